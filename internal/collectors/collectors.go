@@ -1,0 +1,81 @@
+// Package collectors defines what reads live systems. Each collector is a
+// folder of its own below; package all lists them.
+package collectors
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Collector reads the live state of one source. It never writes to it.
+type Collector interface {
+	// Collect looks at the whole source once. What could not be read narrows
+	// the snapshot's coverage, with the reason. An error means that nothing
+	// could be read at all.
+	Collect(context.Context) (model.Snapshot, error)
+}
+
+// A Watcher is a Collector that can follow its source.
+type Watcher interface {
+	// Watch calls changed, never twice at once, with a whole new snapshot soon
+	// after something changed. It recovers from broken streams by itself and
+	// returns when ctx ends.
+	Watch(ctx context.Context, changed func(model.Snapshot)) error
+}
+
+// A Prober tells what a source is and what of it can be read.
+type Prober interface {
+	Probe(context.Context) (Probe, error)
+}
+
+// A Canonicalizer asks the source what it would make of declared resources,
+// without changing it.
+type Canonicalizer interface {
+	// Canonicalize returns the claims with their values as the source would
+	// store them. A claim that the source refuses keeps its value.
+	Canonicalize(context.Context, []model.Claim) ([]model.Claim, error)
+}
+
+// Probe is the answer to "who am I there, and what can I see".
+type Probe struct {
+	Version  string           `json:"version"`
+	Identity string           `json:"identity"`
+	Endpoint string           `json:"endpoint"`
+	Coverage []model.Coverage `json:"coverage"`
+}
+
+// Env is what a collector gets besides its settings.
+type Env struct {
+	// Name of the source.
+	Name string
+	// Sealer digests sensitive values the moment that they are read.
+	Sealer model.Sealer
+	// CacheDir is a folder of the collector's own that may be emptied at any
+	// time; "" when there is none.
+	CacheDir string
+	Log      *slog.Logger
+}
+
+// A Decoder fills a settings struct from the configuration file: unknown keys
+// are errors. Relative paths in fields tagged `path:"true"` come out absolute.
+type Decoder func(into any) error
+
+// A Definition makes collectors of one type.
+type Definition struct {
+	Type string
+	Open func(Env, Decoder) (Collector, error)
+}
+
+// Define returns the definition of a collector type whose settings begin as
+// defaults. Opening reads no network.
+func Define[C any](typ string, defaults C, open func(Env, C) (Collector, error)) Definition {
+	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Collector, error) {
+		settings := defaults
+		if err := decode(&settings); err != nil {
+			return nil, err
+		}
+		return open(env, settings)
+	}}
+}

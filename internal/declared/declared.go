@@ -1,0 +1,54 @@
+// Package declared defines what reads declarations: the places where intent is
+// written. Each loader is a folder of its own below; package all lists them.
+package declared
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Loader reads what one declaration says. It never writes to it.
+type Loader interface {
+	// Load reads the whole declaration once. A part that cannot be read is a
+	// Problem, or an unchecked claim where it is known what it speaks of. An
+	// error means that nothing could be read at all.
+	Load(context.Context) (model.Declaration, error)
+}
+
+// Env is what a loader gets besides its settings.
+type Env struct {
+	// Name of the declaration.
+	Name string
+	// Governs are the names of the sources that it speaks of.
+	Governs []string
+	// Sealer digests sensitive values the moment that they are read.
+	Sealer model.Sealer
+	// CacheDir is a folder of the loader's own (clones); it may be emptied
+	// between two loads.
+	CacheDir string
+	Log      *slog.Logger
+}
+
+// A Decoder fills a settings struct from the configuration file: unknown keys
+// are errors. Relative paths in fields tagged `path:"true"` come out absolute.
+type Decoder func(into any) error
+
+// A Definition makes loaders of one type.
+type Definition struct {
+	Type string
+	Open func(Env, Decoder) (Loader, error)
+}
+
+// Define returns the definition of a loader type whose settings begin as
+// defaults.
+func Define[C any](typ string, defaults C, open func(Env, C) (Loader, error)) Definition {
+	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Loader, error) {
+		settings := defaults
+		if err := decode(&settings); err != nil {
+			return nil, err
+		}
+		return open(env, settings)
+	}}
+}

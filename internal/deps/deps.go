@@ -1,0 +1,25 @@
+package deps
+
+import (
+	_ "github.com/coreos/go-systemd/v22/daemon"
+	_ "github.com/go-co-op/gocron/v2"
+	_ "github.com/go-git/go-git/v5"
+	_ "github.com/go-json-experiment/json/jsontext"
+	_ "github.com/go-viper/mapstructure/v2"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/klauspost/compress/zstd"
+	_ "github.com/prometheus/client_golang/prometheus/promhttp"
+	_ "github.com/prometheus/exporter-toolkit/web"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/spf13/cobra"
+	_ "github.com/spf13/viper"
+	_ "go.etcd.io/bbolt"
+	_ "go.yaml.in/yaml/v3"
+	_ "k8s.io/client-go/rest"
+	_ "k8s.io/client-go/tools/clientcmd"
+	_ "k8s.io/client-go/discovery"
+	_ "k8s.io/apimachinery/pkg/api/resource"
+	_ "pgregory.net/rapid"
+	_ "sigs.k8s.io/kustomize/api/krusty"
+)

@@ -1,0 +1,170 @@
+package model
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Verdict is the result of comparing a subject.
+type Verdict string
+
+// The verdicts. Live L, declared D, recorded R.
+const (
+	InSync         Verdict = "in-sync"         // D = R = L
+	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back
+	Pending        Verdict = "pending"         // D ≠ R, L = R: declared, not applied yet
+	Codified       Verdict = "codified"        // L = D ≠ R: live and git agree, the record is old
+	Conflict       Verdict = "conflict"        // all three differ
+	Missing        Verdict = "missing"         // declared or recorded, absent inside coverage
+	PendingRestart Verdict = "pending-restart" // accepted by the system, live only after a restart
+	Unmanaged      Verdict = "unmanaged"       // live inside a governed scope, claimed by nobody
+	Undeclared     Verdict = "undeclared"      // a field that no declaration sets and no known controller owns
+	Moved          Verdict = "moved"           // same identity, other place or name
+	Disputed       Verdict = "disputed"        // two declarations claim different values
+	Unchecked      Verdict = "unchecked"       // could not be compared
+)
+
+// Verdicts lists every verdict that a finding may have, worst first.
+func Verdicts() []Verdict {
+	return []Verdict{Conflict, Missing, Changed, Disputed, Undeclared, Unmanaged, Moved,
+		PendingRestart, Pending, Codified, Unchecked}
+}
+
+// ParseVerdict reads a verdict's name.
+func ParseVerdict(s string) (Verdict, error) {
+	for _, v := range Verdicts() {
+		if string(v) == s {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("unknown verdict %q: want one of %v", s, Verdicts())
+}
+
+// IsDrift tells a finding that says "something differs" from one that says
+// "nobody could look".
+func (v Verdict) IsDrift() bool { return v != InSync && v != Unchecked }
+
+// Severity rates a finding.
+type Severity string
+
+// The severities, worst first.
+const (
+	Critical Severity = "critical"
+	High     Severity = "high"
+	Medium   Severity = "medium"
+	Low      Severity = "low"
+	Info     Severity = "info"
+)
+
+// Severities lists the severities, worst first.
+func Severities() []Severity { return []Severity{Critical, High, Medium, Low, Info} }
+
+// Rank is 0 for the worst severity and grows as they become milder.
+func (s Severity) Rank() int {
+	for i, t := range Severities() {
+		if s == t {
+			return i
+		}
+	}
+	return len(Severities())
+}
+
+// Confidence says how sure an Actor is.
+type Confidence string
+
+// The confidences: Exact when the evidence names object and field, Likely when
+// it names the object and a time, Unknown when there is none.
+const (
+	Exact   Confidence = "exact"
+	Likely  Confidence = "likely"
+	Unknown Confidence = "unknown"
+)
+
+// An Actor is who changed something. "unknown" is a legal answer, with Reason.
+type Actor struct {
+	Name       string     `json:"name"`
+	At         time.Time  `json:"at,omitzero"`
+	Via        string     `json:"via,omitempty"`
+	Evidence   string     `json:"evidence,omitempty"`
+	Confidence Confidence `json:"confidence"`
+	Reason     string     `json:"reason,omitempty"`
+}
+
+// UnknownActor says that nobody can be named, and why.
+func UnknownActor(reason string) Actor {
+	return Actor{Name: "unknown", Confidence: Unknown, Reason: reason}
+}
+
+// A Change is one field that differs. Sides that are absent are nil.
+type Change struct {
+	Path     string `json:"path"`
+	LivePath string `json:"live_path,omitempty"`
+	Declared *Value `json:"declared,omitempty"`
+	Recorded *Value `json:"recorded,omitempty"`
+	Live     *Value `json:"live,omitempty"`
+	Secret   bool   `json:"secret"`
+	// Claims are the values of each declaration, where they dispute.
+	Claims []ClaimedValue `json:"claims,omitempty"`
+	// Actor is set where it differs from the finding's.
+	Actor *Actor `json:"actor,omitempty"`
+}
+
+// A ClaimedValue is what one declaration says of a disputed field.
+type ClaimedValue struct {
+	Declaration string `json:"declaration"`
+	Address     string `json:"address"`
+	Value       Value  `json:"declared"`
+}
+
+// A Finding is a verdict that is not in-sync: one for a resource, a claim and
+// a verdict, kept across scans under the same ID.
+type Finding struct {
+	ID       string   `json:"id"`
+	Verdict  Verdict  `json:"verdict"`
+	Severity Severity `json:"severity"`
+	Key
+	Place       string `json:"namespace"`
+	Name        string `json:"name"`
+	Declaration string `json:"declaration"`
+	Address     string `json:"address"`
+	// Changes are sorted by path; empty when the finding is about the whole
+	// resource.
+	Changes []Change `json:"changes"`
+	Actor   Actor    `json:"actor"`
+	// Reason says why it could not be checked, or why the severity is what it
+	// is; it may be empty.
+	Reason    string    `json:"reason"`
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	// Resolved is when a scan proved that it is over; zero while it is open.
+	Resolved time.Time `json:"resolved,omitzero"`
+	// Hidden names the ignore rule that hides it; "" when it is shown.
+	Hidden string `json:"hidden,omitempty"`
+}
+
+// Public returns the finding as people may see it: no digest of a secret.
+func (f Finding) Public() Finding {
+	changes := make([]Change, len(f.Changes))
+	for i, c := range f.Changes {
+		c.Declared, c.Recorded, c.Live = public(c.Declared), public(c.Recorded), public(c.Live)
+		claims := make([]ClaimedValue, len(c.Claims))
+		for j, claim := range c.Claims {
+			claim.Value = claim.Value.Public()
+			claims[j] = claim
+		}
+		if c.Claims = claims; len(claims) == 0 {
+			c.Claims = nil
+		}
+		changes[i] = c
+	}
+	f.Changes = changes
+	return f
+}
+
+func public(v *Value) *Value {
+	if v == nil {
+		return nil
+	}
+	p := v.Public()
+	return &p
+}

@@ -1,0 +1,200 @@
+package model
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// secretPrefix marks a digest in JSON. Strings that begin like it are escaped
+// by doubling the first character, so that no resource can forge a digest.
+const secretPrefix = "\x00secret:"
+
+// AppendJSON appends the value's one JSON form, map fields sorted by name. A
+// secret is written as its digest behind a mark that DecodeJSON understands;
+// use Public for what people read.
+func (v Value) AppendJSON(b []byte) []byte {
+	switch v.kind {
+	case Null:
+		return append(b, "null"...)
+	case Bool, Number:
+		return append(b, v.text...)
+	case String:
+		if strings.HasPrefix(v.text, "\x00") {
+			return appendString(b, "\x00"+v.text)
+		}
+		return appendString(b, v.text)
+	case Secret:
+		return appendString(b, secretPrefix+v.text)
+	case List:
+		b = append(b, '[')
+		for i, item := range v.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.AppendJSON(b)
+		}
+		return append(b, ']')
+	case Map:
+		b = append(b, '{')
+		for i, f := range v.fields {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, f.Name), ':')
+			b = f.Value.AppendJSON(b)
+		}
+		return append(b, '}')
+	}
+	return b
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString writes s as a JSON string; what is not UTF-8 becomes U+FFFD.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r == '\r':
+			b = append(b, '\\', 'r')
+		case r == '\t':
+			b = append(b, '\\', 't')
+		case r < 0x20 || r == 0x2028 || r == 0x2029:
+			b = append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}
+
+// MarshalJSON writes what AppendJSON writes.
+func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
+
+// UnmarshalJSON reads what MarshalJSON wrote. Foreign JSON is read by package
+// decode, which bounds it.
+func (v *Value) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	got, err := decodeValue(dec)
+	if err != nil {
+		return fmt.Errorf("decode value: %w", err)
+	}
+	*v = got
+	return nil
+}
+
+func decodeValue(dec *json.Decoder) (Value, error) {
+	tok, err := dec.Token()
+	if err != nil {
+		return Value{}, err
+	}
+	switch t := tok.(type) {
+	case bool:
+		return BoolOf(t), nil
+	case json.Number:
+		n, ok := NumberOf(t.String())
+		if !ok {
+			return Value{}, fmt.Errorf("number %q", t)
+		}
+		return n, nil
+	case string:
+		return decodeString(t), nil
+	case json.Delim:
+		if t == '[' {
+			return decodeList(dec)
+		}
+		return decodeMap(dec)
+	}
+	return Value{}, nil
+}
+
+func decodeString(s string) Value {
+	if digest, ok := strings.CutPrefix(s, secretPrefix); ok {
+		return DigestOf(digest)
+	}
+	if strings.HasPrefix(s, "\x00\x00") {
+		s = s[1:]
+	}
+	return StringOf(s)
+}
+
+func decodeList(dec *json.Decoder) (Value, error) {
+	items := []Value{}
+	for dec.More() {
+		item, err := decodeValue(dec)
+		if err != nil {
+			return Value{}, err
+		}
+		items = append(items, item)
+	}
+	return ListOf(items...), closing(dec)
+}
+
+func decodeMap(dec *json.Decoder) (Value, error) {
+	fields := []Field{}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return Value{}, err
+		}
+		item, err := decodeValue(dec)
+		if err != nil {
+			return Value{}, err
+		}
+		fields = append(fields, Field{name.(string), item})
+	}
+	return MapOf(fields...), closing(dec)
+}
+
+func closing(dec *json.Decoder) error {
+	if _, err := dec.Token(); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// SecretText is what a person sees where a secret stands.
+const SecretText = "(secret)"
+
+// Public returns the tree as people and reports may see it: each secret
+// replaced by SecretText.
+func (v Value) Public() Value {
+	if !v.HasSecret() {
+		return v
+	}
+	switch v.kind {
+	case Secret:
+		return StringOf(SecretText)
+	case List:
+		items := make([]Value, len(v.items))
+		for i, item := range v.items {
+			items[i] = item.Public()
+		}
+		return ListOf(items...)
+	case Map:
+		fields := make([]Field, len(v.fields))
+		for i, f := range v.fields {
+			fields[i] = Field{f.Name, f.Value.Public()}
+		}
+		return Value{kind: Map, fields: fields}
+	}
+	return v
+}
+
+// String returns a short form for people: a bare string, or JSON, with
+// secrets hidden.
+func (v Value) String() string {
+	if v.kind == String {
+		return v.text
+	}
+	return string(v.Public().AppendJSON(nil))
+}

@@ -1,0 +1,73 @@
+package model
+
+import "time"
+
+// A Run is the record of one scan.
+type Run struct {
+	ID       string    `json:"id"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	// Complete tells that every source and declaration that was due was read
+	// in full.
+	Complete     bool             `json:"complete"`
+	Sources      []SourceRun      `json:"sources"`
+	Declarations []DeclarationRun `json:"declarations"`
+	Summary      Summary          `json:"summary"`
+	Coverage     []Coverage       `json:"coverage"`
+	// Tool is the version of driftd that ran.
+	Tool string `json:"tool"`
+}
+
+// A SourceRun is one source's part of a run.
+type SourceRun struct {
+	Name      string        `json:"name"`
+	Type      string        `json:"type"`
+	Version   string        `json:"version"`
+	Duration  time.Duration `json:"duration_ns"`
+	Resources int           `json:"resources"`
+	// Taken is when the snapshot that was compared was taken: earlier than
+	// the run for a source that was not due.
+	Taken time.Time `json:"taken,omitzero"`
+	// Err is why the source could not be read; "" when it was.
+	Err string `json:"error"`
+}
+
+// A DeclarationRun is one declaration's part of a run.
+type DeclarationRun struct {
+	Name     string        `json:"name"`
+	Type     string        `json:"type"`
+	Revision string        `json:"revision"`
+	Duration time.Duration `json:"duration_ns"`
+	Claims   int           `json:"claims"`
+	Problems []Problem     `json:"problems"`
+	Err      string        `json:"error"`
+}
+
+// A Summary counts what a scan judged. Resources are those that somebody
+// declared and those that somebody should have.
+type Summary struct {
+	Resources int `json:"resources"`
+	InSync    int `json:"in_sync"`
+	Findings  int `json:"findings"`
+	Unchecked int `json:"unchecked"`
+}
+
+// A Report is what a scan found, in the form that people and programs read.
+type Report struct {
+	Version  int        `json:"version"`
+	Scan     Scan       `json:"scan"`
+	Summary  Summary    `json:"summary"`
+	Findings []Finding  `json:"findings"`
+	Coverage []Coverage `json:"coverage"`
+}
+
+// A Scan identifies the run that a report speaks of.
+type Scan struct {
+	ID       string    `json:"id"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	Complete bool      `json:"complete"`
+}
+
+// ReportVersion is the version of Report's JSON form.
+const ReportVersion = 1

@@ -1,0 +1,84 @@
+package model
+
+// A Schema says how one node of a tree is compared. Schemas may be recursive.
+// A nil Schema compares values as they stand: maps by field, lists in order.
+type Schema struct {
+	// Fields of a map, by name.
+	Fields map[string]*Schema
+	// Each is the schema of a list's elements, or of the values of a map whose
+	// field names are free.
+	Each *Schema
+	// List says how the elements of a list are paired.
+	List ListType
+	// Keys are the fields that name an element of a Keyed list.
+	Keys []string
+	// Atomic tells that a map is replaced as one.
+	Atomic bool
+	// Format says which spellings of a scalar are one value.
+	Format Format
+	// Default is the value that the system fills in when none is given.
+	Default *Value
+	// Generated tells that the system fills in a value of its own making when
+	// none is given; a declared value is compared all the same.
+	Generated bool
+	// Volatile tells that the field is never drift.
+	Volatile bool
+	// Secret tells that the field's scalars are sensitive.
+	Secret bool
+	// Closed tells that every default below is known, so that a live value
+	// that nobody declared and that is no default was put there by somebody,
+	// even where the system keeps no record of writers.
+	Closed bool
+}
+
+// ListType says how the elements of two lists are paired.
+type ListType uint8
+
+// The list types. An Ordered list is one value whose order counts; of a Bag,
+// order does not count; a Set has scalar elements that are owned one by one; a
+// Keyed list has elements named by Schema.Keys.
+const (
+	Ordered ListType = iota
+	Bag
+	Set
+	Keyed
+)
+
+// Format says which spellings of a scalar are one value.
+type Format uint8
+
+// The formats. Quantity is Kubernetes' ("1000m" is "1"); IntOrString takes
+// "80" and 80 for one; Boolean takes 0, 1, yes, no, on, off, true and false;
+// Instant is an RFC 3339 time; Multiline ignores nothing and is printed as a
+// difference of lines; CaseFold ignores case; JSON compares what is encoded.
+const (
+	Plain Format = iota
+	Quantity
+	IntOrString
+	Boolean
+	Instant
+	Address
+	CaseFold
+	JSON
+	PropertyString
+	Duration
+)
+
+// Field returns the schema of a map's field, or nil.
+func (s *Schema) Field(name string) *Schema {
+	if s == nil {
+		return nil
+	}
+	if f, ok := s.Fields[name]; ok {
+		return f
+	}
+	return s.Each
+}
+
+// Element returns the schema of a list's elements, or nil.
+func (s *Schema) Element() *Schema {
+	if s == nil {
+		return nil
+	}
+	return s.Each
+}

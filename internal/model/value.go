@@ -1,0 +1,233 @@
+package model
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Kind of a Value.
+type ValueKind uint8
+
+// The kinds of a Value. The zero Value is Null.
+const (
+	Null ValueKind = iota
+	Bool
+	Number
+	String
+	List
+	Map
+	// Secret is a keyed digest that stands where a sensitive value was read.
+	Secret
+)
+
+// A Value is one node of a resource's tree. It is immutable: share it freely.
+// Maps hold their fields sorted by name, so two equal trees have one form.
+type Value struct {
+	kind   ValueKind
+	text   string
+	items  []Value
+	fields []Field
+}
+
+// A Field is one entry of a map.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// BoolOf returns a boolean.
+func BoolOf(b bool) Value { return Value{kind: Bool, text: strconv.FormatBool(b)} }
+
+// IntOf returns a whole number.
+func IntOf(n int64) Value { return Value{kind: Number, text: strconv.FormatInt(n, 10)} }
+
+// StringOf returns a string.
+func StringOf(s string) Value { return Value{kind: String, text: s} }
+
+// DigestOf returns a secret that shows as digest and never as its content.
+// A Sealer makes digests.
+func DigestOf(digest string) Value { return Value{kind: Secret, text: digest} }
+
+// ListOf returns a list. The caller gives the slice away.
+func ListOf(items ...Value) Value { return Value{kind: List, items: items} }
+
+// MapOf returns a map. It sorts fields in place, the caller gives the slice
+// away; of two fields with one name the last wins.
+func MapOf(fields ...Field) Value {
+	byName := func(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(fields, byName) {
+		slices.SortStableFunc(fields, byName)
+	}
+	kept := fields[:0]
+	for i, f := range fields {
+		if i+1 < len(fields) && fields[i+1].Name == f.Name {
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return Value{kind: Map, fields: kept}
+}
+
+// NumberOf returns the number that literal writes, in a canonical decimal
+// form: 1.0, 1 and 1e0 are one number, at any precision. ok is false when
+// literal is not a JSON number, or its exponent is beyond reason.
+func NumberOf(literal string) (v Value, ok bool) {
+	if text, ok := canonicalInteger(literal); ok {
+		return Value{kind: Number, text: text}, true
+	}
+	if i := strings.IndexAny(literal, "eE"); i >= 0 {
+		if exp, err := strconv.Atoi(literal[i+1:]); err != nil || exp > 400 || exp < -400 {
+			return Value{}, false
+		}
+	}
+	if !isNumberLiteral(literal) {
+		return Value{}, false
+	}
+	rat, ok := new(big.Rat).SetString(literal)
+	if !ok {
+		return Value{}, false
+	}
+	if rat.IsInt() {
+		return Value{kind: Number, text: rat.Num().String()}, true
+	}
+	digits, _ := rat.FloatPrec()
+	return Value{kind: Number, text: rat.FloatString(digits)}, true
+}
+
+func canonicalInteger(s string) (string, bool) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == "" || (digits[0] == '0' && len(digits) > 1) {
+		return "", false
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return "", false
+		}
+	}
+	if digits == "0" {
+		return "0", true
+	}
+	return s, true
+}
+
+// isNumberLiteral keeps big.Rat's other notations (fractions, hexadecimal,
+// underscores) out.
+func isNumberLiteral(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789+-.eE") == "" && !strings.HasPrefix(s, "+")
+}
+
+// Kind returns the value's kind.
+func (v Value) Kind() ValueKind { return v.kind }
+
+// IsNull tells whether the value is null.
+func (v Value) IsNull() bool { return v.kind == Null }
+
+// Text returns a string's content, a number's canonical decimal form, "true"
+// or "false", or a secret's digest; "" for null, lists and maps.
+func (v Value) Text() string { return v.text }
+
+// Str returns the content of a string and "" for every other kind.
+func (v Value) Str() string {
+	if v.kind == String {
+		return v.text
+	}
+	return ""
+}
+
+// Items returns a list's elements; do not change them.
+func (v Value) Items() []Value { return v.items }
+
+// Fields returns a map's fields, sorted by name; do not change them.
+func (v Value) Fields() []Field { return v.fields }
+
+// Get returns the named field of a map; ok is false when v is no map or has no
+// such field.
+func (v Value) Get(name string) (field Value, ok bool) {
+	if len(v.fields) <= 8 {
+		for i := range v.fields {
+			if v.fields[i].Name == name {
+				return v.fields[i].Value, true
+			}
+		}
+		return Value{}, false
+	}
+	i, ok := slices.BinarySearchFunc(v.fields, name, func(f Field, n string) int { return cmp.Compare(f.Name, n) })
+	if !ok {
+		return Value{}, false
+	}
+	return v.fields[i].Value, true
+}
+
+// At returns the value below the named fields, or null.
+func (v Value) At(names ...string) Value {
+	for _, n := range names {
+		v, _ = v.Get(n)
+	}
+	return v
+}
+
+// With returns a copy of map v in which name holds field.
+func (v Value) With(name string, field Value) Value {
+	fields := slices.Clone(v.fields)
+	i := sort.Search(len(fields), func(i int) bool { return fields[i].Name >= name })
+	if i < len(fields) && fields[i].Name == name {
+		fields[i].Value = field
+	} else {
+		fields = slices.Insert(fields, i, Field{name, field})
+	}
+	return Value{kind: Map, fields: fields}
+}
+
+// Without returns a copy of map v that lacks the named fields.
+func (v Value) Without(names ...string) Value {
+	if !slices.ContainsFunc(v.fields, func(f Field) bool { return slices.Contains(names, f.Name) }) {
+		return v
+	}
+	fields := make([]Field, 0, len(v.fields))
+	for _, f := range v.fields {
+		if !slices.Contains(names, f.Name) {
+			fields = append(fields, f)
+		}
+	}
+	return Value{kind: Map, fields: fields}
+}
+
+// Equal tells whether two trees are the same: list order counts, the notation
+// of numbers does not. Comparison by a kind's schema is package diff's.
+func (v Value) Equal(w Value) bool {
+	return v.kind == w.kind && v.text == w.text &&
+		slices.EqualFunc(v.items, w.items, Value.Equal) &&
+		slices.EqualFunc(v.fields, w.fields, func(a, b Field) bool {
+			return a.Name == b.Name && a.Value.Equal(b.Value)
+		})
+}
+
+// IsEmpty tells whether the value says nothing: null, "", 0, false, or a list
+// or map without content.
+func (v Value) IsEmpty() bool {
+	switch v.kind {
+	case Null:
+		return true
+	case Bool:
+		return v.text == "false"
+	case Number:
+		return v.text == "0"
+	case String, Secret:
+		return v.text == ""
+	case List:
+		return len(v.items) == 0
+	case Map:
+		return len(v.fields) == 0
+	}
+	return false
+}
+
+// HasSecret tells whether a secret stands anywhere in the tree.
+func (v Value) HasSecret() bool {
+	return v.kind == Secret || slices.ContainsFunc(v.items, Value.HasSecret) ||
+		slices.ContainsFunc(v.fields, func(f Field) bool { return f.Value.HasSecret() })
+}
