@@ -59,17 +59,44 @@ func (f *FieldSet) find(step Step) (int, bool) {
 // Empty tells whether the set holds no path.
 func (f *FieldSet) Empty() bool { return !f.Self && len(f.steps) == 0 }
 
-// Owns tells whether the node at path is in the set: named itself, or below a
-// node that was set as one, or with something below it when below is true.
-func (f *FieldSet) Owns(path []Step, below bool) bool {
+// Depth tells how closely the set speaks of the node at path: as many steps as
+// it shares with the path when it names the node or something below it, fewer
+// when it names a node above and nothing below that, and -1 when it does not
+// speak of it. Of two writers the one that speaks more closely wrote last.
+func (f *FieldSet) Depth(path []Step) int {
 	node := f
-	for _, step := range path {
+	for depth, step := range path {
 		i, ok := node.find(step)
 		if !ok {
-			// A leaf of the set stands for everything below it.
-			return node != f && len(node.steps) == 0
+			if depth > 0 && len(node.steps) == 0 {
+				return depth
+			}
+			return -1
 		}
 		node = &node.steps[i].below
 	}
-	return len(node.steps) == 0 || node.Self || below
+	return len(path)
+}
+
+// Child returns the set below one step, or nil when the step is not in it.
+func (f *FieldSet) Child(step Step) *FieldSet {
+	if i, ok := f.find(step); ok {
+		return &f.steps[i].below
+	}
+	return nil
+}
+
+// Leaf tells whether nothing stands below the node.
+func (f *FieldSet) Leaf() bool { return len(f.steps) == 0 }
+
+// Len is the number of children.
+func (f *FieldSet) Len() int { return len(f.steps) }
+
+// Steps returns the steps to the children, sorted.
+func (f *FieldSet) Steps() []Step {
+	steps := make([]Step, len(f.steps))
+	for i, s := range f.steps {
+		steps[i] = s.Step
+	}
+	return steps
 }

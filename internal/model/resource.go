@@ -48,6 +48,8 @@ type Resource struct {
 	LastApplied *Value
 	// Owners is who set which field, where the system keeps such a record.
 	Owners []Owner
+	// OwnersFrom is what the system calls that record ("managedFields").
+	OwnersFrom string
 	// Created is when the object came to be; zero where unknown.
 	Created time.Time
 	// Generation counts the changes of the object's specification, 1 after it
@@ -61,6 +63,20 @@ type Resource struct {
 	Delegated []Delegation
 }
 
+// LastWriter names who wrote the resource last, after its Owners.
+func (r *Resource) LastWriter() Actor {
+	var last *Owner
+	for i := range r.Owners {
+		if o := &r.Owners[i]; o.Subresource != "status" && (last == nil || o.At.After(last.At)) {
+			last = o
+		}
+	}
+	if last == nil {
+		return UnknownActor("the source keeps no record of writers")
+	}
+	return Actor{Name: last.Name, At: last.At, Via: r.OwnersFrom, Confidence: Likely}
+}
+
 // A Delegation is a field whose value another object decides.
 type Delegation struct{ Path, To string }
 
@@ -68,8 +84,13 @@ type Delegation struct{ Path, To string }
 type Owner struct {
 	// Name is the writer as the system names it (a Kubernetes field manager).
 	Name string
-	// Applies tells a writer that applies declarations from one that edits.
+	// Applies tells a writer that applies declarations, and owns what it
+	// declared, from one that edits.
 	Applies bool
+	// Edits tells a tool for editing by hand, which never applies declarations.
+	Edits bool
+	// Records tells that the writer left Resource.LastApplied.
+	Records bool
 	// Subresource is the door that it wrote through ("scale"), or "".
 	Subresource string
 	// At is the time of its last write; zero where the system does not say.

@@ -12,17 +12,21 @@ type Schema struct {
 	List ListType
 	// Keys are the fields that name an element of a Keyed list.
 	Keys []string
-	// Atomic tells that a map is replaced as one.
-	Atomic bool
 	// Format says which spellings of a scalar are one value.
 	Format Format
 	// Default is the value that the system fills in when none is given.
 	Default *Value
-	// Generated tells that the system fills in a value of its own making when
-	// none is given; a declared value is compared all the same.
+	// Generated tells that the system allocates a value when none is declared,
+	// so that an undeclared one is never drift.
 	Generated bool
+	// Derived tells that the system fills in a value that depends on other
+	// fields; an undeclared one is drift only when a hand set it later.
+	Derived bool
 	// Volatile tells that the field is never drift.
 	Volatile bool
+	// Foreign are prefixes of names of a map's fields that controllers and
+	// delivery tools put beside what is declared.
+	Foreign []string
 	// Secret tells that the field's scalars are sensitive.
 	Secret bool
 	// Closed tells that every default below is known, so that a live value
@@ -49,19 +53,20 @@ type Format uint8
 
 // The formats. Quantity is Kubernetes' ("1000m" is "1"); IntOrString takes
 // "80" and 80 for one; Boolean takes 0, 1, yes, no, on, off, true and false;
-// Instant is an RFC 3339 time; Multiline ignores nothing and is printed as a
-// difference of lines; CaseFold ignores case; JSON compares what is encoded.
+// Instant is an RFC 3339 time; Duration a Go duration ("90s" is "1m30s");
+// CaseFold ignores case; Address is an IP address or prefix in any notation;
+// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order.
 const (
 	Plain Format = iota
 	Quantity
 	IntOrString
 	Boolean
 	Instant
-	Address
+	Duration
 	CaseFold
+	Address
 	JSON
 	PropertyString
-	Duration
 )
 
 // Field returns the schema of a map's field, or nil.

@@ -1,0 +1,191 @@
+// Package classify turns verdicts into findings: rated, kept under one ID from
+// scan to scan, hidden where a rule says so, resolved when a scan proves it.
+// It is pure: time and earlier findings come in as values.
+package classify
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Input is what one scan judged, and what is known from before.
+type Input struct {
+	Judged []model.Judged
+	// Snapshots and Declarations are what the scan looked at.
+	Snapshots    []model.Snapshot
+	Declarations []model.Declaration
+	// Earlier are the findings that were open before.
+	Earlier []model.Finding
+	Rules   []Rule
+	Now     time.Time
+}
+
+// Findings returns every finding that is open after the scan, and those that
+// it proved to be over (Resolved set), sorted by severity, key, verdict and ID.
+func Findings(in Input) []model.Finding {
+	earlier := make(map[string]*model.Finding, len(in.Earlier))
+	for i := range in.Earlier {
+		earlier[in.Earlier[i].ID] = &in.Earlier[i]
+	}
+	findings := current(&in)
+	seen := make(map[string]bool, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		f.FirstSeen, f.LastSeen = in.Now, in.Now
+		if before := earlier[f.ID]; before != nil {
+			f.FirstSeen = before.FirstSeen
+		}
+		seen[f.ID] = true
+	}
+	proof := newProof(&in)
+	for _, f := range in.Earlier {
+		if seen[f.ID] {
+			continue
+		}
+		if proof.over(&f) {
+			f.Resolved = in.Now
+		}
+		findings = append(findings, f)
+	}
+	Sort(findings)
+	return findings
+}
+
+// Sort orders findings: worst first, then by key, verdict and ID.
+func Sort(findings []model.Finding) {
+	order := map[model.Verdict]int{}
+	for i, v := range model.Verdicts() {
+		order[v] = i
+	}
+	slices.SortFunc(findings, func(a, b model.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), cmp.Compare(order[a.Verdict], order[b.Verdict]),
+			a.Key.Compare(b.Key), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// current returns the findings of this scan.
+func current(in *Input) []model.Finding {
+	var findings []model.Finding
+	for i := range in.Judged {
+		j := &in.Judged[i]
+		for k := range j.Outcomes {
+			f := newFinding(j.Subject, &j.Outcomes[k])
+			hide(&f, in.Rules, in.Now)
+			findings = append(findings, f)
+		}
+	}
+	for i := range in.Declarations {
+		findings = append(findings, problems(&in.Declarations[i])...)
+	}
+	distinguish(findings)
+	return findings
+}
+
+func newFinding(s *model.Subject, o *model.Outcome) model.Finding {
+	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: o.Changes,
+		Actor: o.Actor, Reason: o.Reason}
+	if o.Claim != nil {
+		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
+	}
+	var why string
+	f.Severity, why = rate(s.Kind, o)
+	f.Reason = cmp.Or(f.Reason, why)
+	return f
+}
+
+// problems are the parts of a declaration that could not be read, as findings:
+// what they declare is not known.
+func problems(d *model.Declaration) []model.Finding {
+	var findings []model.Finding
+	for _, p := range d.Problems {
+		f := model.Finding{Verdict: model.Unchecked, Severity: model.Medium, Name: p.Address,
+			Declaration: d.Name, Address: p.Address, Reason: p.Reason, Actor: model.UnknownActor("not checked"),
+			Key: model.Key{Kind: partKind, ID: d.Name + "/" + p.Address}}
+		if len(d.Governs) > 0 {
+			f.Source = d.Governs[0]
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// distinguish gives every finding its ID: the fingerprint of key, declaration
+// and verdict, with a number where one declaration says the same twice.
+func distinguish(findings []model.Finding) {
+	count := map[string]int{}
+	for i := range findings {
+		f := &findings[i]
+		text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
+		count[text]++
+		if n := count[text]; n > 1 {
+			text += fmt.Sprintf("\x00%d", n)
+		}
+		sum := sha256.Sum256([]byte(text))
+		f.ID = hex.EncodeToString(sum[:6])
+	}
+}
+
+// rate returns the severity of an outcome, and the reason of the rule that
+// gave it.
+func rate(kind *model.Kind, o *model.Outcome) (model.Severity, string) {
+	if kind != nil {
+		for _, rule := range kind.Severities {
+			if fits(rule, o) {
+				return rule.Severity, rule.Reason
+			}
+		}
+	}
+	switch o.Verdict {
+	case model.Conflict, model.Missing:
+		return model.High, ""
+	case model.Changed, model.Disputed, model.Undeclared:
+		return model.Medium, ""
+	case model.Pending, model.Codified:
+		return model.Info, ""
+	}
+	return model.Low, ""
+}
+
+func fits(rule model.SeverityRule, o *model.Outcome) bool {
+	if len(rule.Verdicts) > 0 && !slices.Contains(rule.Verdicts, o.Verdict) {
+		return false
+	}
+	if rule.Path == "" {
+		return true
+	}
+	return slices.ContainsFunc(o.Changes, func(c model.Change) bool {
+		path := withoutKeys(c.Path)
+		return path == rule.Path || strings.HasPrefix(path, rule.Path+".")
+	})
+}
+
+// withoutKeys drops what stands in brackets.
+func withoutKeys(path string) string {
+	if !strings.Contains(path, "[") {
+		return path
+	}
+	var b strings.Builder
+	depth := 0
+	for _, r := range path {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']' && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// partKind is the kind of a finding about a part of a declaration that could
+// not be read.
+const partKind = "declaration/part"

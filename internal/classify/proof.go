@@ -1,0 +1,79 @@
+package classify
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// proof tells which earlier findings a scan has proved to be over.
+type proof struct {
+	judged       map[model.Key]*model.Judged
+	snapshots    map[string]*model.Snapshot
+	declarations map[string]*model.Declaration
+}
+
+func newProof(in *Input) proof {
+	p := proof{snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
+	if len(in.Earlier) == 0 {
+		return p
+	}
+	p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
+	for i := range in.Judged {
+		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+	}
+	for i := range in.Snapshots {
+		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
+	}
+	for i := range in.Declarations {
+		p.declarations[in.Declarations[i].Name] = &in.Declarations[i]
+	}
+	return p
+}
+
+// over tells whether a finding that this scan did not make again is done with:
+// both its sides were looked at, and neither look failed. Otherwise it stays
+// open as it was last seen.
+func (p proof) over(f *model.Finding) bool {
+	snapshot := p.snapshots[f.Source]
+	if f.Declaration != "" && !p.read(f) || snapshot == nil {
+		return false
+	}
+	if f.Kind == partKind {
+		return true
+	}
+	if f.Declaration == "" && p.unreadable(f.Source) {
+		return false
+	}
+	if judged := p.judged[f.Key]; judged != nil {
+		return judged.Checked()
+	}
+	covered, _ := snapshot.Covers(f.Kind, f.Place)
+	return covered
+}
+
+// read tells whether the finding's declaration was read, and if a part of it
+// was not, that the finding's resource stands in another part.
+func (p proof) read(f *model.Finding) bool {
+	d := p.declarations[f.Declaration]
+	if d == nil || len(d.Problems) == 0 || f.Kind == partKind {
+		return d != nil
+	}
+	judged := p.judged[f.Key]
+	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == f.Declaration })
+}
+
+// unreadable tells whether a declaration that governs the source is known only
+// in part: what nobody seems to declare may stand in the rest.
+func (p proof) unreadable(source string) bool {
+	governed := false
+	for _, d := range p.declarations {
+		if slices.Contains(d.Governs, source) {
+			governed = true
+			if len(d.Problems) > 0 {
+				return true
+			}
+		}
+	}
+	return !governed
+}

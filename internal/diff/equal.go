@@ -1,0 +1,180 @@
+package diff
+
+import (
+	"cmp"
+	"math/big"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Equal tells whether two values are the same to a system that compares by
+// schema: spelling, order and filled-in defaults do not count. Null stands for
+// absent.
+func Equal(schema *model.Schema, a, b model.Value) bool {
+	switch {
+	case a.IsNull() && b.IsNull():
+		return true
+	case a.IsNull():
+		return absentEquals(schema, b)
+	case b.IsNull():
+		return absentEquals(schema, a)
+	case a.Kind() == model.Map && b.Kind() == model.Map:
+		return equalMaps(schema, a, b)
+	case a.Kind() == model.List && b.Kind() == model.List:
+		return equalLists(schema, a, b)
+	}
+	return equalScalars(schema, a, b)
+}
+
+// absentEquals tells whether leaving a field out means the same as v.
+func absentEquals(schema *model.Schema, v model.Value) bool {
+	if schema == nil {
+		return v.IsEmpty()
+	}
+	if schema.Volatile {
+		return true
+	}
+	if schema.Default != nil {
+		return v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
+	}
+	if v.Kind() != model.Map {
+		return v.IsEmpty()
+	}
+	for _, f := range v.Fields() {
+		if !fillsIn(schema.Field(f.Name), f.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// fillsIn tells whether v is what the system itself puts where nothing is
+// declared.
+func fillsIn(schema *model.Schema, v model.Value) bool {
+	return (schema != nil && (schema.Generated || schema.Derived)) || absentEquals(schema, v)
+}
+
+func equalMaps(schema *model.Schema, a, b model.Value) bool {
+	fa, fb := a.Fields(), b.Fields()
+	for len(fa) > 0 || len(fb) > 0 {
+		switch order := compareHeads(fa, fb); {
+		case order < 0:
+			if !fillsIn(schema.Field(fa[0].Name), fa[0].Value) {
+				return false
+			}
+			fa = fa[1:]
+		case order > 0:
+			if !fillsIn(schema.Field(fb[0].Name), fb[0].Value) {
+				return false
+			}
+			fb = fb[1:]
+		default:
+			if !Equal(schema.Field(fa[0].Name), fa[0].Value, fb[0].Value) {
+				return false
+			}
+			fa, fb = fa[1:], fb[1:]
+		}
+	}
+	return true
+}
+
+// compareHeads orders the first fields of two sorted lists; an empty list
+// comes last.
+func compareHeads(a, b []model.Field) int {
+	switch {
+	case len(a) == 0:
+		return 1
+	case len(b) == 0:
+		return -1
+	}
+	return cmp.Compare(a[0].Name, b[0].Name)
+}
+
+func equalLists(schema *model.Schema, a, b model.Value) bool {
+	if len(a.Items()) != len(b.Items()) {
+		return false
+	}
+	if schema != nil && schema.List != model.Ordered {
+		left, right := unpaired(schema, a.Items(), b.Items())
+		return len(left) == 0 && len(right) == 0
+	}
+	for i, item := range a.Items() {
+		if !Equal(schema.Element(), item, b.Items()[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// unpaired returns the positions of the elements of a and of b that have no
+// equal on the other side, taking lists for sets in which elements may repeat.
+func unpaired(schema *model.Schema, a, b []model.Value) (left, right []int) {
+	taken := make([]bool, len(b))
+	for i, item := range a {
+		if !pairUp(schema.Element(), item, i, b, taken) {
+			left = append(left, i)
+		}
+	}
+	for j, t := range taken {
+		if !t {
+			right = append(right, j)
+		}
+	}
+	return left, right
+}
+
+// pairUp takes the first free equal of item in b, and looks first where order
+// would have it.
+func pairUp(schema *model.Schema, item model.Value, at int, b []model.Value, taken []bool) bool {
+	if at < len(b) && !taken[at] && Equal(schema, item, b[at]) {
+		taken[at] = true
+		return true
+	}
+	for j := range b {
+		if !taken[j] && Equal(schema, item, b[j]) {
+			taken[j] = true
+			return true
+		}
+	}
+	return false
+}
+
+func equalScalars(schema *model.Schema, a, b model.Value) bool {
+	if a.Kind() == b.Kind() && a.Text() == b.Text() {
+		return true
+	}
+	if schema == nil || a.Kind() >= model.List || b.Kind() >= model.List {
+		return false
+	}
+	switch schema.Format {
+	case model.Quantity:
+		return sameBy(parseQuantity, (*big.Rat).Cmp, a, b)
+	case model.IntOrString:
+		return a.Text() == b.Text()
+	case model.Boolean:
+		return sameBy(parseBoolean, compareBools, a, b)
+	case model.Instant:
+		return sameBy(parseInstant, time.Time.Compare, a, b)
+	case model.Duration:
+		return sameBy(time.ParseDuration, cmp.Compare[time.Duration], a, b)
+	case model.Address:
+		return sameBy(parseAddress, netip.Prefix.Compare, a, b)
+	case model.CaseFold:
+		return strings.EqualFold(a.Text(), b.Text())
+	}
+	return false
+}
+
+// sameBy compares what two spellings mean; a spelling that has no meaning is
+// equal to itself only.
+func sameBy[T any](parse func(string) (T, error), compare func(T, T) int, a, b model.Value) bool {
+	x, err := parse(a.Text())
+	if err != nil {
+		return false
+	}
+	y, err := parse(b.Text())
+	return err == nil && compare(x, y) == 0
+}

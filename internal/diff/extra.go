@@ -1,0 +1,149 @@
+package diff
+
+import "github.com/driftd/driftd/internal/model"
+
+// undeclared looks at a node that the claim does not speak of. What the system
+// fills in, and what known controllers set, is nobody's drift; what was applied
+// and is no longer declared waits for the next apply; the rest was put there by
+// somebody.
+func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
+	switch {
+	case r.IsNull() && l.IsNull(), schema != nil && schema.Volatile:
+	case l.Kind() == model.Map:
+		w.fields(schema, model.Value{}, r, l)
+	case l.Kind() == model.List && granular(schema):
+		w.elements(schema, model.Value{}, r, l)
+	case !r.IsNull():
+		w.dropped(schema, r, l)
+	default:
+		w.extra(schema, l)
+	}
+}
+
+// dropped reports what was applied once and is declared no longer.
+func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
+	absent := model.Value{}
+	switch {
+	case w.delegated() || w.claimedByOther():
+	case Equal(schema, absent, l) && Equal(schema, absent, r):
+	case Equal(schema, absent, l):
+		w.add(model.Codified, absent, r, l, w.changedBy())
+	case Equal(schema, r, l):
+		w.add(model.Pending, absent, r, l, notApplied())
+	default:
+		w.add(model.Conflict, absent, r, l, w.changedBy())
+	}
+}
+
+// extra judges a live value that was neither declared nor recorded.
+func (w *walk) extra(schema *model.Schema, l model.Value) {
+	if absentEquals(schema, l) || schema != nil && schema.Generated || w.delegated() || w.claimedByOther() {
+		return
+	}
+	absent := model.Value{}
+	switch hand, applied := w.writers.hand(w.path.steps()); {
+	case len(w.live.Owners) == 0:
+		if w.everyDefaultKnown(schema) {
+			w.add(model.Undeclared, absent, absent, l, noWriters())
+		}
+	case applied && !w.foreign && !w.record.whole:
+		w.add(model.Pending, absent, l, l, notApplied())
+	case hand != nil:
+		w.add(model.Undeclared, absent, absent, l, w.actor(hand))
+	}
+}
+
+// everyDefaultKnown tells whether a live value that is no default, on an
+// object without a record of writers, can only be somebody's.
+func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
+	return schema != nil && !schema.Derived && !w.foreign && w.schema.Closed
+}
+
+// extraElement looks at an element of a keyed list that the claim does not
+// speak of. It is one change when one hand put all of it there.
+func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
+	before := len(w.found)
+	w.undeclared(schema, r, l)
+	found := w.found[before:]
+	if len(found) == 0 || l.Kind() != model.Map && l.Kind() != model.List {
+		return
+	}
+	for _, f := range found[1:] {
+		if f.verdict != found[0].verdict || *f.change.Actor != *found[0].change.Actor {
+			return
+		}
+	}
+	if w.ownedByOthers(l) {
+		return
+	}
+	verdict, actor := found[0].verdict, *found[0].change.Actor
+	w.found = w.found[:before]
+	if verdict == model.Pending && r.IsNull() {
+		r = l
+	}
+	w.add(verdict, model.Value{}, r, l, actor)
+}
+
+// ownedByOthers tells whether the element itself is a controller's, so that
+// only single fields in it were put there by hand.
+func (w *walk) ownedByOthers(l model.Value) bool {
+	steps := w.path.steps()
+	for i := range w.live.Owners {
+		o := &w.live.Owners[i]
+		if w.writers.controls(o) && !w.writers.declares(o) && o.Fields.Depth(steps) == len(steps) {
+			return true
+		}
+	}
+	return l.IsNull()
+}
+
+// claimedByOther tells whether another claim on the resource speaks of the
+// field.
+func (w *walk) claimedByOther() bool {
+	for _, v := range w.others {
+		if _, ok := lookUp(v, w.path); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// lookUp follows a path into a tree.
+func lookUp(v model.Value, p path) (model.Value, bool) {
+	for _, s := range p {
+		next, ok := v.Get(s.Text)
+		if s.Kind != model.FieldStep {
+			next, ok = elementAt(v, s)
+		}
+		if !ok {
+			return model.Value{}, false
+		}
+		v = next
+	}
+	return v, true
+}
+
+// elementAt finds the element of a list that a segment names.
+func elementAt(v model.Value, s segment) (model.Value, bool) {
+	var key model.Value
+	if s.Kind == model.IndexStep || key.UnmarshalJSON([]byte(s.Text)) != nil {
+		return model.Value{}, false
+	}
+	for _, item := range v.Items() {
+		if item.Equal(key) || s.Kind == model.KeyStep && namedBy(item, key) {
+			return item, true
+		}
+	}
+	return model.Value{}, false
+}
+
+// namedBy tells whether an element has the key fields; one that leaves a key
+// to its default has it too.
+func namedBy(item, key model.Value) bool {
+	for _, f := range key.Fields() {
+		if v, ok := item.Get(f.Name); ok && !v.Equal(f.Value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package diff
+
+import (
+	"errors"
+	"math/big"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+var errSpelling = errors.New("no such spelling")
+
+// quantitySuffix gives the multiplier of each suffix of a Kubernetes quantity
+// (k8s.io/apimachinery, resource.Quantity) as a power of ten or of two.
+func quantitySuffix(suffix string) (base, exponent int64, ok bool) {
+	const decimal, binary = "numkMGTPE", "KMGTPE"
+	if suffix == "" {
+		return 10, 0, true
+	}
+	if name, isBinary := strings.CutSuffix(suffix, "i"); isBinary && len(name) == 1 {
+		i := strings.Index(binary, name)
+		return 2, int64(10 * (i + 1)), i >= 0
+	}
+	if len(suffix) != 1 {
+		return 0, 0, false
+	}
+	i := int64(strings.Index(decimal, suffix))
+	switch {
+	case i < 0:
+		return 0, 0, false
+	case i < 3:
+		return 10, 3*i - 9, true
+	}
+	return 10, 3 * (i - 2), true
+}
+
+// parseQuantity reads a Kubernetes quantity: a number with a decimal exponent
+// or a suffix.
+func parseQuantity(s string) (*big.Rat, error) {
+	end := strings.LastIndexAny(s, "0123456789.") + 1
+	number, suffix := s[:end], s[end:]
+	literal, ok := model.NumberOf(strings.TrimPrefix(trimPoint(number), "+"))
+	base, exponent, known := quantitySuffix(suffix)
+	if !ok || !known {
+		return nil, errSpelling
+	}
+	rat, ok := new(big.Rat).SetString(literal.Text())
+	if !ok {
+		return nil, errSpelling
+	}
+	factor := new(big.Int).Exp(big.NewInt(base), big.NewInt(max(exponent, -exponent)), nil)
+	if exponent < 0 {
+		return rat.Quo(rat, new(big.Rat).SetInt(factor)), nil
+	}
+	return rat.Mul(rat, new(big.Rat).SetInt(factor)), nil
+}
+
+// trimPoint makes "1." and ".5" numbers that everybody reads.
+func trimPoint(s string) string {
+	s = strings.TrimSuffix(s, ".")
+	if strings.HasPrefix(s, ".") {
+		return "0" + s
+	}
+	return s
+}
+
+func parseBoolean(s string) (bool, error) {
+	switch strings.ToLower(s) {
+	case "1", "yes", "on", "true":
+		return true, nil
+	case "0", "no", "off", "false", "":
+		return false, nil
+	}
+	return false, errSpelling
+}
+
+func compareBools(a, b bool) int {
+	if a == b {
+		return 0
+	}
+	return 1
+}
+
+func parseInstant(s string) (time.Time, error) { return time.Parse(time.RFC3339Nano, s) }
+
+// parseAddress reads an IP address, as the prefix that holds only it, or a
+// prefix.
+func parseAddress(s string) (netip.Prefix, error) {
+	if strings.Contains(s, "/") {
+		return netip.ParsePrefix(s)
+	}
+	addr, err := netip.ParseAddr(s)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(addr, addr.BitLen()), nil
+}

@@ -1,0 +1,131 @@
+package diff
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A record is what was last applied. A whole record says all of it; without
+// one, the writers' own record of fields may still tell.
+type record struct {
+	whole bool
+	value model.Value
+}
+
+func newRecord(live *model.Resource, c *model.Claim) record {
+	switch {
+	case c.Recorded != nil:
+		return record{whole: true, value: *c.Recorded}
+	case live.LastApplied != nil:
+		return record{whole: true, value: *live.LastApplied}
+	}
+	return record{}
+}
+
+// differs reports a declared value that is not the live one.
+func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
+	if w.delegated() {
+		return
+	}
+	if w.record.whole {
+		w.differsFromRecord(schema, d, r, l)
+		return
+	}
+	applier := w.writers.applier()
+	owners := w.writers.of(w.path.steps())
+	switch {
+	case applier == nil:
+		w.addFor("nothing records what was last applied", model.Changed, d, r, l, w.changedBy())
+	case slices.Contains(owners, applier):
+		w.add(model.Pending, d, l, l, notApplied())
+	case len(owners) > 0:
+		w.add(model.Changed, d, r, l, w.changedBy())
+	case w.declaredLater(applier):
+		w.add(model.Pending, d, r, l, notApplied())
+	default:
+		w.addFor("removed by hand, or declared since the last apply: server-side apply does not record which",
+			model.Changed, d, r, l, w.changedBy())
+	}
+}
+
+func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
+	switch {
+	case Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l):
+		w.add(model.Pending, d, r, l, notApplied())
+	case Equal(schema, d, r):
+		w.add(model.Changed, d, r, l, w.changedBy())
+	default:
+		w.add(model.Conflict, d, r, l, w.changedBy())
+	}
+}
+
+// bySystem tells whether a live value that was never applied is of the
+// system's own making.
+func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
+	if fillsIn(schema, l) {
+		return true
+	}
+	if len(w.live.Owners) == 0 {
+		return false
+	}
+	for _, o := range w.writers.of(w.path.steps()) {
+		if !w.writers.declares(o) {
+			return false
+		}
+	}
+	return true
+}
+
+// declaredLater tells whether a declared field that the live object lacks, and
+// that its applier does not own, was declared after the last apply, rather
+// than removed by hand. Server-side apply keeps no record of removed fields;
+// what is left is evidence: an object that was never changed since it was
+// created, and the time of the declaration.
+func (w *walk) declaredLater(applier *model.Owner) bool {
+	specified := len(w.path) > 0 && w.path[0].Text != "metadata"
+	switch {
+	case specified && w.live.Generation == 1:
+		return true
+	case specified && w.live.Generation > 1 && applier.At.Equal(w.live.Created):
+		return false
+	}
+	return !w.claim.Since.IsZero() && w.claim.Since.After(applier.At)
+}
+
+// codified reports a field on which live and declared agree and the record
+// does not.
+func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
+	if w.record.whole && !Equal(schema, d, r) && !w.delegated() {
+		w.add(model.Codified, d, r, l, w.changedBy())
+	}
+}
+
+func (w *walk) delegated() bool {
+	path := w.path.String()
+	for _, list := range [][]model.Delegation{w.live.Delegated, w.claim.Delegated} {
+		for _, d := range list {
+			if d.Path == path {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
+	w.addFor("", verdict, d, r, l, actor)
+}
+
+func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
+	c := model.Change{Path: w.path.String(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
+	c.Secret = d.HasSecret() || r.HasSecret() || l.HasSecret()
+	w.found = append(w.found, found{verdict, c, reason})
+}
+
+func side(v model.Value) *model.Value {
+	if v.IsNull() {
+		return nil
+	}
+	return &v
+}

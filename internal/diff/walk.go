@@ -1,0 +1,267 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A walk compares one claim with the live resource, field by field. Null
+// stands for an absent side everywhere.
+type walk struct {
+	live    *model.Resource
+	claim   *model.Claim
+	schema  *model.Schema
+	record  record
+	writers *writers
+	// others are the values of the other claims on the resource.
+	others []model.Value
+	path   path
+	// foreign tells that the walk is inside a field that controllers and
+	// delivery tools put beside what is declared.
+	foreign bool
+	found   []found
+}
+
+// found is one field that differs; reason says what the verdict rests on where
+// a side could not be known.
+type found struct {
+	verdict model.Verdict
+	change  model.Change
+	reason  string
+}
+
+func newWalk(s *model.Subject, c *model.Claim, o Options) *walk {
+	w := &walk{live: s.Live, claim: c, record: newRecord(s.Live, c)}
+	w.writers = &writers{live: s.Live, declared: c.Value, controller: o.Controller}
+	if s.Kind != nil {
+		w.schema = s.Kind.Schema
+	}
+	return w
+}
+
+func (w *walk) below(s segment, visit func()) {
+	w.path = append(w.path, s)
+	visit()
+	w.path = w.path[:len(w.path)-1]
+}
+
+// node compares one node.
+func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
+	switch {
+	case schema != nil && schema.Volatile:
+	case d.IsNull():
+		w.undeclared(schema, r, l)
+	case d.Kind() == model.Map && (l.Kind() == model.Map || l.IsNull() && isOpen(schema)):
+		w.fields(schema, d, r, l)
+	case d.Kind() == model.List && granular(schema) && (l.Kind() == model.List || l.IsNull()):
+		w.elements(schema, d, r, l)
+	default:
+		w.leaf(schema, d, r, l)
+	}
+}
+
+// isOpen tells a map with free names, whose fields stand for themselves, from
+// a structure.
+func isOpen(schema *model.Schema) bool {
+	return schema != nil && schema.Each != nil && len(schema.Fields) == 0
+}
+
+func granular(schema *model.Schema) bool {
+	return schema != nil && (schema.List == model.Keyed || schema.List == model.Set)
+}
+
+// fields compares two maps. A field that is neither declared, recorded nor
+// live does not exist.
+func (w *walk) fields(schema *model.Schema, d, r, l model.Value) {
+	df, rf, lf := d.Fields(), r.Fields(), l.Fields()
+	for len(df) > 0 || len(rf) > 0 || len(lf) > 0 {
+		name := leastName(df, rf, lf)
+		dv, rv, lv := takeField(&df, name), takeField(&rf, name), takeField(&lf, name)
+		outside := w.foreign
+		w.foreign = outside || isForeign(schema, name)
+		w.path = append(w.path, fieldSegment(name))
+		w.node(schema.Field(name), dv, rv, lv)
+		w.path = w.path[:len(w.path)-1]
+		w.foreign = outside
+	}
+}
+
+func isForeign(schema *model.Schema, name string) bool {
+	return schema != nil && slices.ContainsFunc(schema.Foreign, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+func leastName(lists ...[]model.Field) string {
+	least, found := "", false
+	for _, l := range lists {
+		if len(l) > 0 && (!found || l[0].Name < least) {
+			least, found = l[0].Name, true
+		}
+	}
+	return least
+}
+
+// takeField returns the value of the first field when it has that name, and
+// drops it from the list.
+func takeField(fields *[]model.Field, name string) model.Value {
+	if len(*fields) == 0 || (*fields)[0].Name != name {
+		return model.Value{}
+	}
+	v := (*fields)[0].Value
+	*fields = (*fields)[1:]
+	return v
+}
+
+// elements compares two lists whose elements have names: keyed lists and sets.
+func (w *walk) elements(schema *model.Schema, d, r, l model.Value) {
+	declared, dok := nameElements(schema, d)
+	recorded, rok := nameElements(schema, r)
+	live, lok := nameElements(schema, l)
+	if !dok || !lok || !rok {
+		w.leaf(schema, d, r, l)
+		return
+	}
+	for _, e := range declared {
+		w.below(e.segment, func() {
+			w.element(schema, e.value, valueOf(recorded, e.Step), valueOf(live, e.Step))
+		})
+	}
+	for _, e := range live {
+		if !has(declared, e.Step) {
+			w.below(e.segment, func() {
+				w.element(schema, model.Value{}, valueOf(recorded, e.Step), e.value)
+			})
+		}
+	}
+	for _, e := range recorded {
+		if !has(declared, e.Step) && !has(live, e.Step) {
+			w.below(e.segment, func() { w.extraElement(schema.Element(), e.value, model.Value{}) })
+		}
+	}
+}
+
+// element compares one element. One that is there on one side only is reported
+// as a whole where one hand put it there, or took it away.
+func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
+	switch {
+	case d.IsNull():
+		w.extraElement(schema.Element(), r, l)
+	case l.IsNull():
+		w.differs(schema.Element(), d, r, l)
+	default:
+		w.node(schema.Element(), d, r, l)
+	}
+}
+
+// leaf compares two values that are replaced as one. Where two lists have as
+// many elements, it looks for the difference inside them.
+func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
+	if Equal(schema, d, l) {
+		w.codified(schema, d, r, l)
+		return
+	}
+	if alike(d, l) && (r.IsNull() || alike(d, r)) {
+		if pairs := differingMaps(schema, d, l); pairs != nil {
+			for _, p := range pairs {
+				w.below(indexSegment(p[0]), func() { w.inside(schema.Element(), d.Items()[p[0]], itemAt(r, p[0]), l.Items()[p[1]]) })
+			}
+			return
+		}
+	}
+	w.differs(schema, d, r, l)
+}
+
+// alike tells whether two values are lists of one length.
+func alike(a, b model.Value) bool {
+	return a.Kind() == model.List && b.Kind() == model.List && len(a.Items()) == len(b.Items())
+}
+
+// inside finds the fields that differ inside a value that is replaced as one:
+// no field there has an owner of its own.
+func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
+	if d.Kind() != model.Map || l.Kind() != model.Map {
+		w.leaf(schema, d, r, l)
+		return
+	}
+	df, lf := d.Fields(), l.Fields()
+	for len(df) > 0 || len(lf) > 0 {
+		name := leastName(df, lf)
+		dv, lv := takeField(&df, name), takeField(&lf, name)
+		below := schema.Field(name)
+		if Equal(below, dv, lv) || dv.IsNull() && fillsIn(below, lv) {
+			continue
+		}
+		w.below(fieldSegment(name), func() { w.inside(below, dv, r.At(name), lv) })
+	}
+}
+
+// differingMaps pairs the elements of two lists of equal length that have no
+// equal on the other side, when all of them are maps; nil otherwise.
+func differingMaps(schema *model.Schema, d, l model.Value) [][2]int {
+	left, right := unpaired(listOrdered(schema), d.Items(), l.Items())
+	pairs := make([][2]int, 0, len(left))
+	for k, i := range left {
+		if d.Items()[i].Kind() != model.Map || l.Items()[right[k]].Kind() != model.Map {
+			return nil
+		}
+		pairs = append(pairs, [2]int{i, right[k]})
+	}
+	if schema == nil || schema.List == model.Ordered {
+		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] != p[1] }) || len(pairs) == 0 {
+			return nil
+		}
+	}
+	return pairs
+}
+
+func listOrdered(schema *model.Schema) *model.Schema {
+	if schema == nil {
+		return &model.Schema{}
+	}
+	return schema
+}
+
+func itemAt(v model.Value, i int) model.Value {
+	if i < len(v.Items()) {
+		return v.Items()[i]
+	}
+	return model.Value{}
+}
+
+type namedElement struct {
+	segment
+	value model.Value
+}
+
+// nameElements names the elements of a keyed list or a set; ok is false when
+// one has no name or two share one, so that the list can only be compared
+// whole.
+func nameElements(schema *model.Schema, v model.Value) (elements []namedElement, ok bool) {
+	for _, item := range v.Items() {
+		s, ok := segment{}, true
+		if schema.List == model.Set {
+			s = itemSegment(item)
+		} else {
+			s, ok = elementSegment(schema, item)
+		}
+		if !ok || has(elements, s.Step) {
+			return nil, false
+		}
+		elements = append(elements, namedElement{s, item})
+	}
+	return elements, true
+}
+
+func has(elements []namedElement, step model.Step) bool {
+	return slices.ContainsFunc(elements, func(e namedElement) bool { return e.Step == step })
+}
+
+func valueOf(elements []namedElement, step model.Step) model.Value {
+	for _, e := range elements {
+		if e.Step == step {
+			return e.value
+		}
+	}
+	return model.Value{}
+}

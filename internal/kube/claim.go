@@ -1,0 +1,110 @@
+package kube
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// ClaimOptions are what a manifest does not say itself.
+type ClaimOptions struct {
+	Declaration      string
+	Address          string
+	DefaultNamespace string
+	Sealer           model.Sealer
+	// Kinds that are known, by name: Builtin's, and those that the declaration
+	// itself defines (KindsFromCRD).
+	Kinds map[string]*model.Kind
+}
+
+// NewClaim turns a manifest into a claim. Secrets are sealed; a SOPS-encrypted
+// document gives an unchecked claim.
+func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
+	id, err := identify(object)
+	if err != nil {
+		return model.Claim{}, err
+	}
+	object, apiVersion := upgrade(object)
+	c := model.Claim{
+		Declaration: o.Declaration, Address: o.Address, Version: apiVersion, Name: id.name,
+		Kind: KindName(id.apiVersion, id.kind),
+	}
+	known := o.Kinds[c.Kind]
+	switch {
+	case known != nil && !known.Namespaced:
+		id.namespace = ""
+	case id.namespace == "":
+		id.namespace = cmp.Or(o.DefaultNamespace, "default")
+	}
+	if known == nil {
+		c.AltID = id.name
+	}
+	c.ID, c.Place = id.id(), id.namespace
+	if _, ok := object.Get("sops"); ok {
+		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
+		return c, nil
+	}
+	c.Value = seal(c.Kind, content(plainSecret(c.Kind, object)), o.Sealer)
+	return c, nil
+}
+
+// upgrade rewrites a manifest of an old version whose kind is read in a newer
+// one: autoscaling/v1 is served from v2.
+func upgrade(object model.Value) (upgraded model.Value, apiVersion string) {
+	apiVersion = object.At("apiVersion").Str()
+	if object.At("kind").Str() != "HorizontalPodAutoscaler" || apiVersion != "autoscaling/v1" {
+		return object, apiVersion
+	}
+	const current = "autoscaling/v2"
+	spec := object.At("spec")
+	if percent, ok := spec.Get("targetCPUUtilizationPercentage"); ok {
+		target := model.MapOf(model.Field{Name: "type", Value: model.StringOf("Utilization")},
+			model.Field{Name: "averageUtilization", Value: percent})
+		cpu := model.MapOf(model.Field{Name: "name", Value: model.StringOf("cpu")}, model.Field{Name: "target", Value: target})
+		metric := model.MapOf(model.Field{Name: "type", Value: model.StringOf("Resource")}, model.Field{Name: "resource", Value: cpu})
+		spec = spec.Without("targetCPUUtilizationPercentage").With("metrics", model.ListOf(metric))
+		object = object.With("spec", spec)
+	}
+	return object, current
+}
+
+// RelateClaims fills in what depends on other claims of the declaration: the
+// fields that a declared autoscaler decides. It sorts the claims.
+func RelateClaims(claims []model.Claim) {
+	slices.SortStableFunc(claims, func(a, b model.Claim) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))
+	})
+	targets := map[string]string{}
+	for _, c := range claims {
+		if isAutoscaler(c.Kind) {
+			targets[scaleTarget(c.Place, c.Value)] = c.Name
+		}
+	}
+	for i := range claims {
+		c := &claims[i]
+		if name, ok := targets[c.Kind+" "+c.ID]; ok {
+			c.Delegated = append(c.Delegated, scaledBy(name))
+		}
+	}
+}
+
+// Scopes returns the namespaces that the claims govern: those into which they
+// put an object, or which they declare; sorted.
+func Scopes(claims []model.Claim) []model.Scope {
+	places := map[string]bool{}
+	for _, c := range claims {
+		switch {
+		case c.Kind == "kubernetes/Namespace":
+			places[c.Name] = true
+		case c.Place != "" && c.AltID == "":
+			places[c.Place] = true
+		}
+	}
+	scopes := make([]model.Scope, 0, len(places))
+	for place := range places {
+		scopes = append(scopes, model.Scope{Place: place})
+	}
+	slices.SortFunc(scopes, func(a, b model.Scope) int { return cmp.Compare(a.Place, b.Place) })
+	return scopes
+}

@@ -1,0 +1,79 @@
+// Package kube knows Kubernetes objects: how they are named, what in them can
+// drift, who wrote which field, and how each kind is compared. It talks to
+// nobody; the collector and the manifests loader share it.
+package kube
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// ErrNotObject tells that a tree lacks apiVersion, kind or metadata.name.
+var ErrNotObject = errors.New("not a Kubernetes object")
+
+// KindName returns the kind's name in findings: "kubernetes/Deployment.apps",
+// "kubernetes/Service" for the core group.
+func KindName(apiVersion, kind string) string {
+	if group, _, ok := strings.Cut(apiVersion, "/"); ok {
+		return "kubernetes/" + kind + "." + group
+	}
+	return "kubernetes/" + kind
+}
+
+// identity is what names an object.
+type identity struct {
+	apiVersion, kind, namespace, name string
+}
+
+func identify(object model.Value) (identity, error) {
+	metadata := object.At("metadata")
+	id := identity{apiVersion: object.At("apiVersion").Str(), kind: object.At("kind").Str(),
+		namespace: metadata.At("namespace").Str(), name: metadata.At("name").Str()}
+	if id.apiVersion == "" || id.kind == "" || id.name == "" {
+		return identity{}, ErrNotObject
+	}
+	return id, nil
+}
+
+func (i identity) id() string {
+	if i.namespace == "" {
+		return i.name
+	}
+	return i.namespace + "/" + i.name
+}
+
+// content returns what of an object can drift: all but its name, its status
+// and what the API server keeps for itself. metadata is always there.
+func content(object model.Value) model.Value {
+	fields := make([]model.Field, 0, len(object.Fields())+1)
+	metadata := model.MapOf()
+	for _, f := range object.Fields() {
+		switch f.Name {
+		case "apiVersion", "kind", "status":
+		case "metadata":
+			metadata = labelsAndAnnotations(f.Value)
+		default:
+			fields = append(fields, f)
+		}
+	}
+	return model.MapOf(append(fields, model.Field{Name: "metadata", Value: metadata})...)
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// restartedAt is left by kubectl rollout restart, on purpose and with no
+// meaning beyond the moment.
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
+func labelsAndAnnotations(metadata model.Value) model.Value {
+	var fields []model.Field
+	if annotations, ok := metadata.Get("annotations"); ok {
+		fields = append(fields, model.Field{Name: "annotations", Value: annotations.Without(lastApplied, restartedAt)})
+	}
+	if labels, ok := metadata.Get("labels"); ok {
+		fields = append(fields, model.Field{Name: "labels", Value: labels})
+	}
+	return model.MapOf(fields...)
+}

@@ -1,0 +1,281 @@
+package kube
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// The schemas of a plain API server, v1.36.3, made by the compact command.
+//
+//go:embed openapi.json.gz
+var openapiGZ []byte
+
+// What the published schemas do not say: defaults, allocated values and the
+// meaning of list order, read off the API reference and a real API server.
+//
+//go:embed semantics.json
+var semanticsJSON []byte
+
+// Builtin returns the kinds of a plain API server, with their schemas, by name.
+// Every call reads them anew: keep the result.
+func Builtin() (map[string]*model.Kind, error) {
+	z, err := gzip.NewReader(bytes.NewReader(openapiGZ))
+	if err != nil {
+		return nil, fmt.Errorf("read built-in schemas: %w", err)
+	}
+	document, err := io.ReadAll(z)
+	if err != nil {
+		return nil, fmt.Errorf("read built-in schemas: %w", err)
+	}
+	kinds, err := KindsFromOpenAPI(document)
+	if err != nil {
+		return nil, fmt.Errorf("read built-in schemas: %w", err)
+	}
+	for name, kind := range kinds {
+		// Admission fills in so much of a bare pod that only a record of
+		// writers tells what somebody added.
+		kind.Schema.Closed = name != KindName("v1", "Pod")
+	}
+	return kinds, nil
+}
+
+// KindsFromOpenAPI reads one group-version document of /openapi/v3 and returns
+// its kinds by name, with Namespaced, Version (as in apiVersion), Schema and
+// Severities set.
+func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
+	root, err := decode.JSON(document)
+	if err != nil {
+		return nil, fmt.Errorf("decode openapi document: %w", err)
+	}
+	reader, err := newSchemaReader(root.At("components", "schemas"))
+	if err != nil {
+		return nil, err
+	}
+	namespaced := namespacedKinds(root.At("paths"))
+	kinds := map[string]*model.Kind{}
+	for _, f := range root.At("components", "schemas").Fields() {
+		gvks := f.Value.At("x-kubernetes-group-version-kind").Items()
+		if _, object := f.Value.At("properties").Get("metadata"); len(gvks) != 1 || !object || strings.HasSuffix(f.Name, "List") {
+			continue
+		}
+		apiVersion, name := versionAndKind(gvks[0])
+		if have := kinds[name]; have == nil || have.Version < apiVersion {
+			kinds[name] = &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced[name],
+				Schema: reader.definition(f.Name), Severities: severities(name)}
+		}
+	}
+	return kinds, nil
+}
+
+func versionAndKind(gvk model.Value) (apiVersion, kind string) {
+	apiVersion = gvk.At("version").Str()
+	if group := gvk.At("group").Str(); group != "" {
+		apiVersion = group + "/" + apiVersion
+	}
+	return apiVersion, KindName(apiVersion, gvk.At("kind").Str())
+}
+
+// namespacedKinds finds the kinds that are created inside namespaces.
+func namespacedKinds(paths model.Value) map[string]bool {
+	kinds := map[string]bool{}
+	for _, p := range paths.Fields() {
+		if strings.Contains(p.Name, "/namespaces/{namespace}/") {
+			if gvk, ok := p.Value.At("post").Get("x-kubernetes-group-version-kind"); ok {
+				_, name := versionAndKind(gvk)
+				kinds[name] = true
+			}
+		}
+	}
+	return kinds
+}
+
+// KindsFromCRD returns the kinds that a CustomResourceDefinition defines, by
+// name, and none for any other object; the storage version's schema counts.
+func KindsFromCRD(object model.Value) map[string]*model.Kind {
+	if object.At("kind").Str() != "CustomResourceDefinition" {
+		return nil
+	}
+	spec := object.At("spec")
+	for _, version := range spec.At("versions").Items() {
+		if version.At("storage").Text() != "true" {
+			continue
+		}
+		reader, err := newSchemaReader(model.Value{})
+		if err != nil {
+			return nil
+		}
+		apiVersion := spec.At("group").Str() + "/" + version.At("name").Str()
+		name := KindName(apiVersion, spec.At("names", "kind").Str())
+		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
+		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
+		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Schema: schema,
+			Namespaced: spec.At("scope").Str() == "Namespaced", Severities: severities(name)}}
+	}
+	return nil
+}
+
+// A schemaReader turns OpenAPI v3 schemas into ours. Definitions are made
+// once, so that recursive ones end.
+type schemaReader struct {
+	definitions model.Value
+	semantics   model.Value
+	made        map[string]*model.Schema
+}
+
+func newSchemaReader(definitions model.Value) (*schemaReader, error) {
+	semantics, err := decode.JSON(semanticsJSON)
+	if err != nil {
+		return nil, fmt.Errorf("read semantics: %w", err)
+	}
+	return &schemaReader{definitions: definitions, semantics: semantics, made: map[string]*model.Schema{}}, nil
+}
+
+const definitionPrefix = "#/components/schemas/"
+
+func (r *schemaReader) definition(name string) *model.Schema {
+	if s, ok := r.made[name]; ok {
+		return s
+	}
+	s := &model.Schema{}
+	r.made[name] = s
+	if read := r.schema(r.definitions.At(name)); read != nil {
+		*s = *read
+	}
+	switch {
+	case strings.HasSuffix(name, ".api.resource.Quantity"):
+		*s = model.Schema{Format: model.Quantity}
+	case strings.HasSuffix(name, ".meta.v1.Duration"):
+		s.Format = model.Duration
+	}
+	r.refine(name, s)
+	return s
+}
+
+// schema reads one node; nil means that nothing is known of it.
+func (r *schemaReader) schema(v model.Value) *model.Schema {
+	if parts := v.At("allOf").Items(); len(parts) == 1 {
+		return r.withDefault(r.schema(parts[0]), v.At("default"))
+	}
+	if ref, ok := strings.CutPrefix(v.At("$ref").Str(), definitionPrefix); ok {
+		return r.withDefault(r.definition(ref), v.At("default"))
+	}
+	s := &model.Schema{}
+	switch {
+	case v.At("format").Str() == "int-or-string" || v.At("x-kubernetes-int-or-string").Text() == "true":
+		s.Format = model.IntOrString
+	case v.At("format").Str() == "date-time":
+		s.Format = model.Instant
+	}
+	r.children(s, v)
+	return r.withDefault(s, v.At("default"))
+}
+
+func (r *schemaReader) children(s *model.Schema, v model.Value) {
+	if properties := v.At("properties").Fields(); len(properties) > 0 {
+		s.Fields = make(map[string]*model.Schema, len(properties))
+		for _, p := range properties {
+			s.Fields[p.Name] = r.schema(p.Value)
+		}
+	}
+	if each, ok := v.Get("additionalProperties"); ok && each.Kind() == model.Map {
+		s.Each = r.schema(each)
+	}
+	if items, ok := v.Get("items"); ok {
+		s.Each = r.schema(items)
+	}
+	switch v.At("x-kubernetes-list-type").Str() {
+	case "map":
+		s.List = model.Keyed
+		for _, key := range v.At("x-kubernetes-list-map-keys").Items() {
+			s.Keys = append(s.Keys, key.Str())
+		}
+	case "set":
+		s.List = model.Set
+	}
+}
+
+// withDefault returns the schema with a default of its own. Empty defaults say
+// nothing: empty equals absent anyway.
+func (r *schemaReader) withDefault(s *model.Schema, d model.Value) *model.Schema {
+	if s == nil || d.IsEmpty() || d.Kind() == model.Map {
+		return s
+	}
+	own := *s
+	own.Default = &d
+	return &own
+}
+
+// refine adds what the published schema of a definition does not say.
+func (r *schemaReader) refine(name string, s *model.Schema) {
+	if !strings.HasPrefix(name, "io.k8s.") {
+		return
+	}
+	for field, below := range s.Fields {
+		if below != nil && below.Each != nil && below.List == model.Ordered && len(below.Fields) == 0 && !r.lists("ordered", name, field) {
+			r.set(s, field, func(f *model.Schema) { f.List = model.Bag })
+		}
+	}
+	for _, d := range r.semantics.At("defaults", name).Fields() {
+		r.set(s, d.Name, func(f *model.Schema) { f.Default = &d.Value })
+	}
+	for _, mark := range []struct {
+		section string
+		set     func(*model.Schema)
+	}{
+		{"generated", func(f *model.Schema) { f.Generated = true }},
+		{"derived", func(f *model.Schema) { f.Derived = true }},
+		{"volatile", func(f *model.Schema) { f.Volatile = true }},
+	} {
+		for _, field := range r.semantics.At(mark.section, name).Items() {
+			r.set(s, field.Str(), mark.set)
+		}
+	}
+	if strings.HasSuffix(name, ".meta.v1.ObjectMeta") {
+		maps.Copy(s.Fields, r.metadata())
+	}
+}
+
+// metadata returns the schemas of labels and annotations.
+func (r *schemaReader) metadata() map[string]*model.Schema {
+	names := &model.Schema{Each: &model.Schema{}, Foreign: r.foreign()}
+	return map[string]*model.Schema{"labels": names, "annotations": names}
+}
+
+func (r *schemaReader) lists(section, name, field string) bool {
+	for _, f := range r.semantics.At(section, name).Items() {
+		if f.Str() == field {
+			return true
+		}
+	}
+	return false
+}
+
+// set changes a copy of a field's schema: the field may share its definition
+// with others.
+func (r *schemaReader) set(s *model.Schema, field string, change func(*model.Schema)) {
+	own := model.Schema{}
+	if have := s.Fields[field]; have != nil {
+		own = *have
+	}
+	change(&own)
+	if s.Fields == nil {
+		s.Fields = map[string]*model.Schema{}
+	}
+	s.Fields[field] = &own
+}
+
+func (r *schemaReader) foreign() []string {
+	var prefixes []string
+	for _, p := range r.semantics.At("foreign").Items() {
+		prefixes = append(prefixes, p.Str())
+	}
+	return prefixes
+}

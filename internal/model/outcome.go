@@ -1,0 +1,29 @@
+package model
+
+// An Outcome is one verdict on a subject, other than in-sync.
+type Outcome struct {
+	Verdict Verdict
+	// Claim is nil for a resource that nobody claims.
+	Claim *Claim
+	// Changes are sorted by path; none when the verdict is on the whole.
+	Changes []Change
+	Actor   Actor
+	Reason  string
+}
+
+// Judged is a subject with every outcome on it; none means in-sync, or nobody's
+// business.
+type Judged struct {
+	Subject  *Subject
+	Outcomes []Outcome
+}
+
+// Checked tells whether the subject's claims could be compared.
+func (j *Judged) Checked() bool {
+	for _, o := range j.Outcomes {
+		if o.Verdict == Unchecked {
+			return false
+		}
+	}
+	return true
+}
