@@ -27,35 +27,56 @@ type Input struct {
 	Now     time.Time
 }
 
-// Findings returns every finding that is open after the scan, and those that
-// it proved to be over (Resolved set), sorted by severity, key, verdict and ID.
-func Findings(in Input) []model.Finding {
+// A Result is every finding that a scan makes, keeps or ends; each list is
+// sorted as Sort does.
+type Result struct {
+	// Current are what the scan found.
+	Current []model.Finding
+	// Remembered were found before and could not be looked at again: they stay
+	// open as they were last seen.
+	Remembered []model.Finding
+	// Resolved were open before, and the scan proved that they are over.
+	Resolved []model.Finding
+}
+
+// Open returns the findings that are open after the scan.
+func (r Result) Open() []model.Finding { return append(slices.Clone(r.Current), r.Remembered...) }
+
+// All returns every finding of the result.
+func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
+
+// Findings makes the findings of a scan.
+func Findings(in Input) Result {
 	earlier := make(map[string]*model.Finding, len(in.Earlier))
 	for i := range in.Earlier {
 		earlier[in.Earlier[i].ID] = &in.Earlier[i]
 	}
-	findings := current(&in)
-	seen := make(map[string]bool, len(findings))
-	for i := range findings {
-		f := &findings[i]
-		f.FirstSeen, f.LastSeen = in.Now, in.Now
+	proof := newProof(&in)
+	result := Result{Current: current(&in)}
+	seen := make(map[string]bool, len(result.Current))
+	for i := range result.Current {
+		f := &result.Current[i]
+		f.LastSeen = proof.lookedAt(f.Source)
+		f.FirstSeen = f.LastSeen
 		if before := earlier[f.ID]; before != nil {
 			f.FirstSeen = before.FirstSeen
 		}
 		seen[f.ID] = true
 	}
-	proof := newProof(&in)
 	for _, f := range in.Earlier {
-		if seen[f.ID] {
-			continue
-		}
-		if proof.over(&f) {
+		switch {
+		case seen[f.ID]:
+		case proof.over(&f):
 			f.Resolved = in.Now
+			result.Resolved = append(result.Resolved, f)
+		default:
+			result.Remembered = append(result.Remembered, f)
 		}
-		findings = append(findings, f)
 	}
-	Sort(findings)
-	return findings
+	for _, list := range [][]model.Finding{result.Current, result.Remembered, result.Resolved} {
+		Sort(list)
+	}
+	return result
 }
 
 // Sort orders findings: worst first, then by key, verdict and ID.

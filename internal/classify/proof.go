@@ -2,25 +2,26 @@ package classify
 
 import (
 	"slices"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
 // proof tells which earlier findings a scan has proved to be over.
 type proof struct {
+	now          time.Time
 	judged       map[model.Key]*model.Judged
 	snapshots    map[string]*model.Snapshot
 	declarations map[string]*model.Declaration
 }
 
 func newProof(in *Input) proof {
-	p := proof{snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
-	if len(in.Earlier) == 0 {
-		return p
-	}
-	p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
-	for i := range in.Judged {
-		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+	p := proof{now: in.Now, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
+	if len(in.Earlier) > 0 {
+		p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
+		for i := range in.Judged {
+			p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+		}
 	}
 	for i := range in.Snapshots {
 		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
@@ -29,6 +30,14 @@ func newProof(in *Input) proof {
 		p.declarations[in.Declarations[i].Name] = &in.Declarations[i]
 	}
 	return p
+}
+
+// lookedAt is when a source was last looked at: now, when that failed.
+func (p proof) lookedAt(source string) time.Time {
+	if s := p.snapshots[source]; s != nil && !s.Taken.IsZero() {
+		return s.Taken
+	}
+	return p.now
 }
 
 // over tells whether a finding that this scan did not make again is done with:

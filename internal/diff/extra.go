@@ -8,7 +8,7 @@ import "github.com/driftd/driftd/internal/model"
 // somebody.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
-	case r.IsNull() && l.IsNull(), schema != nil && schema.Volatile:
+	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)), schema != nil && schema.Volatile:
 	case l.Kind() == model.Map:
 		w.fields(schema, model.Value{}, r, l)
 	case l.Kind() == model.List && granular(schema):
@@ -18,6 +18,13 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	default:
 		w.extra(schema, l)
 	}
+}
+
+// bySystemAlone tells whether an undeclared value is the system's own: one
+// that it allocates, or one that it derives where no record of writers tells
+// it from an edit.
+func (w *walk) bySystemAlone(schema *model.Schema) bool {
+	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0)
 }
 
 // dropped reports what was applied once and is declared no longer.
@@ -37,7 +44,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 
 // extra judges a live value that was neither declared nor recorded.
 func (w *walk) extra(schema *model.Schema, l model.Value) {
-	if absentEquals(schema, l) || schema != nil && schema.Generated || w.delegated() || w.claimedByOther() {
+	if absentEquals(schema, l) || w.delegated() || w.claimedByOther() {
 		return
 	}
 	absent := model.Value{}
@@ -56,7 +63,7 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 // everyDefaultKnown tells whether a live value that is no default, on an
 // object without a record of writers, can only be somebody's.
 func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
-	return schema != nil && !schema.Derived && !w.foreign && w.schema.Closed
+	return schema != nil && !w.foreign && w.schema.Closed
 }
 
 // extraElement looks at an element of a keyed list that the claim does not

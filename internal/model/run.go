@@ -20,11 +20,14 @@ type Run struct {
 
 // A SourceRun is one source's part of a run.
 type SourceRun struct {
-	Name      string        `json:"name"`
-	Type      string        `json:"type"`
-	Version   string        `json:"version"`
-	Duration  time.Duration `json:"duration_ns"`
-	Resources int           `json:"resources"`
+	Name     string        `json:"name"`
+	Type     string        `json:"type"`
+	Version  string        `json:"version"`
+	Duration time.Duration `json:"duration_ns"`
+	// Resources counts what the last look that was believed saw.
+	Resources int `json:"resources"`
+	// Held tells that this look was not believed yet: too much had vanished.
+	Held bool `json:"held"`
 	// Taken is when the snapshot that was compared was taken: earlier than
 	// the run for a source that was not due.
 	Taken time.Time `json:"taken,omitzero"`

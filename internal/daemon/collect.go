@@ -1,0 +1,199 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// collect reads what is due, every source and declaration at the same time,
+// and keeps the results. It waits for all of them.
+func (e *Engine) collect(ctx context.Context, due Due) {
+	var group sync.WaitGroup
+	for _, s := range e.estate.Sources {
+		if slices.Contains(due.Sources, s.Name) {
+			group.Go(func() { e.keepLook(s.Name, e.look(ctx, s)) })
+		}
+	}
+	for _, d := range e.estate.Declarations {
+		if slices.Contains(due.Declarations, d.Name) {
+			group.Go(func() { e.keepRead(d.Name, e.read(ctx, d)) })
+		}
+	}
+	group.Wait()
+	for _, s := range due.Seen {
+		e.keepLook(s.Source, e.doubt(e.lookOf(s.Source), look{snapshot: s}))
+	}
+	e.canonicalize(ctx, due)
+}
+
+func (e *Engine) lookOf(source string) look {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.looks[source]
+}
+
+func (e *Engine) keepLook(source string, l look) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.looks[source] = l
+}
+
+func (e *Engine) keepRead(declaration string, r read) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reads[declaration] = r
+}
+
+// look looks at a source once; a second time when much has vanished and the
+// estate wants that settled at once.
+func (e *Engine) look(ctx context.Context, s Source) look {
+	before := e.lookOf(s.Name)
+	if before.believed == 0 {
+		before = e.remembered(s.Name)
+	}
+	now := e.doubt(before, e.lookOnce(ctx, s))
+	if now.held && e.estate.ConfirmAtOnce {
+		now = e.doubt(now, e.lookOnce(ctx, s))
+	}
+	if now.err != nil {
+		now.believed = before.believed
+		e.log.Error("collect source", "source", s.Name, "err", now.err)
+	}
+	return now
+}
+
+func (e *Engine) lookOnce(ctx context.Context, s Source) look {
+	ctx, cancel := withTimeout(ctx, s.Timeout, "source "+s.Name)
+	defer cancel()
+	started := e.now()
+	snapshot, err := s.Collector.Collect(ctx)
+	if err != nil {
+		err = because(ctx, err)
+	}
+	took := e.now().Sub(started)
+	e.observer.SourceScanned(s.Name, took, err)
+	return look{snapshot: snapshot, err: err, duration: took}
+}
+
+// remembered is what the store knows of the last look at a source.
+func (e *Engine) remembered(source string) look {
+	runs, err := e.store.Runs(rememberedRuns)
+	if err != nil {
+		e.log.Warn("read run records", "err", err)
+		return look{}
+	}
+	for _, run := range runs {
+		for _, s := range run.Sources {
+			if s.Name == source {
+				return look{believed: s.Resources, held: s.Held}
+			}
+		}
+	}
+	return look{}
+}
+
+// rememberedRuns is how far back a source's last look is searched.
+const rememberedRuns = 100
+
+const (
+	vanishedShare = 0.20
+	vanishedCount = 5
+)
+
+// doubt holds a look back at which much of what was there before is gone,
+// unless the look before was held back for the same reason: a broken read
+// looks like this, and a mass deletion will look the same again.
+func (e *Engine) doubt(before, now look) look {
+	if now.err != nil {
+		return now
+	}
+	count := len(now.snapshot.Resources)
+	gone := before.believed - count
+	if gone <= vanishedCount || float64(gone) <= vanishedShare*float64(before.believed) || before.held {
+		now.believed = count
+		return now
+	}
+	now.held, now.believed = true, before.believed
+	now.err = fmt.Errorf("%d of %d resources vanished since the last look; held back until the next look confirms it",
+		gone, before.believed)
+	return now
+}
+
+func (e *Engine) read(ctx context.Context, d Declaration) read {
+	ctx, cancel := withTimeout(ctx, d.Timeout, "declaration "+d.Name)
+	defer cancel()
+	started := e.now()
+	declaration, err := d.Loader.Load(ctx)
+	if err != nil {
+		err = because(ctx, err)
+		e.log.Error("load declaration", "declaration", d.Name, "err", err)
+		declaration = model.Declaration{Name: d.Name, Governs: d.Governs,
+			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
+	}
+	e.observer.DeclarationLoaded(d.Name, err)
+	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
+}
+
+// canonicalize asks sources that offer it what they would make of the claims,
+// after either side was read anew.
+func (e *Engine) canonicalize(ctx context.Context, due Due) {
+	for _, s := range e.estate.Sources {
+		canonicalizer, ok := s.Collector.(collectors.Canonicalizer)
+		if !ok {
+			continue
+		}
+		for _, d := range e.estate.Declarations {
+			anew := slices.Contains(due.Sources, s.Name) || slices.Contains(due.Declarations, d.Name)
+			if anew && slices.Contains(d.Governs, s.Name) {
+				e.canonicalizeOne(ctx, s, d, canonicalizer)
+			}
+		}
+	}
+}
+
+func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c collectors.Canonicalizer) {
+	e.mu.Lock()
+	r := e.reads[d.Name]
+	failed := e.looks[s.Name].err != nil
+	e.mu.Unlock()
+	if r.err != nil || failed {
+		return
+	}
+	ctx, cancel := withTimeout(ctx, s.Timeout, "canonicalizing for source "+s.Name)
+	defer cancel()
+	claims, err := c.Canonicalize(ctx, r.declaration.Claims)
+	if err != nil {
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", because(ctx, err))
+		return
+	}
+	canonical := map[string][]model.Claim{s.Name: claims}
+	for source, other := range r.canonical {
+		if source != s.Name {
+			canonical[source] = other
+		}
+	}
+	r.canonical = canonical
+	e.keepRead(d.Name, r)
+}
+
+// withTimeout bounds a part of a scan; zero means no bound of its own.
+func withTimeout(ctx context.Context, timeout time.Duration, what string) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s: no answer within %s", what, timeout))
+}
+
+// because names the reason why a context ended, where that is what happened.
+func because(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

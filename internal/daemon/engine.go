@@ -1,0 +1,167 @@
+// Package daemon runs scans: it decides what is due, reads it, and sends it
+// down the way of the data, once from the command line or on a schedule.
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// A Source is one live system, how often it is looked at, and for how long at
+// most.
+type Source struct {
+	Name, Type     string
+	Every, Timeout time.Duration
+	Collector      collectors.Collector
+}
+
+// A Declaration is one place where intent is written.
+type Declaration struct {
+	Name, Type     string
+	Governs        []string
+	Every, Timeout time.Duration
+	Loader         declared.Loader
+}
+
+// Estate is everything that driftd looks at, and how it judges.
+type Estate struct {
+	Sources      []Source
+	Declarations []Declaration
+	Rules        []classify.Rule
+	// Controller tells the writers that set fields beside what is declared.
+	Controller func(writer string) bool
+	// ConfirmAtOnce looks a second time, instead of waiting for the next scan,
+	// when much of a source has vanished.
+	ConfirmAtOnce bool
+}
+
+// Store keeps what scans find.
+type Store interface {
+	OpenFindings() ([]model.Finding, error)
+	Runs(limit int) ([]model.Run, error)
+	Save(store.Record) error
+}
+
+// Observer hears of every look and of every finished scan, with all findings
+// that are then open.
+type Observer interface {
+	SourceScanned(source string, took time.Duration, err error)
+	DeclarationLoaded(declaration string, err error)
+	ObserveRun(run model.Run, open []model.Finding)
+}
+
+// nobody is the Observer of an Engine that has none.
+type nobody struct{}
+
+func (nobody) SourceScanned(string, time.Duration, error) {}
+func (nobody) DeclarationLoaded(string, error)            {}
+func (nobody) ObserveRun(model.Run, []model.Finding)      {}
+
+// An Engine scans one estate. Its methods may be called at once; scans of the
+// same source do not overlap.
+type Engine struct {
+	estate   Estate
+	store    Store
+	observer Observer
+	now      func() time.Time
+	log      *slog.Logger
+	version  string
+
+	// evaluating is held while looks are compared and stored.
+	evaluating sync.Mutex
+	mu         sync.Mutex
+	looks      map[string]look
+	reads      map[string]read
+}
+
+// Options are what an Engine works with. Observer may be nil.
+type Options struct {
+	Store    Store
+	Observer Observer
+	Now      func() time.Time
+	Log      *slog.Logger
+	// Version of driftd, for run records.
+	Version string
+}
+
+// New returns an Engine for an estate.
+func New(estate Estate, o Options) *Engine {
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
+	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
+		looks: map[string]look{}, reads: map[string]read{}}
+}
+
+// look is the last look at a source.
+type look struct {
+	snapshot model.Snapshot
+	err      error
+	duration time.Duration
+	// believed counts the resources of the last look that was believed; held
+	// tells that this one is not yet.
+	believed int
+	held     bool
+}
+
+// read is the last reading of a declaration.
+type read struct {
+	declaration model.Declaration
+	err         error
+	duration    time.Duration
+	// canonical holds the claims as a source would store them, by source.
+	canonical map[string][]model.Claim
+}
+
+// Due says what a scan reads anew; the rest is taken from the last time.
+type Due struct {
+	Sources      []string
+	Declarations []string
+	// Seen are looks that a source reported by itself.
+	Seen []model.Snapshot
+}
+
+// Everything is due in a first scan.
+func (e *Engine) Everything() Due {
+	var due Due
+	for _, s := range e.estate.Sources {
+		due.Sources = append(due.Sources, s.Name)
+	}
+	for _, d := range e.estate.Declarations {
+		due.Declarations = append(due.Declarations, d.Name)
+	}
+	return due
+}
+
+// Cycle is one scan: it reads what is due, compares it with what is known of
+// the rest, stores what it found and reports it. A source or declaration that
+// cannot be read is in the report; an error means that there is none.
+func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
+	started := e.now()
+	e.collect(ctx, due)
+	if err := ctx.Err(); err != nil {
+		return model.Report{}, context.Cause(ctx)
+	}
+	e.evaluating.Lock()
+	defer e.evaluating.Unlock()
+	view := e.view(due)
+	judged := judge(view, e.estate.Controller)
+	result, err := e.classify(view, judged, started)
+	if err != nil {
+		return model.Report{}, err
+	}
+	run := e.record(view, judged, result.Current, started)
+	if err := e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All()}); err != nil {
+		return model.Report{}, err
+	}
+	e.observer.ObserveRun(run, result.Open())
+	return report(run, result.Current), nil
+}

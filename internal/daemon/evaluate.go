@@ -1,0 +1,187 @@
+package daemon
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/match"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A view is what a scan compares: the last look at every source, and the last
+// reading of every declaration.
+type view struct {
+	sources      []sourceView
+	declarations []declarationView
+}
+
+type sourceView struct {
+	Source
+	look
+	// fresh tells that the look belongs to this scan.
+	fresh bool
+	// declarations that govern the source, as it would store them.
+	declarations []model.Declaration
+}
+
+type declarationView struct {
+	Declaration
+	read
+}
+
+func (e *Engine) view(due Due) view {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var v view
+	for _, s := range e.estate.Sources {
+		if l, seen := e.looks[s.Name]; seen {
+			fresh := slices.Contains(due.Sources, s.Name) ||
+				slices.ContainsFunc(due.Seen, func(seen model.Snapshot) bool { return seen.Source == s.Name })
+			v.sources = append(v.sources, sourceView{s, l, fresh, e.declarationsFor(s.Name)})
+		}
+	}
+	for _, d := range e.estate.Declarations {
+		if r, loaded := e.reads[d.Name]; loaded {
+			v.declarations = append(v.declarations, declarationView{d, r})
+		}
+	}
+	return v
+}
+
+func (e *Engine) declarationsFor(source string) []model.Declaration {
+	var list []model.Declaration
+	for _, d := range e.estate.Declarations {
+		r, loaded := e.reads[d.Name]
+		if !loaded || !slices.Contains(d.Governs, source) {
+			continue
+		}
+		declaration := r.declaration
+		declaration.Governs = []string{source}
+		if claims, ok := r.canonical[source]; ok {
+			declaration.Claims = claims
+		}
+		list = append(list, declaration)
+	}
+	return list
+}
+
+// believed returns the snapshots that were read and are not held back; all of
+// them, or those of this scan.
+func (v view) believed(onlyFresh bool) []model.Snapshot {
+	var snapshots []model.Snapshot
+	for _, s := range v.sources {
+		if s.err == nil && (s.fresh || !onlyFresh) {
+			snapshots = append(snapshots, s.snapshot)
+		}
+	}
+	return snapshots
+}
+
+func (s sourceView) subjects() []model.Subject {
+	if s.err != nil {
+		return match.Match(nil, s.declarations, map[string]string{s.Name: s.err.Error()})
+	}
+	return match.Match([]model.Snapshot{s.snapshot}, s.declarations, nil)
+}
+
+// judge compares every subject, on all cores; the order stays match's.
+func judge(v view, controller func(string) bool) []model.Judged {
+	var judged []model.Judged
+	for _, s := range v.sources {
+		subjects := s.subjects()
+		for i := range subjects {
+			judged = append(judged, model.Judged{Subject: &subjects[i]})
+		}
+	}
+	options := diff.Options{Controller: controller}
+	size := len(judged)/runtime.GOMAXPROCS(0) + 1
+	var group sync.WaitGroup
+	for part := range slices.Chunk(judged, size) {
+		group.Go(func() {
+			for i := range part {
+				part[i].Outcomes = diff.Compare(part[i].Subject, options)
+			}
+		})
+	}
+	group.Wait()
+	return judged
+}
+
+func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classify.Result, error) {
+	earlier, err := e.store.OpenFindings()
+	if err != nil {
+		return classify.Result{}, err
+	}
+	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Rules: e.estate.Rules, Now: now}
+	for _, d := range v.declarations {
+		in.Declarations = append(in.Declarations, d.declaration)
+	}
+	return classify.Findings(in), nil
+}
+
+// record makes the run record of a scan.
+func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, started time.Time) model.Run {
+	run := model.Run{ID: started.UTC().Format("20060102T150405.000Z"), Started: started, Finished: e.now(),
+		Tool: e.version, Complete: true, Summary: summarize(judged, found)}
+	for _, s := range v.sources {
+		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
+			Resources: s.look.believed, Held: s.held, Taken: s.snapshot.Taken}
+		if s.err != nil {
+			r.Err = s.err.Error()
+			run.Coverage = append(run.Coverage, model.Coverage{Source: s.Name, Reason: r.Err})
+		} else {
+			run.Coverage = append(run.Coverage, s.snapshot.Coverage...)
+		}
+		run.Sources = append(run.Sources, r)
+	}
+	for _, d := range v.declarations {
+		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
+			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems}
+		if d.err != nil {
+			r.Err = d.err.Error()
+		}
+		run.Complete = run.Complete && len(r.Problems) == 0
+		run.Declarations = append(run.Declarations, r)
+	}
+	run.Complete = run.Complete && !slices.ContainsFunc(run.Coverage, func(c model.Coverage) bool { return !c.Complete })
+	return run
+}
+
+func summarize(judged []model.Judged, found []model.Finding) model.Summary {
+	var s model.Summary
+	for i := range judged {
+		j := &judged[i]
+		switch {
+		case len(j.Subject.Claims) == 0 && len(j.Outcomes) == 0:
+			continue
+		case len(j.Outcomes) == 0:
+			s.InSync++
+		case !j.Checked():
+			s.Unchecked++
+		}
+		s.Resources++
+	}
+	for i := range found {
+		if f := &found[i]; f.Hidden == "" && f.Verdict.IsDrift() {
+			s.Findings++
+		}
+	}
+	return s
+}
+
+// report is what a scan found: its own findings, without what is hidden and
+// what it only remembers.
+func report(run model.Run, found []model.Finding) model.Report {
+	r := model.Report{Version: model.ReportVersion, Summary: run.Summary, Coverage: run.Coverage,
+		Scan: model.Scan{ID: run.ID, Started: run.Started, Finished: run.Finished, Complete: run.Complete}}
+	for _, f := range found {
+		if f.Hidden == "" {
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	return r
+}

@@ -1,0 +1,124 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Run scans everything once, then each source and declaration on its schedule,
+// and follows the sources that can be followed, until ctx ends. It returns
+// when all of it has stopped. A scan that fails is logged and tried again when
+// it is next due.
+func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
+	e.scan(ctx, e.Everything())
+	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout))
+	if err != nil {
+		return fmt.Errorf("start scheduler: %w", err)
+	}
+	if err := e.schedule(ctx, scheduler, jitter); err != nil {
+		return errors.Join(err, scheduler.Shutdown())
+	}
+	scheduler.Start()
+	var group sync.WaitGroup
+	for _, s := range e.estate.Sources {
+		if watcher, ok := s.Collector.(collectors.Watcher); ok {
+			group.Go(func() { e.follow(ctx, s, watcher) })
+		}
+	}
+	<-ctx.Done()
+	group.Wait()
+	if err := scheduler.Shutdown(); err != nil {
+		return fmt.Errorf("stop scheduler: %w", err)
+	}
+	return nil
+}
+
+// stopTimeout bounds the wait for scans whose context has ended.
+const stopTimeout = 8 * time.Second
+
+// schedule adds one job for each source and each declaration. A job that is
+// still running when it is due again is not started a second time.
+func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitter time.Duration) error {
+	add := func(name string, every time.Duration, due Due) error {
+		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(jitter, 1)),
+			gocron.NewTask(func() { e.scan(ctx, due) }), gocron.WithName(name),
+			gocron.WithSingletonMode(gocron.LimitModeReschedule))
+		if err != nil {
+			return fmt.Errorf("schedule %s: %w", name, err)
+		}
+		return nil
+	}
+	for _, s := range e.estate.Sources {
+		if err := add("source "+s.Name, s.Every, Due{Sources: []string{s.Name}}); err != nil {
+			return err
+		}
+	}
+	for _, d := range e.estate.Declarations {
+		if err := add("declaration "+d.Name, d.Every, Due{Declarations: []string{d.Name}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan is a Cycle whose failure is logged.
+func (e *Engine) scan(ctx context.Context, due Due) {
+	report, err := e.Cycle(ctx, due)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		e.log.Error("scan", "err", err)
+	default:
+		e.log.Info("scanned", "id", report.Scan.ID, "findings", report.Summary.Findings,
+			"in_sync", report.Summary.InSync, "unchecked", report.Summary.Unchecked, "complete", report.Scan.Complete)
+	}
+}
+
+func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
+	err := watcher.Watch(ctx, func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) })
+	if err != nil && ctx.Err() == nil {
+		e.log.Error("follow source", "source", s.Name, "err", err)
+	}
+}
+
+// Scan reads the named sources now, and every declaration that governs one of
+// them; none means everything.
+func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, error) {
+	due := e.Everything()
+	if len(sources) > 0 {
+		var err error
+		if due, err = e.dueFor(sources); err != nil {
+			return model.Report{}, err
+		}
+	}
+	return e.Cycle(ctx, due)
+}
+
+func (e *Engine) dueFor(sources []string) (Due, error) {
+	due := Due{Sources: sources}
+	for _, name := range sources {
+		known := false
+		for _, s := range e.estate.Sources {
+			known = known || s.Name == name
+		}
+		if !known {
+			return Due{}, fmt.Errorf("no source is named %q", name)
+		}
+		for _, d := range e.estate.Declarations {
+			for _, governed := range d.Governs {
+				if governed == name {
+					due.Declarations = append(due.Declarations, d.Name)
+				}
+			}
+		}
+	}
+	return due, nil
+}
