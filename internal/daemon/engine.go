@@ -165,3 +165,22 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	e.observer.ObserveRun(run, result.Open())
 	return report(run, result.Current), nil
 }
+
+// Waiting names the sources and declarations that were not read since the
+// engine was made; none when every one was tried.
+func (e *Engine) Waiting() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var waiting []string
+	for _, s := range e.estate.Sources {
+		if _, ok := e.looks[s.Name]; !ok {
+			waiting = append(waiting, "the first look at source "+s.Name)
+		}
+	}
+	for _, d := range e.estate.Declarations {
+		if _, ok := e.reads[d.Name]; !ok {
+			waiting = append(waiting, "the first reading of declaration "+d.Name)
+		}
+	}
+	return waiting
+}

@@ -76,14 +76,13 @@ func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
 }
 
 func (d *disagreement) elements(schema *model.Schema, a, b model.Value) {
-	left, lok := nameElements(schema, a)
-	right, rok := nameElements(schema, b)
-	if !lok || !rok {
+	triples, ok := pairElements(schema, a.Items(), nil, b.Items())
+	if !ok {
 		d.paths[d.path.String()] = slices.Clone(d.path)
 		return
 	}
-	for _, e := range left {
-		d.below(e.segment, schema.Element(), e.value, valueOf(right, e.Step))
+	for _, t := range triples {
+		d.below(elementSegment(schema, t.any()), schema.Element(), t.declared(), t.live())
 	}
 }
 

@@ -118,10 +118,7 @@ func (w *walk) claimedByOther() bool {
 // lookUp follows a path into a tree.
 func lookUp(v model.Value, p path) (model.Value, bool) {
 	for _, s := range p {
-		next, ok := v.Get(s.Text)
-		if s.Kind != model.FieldStep {
-			next, ok = elementAt(v, s)
-		}
+		next, ok := s.follow(v)
 		if !ok {
 			return model.Value{}, false
 		}
@@ -130,27 +127,18 @@ func lookUp(v model.Value, p path) (model.Value, bool) {
 	return v, true
 }
 
-// elementAt finds the element of a list that a segment names.
-func elementAt(v model.Value, s segment) (model.Value, bool) {
-	var key model.Value
-	if s.Kind == model.IndexStep || key.UnmarshalJSON([]byte(s.Text)) != nil {
+// follow returns the child of v that the segment leads to.
+func (s segment) follow(v model.Value) (model.Value, bool) {
+	switch s.kind {
+	case model.FieldStep:
+		return v.Get(s.name)
+	case model.IndexStep:
 		return model.Value{}, false
 	}
 	for _, item := range v.Items() {
-		if item.Equal(key) || s.Kind == model.KeyStep && namedBy(item, key) {
+		if sameElement(s.schema, item, *s.element) {
 			return item, true
 		}
 	}
 	return model.Value{}, false
-}
-
-// namedBy tells whether an element has the key fields; one that leaves a key
-// to its default has it too.
-func namedBy(item, key model.Value) bool {
-	for _, f := range key.Fields() {
-		if v, ok := item.Get(f.Name); ok && !v.Equal(f.Value) {
-			return false
-		}
-	}
-	return true
 }

@@ -7,33 +7,51 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// path is where a walk stands. Its segments are pushed and popped, and written
-// out only for what is reported.
+// path is where a walk stands. Its segments are pushed and popped at every node,
+// and written out only for what is reported.
 type path []segment
 
+// A segment leads to a field by name, to a position, or to an element of a list
+// by what names it.
 type segment struct {
-	model.Step
-	// key is what a keyed element prints as: "name=web".
-	key string
+	kind    model.StepKind
+	name    string
+	index   int
+	schema  *model.Schema
+	element *model.Value
 }
 
-func fieldSegment(name string) segment {
-	return segment{Step: model.Step{Kind: model.FieldStep, Text: name}}
+func fieldSegment(name string) segment { return segment{kind: model.FieldStep, name: name} }
+
+func indexSegment(i int) segment { return segment{kind: model.IndexStep, index: i} }
+
+// elementSegment leads to an element of a keyed list or a set.
+func elementSegment(schema *model.Schema, element *model.Value) segment {
+	kind := model.KeyStep
+	if schema.List == model.Set {
+		kind = model.ItemStep
+	}
+	return segment{kind: kind, schema: schema, element: element}
 }
 
-func indexSegment(i int) segment {
-	return segment{Step: model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}}
-}
-
-func itemSegment(item model.Value) segment {
-	return segment{Step: model.Step{Kind: model.ItemStep, Text: string(item.AppendJSON(nil))}, key: "=" + item.Text()}
+func (s segment) step() model.Step {
+	switch s.kind {
+	case model.FieldStep:
+		return model.Step{Kind: s.kind, Text: s.name}
+	case model.IndexStep:
+		return model.Step{Kind: s.kind, Text: strconv.Itoa(s.index)}
+	case model.ItemStep:
+		return model.Step{Kind: s.kind, Text: string(s.element.AppendJSON(nil))}
+	}
+	name, _ := keyOf(s.schema, *s.element)
+	return model.Step{Kind: s.kind, Text: string(name.AppendJSON(nil))}
 }
 
 // steps returns the path in the form of field sets.
 func (p path) steps() []model.Step {
 	steps := make([]model.Step, len(p))
 	for i, s := range p {
-		steps[i] = s.Step
+		steps[i] = s.step()
 	}
 	return steps
 }
@@ -45,20 +63,35 @@ func (p path) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		switch {
-		case s.Kind == model.FieldStep && isPlain(s.Text):
+		case s.kind != model.FieldStep:
+			b.WriteString("[" + s.inBrackets() + "]")
+		case isPlain(s.name):
 			if b.Len() > 0 {
 				b.WriteByte('.')
 			}
-			b.WriteString(s.Text)
-		case s.Kind == model.FieldStep:
-			b.WriteString("[" + strconv.Quote(s.Text) + "]")
-		case s.Kind == model.IndexStep:
-			b.WriteString("[" + s.Text + "]")
+			b.WriteString(s.name)
 		default:
-			b.WriteString("[" + s.key + "]")
+			b.WriteString("[" + strconv.Quote(s.name) + "]")
 		}
 	}
 	return b.String()
+}
+
+func (s segment) inBrackets() string {
+	switch s.kind {
+	case model.IndexStep:
+		return strconv.Itoa(s.index)
+	case model.ItemStep:
+		return "=" + shown(*s.element)
+	}
+	var texts []string
+	name, _ := keyOf(s.schema, *s.element)
+	for _, key := range s.schema.Keys {
+		if v, ok := name.Get(key); ok {
+			texts = append(texts, key+"="+shown(v))
+		}
+	}
+	return strings.Join(texts, ",")
 }
 
 // isPlain tells whether a name can stand in a path without quotes.
@@ -72,28 +105,49 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
-// elementSegment names an element of a keyed list; ok is false when it lacks a
-// key that has no default.
-func elementSegment(schema *model.Schema, element model.Value) (s segment, ok bool) {
+// keyOf returns the fields that name an element of a keyed list; ok is false
+// when it has none.
+func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool) {
 	fields := make([]model.Field, 0, len(schema.Keys))
-	texts := make([]string, 0, len(schema.Keys))
 	for _, name := range schema.Keys {
-		v, found := element.Get(name)
-		if !found {
-			d := schema.Element().Field(name)
-			if d == nil || d.Default == nil {
-				continue
-			}
-			v = *d.Default
+		if v := keyField(schema, element, name); !v.IsNull() {
+			fields = append(fields, model.Field{Name: name, Value: v})
 		}
-		fields = append(fields, model.Field{Name: name, Value: v})
-		texts = append(texts, name+"="+v.Text())
 	}
-	if len(fields) == 0 {
-		return segment{}, false
+	return model.MapOf(fields...), len(fields) > 0
+}
+
+// keyField returns one of the fields that name an element, or its default.
+func keyField(schema *model.Schema, element model.Value, name string) model.Value {
+	v, ok := element.Get(name)
+	if !ok {
+		if d := schema.Element().Field(name); d != nil && d.Default != nil {
+			return *d.Default
+		}
 	}
-	return segment{
-		Step: model.Step{Kind: model.KeyStep, Text: string(model.MapOf(fields...).AppendJSON(nil))},
-		key:  strings.Join(texts, ","),
-	}, true
+	return v
+}
+
+// sameElement tells whether two elements of a list have the same name.
+func sameElement(schema *model.Schema, a, b model.Value) bool {
+	if schema.List == model.Set {
+		return a.Equal(b)
+	}
+	named := false
+	for _, name := range schema.Keys {
+		x, y := keyField(schema, a, name), keyField(schema, b, name)
+		if !x.Equal(y) {
+			return false
+		}
+		named = named || !x.IsNull()
+	}
+	return named
+}
+
+// shown is how a scalar prints in a path.
+func shown(v model.Value) string {
+	if v.Kind() == model.Secret {
+		return model.SecretText
+	}
+	return v.Text()
 }

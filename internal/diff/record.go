@@ -83,7 +83,7 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 // what is left is evidence: an object that was never changed since it was
 // created, and the time of the declaration.
 func (w *walk) declaredLater(applier *model.Owner) bool {
-	specified := len(w.path) > 0 && w.path[0].Text != "metadata"
+	specified := len(w.path) > 0 && w.path[0].name != "metadata"
 	switch {
 	case specified && w.live.Generation == 1:
 		return true

@@ -41,11 +41,9 @@ func newWalk(s *model.Subject, c *model.Claim, o Options) *walk {
 	return w
 }
 
-func (w *walk) below(s segment, visit func()) {
-	w.path = append(w.path, s)
-	visit()
-	w.path = w.path[:len(w.path)-1]
-}
+func (w *walk) push(s segment) { w.path = append(w.path, s) }
+
+func (w *walk) pop() { w.path = w.path[:len(w.path)-1] }
 
 // node compares one node.
 func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
@@ -81,9 +79,9 @@ func (w *walk) fields(schema *model.Schema, d, r, l model.Value) {
 		dv, rv, lv := takeField(&df, name), takeField(&rf, name), takeField(&lf, name)
 		outside := w.foreign
 		w.foreign = outside || isForeign(schema, name)
-		w.path = append(w.path, fieldSegment(name))
+		w.push(fieldSegment(name))
 		w.node(schema.Field(name), dv, rv, lv)
-		w.path = w.path[:len(w.path)-1]
+		w.pop()
 		w.foreign = outside
 	}
 }
@@ -115,29 +113,15 @@ func takeField(fields *[]model.Field, name string) model.Value {
 
 // elements compares two lists whose elements have names: keyed lists and sets.
 func (w *walk) elements(schema *model.Schema, d, r, l model.Value) {
-	declared, dok := nameElements(schema, d)
-	recorded, rok := nameElements(schema, r)
-	live, lok := nameElements(schema, l)
-	if !dok || !lok || !rok {
+	triples, ok := pairElements(schema, d.Items(), r.Items(), l.Items())
+	if !ok {
 		w.leaf(schema, d, r, l)
 		return
 	}
-	for _, e := range declared {
-		w.below(e.segment, func() {
-			w.element(schema, e.value, valueOf(recorded, e.Step), valueOf(live, e.Step))
-		})
-	}
-	for _, e := range live {
-		if !has(declared, e.Step) {
-			w.below(e.segment, func() {
-				w.element(schema, model.Value{}, valueOf(recorded, e.Step), e.value)
-			})
-		}
-	}
-	for _, e := range recorded {
-		if !has(declared, e.Step) && !has(live, e.Step) {
-			w.below(e.segment, func() { w.extraElement(schema.Element(), e.value, model.Value{}) })
-		}
+	for _, t := range triples {
+		w.push(elementSegment(schema, t.any()))
+		w.element(schema, t.declared(), t.recorded(), t.live())
+		w.pop()
 	}
 }
 
@@ -164,7 +148,9 @@ func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 	if alike(d, l) && (r.IsNull() || alike(d, r)) {
 		if pairs := differingMaps(schema, d, l); pairs != nil {
 			for _, p := range pairs {
-				w.below(indexSegment(p[0]), func() { w.inside(schema.Element(), d.Items()[p[0]], itemAt(r, p[0]), l.Items()[p[1]]) })
+				w.push(indexSegment(p[0]))
+				w.inside(schema.Element(), d.Items()[p[0]], itemAt(r, p[0]), l.Items()[p[1]])
+				w.pop()
 			}
 			return
 		}
@@ -192,7 +178,9 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 		if Equal(below, dv, lv) || dv.IsNull() && fillsIn(below, lv) {
 			continue
 		}
-		w.below(fieldSegment(name), func() { w.inside(below, dv, r.At(name), lv) })
+		w.push(fieldSegment(name))
+		w.inside(below, dv, r.At(name), lv)
+		w.pop()
 	}
 }
 
@@ -225,43 +213,6 @@ func listOrdered(schema *model.Schema) *model.Schema {
 func itemAt(v model.Value, i int) model.Value {
 	if i < len(v.Items()) {
 		return v.Items()[i]
-	}
-	return model.Value{}
-}
-
-type namedElement struct {
-	segment
-	value model.Value
-}
-
-// nameElements names the elements of a keyed list or a set; ok is false when
-// one has no name or two share one, so that the list can only be compared
-// whole.
-func nameElements(schema *model.Schema, v model.Value) (elements []namedElement, ok bool) {
-	for _, item := range v.Items() {
-		s, ok := segment{}, true
-		if schema.List == model.Set {
-			s = itemSegment(item)
-		} else {
-			s, ok = elementSegment(schema, item)
-		}
-		if !ok || has(elements, s.Step) {
-			return nil, false
-		}
-		elements = append(elements, namedElement{s, item})
-	}
-	return elements, true
-}
-
-func has(elements []namedElement, step model.Step) bool {
-	return slices.ContainsFunc(elements, func(e namedElement) bool { return e.Step == step })
-}
-
-func valueOf(elements []namedElement, step model.Step) model.Value {
-	for _, e := range elements {
-		if e.Step == step {
-			return e.value
-		}
 	}
 	return model.Value{}
 }

@@ -1,0 +1,56 @@
+package diff
+
+import "github.com/driftd/driftd/internal/model"
+
+// Fields returns the fields in which two values of one resource differ, sorted
+// by path: Recorded is what was before, Live what came after. What the schema
+// calls volatile counts too: a history shows what happened.
+func Fields(schema *model.Schema, before, after model.Value) []model.Change {
+	f := fields{}
+	f.node(schema, before, after)
+	return f.changes
+}
+
+type fields struct {
+	path    path
+	changes []model.Change
+}
+
+func (f *fields) node(schema *model.Schema, a, b model.Value) {
+	switch {
+	case a.Equal(b):
+	case mapOrAbsent(a) && mapOrAbsent(b):
+		f.maps(schema, a, b)
+	case listOrAbsent(a) && listOrAbsent(b) && granular(schema) && f.elements(schema, a, b):
+	default:
+		f.changes = append(f.changes, model.Change{Path: f.path.String(), Recorded: side(a), Live: side(b),
+			Secret: a.HasSecret() || b.HasSecret()})
+	}
+}
+
+func mapOrAbsent(v model.Value) bool  { return v.Kind() == model.Map || v.IsNull() }
+func listOrAbsent(v model.Value) bool { return v.Kind() == model.List || v.IsNull() }
+
+func (f *fields) below(s segment, schema *model.Schema, a, b model.Value) {
+	f.path = append(f.path, s)
+	f.node(schema, a, b)
+	f.path = f.path[:len(f.path)-1]
+}
+
+func (f *fields) maps(schema *model.Schema, a, b model.Value) {
+	af, bf := a.Fields(), b.Fields()
+	for len(af) > 0 || len(bf) > 0 {
+		name := leastName(af, bf)
+		f.below(fieldSegment(name), schema.Field(name), takeField(&af, name), takeField(&bf, name))
+	}
+}
+
+// elements compares by the elements' names; it does nothing and returns false
+// where they have none.
+func (f *fields) elements(schema *model.Schema, a, b model.Value) bool {
+	triples, ok := pairElements(schema, a.Items(), nil, b.Items())
+	for _, t := range triples {
+		f.below(elementSegment(schema, t.any()), schema.Element(), t.declared(), t.live())
+	}
+	return ok
+}

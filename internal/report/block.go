@@ -1,0 +1,91 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A block is one finding as people read it. All its text is visible.
+type block struct {
+	ID       string
+	Severity model.Severity
+	Verdict  model.Verdict
+	Meaning  string
+	Kind     string
+	Resource string
+	// Name is set where it is not already part of Resource.
+	Name   string
+	Where  phrase
+	Who    phrase
+	Reason string
+	Fields []field
+	// More is the number of fields that are not among Fields.
+	More int
+}
+
+// mostFields bounds the fields that a report shows of one finding.
+const mostFields = 20
+
+// newBlock makes a block with at most so many fields.
+func newBlock(raw *model.Finding, c clock, most int) block {
+	f := public(raw)
+	most = min(most, len(f.Changes))
+	return block{
+		ID:       visible(f.ID),
+		Severity: model.Severity(visible(string(f.Severity))),
+		Verdict:  model.Verdict(visible(string(f.Verdict))),
+		Meaning:  visible(meaning(f.Verdict)),
+		Kind:     visible(shortKind(f.Kind)),
+		Resource: visible(f.Key.ID),
+		Name:     visible(ownName(&f)),
+		Where:    where(&f),
+		Who:      seen(&f, c),
+		Reason:   visible(f.Reason),
+		Fields:   fieldsOf(f.Verdict, raw.Changes[:most], f.Changes[:most], c),
+		More:     len(f.Changes) - most,
+	}
+}
+
+// Rest says what the block leaves out, and where it is to be had.
+func (b block) Rest() phrase {
+	if b.More == 0 {
+		return nil
+	}
+	return phrase{}.say(ellipsis + " and " + count(b.More, "more field") + ": driftd findings show ").quote(b.ID)
+}
+
+// ownName returns what people call the resource, unless its id says so.
+func ownName(f *model.Finding) string {
+	id := f.Key.ID
+	if f.Name == id[strings.LastIndexByte(id, '/')+1:] {
+		return ""
+	}
+	return f.Name
+}
+
+// where says in which source the resource is, and where it is declared.
+func where(f *model.Finding) phrase {
+	p := phrase{}.say("in ").quote(f.Source)
+	switch {
+	case f.Declaration == "" && f.Address == "":
+		return p.say(", not declared")
+	case f.Address == "":
+		return p.say(", declared by ").quote(f.Declaration)
+	case f.Declaration == "":
+		return p.say(", declared at ").quote(f.Address)
+	}
+	return p.say(", declared by ").quote(f.Declaration).say(" at ").quote(f.Address)
+}
+
+// seen says who did it, and since when it has been so.
+func seen(f *model.Finding, c clock) phrase {
+	since := phrase{}
+	if !f.FirstSeen.IsZero() {
+		since = since.say("first seen " + c.at(f.FirstSeen))
+	}
+	if !f.Resolved.IsZero() {
+		since = since.then(phrase{}.say("resolved " + c.at(f.Resolved)))
+	}
+	return c.who(f.Actor).then(since)
+}

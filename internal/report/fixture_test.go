@@ -1,0 +1,212 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// now is the moment at which every test report is read.
+var now = time.Date(2026, 11, 20, 7, 30, 0, 0, time.UTC)
+
+// digest is the mark that must never be seen in a report.
+const digest = "d1ce57a0d1ce57a0d1ce57a0d1ce57a0"
+
+func earlier(d time.Duration) time.Time { return now.Add(-d) }
+
+func text(s string) *model.Value {
+	v := model.StringOf(s)
+	return &v
+}
+
+func number(n int64) *model.Value {
+	v := model.IntOf(n)
+	return &v
+}
+
+func sealed(suffix string) *model.Value {
+	v := model.DigestOf(digest + suffix)
+	return &v
+}
+
+func tree(name string, v model.Value) *model.Value {
+	m := model.MapOf(model.Field{Name: "name", Value: model.StringOf(name)}, model.Field{Name: "value", Value: v})
+	return &m
+}
+
+// finding returns a finding on a Kubernetes object, "Kind/place/name".
+func finding(id string, verdict model.Verdict, severity model.Severity, object string) model.Finding {
+	part := strings.SplitN(object, "/", 3)
+	return model.Finding{
+		ID: id, Verdict: verdict, Severity: severity,
+		Key:   model.Key{Source: "prod", Kind: "kubernetes/" + part[0], ID: part[1] + "/" + part[2]},
+		Place: part[1], Name: part[2], Declaration: "shop", Address: "deploy/" + part[2] + ".yaml:12",
+		Actor:     model.Actor{Name: "kubectl-edit", At: earlier(2 * time.Hour), Via: "managedFields", Confidence: model.Likely},
+		FirstSeen: earlier(90 * time.Minute), LastSeen: earlier(5 * time.Minute),
+	}
+}
+
+const image = "spec.template.spec.containers[name=web].image"
+
+func conflict() model.Finding {
+	f := finding("c0ff11c7", model.Conflict, model.Critical, "Deployment.apps/shop/web")
+	f.Changes = []model.Change{
+		{Path: "spec.replicas", Declared: number(3), Recorded: number(4), Live: number(5),
+			Actor: &model.Actor{Name: "alice@example.org", At: earlier(26 * time.Hour), Via: "audit log",
+				Evidence: "audit/7f3a", Confidence: model.Exact}},
+		{Path: image, Declared: text("registry.example.org/shop/web:1.4"),
+			Recorded: text("registry.example.org/shop/web:1.3"), Live: text("registry.example.org/shop/web:1.5-hotfix")},
+	}
+	f.Reason = "an image that nobody declared is running"
+	return f
+}
+
+func missing() model.Finding {
+	f := finding("5e1f0a11", model.Missing, model.Critical, "Service/shop/web")
+	f.Actor = model.UnknownActor("the source keeps no record of deletions")
+	return f
+}
+
+const nginx = `server {
+  listen 80;
+  server_name shop.example.org;
+  root /srv/www;
+  location / {
+    try_files $uri =404;
+  }
+  gzip on;
+}
+`
+
+func configMap() model.Finding {
+	f := finding("c0f19a9e", model.Changed, model.High, "ConfigMap/shop/nginx")
+	live := strings.NewReplacer("listen 80", "listen 8080", "  gzip on;\n", "").Replace(nginx)
+	long := strings.Repeat("0123456789", 1000)
+	f.Changes = []model.Change{
+		{Path: `data["nginx.conf"]`, Declared: text(nginx), Recorded: text(nginx), Live: text(live)},
+		{Path: `data["blob"]`, Declared: text(long), Recorded: text(long), Live: text(long[:7000] + "X" + long[7001:])},
+		{Path: "data.port", Declared: text("80"), Recorded: text("80"), Live: number(80)},
+		{Path: "data.newline", Declared: text("a\n"), Recorded: text("a\n"), Live: text("a")},
+		{Path: "data.gone", Declared: text(""), Recorded: text("")},
+	}
+	return f
+}
+
+func secrets() model.Finding {
+	f := finding("5ec7e700", model.Changed, model.High, "Secret/shop/db")
+	f.Changes = []model.Change{
+		{Path: "data.password", Declared: sealed("1"), Recorded: sealed("1"), Live: sealed("2")},
+		{Path: "data.token", Live: sealed("3"), Secret: true},
+		{Path: "data.unsealed", Declared: text("hunter2"), Live: text("hunter3"), Secret: true},
+		{Path: "env[name=KEY]", Declared: tree("KEY", *sealed("4")), Live: tree("KEY", *sealed("5"))},
+		{Path: "finalizers[=" + digest + "6]", Live: sealed("6")},
+	}
+	return f
+}
+
+func disputed() model.Finding {
+	f := finding("d15b07ed", model.Disputed, model.Medium, "Deployment.apps/shop/api")
+	f.Actor = model.UnknownActor("two declarations differ")
+	f.Changes = []model.Change{
+		{Path: "spec.paused", Declared: sealed("7"), Live: sealed("7"), Claims: []model.ClaimedValue{
+			{Declaration: "infra", Address: "infra/api.yaml:3", Value: *sealed("8")},
+			{Declaration: "shop", Address: "deploy/api.yaml:12", Value: *sealed("7")},
+		}},
+		{Path: "spec.replicas", Declared: number(3), Live: number(3), Claims: []model.ClaimedValue{
+			{Declaration: "infra", Address: "infra/api.yaml:3", Value: *number(5)},
+			{Declaration: "shop", Address: "deploy/api.yaml:12", Value: *number(3)},
+		}},
+	}
+	return f
+}
+
+// hostile has a name and values that try to be more than text.
+func hostile() model.Finding {
+	f := finding("ba5eba11", model.Undeclared, model.Medium, "ConfigMap/shop/<script>alert(1)</script>")
+	f.Name = "<!channel> @everyone | `rm -rf`"
+	f.Address = "deploy/../<b>.yaml:7"
+	f.Actor = model.Actor{Name: "\x1b]0;owned\a\x1b[31mroot\x1b[0m", Confidence: model.Likely, Via: "[click](https://evil.example.org)"}
+	f.Reason = "line one\nCRITICAL  missing  Service forged/line\r\n]]> &amp; {0}"
+	f.Changes = []model.Change{
+		{Path: "data[\"\u202etxt.exe\"]", Live: text("\u202eevil\u202c \u200b \ufeff \u009b2J")},
+		{Path: "data.emoji", Declared: text("日本語のテキスト"), Live: text("🚀 ok | `x` <img src=x onerror=alert(1)>")},
+		{Path: "data.fence", Declared: text("a\n```\nb\n"), Live: text("a\n````\n<script>\n@team\nb\n")},
+		{Path: "data.bytes", Declared: text("\xff\xfe\x00"), Live: text("]]></failure>{{.}}${x}")},
+	}
+	return f
+}
+
+// others has one finding of each remaining verdict, on several sources.
+func others() []model.Finding {
+	unmanaged := finding("0a91ab1e", model.Unmanaged, model.Low, "CronJob.batch/shop/debug")
+	unmanaged.Declaration, unmanaged.Address = "", ""
+	moved := finding("0070ed00", model.Moved, model.Low, "x/x/x")
+	moved.Key, moved.Place, moved.Name = model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "104"}, "", "db-01"
+	moved.Declaration, moved.Address = "infra", "proxmox_vm_qemu.db[0]"
+	moved.Changes = []model.Change{{Path: "target_node", LivePath: "node", Recorded: text("pve1"), Live: text("pve2")}}
+	restart := moved
+	restart.ID, restart.Verdict = "4e57a470", model.PendingRestart
+	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(2)}}
+	pending := finding("9e0d1479", model.Pending, model.Info, "Deployment.apps/shop/worker")
+	pending.Changes = []model.Change{{Path: "spec.paused", Recorded: text("yes"), Live: text("yes")}}
+	codified := finding("c0d1f1ed", model.Codified, model.Info, "Deployment.apps/shop/mail")
+	codified.Changes = []model.Change{{Path: "spec.replicas", Declared: number(2), Recorded: number(1), Live: number(2)}}
+	over := finding("0ve40000", model.Changed, model.High, "Deployment.apps/shop/old")
+	over.Changes = []model.Change{{Path: "spec.replicas", Declared: number(1), Live: number(2)}}
+	over.Resolved = earlier(10 * time.Minute)
+	return []model.Finding{unmanaged, moved, restart, pending, codified, over}
+}
+
+// unread returns findings that could not be looked at: many for one reason.
+func unread() []model.Finding {
+	var found []model.Finding
+	for i := range 40 {
+		f := finding(fmt.Sprintf("%08x", i), model.Unchecked, model.Info, fmt.Sprintf("Deployment.apps/edge/app-%02d", i))
+		f.Source, f.Actor = "edge", model.UnknownActor("not checked")
+		f.Reason = "source edge could not be read: dial tcp 192.0.2.7:6443: connection refused; check that the API server runs"
+		found = append(found, f)
+	}
+	sops := finding("50950000", model.Unchecked, model.Info, "Secret/shop/mail")
+	sops.Reason = "encrypted with SOPS"
+	return append(found, sops)
+}
+
+// rich is a report that holds every verdict and everything awkward.
+func rich() model.Report {
+	findings := append(unread(), hostile(), disputed(), secrets(), configMap(), missing(), conflict())
+	findings = append(findings, others()...)
+	return model.Report{
+		Version:  model.ReportVersion,
+		Scan:     model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute)},
+		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 41},
+		Findings: findings,
+		Coverage: []model.Coverage{
+			{Source: "prod", Complete: true},
+			{Source: "prod", Kind: "kubernetes/Secret", Place: "kube-system", Reason: "forbidden: grant list on secrets"},
+			{Source: "prod", Kind: "kubernetes/ConfigMap", Reason: "forbidden: grant list on secrets"},
+			{Source: "prod", Kind: "kubernetes/*.metrics.k8s.io", Reason: "the aggregated API is down"},
+			{Source: "edge", Reason: "dial tcp 192.0.2.7:6443: connection refused"},
+		},
+	}
+}
+
+func calm() model.Report {
+	return model.Report{
+		Version:  model.ReportVersion,
+		Scan:     model.Scan{ID: "20261120T072400Z-2", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Complete: true},
+		Summary:  model.Summary{Resources: 412, InSync: 412},
+		Coverage: []model.Coverage{{Source: "prod", Complete: true}},
+	}
+}
+
+func write(t *testing.T, format string, r model.Report, o Options) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Write(&b, format, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

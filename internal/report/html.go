@@ -1,0 +1,56 @@
+package report
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"iter"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// htmlLimit is how many columns of a value the page shows.
+const htmlLimit = 240
+
+//go:embed page.html.tmpl
+var pageTemplate string
+
+// A page is what the template is filled with.
+type page struct {
+	Headline  string
+	Calm      bool
+	Scan      string
+	Drifted   bool
+	Findings  iter.Seq[block]
+	Over      bool
+	Resolved  iter.Seq[block]
+	Unchecked []phrase
+	Unread    []phrase
+}
+
+func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
+	tmpl, err := template.New("page").Funcs(template.FuncMap{
+		"short":  func(f field) field { return f.short(htmlLimit) },
+		"legend": func(f field) string { return legend(&f) },
+		"class":  severityClass,
+		"gap":    func(l line) string { return count(l.Gap, "line") },
+	}).Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("parse page: %w", err)
+	}
+	out := newOutline(r, o)
+	said, calm := out.headline()
+	p := page{Headline: said, Calm: calm, Scan: out.scan(), Drifted: len(out.open) > 0, Findings: out.blocks(out.open),
+		Over: len(out.resolved) > 0, Resolved: out.blocks(out.resolved), Unchecked: out.unchecked(), Unread: out.unread()}
+	return tmpl.Execute(w, p)
+}
+
+// severityClass is the class of a finding's color: one of ours.
+func severityClass(s model.Severity) string {
+	if s.Rank() < len(model.Severities()) {
+		return strings.ToLower(string(s))
+	}
+	return string(model.Info)
+}

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"bufio"
+	"encoding/xml"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// junitLimit is how many columns of a value a failure shows.
+const junitLimit = 240
+
+type junitCase struct {
+	XMLName xml.Name      `xml:"testcase"`
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Skipped *junitSkipped `xml:"skipped"`
+	Failure *junitFailure `xml:"failure"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitSkipped struct {
+	Message string `xml:"message,attr"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// A suite is the part of a report that speaks of one source.
+type suite struct {
+	name     string
+	findings []*model.Finding
+	unread   []phrase
+}
+
+// counts returns how many cases the suite has, and how many of them fail and
+// are skipped.
+func (s *suite) counts() (tests, failures, skipped int) {
+	for _, f := range s.findings {
+		switch {
+		case !f.Resolved.IsZero():
+		case f.Verdict == model.Unchecked:
+			skipped++
+		default:
+			failures++
+		}
+	}
+	skipped += len(s.unread)
+	return len(s.findings) + len(s.unread), failures, skipped
+}
+
+func writeJUnit(w *bufio.Writer, r *model.Report, o Options) error {
+	out := newOutline(r, o)
+	suites := suitesOf(out)
+	tests, failures := 1, 0
+	for i := range suites {
+		t, f, _ := suites[i].counts()
+		tests, failures = tests+t, failures+f
+	}
+	if _, err := w.WriteString(xml.Header); err != nil {
+		return err
+	}
+	x := xml.NewEncoder(w)
+	x.Indent("", "  ")
+	root := element("testsuites", "name", "driftd", "tests", strconv.Itoa(tests),
+		"failures", strconv.Itoa(failures), "errors", "0")
+	return wrapped(x, root, func() error {
+		if err := inSyncSuite(x, out); err != nil {
+			return err
+		}
+		for i := range suites {
+			if err := suites[i].write(x, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// suitesOf returns a suite for each source that the report speaks of, by name.
+func suitesOf(out *outline) []suite {
+	bySource := map[string]*suite{}
+	of := func(source string) *suite {
+		if bySource[source] == nil {
+			bySource[source] = &suite{name: source}
+		}
+		return bySource[source]
+	}
+	for _, findings := range [][]*model.Finding{out.open, out.unseen, out.resolved} {
+		for _, f := range findings {
+			of(f.Source).findings = append(of(f.Source).findings, f)
+		}
+	}
+	for _, c := range out.report.Coverage {
+		of(c.Source)
+	}
+	for _, gap := range out.gaps() {
+		of(gap.source).unread = append(of(gap.source).unread, gap.said)
+	}
+	suites := make([]suite, 0, len(bySource))
+	for _, name := range slices.Sorted(maps.Keys(bySource)) {
+		suites = append(suites, *bySource[name])
+	}
+	return suites
+}
+
+// inSyncSuite writes the one case that passes: how much was in sync.
+func inSyncSuite(x *xml.Encoder, out *outline) error {
+	said, _ := out.headline()
+	start := element("testsuite", "name", "driftd", "tests", "1", "failures", "0", "errors", "0", "skipped", "0",
+		"timestamp", stamp(out.report.Scan.Started))
+	return wrapped(x, start, func() error {
+		return x.Encode(junitCase{Class: "driftd", Name: "in sync", Out: said})
+	})
+}
+
+func (s *suite) write(x *xml.Encoder, out *outline) error {
+	tests, failures, skipped := s.counts()
+	start := element("testsuite", "name", visible(s.name), "tests", strconv.Itoa(tests),
+		"failures", strconv.Itoa(failures), "errors", "0", "skipped", strconv.Itoa(skipped),
+		"timestamp", stamp(out.report.Scan.Started))
+	return wrapped(x, start, func() error {
+		for _, f := range s.findings {
+			if err := x.Encode(newJUnitCase(f, out.clock)); err != nil {
+				return err
+			}
+		}
+		for _, p := range s.unread {
+			if err := x.Encode(junitCase{Class: visible(s.name), Name: "read " + p.String(),
+				Skipped: &junitSkipped{"not fully read"}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func newJUnitCase(f *model.Finding, c clock) junitCase {
+	b := newBlock(f, c, mostFields)
+	of := junitCase{Class: visible(f.Source) + "." + b.Kind, Name: b.Resource + ": " + string(b.Verdict)}
+	if f.Declaration != "" {
+		of.Name += " (" + visible(f.Declaration) + ")"
+	}
+	switch {
+	case !f.Resolved.IsZero():
+		of.Out = details(&b)
+	case f.Verdict == model.Unchecked:
+		of.Skipped = &junitSkipped{b.Reason}
+	default:
+		of.Failure = &junitFailure{Message: b.Meaning, Type: string(b.Verdict), Text: details(&b)}
+	}
+	return of
+}
+
+// details says a finding as plain text, without color and with values cut.
+func details(b *block) string {
+	t := &table{whole: true}
+	t.line(string(b.Severity), " ", string(b.Verdict), ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
+	t.prose(plain, "", b.Where)
+	t.prose(plain, "", b.Who)
+	if b.Reason != "" {
+		t.line("note: ", b.Reason)
+	}
+	for i := range b.Fields {
+		f := b.Fields[i].short(junitLimit)
+		t.field("", &f)
+	}
+	t.prose(plain, "", b.Rest())
+	return t.String()
+}
+
+func element(name string, attributes ...string) xml.StartElement {
+	start := xml.StartElement{Name: xml.Name{Local: name}}
+	for i := 0; i < len(attributes); i += 2 {
+		start.Attr = append(start.Attr, xml.Attr{Name: xml.Name{Local: attributes[i]}, Value: attributes[i+1]})
+	}
+	return start
+}
+
+// wrapped writes an element around what write writes.
+func wrapped(x *xml.Encoder, start xml.StartElement, write func() error) error {
+	if err := x.EncodeToken(start); err != nil {
+		return err
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	if err := x.EncodeToken(start.End()); err != nil {
+		return err
+	}
+	return x.Flush()
+}

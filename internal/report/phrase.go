@@ -1,0 +1,169 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A phrase is a sentence of our words and foreign data. Each format marks the
+// data in its own way.
+type phrase []span
+
+// A span is a piece of a phrase. Its text is visible.
+type span struct {
+	Text string
+	Data bool
+}
+
+func (p phrase) say(words string) phrase { return append(p, span{Text: words}) }
+
+func (p phrase) quote(data string) phrase { return append(p, span{Text: visible(data), Data: true}) }
+
+// then appends another phrase, after a comma when both have something to say.
+func (p phrase) then(q phrase) phrase {
+	if len(p) > 0 && len(q) > 0 {
+		p = p.say(", ")
+	}
+	return append(p, q...)
+}
+
+// String returns the phrase without any marks.
+func (p phrase) String() string { return p.mark(func(data string) string { return data }) }
+
+// mark returns the phrase with its data as format writes them.
+func (p phrase) mark(format func(string) string) string {
+	var b strings.Builder
+	for _, s := range p {
+		if s.Data {
+			b.WriteString(format(s.Text))
+		} else {
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
+
+// list says names, with commas; of many it says the first ones and how many
+// more there are.
+func (p phrase) list(names []string, most int) phrase {
+	shown := names
+	if len(names) > most {
+		shown = names[:most-1]
+	}
+	for i, name := range shown {
+		if i > 0 {
+			p = p.say(", ")
+		}
+		p = p.quote(name)
+	}
+	if more := len(names) - len(shown); more > 0 {
+		p = p.say(" and " + thousands(more) + " more")
+	}
+	return p
+}
+
+// A clock writes times.
+type clock struct {
+	now      time.Time
+	relative bool
+}
+
+func newClock(o Options) clock { return clock{o.Now, o.RelativeTime && !o.Now.IsZero()} }
+
+// when says a moment: "2 hours ago", or an RFC 3339 time.
+func (c clock) when(t time.Time) string {
+	if age := c.now.Sub(t); c.relative && age > -time.Minute {
+		return ago(age)
+	}
+	return stamp(t)
+}
+
+// at says a moment so that it can stand in a sentence.
+func (c clock) at(t time.Time) string {
+	said := c.when(t)
+	if strings.HasSuffix(said, "Z") {
+		return "at " + said
+	}
+	return said
+}
+
+// both says a moment as a time, and how long ago it was where that is wanted.
+func (c clock) both(t time.Time) string {
+	if said := c.when(t); said != stamp(t) {
+		return stamp(t) + " (" + said + ")"
+	}
+	return stamp(t)
+}
+
+func stamp(t time.Time) string { return utc(t).Truncate(time.Second).Format(time.RFC3339) }
+
+func ago(age time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case age < time.Second:
+		return "just now"
+	case age < time.Minute:
+		return count(int(age/time.Second), "second") + " ago"
+	case age < time.Hour:
+		return count(int(age/time.Minute), "minute") + " ago"
+	case age < day:
+		return count(int(age/time.Hour), "hour") + " ago"
+	}
+	return count(int(age/day), "day") + " ago"
+}
+
+// who says who did it, when, through what and how sure that is; nothing when
+// nobody was asked for.
+func (c clock) who(a model.Actor) phrase {
+	if a.Name == "" {
+		return nil
+	}
+	p := phrase{}.say("by ").quote(a.Name)
+	if !utc(a.At).IsZero() {
+		p = p.say(" " + c.at(a.At))
+	}
+	if a.Via != "" {
+		p = p.say(" via ").quote(a.Via)
+	}
+	switch {
+	case a.Reason != "":
+		p = p.say(" (").quote(a.Reason).say(")")
+	case a.Confidence == model.Likely, a.Confidence == model.Unknown:
+		p = p.say(" (" + string(a.Confidence) + ")")
+	}
+	return p
+}
+
+// meaning says in a few words what a verdict tells.
+func meaning(v model.Verdict) string {
+	switch v {
+	case model.InSync:
+		return "live, declared and recorded agree"
+	case model.Changed:
+		return "live differs from what was declared and applied"
+	case model.Pending:
+		return "declared, and not applied yet"
+	case model.Codified:
+		return "live and declared agree, the record is old"
+	case model.Conflict:
+		return "declared, recorded and live all differ"
+	case model.Missing:
+		return "declared, and not there"
+	case model.PendingRestart:
+		return "accepted, and live only after a restart"
+	case model.Unmanaged:
+		return "live in a governed scope, and declared by nobody"
+	case model.Undeclared:
+		return "a field that no declaration sets and no known controller owns"
+	case model.Moved:
+		return "the same thing under another name or in another place"
+	case model.Disputed:
+		return "two declarations claim different values"
+	case model.Unchecked:
+		return "could not be compared"
+	}
+	return fmt.Sprintf("verdict %q", string(v))
+}

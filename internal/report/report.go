@@ -1,0 +1,130 @@
+// Package report writes findings for people and for programs: as a table, JSON,
+// Markdown, HTML, SARIF or JUnit. The same input gives the same bytes, whatever
+// the order it comes in; no digest of a secret is ever written, and no name or
+// value can forge a line, a tag or a field of the output.
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Options say how a report looks. The zero Options suit a file or a pipe.
+type Options struct {
+	// Color writes severities in the terminal's colors; only tables heed it.
+	Color bool
+	// Width is the number of columns that a table may use; 0 is unlimited.
+	Width int
+	// Now is the moment that relative times count from.
+	Now time.Time
+	// RelativeTime writes "2 hours ago" instead of an RFC 3339 time, wherever
+	// people read. It needs Now.
+	RelativeTime bool
+}
+
+type writer func(*bufio.Writer, *model.Report, Options) error
+
+// formats lists the formats of a report in the order that people are told.
+func formats() ([]string, []writer) {
+	return []string{"table", "json", "markdown", "html", "sarif", "junit"},
+		[]writer{writeTable, writeJSON, writeMarkdown, writeHTML, writeSARIF, writeJUnit}
+}
+
+// Formats names the formats that Write knows.
+func Formats() []string {
+	names, _ := formats()
+	return names
+}
+
+// Write writes a report in one of Formats. Findings come worst first in every
+// format, those that are over last. Of an unknown format the error names the
+// nearest right one, and nothing is written.
+func Write(w io.Writer, format string, r model.Report, o Options) error {
+	names, writers := formats()
+	for i, name := range names {
+		if name == format {
+			return buffered(w, "write report", func(b *bufio.Writer) error { return writers[i](b, &r, o) })
+		}
+	}
+	return unknownFormat(format, names)
+}
+
+// choose calls the writer of a format that has but two.
+func choose(w io.Writer, format, what string, table, json func(*bufio.Writer) error) error {
+	switch format {
+	case "table":
+		return buffered(w, what, table)
+	case "json":
+		return buffered(w, what, json)
+	}
+	return unknownFormat(format, []string{"table", "json"})
+}
+
+func buffered(w io.Writer, what string, write func(*bufio.Writer) error) error {
+	b := bufio.NewWriterSize(w, 1<<16)
+	if err := write(b); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func unknownFormat(format string, names []string) error {
+	return fmt.Errorf("unknown format %q: did you mean %q? (one of %s)",
+		format, nearest(format, names), strings.Join(names, ", "))
+}
+
+// nearest returns the name that word abbreviates, or else the one that takes
+// the fewest edits to make of it.
+func nearest(word string, names []string) string {
+	best, least := "", -1
+	for _, name := range names {
+		n := edits(strings.ToLower(word), name)
+		if abbreviates(word, name) {
+			n = 0
+		}
+		if least < 0 || n < least {
+			best, least = name, n
+		}
+	}
+	return best
+}
+
+// abbreviates tells whether word is name without some of its letters.
+func abbreviates(word, name string) bool {
+	for i := range len(word) {
+		at := strings.IndexByte(name, word[i])
+		if at < 0 {
+			return false
+		}
+		name = name[at+1:]
+	}
+	return true
+}
+
+// edits is the Levenshtein distance of two words.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,243 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Version is what a finding said from a moment on.
+type Version struct {
+	At      time.Time     `json:"at"`
+	Finding model.Finding `json:"finding"`
+}
+
+// WriteFinding writes one finding in full, as a table or as JSON: who, since
+// when, on which evidence, every field with every side uncut, and the values
+// that it had, newest first.
+func WriteFinding(w io.Writer, format string, f model.Finding, versions []Version, o Options) error {
+	versions = slices.Clone(versions)
+	slices.SortStableFunc(versions, func(a, b Version) int { return b.At.Compare(a.At) })
+	return choose(w, format, "write finding",
+		func(b *bufio.Writer) error { return showFinding(newTable(b, o), &f, versions, newClock(o)) },
+		func(b *bufio.Writer) error { return findingJSON(b, &f, versions) })
+}
+
+func findingJSON(w *bufio.Writer, f *model.Finding, versions []Version) error {
+	e := emitter{w: w}
+	e.open("", "{")
+	e.value("version", model.ReportVersion)
+	e.value("finding", public(f))
+	e.open("versions", "[")
+	for i := range versions {
+		e.value("", Version{utc(versions[i].At), public(&versions[i].Finding)})
+	}
+	e.close("]")
+	e.close("}")
+	return e.err
+}
+
+func showFinding(t *table, raw *model.Finding, versions []Version, c clock) error {
+	f, b := public(raw), newBlock(raw, c, len(raw.Changes))
+	t.title(&b)
+	t.line()
+	t.facts(&f, c)
+	t.section("Fields", len(b.Fields))
+	t.whole = true
+	for i := range b.Fields {
+		t.fullField(&f.Changes[i], &b.Fields[i])
+	}
+	t.whole = false
+	t.section("History", len(versions))
+	for i := range versions {
+		t.version(&versions[i], c)
+	}
+	return t.emit()
+}
+
+// title writes the first line of a finding.
+func (t *table) title(b *block) {
+	severity := strings.ToUpper(string(b.Severity))
+	t.line(t.paint(severityStyle(b.Severity), severity), "  ", string(b.Verdict), "  ",
+		b.Kind, " ", t.paint(bold, b.Resource))
+}
+
+// facts writes a finding's own fields, those that say something.
+func (t *table) facts(f *model.Finding, c clock) {
+	moment := func(at time.Time) string {
+		if at.IsZero() {
+			return ""
+		}
+		return c.both(at)
+	}
+	t.fact("id", f.ID)
+	t.fact("verdict", string(f.Verdict)+": "+meaning(f.Verdict))
+	t.fact("source", f.Source)
+	t.fact("kind", f.Kind)
+	t.fact("resource", f.Key.ID)
+	t.fact("name", f.Name)
+	t.fact("namespace", f.Place)
+	t.fact("declared by", f.Declaration)
+	t.fact("declared at", f.Address)
+	t.fact("note", f.Reason)
+	t.fact("first seen", moment(f.FirstSeen))
+	t.fact("last seen", moment(f.LastSeen))
+	t.fact("resolved", moment(f.Resolved))
+	t.fact("hidden by", f.Hidden)
+	t.fact("changed by", f.Actor.Name)
+	t.fact("  at", moment(f.Actor.At))
+	t.fact("  via", f.Actor.Via)
+	t.fact("  evidence", f.Actor.Evidence)
+	t.fact("  confidence", string(f.Actor.Confidence))
+	t.fact("  reason", f.Actor.Reason)
+}
+
+func (t *table) fact(name, value string) {
+	if value == "" {
+		return
+	}
+	label := "  " + pad(name, len("  confidence")) + "  "
+	for i, line := range wrap(visible(value), t.width, label, strings.Repeat(" ", len(label))) {
+		if i == 0 {
+			line = t.paint(dim, label) + line[len(label):]
+		}
+		t.line(line)
+	}
+}
+
+// fullField writes every side of one field, uncut.
+func (t *table) fullField(shown *model.Change, f *field) {
+	t.line("  ", t.paint(bold, f.Path))
+	if f.LivePath != "" {
+		t.line("    live path  ", f.LivePath)
+	}
+	switch {
+	case len(f.Claims) > 0:
+		t.claims("    ", f)
+	case len(f.Lines) > 0:
+		t.fullText(shown, f)
+	default:
+		t.fullSides(shown, f)
+	}
+	t.prose(dim, "    ", f.Who)
+}
+
+func (t *table) fullSides(shown *model.Change, f *field) {
+	texts := textsOf(shown.Declared, shown.Recorded, shown.Live)
+	for i, label := range []string{"declared", "recorded", "live"} {
+		t.line("    ", pad(label, len("declared")), "  ", texts[i])
+	}
+	if f.Same {
+		t.line("    a secret in it changed")
+	}
+}
+
+// fullText writes the whole difference of a text, and that of its record where
+// that is another one.
+func (t *table) fullText(shown *model.Change, f *field) {
+	t.line("    ", legend(f))
+	t.lines("    ", f.Lines)
+	if _, ok := f.third(); ok && isText(shown.Recorded, shown.Live) {
+		t.line("    - recorded, + live")
+		t.lines("    ", lines(shown.Recorded, shown.Live))
+	}
+}
+
+func (t *table) version(v *Version, c clock) {
+	b := newBlock(&v.Finding, c, mostFields)
+	t.line("  ", c.both(v.At), "  ", string(b.Severity), " ", string(b.Verdict))
+	t.fields(b.Fields)
+	t.prose(dim, "    ", b.Rest())
+}
+
+// WriteFindings writes one line for each finding, worst first, as a table, or
+// all of each as JSON.
+func WriteFindings(w io.Writer, format string, findings []model.Finding, o Options) error {
+	return choose(w, format, "write findings",
+		func(b *bufio.Writer) error { return listFindings(newTable(b, o), worstFirst(findings), newClock(o)) },
+		func(b *bufio.Writer) error { return findingsJSON(b, findings) })
+}
+
+func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
+	e := emitter{w: w}
+	e.open("", "{")
+	e.value("version", model.ReportVersion)
+	e.open("findings", "[")
+	for _, f := range worstFirst(findings) {
+		e.value("", public(f))
+	}
+	e.close("]")
+	e.close("}")
+	return e.err
+}
+
+func listFindings(t *table, findings []*model.Finding, c clock) error {
+	if len(findings) == 0 {
+		t.line("No findings.")
+		return t.emit()
+	}
+	rows := make([][]string, 0, len(findings)+1)
+	rows = append(rows, []string{"ID", "SEVERITY", "VERDICT", "RESOURCE", "FIRST SEEN"})
+	for _, f := range findings {
+		rows = append(rows, listRow(f, c))
+	}
+	widths := t.fitColumns(rows)
+	for i, row := range rows {
+		for j, cell := range row[:len(row)-1] {
+			cell = pad(clip(cell, widths[j]), widths[j])
+			if j == 1 && i > 0 {
+				cell = t.paint(severityStyle(findings[i-1].Severity), cell)
+			}
+			t.WriteString(cell + "  ")
+		}
+		t.line(row[len(row)-1])
+		if err := t.emit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listRow(f *model.Finding, c clock) []string {
+	resource := visible(f.Source + " " + shortKind(f.Kind) + " " + f.Key.ID)
+	since := "unknown"
+	if !utc(f.FirstSeen).IsZero() {
+		since = c.when(f.FirstSeen)
+	}
+	if !f.Resolved.IsZero() {
+		since += ", resolved"
+	}
+	return []string{visible(f.ID), visible(string(f.Severity)), visible(string(f.Verdict)), resource, since}
+}
+
+// fitColumns returns the widths of columns; where a row would be wider than
+// the table, the column of resources gives way.
+func (t *table) fitColumns(rows [][]string) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for j, cell := range row {
+			widths[j] = max(widths[j], columns(cell))
+		}
+	}
+	total := 2 * (len(widths) - 1)
+	for _, n := range widths {
+		total += n
+	}
+	const resources, least = 3, 20
+	if t.width > 0 && total > t.width {
+		widths[resources] = min(widths[resources], max(least, widths[resources]-(total-t.width)))
+	}
+	return widths
+}
+
+// clip shortens a name to so many columns.
+func clip(s string, limit int) string {
+	if columns(s) <= limit {
+		return s
+	}
+	return fit(s, limit-1) + ellipsis
+}

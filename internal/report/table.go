@@ -1,0 +1,260 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// mostLines bounds the lines gone, and the lines new, that a report shows of one
+// text.
+const mostLines = 8
+
+// A table writes plain text, one part at a time.
+type table struct {
+	bytes.Buffer
+	w     *bufio.Writer
+	color bool
+	width int
+	// verdicts is the width of the column of verdicts.
+	verdicts int
+	// whole shows values and texts uncut.
+	whole bool
+}
+
+func newTable(w *bufio.Writer, o Options) *table {
+	return &table{w: w, color: o.Color, width: o.Width}
+}
+
+// emit hands on what has been written so far.
+func (t *table) emit() error {
+	_, err := t.WriteTo(t.w)
+	return err
+}
+
+// line writes the parts, and ends the line.
+func (t *table) line(parts ...string) {
+	for _, part := range parts {
+		t.WriteString(part)
+	}
+	t.WriteByte('\n')
+}
+
+// prose writes a phrase, broken into lines where it is too long for one. The
+// lines after the first stand further in than any line of another meaning.
+func (t *table) prose(st style, indent string, p phrase) {
+	if len(p) == 0 {
+		return
+	}
+	for _, line := range wrap(p.String(), t.width, indent, indent+"      ") {
+		t.line(t.paint(st, line))
+	}
+}
+
+func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
+	out, t := newOutline(r, o), newTable(w, o)
+	for i := range r.Findings {
+		t.verdicts = max(t.verdicts, len(r.Findings[i].Verdict))
+	}
+	t.headline(out)
+	if err := t.blocks(out, out.open); err != nil {
+		return err
+	}
+	t.section("Resolved", len(out.resolved))
+	if err := t.blocks(out, out.resolved); err != nil {
+		return err
+	}
+	t.phrases("Unchecked", out.unchecked())
+	t.phrases("Not fully read", out.unread())
+	return t.emit()
+}
+
+func (t *table) headline(out *outline) {
+	said, calm := out.headline()
+	st := bold
+	if calm {
+		st = green
+	}
+	t.line(t.paint(st, said), " — ", out.scan())
+}
+
+func (t *table) section(title string, n int) {
+	if n > 0 {
+		t.line()
+		t.line(t.paint(bold, title))
+	}
+}
+
+func (t *table) phrases(title string, phrases []phrase) {
+	t.section(title, len(phrases))
+	for _, p := range phrases {
+		t.prose(plain, "  ", p)
+	}
+}
+
+func (t *table) blocks(out *outline, findings []*model.Finding) error {
+	for b := range out.blocks(findings) {
+		t.line()
+		t.block(&b)
+		if err := t.emit(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) block(b *block) {
+	const widest = len("critical")
+	severity := strings.ToUpper(string(b.Severity))
+	t.WriteString(t.paint(severityStyle(b.Severity), pad(severity, widest)) + "  ")
+	t.WriteString(pad(string(b.Verdict), t.verdicts) + "  ")
+	t.WriteString(b.Kind + " " + t.paint(bold, b.Resource))
+	if b.Name != "" {
+		t.WriteString(" (" + b.Name + ")")
+	}
+	t.line("  ", t.paint(dim, b.ID))
+	t.prose(plain, "  ", b.Where)
+	t.prose(plain, "  ", b.Who)
+	if b.Reason != "" {
+		t.prose(dim, "  ", phrase{}.say("note: "+b.Reason))
+	}
+	t.fields(b.Fields)
+	t.prose(dim, "    ", b.Rest())
+}
+
+func (t *table) fields(fields []field) {
+	for i := range fields {
+		t.field("    ", &fields[i])
+	}
+}
+
+func (t *table) field(indent string, f *field) {
+	path := f.Path
+	if f.LivePath != "" {
+		path += " (live: " + f.LivePath + ")"
+	}
+	switch {
+	case len(f.Claims) > 0:
+		t.line(indent, path, ": ", count(len(f.Claims), "declaration"), " disagree")
+		t.claims(indent+"  ", f)
+	case len(f.Lines) > 0:
+		t.line(indent, path, ": ", legend(f))
+		t.lines(indent+"  ", f.Lines)
+	default:
+		t.sides(indent, path, f)
+	}
+	t.prose(dim, indent+"  ", f.Who)
+}
+
+// sides writes a field on one line, or on one line a side where that is too
+// long.
+func (t *table) sides(indent, path string, f *field) {
+	said := inline(f, func(s string) string { return s })
+	if t.width == 0 || columns(indent+path+": "+said) <= t.width {
+		t.line(indent, path, ": ", inline(f, func(s string) string { return t.paint(bold, s) }))
+		return
+	}
+	t.line(indent, path, ":")
+	same := shared(f.Sides[0].Text, f.Sides[1].Text)
+	for _, s := range f.Sides {
+		label := indent + "  " + pad(s.Label, len("declared")) + "  "
+		t.line(label, cut(s.Text, t.limit(label), same))
+	}
+	if f.Same {
+		t.line(indent, "  a secret in it changed")
+	}
+}
+
+// inline says a field's sides in one line.
+func inline(f *field, mark func(string) string) string {
+	from, live := f.Sides[0], f.Sides[1]
+	switch {
+	case f.Same && live.Text == model.SecretText:
+		return mark(live.Text) + " changed"
+	case f.Same:
+		return mark(live.Text) + " (a secret in it changed)"
+	}
+	said := mark(from.Text)
+	if from.Label == "recorded" {
+		said += " (" + from.Label + ")"
+	}
+	said += arrow + mark(live.Text)
+	if third, ok := f.third(); ok {
+		said += " (" + third.Label + " " + mark(third.Text) + ")"
+	}
+	return said
+}
+
+// inlineClaims says in one line what each declaration says of a field.
+func inlineClaims(f *field, mark func(string) string) string {
+	said := make([]string, len(f.Claims), len(f.Claims)+1)
+	for i, c := range f.Claims {
+		said[i] = mark(c.Declaration) + " says " + mark(c.Text)
+		if c.Address != "" {
+			said[i] += " at " + mark(c.Address)
+		}
+	}
+	return strings.Join(append(said, "live "+mark(f.Sides[0].Text)), ", ")
+}
+
+// limit is the room for a value after what already stands on its line.
+func (t *table) limit(before string) int {
+	if t.width == 0 || t.whole {
+		return 0
+	}
+	return max(t.width-columns(before), 20)
+}
+
+// legend says which sides the lines of a difference belong to.
+func legend(f *field) string {
+	said := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
+	if third, ok := f.third(); ok {
+		said += " (" + third.Label + " differs from both)"
+	}
+	return said
+}
+
+// lines writes the difference of texts.
+func (t *table) lines(indent string, all []line) {
+	if !t.whole {
+		all = shorten(all, mostLines)
+	}
+	for _, l := range all {
+		t.textLine(indent, l)
+	}
+}
+
+func (t *table) textLine(indent string, l line) {
+	if l.Op == '~' {
+		t.line(indent, t.paint(dim, ellipsis+" "+count(l.Gap, "line")))
+		return
+	}
+	text := indent + l.Sign() + " " + cut(l.Text, t.limit(indent+"  "), l.From)
+	switch l.Op {
+	case '-':
+		text = t.paint(red, text)
+	case '+':
+		text = t.paint(green, text)
+	}
+	t.line(strings.TrimRight(text, " "))
+}
+
+// claims writes what each declaration says of a disputed field, and the live
+// value.
+func (t *table) claims(indent string, f *field) {
+	widest := len("live")
+	for _, c := range f.Claims {
+		widest = max(widest, columns(c.Declaration))
+	}
+	for _, c := range f.Claims {
+		label, at := indent+pad(c.Declaration, widest)+"  ", ""
+		if c.Address != "" {
+			at = "  (" + c.Address + ")"
+		}
+		t.line(label, t.paint(bold, cut(c.Text, t.limit(label+at), 0)), t.paint(dim, at))
+	}
+	label := indent + pad("live", widest) + "  "
+	t.line(label, t.paint(bold, cut(f.Sides[0].Text, t.limit(label), 0)))
+}

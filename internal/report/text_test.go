@@ -1,0 +1,259 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for in, tc := range map[string]struct{ reason, want string }{
+		"plain text":       {"what prints stays", "plain text"},
+		"größe 日本 🚀":       {"letters of any script stay", "größe 日本 🚀"},
+		"a\nb\tc\rd":       {"line breaks and tabs", `a\nb\tc\rd`},
+		"\x1b[31m\x07\x7f": {"control characters", `\x1b[31m\x07\x7f`},
+		"\u009b31m":        {"an eight-bit control", `\u009b31m`},
+		"\u202eabc\u2066":  {"marks of direction", `\u202eabc\u2066`},
+		"a\u200bb\u00a0c":  {"what cannot be seen", `a\u200bb\u00a0c`},
+		"\u3164\u2800":     {"letters that are blank", `\u3164\u2800`},
+		"\U000e0041":       {"a tag outside the basic plane", `\U000e0041`},
+		"\xff\xc3":         {"what is not UTF-8", `\xff\xc3`},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			if got := visible(in); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	digits := strings.Repeat("0123456789", 10)
+	for name, tc := range map[string]struct {
+		reason, in  string
+		limit, from int
+		want        string
+	}{
+		"fits":      {reason: "what fits stays", in: "0123456789", limit: 10, want: "0123456789"},
+		"unlimited": {reason: "0 is unlimited", in: digits, limit: 0, want: digits},
+		"start":     {reason: "a difference at the start", in: digits, limit: 40, from: 2, want: "0123456789012345678901234… (75 more)"},
+		"middle":    {reason: "begins before the difference", in: digits, limit: 40, from: 50, want: "…234567890123456789012345… (76 more)"},
+		"end":       {reason: "the end is worth as much room", in: digits, limit: 40, from: 99, want: "…6789012345678901234567 89"},
+		"wide":      {reason: "wide characters take two columns", in: strings.Repeat("日", 30), limit: 30, want: "日日日日日日日… (23 more)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := cut(tc.in, tc.limit, tc.from)
+			if name == "end" {
+				if !strings.HasPrefix(got, ellipsis) || !strings.Contains(got, "56789 (") {
+					t.Errorf("%s: got %s", tc.reason, got)
+				}
+				return
+			}
+			if got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestCutKeepsToItsLimit(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := visible(rapid.String().Draw(t, "text")) + strings.Repeat("x", rapid.IntRange(0, 300).Draw(t, "more"))
+		limit := rapid.IntRange(30, 200).Draw(t, "limit")
+		from := rapid.IntRange(0, len(s)).Draw(t, "from")
+		for from < len(s) && !utf8.RuneStart(s[from]) {
+			from++
+		}
+		if got := cut(s, limit, from); columns(got) > limit+1 || !utf8.ValidString(got) {
+			t.Fatalf("cut(%q, %d, %d) = %q takes %d columns", s, limit, from, got, columns(got))
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	got := wrap("one two  three averyveryverylongword four", 14, "  ", "    ")
+	want := []string{"  one two ", "    three", "    averyveryverylongword", "    four"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	if got := wrap("one two three", 0, "", ""); len(got) != 1 {
+		t.Errorf("without a width: got %q, want one line", got)
+	}
+}
+
+func TestThousands(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestValuesThatDifferReadDifferently(t *testing.T) {
+	t.Parallel()
+	null, yes := model.Value{}, model.BoolOf(true)
+	for name, tc := range map[string]struct {
+		reason string
+		values []*model.Value
+		want   []string
+	}{
+		"bare":     {"strings need no quotes", []*model.Value{text("web:1.4"), text("web:1.5")}, []string{"web:1.4", "web:1.5"}},
+		"types":    {"text and number", []*model.Value{text("80"), number(80)}, []string{`"80"`, "80"}},
+		"booleans": {"text and boolean", []*model.Value{text("true"), &yes}, []string{`"true"`, "true"}},
+		"null":     {"null is not absent", []*model.Value{nil, &null}, []string{"(absent)", "null"}},
+		"text null": {"the text null is not null", []*model.Value{text("null"), &null},
+			[]string{`"null"`, "null"}},
+		"absent":   {"a text cannot pass for absence", []*model.Value{text("(absent)"), nil}, []string{`"(absent)"`, "(absent)"}},
+		"empty":    {"nothing to see is quoted", []*model.Value{text(""), nil}, []string{`""`, "(absent)"}},
+		"space":    {"space at the edge is quoted", []*model.Value{text("a "), text("a")}, []string{`"a "`, "a"}},
+		"escapes":  {"a line break and what stands for it", []*model.Value{text("a\nb"), text(`a\nb`)}, []string{`"a\nb"`, `"a\\nb"`}},
+		"arrow":    {"a text cannot pass for two", []*model.Value{text("3 → 5"), nil}, []string{`"3 → 5"`, "(absent)"}},
+		"same":     {"equal values may read the same", []*model.Value{text("a"), text("a")}, []string{"a", "a"}},
+		"compound": {"maps and lists are JSON", []*model.Value{tree("A", yes), nil}, []string{`{"name":"A","value":true}`, "(absent)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, textsOf(tc.values...)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestInline(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason  string
+		verdict model.Verdict
+		change  model.Change
+		want    string
+	}{
+		"changed":  {"declared and recorded agree", model.Changed, model.Change{Declared: number(3), Recorded: number(3), Live: number(5)}, "3 → 5"},
+		"conflict": {"three values", model.Conflict, model.Change{Declared: number(3), Recorded: number(4), Live: number(5)}, "3 → 5 (recorded 4)"},
+		"pending":  {"the record is the live value", model.Pending, model.Change{Declared: number(3), Recorded: number(4), Live: number(4)}, "3 → 4"},
+		"dropped":  {"no longer declared", model.Pending, model.Change{Recorded: number(4), Live: number(4)}, "(absent) → 4"},
+		"codified": {"declared and live agree", model.Codified, model.Change{Declared: number(2), Recorded: number(1), Live: number(2)}, "1 (recorded) → 2"},
+		"state":    {"only a record is known", model.Changed, model.Change{Recorded: number(1), Live: number(2)}, "1 (recorded) → 2"},
+		"removed":  {"gone by hand", model.Changed, model.Change{Declared: number(3)}, "3 → (absent)"},
+		"secret":   {"a digest that differs", model.Changed, model.Change{Declared: sealed("1"), Live: sealed("2")}, "(secret) changed"},
+		"public":   {"a public finding has no digest", model.Changed, model.Change{Declared: text("(secret)"), Live: text("(secret)"), Secret: true}, "(secret) changed"},
+		"inside":   {"a digest that differs inside", model.Changed, model.Change{Declared: tree("a", *sealed("1")), Live: tree("a", *sealed("2"))}, `{"name":"a","value":"(secret)"} (a secret in it changed)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown := publicOf([]model.Change{tc.change})
+			f := newField(tc.verdict, &tc.change, &shown[0], clock{})
+			if got := inline(&f, func(s string) string { return s }); got != tc.want {
+				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// script writes lines as a person would, to compare them.
+func script(all []line) string {
+	var b strings.Builder
+	for _, l := range all {
+		b.WriteString(l.Sign() + l.Text)
+		if l.Op == '~' {
+			b.WriteString(thousands(l.Gap))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason        string
+		before, after *model.Value
+		want          string
+	}{
+		"one line":  {"the lines around stay", text("a\nb\nc\n"), text("a\nx\nc\n"), " a\n-b\n+x\n c\n"},
+		"inserted":  {"nothing else moves", text("a\nc\n"), text("a\nb\nc\n"), " a\n+b\n c\n"},
+		"appeared":  {"an absent text has no lines", nil, text("a\nb\n"), "+a\n+b\n"},
+		"emptied":   {"an empty text has no lines", text("a\nb\n"), text(""), "-a\n-b\n"},
+		"last":      {"a line break at the end is content", text("a\nb\n"), text("a\nb"), " a\n-b\n+b (no newline at the end)\n"},
+		"carriage":  {"so is what cannot be seen", text("a\nb\n"), text("a\r\nb\n"), "-a\n+a\\r\n b\n"},
+		"far apart": {"common lines are found", text("a\nb\nc\nd\n"), text("b\nc\nx\nd\ne\n"), "-a\n b\n c\n+x\n d\n+e\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, script(lines(tc.before, tc.after))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLongLinesShowWhereTheyDiffer(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789", 50)
+	f := conflict()
+	f.Changes = []model.Change{{Path: "data.json", Declared: text("{\n" + long + "declared\n}\n"), Live: text("{\n" + long + "live\n}\n")}}
+	for _, format := range []string{"table", "markdown", "html", "junit"} {
+		got := write(t, format, model.Report{Findings: []model.Finding{f}}, Options{Width: 100})
+		if !strings.Contains(got, "789declared") || !strings.Contains(got, "789live") {
+			t.Errorf("%s cuts off the difference:\n%s", format, got)
+		}
+		if strings.Contains(got, long) {
+			t.Errorf("%s does not cut the line", format)
+		}
+	}
+}
+
+func TestLinesAreThoseOfBothTexts(t *testing.T) {
+	t.Parallel()
+	word := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := strings.Join(word.Draw(t, "a"), "\n"), strings.Join(word.Draw(t, "b"), "\n")
+		if a != "" {
+			a += "\n"
+		}
+		if b != "" {
+			b += "\n"
+		}
+		var before, after strings.Builder
+		for _, l := range lines(text(a), text(b)) {
+			if l.Op != '+' {
+				before.WriteString(l.Text + "\n")
+			}
+			if l.Op != '-' {
+				after.WriteString(l.Text + "\n")
+			}
+		}
+		if before.String() != a || after.String() != b {
+			t.Fatalf("got %q and %q, want %q and %q", before.String(), after.String(), a, b)
+		}
+	})
+}
+
+func TestHugeTextsAreReplaced(t *testing.T) {
+	t.Parallel()
+	before, after := text(strings.Repeat("a\n", 100_000)), text(strings.Repeat("b\n", 100_000))
+	got := shorten(lines(before, after), 2)
+	if want := "-a\n-a\n~99,998\n+b\n+b\n~99,998\n"; script(got) != want {
+		t.Errorf("got %s, want %s", script(got), want)
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	all := lines(text("1\n2\n3\n4\n5\n6\n7\n8\n"), text("1\n2\n3\nx\n5\n6\n7\n8\n"))
+	if got, want := script(shorten(all, 10)), "~2\n 3\n-4\n+x\n 5\n~3\n"; got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}

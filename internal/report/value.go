@@ -1,0 +1,221 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	absentText = "(absent)"
+	arrow      = " → "
+)
+
+// A field is one changed field as people read it. All its text is visible.
+type field struct {
+	Path string
+	// LivePath is set where the live system calls the field something else.
+	LivePath string
+	// Sides are what should be and what is, and a third that differs from both;
+	// only what is where Claims tell what should be.
+	Sides []side
+	// Same tells that both sides read the same, since a secret in them differs.
+	Same bool
+	// Lines are the difference of a text of many lines, in place of Sides, and
+	// Tally says how many lines came and went.
+	Lines []line
+	Tally string
+	// Claims are what each declaration says, where they dispute.
+	Claims []claim
+	// Who is set where it differs from the finding's.
+	Who phrase
+}
+
+// A side is one value of a field: declared, recorded or live.
+type side struct{ Label, Text string }
+
+type claim struct{ Declaration, Address, Text string }
+
+// newField makes a field of a change, as it is and as it may be shown.
+func newField(verdict model.Verdict, raw, shown *model.Change, c clock) field {
+	f := field{Path: visible(shown.Path), LivePath: visible(shown.LivePath)}
+	if f.LivePath == f.Path {
+		f.LivePath = ""
+	}
+	if shown.Actor != nil {
+		f.Who = c.who(*shown.Actor)
+	}
+	if len(shown.Claims) > 0 {
+		f.disputed(shown)
+		return f
+	}
+	from := comparedWith(verdict, shown)
+	f.Sides = sides(shown, from)
+	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
+	return f
+}
+
+// newStep makes a field of a change over time.
+func newStep(raw, shown *model.Change) field {
+	texts := textsOf(shown.Recorded, shown.Live)
+	f := field{Path: visible(shown.Path), Sides: []side{{"before", texts[0]}, {"after", texts[1]}}}
+	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
+	return f
+}
+
+// compare finds how the first two sides differ, given whether they do: a
+// finding that is already public has lost what differs in a secret.
+func (f *field) compare(before, after *model.Value, differ bool) {
+	if isText(before, after) {
+		f.Lines = lines(before, after)
+		f.Tally = tally(f.Lines)
+	}
+	f.Same = differ && f.Sides[0].Text == f.Sides[1].Text
+}
+
+func (f *field) disputed(c *model.Change) {
+	values := []*model.Value{c.Live}
+	for i := range c.Claims {
+		values = append(values, &c.Claims[i].Value)
+	}
+	texts := textsOf(values...)
+	f.Sides = []side{{"live", texts[0]}}
+	for i, said := range c.Claims {
+		f.Claims = append(f.Claims, claim{visible(said.Declaration), visible(said.Address), texts[i+1]})
+	}
+}
+
+// comparedWith names the side that the live one stands against: the declared,
+// or the recorded where no declaration is known beyond the record, and where
+// live and declared agree.
+func comparedWith(verdict model.Verdict, c *model.Change) string {
+	switch {
+	case verdict == model.Codified:
+		return "recorded"
+	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Conflict:
+		return "recorded"
+	}
+	return "declared"
+}
+
+func pick(c *model.Change, label string) *model.Value {
+	switch label {
+	case "declared":
+		return c.Declared
+	case "recorded":
+		return c.Recorded
+	}
+	return c.Live
+}
+
+func sides(c *model.Change, from string) []side {
+	before := pick(c, from)
+	third := from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live)
+	if !third {
+		texts := textsOf(before, c.Live)
+		return []side{{from, texts[0]}, {"live", texts[1]}}
+	}
+	texts := textsOf(before, c.Live, c.Recorded)
+	return []side{{from, texts[0]}, {"live", texts[1]}, {"recorded", texts[2]}}
+}
+
+func equal(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// textsOf returns the values as people read them. Values that differ read
+// differently: where bare text would not tell them apart, as 80 and "80", all
+// of them are written as JSON.
+func textsOf(values ...*model.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = bareText(v)
+	}
+	for i := range values {
+		for j := range i {
+			if texts[i] == texts[j] && !equal(values[i], values[j]) {
+				return jsonTexts(values)
+			}
+		}
+	}
+	return texts
+}
+
+func jsonTexts(values []*model.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		if texts[i] = absentText; v != nil {
+			texts[i] = visible(string(v.AppendJSON(nil)))
+		}
+	}
+	return texts
+}
+
+// bareText writes a string without quotes where nothing is lost by it.
+func bareText(v *model.Value) string {
+	switch {
+	case v == nil:
+		return absentText
+	case v.Kind() == model.String && isBare(v.Str()):
+		return visible(v.Str())
+	}
+	return visible(string(v.AppendJSON(nil)))
+}
+
+func isBare(s string) bool {
+	return s != "" && s != absentText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
+}
+
+// isText tells whether the sides are texts of which one has many lines.
+func isText(sides ...*model.Value) bool {
+	many := false
+	for _, v := range sides {
+		if v != nil && v.Kind() != model.String {
+			return false
+		}
+		many = many || v != nil && strings.Contains(strings.TrimSuffix(v.Str(), "\n"), "\n")
+	}
+	return many
+}
+
+// third returns the side that differs from both others.
+func (f *field) third() (side, bool) {
+	if len(f.Sides) < 3 {
+		return side{}, false
+	}
+	return f.Sides[2], true
+}
+
+// short returns a copy of the field with its values cut.
+func (f *field) short(limit int) field {
+	short := *f
+	same := 0
+	if len(f.Sides) > 1 {
+		same = shared(f.Sides[0].Text, f.Sides[1].Text)
+	}
+	short.Sides, short.Claims = slices.Clone(f.Sides), slices.Clone(f.Claims)
+	for i := range short.Sides {
+		short.Sides[i].Text = cut(f.Sides[i].Text, limit, same)
+	}
+	for i := range short.Claims {
+		short.Claims[i].Text = cut(f.Claims[i].Text, limit, 0)
+	}
+	short.Lines = shorten(f.Lines, mostLines)
+	for i := range short.Lines {
+		short.Lines[i].Text = cut(short.Lines[i].Text, limit, short.Lines[i].From)
+	}
+	return short
+}
+
+// fieldsOf makes the fields of a finding.
+func fieldsOf(verdict model.Verdict, raw, shown []model.Change, c clock) []field {
+	fields := make([]field, len(shown))
+	for i := range shown {
+		fields[i] = newField(verdict, &raw[i], &shown[i], c)
+	}
+	return fields
+}
