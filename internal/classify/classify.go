@@ -116,8 +116,10 @@ func newFinding(s *model.Subject, o *model.Outcome) model.Finding {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
 	}
 	var why string
-	f.Severity, why = rate(s.Kind, o)
-	f.Reason = cmp.Or(f.Reason, why)
+	if f.Severity, why = rate(s.Kind, o); why != "" && f.Reason != "" {
+		why += "; "
+	}
+	f.Reason = why + f.Reason
 	return f
 }
 

@@ -28,7 +28,7 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 		return outcomes
 	}
 	if s.Live == nil {
-		return append(outcomes, absent(s, claims[0]))
+		return append(outcomes, absent(claims[0]))
 	}
 	disputes := disputed(s, claims)
 	if len(disputes) > 0 {
@@ -56,7 +56,7 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 		case reason != "":
 		case s.Live == nil:
 			reason = s.Unread
-		case s.Kind != nil && s.Kind.Version != "" && c.Version != "" && s.Kind.Version != c.Version:
+		case s.Kind != nil && otherVersion(s.Kind, c.Version):
 			reason = "declared in version " + c.Version + ", read in version " + s.Kind.Version +
 				"; declare it in " + s.Kind.Version
 		}
@@ -70,7 +70,12 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 	return claims, outcomes
 }
 
-func absent(s *model.Subject, c *model.Claim) model.Outcome {
+// otherVersion tells whether the kind may have other fields in the version.
+func otherVersion(kind *model.Kind, version string) bool {
+	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.Alike, version)
+}
+
+func absent(c *model.Claim) model.Outcome {
 	return model.Outcome{Verdict: model.Missing, Claim: c,
 		Actor: model.UnknownActor("the source keeps no record of deletions")}
 }

@@ -33,6 +33,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 	switch {
 	case w.delegated() || w.claimedByOther():
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
+	case w.foreign && (l.IsNull() || Equal(schema, r, l)):
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
 	case Equal(schema, r, l):

@@ -32,19 +32,19 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 		w.differsFromRecord(schema, d, r, l)
 		return
 	}
-	applier := w.writers.applier()
+	declarer := w.writers.declarer()
 	owners := w.writers.of(w.path.steps())
 	switch {
-	case applier == nil:
+	case declarer == nil:
 		w.addFor("nothing records what was last applied", model.Changed, d, r, l, w.changedBy())
-	case slices.Contains(owners, applier):
+	case slices.Contains(owners, declarer):
 		w.add(model.Pending, d, l, l, notApplied())
 	case len(owners) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
-	case w.declaredLater(applier):
+	case w.declaredLater(declarer):
 		w.add(model.Pending, d, r, l, notApplied())
 	default:
-		w.addFor("removed by hand, or declared since the last apply: server-side apply does not record which",
+		w.addFor("removed by hand, or declared since the last apply: "+w.live.OwnersFrom+" does not record which",
 			model.Changed, d, r, l, w.changedBy())
 	}
 }
@@ -78,19 +78,18 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 }
 
 // declaredLater tells whether a declared field that the live object lacks, and
-// that its applier does not own, was declared after the last apply, rather
-// than removed by hand. Server-side apply keeps no record of removed fields;
-// what is left is evidence: an object that was never changed since it was
-// created, and the time of the declaration.
-func (w *walk) declaredLater(applier *model.Owner) bool {
+// that nobody owns, was declared after the last apply, rather than removed by
+// hand. Nothing records removed fields; what is left is evidence: an object
+// that was never changed since it was created, and the time of the declaration.
+func (w *walk) declaredLater(declarer *model.Owner) bool {
 	specified := len(w.path) > 0 && w.path[0].name != "metadata"
 	switch {
 	case specified && w.live.Generation == 1:
 		return true
-	case specified && w.live.Generation > 1 && applier.At.Equal(w.live.Created):
+	case specified && w.live.Generation > 1 && declarer.At.Equal(w.live.Created):
 		return false
 	}
-	return !w.claim.Since.IsZero() && w.claim.Since.After(applier.At)
+	return !w.claim.Since.IsZero() && w.claim.Since.After(declarer.At)
 }
 
 // codified reports a field on which live and declared agree and the record

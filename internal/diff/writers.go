@@ -15,15 +15,6 @@ type writers struct {
 	declaring  *model.Owner
 }
 
-// applier returns the owner that applied the declaration and keeps record of
-// it, or nil.
-func (w *writers) applier() *model.Owner {
-	if d := w.declarer(); d != nil && d.Applies {
-		return d
-	}
-	return nil
-}
-
 // declarer returns the owner that wrote the declaration into the live
 // resource: the one that left the record of it, or else the one that owns most
 // of the declared fields. A tool for editing by hand is never it.

@@ -205,7 +205,7 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 // withDefault returns the schema with a default of its own. Empty defaults say
 // nothing: empty equals absent anyway.
 func (r *schemaReader) withDefault(s *model.Schema, d model.Value) *model.Schema {
-	if s == nil || d.IsEmpty() || d.Kind() == model.Map {
+	if s == nil || d.IsEmpty() {
 		return s
 	}
 	own := *s

@@ -72,3 +72,29 @@ func scaleTarget(place string, autoscaler model.Value) string {
 func scaledBy(name string) model.Delegation {
 	return model.Delegation{Path: "spec.replicas", To: "HorizontalPodAutoscaler " + name}
 }
+
+// RelateKinds fills in what the custom resource definitions among the resources
+// say of their kinds: the versions that have the same fields, which are all
+// served ones unless a webhook converts between them.
+func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
+	for i := range resources {
+		spec := resources[i].Value.At("spec")
+		if resources[i].Kind != crdKind || spec.At("conversion", "strategy").Str() == "Webhook" {
+			continue
+		}
+		group := spec.At("group").Str()
+		name := KindName(group+"/", spec.At("names", "kind").Str())
+		kind := kinds[name]
+		if kind == nil {
+			continue
+		}
+		related := *kind
+		related.Alike = nil
+		for _, v := range spec.At("versions").Items() {
+			related.Alike = append(related.Alike, group+"/"+v.At("name").Str())
+		}
+		kinds[name] = &related
+	}
+}
+
+const crdKind = "kubernetes/CustomResourceDefinition.apiextensions.k8s.io"

@@ -13,6 +13,7 @@ import (
 // NewResource turns a live object, as the API server (or kubectl get -o yaml
 // --show-managed-fields) gives it, into a resource. Secrets are sealed.
 func NewResource(source string, object model.Value, sealer model.Sealer) (model.Resource, error) {
+	object, _ = upgrade(object)
 	id, err := identify(object)
 	if err != nil {
 		return model.Resource{}, err

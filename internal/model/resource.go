@@ -107,6 +107,8 @@ type Kind struct {
 	Namespaced bool
 	// Version is the version of the system's interface that it was read in.
 	Version string
+	// Alike are other versions in which it has the same fields.
+	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
 	// Severities rate drift of this kind; the first that fits counts.

@@ -1,0 +1,22 @@
+// Command driftd finds drift between what was declared and what is.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/driftd/driftd/internal/cli"
+)
+
+// Set by the linker.
+var version, commit, date = "devel", "", ""
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Run(ctx, cli.Build{Version: version, Commit: commit, Date: date}, os.Args[1:],
+		cli.Streams{Out: os.Stdout, Err: os.Stderr})
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,92 @@
+// Package cli is driftd's command line: one file a verb. Results go to the
+// standard output, everything else to the standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Build says which driftd this is.
+type Build struct{ Version, Commit, Date string }
+
+// Streams are where a command writes.
+type Streams struct{ Out, Err io.Writer }
+
+// Exit codes, after Terraform's -detailed-exitcode.
+const (
+	exitInSync    = 0
+	exitError     = 1
+	exitDrift     = 2
+	exitUnchecked = 3
+)
+
+// exitError ends a command with a code and without a message.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Run runs one command line and returns its exit code.
+func Run(ctx context.Context, build Build, args []string, streams Streams) int {
+	root := newRoot(build, streams)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
+		return exitInSync
+	case errors.As(err, &status):
+		return int(status)
+	}
+	fmt.Fprintln(streams.Err, "driftd:", printable(err.Error()))
+	return exitError
+}
+
+// command is what every verb works with.
+type command struct {
+	build   Build
+	streams Streams
+	// global flags
+	configFile, stateDir, output string
+}
+
+func newRoot(build Build, streams Streams) *cobra.Command {
+	c := &command{build: build, streams: streams}
+	root := &cobra.Command{
+		Use:   "driftd",
+		Short: "Find what drifted from what was declared, who changed it and when",
+		Long: `driftd compares live systems with what git and Terraform declare, and tells
+what differs: field by field, since when, and who did it.
+
+Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
+3 no drift but something could not be checked, 1 the command could not run.`,
+		Example: `  driftd scan ./deploy
+  driftd scan ./deploy --live cluster.yaml
+  driftd serve --config /etc/driftd/driftd.yaml`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %q", err, cmd.CommandPath()+" --help")
+	})
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.configFile, "config", "", "configuration file (default $DRIFTD_CONFIG, or "+systemConfig+" where it exists)")
+	flags.StringVar(&c.stateDir, "state-dir", "", "folder of the database (default: the configuration's, or the user's own)")
+	root.AddCommand(c.scan(), c.serve(), c.report(), c.findings(), c.history(), c.diff(), c.config(), c.sources(), c.version())
+	return root
+}
+
+// outputFlag adds -o.
+func (c *command) outputFlag(cmd *cobra.Command, formats ...string) {
+	cmd.Flags().StringVarP(&c.output, "output", "o", formats[0], "format: "+strings.Join(formats, "|"))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) config() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Check the configuration",
+		Example: "  driftd config check --config driftd.yaml",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:     "check [FILE]",
+		Short:   "Read the configuration strictly; every problem with its line and the nearest right key",
+		Example: "  driftd config check driftd.yaml",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				c.configFile = args[0]
+			}
+			cfg, _, err := c.openConfigured(cmd)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %d sources, %d declarations\n", cfg.File, len(cfg.Sources), len(cfg.Declarations))
+			return err
+		},
+	})
+	return cmd
+}
+
+// openConfigured loads a configuration file and opens what it names, without
+// reaching any of it or touching the state folder.
+func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Estate, error) {
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return nil, daemon.Estate{}, err
+	}
+	if cfg.File == "" {
+		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
+	}
+	if err := server.CheckWebConfig(cfg.Server.WebConfigFile); err != nil {
+		return nil, daemon.Estate{}, err
+	}
+	estate, err := newEstate(cfg, surroundings{sealer: checkSealer(), log: slog.New(slog.DiscardHandler)})
+	return cfg, estate, err
+}
+
+// checkSealer is for looks whose values nobody keeps or compares.
+func checkSealer() model.Sealer { return model.NewSealer([]byte("driftd check")) }
+
+func (c *command) sources() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "sources",
+		Short:   "Test the sources",
+		Example: "  driftd sources test --config driftd.yaml",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:     "test [SOURCE…]",
+		Short:   "Reach each source: version, identity, and what cannot be read",
+		Example: "  driftd sources test --config driftd.yaml\n  driftd sources test prod --config driftd.yaml",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			_, estate, err := c.openConfigured(cmd)
+			if err != nil {
+				return err
+			}
+			return c.testSources(cmd.Context(), estate, names)
+		},
+	})
+	return cmd
+}
+
+func (c *command) testSources(ctx context.Context, estate daemon.Estate, names []string) error {
+	code := exitInSync
+	tested := map[string]bool{}
+	for _, s := range estate.Sources {
+		if len(names) > 0 && !slices.Contains(names, s.Name) {
+			continue
+		}
+		tested[s.Name] = true
+		stop := c.progress("testing " + s.Name)
+		probe, err := probe(ctx, s)
+		stop()
+		if err != nil {
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(err.Error()))
+			code = exitError
+			continue
+		}
+		if c.printProbe(s, probe) && code == exitInSync {
+			code = exitUnchecked
+		}
+	}
+	for _, name := range names {
+		if !tested[name] {
+			return fmt.Errorf("no source is named %q", name)
+		}
+	}
+	if code == exitInSync {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
+	prober, ok := s.Collector.(collectors.Prober)
+	if !ok {
+		return collectors.Probe{Endpoint: "a file", Identity: "none needed"}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Timeout, config.Default().Schedule.Timeout))
+	defer cancel()
+	return prober.Probe(ctx)
+}
+
+// printProbe tells whether something cannot be read.
+func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) {
+	readable := 0
+	for _, scope := range p.Coverage {
+		if scope.Complete {
+			readable++
+		}
+	}
+	fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", s.Name, s.Type)
+	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes\n",
+		printable(p.Endpoint), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")), readable, len(p.Coverage))
+	for _, scope := range p.Coverage {
+		if !scope.Complete {
+			fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(scope.Kind+" "+scope.Place), printable(scope.Reason))
+		}
+	}
+	_ = table.Flush() // the stream's own error shows at the next write
+	return readable < len(p.Coverage)
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/collectors"
+	allcollectors "github.com/driftd/driftd/internal/collectors/all"
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared"
+	alldeclared "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// surroundings are what collectors and loaders get besides their settings.
+type surroundings struct {
+	sealer model.Sealer
+	cache  string
+	log    *slog.Logger
+}
+
+// newEstate opens every source and declaration of a configuration. It reaches
+// none of them. All problems come at once.
+func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
+	estate := daemon.Estate{Controller: kube.Controllers(cfg.Kubernetes.Controllers), Rules: rules(cfg.Ignore)}
+	var sourceErr, declarationErr error
+	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
+	estate.Declarations, declarationErr = openAll(cfg.Declarations, s.openDeclaration)
+	return estate, errors.Join(sourceErr, declarationErr)
+}
+
+func openAll[C, T any](list []C, open func(C) (T, error)) ([]T, error) {
+	opened := make([]T, 0, len(list))
+	var problems []error
+	for _, c := range list {
+		t, err := open(c)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		opened = append(opened, t)
+	}
+	return opened, errors.Join(problems...)
+}
+
+func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
+	var types []string
+	for _, d := range allcollectors.Definitions() {
+		if types = append(types, d.Type); d.Type != source.Type {
+			continue
+		}
+		collector, err := d.Open(collectors.Env{Name: source.Name, Sealer: s.sealer, Log: s.log.With("source", source.Name),
+			CacheDir: s.cacheDir("sources", source.Name)}, source.Decode)
+		if err != nil {
+			return daemon.Source{}, fmt.Errorf("open source %s: %w", source.Name, err)
+		}
+		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, Collector: collector}, nil
+	}
+	return daemon.Source{}, source.UnknownType(source.Type, types)
+}
+
+func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.Declaration, error) {
+	var types []string
+	for _, d := range alldeclared.Definitions() {
+		if types = append(types, d.Type); d.Type != declaration.Type {
+			continue
+		}
+		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Sealer: s.sealer,
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}, declaration.Decode)
+		if err != nil {
+			return daemon.Declaration{}, fmt.Errorf("open declaration %s: %w", declaration.Name, err)
+		}
+		return daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
+			Every: declaration.Every, Timeout: declaration.Timeout, Loader: loader}, nil
+	}
+	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
+}
+
+func (s surroundings) cacheDir(kind, name string) string {
+	if s.cache == "" {
+		return ""
+	}
+	return filepath.Join(s.cache, kind, name)
+}
+
+func rules(ignore []config.IgnoreRule) []classify.Rule {
+	list := make([]classify.Rule, 0, len(ignore))
+	for _, r := range ignore {
+		list = append(list, classify.Rule{Source: r.Source, Kind: r.Kind, Resource: r.Resource, Path: r.Path,
+			Reason: r.Reason, Expires: r.Expires})
+	}
+	return list
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// liveFlags say what a scan without a configuration compares with.
+type liveFlags struct {
+	dump, kubeconfig, context string
+	complete                  bool
+}
+
+func (l *liveFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&l.dump, "live", "", "compare with this dump (kubectl get … -o yaml --show-managed-fields) instead of a cluster")
+	flags.BoolVar(&l.complete, "live-complete", false, "the dump holds everything: what is not in it is missing")
+	flags.StringVar(&l.kubeconfig, "kubeconfig", "", "kubeconfig file (default $KUBECONFIG or ~/.kube/config)")
+	flags.StringVar(&l.context, "context", "", "kubeconfig context (default the current one)")
+}
+
+func (l *liveFlags) used(cmd *cobra.Command) bool {
+	for _, name := range []string{"live", "live-complete", "kubeconfig", "context"} {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// source returns the source that the flags stand for. Where a kind may not be
+// listed in all namespaces, it is tried in the given ones.
+func (l *liveFlags) source(namespaces []string) (config.Source, error) {
+	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout}
+	settings := map[string]any{}
+	switch {
+	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):
+		return source, errors.New("--live reads a file: it does not go with --kubeconfig or --context")
+	case l.dump != "":
+		settings["dump"], settings["dump_complete"] = l.dump, l.complete
+		source.Name = plainName(strings.TrimSuffix(filepath.Base(l.dump), filepath.Ext(l.dump)))
+	case l.complete:
+		return source, errors.New("--live-complete speaks of a dump: give it with --live FILE")
+	default:
+		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, namespaces
+		name, err := kubernetes.ContextName(l.kubeconfig, l.context)
+		if err != nil {
+			return source, err
+		}
+		source.Name = plainName(name)
+	}
+	source.Settings = config.NewSettings("command line", settings)
+	return source, nil
+}
+
+// declarations returns the declarations that the paths stand for, named after
+// their last part.
+func declarations(paths []string, governs string) ([]config.Declaration, error) {
+	var list []config.Declaration
+	taken := map[string]int{}
+	for _, path := range paths {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", path, err)
+		}
+		name := plainName(filepath.Base(absolute))
+		if taken[name]++; taken[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, taken[name])
+		}
+		list = append(list, config.Declaration{Name: name, Type: manifests.Definition().Type, Governs: []string{governs},
+			Timeout: config.Default().Schedule.Timeout, Settings: config.NewSettings("command line", map[string]any{"dir": path})})
+	}
+	return list, nil
+}
+
+// plainName makes a name of what a file, folder or context is called.
+func plainName(s string) string {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r) {
+			return r
+		}
+		return '-'
+	}, s)
+	if name = strings.Trim(name, "-."); name == "" {
+		return "default"
+	}
+	return name
+}
+
+// loaded is a declaration that was read already.
+type loaded struct{ declaration model.Declaration }
+
+func (l loaded) Load(context.Context) (model.Declaration, error) { return l.declaration, nil }
+
+// preload reads the declarations before anything else: a folder that cannot be
+// read at all is an error of the command. It returns the namespaces that they
+// name.
+func preload(ctx context.Context, list []daemon.Declaration) (namespaces []string, err error) {
+	for i := range list {
+		read, err := list[i].Loader.Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range read.Scopes {
+			namespaces = append(namespaces, s.Place)
+		}
+		list[i].Loader = loaded{read}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces), nil
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// ask calls use with a client of the daemon, or, where none runs, of the
+// database itself, which is opened for reading only.
+func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
+	ctx := cmd.Context()
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
+	if err == nil {
+		return use(ctx, client)
+	}
+	if !errors.Is(err, server.ErrNoDaemon) {
+		return err
+	}
+	log := c.quietLogger()
+	options := storeOptions(cfg, log)
+	options.ReadOnly = true
+	st, err := store.Open(cfg.StateDir, options)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
+	}
+	if err != nil {
+		return err
+	}
+	api := server.API{Store: st, Compare: newCompare(), Version: c.build.Version, Now: time.Now, Log: log}
+	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
+	return errors.Join(use(ctx, client), st.Close())
+}
+
+// newCompare returns a function that names list elements by the schemas of a
+// plain API server.
+func newCompare() func(key model.Key, before, after model.Value) []model.Change {
+	kinds := sync.OnceValues(kube.Builtin)
+	return func(key model.Key, before, after model.Value) []model.Change {
+		var schema *model.Schema
+		if known, err := kinds(); err == nil && known[key.Kind] != nil {
+			schema = known[key.Kind].Schema
+		}
+		return diff.Fields(schema, before, after)
+	}
+}
+
+// queryFlags select findings.
+type queryFlags struct {
+	since    string
+	verdicts []string
+	sources  []string
+	resolved bool
+	hidden   bool
+}
+
+func (q *queryFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&q.since, "since", "", "only what appeared, changed or was resolved since then: 24h, 7d, 2026-01-31T14:00:00Z")
+	flags.StringSliceVar(&q.verdicts, "verdict", nil, "only these verdicts: changed, missing, unmanaged …")
+	flags.StringSliceVar(&q.sources, "source", nil, "only these sources")
+	verdicts := make([]string, 0, len(model.Verdicts()))
+	for _, v := range model.Verdicts() {
+		verdicts = append(verdicts, string(v))
+	}
+	_ = cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions(verdicts, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (q *queryFlags) query() server.Query {
+	return server.Query{Since: q.since, Verdicts: q.verdicts, Sources: q.sources, Resolved: q.resolved, Hidden: q.hidden}
+}
+
+func (c *command) report() *cobra.Command {
+	var q queryFlags
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Print what is open now, from the last scans",
+		Example: `  driftd report
+  driftd report -o html > drift.html
+  driftd report --since 24h --verdict changed,missing`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				r, err := client.Report(ctx, q.query())
+				if err != nil {
+					return err
+				}
+				return c.printReport(r)
+			})
+		},
+	}
+	q.add(cmd)
+	c.outputFlag(cmd, report.Formats()...)
+	return cmd
+}
+
+func (c *command) findings() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "findings",
+		Short:   "List findings, or show one in full",
+		Example: "  driftd findings list\n  driftd findings show 3f2a",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.findingsList(), c.findingsShow())
+	return cmd
+}
+
+func (c *command) findingsList() *cobra.Command {
+	var q queryFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "One line for each open finding",
+		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				list, err := client.Findings(ctx, q.query())
+				if err != nil {
+					return err
+				}
+				return report.WriteFindings(c.streams.Out, c.output, list, c.reportOptions())
+			})
+		},
+	}
+	q.add(cmd)
+	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
+	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "findings that an ignore rule hides, too")
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) findingsShow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "One finding in full: field by field, who, since when, on which evidence",
+		Example: "  driftd findings show 3f2a",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				detail, err := client.Finding(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				versions := make([]report.Version, len(detail.Versions))
+				for i, v := range detail.Versions {
+					versions[i] = report.Version(v)
+				}
+				return report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) history() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "history KEY",
+		Short: "Every value that a resource has had, with times and actors",
+		Long: `Every value that a resource has had. KEY is source/type/kind/id; parts may be
+left out from the left while the rest names one resource.`,
+		Example: "  driftd history Deployment.apps/shop/web\n  driftd history prod/kubernetes/ConfigMap/shop/settings",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				h, err := client.History(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				entries := make([]report.HistoryEntry, len(h.Versions))
+				for i, v := range h.Versions {
+					entries[i] = report.HistoryEntry{At: v.At, Actor: v.Actor, Gone: v.Gone, Changes: v.Changes, Value: v.Value}
+				}
+				return report.WriteHistory(c.streams.Out, c.output, h.Key, entries, c.reportOptions())
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) diff() *cobra.Command {
+	var source, from, to string
+	cmd := &cobra.Command{
+		Use:     "diff",
+		Short:   "What changed in a source between two moments",
+		Example: "  driftd diff --from 2h --to now\n  driftd diff --source prod --from 2026-01-31T14:00:00Z --to 1h",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				d, err := client.Diff(ctx, source, from, to)
+				if err != nil {
+					return err
+				}
+				diffs := make([]report.ResourceDiff, len(d.Resources))
+				for i, r := range d.Resources {
+					diffs[i] = report.ResourceDiff{Key: r.Key, Kind: r.Difference, At: r.At, Actor: r.Actor, Changes: r.Changes}
+				}
+				return report.WriteDiff(c.streams.Out, c.output, diffs, c.reportOptions())
+			})
+		},
+	}
+	cmd.Flags().StringVar(&source, "source", "", "only this source")
+	cmd.Flags().StringVar(&from, "from", "24h", "the earlier moment: how long ago, or a time")
+	cmd.Flags().StringVar(&to, "to", "now", "the later moment")
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+func (c *command) scan() *cobra.Command {
+	var live liveFlags
+	cmd := &cobra.Command{
+		Use:   "scan [PATH…]",
+		Short: "Compare once, now, and print what differs",
+		Long: `Compare what the manifests below PATH declare with the cluster of the current
+kubeconfig context, or with a dump of it (--live). Without PATH, scan what the
+configuration file names.
+
+Nothing is ever written to what is scanned. What was found is kept in the
+state folder, for report, findings and history.`,
+		Example: `  driftd scan ./deploy
+  driftd scan ./deploy --context staging -o json
+  kubectl get all,cm,secret,ingress -A -o yaml --show-managed-fields > cluster.yaml
+  driftd scan ./deploy --live cluster.yaml
+  driftd scan --config driftd.yaml`,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := report.Write(io.Discard, c.output, model.Report{}, report.Options{}); err != nil {
+				return err
+			}
+			if len(paths) == 0 {
+				return c.scanConfigured(cmd.Context(), cmd, live)
+			}
+			return c.scanPaths(cmd.Context(), paths, live)
+		},
+	}
+	live.add(cmd)
+	c.outputFlag(cmd, report.Formats()...)
+	return cmd
+}
+
+// scanPaths scans folders against one cluster, without a configuration.
+func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags) error {
+	if c.configFile != "" {
+		return errors.New("give either paths or --config, not both")
+	}
+	dir, err := c.userStateDir()
+	if err != nil {
+		return err
+	}
+	cfg := config.Default()
+	cfg.StateDir = dir
+	around, err := c.around(cfg)
+	if err != nil {
+		return err
+	}
+	source, err := live.source(nil)
+	if err != nil {
+		return err
+	}
+	if cfg.Declarations, err = declarations(paths, source.Name); err != nil {
+		return err
+	}
+	opened, err := openAll(cfg.Declarations, around.openDeclaration)
+	if err != nil {
+		return err
+	}
+	namespaces, err := preload(ctx, opened)
+	if err != nil {
+		return err
+	}
+	if source, err = live.source(namespaces); err != nil {
+		return err
+	}
+	cfg.Sources = []config.Source{source}
+	estate, err := newEstate(cfg, around)
+	if err != nil {
+		return err
+	}
+	estate.Declarations = opened
+	return c.scanOnce(ctx, cfg, estate)
+}
+
+// around returns what collectors and loaders of a scan in this process get.
+func (c *command) around(cfg *config.Config) (surroundings, error) {
+	sealer, err := store.Sealer(cfg.StateDir)
+	return surroundings{sealer: sealer, cache: cacheDir(cfg.StateDir), log: c.quietLogger()}, err
+}
+
+// scanConfigured scans what the configuration names: in the daemon when one
+// runs, here otherwise.
+func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live liveFlags) error {
+	if live.used(cmd) {
+		return errors.New("--live, --context and --kubeconfig need a PATH to compare with")
+	}
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	if cfg.File == "" {
+		return errors.New("nothing to scan: give a folder (driftd scan ./deploy) or a configuration (driftd scan --config driftd.yaml)")
+	}
+	around, err := c.around(cfg)
+	if err != nil {
+		return err
+	}
+	estate, err := newEstate(cfg, around)
+	if err != nil {
+		return err
+	}
+	err = c.scanOnce(ctx, cfg, estate)
+	var locked *store.LockedError
+	if !errors.As(err, &locked) {
+		return err
+	}
+	client, dialErr := server.Dial(ctx, socketPath(cfg.StateDir))
+	if dialErr != nil {
+		return fmt.Errorf("%w; its socket does not answer: %w", err, dialErr)
+	}
+	stop := c.progress("the daemon is scanning")
+	found, err := client.Scan(ctx, nil)
+	stop()
+	if err != nil {
+		return err
+	}
+	return c.printReport(found)
+}
+
+// scanOnce runs one cycle in this process.
+func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
+	estate.ConfirmAtOnce = true
+	log := c.quietLogger()
+	st, err := store.Open(cfg.StateDir, storeOptions(cfg, log))
+	if err != nil {
+		return err
+	}
+	stop := c.progress("scanning")
+	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
+	found, err := engine.Cycle(ctx, engine.Everything())
+	stop()
+	if err := errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	return c.printReport(found)
+}
+
+// printReport writes the report and turns it into the exit code.
+func (c *command) printReport(r model.Report) error {
+	if err := report.Write(c.streams.Out, c.output, r, c.reportOptions()); err != nil {
+		return err
+	}
+	return status(r)
+}
+
+func status(r model.Report) error {
+	code := exitInSync
+	for _, f := range r.Findings {
+		switch {
+		case f.Verdict.IsDrift() && f.Resolved.IsZero():
+			return exitStatus(exitDrift)
+		case f.Verdict == model.Unchecked:
+			code = exitUnchecked
+		}
+	}
+	if code == exitInSync {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+func (c *command) reportOptions() report.Options {
+	o := report.Options{Now: time.Now()}
+	if width, ok := terminalWidth(c.streams.Out); ok {
+		o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		o.Width, o.RelativeTime = width, true
+	}
+	return o
+}

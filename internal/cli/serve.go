@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	sd "github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/metrics"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+func (c *command) serve() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Run the daemon: scan on a schedule, follow sources, answer questions",
+		Long: `Run the daemon. SIGHUP reads the configuration again: a bad one leaves the old
+one running and says so. SIGTERM stops it.`,
+		Example: "  driftd serve --config /etc/driftd/driftd.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, _, err := c.openConfigured(cmd)
+			if err != nil {
+				return err
+			}
+			s := &service{command: c, cmd: cmd, config: cfg}
+			return s.run(cmd.Context())
+		},
+	}
+}
+
+// A service is one running daemon: a store and a server that live as long as
+// it does, and an engine for each configuration that it reads.
+type service struct {
+	*command
+	cmd     *cobra.Command
+	config  *config.Config
+	log     *slog.Logger
+	sealer  model.Sealer
+	store   *store.Store
+	metrics *metrics.Metrics
+	engine  atomic.Pointer[daemon.Engine]
+}
+
+func (s *service) run(ctx context.Context) error {
+	s.log = newLogger(s.streams, s.config.Log)
+	var err error
+	if s.store, err = store.Open(s.config.StateDir, storeOptions(s.config, s.log)); err != nil {
+		return err
+	}
+	if s.sealer, err = store.Sealer(s.config.StateDir); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
+	estate, err := s.estate(s.config)
+	if err != nil {
+		return errors.Join(err, s.store.Close())
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	var served, ran error
+	s.adopt(s.config, estate)
+	group.Go(func() { defer stop(); served = s.serveHTTP(ctx) })
+	group.Go(func() { s.watchdog(ctx) })
+	group.Go(func() { s.tend(ctx) })
+	ran = s.generations(ctx)
+	stop()
+	notify(sd.SdNotifyStopping)
+	group.Wait()
+	return errors.Join(ran, served, s.store.Close())
+}
+
+// generations runs one engine after the other: a new one each time that a new
+// configuration was read and is good.
+func (s *service) generations(ctx context.Context) error {
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	for ctx.Err() == nil {
+		engine, generation := s.engine.Load(), s.config
+		running, end := context.WithCancel(ctx)
+		done := make(chan error, 1)
+		go func() { done <- engine.Run(running, generation.Schedule.Jitter) }()
+		err := s.untilReload(ctx, reload, done)
+		end()
+		if err == nil {
+			err = <-done
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilReload waits for a good new configuration, or the end.
+func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-done:
+			return fmt.Errorf("scheduler ended: %w", err)
+		case <-reload:
+			if s.reload() {
+				return nil
+			}
+		}
+	}
+}
+
+// reload reads the configuration again and tells whether it is in force.
+func (s *service) reload() bool {
+	notify(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
+	defer notify(sd.SdNotifyReady)
+	cfg, _, err := s.openConfigured(s.cmd)
+	if err == nil && cfg.StateDir != s.config.StateDir {
+		err = errors.New("state_dir cannot change while driftd runs: restart it")
+	}
+	if err == nil && cfg.Server != s.config.Server {
+		s.log.Warn("a changed server section counts after a restart")
+	}
+	estate := daemon.Estate{}
+	if err == nil {
+		estate, err = s.estate(cfg)
+	}
+	s.metrics.ConfigReloaded(err == nil)
+	if err != nil {
+		s.log.Error("reload configuration; the old one stays in force", "err", err)
+		return false
+	}
+	s.adopt(cfg, estate)
+	s.log.Info("configuration reloaded", "file", cfg.File)
+	return true
+}
+
+func (s *service) estate(cfg *config.Config) (daemon.Estate, error) {
+	return newEstate(cfg, surroundings{sealer: s.sealer, cache: cacheDir(cfg.StateDir), log: s.log})
+}
+
+// adopt puts a configuration in force.
+func (s *service) adopt(cfg *config.Config, estate daemon.Estate) {
+	s.config = cfg
+	sources := make([]metrics.Source, 0, len(cfg.Sources))
+	for _, source := range cfg.Sources {
+		sources = append(sources, metrics.Source{Name: source.Name, Every: source.Every})
+	}
+	declarations := make([]string, 0, len(cfg.Declarations))
+	for _, d := range cfg.Declarations {
+		declarations = append(declarations, d.Name)
+	}
+	s.metrics.Configure(sources, declarations)
+	s.engine.Store(daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log,
+		Version: s.build.Version}))
+}
+
+// Scan lets the socket ask whichever engine is in force.
+func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
+	return s.engine.Load().Scan(ctx, sources)
+}
+
+func (s *service) serveHTTP(ctx context.Context) error {
+	api := server.API{Store: s.store, Scanner: s, Compare: newCompare(), Metrics: s.metrics.Handler(),
+		Waiting: func() []string { return s.engine.Load().Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
+	return server.Serve(ctx, server.Options{API: api, Listen: s.config.Server.Listen, WebConfigFile: s.config.Server.WebConfigFile,
+		Socket: socketPath(s.config.StateDir), Log: s.log, Ready: func(addresses []net.Addr) {
+			for _, a := range addresses {
+				s.log.Info("listening", "address", a.String())
+			}
+			notify(sd.SdNotifyReady)
+		}})
+}
+
+// tend prunes the store and measures it, until ctx ends.
+func (s *service) tend(ctx context.Context) {
+	ticker := time.NewTicker(time.Hour)
+	defer ticker.Stop()
+	for {
+		s.metrics.StoreSize(s.store.Size())
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if removed, err := s.store.Prune(now); err != nil {
+				s.log.Error("prune store", "err", err)
+			} else if removed > 0 {
+				s.log.Info("pruned store", "removed", removed)
+			}
+		}
+	}
+}
+
+// watchdog tells systemd that the service lives, while its store answers.
+func (s *service) watchdog(ctx context.Context) {
+	interval, err := sd.SdWatchdogEnabled(false)
+	if err != nil || interval == 0 {
+		return
+	}
+	ticker := time.NewTicker(interval / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if _, err := s.store.Runs(1); err != nil {
+				s.log.Error("store does not answer", "err", err)
+				continue
+			}
+			notify(sd.SdNotifyWatchdog)
+		}
+	}
+}
+
+// notify tells systemd; without systemd it does nothing.
+func notify(state string) {
+	_, _ = sd.SdNotify(false, state) // best effort: systemd will see a dead socket before we do
+}
+
+func newLogger(streams Streams, c config.Log) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.Level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(streams.Err, options))
+	}
+	return slog.New(slog.NewTextHandler(streams.Err, options))
+}

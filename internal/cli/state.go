@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// systemConfig is the configuration of an installed daemon.
+const systemConfig = "/etc/driftd/driftd.yaml"
+
+// loadConfig reads the configuration that --config, $DRIFTD_CONFIG or the
+// system names; without one there are the defaults and the user's own state
+// folder.
+func (c *command) loadConfig(flags *pflag.FlagSet) (*config.Config, error) {
+	file := cmp.Or(c.configFile, os.Getenv("DRIFTD_CONFIG"))
+	if file == "" {
+		if _, err := os.Stat(systemConfig); err == nil {
+			file = systemConfig
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("look for %s: %w", systemConfig, err)
+		}
+	}
+	cfg, err := config.Load(file, flags)
+	if err != nil || file != "" || os.Getenv("DRIFTD_STATE_DIR") != "" {
+		return cfg, err
+	}
+	cfg.StateDir, err = c.userStateDir()
+	return cfg, err
+}
+
+// userStateDir is where scans without a configuration are kept.
+func (c *command) userStateDir() (string, error) {
+	dir := cmp.Or(c.stateDir, os.Getenv("DRIFTD_STATE_DIR"))
+	if dir == "" {
+		dir = os.Getenv("XDG_STATE_HOME")
+		if dir == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return "", fmt.Errorf("find a state folder: %w; name one with --state-dir", err)
+			}
+			dir = filepath.Join(home, ".local", "state")
+		}
+		dir = filepath.Join(dir, "driftd")
+	}
+	return filepath.Abs(dir)
+}
+
+func socketPath(stateDir string) string { return filepath.Join(stateDir, "driftd.sock") }
+
+func cacheDir(stateDir string) string { return filepath.Join(stateDir, "cache") }
+
+func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
+	return store.Options{Now: time.Now, Log: log,
+		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns}}
+}
+
+// quietLogger logs what a person should know of a command that prints its own
+// result.
+func (c *command) quietLogger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(c.streams.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// terminalWidth tells whether w is a terminal, and how wide it is.
+func terminalWidth(w io.Writer) (int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		width = 80
+	}
+	return width, true
+}
+
+// progress shows on a terminal that work goes on, once it has taken a second.
+// The returned function ends it.
+func (c *command) progress(what string) (stop func()) {
+	if _, ok := terminalWidth(c.streams.Err); !ok {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		started := time.Now()
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for shown := false; ; shown = true {
+			select {
+			case <-done:
+				if shown {
+					fmt.Fprint(c.streams.Err, "\r\x1b[K")
+				}
+				return
+			case <-ticker.C:
+				fmt.Fprintf(c.streams.Err, "\r%s … %s\x1b[K", what, time.Since(started).Round(time.Second))
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
