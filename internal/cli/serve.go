@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -54,11 +55,12 @@ type service struct {
 	sealer  model.Sealer
 	store   *store.Store
 	metrics *metrics.Metrics
+	socket  string
 	engine  atomic.Pointer[daemon.Engine]
 }
 
 func (s *service) run(ctx context.Context) error {
-	s.log = newLogger(s.streams, s.config.Log)
+	s.log, s.socket = newLogger(s.streams, s.config.Log), socketPath(s.config.StateDir)
 	var err error
 	if s.store, err = store.Open(s.config.StateDir, storeOptions(s.config, s.log)); err != nil {
 		return err
@@ -76,7 +78,9 @@ func (s *service) run(ctx context.Context) error {
 	var group sync.WaitGroup
 	var served, ran error
 	s.adopt(s.config, estate)
-	group.Go(func() { defer stop(); served = s.serveHTTP(ctx) })
+	s.remember()
+	settings := s.config.Server
+	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, settings) })
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(func() { s.tend(ctx) })
 	ran = s.generations(ctx)
@@ -170,16 +174,35 @@ func (s *service) adopt(cfg *config.Config, estate daemon.Estate) {
 		Version: s.build.Version}))
 }
 
-// Scan lets the socket ask whichever engine is in force.
-func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
-	return s.engine.Load().Scan(ctx, sources)
+// remember shows what the last scan before the start found, until the first one
+// after it.
+func (s *service) remember() {
+	run, err := s.store.LastRun()
+	if errors.Is(err, store.ErrNotFound) {
+		return
+	}
+	open, openErr := s.store.OpenFindings()
+	if err = errors.Join(err, openErr); err != nil {
+		s.log.Warn("read the last scan", "err", err)
+		return
+	}
+	s.metrics.ObserveRun(run, open)
 }
 
-func (s *service) serveHTTP(ctx context.Context) error {
+// Scan lets the socket ask whichever engine is in force.
+func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
+	found, err := s.engine.Load().Scan(ctx, sources)
+	if errors.Is(err, daemon.ErrUnknownSource) {
+		return found, &server.Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "see the sources of the configuration"}
+	}
+	return found, err
+}
+
+func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 	api := server.API{Store: s.store, Scanner: s, Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Waiting: func() []string { return s.engine.Load().Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
-	return server.Serve(ctx, server.Options{API: api, Listen: s.config.Server.Listen, WebConfigFile: s.config.Server.WebConfigFile,
-		Socket: socketPath(s.config.StateDir), Log: s.log, Ready: func(addresses []net.Addr) {
+	return server.Serve(ctx, server.Options{API: api, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
+		Socket: s.socket, Log: s.log, Ready: func(addresses []net.Addr) {
 			for _, a := range addresses {
 				s.log.Info("listening", "address", a.String())
 			}

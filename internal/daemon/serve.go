@@ -48,7 +48,7 @@ const stopTimeout = 8 * time.Second
 // still running when it is due again is not started a second time.
 func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitter time.Duration) error {
 	add := func(name string, every time.Duration, due Due) error {
-		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(jitter, 1)),
+		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(min(jitter, every), 1)),
 			gocron.NewTask(func() { e.scan(ctx, due) }), gocron.WithName(name),
 			gocron.WithSingletonMode(gocron.LimitModeReschedule))
 		if err != nil {
@@ -89,6 +89,9 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 	}
 }
 
+// ErrUnknownSource tells that a source is not part of the estate.
+var ErrUnknownSource = errors.New("unknown source")
+
 // Scan reads the named sources now, and every declaration that governs one of
 // them; none means everything.
 func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, error) {
@@ -110,7 +113,7 @@ func (e *Engine) dueFor(sources []string) (Due, error) {
 			known = known || s.Name == name
 		}
 		if !known {
-			return Due{}, fmt.Errorf("no source is named %q", name)
+			return Due{}, fmt.Errorf("%w %q", ErrUnknownSource, name)
 		}
 		for _, d := range e.estate.Declarations {
 			for _, governed := range d.Governs {

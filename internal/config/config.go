@@ -1,0 +1,212 @@
+// Package config reads driftd's configuration: a YAML file, DRIFTD_… variables
+// of the environment and flags, of which the later wins. It is strict: what it
+// does not know is an error that names the line and the nearest right key.
+//
+// Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN
+// and by --server-listen. Lists stand in the file alone.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/driftd/driftd/internal/moment"
+)
+
+// MaxSize bounds a configuration file, in bytes.
+const MaxSize = 4 << 20
+
+// Config is the whole configuration. Its paths are absolute.
+type Config struct {
+	// StateDir is the folder of the database, the installation's key and the
+	// socket.
+	StateDir  string    `mapstructure:"state_dir" path:"true"`
+	Schedule  Schedule  `mapstructure:"schedule"`
+	Server    Server    `mapstructure:"server"`
+	Log       Log       `mapstructure:"log"`
+	Retention Retention `mapstructure:"retention"`
+	// Sources have distinct names and come in the order of the file.
+	Sources []Source `mapstructure:"sources"`
+	// Declarations have distinct names, come in the order of the file and
+	// govern sources that exist.
+	Declarations []Declaration `mapstructure:"declarations"`
+	Ignore       []IgnoreRule  `mapstructure:"ignore"`
+	Kubernetes   Kubernetes    `mapstructure:"kubernetes"`
+	// File is the absolute path of the file; "" when there was none.
+	File string `mapstructure:"-"`
+}
+
+// Schedule says how often everything is looked at that does not say so itself.
+// Every and Timeout are above zero, Jitter is not below.
+type Schedule struct {
+	Every   time.Duration `mapstructure:"every"`
+	Jitter  time.Duration `mapstructure:"jitter"`
+	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Server says where the daemon answers over TCP.
+type Server struct {
+	// Listen is host:port; "" means nowhere.
+	Listen string `mapstructure:"listen"`
+	// WebConfigFile turns on TLS and passwords, in the form of Prometheus'
+	// exporter toolkit; "" means neither.
+	WebConfigFile string `mapstructure:"web_config_file" path:"true"`
+}
+
+// Log says how the daemon logs: Format is "text" or "json".
+type Log struct {
+	Format string     `mapstructure:"format"`
+	Level  slog.Level `mapstructure:"level"`
+}
+
+// Retention says what the store keeps of the past; zero means all of it.
+type Retention struct {
+	MaxAge  time.Duration `mapstructure:"max_age"`
+	MaxRuns int           `mapstructure:"max_runs"`
+}
+
+// A Source is one live system. Its Settings belong to its type.
+type Source struct {
+	Name string `mapstructure:"name"`
+	Type string `mapstructure:"type"`
+	// Every and Timeout are the schedule's where the file says nothing or 0.
+	Every    time.Duration `mapstructure:"every"`
+	Timeout  time.Duration `mapstructure:"timeout"`
+	Settings `mapstructure:"settings"`
+}
+
+// A Declaration is one place where intent is written. Its Settings belong to
+// its type.
+type Declaration struct {
+	Name string `mapstructure:"name"`
+	Type string `mapstructure:"type"`
+	// Governs are the names of the sources that it speaks of, at least one.
+	Governs []string `mapstructure:"governs"`
+	// Every and Timeout are the schedule's where the file says nothing or 0.
+	Every    time.Duration `mapstructure:"every"`
+	Timeout  time.Duration `mapstructure:"timeout"`
+	Settings `mapstructure:"settings"`
+}
+
+// An IgnoreRule hides the findings that all its patterns fit; an empty pattern
+// fits everything, and at least one is given.
+type IgnoreRule struct {
+	Source   string `mapstructure:"source"`
+	Kind     string `mapstructure:"kind"`
+	Resource string `mapstructure:"resource"`
+	Path     string `mapstructure:"path"`
+	// Reason is shown with what the rule hides.
+	Reason string `mapstructure:"reason"`
+	// Expires is when the rule ends, a plain date at its last moment in UTC;
+	// zero means never.
+	Expires time.Time `mapstructure:"expires"`
+}
+
+// Kubernetes is what every Kubernetes source shares.
+type Kubernetes struct {
+	// Controllers are field managers, besides those that driftd knows, whose
+	// additions are nobody's drift.
+	Controllers []string `mapstructure:"controllers"`
+}
+
+// Default returns the configuration of an empty file.
+func Default() *Config {
+	return &Config{
+		StateDir:  "/var/lib/driftd",
+		Schedule:  Schedule{Every: 10 * time.Minute, Jitter: 30 * time.Second, Timeout: 5 * time.Minute},
+		Server:    Server{Listen: "127.0.0.1:9797"},
+		Log:       Log{Format: "text", Level: slog.LevelInfo},
+		Retention: Retention{MaxAge: 90 * moment.Day},
+	}
+}
+
+// Load reads the file, then the environment, then those of the flags that were
+// given and that are named after a value (--state-dir); flags may be nil. With
+// file "" there is no file, and no source is asked for. All problems come at
+// once, as an *Error. Relative paths of the file are relative to its folder,
+// all others to the working folder.
+func Load(file string, flags *pflag.FlagSet) (*Config, error) {
+	if file == "" {
+		return build(newDocument("configuration", ""), flags)
+	}
+	absolute, err := filepath.Abs(file)
+	if err != nil {
+		return nil, fmt.Errorf("find config %s: %w", file, err)
+	}
+	data, err := readFile(absolute)
+	if err != nil {
+		return nil, fmt.Errorf("read config %s: %w", file, err)
+	}
+	doc := parse(file, filepath.Dir(absolute), data)
+	if doc.tree == nil {
+		return nil, doc.err()
+	}
+	config, err := build(doc, flags)
+	if err != nil {
+		return nil, err
+	}
+	config.File = absolute
+	return config, nil
+}
+
+// build makes a configuration of a document and of what overrides it.
+func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
+	if err := doc.overlay(flags); err != nil {
+		return nil, err
+	}
+	config := Default()
+	doc.decode("", doc.tree, config)
+	doc.resolve("", reflect.ValueOf(config).Elem())
+	config.adopt(doc)
+	doc.check(config)
+	return config, doc.err()
+}
+
+// adopt tells each source and declaration where its settings stand, and gives
+// it the schedule where it has none of its own.
+func (c *Config) adopt(doc *document) {
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		s.doc, s.path = doc, fmt.Sprintf("sources[%d]", i)
+		s.Every, s.Timeout = cmp.Or(s.Every, c.Schedule.Every), cmp.Or(s.Timeout, c.Schedule.Timeout)
+	}
+	for i := range c.Declarations {
+		d := &c.Declarations[i]
+		d.doc, d.path = doc, fmt.Sprintf("declarations[%d]", i)
+		d.Every, d.Timeout = cmp.Or(d.Every, c.Schedule.Every), cmp.Or(d.Timeout, c.Schedule.Timeout)
+	}
+}
+
+func readFile(path string) (data []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	if len(data) > MaxSize {
+		return nil, fmt.Errorf("over %d MiB: this is no configuration", MaxSize>>20)
+	}
+	return data, nil
+}
+
+// withoutPath takes the path off an error of the file system: it is said once.
+func withoutPath(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,237 @@
+package config_test
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/pflag"
+
+	"github.com/driftd/driftd/internal/config"
+)
+
+const minimal = "sources: [{name: prod, type: kubernetes}]\n"
+
+// write puts a configuration into a folder of its own.
+func write(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "driftd.yaml")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func load(t *testing.T, content string) *config.Config {
+	t.Helper()
+	c, err := config.Load(write(t, content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	file := write(t, `
+state_dir: state
+schedule: {every: 1h, jitter: 0, timeout: 90s}
+server: {listen: ":9000", web_config_file: ~/web.yml}
+log: {format: json, level: debug}
+retention: {max_age: 1w, max_runs: 10}
+sources:
+  - {name: prod, type: kubernetes, every: 5m, timeout: 1m, settings: {kubeconfig: kube/config}}
+  - {name: pve.1, type: proxmox}
+declarations:
+  - {name: shop, type: manifests, governs: [prod], every: 1d}
+ignore:
+  - {source: prod, path: spec.replicas, reason: sale, expires: 2027-01-31}
+  - {kind: "*/Job.batch", expires: 2027-01-31T12:00:00+01:00}
+kubernetes: {controllers: [injector]}
+`)
+	got, err := config.Load(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Config{
+		StateDir:  filepath.Join(filepath.Dir(file), "state"),
+		Schedule:  config.Schedule{Every: time.Hour, Timeout: 90 * time.Second},
+		Server:    config.Server{Listen: ":9000", WebConfigFile: filepath.Join(home, "web.yml")},
+		Log:       config.Log{Format: "json", Level: slog.LevelDebug},
+		Retention: config.Retention{MaxAge: 168 * time.Hour, MaxRuns: 10},
+		Sources: []config.Source{
+			{Name: "prod", Type: "kubernetes", Every: 5 * time.Minute, Timeout: time.Minute},
+			{Name: "pve.1", Type: "proxmox", Every: time.Hour, Timeout: 90 * time.Second},
+		},
+		Declarations: []config.Declaration{
+			{Name: "shop", Type: "manifests", Governs: []string{"prod"}, Every: 24 * time.Hour, Timeout: 90 * time.Second},
+		},
+		Ignore: []config.IgnoreRule{
+			{Source: "prod", Path: "spec.replicas", Reason: "sale", Expires: time.Date(2027, 1, 31, 23, 59, 59, 999999999, time.UTC)},
+			{Kind: "*/Job.batch", Expires: time.Date(2027, 1, 31, 11, 0, 0, 0, time.UTC)},
+		},
+		Kubernetes: config.Kubernetes{Controllers: []string{"injector"}},
+		File:       file,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Settings{})); diff != "" {
+		t.Errorf("Load() (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadDefaults(t *testing.T) {
+	t.Parallel()
+	c := load(t, minimal)
+	want := config.Default()
+	want.File, want.Sources = c.File, c.Sources
+	if diff := cmp.Diff(want, c, cmpopts.IgnoreTypes(config.Settings{})); diff != "" {
+		t.Errorf("Load() (-want +got):\n%s", diff)
+	}
+	if s := c.Sources[0]; s.Every != want.Schedule.Every || s.Timeout != want.Schedule.Timeout {
+		t.Errorf("source = every %v, timeout %v; want the schedule's", s.Every, s.Timeout)
+	}
+}
+
+func TestLoadWithoutFile(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(config.Default(), c); diff != "" {
+		t.Errorf("Load() (-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadExample(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(filepath.Join("..", "..", "config.example.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	got := *c
+	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
+	if diff := cmp.Diff(want, &got); diff != "" {
+		t.Errorf("the example does not show the defaults (-want +got):\n%s", diff)
+	}
+	if len(c.Sources) == 0 || len(c.Declarations) == 0 || len(c.Ignore) == 0 || len(c.Kubernetes.Controllers) == 0 {
+		t.Error("the example lacks a part")
+	}
+}
+
+// TestExampleNamesEverything holds the example to its promise of being
+// complete: each key of the configuration stands in it.
+func TestExampleNamesEverything(t *testing.T) {
+	t.Parallel()
+	example, err := os.ReadFile(filepath.Join("..", "..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range config.Keys() {
+		if !strings.Contains(string(example), key+":") {
+			t.Errorf("config.example.yaml does not show %q", key)
+		}
+	}
+}
+
+func TestLaterWins(t *testing.T) {
+	file := write(t, minimal+"state_dir: of-file\nserver: {listen: \"127.0.0.1:1\"}\nschedule: {every: 1m}\nlog: {level: warn}\n")
+	t.Setenv("DRIFTD_SCHEDULE_EVERY", "2m")
+	t.Setenv("DRIFTD_LOG_LEVEL", "debug")
+	t.Setenv("DRIFTD_STATE_DIR", "of-environment")
+	t.Setenv("DRIFTD_RETENTION_MAX_RUNS", "7")
+	t.Setenv("DRIFTD_SERVER_LISTEN", "") // empty is not set
+	flags := pflag.NewFlagSet("driftd", pflag.ContinueOnError)
+	flags.String("log-level", "info", "")
+	flags.String("schedule-every", "3m", "") // not given: its default is the help's
+	flags.String("kubeconfig", "", "")
+	if err := flags.Parse([]string{"--log-level=error"}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(file, flags)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type chosen struct {
+		Every  time.Duration
+		Level  slog.Level
+		State  string
+		Runs   int
+		Listen string
+	}
+	got := chosen{c.Schedule.Every, c.Log.Level, c.StateDir, c.Retention.MaxRuns, c.Server.Listen}
+	want := chosen{2 * time.Minute, slog.LevelError, filepath.Join(folder, "of-environment"), 7, "127.0.0.1:1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Load() (-want +got):\n%s", diff)
+	}
+}
+
+func TestOverridesNameThemselves(t *testing.T) {
+	t.Setenv("DRIFTD_SCHEDULE_EVERY", "often")
+	t.Setenv("DRIFTD_RETENTION_MAX_RUNS", "many")
+	flags := pflag.NewFlagSet("driftd", pflag.ContinueOnError)
+	flags.String("server-listen", "", "")
+	if err := flags.Parse([]string{"--server-listen=nowhere"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Load("", flags)
+	want := `--server-listen: listen address "nowhere": want host:port, such as 127.0.0.1:9797 or :9797
+DRIFTD_RETENTION_MAX_RUNS: max_runs: want a whole number, got text
+DRIFTD_SCHEDULE_EVERY: every: duration "often": want one such as 90s, 10m, 36h or 90d`
+	if err == nil || err.Error() != want {
+		t.Errorf("Load() error =\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestLoadUnreadable(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	large := filepath.Join(folder, "large.yaml")
+	if err := os.WriteFile(large, make([]byte, config.MaxSize+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct{ reason, file, want string }{
+		"absent": {reason: "a typo in the path", file: filepath.Join(folder, "absent.yaml"), want: "no such file"},
+		"folder": {reason: "the folder instead of the file", file: folder, want: "is a directory"},
+		"large":  {reason: "a wrong file", file: large, want: "over 4 MiB"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := config.Load(tt.file, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Count(err.Error(), tt.file) != 1 {
+				t.Errorf("%s: Load() error = %v, want %q and the path once", tt.reason, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestErrorIsTyped(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load(write(t, minimal+"foo: 1\nlog: {level: loud}\n"), nil)
+	var problems *config.Error
+	if !errors.As(err, &problems) {
+		t.Fatalf("Load() error = %v, want an *Error", err)
+	}
+	var lines []int
+	for _, p := range problems.Problems {
+		lines = append(lines, p.Line)
+	}
+	if diff := cmp.Diff([]int{2, 3}, lines); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}

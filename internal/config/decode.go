@@ -1,0 +1,160 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+
+	"github.com/driftd/driftd/internal/moment"
+)
+
+// decode fills a struct with the part of the tree that stands at path. What
+// the struct does not know, and what has the wrong type, is a problem.
+func (d *document) decode(path string, tree map[string]any, into any) {
+	d.checkKeys(path, tree, reflect.TypeOf(into))
+	decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
+		Result:     into,
+		RootName:   path,
+		DecodeHook: convert,
+		MatchName:  func(key, field string) bool { return key == field },
+	})
+	if err == nil {
+		err = decoder.Decode(tree)
+	}
+	d.addDecodeErrors(path, err)
+}
+
+// addDecodeErrors notes each of the errors that are joined in err.
+func (d *document) addDecodeErrors(path string, err error) {
+	var joined interface{ Unwrap() []error }
+	var one *mapstructure.DecodeError
+	switch {
+	case err == nil:
+	case errors.As(err, &joined):
+		for _, e := range joined.Unwrap() {
+			d.addDecodeErrors(path, e)
+		}
+	case errors.As(err, &one):
+		d.add(one.Name(), "%s: %v", one.Name()[strings.LastIndex(one.Name(), ".")+1:], one.Unwrap())
+	default:
+		d.add(path, "%v", err)
+	}
+}
+
+// convert reads the scalars that YAML lacks, and refuses what has the wrong
+// type. Its errors show a value only where that cannot be a secret.
+func convert(from, to reflect.Value) (any, error) {
+	switch to.Interface().(type) {
+	case time.Duration:
+		return duration(from)
+	case time.Time:
+		return instant(from)
+	case slog.Level:
+		return level(from)
+	case Settings:
+		if tree, ok := from.Interface().(map[string]any); ok {
+			return Settings{tree: tree}, nil
+		}
+	}
+	if to.Kind() == reflect.Slice || to.Kind() == reflect.Map {
+		to.SetZero() // replaces the default as a whole, and never writes into it
+	}
+	if fits(from, to) {
+		return from.Interface(), nil
+	}
+	if isInteger(from) && isInteger(to) || from.CanFloat() && to.CanFloat() {
+		return nil, errors.New("the number is out of range")
+	}
+	return nil, fmt.Errorf("want %s, got %s", wanted(from, to), nameOf(from.Kind()))
+}
+
+func duration(from reflect.Value) (any, error) {
+	if from.CanInt() && from.Int() == 0 {
+		return time.Duration(0), nil
+	}
+	if from.Kind() != reflect.String {
+		return nil, fmt.Errorf("want a duration such as 90s, 10m or 90d, got %s", nameOf(from.Kind()))
+	}
+	return moment.ParseDuration(from.String())
+}
+
+// instant reads a date as its last moment, so that "expires: 2026-12-31" holds
+// on that day.
+func instant(from reflect.Value) (any, error) {
+	if from.Kind() == reflect.String {
+		if t, err := time.Parse(time.RFC3339, from.String()); err == nil {
+			return t, nil
+		}
+		if t, err := time.Parse(time.DateOnly, from.String()); err == nil {
+			return t.Add(moment.Day - time.Nanosecond), nil
+		}
+	}
+	return nil, errors.New("want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z")
+}
+
+func level(from reflect.Value) (any, error) {
+	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
+		if from.Kind() == reflect.String && from.String() == strings.ToLower(l.String()) {
+			return l, nil
+		}
+	}
+	return nil, errors.New("want debug, info, warn or error")
+}
+
+// fits tells whether a value of the file can stand in a field.
+func fits(from, to reflect.Value) bool {
+	switch {
+	case to.Kind() == reflect.Interface || to.Kind() == reflect.Pointer:
+		return true
+	case isInteger(to):
+		return isInteger(from) && holdsInteger(from, to)
+	case to.CanFloat():
+		return isInteger(from) || from.CanFloat() && !math.IsInf(from.Float(), 0) && !math.IsNaN(from.Float())
+	case to.Kind() == reflect.Struct:
+		return from.Kind() == reflect.Map
+	}
+	return from.Kind() == to.Kind()
+}
+
+func isInteger(v reflect.Value) bool { return v.CanInt() || v.CanUint() }
+
+// holdsInteger tells whether an integer is within the range of a field. YAML
+// gives an unsigned one only where it is beyond the signed.
+func holdsInteger(from, to reflect.Value) bool {
+	switch {
+	case to.CanInt():
+		return from.CanInt() && !to.OverflowInt(from.Int())
+	case from.CanInt():
+		return from.Int() >= 0 && !to.OverflowUint(uint64(from.Int()))
+	}
+	return !to.OverflowUint(from.Uint())
+}
+
+func wanted(from, to reflect.Value) string {
+	if to.Kind() == reflect.String && from.Kind() != reflect.Slice && from.Kind() != reflect.Map {
+		return "text (put it in quotes)"
+	}
+	return nameOf(to.Kind())
+}
+
+func nameOf(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "keys and values"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Problem is one mistake in the configuration.
+type Problem struct {
+	// Where is "driftd.yaml:12", the name of a variable or of a flag, or what
+	// stands in their place.
+	Where string
+	// Line in the file, from 1; 0 outside of one.
+	Line int
+	// Text says what is wrong and what is right. It shows no value of a
+	// setting: it might be a secret.
+	Text string
+}
+
+// An Error is every problem of a configuration, in the order of the file.
+type Error struct{ Problems []Problem }
+
+// Error returns one line a problem.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Where + ": " + p.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// add notes a problem at a path.
+func (d *document) add(path, format string, args ...any) {
+	where, line := d.where(path)
+	p := Problem{Where: where, Line: line, Text: fmt.Sprintf(format, args...)}
+	if !slices.Contains(d.problems, p) {
+		d.problems = append(d.problems, p)
+	}
+}
+
+// err returns the problems in order, or nil.
+func (d *document) err() error {
+	if len(d.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(d.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	return &Error{Problems: d.problems}
+}
+
+// where names the place of a path: of what overrides it, or of the nearest key
+// around it that the file has.
+func (d *document) where(path string) (string, int) {
+	if origin, ok := d.origins[path]; ok {
+		return origin, 0
+	}
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", d.name, line), line
+	}
+	return d.name, 0
+}
+
+func (d *document) line(path string) int {
+	for {
+		if line, ok := d.lines[path]; ok {
+			return line
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			return 0
+		}
+		path = path[:i]
+	}
+}

@@ -1,0 +1,34 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+)
+
+// Keys lists every key that a configuration may have, without settings'.
+func Keys() []string { return keys(reflect.TypeFor[Config]()) }
+
+func keys(t reflect.Type) []string {
+	var found []string
+	for name, field := range fieldsOf(t) {
+		found = append(found, name)
+		below := field.Type
+		if below.Kind() == reflect.Slice {
+			below = below.Elem()
+		}
+		if below.Kind() == reflect.Struct {
+			found = append(found, keys(below)...)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// LoadBytes is Load over the content of a file.
+func LoadBytes(data []byte) (*Config, error) {
+	doc := parse("driftd.yaml", "/etc/driftd", data)
+	if doc.tree == nil {
+		return nil, doc.err()
+	}
+	return build(doc, nil)
+}

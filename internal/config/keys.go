@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// checkKeys notes every key of a tree that the type does not know.
+func (d *document) checkKeys(path string, tree any, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch tree := tree.(type) {
+	case []any:
+		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+			return
+		}
+		for i, item := range tree {
+			d.checkKeys(fmt.Sprintf("%s[%d]", path, i), item, t.Elem())
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct || t == reflect.TypeFor[Settings]() {
+			return
+		}
+		fields := fieldsOf(t)
+		for key, below := range tree {
+			if field, ok := fields[key]; ok {
+				d.checkKeys(child(path, key), below, field.Type)
+			} else {
+				d.add(child(path, key), "%s", unknownKey(path, key, slices.Sorted(maps.Keys(fields))))
+			}
+		}
+	}
+}
+
+// fieldsOf returns the fields of a struct by their key in the file.
+func fieldsOf(t reflect.Type) map[string]reflect.StructField {
+	fields := map[string]reflect.StructField{}
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
+		switch {
+		case options == "squash":
+			for name, inner := range fieldsOf(field.Type) {
+				inner.Index = slices.Concat(field.Index, inner.Index)
+				fields[name] = inner
+			}
+		case name == "-" || !field.IsExported():
+		case name == "":
+			fields[field.Name] = field
+		default:
+			fields[name] = field
+		}
+	}
+	return fields
+}
+
+// unknownKey says what to write instead of a key.
+func unknownKey(path, key string, valid []string) string {
+	text := fmt.Sprintf("unknown key %q", key)
+	if path == "" && (key == "notify" || key == "reconcile") {
+		return text + ": this version of driftd does not support it, remove it"
+	}
+	if isSecretName(key) {
+		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
+	}
+	if near, ok := nearest(key, valid); ok {
+		return fmt.Sprintf("%s: did you mean %q?", text, near)
+	}
+	if len(valid) == 0 {
+		return text + ": nothing is to be set here, remove it"
+	}
+	return text + ": want one of " + strings.Join(valid, ", ")
+}
+
+// isSecretName tells whether people would put a secret under a key.
+func isSecretName(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	for _, end := range []string{"token", "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "apikey", "private_key"} {
+		if key == end || strings.HasSuffix(key, "_"+end) {
+			return true
+		}
+	}
+	return false
+}
+
+// secretFile names the key that takes the file of a secret.
+func secretFile(key string, valid []string) string {
+	if slices.Contains(valid, key+"_file") {
+		return fmt.Sprintf(" and name that in %q", key+"_file")
+	}
+	if slices.Contains(valid, "token_file") {
+		return ` and name that in "token_file"`
+	}
+	return ""
+}

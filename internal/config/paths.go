@@ -1,0 +1,75 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/driftd/driftd/internal/credential"
+)
+
+// resolve makes the paths absolute in every field of v that is tagged
+// `path:"true"`.
+func (d *document) resolve(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for name, field := range fieldsOf(v.Type()) {
+			below := v.FieldByIndex(field.Index)
+			if field.Tag.Get("path") == "true" {
+				d.resolvePath(child(path, name), below)
+			} else if field.Type != reflect.TypeFor[Settings]() {
+				d.resolve(child(path, name), below)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			d.resolve(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.resolve(path, v.Elem())
+		}
+	}
+}
+
+func (d *document) resolvePath(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		resolved, err := absolute(v.String(), d.dir)
+		if err != nil {
+			d.add(path, "%v", err)
+		}
+		v.SetString(resolved)
+	case reflect.Slice:
+		for i := range v.Len() {
+			d.resolvePath(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+		}
+	}
+}
+
+// absolute returns a file's path, relative ones below dir, or below the
+// working folder where dir is "". "~/" is the user's home, a bare name the
+// service's credential of that name where there is one. What is empty or a
+// URL stays.
+func absolute(file, dir string) (string, error) {
+	if found, ok := credential.Find(file); ok {
+		return found, nil
+	}
+	below, home := strings.CutPrefix(file, "~/")
+	switch {
+	case file == "" || strings.Contains(file, "://"):
+		return file, nil
+	case filepath.IsAbs(file):
+		return filepath.Clean(file), nil
+	case !home:
+		return filepath.Abs(filepath.Join(dir, file))
+	}
+	folder, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("~/ stands for no folder: HOME is not set, write the whole path")
+	}
+	return filepath.Join(folder, below), nil
+}

@@ -1,0 +1,282 @@
+package config_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/config"
+)
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason  string
+		content string
+		// want are the lines of the error, each without the file's name.
+		want []string
+	}{
+		"unknown key": {
+			reason:  "a typo is found with the nearest right key",
+			content: minimal + "shedule: {every: 5m}\n",
+			want:    []string{`2: unknown key "shedule": did you mean "schedule"?`},
+		},
+		"unknown key far off": {
+			reason:  "without a near key all of them are named",
+			content: minimal + "log: {destination: red}\n",
+			want:    []string{`2: unknown key "destination": want one of format, level`},
+		},
+		"upper case": {
+			reason:  "keys have one spelling",
+			content: minimal + "State_Dir: x\n",
+			want:    []string{`2: unknown key "State_Dir": did you mean "state_dir"?`},
+		},
+		"unknown key without a value": {
+			reason:  "an empty value hides no typo",
+			content: minimal + "shedule:\n",
+			want:    []string{`2: unknown key "shedule": did you mean "schedule"?`},
+		},
+		"deep unknown keys": {
+			reason:  "lists are looked into, and all is said at once",
+			content: "sources:\n- name: prod\n  type: kubernetes\n  evry: 5m\n- name: edge\n  typ: kubernetes\n",
+			want: []string{
+				`4: unknown key "evry": did you mean "every"?`,
+				`5: source "edge" has no type: say what it is, as in type: kubernetes`,
+				`6: unknown key "typ": did you mean "type"?`,
+			},
+		},
+		"later version": {
+			reason:  "what the design names is not accepted in silence",
+			content: minimal + "notify: {}\nreconcile: {}\n",
+			want: []string{
+				`2: unknown key "notify": this version of driftd does not support it, remove it`,
+				`3: unknown key "reconcile": this version of driftd does not support it, remove it`,
+			},
+		},
+		"wrong types": {
+			reason:  "types are not guessed",
+			content: "state_dir: 7\nserver: {listen: [a]}\nsources: {name: prod}\nretention: {max_runs: 1.5}\n",
+			want: []string{
+				`1: state_dir: want text (put it in quotes), got a whole number`,
+				`2: listen: want text, got a list`,
+				`3: sources: want a list, got keys and values`,
+				`4: max_runs: want a whole number, got a number`,
+			},
+		},
+		"wrong parts": {
+			reason:  "a part is a map",
+			content: minimal + "schedule: often\nlog: [text]\n",
+			want: []string{
+				`2: schedule: want keys and values, got text`,
+				`3: log: want keys and values, got a list`,
+			},
+		},
+		"durations": {
+			reason:  "time does not run backwards, and a number needs a unit",
+			content: minimal + "schedule:\n  every: 0s\n  jitter: -1s\n  timeout: 30\nretention: {max_age: -1d}\n",
+			want: []string{
+				`3: every: want a duration above zero, such as 5m`,
+				`4: jitter: want a duration that is not negative`,
+				`5: timeout: want a duration such as 90s, 10m or 90d, got a whole number`,
+				`6: max_age: want a duration that is not negative`,
+			},
+		},
+		"durations of a source": {
+			reason:  "a source's own schedule counts by the same rules",
+			content: "sources: [{name: prod, type: kubernetes, every: -1m}]\ndeclarations: [{name: d, type: manifests, governs: [prod], timeout: -1m}]\n",
+			want: []string{
+				`1: every: want a duration that is not negative`,
+				`2: timeout: want a duration that is not negative`,
+			},
+		},
+		"listen": {
+			reason:  "an address needs a port",
+			content: minimal + "server: {listen: localhost}\n",
+			want:    []string{`2: listen address "localhost": want host:port, such as 127.0.0.1:9797 or :9797`},
+		},
+		"port": {
+			reason:  "a port has a range",
+			content: minimal + "server: {listen: \":65536\"}\n",
+			want:    []string{`2: listen address ":65536": want host:port, such as 127.0.0.1:9797 or :9797`},
+		},
+		"log": {
+			reason:  "formats and levels are closed lists",
+			content: minimal + "log: {format: jsn, level: INFO+1}\n",
+			want: []string{
+				`2: level: want debug, info, warn or error`,
+				`2: log format "jsn": did you mean "json"?`,
+			},
+		},
+		"names": {
+			reason:  "names are names of folders and labels, too",
+			content: "sources:\n- {name: pr/od, type: t}\n- {name: .., type: t}\n- {name: prod, type: t}\n- {name: prod, type: t}\n- {type: t}\n- {}\n",
+			want: []string{
+				`2: source name "pr/od": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`,
+				`3: source name "..": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`,
+				`5: duplicate source name "prod": line 4 has it already`,
+				`6: a source without a name: give it one`,
+				`7: a source without a name and a type: give it both`,
+			},
+		},
+		"governs": {
+			reason:  "a declaration speaks of sources that exist",
+			content: minimal + "declarations:\n- {name: a, type: t, governs: [prd]}\n- {name: b, type: t}\n- {name: c, type: t, governs: [prod, prod]}\n",
+			want: []string{
+				`3: declaration "a" governs an unknown source "prd": did you mean "prod"?`,
+				`4: declaration "b" governs nothing: name its sources, as in governs: [prod]`,
+				`5: declaration "c" governs "prod" twice: name it once`,
+			},
+		},
+		"ignore": {
+			reason:  "a rule hides something and ends some day",
+			content: minimal + "ignore:\n- {reason: noise}\n- {source: prdo}\n- {source: \"p*\", expires: soon}\n",
+			want: []string{
+				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource or path`,
+				`4: ignore rule of an unknown source "prdo": did you mean "prod"?`,
+				`5: expires: want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z`,
+			},
+		},
+		"controllers": {
+			reason:  "an empty manager would fit nobody",
+			content: minimal + "kubernetes: {controllers: [\"\"]}\n",
+			want:    []string{`2: controllers: name the field manager`},
+		},
+		"empty file": {
+			reason:  "an empty file is no intention",
+			content: "",
+			want:    []string{`the file is empty: name at least one source under sources: (config.example.yaml shows how)`},
+		},
+		"comments only": {
+			reason:  "so is one of comments",
+			content: "# nothing\n---\n",
+			want:    []string{`the file is empty: name at least one source under sources: (config.example.yaml shows how)`},
+		},
+		"no sources": {
+			reason:  "there is nothing to look at",
+			content: "state_dir: /var/lib/driftd\n",
+			want:    []string{`no sources: name at least one live system to look at`},
+		},
+		"empty sources": {
+			reason:  "an empty list is no source either",
+			content: "sources: []\n",
+			want:    []string{`1: no sources: name at least one live system to look at`},
+		},
+		"list": {
+			reason:  "the file is a map",
+			content: "- a\n- b\n",
+			want:    []string{`1: want keys and values, such as state_dir: /var/lib/driftd`},
+		},
+		"tab": {
+			reason:  "YAML's own words for a tab help nobody",
+			content: "sources:\n\t- name: prod\n",
+			want:    []string{`2: a tab in the indentation: YAML wants spaces`},
+		},
+		"syntax": {
+			reason:  "the parser knows the line",
+			content: minimal + "log:\n  level: 'info\n",
+			want:    []string{`3: no valid YAML: found unexpected end of stream`},
+		},
+		"syntax without a line": {
+			reason:  "not always",
+			content: minimal + "log: *x\n",
+			want:    []string{`no valid YAML: unknown anchor 'x' referenced`},
+		},
+		"not UTF-8": {
+			reason:  "editors of old save Latin-1",
+			content: minimal + "# caf\xe9\n",
+			want:    []string{`2: not UTF-8: save the file as UTF-8`},
+		},
+		"duplicate keys": {
+			reason:  "which of the two counts?",
+			content: minimal + "log:\n  level: info\n  format: text\n  level: debug\n",
+			want:    []string{`5: duplicate key "level": line 3 has it already, keep one`},
+		},
+		"two documents": {
+			reason:  "the second would be ignored",
+			content: minimal + "---\nlog: {}\n",
+			want:    []string{`2: a second document begins after ---: a configuration is one document`},
+		},
+		"merge keys": {
+			reason:  "they are no part of YAML 1.2",
+			content: "sources:\n- &a {name: a, type: t}\n- {<<: *a, name: b, type: t}\n",
+			want:    []string{`3: merge keys (<<) are not read: write the keys out`},
+		},
+		"odd keys": {
+			reason:  "keys are words",
+			content: minimal + "? [a]\n: b\n",
+			want:    []string{`2: a key that is no word: put it on a line of its own, as in name: value`},
+		},
+		"tags": {
+			reason:  "tags do not make types",
+			content: minimal + "state_dir: !secret x\nlog: {level: !!int x}\n",
+			want: []string{
+				`2: the tag "!secret" is not read: remove it`,
+				`3: the value is not what its tag !!int says: remove the tag`,
+			},
+		},
+		"empty item": {
+			reason:  "a forgotten dash is named",
+			content: "sources:\n- {name: prod, type: t}\n-\n",
+			want: []string{
+				`3: a source without a name and a type: give it both`,
+				`3: an empty list item: fill it or remove the dash`,
+			},
+		},
+		"anchors that explode": {
+			reason:  "a small file may be a large tree",
+			content: bomb(),
+			want:    []string{"nested or repeated beyond reason: write it out, without anchors"},
+		},
+		"anchor in itself": {
+			reason:  "a tree without an end",
+			content: minimal + "ignore: &a [*a]\n",
+			want:    []string{"nested or repeated beyond reason: write it out, without anchors"},
+		},
+		"secret": {
+			reason:  "a secret goes into a file of its own, and not into the error",
+			content: minimal + "api_token: hunter2\n",
+			want:    []string{`2: unknown key "api_token": secrets do not belong in this file, write it to a file of its own`},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, tt.content)
+			_, err := config.Load(file, nil)
+			if err == nil {
+				t.Fatalf("%s: Load() gives no error", tt.reason)
+			}
+			checkProblems(t, tt.reason, file, err, tt.want)
+		})
+	}
+}
+
+// checkProblems compares the lines of an error with the wanted ones, which
+// lack the file's name; "beyond reason" may come on any line.
+func checkProblems(t *testing.T, reason, file string, err error, want []string) {
+	t.Helper()
+	if !filepath.IsAbs(file) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%s: the error shows a secret: %v", reason, err)
+	}
+	got := strings.Split(err.Error(), "\n")
+	if len(got) != len(want) {
+		t.Fatalf("%s: Load() error =\n%v\nwant %d lines:\n%s", reason, err, len(want), strings.Join(want, "\n"))
+	}
+	for i := range want {
+		line, ok := strings.CutPrefix(got[i], file+":")
+		if !ok || strings.TrimPrefix(line, " ") != want[i] && !strings.HasSuffix(line, want[i]) {
+			t.Errorf("%s: line %d =\n%s\nwant\n%s", reason, i, got[i], want[i])
+		}
+	}
+}
+
+// bomb returns ten lists of ten aliases each: ten thousand million nodes.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("a: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := range 9 {
+		name, last := string(rune('b'+i)), "*a"+string(rune('0'+i))
+		b.WriteString(name + ": &a" + string(rune('1'+i)) + " [" + strings.TrimSuffix(strings.Repeat(last+",", 10), ",") + "]\n")
+	}
+	return b.String()
+}

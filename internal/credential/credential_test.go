@@ -1,0 +1,96 @@
+package credential
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason  string
+		content string
+		want    string
+		fails   string
+	}{
+		"plain":        {reason: "a token is what the file holds", content: "hunter2", want: "hunter2"},
+		"newline":      {reason: "editors end the last line", content: "hunter2\n", want: "hunter2"},
+		"crlf":         {reason: "so do editors on Windows", content: "hunter2\r\n", want: "hunter2"},
+		"two newlines": {reason: "only one newline is the editor's", content: "hunter2\n\n", want: "hunter2\n"},
+		"bare cr":      {reason: "a carriage return alone is content", content: "hunter2\r", want: "hunter2\r"},
+		"spaces":       {reason: "spaces may belong to a password", content: " a b ", want: " a b "},
+		"empty":        {reason: "an empty token is a mistake", content: "", fails: "empty"},
+		"blank":        {reason: "so is a blank one", content: " \n", fails: "empty"},
+		"full":         {reason: "the bound itself is allowed", content: strings.Repeat("x", MaxSize), want: strings.Repeat("x", MaxSize)},
+		"large":        {reason: "somebody named the wrong file", content: strings.Repeat("x", MaxSize+1), fails: "over 64 KiB"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "token")
+			if err := os.WriteFile(file, []byte(tt.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(file)
+			if tt.fails == "" && (err != nil || got != tt.want) {
+				t.Fatalf("%s: Read() = %d bytes, %v", tt.reason, len(got), err)
+			}
+			if tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails) || !strings.Contains(err.Error(), file)) {
+				t.Errorf("%s: Read() error = %v, want one with %q and the file's name", tt.reason, err, tt.fails)
+			}
+		})
+	}
+}
+
+func TestReadWhatIsNoFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, path := range []string{folder, filepath.Join(folder, "absent")} {
+		if _, err := Read(path); err == nil || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("Read(%q) error = %v, want one that names the path once", path, err)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	token := filepath.Join(folder, "token")
+	if err := os.WriteFile(token, []byte("hunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		reason, path, folder, want string
+		ok                         bool
+	}{
+		"credential": {reason: "a bare name is a credential", path: "token", folder: folder, want: token, ok: true},
+		"no service": {reason: "outside systemd a name is a path", path: "token", want: "token"},
+		"other name": {reason: "the service has no such credential", path: "other", folder: folder, want: "other"},
+		"path":       {reason: "a path stays a path", path: "./token", folder: folder, want: "./token"},
+		"parent":     {reason: "nothing outside the folder is a credential", path: "..", folder: folder, want: ".."},
+		"itself":     {reason: "the folder is no credential", path: ".", folder: folder, want: "."},
+		"empty":      {reason: "nothing names nothing", path: "", folder: folder, want: ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, ok := find(tt.path, tt.folder)
+			if got != tt.want || ok != tt.ok {
+				t.Errorf("%s: find(%q) = %q, %v; want %q, %v", tt.reason, tt.path, got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestReadCredentialOfTheService(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv(Folder, folder)
+	if err := os.WriteFile(filepath.Join(folder, "netbox-token"), []byte("hunter2\n"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Read("netbox-token"); got != "hunter2" || err != nil {
+		t.Errorf("Read() = %q, %v; want the service's credential", got, err)
+	}
+}

@@ -1,0 +1,158 @@
+// Package metrics shows what driftd does to Prometheus. It holds the newest
+// state and renders it when it is asked; it looks at nothing by itself.
+package metrics
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// MaxFindingSeries bounds the label sets of driftd_findings: beyond it, the
+// mildest are counted under the kind OtherKind.
+const MaxFindingSeries = 500
+
+// OtherKind is the kind under which findings beyond MaxFindingSeries count.
+const OtherKind = "other"
+
+// staleAfter is how many intervals may pass without a success.
+const staleAfter = 3
+
+// Build says which driftd this is.
+type Build struct{ Version, Commit, GoVersion string }
+
+// A Source is what Configure needs to know of one.
+type Source struct {
+	Name string
+	// Every is its interval; three of them without a success make it stale.
+	Every time.Duration
+}
+
+// Metrics is driftd's registry. It is safe for use by many goroutines.
+type Metrics struct {
+	now      func() time.Time
+	registry *prometheus.Registry
+	desc     descriptions
+
+	duration *prometheus.HistogramVec
+	scans    *prometheus.CounterVec
+
+	mu    sync.Mutex
+	state state
+}
+
+// New returns the metrics of one process, with those of the Go runtime and of
+// the process itself.
+func New(build Build, now func() time.Time) *Metrics {
+	m := newBare(build, now)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// newBare returns driftd's own metrics alone.
+func newBare(build Build, now func() time.Time) *Metrics {
+	m := &Metrics{
+		now:      now,
+		registry: prometheus.NewPedanticRegistry(),
+		desc:     newDescriptions(build),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "driftd_scan_duration_seconds",
+			Help:    "How long reading a source took.",
+			Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300},
+		}, []string{"source"}),
+		scans: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "driftd_scans_total",
+			Help: "How often a source was read, by result: success or error.",
+		}, []string{"source", "result"}),
+		state: newState(),
+	}
+	m.state.reloaded = now() // a process that runs has read its configuration
+	m.registry.MustRegister(m.duration, m.scans, collector{m})
+	return m
+}
+
+// Handler serves the metrics page.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		Registry:            m.registry,
+		MaxRequestsInFlight: 4,
+		Timeout:             10 * time.Second,
+	})
+}
+
+// Configure says which sources and declarations there are; it is called at the
+// start and after each reload. Series of others vanish.
+func (m *Metrics) Configure(sources []Source, declarations []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range m.state.configure(sources, declarations, m.now()) {
+		gone := prometheus.Labels{"source": name}
+		m.duration.DeletePartialMatch(gone)
+		m.scans.DeletePartialMatch(gone)
+	}
+	for _, s := range sources {
+		m.duration.WithLabelValues(s.Name)
+		m.scans.WithLabelValues(s.Name, "success")
+		m.scans.WithLabelValues(s.Name, "error")
+	}
+}
+
+// SourceScanned notes that a source was read, or that this gave an error. It
+// is called once for each time that a collector ran.
+func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, ok := m.state.sources[name]
+	if !ok {
+		return // a scan that began before the reload which removed it
+	}
+	m.duration.WithLabelValues(name).Observe(took.Seconds())
+	if err != nil {
+		m.scans.WithLabelValues(name, "error").Inc()
+		return
+	}
+	m.scans.WithLabelValues(name, "success").Inc()
+	s.succeeded(m.now())
+}
+
+// DeclarationLoaded notes that a declaration was read, or that this gave an
+// error. It is called once for each time that a loader ran.
+func (m *Metrics) DeclarationLoaded(name string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d, ok := m.state.declarations[name]; ok && err == nil {
+		d.lastSuccess = m.now()
+	}
+}
+
+// ObserveRun notes what a run found: open are all findings that are open after
+// it. Called with the last run of the store, it fills the page at the start.
+func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.observe(run, open)
+}
+
+// ConfigReloaded notes whether the configuration could be read again. That it
+// was read at the start goes without saying.
+func (m *Metrics) ConfigReloaded(ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.reloadFailed = !ok
+	if ok {
+		m.state.reloaded = m.now()
+	}
+}
+
+// StoreSize notes how large the database is.
+func (m *Metrics) StoreSize(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.storeBytes = bytes
+}

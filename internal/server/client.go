@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// ErrNoDaemon says that no daemon answers on a socket.
+var ErrNoDaemon = errors.New("no daemon answers")
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 1 << 30
+
+// A Client asks the API. What the API refuses is an *Error.
+type Client struct{ HTTP *http.Client }
+
+// Dial returns a client of the daemon on a unix socket. The error is
+// ErrNoDaemon where none answers.
+func Dial(ctx context.Context, socket string) (*Client, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{Timeout: 5 * time.Second}
+		return d.DialContext(ctx, "unix", socket)
+	}
+	conn, err := dial(ctx, "", "")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, socket)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("connect to %s: permission denied: run this as root, as the user of the daemon, or join its group", socket)
+	case err != nil:
+		return nil, fmt.Errorf("connect to the daemon: %w", err)
+	}
+	if err := conn.Close(); err != nil {
+		return nil, fmt.Errorf("connect to the daemon: %w", err)
+	}
+	return &Client{HTTP: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+}
+
+// A Query says which findings are wanted; empty fields want all.
+type Query struct {
+	// Since is a moment or how long ago: "24h", "2026-01-31T14:00:00Z".
+	Since    string
+	Verdicts []string
+	Sources  []string
+	// Resolved wants resolved findings too, Hidden those that a rule hides.
+	Resolved, Hidden bool
+}
+
+func (q Query) values() url.Values {
+	v := url.Values{}
+	if q.Since != "" {
+		v.Set("since", q.Since)
+	}
+	if len(q.Verdicts) > 0 {
+		v["verdict"] = q.Verdicts
+	}
+	if len(q.Sources) > 0 {
+		v["source"] = q.Sources
+	}
+	if q.Resolved {
+		v.Set("resolved", "true")
+	}
+	if q.Hidden {
+		v.Set("hidden", "true")
+	}
+	return v
+}
+
+// Report returns the last run with the findings that are open now.
+func (c *Client) Report(ctx context.Context, q Query) (r model.Report, err error) {
+	err = c.do(ctx, http.MethodGet, "report", q.values(), &r)
+	return r, err
+}
+
+// Findings returns findings, worst first.
+func (c *Client) Findings(ctx context.Context, q Query) ([]model.Finding, error) {
+	var f Findings
+	err := c.do(ctx, http.MethodGet, "findings", q.values(), &f)
+	return f.Findings, err
+}
+
+// Finding returns the finding whose ID begins with id.
+func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err error) {
+	if id == "" {
+		return f, badRequest("no finding is named", "`driftd findings list` shows those that there are")
+	}
+	err = c.do(ctx, http.MethodGet, "findings/"+url.PathEscape(id), nil, &f)
+	return f, err
+}
+
+// History returns what the resource was whose key ends with key.
+func (c *Client) History(ctx context.Context, key string) (h History, err error) {
+	err = c.do(ctx, http.MethodGet, "history", url.Values{"key": {key}}, &h)
+	return h, err
+}
+
+// Diff returns what differs between two moments: in one source, or in all when
+// source is "". The moments are written as in a Query; "" stands for a day ago
+// and for now.
+func (c *Client) Diff(ctx context.Context, source, from, to string) (d Diff, err error) {
+	err = c.do(ctx, http.MethodGet, "diff", url.Values{"source": {source}, "from": {from}, "to": {to}}, &d)
+	return d, err
+}
+
+// Runs returns the newest runs, newest first.
+func (c *Client) Runs(ctx context.Context, limit int) ([]model.Run, error) {
+	var r Runs
+	err := c.do(ctx, http.MethodGet, "runs", url.Values{"limit": {strconv.Itoa(limit)}}, &r)
+	return r.Runs, err
+}
+
+// Status returns what the API answers from.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.do(ctx, http.MethodGet, "status", nil, &s)
+	return s, err
+}
+
+// Scan has the daemon look at the named sources, or at all of them, and
+// returns what is open then. It takes as long as the scan.
+func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, err error) {
+	err = c.do(ctx, http.MethodPost, "scan", url.Values{"source": sources}, &r)
+	return r, err
+}
+
+// do asks for a page and decodes the answer.
+func (c *Client) do(ctx context.Context, method, page string, query url.Values, into any) (err error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://driftd/api/v1/"+page+"?"+query.Encode(), http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", page, err)
+	}
+	answer, err := c.HTTP.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", page, withoutURL(err))
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	if err != nil {
+		return fmt.Errorf("read the answer to %s: %w", page, err)
+	}
+	if len(body) > maxAnswer {
+		return fmt.Errorf("read the answer to %s: over %d MiB: narrow the question", page, maxAnswer>>20)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return refusal(answer.StatusCode, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("decode the answer to %s: %w", page, err)
+	}
+	return nil
+}
+
+// refusal reads the error of an answer.
+func refusal(status int, body []byte) error {
+	e := &Error{Status: status}
+	if err := json.Unmarshal(body, e); err != nil || e.Message == "" {
+		e = &Error{Status: status, Message: fmt.Sprintf("the daemon answers %d %s", status, http.StatusText(status))}
+	}
+	return e
+}
+
+// withoutURL drops the made-up address that a request over a socket has.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// History is the answer to /api/v1/history.
+type History struct {
+	Key model.Key `json:"key"`
+	// Versions are the values that the resource had, oldest first.
+	Versions []Version `json:"versions"`
+}
+
+// A Version is one value that a resource had, from At until the next.
+type Version struct {
+	At    time.Time   `json:"at"`
+	Actor model.Actor `json:"actor"`
+	// Gone tells that the resource was not there; it has no Value then.
+	Gone  bool         `json:"gone"`
+	Value *model.Value `json:"value,omitempty"`
+	// Changes are the fields that differ from the version before: Recorded is
+	// what was, Live what came. None where the resource came or went.
+	Changes []model.Change `json:"changes"`
+}
+
+// Diff is the answer to /api/v1/diff.
+type Diff struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	// Resources are those that differ, by key.
+	Resources []ResourceDiff `json:"resources"`
+}
+
+// The ways in which a resource differs between two moments.
+const (
+	Added   = "added"
+	Removed = "removed"
+	Changed = "changed"
+)
+
+// A ResourceDiff is how one resource differs between two moments.
+type ResourceDiff struct {
+	model.Key
+	// Kind of difference: Added, Removed or Changed.
+	Difference string `json:"difference"`
+	// At is when it became so, Actor who did it.
+	At    time.Time   `json:"at"`
+	Actor model.Actor `json:"actor"`
+	// Changes are the fields that differ where it was Changed: Recorded is
+	// what was, Live what came.
+	Changes []model.Change `json:"changes"`
+}
+
+func (a API) history(r *http.Request) (any, error) {
+	p, err := a.params(r, "key")
+	if err != nil {
+		return nil, err
+	}
+	key, err := a.findKey(p.Get("key"))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := a.Store.History(key)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]Version, len(stored))
+	for i, v := range stored {
+		versions[i] = Version{At: v.At, Actor: v.Actor, Gone: v.Value == nil, Changes: []model.Change{}}
+		if v.Value == nil {
+			continue
+		}
+		value := v.Value.Public()
+		versions[i].Value = &value
+		if i > 0 && stored[i-1].Value != nil {
+			versions[i].Changes = a.compare(key, *stored[i-1].Value, *v.Value)
+		}
+	}
+	return History{key, versions}, nil
+}
+
+// maxCandidates bounds how many keys an error names.
+const maxCandidates = 20
+
+// findKey completes the end of a key.
+func (a API) findKey(text string) (model.Key, error) {
+	if text == "" {
+		return model.Key{}, badRequest("no key", "name a resource, as in key=Deployment.apps/shop/web")
+	}
+	keys, err := a.Store.Keys(text)
+	if err != nil {
+		return model.Key{}, err
+	}
+	names := make([]string, 0, maxCandidates)
+	for _, key := range keys {
+		if key.String() == text || len(keys) == 1 {
+			return key, nil
+		}
+		if len(names) < maxCandidates {
+			names = append(names, key.String())
+		}
+	}
+	if len(keys) == 0 {
+		return model.Key{}, &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no resource is known as %q", text),
+			Hint: "write the end of its key, as in Deployment.apps/shop/web or prod/kubernetes/Service/shop/web"}
+	}
+	return model.Key{}, &Error{Status: http.StatusConflict, Message: fmt.Sprintf("%q may be any of %d resources", text, len(keys)),
+		Hint: "write more of the key, as in " + names[0], Candidates: names}
+}
+
+// compare returns the difference of two values as people may see it.
+func (a API) compare(key model.Key, before, after model.Value) []model.Change {
+	changes := a.Compare(key, before, after)
+	for i := range changes {
+		c := &changes[i]
+		c.Secret = c.Secret || hasSecret(c.Recorded) || hasSecret(c.Live)
+	}
+	return model.Finding{Changes: changes}.Public().Changes
+}
+
+func hasSecret(v *model.Value) bool { return v != nil && v.HasSecret() }
+
+// diffBack is how far a diff looks back that does not say so.
+const diffBack = moment.Day
+
+func (a API) diff(r *http.Request) (any, error) {
+	p, err := a.params(r, "source", "from", "to")
+	if err != nil {
+		return nil, err
+	}
+	d := Diff{Resources: []ResourceDiff{}}
+	if d.From, err = p.moment("from", diffBack); err != nil {
+		return nil, err
+	}
+	if d.To, err = p.moment("to", 0); err != nil {
+		return nil, err
+	}
+	if d.From.After(d.To) {
+		return nil, badRequest("from is after to", "swap them")
+	}
+	source := p.Get("source")
+	if source != "" {
+		err = a.checkSources([]string{source})
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes, err := a.Store.Changes(source, d.From, d.To)
+	for i := range changes {
+		d.Resources = append(d.Resources, a.resourceDiff(&changes[i]))
+	}
+	return d, err
+}
+
+func (a API) resourceDiff(c *store.ResourceChange) ResourceDiff {
+	d := ResourceDiff{Key: c.Key, Difference: Changed, At: c.At, Actor: c.Actor, Changes: []model.Change{}}
+	switch {
+	case c.Before == nil:
+		d.Difference = Added
+	case c.After == nil:
+		d.Difference = Removed
+	default:
+		d.Changes = a.compare(c.Key, *c.Before, *c.After)
+	}
+	return d
+}

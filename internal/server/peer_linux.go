@@ -1,0 +1,64 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerOf asks the kernel who is at the other end of a unix socket: as whom it
+// connected, SO_PEERCRED and SO_PEERGROUPS of socket(7) and unix(7).
+func peerOf(conn net.Conn) *peer {
+	p := &peer{}
+	if err := p.read(conn); err != nil {
+		p.err = fmt.Errorf("ask who connected to the socket: %w", err)
+	}
+	return p
+}
+
+func (p *peer) read(conn net.Conn) error {
+	socket, ok := conn.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("%T is no socket", conn)
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var asked error
+	err = raw.Control(func(fd uintptr) {
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err != nil {
+			asked = err
+			return
+		}
+		p.uid, p.gid = cred.Uid, cred.Gid
+		p.groups, asked = peerGroups(fd)
+	})
+	return errors.Join(err, asked)
+}
+
+// maxGroups is how many groups a process may be in (NGROUPS_MAX).
+const maxGroups = 65536
+
+// peerGroups asks for the supplementary groups.
+func peerGroups(fd uintptr) ([]uint32, error) {
+	groups := make([]uint32, 32)
+	for {
+		size := uint32(4 * len(groups))
+		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_PEERGROUPS,
+			uintptr(unsafe.Pointer(&groups[0])), uintptr(unsafe.Pointer(&size)), 0)
+		switch {
+		case errno == 0:
+			return groups[:size/4], nil
+		case errno == unix.ERANGE && size/4 > uint32(len(groups)) && size/4 <= maxGroups:
+			groups = make([]uint32, size/4) // the kernel said how many there are
+		default:
+			return nil, errno
+		}
+	}
+}

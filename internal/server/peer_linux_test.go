@@ -1,0 +1,152 @@
+package server
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMayUse(t *testing.T) {
+	t.Parallel()
+	self := peer{uid: 500, gid: 600}
+	tests := map[string]struct {
+		reason string
+		peer   peer
+		want   bool
+	}{
+		"root":       {reason: "root may do everything anyway", peer: peer{uid: 0, gid: 0}, want: true},
+		"same user":  {reason: "the daemon's user is its owner", peer: peer{uid: 500, gid: 700}, want: true},
+		"same group": {reason: "the group is who was let in", peer: peer{uid: 501, gid: 600}, want: true},
+		"in group":   {reason: "most members have another first group", peer: peer{uid: 501, gid: 700, groups: []uint32{1, 600}}, want: true},
+		"stranger":   {reason: "nobody else", peer: peer{uid: 501, gid: 700, groups: []uint32{500}}, want: false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.peer.mayUse(self); got != tt.want {
+				t.Errorf("%s: mayUse() = %v, want %v", tt.reason, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPeerOf(t *testing.T) {
+	t.Parallel()
+	listener, err := listenUnix(t.Context(), filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := net.Dial("unix", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := os.Getgroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &peer{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), groups: []uint32{}}
+	for _, group := range groups {
+		want.groups = append(want.groups, uint32(group))
+	}
+	if diff := cmp.Diff(want, peerOf(here), cmp.AllowUnexported(peer{})); diff != "" {
+		t.Errorf("peerOf() (-want +got):\n%s", diff)
+	}
+	for _, closer := range []interface{ Close() error }{here, there, listener} {
+		if err := closer.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	pipe, _ := net.Pipe()
+	if p := peerOf(pipe); p.err == nil {
+		t.Error("peerOf() of what is no socket gives no error")
+	}
+}
+
+// socketOfParent names the socket for a test process that runs as somebody
+// else.
+const socketOfParent = "DRIFTD_SERVER_TEST_SOCKET"
+
+// TestAsSomebodyElse is the other process of TestStrangers. On its own it asks
+// nobody.
+func TestAsSomebodyElse(t *testing.T) {
+	t.Parallel()
+	socket := os.Getenv(socketOfParent)
+	if socket == "" {
+		return
+	}
+	c, err := Dial(t.Context(), socket)
+	if err == nil {
+		_, err = c.Status(t.Context())
+	}
+	t.Log("answer:", err)
+}
+
+// TestStrangers connects as other users; only root can become them.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		return
+	}
+	o := options(t)
+	serve(t, o)
+	dir := filepath.Dir(o.Socket)
+	binary := filepath.Join(dir, "server.test")
+	copyFile(t, os.Args[0], binary)
+	for _, path := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := []struct {
+		reason string
+		mode   os.FileMode
+		as     syscall.Credential
+		want   string
+	}{
+		{"the file keeps strangers out", 0o660, syscall.Credential{Uid: 65534, Gid: 65534}, "answer: connect to " + o.Socket + ": permission denied"},
+		{"so does the server", 0o666, syscall.Credential{Uid: 65534, Gid: 65534}, "answer: this socket is not for you: run this as root"},
+		{"the daemon's group may come in", 0o660, syscall.Credential{Uid: 65534, Gid: 65534, Groups: groupsWithOwn()}, "answer: <nil>"},
+	}
+	for _, tt := range tests {
+		if err := os.Chmod(o.Socket, tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run=^TestAsSomebodyElse$")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), socketOfParent+"="+o.Socket)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &tt.as}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: as %+v: %v, want %q:\n%s", tt.reason, tt.as, err, tt.want, out)
+		}
+	}
+}
+
+// groupsWithOwn are more groups than the kernel is first asked for.
+func groupsWithOwn() []uint32 {
+	groups := []uint32{uint32(os.Getegid())}
+	for i := range uint32(100) {
+		groups = append(groups, 70000+i)
+	}
+	return groups
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// A params holds the parameters of a request, all of them known ones.
+type params struct {
+	url.Values
+	now time.Time
+}
+
+// params reads a request's parameters; names are those that it may have.
+func (a API) params(r *http.Request, names ...string) (params, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return params{}, badRequest("the query is malformed", "encode it, as in ?key=prod%2Fkubernetes%2FService%2Fshop%2Fweb")
+	}
+	for name := range values {
+		if slices.Contains(names, name) {
+			continue
+		}
+		hint := "this page has none"
+		if len(names) > 0 {
+			hint = "want " + strings.Join(names, ", ")
+		}
+		return params{}, badRequest(fmt.Sprintf("unknown parameter %q", name), hint)
+	}
+	return params{values, a.Now()}, nil
+}
+
+// moment reads a time; without one it is back before now.
+func (p params) moment(name string, back time.Duration) (time.Time, error) {
+	text := p.Get(name)
+	if text == "" {
+		return p.now.Add(-back), nil
+	}
+	at, err := moment.Parse(text, p.now)
+	if err != nil {
+		return at, badRequest(name+": "+err.Error(), "")
+	}
+	return at, nil
+}
+
+// list reads a parameter that may be repeated or hold several, with commas.
+func (p params) list(name string) []string {
+	var all []string
+	for _, text := range p.Values[name] {
+		all = append(all, strings.FieldsFunc(text, func(r rune) bool { return r == ',' })...)
+	}
+	return all
+}
+
+func (p params) flag(name string) (bool, error) {
+	if p.Get(name) == "" {
+		return false, nil
+	}
+	yes, err := strconv.ParseBool(p.Get(name))
+	if err != nil {
+		return false, badRequest(fmt.Sprintf("%s=%q", name, p.Get(name)), "want true or false")
+	}
+	return yes, nil
+}
+
+// A selection says which findings a request wants.
+type selection struct {
+	store.Filter
+	sources []string
+	hidden  bool
+}
+
+// selectionNames are the parameters that a selection is read from.
+func selectionNames() []string { return []string{"since", "verdict", "source", "resolved", "hidden"} }
+
+func (p params) selection() (s selection, err error) {
+	if p.Get("since") != "" {
+		if s.Since, err = p.moment("since", 0); err != nil {
+			return s, err
+		}
+	}
+	for _, name := range p.list("verdict") {
+		verdict, err := model.ParseVerdict(name)
+		if err != nil {
+			return s, badRequest(err.Error(), "")
+		}
+		s.Verdicts = append(s.Verdicts, verdict)
+	}
+	s.sources = p.list("source")
+	if s.Resolved, err = p.flag("resolved"); err != nil {
+		return s, err
+	}
+	s.hidden, err = p.flag("hidden")
+	return s, err
+}
+
+func (s selection) wantsSource(name string) bool {
+	return len(s.sources) == 0 || slices.Contains(s.sources, name)
+}

@@ -1,0 +1,217 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// Findings is the answer to /api/v1/findings.
+type Findings struct {
+	// Findings come worst first and are never null.
+	Findings []model.Finding `json:"findings"`
+}
+
+// FindingDetail is the answer to /api/v1/findings/{id}.
+type FindingDetail struct {
+	Finding model.Finding `json:"finding"`
+	// Versions are the values that it had, oldest first.
+	Versions []FindingVersion `json:"versions"`
+}
+
+// A FindingVersion is one value that a finding had, from At on.
+type FindingVersion struct {
+	At      time.Time     `json:"at"`
+	Finding model.Finding `json:"finding"`
+}
+
+// Runs is the answer to /api/v1/runs.
+type Runs struct {
+	// Runs come newest first and are never null.
+	Runs []model.Run `json:"runs"`
+}
+
+// Status is the answer to /api/v1/status.
+type Status struct {
+	Version string `json:"version"`
+	// Daemon tells that a daemon answers, and not the command itself.
+	Daemon bool `json:"daemon"`
+	// Waiting is what the daemon still waits for; empty when it is ready.
+	Waiting []string `json:"waiting"`
+	// LastRun is nil before the first.
+	LastRun    *model.Run `json:"last_run,omitempty"`
+	StoreBytes int64      `json:"store_bytes"`
+}
+
+// report answers with the last run and the findings that are open now.
+func (a API) report(r *http.Request) (any, error) {
+	p, err := a.params(r, selectionNames()...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.selection()
+	if err != nil {
+		return nil, err
+	}
+	run, err := a.lastRun()
+	if err != nil {
+		return nil, err
+	}
+	findings, err := a.selected(s)
+	if err != nil {
+		return nil, err
+	}
+	return model.Report{
+		Version:  model.ReportVersion,
+		Scan:     model.Scan{ID: run.ID, Started: run.Started, Finished: run.Finished, Complete: run.Complete},
+		Summary:  run.Summary,
+		Findings: findings,
+		Coverage: slices.DeleteFunc(append([]model.Coverage{}, run.Coverage...),
+			func(c model.Coverage) bool { return !s.wantsSource(c.Source) }),
+	}, nil
+}
+
+func (a API) lastRun() (model.Run, error) {
+	run, err := a.Store.LastRun()
+	if errors.Is(err, store.ErrNotFound) {
+		return run, &Error{Status: http.StatusNotFound, Message: "nothing has been scanned yet",
+			Hint: "run driftd scan, or wait for the first scan of the daemon"}
+	}
+	return run, err
+}
+
+// selected returns findings as people may see them.
+func (a API) selected(s selection) ([]model.Finding, error) {
+	if err := a.checkSources(s.sources); err != nil {
+		return nil, err
+	}
+	all, err := a.Store.Findings(s.Filter)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]model.Finding, 0, len(all))
+	for _, f := range all {
+		if s.wantsSource(f.Source) && (s.hidden || f.Hidden == "") {
+			shown = append(shown, f.Public())
+		}
+	}
+	return shown, nil
+}
+
+// checkSources refuses the name of a source that the last run did not know: an
+// empty answer to a typo would look like good news.
+func (a API) checkSources(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	run, err := a.lastRun()
+	if err != nil {
+		return err
+	}
+	known := make([]string, len(run.Sources))
+	for i, s := range run.Sources {
+		known[i] = s.Name
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("unknown source %q", name),
+				Hint: "the last scan knew " + strings.Join(known, ", "), Candidates: known}
+		}
+	}
+	return nil
+}
+
+func (a API) findings(r *http.Request) (any, error) {
+	p, err := a.params(r, selectionNames()...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.selection()
+	if err != nil {
+		return nil, err
+	}
+	findings, err := a.selected(s)
+	return Findings{findings}, err
+}
+
+func (a API) finding(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	finding, versions, err := a.Store.Finding(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	detail := FindingDetail{Finding: finding.Public(), Versions: make([]FindingVersion, len(versions))}
+	for i, v := range versions {
+		detail.Versions[i] = FindingVersion{v.At, v.Finding.Public()}
+	}
+	return detail, nil
+}
+
+// The number of runs that one answer holds.
+const (
+	defaultRuns = 20
+	maxRuns     = 1000
+)
+
+func (a API) runs(r *http.Request) (any, error) {
+	p, err := a.params(r, "limit")
+	if err != nil {
+		return nil, err
+	}
+	limit := defaultRuns
+	if text := p.Get("limit"); text != "" {
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxRuns {
+			return nil, badRequest(fmt.Sprintf("limit=%q", text), fmt.Sprintf("want a number from 1 to %d", maxRuns))
+		}
+	}
+	runs, err := a.Store.Runs(limit)
+	return Runs{append([]model.Run{}, runs...)}, err
+}
+
+func (a API) status(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	return a.currentStatus()
+}
+
+func (a API) currentStatus() (Status, error) {
+	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size()}
+	run, err := a.Store.LastRun()
+	if errors.Is(err, store.ErrNotFound) {
+		return status, nil
+	}
+	status.LastRun = &run
+	return status, err
+}
+
+// waiting is never nil.
+func (a API) waiting() []string {
+	if a.Waiting == nil {
+		return []string{}
+	}
+	return append([]string{}, a.Waiting()...)
+}
+
+// healthz tells that the process answers.
+func (a API) healthz(w http.ResponseWriter, r *http.Request) {
+	a.writeBody(w, r, http.StatusOK, plain, []byte("ok\n"))
+}
+
+// readyz tells whether the daemon has what it needs to answer well.
+func (a API) readyz(w http.ResponseWriter, r *http.Request) {
+	if waiting := a.waiting(); len(waiting) > 0 {
+		a.writeBody(w, r, http.StatusServiceUnavailable, plain, []byte("waiting for:\n"+strings.Join(waiting, "\n")+"\n"))
+		return
+	}
+	a.writeBody(w, r, http.StatusOK, plain, []byte("ready\n"))
+}

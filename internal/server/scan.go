@@ -1,0 +1,60 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// scan asks the daemon for a scan and answers when it is done, however long
+// that takes: the scan has timeouts of its own.
+func (a API) scan(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	err := supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})))
+	if err != nil {
+		a.reply(w, r, nil, fmt.Errorf("lift the time limit of a scan: %w", err))
+		return
+	}
+	report, err := a.runScan(r)
+	if limit := supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {
+		err = errors.Join(err, fmt.Errorf("limit the time of an answer: %w", limit))
+	}
+	a.reply(w, r, report, err)
+}
+
+// supported drops the error that there are no deadlines, as within a process.
+func supported(err error) error {
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}
+
+func (a API) runScan(r *http.Request) (any, error) {
+	p, err := a.params(r, "source")
+	if err != nil {
+		return nil, err
+	}
+	if a.Scanner == nil {
+		return nil, &Error{Status: http.StatusServiceUnavailable, Message: "no daemon runs here", Hint: "start driftd serve"}
+	}
+	report, err := a.Scanner.Scan(r.Context(), p.list("source"))
+	if err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	return public(report), nil
+}
+
+// public returns a report as people may see it, with no null lists.
+func public(r model.Report) model.Report {
+	findings := make([]model.Finding, len(r.Findings))
+	for i, f := range r.Findings {
+		findings[i] = f.Public()
+	}
+	r.Findings = findings
+	r.Coverage = append([]model.Coverage{}, r.Coverage...)
+	return r
+}

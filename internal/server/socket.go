@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+)
+
+// maxSocketPath is how long the path of a unix socket may be (unix(7)).
+const maxSocketPath = 107
+
+// listenUnix listens on a unix socket that root, the daemon's user and its
+// group may connect to. A socket that a killed daemon left behind is replaced;
+// one that somebody answers on is an error.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket's path may have: choose a shorter state_dir", path, maxSocketPath)
+	}
+	if err := removeStale(ctx, path); err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		return nil, errors.Join(fmt.Errorf("restrict the socket: %w", err), listener.Close())
+	}
+	return listener, nil
+}
+
+// removeStale removes a socket on which nobody answers.
+func removeStale(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for a socket: %w", err)
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("listen on %s: there is something that is no socket: move it away", path)
+	}
+	d := net.Dialer{Timeout: 5 * time.Second}
+	conn, err := d.DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		return errors.Join(fmt.Errorf("listen on %s: another driftd answers there: stop it, or choose another state_dir", path), conn.Close())
+	case !errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("ask who answers on the socket: %w", err)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove the socket of a daemon that is gone: %w", err)
+	}
+	return nil
+}
+
+// peerKey is where a request's context carries the *peer of its connection.
+type peerKey struct{}
+
+// A peer is who connected to the socket.
+type peer struct {
+	uid, gid uint32
+	groups   []uint32
+	// err is why the kernel did not say.
+	err error
+}
+
+// withPeer puts the peer of a connection into the context of its requests.
+func withPeer(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, peerKey{}, peerOf(conn))
+}
+
+// onlyPeers refuses the requests of those who may not use the socket.
+func onlyPeers(next http.Handler, a API, self peer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, ok := r.Context().Value(peerKey{}).(*peer)
+		switch {
+		case ok && p.err != nil:
+			a.reply(w, r, nil, p.err)
+		case !ok || !p.mayUse(self):
+			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this socket is not for you",
+				Hint: "run this as root, as the user of the daemon, or join its group"})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// mayUse tells whether a peer is root, the daemon's user or in its group.
+func (p *peer) mayUse(self peer) bool {
+	if p.uid == 0 || p.uid == self.uid || p.gid == self.gid {
+		return true
+	}
+	for _, group := range p.groups {
+		if group == self.gid {
+			return true
+		}
+	}
+	return false
+}
