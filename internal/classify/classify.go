@@ -189,21 +189,22 @@ func fits(rule model.SeverityRule, o *model.Outcome) bool {
 	})
 }
 
-// withoutKeys drops what stands in brackets.
+// withoutKeys drops what stands in brackets. A bracket in quotes is none.
 func withoutKeys(path string) string {
-	if !strings.Contains(path, "[") {
-		return path
-	}
 	var b strings.Builder
-	depth := 0
-	for _, r := range path {
-		switch {
-		case r == '[':
-			depth++
-		case r == ']' && depth > 0:
-			depth--
-		case depth == 0:
-			b.WriteRune(r)
+	inside, quoted := false, false
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"' && inside:
+			quoted = !quoted
+		case c == '[' && !quoted:
+			inside = true
+		case c == ']' && !quoted:
+			inside = false
+		case !inside:
+			b.WriteByte(c)
 		}
 	}
 	return b.String()

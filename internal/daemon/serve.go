@@ -13,12 +13,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Run scans everything once, then each source and declaration on its schedule,
-// and follows the sources that can be followed, until ctx ends. It returns
-// when all of it has stopped. A scan that fails is logged and tried again when
-// it is next due.
+// Run reads each source and declaration at once and then on its schedule, one
+// job each so that none waits for another, and follows the sources that can be
+// followed, until ctx ends. It returns when all of it has stopped. A scan that
+// fails is logged and tried again when it is next due.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
-	e.scan(ctx, e.Everything())
 	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout))
 	if err != nil {
 		return fmt.Errorf("start scheduler: %w", err)
@@ -50,7 +49,7 @@ func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitte
 	add := func(name string, every time.Duration, due Due) error {
 		_, err := scheduler.NewJob(gocron.DurationRandomJob(every, every+max(min(jitter, every), 1)),
 			gocron.NewTask(func() { e.scan(ctx, due) }), gocron.WithName(name),
-			gocron.WithSingletonMode(gocron.LimitModeReschedule))
+			gocron.WithStartAt(gocron.WithStartImmediately()), gocron.WithSingletonMode(gocron.LimitModeReschedule))
 		if err != nil {
 			return fmt.Errorf("schedule %s: %w", name, err)
 		}

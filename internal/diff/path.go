@@ -144,10 +144,14 @@ func sameElement(schema *model.Schema, a, b model.Value) bool {
 	return named
 }
 
-// shown is how a scalar prints in a path.
+// shown is how a scalar prints in a path: quoted where it could be taken for a
+// part of the path.
 func shown(v model.Value) string {
 	if v.Kind() == model.Secret {
 		return model.SecretText
+	}
+	if strings.ContainsAny(v.Text(), "[]\",") || !strconv.CanBackquote(v.Text()) {
+		return strconv.Quote(v.Text())
 	}
 	return v.Text()
 }

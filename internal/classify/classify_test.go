@@ -1,0 +1,178 @@
+package classify
+
+import (
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+var (
+	now     = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	earlier = now.Add(-time.Hour)
+	key     = model.Key{Source: "s", Kind: "test/Thing", ID: "p/a"}
+)
+
+func changed(path string) model.Outcome {
+	v := model.StringOf("x")
+	return model.Outcome{Verdict: model.Changed, Claim: &model.Claim{Declaration: "d", Address: "a.yaml:1"},
+		Changes: []model.Change{{Path: path, Live: &v}}}
+}
+
+// input is a scan that saw one subject with the outcomes.
+func input(outcomes ...model.Outcome) Input {
+	s := &model.Subject{Key: key, Place: "p", Name: "a", Claims: []*model.Claim{{Declaration: "d"}}}
+	return Input{
+		Judged:       []model.Judged{{Subject: s, Outcomes: outcomes}},
+		Snapshots:    []model.Snapshot{{Source: "s", Taken: now, Coverage: []model.Coverage{{Source: "s", Complete: true}}}},
+		Declarations: []model.Declaration{{Name: "d", Governs: []string{"s"}}},
+		Now:          now,
+	}
+}
+
+// before is the finding that an earlier scan made of the outcome.
+func before(o model.Outcome) []model.Finding {
+	in := input(o)
+	in.Snapshots[0].Taken = earlier
+	return Findings(in).Current
+}
+
+func TestFindingKeepsItsIDAndFirstSeen(t *testing.T) {
+	t.Parallel()
+	in := input(changed("b"))
+	in.Earlier = before(changed("a"))
+	got := Findings(in)
+	if len(got.Current) != 1 || len(got.Remembered)+len(got.Resolved) != 0 {
+		t.Fatalf("got %+v, want the one finding", got)
+	}
+	f := got.Current[0]
+	if f.ID != in.Earlier[0].ID || !f.FirstSeen.Equal(earlier) || !f.LastSeen.Equal(now) || f.Changes[0].Path != "b" {
+		t.Errorf("got %+v, want the earlier one with new changes", f)
+	}
+}
+
+func TestWhatAScanProves(t *testing.T) {
+	t.Parallel()
+	whole := model.Outcome{Verdict: model.Missing, Claim: &model.Claim{Declaration: "d"}}
+	unmanaged := model.Outcome{Verdict: model.Unmanaged}
+	for _, tc := range []struct {
+		reason   string
+		earlier  model.Outcome
+		change   func(*Input)
+		resolved bool
+	}{
+		{"looked at and in sync", changed("a"), func(*Input) {}, true},
+		{"the source could not be read", changed("a"), func(in *Input) { in.Snapshots, in.Judged = nil, nil }, false},
+		{"the declaration could not be read", changed("a"), func(in *Input) { in.Declarations = nil }, false},
+		{"the resource could not be checked", changed("a"), func(in *Input) {
+			in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d"}}}
+		}, false},
+		{"neither live nor declared any longer", whole, func(in *Input) { in.Judged = nil }, true},
+		{"no longer declared, and its kind not read", whole, func(in *Input) {
+			in.Judged = nil
+			in.Snapshots[0].Coverage = []model.Coverage{{Source: "s", Kind: key.Kind, Reason: "forbidden"}}
+		}, false},
+		{"it may stand in the part that could not be read", changed("a"), func(in *Input) {
+			in.Judged[0].Subject.Claims = nil
+			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+		}, false},
+		{"it stands in another part", changed("a"), func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+		}, true},
+		{"unmanaged, and now deleted", unmanaged, func(in *Input) { in.Judged = nil }, true},
+		{"unmanaged, and a part of the declaration is unreadable", unmanaged, func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+		}, false},
+		{"unmanaged, and no declaration governs the source in this scan", unmanaged, func(in *Input) { in.Declarations = nil }, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			in := input()
+			in.Earlier = before(tc.earlier)
+			tc.change(&in)
+			got := Findings(in)
+			if resolved := len(got.Resolved) == 1; resolved != tc.resolved || len(got.Resolved)+len(got.Remembered) != 1 {
+				t.Errorf("resolved %d, remembered %d, want resolved %t", len(got.Resolved), len(got.Remembered), tc.resolved)
+			}
+		})
+	}
+}
+
+func TestSeverity(t *testing.T) {
+	t.Parallel()
+	kind := &model.Kind{Severities: []model.SeverityRule{
+		{Verdicts: []model.Verdict{model.Changed}, Path: "spec.containers.image", Severity: model.Critical, Reason: "other code"},
+		{Verdicts: []model.Verdict{model.Missing}, Severity: model.Low},
+	}}
+	for _, tc := range []struct {
+		reason  string
+		outcome model.Outcome
+		want    model.Severity
+	}{
+		{"a rule's path fits with list keys left out", changed(`spec.containers[name=a].image`), model.Critical},
+		{"and what stands below it", changed(`spec.containers[name="x]y"].image.tag`), model.Critical},
+		{"but not a longer name", changed(`spec.containers[name=a].imagePullPolicy`), model.Medium},
+		{"a rule without a path", model.Outcome{Verdict: model.Missing}, model.Low},
+		{"no rule", model.Outcome{Verdict: model.Conflict}, model.High},
+		{"declared and not applied is information", model.Outcome{Verdict: model.Pending}, model.Info},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			if got, _ := rate(kind, &tc.outcome); got != tc.want {
+				t.Errorf("got %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	two := changed("a.b")
+	two.Changes = append(two.Changes, changed("c").Changes...)
+	for _, tc := range []struct {
+		reason string
+		rule   Rule
+		hidden bool
+		paths  int
+	}{
+		{"another kind", Rule{Kind: "test/Other", Reason: "r"}, false, 2},
+		{"this kind, in full or by its own name", Rule{Kind: "Thing", Reason: "r"}, true, 2},
+		{"this resource", Rule{Resource: "p/*", Reason: "r"}, true, 2},
+		{"one of two fields goes out of the finding", Rule{Path: "a.*", Reason: "r"}, false, 1},
+		{"both fields", Rule{Path: "*", Reason: "r"}, true, 2},
+		{"an expired rule", Rule{Kind: "Thing", Reason: "r", Expires: now}, false, 2},
+		{"a broken pattern fits nothing", Rule{Kind: "[", Reason: "r"}, false, 2},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			in := input(two)
+			in.Rules = []Rule{tc.rule}
+			f := Findings(in).Current[0]
+			if (f.Hidden != "") != tc.hidden || len(f.Changes) != tc.paths {
+				t.Errorf("hidden %q with %d changes, want %t with %d", f.Hidden, len(f.Changes), tc.hidden, tc.paths)
+			}
+		})
+	}
+}
+
+func TestUnreadablePartIsAFinding(t *testing.T) {
+	t.Parallel()
+	in := input()
+	in.Declarations[0].Problems = []model.Problem{{Address: "x.yaml:3", Reason: "tab"}}
+	f := Findings(in).Current
+	if len(f) != 1 || f[0].Verdict != model.Unchecked || f[0].Address != "x.yaml:3" || f[0].Reason != "tab" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestIDsAreDistinct(t *testing.T) {
+	t.Parallel()
+	in := input(changed("a"), changed("b"), model.Outcome{Verdict: model.Undeclared, Claim: &model.Claim{Declaration: "d"}})
+	seen := map[string]bool{}
+	for _, f := range Findings(in).Current {
+		if seen[f.ID] || f.ID == "" {
+			t.Errorf("ID %q twice or empty", f.ID)
+		}
+		seen[f.ID] = true
+	}
+}
