@@ -137,7 +137,37 @@ func (e *Engine) read(ctx context.Context, d Declaration) read {
 			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
 	}
 	e.observer.DeclarationLoaded(d.Name, err)
+	e.mu.Lock()
+	before := e.reads[d.Name].declaration.Claims
+	e.mu.Unlock()
+	declaration.Claims = since(before, declaration.Claims, started)
 	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
+}
+
+// since notes on the claims when they last changed, as far as that was seen:
+// between this reading of their declaration and the one before. A claim that
+// knows better keeps its own time.
+func since(before, claims []model.Claim, now time.Time) []model.Claim {
+	if len(before) == 0 {
+		return claims
+	}
+	type id struct{ kind, id string }
+	known := make(map[id]*model.Claim, len(before))
+	for i := range before {
+		known[id{before[i].Kind, before[i].ID}] = &before[i]
+	}
+	dated := slices.Clone(claims)
+	for i := range dated {
+		c := &dated[i]
+		if !c.Since.IsZero() {
+			continue
+		}
+		c.Since = now
+		if old := known[id{c.Kind, c.ID}]; old != nil && old.Value.Equal(c.Value) {
+			c.Since = old.Since
+		}
+	}
+	return dated
 }
 
 // canonicalize asks sources that offer it what they would make of the claims,

@@ -348,3 +348,23 @@ func TestSameInputsSameReport(t *testing.T) {
 		t.Error("three scans of the same estate differ")
 	}
 }
+
+func TestClaimsKnowSinceWhen(t *testing.T) {
+	t.Parallel()
+	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
+	c := func(id, size string, since time.Time) model.Claim {
+		return model.Claim{Kind: thing, ID: id, Since: since, Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(size)})}
+	}
+	before := []model.Claim{c("same", "1", at(1)), c("changed", "1", at(1)), c("unknown", "1", time.Time{})}
+	got := since(before, []model.Claim{c("same", "1", time.Time{}), c("changed", "2", time.Time{}), c("unknown", "1", time.Time{}),
+		c("new", "1", time.Time{}), c("knows", "1", at(3))}, at(2))
+	want := []time.Time{at(1), at(2), {}, at(2), at(3)}
+	for i := range got {
+		if !got[i].Since.Equal(want[i]) {
+			t.Errorf("%s: since %v, want %v", got[i].ID, got[i].Since, want[i])
+		}
+	}
+	if first := since(nil, before, at(2)); !first[2].Since.IsZero() {
+		t.Error("a first reading knows nothing of times")
+	}
+}

@@ -210,6 +210,8 @@ func TestCompareWithOwnedFields(t *testing.T) {
 			applied: []string{"cpu"}, want: "pending port"},
 		{reason: "applied once and changed since: removed by hand", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 2,
 			applied: []string{"cpu"}, want: "changed port"},
+		{reason: "every change of the specification left a trace: declared later", declared: `{"cpu":1,"port":1,"mode":"a"}`, live: `{"cpu":1,"mode":"b"}`,
+			generation: 2, applied: []string{"cpu"}, hand: []string{"mode"}, want: "changed mode hand\npending port"},
 		{reason: "a derived value that a hand set", declared: `{"cpu":1}`, live: `{"cpu":1,"policy":"x"}`,
 			applied: []string{"cpu"}, hand: []string{"policy"}, want: "undeclared policy hand"},
 		{reason: "a hand deeper than the applier's leaf wrote last", declared: `{"cpu":1,"free":{"a":1}}`, live: `{"cpu":1,"free":{"a":2}}`,

@@ -79,17 +79,16 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 
 // declaredLater tells whether a declared field that the live object lacks, and
 // that nobody owns, was declared after the last apply, rather than removed by
-// hand. Nothing records removed fields; what is left is evidence: an object
-// that was never changed since it was created, and the time of the declaration.
+// hand. Nothing records removed fields; what is left is evidence: the time of
+// the declaration, or else whether somebody changed the specification without
+// leaving a trace.
 func (w *walk) declaredLater(declarer *model.Owner) bool {
-	specified := len(w.path) > 0 && w.path[0].name != "metadata"
-	switch {
-	case specified && w.live.Generation == 1:
-		return true
-	case specified && w.live.Generation > 1 && declarer.At.Equal(w.live.Created):
-		return false
+	if !w.claim.Since.IsZero() {
+		return w.claim.Since.After(declarer.At)
 	}
-	return !w.claim.Since.IsZero() && w.claim.Since.After(declarer.At)
+	specified := len(w.path) > 0 && w.path[0].name != "metadata"
+	return specified && w.live.Generation > 0 && declarer.At.Equal(w.live.Created) &&
+		w.live.Generation <= 1+w.writers.handsOnSpec()
 }
 
 // codified reports a field on which live and declared agree and the record

@@ -103,6 +103,25 @@ func (w *writers) controls(o *model.Owner) bool {
 	return w.controller != nil && w.controller(o.Name)
 }
 
+// handsOnSpec counts the writers, other than the declarer, that left a trace
+// outside metadata and status.
+func (w *writers) handsOnSpec() int64 {
+	var n int64
+	for i := range w.live.Owners {
+		o := &w.live.Owners[i]
+		if o.Subresource == "status" || w.declares(o) {
+			continue
+		}
+		for _, step := range o.Fields.Steps() {
+			if step.Text != "metadata" && step.Text != "status" {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
 // changedBy names who made the node at the walk's path what it is now.
 func (w *walk) changedBy() model.Actor {
 	var last *model.Owner
