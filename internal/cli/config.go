@@ -50,17 +50,14 @@ func (c *command) config() *cobra.Command {
 // reaching any of it or touching the state folder.
 func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Estate, error) {
 	cfg, err := c.loadConfig(cmd.Flags())
-	if err != nil {
+	if cfg == nil {
 		return nil, daemon.Estate{}, err
 	}
 	if cfg.File == "" {
 		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
 	}
-	if err := server.CheckWebConfig(cfg.Server.WebConfigFile); err != nil {
-		return nil, daemon.Estate{}, err
-	}
-	estate, err := newEstate(cfg, surroundings{sealer: checkSealer(), log: slog.New(slog.DiscardHandler)})
-	return cfg, estate, err
+	estate, settingsErr := newEstate(cfg, surroundings{sealer: checkSealer(), log: slog.New(slog.DiscardHandler)})
+	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 
 // checkSealer is for looks whose values nobody keeps or compares.

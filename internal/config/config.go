@@ -132,7 +132,8 @@ func Default() *Config {
 // Load reads the file, then the environment, then those of the flags that were
 // given and that are named after a value (--state-dir); flags may be nil. With
 // file "" there is no file, and no source is asked for. All problems come at
-// once, as an *Error. Relative paths of the file are relative to its folder,
+// once, as an *Error; what could be read comes with it, so that the settings
+// can be checked too. Relative paths of the file are relative to its folder,
 // all others to the working folder.
 func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 	if file == "" {
@@ -151,11 +152,10 @@ func Load(file string, flags *pflag.FlagSet) (*Config, error) {
 		return nil, doc.err()
 	}
 	config, err := build(doc, flags)
-	if err != nil {
-		return nil, err
+	if config != nil {
+		config.File = absolute
 	}
-	config.File = absolute
-	return config, nil
+	return config, err
 }
 
 // build makes a configuration of a document and of what overrides it.

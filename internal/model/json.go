@@ -31,7 +31,7 @@ func (v Value) AppendJSON(b []byte) []byte {
 		return appendString(b, secretPrefix+v.text)
 	case List:
 		b = append(b, '[')
-		for i, item := range v.items {
+		for i, item := range v.Items() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -40,7 +40,7 @@ func (v Value) AppendJSON(b []byte) []byte {
 		return append(b, ']')
 	case Map:
 		b = append(b, '{')
-		for i, f := range v.fields {
+		for i, f := range v.Fields() {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -175,17 +175,17 @@ func (v Value) Public() Value {
 	case Secret:
 		return StringOf(SecretText)
 	case List:
-		items := make([]Value, len(v.items))
-		for i, item := range v.items {
+		items := make([]Value, len(v.Items()))
+		for i, item := range v.Items() {
 			items[i] = item.Public()
 		}
 		return ListOf(items...)
 	case Map:
-		fields := make([]Field, len(v.fields))
-		for i, f := range v.fields {
+		fields := make([]Field, len(v.Fields()))
+		for i, f := range v.Fields() {
 			fields[i] = Field{f.Name, f.Value.Public()}
 		}
-		return Value{kind: Map, fields: fields}
+		return Value{kind: Map, node: &node{fields: fields}}
 	}
 	return v
 }

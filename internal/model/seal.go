@@ -30,17 +30,17 @@ func (s Sealer) SealTree(v Value) Value {
 	case Bool, Number, String:
 		return s.Seal(v.text)
 	case List:
-		items := make([]Value, len(v.items))
-		for i, item := range v.items {
+		items := make([]Value, len(v.Items()))
+		for i, item := range v.Items() {
 			items[i] = s.SealTree(item)
 		}
 		return ListOf(items...)
 	case Map:
-		fields := make([]Field, len(v.fields))
-		for i, f := range v.fields {
+		fields := make([]Field, len(v.Fields()))
+		for i, f := range v.Fields() {
 			fields[i] = Field{f.Name, s.SealTree(f.Value)}
 		}
-		return Value{kind: Map, fields: fields}
+		return Value{kind: Map, node: &node{fields: fields}}
 	}
 	return v
 }

@@ -27,8 +27,14 @@ const (
 // A Value is one node of a resource's tree. It is immutable: share it freely.
 // Maps hold their fields sorted by name, so two equal trees have one form.
 type Value struct {
-	kind   ValueKind
-	text   string
+	kind ValueKind
+	text string
+	// node holds what lists and maps hold; nil for everything else.
+	node *node
+}
+
+// node keeps the common case, a scalar, small.
+type node struct {
 	items  []Value
 	fields []Field
 }
@@ -53,7 +59,7 @@ func StringOf(s string) Value { return Value{kind: String, text: s} }
 func DigestOf(digest string) Value { return Value{kind: Secret, text: digest} }
 
 // ListOf returns a list. The caller gives the slice away.
-func ListOf(items ...Value) Value { return Value{kind: List, items: items} }
+func ListOf(items ...Value) Value { return Value{kind: List, node: &node{items: items}} }
 
 // MapOf returns a map. It sorts fields in place, the caller gives the slice
 // away; of two fields with one name the last wins.
@@ -62,14 +68,23 @@ func MapOf(fields ...Field) Value {
 	if !slices.IsSortedFunc(fields, byName) {
 		slices.SortStableFunc(fields, byName)
 	}
-	kept := fields[:0]
-	for i, f := range fields {
-		if i+1 < len(fields) && fields[i+1].Name == f.Name {
-			continue
-		}
-		kept = append(kept, f)
+	return Value{kind: Map, node: &node{fields: lastOfEach(fields)}}
+}
+
+// lastOfEach drops, in place, every field that is followed by one of its name.
+func lastOfEach(fields []Field) []Field {
+	repeats := func(i int) bool { return i+1 < len(fields) && fields[i].Name == fields[i+1].Name }
+	first := 0
+	for first < len(fields) && !repeats(first) {
+		first++
 	}
-	return Value{kind: Map, fields: kept}
+	kept := fields[:first]
+	for i := first; i < len(fields); i++ {
+		if !repeats(i) {
+			kept = append(kept, fields[i])
+		}
+	}
+	return kept
 }
 
 // NumberOf returns the number that literal writes, in a canonical decimal
@@ -139,27 +154,38 @@ func (v Value) Str() string {
 }
 
 // Items returns a list's elements; do not change them.
-func (v Value) Items() []Value { return v.items }
+func (v Value) Items() []Value {
+	if v.node == nil {
+		return nil
+	}
+	return v.node.items
+}
 
 // Fields returns a map's fields, sorted by name; do not change them.
-func (v Value) Fields() []Field { return v.fields }
+func (v Value) Fields() []Field {
+	if v.node == nil {
+		return nil
+	}
+	return v.node.fields
+}
 
 // Get returns the named field of a map; ok is false when v is no map or has no
 // such field.
 func (v Value) Get(name string) (field Value, ok bool) {
-	if len(v.fields) <= 8 {
-		for i := range v.fields {
-			if v.fields[i].Name == name {
-				return v.fields[i].Value, true
+	fields := v.Fields()
+	if len(fields) <= 8 {
+		for i := range fields {
+			if fields[i].Name == name {
+				return fields[i].Value, true
 			}
 		}
 		return Value{}, false
 	}
-	i, ok := slices.BinarySearchFunc(v.fields, name, func(f Field, n string) int { return cmp.Compare(f.Name, n) })
+	i, ok := slices.BinarySearchFunc(fields, name, func(f Field, n string) int { return cmp.Compare(f.Name, n) })
 	if !ok {
 		return Value{}, false
 	}
-	return v.fields[i].Value, true
+	return fields[i].Value, true
 }
 
 // At returns the value below the named fields, or null.
@@ -172,38 +198,38 @@ func (v Value) At(names ...string) Value {
 
 // With returns a copy of map v in which name holds field.
 func (v Value) With(name string, field Value) Value {
-	fields := slices.Clone(v.fields)
+	fields := slices.Clone(v.Fields())
 	i := sort.Search(len(fields), func(i int) bool { return fields[i].Name >= name })
 	if i < len(fields) && fields[i].Name == name {
 		fields[i].Value = field
 	} else {
 		fields = slices.Insert(fields, i, Field{name, field})
 	}
-	return Value{kind: Map, fields: fields}
+	return Value{kind: Map, node: &node{fields: fields}}
 }
 
 // Without returns a copy of map v that lacks the named fields.
 func (v Value) Without(names ...string) Value {
-	if !slices.ContainsFunc(v.fields, func(f Field) bool { return slices.Contains(names, f.Name) }) {
+	if !slices.ContainsFunc(v.Fields(), func(f Field) bool { return slices.Contains(names, f.Name) }) {
 		return v
 	}
-	fields := make([]Field, 0, len(v.fields))
-	for _, f := range v.fields {
+	fields := make([]Field, 0, len(v.Fields()))
+	for _, f := range v.Fields() {
 		if !slices.Contains(names, f.Name) {
 			fields = append(fields, f)
 		}
 	}
-	return Value{kind: Map, fields: fields}
+	return Value{kind: Map, node: &node{fields: fields}}
 }
 
 // Equal tells whether two trees are the same: list order counts, the notation
 // of numbers does not. Comparison by a kind's schema is package diff's.
 func (v Value) Equal(w Value) bool {
-	return v.kind == w.kind && v.text == w.text &&
-		slices.EqualFunc(v.items, w.items, Value.Equal) &&
-		slices.EqualFunc(v.fields, w.fields, func(a, b Field) bool {
-			return a.Name == b.Name && a.Value.Equal(b.Value)
-		})
+	return v.kind == w.kind && v.text == w.text && (v.node == w.node ||
+		slices.EqualFunc(v.Items(), w.Items(), Value.Equal) &&
+			slices.EqualFunc(v.Fields(), w.Fields(), func(a, b Field) bool {
+				return a.Name == b.Name && a.Value.Equal(b.Value)
+			}))
 }
 
 // IsEmpty tells whether the value says nothing: null, "", 0, false, or a list
@@ -219,15 +245,15 @@ func (v Value) IsEmpty() bool {
 	case String, Secret:
 		return v.text == ""
 	case List:
-		return len(v.items) == 0
+		return len(v.Items()) == 0
 	case Map:
-		return len(v.fields) == 0
+		return len(v.Fields()) == 0
 	}
 	return false
 }
 
 // HasSecret tells whether a secret stands anywhere in the tree.
 func (v Value) HasSecret() bool {
-	return v.kind == Secret || slices.ContainsFunc(v.items, Value.HasSecret) ||
-		slices.ContainsFunc(v.fields, func(f Field) bool { return f.Value.HasSecret() })
+	return v.kind == Secret || slices.ContainsFunc(v.Items(), Value.HasSecret) ||
+		slices.ContainsFunc(v.Fields(), func(f Field) bool { return f.Value.HasSecret() })
 }

@@ -37,6 +37,7 @@ type HistoryReader interface {
 	Keys(text string) ([]model.Key, error)
 	History(model.Key) ([]store.Version, error)
 	Changes(source string, from, to time.Time) ([]store.ResourceChange, error)
+	FirstLook(source string) (time.Time, error)
 }
 
 // RunReader reads what scans left behind.

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -144,18 +145,51 @@ func (a API) diff(r *http.Request) (any, error) {
 	if d.From.After(d.To) {
 		return nil, badRequest("from is after to", "swap them")
 	}
-	source := p.Get("source")
-	if source != "" {
-		err = a.checkSources([]string{source})
-	}
+	sources, err := a.sources(p.Get("source"))
 	if err != nil {
 		return nil, err
 	}
-	changes, err := a.Store.Changes(source, d.From, d.To)
-	for i := range changes {
-		d.Resources = append(d.Resources, a.resourceDiff(&changes[i]))
+	for _, source := range sources {
+		changes, err := a.changes(source, d.From, d.To)
+		if err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			d.Resources = append(d.Resources, a.resourceDiff(&changes[i]))
+		}
 	}
-	return d, err
+	return d, nil
+}
+
+// sources returns the named source, or, of none, all that the last scan knew;
+// sorted.
+func (a API) sources(name string) ([]string, error) {
+	if name != "" {
+		return []string{name}, a.checkSources([]string{name})
+	}
+	run, err := a.lastRun()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range run.Sources {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// changes compares from the first look at the source on: what was there then
+// had not just been added.
+func (a API) changes(source string, from, to time.Time) ([]store.ResourceChange, error) {
+	first, err := a.Store.FirstLook(source)
+	if err != nil || first.After(to) {
+		return nil, err
+	}
+	if first.After(from) {
+		from = first
+	}
+	return a.Store.Changes(source, from, to)
 }
 
 func (a API) resourceDiff(c *store.ResourceChange) ResourceDiff {

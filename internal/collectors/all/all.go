@@ -1,0 +1,14 @@
+// Package all lists the collectors that driftd has.
+package all
+
+import (
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
+)
+
+// Definitions returns every collector, by type.
+func Definitions() []collectors.Definition {
+	return []collectors.Definition{
+		kubernetes.Definition(),
+	}
+}

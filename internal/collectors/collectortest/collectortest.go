@@ -1,0 +1,213 @@
+// Package collectortest holds the contract that every collector keeps,
+// whatever its system does: nothing that was not read counts as absent, the
+// same estate gives the same snapshot, and nothing is ever written.
+package collectortest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Subject is a collector under test.
+type Subject struct {
+	// Open opens the collector anew. Pauses between tries may be shortened,
+	// other than those that the server asks for.
+	Open func(*testing.T, Settings) collectors.Collector
+	// Estate serves a small estate of two resources or more in full. Lists
+	// come in an order that is drawn from order.
+	Estate func(order *rand.Rand) http.Handler
+	// Weak serves the same estate as somebody without rights sees it.
+	Weak http.Handler
+	// Allow lists requests besides GET and HEAD that change nothing there, as
+	// "METHOD /path".
+	Allow []string
+}
+
+// Settings are what the collector is opened with.
+type Settings struct {
+	URL string
+	// Timeout bounds each request, MaxBody each answer in bytes.
+	Timeout time.Duration
+	MaxBody int64
+	// CacheDir is empty at first.
+	CacheDir string
+}
+
+const (
+	// patience is how long anything may take on a machine that is busy.
+	patience = time.Minute
+	maxBody  = 1 << 20
+	// slack is what the network takes of an answer that nobody reads.
+	slack = 16 << 20
+)
+
+// Run puts the subject to the whole contract.
+func Run(t *testing.T, s Subject) {
+	t.Helper()
+	whole := s.healthy(t)
+	t.Run("same estate in another order", func(t *testing.T) {
+		t.Parallel()
+		s.order(t, whole.snapshot)
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		t.Parallel()
+		s.cancelled(t)
+	})
+	t.Run("weak", func(t *testing.T) {
+		t.Parallel()
+		got, err := s.collect(t, s.Weak, patience)
+		honest(t, whole.snapshot, got, err)
+	})
+	t.Run("pause that the server asks for", func(t *testing.T) {
+		t.Parallel()
+		s.retryAfter(t, whole.snapshot)
+	})
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			s.faulty(t, whole, f)
+		})
+	}
+}
+
+// A healthyRun is what the collector does when all is well.
+type healthyRun struct {
+	snapshot model.Snapshot
+	// paths are those that it asks for, sorted.
+	paths []string
+}
+
+func (s Subject) healthy(t *testing.T) healthyRun {
+	t.Helper()
+	log := &requestLog{}
+	snapshot, err := s.collect(t, log.wrap(s.Estate(rand.New(rand.NewPCG(1, 1)))), patience)
+	if err != nil {
+		t.Fatalf("Collect() of a healthy estate: %v", err)
+	}
+	if len(snapshot.Resources) < 2 {
+		t.Fatalf("Collect() found %d resources: the estate needs two or more", len(snapshot.Resources))
+	}
+	for _, r := range snapshot.Resources {
+		if ok, reason := snapshot.Covers(r.Kind, r.Place); !ok {
+			t.Errorf("%s was read and is not covered: %s", r.Key, reason)
+		}
+	}
+	return healthyRun{snapshot: snapshot, paths: log.paths()}
+}
+
+// collect reads an estate once with a collector of its own.
+func (s Subject) collect(t *testing.T, estate http.Handler, timeout time.Duration) (model.Snapshot, error) {
+	t.Helper()
+	log := &requestLog{}
+	server := httptest.NewServer(log.wrap(estate))
+	// The log is read when every answer has ended.
+	defer s.check(t, log)
+	defer server.Close()
+	return s.collectFrom(t.Context(), t, server.URL, timeout)
+}
+
+func (s Subject) collectFrom(ctx context.Context, t *testing.T, url string, timeout time.Duration) (model.Snapshot, error) {
+	t.Helper()
+	collector := s.Open(t, Settings{URL: url, Timeout: timeout, MaxBody: maxBody, CacheDir: t.TempDir()})
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	snapshot, err := collector.Collect(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
+		t.Errorf("Collect() hangs: %v", err)
+	}
+	return snapshot, err
+}
+
+// check holds the collector to reading, and to reading no more than it should.
+func (s Subject) check(t *testing.T, log *requestLog) {
+	t.Helper()
+	if log.largest > maxBody+slack {
+		t.Errorf("Collect() took %d bytes of one answer: the bound is %d", log.largest, maxBody)
+	}
+	for _, r := range log.requests() {
+		read := strings.HasPrefix(r, http.MethodGet+" ") || strings.HasPrefix(r, http.MethodHead+" ")
+		if !read && !slices.Contains(s.Allow, r) {
+			t.Errorf("Collect() sent %s: detection never writes", r)
+		}
+	}
+}
+
+// honest checks that what a snapshot lacks is not in its coverage, and that it
+// holds nothing that is not there.
+func honest(t *testing.T, whole, got model.Snapshot, err error) {
+	t.Helper()
+	if err != nil {
+		if got.Resources != nil || got.Coverage != nil {
+			t.Errorf("Collect() gives an error and a snapshot: %v", err)
+		}
+		return
+	}
+	for _, r := range whole.Resources {
+		if slices.ContainsFunc(got.Resources, func(g model.Resource) bool { return g.Key == r.Key }) {
+			continue
+		}
+		if covered, _ := got.Covers(r.Kind, r.Place); covered {
+			t.Errorf("%s was not read, and its absence counts", r.Key)
+		}
+	}
+	for _, g := range got.Resources {
+		if !slices.ContainsFunc(whole.Resources, func(r model.Resource) bool { return g.Key == r.Key }) {
+			t.Errorf("%s is not there, and was found", g.Key)
+		}
+	}
+	for _, c := range got.Coverage {
+		if !c.Complete && c.Reason == "" {
+			t.Errorf("coverage of %q %q is not complete and gives no reason", c.Kind, c.Place)
+		}
+	}
+}
+
+func (s Subject) order(t *testing.T, whole model.Snapshot) {
+	t.Helper()
+	for seed := range uint64(5) {
+		got, err := s.collect(t, s.Estate(rand.New(rand.NewPCG(seed, 7))), patience)
+		if err != nil {
+			t.Fatalf("Collect(): %v", err)
+		}
+		got.Taken = whole.Taken
+		if diff := cmp.Diff(whole, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
+			t.Errorf("the order of the answers changes the snapshot (-first +other):\n%s", diff)
+		}
+	}
+}
+
+func (s Subject) cancelled(t *testing.T) {
+	t.Helper()
+	asked := make(chan struct{})
+	var once sync.Once
+	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		once.Do(func() { close(asked) })
+		<-r.Context().Done()
+	})
+	server := httptest.NewServer(estate)
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	for _, when := range []string{"while it reads", "before it begins"} {
+		if got, err := s.collectFrom(ctx, t, server.URL, patience); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled %s: Collect() = %d resources, error %v; want %v", when, len(got.Resources), err, context.Canceled)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package kubernetes
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// fieldManager is the name under which dry runs are sent.
+const fieldManager = "driftd"
+
+// Canonicalize sends each claim through a dry-run server-side apply, when the
+// settings ask for it: what webhooks and conversions would make of it is then
+// no drift. Claims that hold secrets stay as they are: only their digests are
+// known.
+func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]model.Claim, error) {
+	if c.config.Canonicalize != DryRun {
+		return claims, nil
+	}
+	r, err := c.reader()
+	if err != nil {
+		return claims, err
+	}
+	served, err := c.served(ctx, r)
+	if err != nil {
+		return claims, err
+	}
+	out, errs := slices.Clone(claims), make([]error, len(claims))
+	free := make(chan struct{}, c.config.Concurrency)
+	var wait sync.WaitGroup
+	for i := range out {
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			errs[i] = c.canonicalize(ctx, r, served, &out[i])
+		})
+	}
+	wait.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return out, c.fail(ctx, r, fmt.Errorf("dry-run apply of %s %s: %w", out[i].Kind, out[i].ID, errs[i]))
+	}
+	return out, nil
+}
+
+// served returns the last look's catalog, or asks for one.
+func (c *cluster) served(ctx context.Context, r *reader) (*catalog, error) {
+	if last := c.seen(); last != nil {
+		return last.catalog, nil
+	}
+	found, err := discover(ctx, r.client)
+	if err != nil {
+		return nil, c.fail(ctx, r, err)
+	}
+	return found, nil
+}
+
+// canonicalize rewrites one claim. What the API server refuses stays as it is.
+func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, claim *model.Claim) error {
+	a, ok := served.find(claim.Kind)
+	if !ok || claim.Unchecked != "" || claim.Value.HasSecret() || !isSegment(claim.Name) {
+		return nil
+	}
+	a.version = claim.Version[strings.LastIndex(claim.Version, "/")+1:]
+	stored, err := r.dryRun(ctx, a, claim)
+	if code := codeOf(err); code != 0 && code != http.StatusUnauthorized {
+		c.env.Log.DebugContext(ctx, "dry-run apply is refused", "kind", claim.Kind, "resource", claim.ID, "code", code)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var schema *model.Schema
+	if kind := c.kind(claim.Kind); kind != nil {
+		schema = kind.Schema
+	}
+	claim.Value = adopt(claim.Value, stored, schema)
+	return nil
+}
+
+func (c *cluster) kind(name string) *model.Kind {
+	if last := c.seen(); last != nil {
+		return last.kinds[name]
+	}
+	return nil
+}
+
+// dryRun returns what the API server would store.
+func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.Value, error) {
+	namespace := ""
+	if a.namespaced {
+		namespace = claim.Place
+	}
+	req := request{
+		method:      http.MethodPatch,
+		path:        a.path(namespace) + "/" + claim.Name,
+		query:       url.Values{"dryRun": {"All"}, "fieldManager": {fieldManager}, "force": {"true"}},
+		contentType: "application/apply-patch+yaml",
+		body:        manifest(a, claim, namespace).AppendJSON(nil),
+	}
+	var stored model.Resource
+	err := r.do(ctx, req, func(body io.Reader) error {
+		data, err := readAll(body, min(r.maxAnswer, r.config.MaxObjectSize))
+		if err != nil {
+			return err
+		}
+		stored, err = r.object(a, data)
+		if err != nil {
+			return &answerError{printable(err.Error())}
+		}
+		return nil
+	})
+	return stored.Value, err
+}
+
+// manifest puts back the names that a claim's value lacks.
+func manifest(a api, claim *model.Claim, namespace string) model.Value {
+	metadata := claim.Value.At("metadata").With("name", model.StringOf(claim.Name))
+	if namespace != "" {
+		metadata = metadata.With("namespace", model.StringOf(namespace))
+	}
+	fields := append(slices.Clone(claim.Value.Without("metadata").Fields()),
+		model.Field{Name: "apiVersion", Value: model.StringOf(a.apiVersion())},
+		model.Field{Name: "kind", Value: model.StringOf(a.object)},
+		model.Field{Name: "metadata", Value: model.MapOf(metadata.Fields()...)})
+	return model.MapOf(fields...)
+}
+
+// adopt returns what is declared with the values that are stored for it. What
+// is stored and not declared is left out; what is declared and would not be
+// stored falls away, other than what says nothing.
+func adopt(declared, stored model.Value, s *model.Schema) model.Value {
+	switch {
+	case declared.Kind() == model.Map && stored.Kind() == model.Map:
+		return adoptFields(declared, stored, s)
+	case declared.Kind() == model.List && stored.Kind() == model.List:
+		return adoptItems(declared, stored, s)
+	case declared.IsEmpty() && stored.IsNull():
+		return declared
+	}
+	return stored
+}
+
+func adoptFields(declared, stored model.Value, s *model.Schema) model.Value {
+	fields := make([]model.Field, 0, len(declared.Fields()))
+	for _, f := range declared.Fields() {
+		value, ok := stored.Get(f.Name)
+		switch {
+		case ok:
+			fields = append(fields, model.Field{Name: f.Name, Value: adopt(f.Value, value, s.Field(f.Name))})
+		case f.Value.IsEmpty():
+			fields = append(fields, f)
+		}
+	}
+	return model.MapOf(fields...)
+}
+
+func adoptItems(declared, stored model.Value, s *model.Schema) model.Value {
+	if s != nil && s.List == model.Set {
+		return declared
+	}
+	keyed := s != nil && s.List == model.Keyed
+	if !keyed && len(declared.Items()) != len(stored.Items()) {
+		return stored
+	}
+	items := slices.Clone(declared.Items())
+	for i, item := range items {
+		if !keyed {
+			items[i] = adopt(item, stored.Items()[i], s.Element())
+			continue
+		}
+		at := slices.IndexFunc(stored.Items(), func(v model.Value) bool { return sameKeys(item, v, s.Keys) })
+		if at >= 0 {
+			items[i] = adopt(item, stored.Items()[at], s.Element())
+		}
+	}
+	return model.ListOf(items...)
+}
+
+// sameKeys tells whether two elements of a keyed list are one; a key that is
+// not declared is one that the server fills in.
+func sameKeys(declared, stored model.Value, keys []string) bool {
+	for _, key := range keys {
+		if v, ok := declared.Get(key); ok && !v.Equal(stored.At(key)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,178 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// maxTries is how often a request is sent that the server could not answer.
+	maxTries   = 4
+	firstPause = 200 * time.Millisecond
+	// maxRetryAfter is the longest pause that the server may ask for.
+	maxRetryAfter = 30 * time.Second
+	// maxDocument is the most that an answer that is no list may hold, in bytes.
+	maxDocument = 64 << 20
+)
+
+// A client sends requests to one API server. It bounds their time, their rate
+// and their repetition, and sends none that would change anything there.
+type client struct {
+	http    *http.Client
+	base    *url.URL
+	limiter *rate.Limiter
+	timeout time.Duration
+	// maxAnswer bounds an answer that is no list, in bytes.
+	maxAnswer int64
+	jitter    func() float64
+	// backoff is the pause before the second try; it doubles.
+	backoff time.Duration
+	// expiry is when the client certificate expires; zero without one.
+	expiry time.Time
+}
+
+// A request is one request to the API server.
+type request struct {
+	// method is GET when empty.
+	method string
+	path   string
+	query  url.Values
+	// accept is plain JSON when empty.
+	accept      string
+	contentType string
+	body        []byte
+}
+
+const jsonType = "application/json"
+
+// harmless tells a request that changes nothing on the server.
+func (r request) harmless() bool {
+	switch r.method {
+	case "", http.MethodGet:
+		return true
+	case http.MethodPatch:
+		return r.query.Get("dryRun") == "All"
+	case http.MethodPost:
+		return strings.HasSuffix(r.path, "/selfsubjectreviews")
+	}
+	return false
+}
+
+func (c *client) server() string { return c.base.Redacted() }
+
+// do sends the request and hands the answer to read, again when the server
+// was busy or the answer broke off: read then starts over.
+func (c *client) do(ctx context.Context, req request, read func(io.Reader) error) error {
+	if !req.harmless() {
+		return fmt.Errorf("%s %s would change the cluster: not sent", req.method, req.path)
+	}
+	for try := 1; ; try++ {
+		err := c.once(ctx, req, read)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		pause, again := c.pause(err, try)
+		if !again || try == maxTries {
+			return err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *client) once(ctx context.Context, req request, read func(io.Reader) error) error {
+	if err := c.limiter.Wait(ctx); err != nil {
+		return err
+	}
+	inner, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	body, err := c.send(inner, req)
+	if err == nil {
+		err = errors.Join(read(body), body.Close())
+	}
+	if err != nil && inner.Err() != nil && ctx.Err() == nil {
+		return &timeoutError{c.timeout}
+	}
+	return err
+}
+
+// send returns the body of a successful answer, which the caller closes.
+func (c *client) send(ctx context.Context, req request) (io.ReadCloser, error) {
+	u := c.base.JoinPath(req.path)
+	u.RawQuery = req.query.Encode()
+	r, err := http.NewRequestWithContext(ctx, req.method, u.String(), bytes.NewReader(req.body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", jsonType)
+	if req.accept != "" {
+		r.Header.Set("Accept", req.accept)
+	}
+	if req.contentType != "" {
+		r.Header.Set("Content-Type", req.contentType)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp.Body, nil
+	}
+	return nil, errors.Join(readStatus(resp), resp.Body.Close())
+}
+
+// withoutURL strips the method and the address that net/http puts in front of
+// an error: our own errors name the server.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// pause tells whether a request that failed is worth another try, and when.
+func (c *client) pause(err error, try int) (time.Duration, bool) {
+	backoff := time.Duration(float64(c.backoff<<(try-1)) * (1 + c.jitter()/2))
+	var status *statusError
+	if errors.As(err, &status) {
+		return max(backoff, status.retryAfter), status.temporary() && status.retryAfter <= maxRetryAfter
+	}
+	return backoff, isBroken(err)
+}
+
+// isBroken tells a connection that broke off, which a second try may mend, from
+// a server that cannot be reached, is too slow or answers nonsense.
+func isBroken(err error) bool {
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	// net/http keeps the errors of HTTP/2 to itself.
+	text := err.Error()
+	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
+}
+
+// sleep waits, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,167 @@
+package kubernetes
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+)
+
+// Config is the settings of a kubernetes source. The API server is named by
+// Kubeconfig and Context, by InCluster, or by Server; with none of them the
+// user's own kubeconfig counts, as for kubectl.
+type Config struct {
+	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
+	Context    string `mapstructure:"context"`
+	InCluster  bool   `mapstructure:"in_cluster"`
+	Server     string `mapstructure:"server"`
+	CAFile     string `mapstructure:"ca_file" path:"true"`
+	TokenFile  string `mapstructure:"token_file" path:"true"`
+	// Dump is a file that "kubectl get -o yaml" or "-o json" wrote; it is read
+	// instead of an API server.
+	Dump string `mapstructure:"dump" path:"true"`
+	// DumpComplete tells that the dump holds everything that there is.
+	DumpComplete bool `mapstructure:"dump_complete"`
+	// Namespaces are the only ones that are read; empty means all.
+	Namespaces []string `mapstructure:"namespaces"`
+	// TryNamespaces are read one by one where a kind may not be listed in all
+	// of them at once.
+	TryNamespaces []string `mapstructure:"try_namespaces"`
+	// ExcludeKinds are patterns of kinds that are not read ("Event",
+	// "*.metrics.k8s.io"); nil means DefaultExcludeKinds.
+	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// PageSize is how many objects one request asks for.
+	PageSize int `mapstructure:"page_size"`
+	// Concurrency is how many requests run at once.
+	Concurrency int `mapstructure:"concurrency"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// QPS and Burst limit the requests per second.
+	QPS   float64 `mapstructure:"qps"`
+	Burst int     `mapstructure:"burst"`
+	// Canonicalize is "" or "dry-run": whether declared objects go through a
+	// dry-run apply before they are compared.
+	Canonicalize string `mapstructure:"canonicalize"`
+	// MaxObjectSize and MaxPageSize bound one object and one answer, in bytes.
+	MaxObjectSize int64 `mapstructure:"max_object_size"`
+	MaxPageSize   int64 `mapstructure:"max_page_size"`
+}
+
+// DryRun is the value of Config.Canonicalize that switches it on.
+const DryRun = "dry-run"
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{
+		PageSize:      500,
+		Concurrency:   8,
+		Timeout:       30 * time.Second,
+		QPS:           50,
+		Burst:         300,
+		MaxObjectSize: 16 << 20,
+		MaxPageSize:   512 << 20,
+	}
+}
+
+// DefaultExcludeKinds returns the kinds that nobody declares and that change
+// all the time.
+func DefaultExcludeKinds() []string {
+	return []string{
+		"Event", "Event.events.k8s.io",
+		"Lease.coordination.k8s.io", "LeaseCandidate.coordination.k8s.io",
+		"Endpoints", "EndpointSlice.discovery.k8s.io",
+		"ComponentStatus", "*.metrics.k8s.io",
+	}
+}
+
+// complete checks the settings and fills in what depends on others.
+func (c Config) complete() (Config, error) {
+	if c.ExcludeKinds == nil {
+		c.ExcludeKinds = DefaultExcludeKinds()
+	}
+	return c, errors.Join(c.checkOrigin(), c.checkLimits(), c.checkNames())
+}
+
+func (c Config) checkOrigin() error {
+	var ways []string
+	for _, way := range []struct {
+		name string
+		set  bool
+	}{
+		{"kubeconfig or context", c.Kubeconfig != "" || c.Context != ""},
+		{"in_cluster", c.InCluster},
+		{"server", c.Server != ""},
+		{"dump", c.Dump != ""},
+	} {
+		if way.set {
+			ways = append(ways, way.name)
+		}
+	}
+	switch {
+	case len(ways) > 1:
+		return fmt.Errorf("settings %s exclude each other: keep one", strings.Join(ways, ", "))
+	case c.Server == "" && (c.CAFile != "" || c.TokenFile != ""):
+		return errors.New("settings ca_file and token_file go with server: set server too")
+	case strings.Contains(c.Server, "@"):
+		return errors.New("setting server must not hold credentials: put the token into token_file")
+	case c.Dump != "" && len(c.Namespaces)+len(c.TryNamespaces) > 0:
+		return errors.New("settings namespaces and try_namespaces do not go with dump: a dump is read as a whole")
+	case c.Dump == "" && c.DumpComplete:
+		return errors.New("setting dump_complete goes with dump: set dump too")
+	}
+	return nil
+}
+
+func (c Config) checkLimits() error {
+	for _, limit := range []struct {
+		name string
+		ok   bool
+	}{
+		{"page_size", c.PageSize > 0},
+		{"concurrency", c.Concurrency > 0},
+		{"timeout", c.Timeout > 0},
+		{"qps", c.QPS > 0},
+		{"burst", c.Burst > 0},
+		{"max_object_size", c.MaxObjectSize > 0},
+		{"max_page_size", c.MaxPageSize > 0},
+	} {
+		if !limit.ok {
+			return fmt.Errorf("setting %s must be more than 0", limit.name)
+		}
+	}
+	if c.Canonicalize != "" && c.Canonicalize != DryRun {
+		return fmt.Errorf("setting canonicalize is %q: want %q, or leave it out", c.Canonicalize, DryRun)
+	}
+	return nil
+}
+
+func (c Config) checkNames() error {
+	for _, pattern := range c.ExcludeKinds {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as Event or *.metrics.k8s.io", pattern)
+		}
+	}
+	for _, namespace := range append(append([]string{}, c.Namespaces...), c.TryNamespaces...) {
+		if !isSegment(namespace) {
+			return fmt.Errorf("settings namespaces and try_namespaces: %q is no namespace", namespace)
+		}
+	}
+	return nil
+}
+
+// isSegment tells a name that can stand in a request's path.
+func isSegment(name string) bool {
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/%?#")
+}
+
+// excludes tells whether a kind is left out.
+func (c Config) excludes(kind string) bool {
+	name := strings.TrimPrefix(kind, Type+"/")
+	for _, pattern := range c.ExcludeKinds {
+		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), name); ok {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package kubernetes
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/driftd/driftd/internal/credential"
+)
+
+// connect makes a client of the settings. It reads the kubeconfig and the
+// files that it names, and no network.
+func connect(config Config, jitter func() float64) (*client, error) {
+	access, err := config.access()
+	if err != nil {
+		return nil, &AccessError{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
+	}
+	access.UserAgent = "driftd"
+	base, _, err := rest.DefaultServerUrlFor(access)
+	if err != nil {
+		return nil, &AccessError{Server: config.origin(), Err: err, Hint: "correct the server's address"}
+	}
+	plain, err := rest.HTTPClientFor(access)
+	if err != nil {
+		return nil, &AccessError{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
+	}
+	return &client{
+		// A redirect would carry the credentials to somebody else.
+		http: &http.Client{Transport: plain.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
+		base:      base,
+		limiter:   rate.NewLimiter(rate.Limit(config.QPS), config.Burst),
+		timeout:   config.Timeout,
+		maxAnswer: min(maxDocument, config.MaxPageSize),
+		jitter:    jitter,
+		backoff:   firstPause,
+		expiry:    expiry(access.TLSClientConfig),
+	}, nil
+}
+
+// access finds the API server and the credentials, as kubectl would.
+func (c Config) access() (*rest.Config, error) {
+	switch {
+	case c.InCluster:
+		return rest.InClusterConfig()
+	case c.Server != "":
+		token, _ := credential.Find(c.TokenFile)
+		return &rest.Config{Host: c.Server, BearerTokenFile: token, TLSClientConfig: rest.TLSClientConfig{CAFile: c.CAFile}}, nil
+	}
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.Context}
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(c.Kubeconfig), overrides).ClientConfig()
+}
+
+// loadingRules finds the kubeconfig as kubectl does: the given file, or else
+// those of $KUBECONFIG, or else ~/.kube/config.
+func loadingRules(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	rules.WarnIfAllMissing = false
+	return rules
+}
+
+func accessHint(err error) string {
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return "there is no kubeconfig: set kubeconfig, in_cluster or server in the source's settings"
+	case errors.Is(err, os.ErrNotExist):
+		return "correct the path, or write the file"
+	case errors.Is(err, rest.ErrNotInCluster):
+		return "driftd does not run in a pod: set kubeconfig or server instead of in_cluster"
+	}
+	return "see kubectl config get-contexts with the same kubeconfig"
+}
+
+// origin names the place that says where the API server is.
+func (c Config) origin() string {
+	switch {
+	case c.InCluster:
+		return "the cluster that driftd runs in"
+	case c.Server != "":
+		return c.Server
+	case c.Kubeconfig != "" && c.Context != "":
+		return fmt.Sprintf("context %s of %s", c.Context, c.Kubeconfig)
+	case c.Kubeconfig != "":
+		return c.Kubeconfig
+	case c.Context != "":
+		return fmt.Sprintf("context %s of the kubeconfig", c.Context)
+	}
+	return "the kubeconfig's current context"
+}
+
+// expiry returns when the client certificate expires, or zero.
+func expiry(config rest.TLSClientConfig) time.Time {
+	data := config.CertData
+	if len(data) == 0 && config.CertFile != "" {
+		// A file that cannot be read is an error of the transport.
+		data, _ = os.ReadFile(config.CertFile)
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return time.Time{}
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return time.Time{}
+	}
+	return cert.NotAfter
+}

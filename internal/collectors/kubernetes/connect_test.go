@@ -1,0 +1,275 @@
+package kubernetes
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A pair is a certificate with its key, as PEM.
+type pair struct{ cert, key []byte }
+
+// certify makes a self-signed certificate for 127.0.0.1.
+func certify(t *testing.T, from, to time.Time) pair {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: from, NotAfter: to,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair{
+		cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}),
+		key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}),
+	}
+}
+
+// serveTLS serves the handler with the certificate.
+func serveTLS(t *testing.T, p pair, handler http.Handler) *httptest.Server {
+	t.Helper()
+	cert, err := tls.X509KeyPair(p.cert, p.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(handler)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// writeKubeconfig writes a kubeconfig for one server, with a client
+// certificate or else a token.
+func writeKubeconfig(t *testing.T, server string, ca []byte, user string) string {
+	t.Helper()
+	cluster := fmt.Sprintf("server: %q", server)
+	if ca != nil {
+		cluster += ", certificate-authority-data: " + base64.StdEncoding.EncodeToString(ca)
+	}
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+current-context: main
+clusters: [{name: c, cluster: {%s}}]
+users: [{name: u, user: {%s}}]
+contexts: [{name: main, context: {cluster: c, user: u}}]
+`, cluster, user)
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func openCluster(t *testing.T, config Config) *cluster {
+	t.Helper()
+	c, err := open(testEnv(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*cluster)
+}
+
+const secretToken = "s3cr3t-t0k3n"
+
+// unauthorized is an API server that takes no credentials.
+func unauthorized() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 401, "Unauthorized") })
+}
+
+func TestAccessErrors(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	good := certify(t, now.Add(-time.Hour), now.Add(time.Hour))
+	expired := certify(t, now.Add(-48*time.Hour), now.Add(-24*time.Hour))
+	clientCert := fmt.Sprintf("client-certificate-data: %s, client-key-data: %s",
+		base64.StdEncoding.EncodeToString(expired.cert), base64.StdEncoding.EncodeToString(expired.key))
+	token := "token: " + secretToken
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	plain := httptest.NewServer(newFake())
+	t.Cleanup(plain.Close)
+	tests := map[string]struct {
+		reason string
+		config func(*testing.T) Config
+		want   []string
+	}{
+		"token refused": {
+			reason: "the token itself stays hidden",
+			config: func(t *testing.T) Config {
+				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, unauthorized()).URL, good.cert, token)}
+			},
+			want: []string{"https://127.0.0.1:", "401 Unauthorized", "renew the token or certificate"},
+		},
+		"client certificate expired": {
+			reason: "an API server says no more than 401 to it",
+			config: func(t *testing.T) Config {
+				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, unauthorized()).URL, good.cert, clientCert)}
+			},
+			want: []string{"the client certificate expired on " + now.Add(-24*time.Hour).UTC().Format("2006-01-02")},
+		},
+		"server certificate expired": {
+			reason: "that is the server's to mend",
+			config: func(t *testing.T) Config {
+				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, expired, newFake()).URL, expired.cert, token)}
+			},
+			want: []string{"the server's certificate is valid from", "renew it, or set this machine's clock"},
+		},
+		"unknown authority": {
+			reason: "the CA is missing",
+			config: func(t *testing.T) Config { return Config{Server: serveTLS(t, good, newFake()).URL} },
+			want:   []string{"unknown authority", "ca_file"},
+		},
+		"refused": {
+			reason: "nothing listens",
+			config: func(*testing.T) Config { return Config{Server: closed.URL} },
+			want:   []string{closed.URL, "connection refused", "nothing listens there"},
+		},
+		"http for https": {
+			reason: "the scheme is wrong",
+			config: func(t *testing.T) Config {
+				return Config{Server: strings.Replace(serveTLS(t, good, newFake()).URL, "https", "http", 1)}
+			},
+			want: []string{"400 Bad Request", "use https://"},
+		},
+		"https for http": {
+			reason: "the scheme is wrong the other way round",
+			config: func(*testing.T) Config { return Config{Server: strings.Replace(plain.URL, "http", "https", 1)} },
+			want:   []string{"server gave HTTP response to HTTPS client", "use http://"},
+		},
+		"no kubeconfig": {
+			reason: "the file is named",
+			config: func(*testing.T) Config { return Config{Kubeconfig: "/nonexistent/kubeconfig"} },
+			want:   []string{"/nonexistent/kubeconfig", "correct the path"},
+		},
+		"no such context": {
+			reason: "the context is named",
+			config: func(t *testing.T) Config {
+				return Config{Kubeconfig: writeKubeconfig(t, plain.URL, nil, token), Context: "other"}
+			},
+			want: []string{"context other of ", "kubectl config get-contexts"},
+		},
+		"broken kubeconfig": {
+			reason: "what it holds stays hidden",
+			config: func(t *testing.T) Config {
+				file := filepath.Join(t.TempDir(), "kubeconfig")
+				if err := os.WriteFile(file, []byte("users: [{name: u, user: {token: [s3cr3t-t0k3n]}}]\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return Config{Kubeconfig: file}
+			},
+			want: []string{"kubeconfig"},
+		},
+		"not in a cluster": {
+			reason: "in_cluster is for pods",
+			config: func(*testing.T) Config { return Config{InCluster: true} },
+			want:   []string{"the cluster that driftd runs in", "driftd does not run in a pod"},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := Defaults()
+			own := tt.config(t)
+			config.Kubeconfig, config.Context, config.Server, config.InCluster = own.Kubeconfig, own.Context, own.Server, own.InCluster
+			_, err := openCluster(t, config).Collect(t.Context())
+			var access *AccessError
+			if !errors.As(err, &access) {
+				t.Fatalf("%s: Collect() = %v", tt.reason, err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %q lacks %q", tt.reason, err, want)
+				}
+			}
+			if strings.Contains(err.Error(), secretToken) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %q shows a secret or breaks its line", tt.reason, err)
+			}
+		})
+	}
+}
+
+func TestConnectSendsCredentials(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	p := certify(t, now.Add(-time.Hour), now.Add(time.Hour))
+	f := newFake()
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("Authorization") == "Bearer "+secretToken && r.UserAgent() == "driftd" {
+			return false
+		}
+		refuse(w, 401, "Unauthorized")
+		return true
+	}
+	server := serveTLS(t, p, f)
+	dir := t.TempDir()
+	ca, token := filepath.Join(dir, "ca"), filepath.Join(dir, "token")
+	if err := errors.Join(os.WriteFile(ca, p.cert, 0o600), os.WriteFile(token, []byte(secretToken+"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		reason string
+		config Config
+	}{
+		"kubeconfig": {reason: "as kubectl does", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken)}},
+		"context":    {reason: "a context may be named", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken), Context: "main"}},
+		"files":      {reason: "without a kubeconfig", config: Config{Server: server.URL, CAFile: ca, TokenFile: token}},
+		"prefix":     {reason: "behind a proxy that serves it below a path", config: Config{Server: server.URL + "/", CAFile: ca, TokenFile: token}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := Defaults()
+			config.Kubeconfig, config.Context = tt.config.Kubeconfig, tt.config.Context
+			config.Server, config.CAFile, config.TokenFile = tt.config.Server, tt.config.CAFile, tt.config.TokenFile
+			s, err := openCluster(t, config).Collect(t.Context())
+			if err != nil || len(s.Resources) != 7 {
+				t.Errorf("%s: Collect() = %v, %v", tt.reason, keys(s), err)
+			}
+		})
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the credentials went to somebody else: %s", r.URL)
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer server.Close()
+	config := Defaults()
+	config.Kubeconfig = writeKubeconfig(t, server.URL, nil, "token: "+secretToken)
+	_, err := openCluster(t, config).Collect(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "the address redirects") {
+		t.Errorf("Collect() = %v", err)
+	}
+}

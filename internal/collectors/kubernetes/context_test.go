@@ -1,0 +1,43 @@
+package kubernetes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestContextName(t *testing.T) {
+	t.Parallel()
+	const contexts = "contexts: [{name: a, context: {cluster: c, user: u}}, {name: b, context: {cluster: c, user: u}}]\n"
+	tests := map[string]struct {
+		reason  string
+		text    string
+		context string
+		want    string
+		fails   string
+	}{
+		"current":       {reason: "as for kubectl", text: "current-context: b\n" + contexts, want: "b"},
+		"named":         {reason: "a flag is stronger", text: "current-context: b\n" + contexts, context: "a", want: "a"},
+		"unknown":       {reason: "the right ones are named", text: contexts, context: "x", fails: `no context "x": choose one of a, b`},
+		"none current":  {reason: "driftd does not guess", text: contexts, fails: "choose one of a, b with --context"},
+		"none at all":   {reason: "an empty file helps nobody", text: "kind: Config\n", fails: "no kubeconfig context was found"},
+		"no kubeconfig": {reason: "what it holds stays hidden", text: "users: [{user: {token: [s3cr3t-t0k3n]}}]\n", fails: "read kubeconfig"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "kubeconfig")
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ContextName(file, tt.context)
+			if got != tt.want || (err != nil) != (tt.fails != "") {
+				t.Fatalf("%s: ContextName() = %q, %v", tt.reason, got, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), secretToken)) {
+				t.Errorf("%s: ContextName() = %v, want %q", tt.reason, err, tt.fails)
+			}
+		})
+	}
+}

@@ -1,0 +1,318 @@
+package kubernetes
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/kube"
+)
+
+// An api is one kind as the API server serves it, in the version that the
+// server prefers.
+type api struct {
+	// kind is the kind's name in findings, object the one in its objects.
+	kind, object string
+	group        string
+	version      string
+	// resource is its name in paths.
+	resource   string
+	namespaced bool
+	listable   bool
+	watchable  bool
+}
+
+func (a api) apiVersion() string { return groupVersion(a.group, a.version) }
+
+func groupVersion(group, version string) string {
+	if group == "" {
+		return version
+	}
+	return group + "/" + version
+}
+
+// path returns the path of the kind's objects, in one namespace or in all.
+func (a api) path(namespace string) string {
+	root := versionPath(a.group, a.version)
+	if namespace != "" {
+		root += "/namespaces/" + namespace
+	}
+	return root + "/" + a.resource
+}
+
+func versionPath(group, version string) string {
+	if group == "" {
+		return "/api/" + version
+	}
+	return "/apis/" + group + "/" + version
+}
+
+// A catalog is what the API server says that it serves.
+type catalog struct {
+	// apis are sorted by kind; some cannot be listed.
+	apis []api
+	// failed are the groups whose own server does not answer, with the reason.
+	failed map[string]string
+}
+
+func (c *catalog) find(kind string) (api, bool) {
+	i, ok := slices.BinarySearchFunc(c.apis, kind, func(a api, kind string) int { return cmp.Compare(a.kind, kind) })
+	if !ok {
+		return api{}, false
+	}
+	return c.apis[i], true
+}
+
+// A served is one version of one group, as discovery tells it.
+type served struct {
+	group, version string
+	resources      []servedResource
+	// fault is why its resources are not known; "" when they are.
+	fault string
+}
+
+type servedResource struct {
+	name, kind string
+	namespaced bool
+	verbs      []string
+}
+
+// aggregated asks for everything in one answer (KEP-3352); servers before 1.26
+// answer with the old list of groups.
+const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
+
+// discover asks the API server which kinds it serves.
+func discover(ctx context.Context, c *client) (*catalog, error) {
+	var all []served
+	for _, root := range []string{"/api", "/apis"} {
+		found, err := discoverRoot(ctx, c, root)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return newCatalog(all), nil
+}
+
+// newCatalog takes each kind in the first version that can be listed: versions
+// come in the server's order of preference.
+func newCatalog(all []served) *catalog {
+	c := &catalog{failed: map[string]string{}}
+	kinds := map[string]api{}
+	for _, v := range all {
+		if v.fault != "" {
+			c.failed[v.group] = v.fault
+		}
+		for _, r := range v.resources {
+			a := newAPI(v, r)
+			if known, ok := kinds[a.kind]; !ok || (!known.listable && a.listable) {
+				kinds[a.kind] = a
+			}
+		}
+	}
+	c.apis = slices.SortedFunc(maps.Values(kinds), func(a, b api) int { return cmp.Compare(a.kind, b.kind) })
+	return c
+}
+
+func newAPI(v served, r servedResource) api {
+	return api{
+		kind:       kube.KindName(groupVersion(v.group, v.version), r.kind),
+		object:     r.kind,
+		group:      v.group,
+		version:    v.version,
+		resource:   r.name,
+		namespaced: r.namespaced,
+		listable:   slices.Contains(r.verbs, "list"),
+		watchable:  slices.Contains(r.verbs, "watch"),
+	}
+}
+
+// discovery is any of the answers to a request for /api or /apis.
+type discovery struct {
+	Kind string `json:"kind"`
+	// Items of an APIGroupDiscoveryList.
+	Items []struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Versions []versionDiscovery `json:"versions"`
+	} `json:"items"`
+	// Versions of the core group (APIVersions).
+	Versions []string `json:"versions"`
+	// Groups of an APIGroupList.
+	Groups []struct {
+		Name     string `json:"name"`
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+		Preferred struct {
+			Version string `json:"version"`
+		} `json:"preferredVersion"`
+	} `json:"groups"`
+}
+
+type versionDiscovery struct {
+	Version   string `json:"version"`
+	Freshness string `json:"freshness"`
+	Resources []struct {
+		Resource     string `json:"resource"`
+		ResponseKind struct {
+			Kind string `json:"kind"`
+		} `json:"responseKind"`
+		Scope string   `json:"scope"`
+		Verbs []string `json:"verbs"`
+	} `json:"resources"`
+}
+
+func discoverRoot(ctx context.Context, c *client, root string) ([]served, error) {
+	var answer discovery
+	if err := c.getJSON(ctx, request{path: root, accept: aggregated}, &answer); err != nil {
+		return nil, err
+	}
+	switch answer.Kind {
+	case "APIGroupDiscoveryList":
+		return answer.aggregated(), nil
+	case "APIVersions", "APIGroupList":
+		return discoverEach(ctx, c, answer.groupVersions())
+	}
+	return nil, &answerError{fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, printable(answer.Kind))}
+}
+
+func (d *discovery) aggregated() []served {
+	var all []served
+	for _, group := range d.Items {
+		for _, v := range group.Versions {
+			all = append(all, v.served(group.Metadata.Name))
+		}
+	}
+	return all
+}
+
+func (v *versionDiscovery) served(group string) served {
+	s := served{group: group, version: v.Version}
+	if v.Freshness == "Stale" {
+		s.fault = unavailable(group, v.Version)
+		return s
+	}
+	for _, r := range v.Resources {
+		if r.ResponseKind.Kind != "" {
+			s.resources = append(s.resources, servedResource{r.Resource, r.ResponseKind.Kind, r.Scope == "Namespaced", r.Verbs})
+		}
+	}
+	return s
+}
+
+func unavailable(group, version string) string {
+	return fmt.Sprintf("the server behind the API group %s does not answer; see kubectl describe apiservice %s.%s", group, version, group)
+}
+
+// groupVersions lists the versions of every group, the preferred one first.
+func (d *discovery) groupVersions() []served {
+	var all []served
+	for _, v := range d.Versions {
+		all = append(all, served{version: v})
+	}
+	for _, group := range d.Groups {
+		all = append(all, served{group: group.Name, version: group.Preferred.Version})
+		for _, v := range group.Versions {
+			if v.Version != group.Preferred.Version {
+				all = append(all, served{group: group.Name, version: v.Version})
+			}
+		}
+	}
+	return all
+}
+
+// discoverEach asks for each version of each group on its own. One that does
+// not answer is a fault of its group alone, unless none does.
+func discoverEach(ctx context.Context, c *client, all []served) ([]served, error) {
+	errs := make([]error, len(all))
+	free := make(chan struct{}, maxDiscoveries)
+	var wait sync.WaitGroup
+	for i := range all {
+		wait.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			all[i].resources, errs[i] = discoverVersion(ctx, c, all[i])
+		})
+	}
+	wait.Wait()
+	failed := 0
+	for i, err := range errs {
+		if err != nil {
+			failed++
+			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + printable(err.Error())
+		}
+	}
+	if failed == len(all) && failed > 0 {
+		return nil, errs[0]
+	}
+	return all, nil
+}
+
+// maxDiscoveries is how many versions are asked for at once.
+const maxDiscoveries = 8
+
+func discoverVersion(ctx context.Context, c *client, v served) ([]servedResource, error) {
+	var answer struct {
+		Resources []struct {
+			Name       string   `json:"name"`
+			Kind       string   `json:"kind"`
+			Namespaced bool     `json:"namespaced"`
+			Verbs      []string `json:"verbs"`
+		} `json:"resources"`
+	}
+	if err := c.getJSON(ctx, request{path: versionPath(v.group, v.version)}, &answer); err != nil {
+		return nil, err
+	}
+	var found []servedResource
+	for _, r := range answer.Resources {
+		if !strings.Contains(r.Name, "/") {
+			found = append(found, servedResource{r.Name, r.Kind, r.Namespaced, r.Verbs})
+		}
+	}
+	return found, nil
+}
+
+// getJSON decodes the answer into the given value.
+func (c *client) getJSON(ctx context.Context, req request, into any) error {
+	return c.do(ctx, req, func(body io.Reader) error {
+		data, err := readAll(body, c.maxAnswer)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, into); err != nil {
+			return notJSON(err)
+		}
+		return nil
+	})
+}
+
+// notJSON calls an answer that merely ends too early broken.
+func notJSON(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
+		return io.ErrUnexpectedEOF
+	}
+	return &answerError{"the answer is not the JSON of a Kubernetes API server"}
+}
+
+func readAll(body io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(body, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		return nil, &tooLargeError{what: "the answer", limit: limit}
+	}
+	return data, err
+}
+
+// isMissing tells an answer that says: there is no such thing here.
+func isMissing(err error) bool { return codeOf(err) == http.StatusNotFound }

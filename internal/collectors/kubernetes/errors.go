@@ -1,0 +1,195 @@
+package kubernetes
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// An AccessError says why nothing of a source could be read, and what to do.
+type AccessError struct {
+	// Server is the address of the API server, or what should have told it.
+	Server string
+	Err    error
+	// Hint is the next step.
+	Hint string
+}
+
+// Error names the server, what is wrong and the next step, on one line.
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint)
+}
+
+// Unwrap returns what is wrong.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// explain gives the next step for an error that concerns the server as a whole.
+func (c *client) explain(err error, now time.Time) *AccessError {
+	hint := statusHint(codeOf(err))
+	if codeOf(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
+		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
+	}
+	if hint == "" {
+		hint = certificateHint(err)
+	}
+	if hint == "" {
+		hint = networkHint(err)
+	}
+	return &AccessError{Server: c.server(), Err: firstLine(err), Hint: hint}
+}
+
+func statusHint(code int) string {
+	switch {
+	case code == http.StatusUnauthorized:
+		return "the credentials are refused: renew the token or certificate, or log in again"
+	case code == http.StatusForbidden:
+		return "grant the user the cluster role system:discovery, and get, list and watch on what it shall read"
+	case code == http.StatusBadRequest:
+		return "the request is not understood: use https:// where the server speaks TLS"
+	case code == http.StatusTooManyRequests:
+		return "the API server asks to slow down: lower qps and concurrency"
+	case code >= 300 && code < 400:
+		return "the address redirects: set the API server's own address"
+	case code == http.StatusNotFound:
+		return "this is no Kubernetes API server, or the path in its address is wrong"
+	case code >= 500:
+		return "the API server is in trouble: see kubectl get --raw /readyz?verbose"
+	}
+	return ""
+}
+
+func certificateHint(err error) string {
+	var (
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		host    x509.HostnameError
+		record  tls.RecordHeaderError
+		alert   tls.AlertError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
+			invalid.Cert.NotBefore.UTC().Format(time.RFC3339), invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
+	case errors.As(err, &invalid):
+		return "the server needs another certificate"
+	case errors.As(err, &host):
+		return "use an address that the server's certificate names, or set tls-server-name in the kubeconfig"
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not speak TLS: use http:// or the right port"
+	case errors.As(err, &alert):
+		return "the server refuses the TLS handshake: check the client certificate"
+	}
+	return ""
+}
+
+func networkHint(err error) string {
+	var (
+		slow *timeoutError
+		name *net.DNSError
+		dial *net.OpError
+	)
+	switch {
+	case errors.As(err, &slow):
+		return "see that the address and the firewalls on the way let driftd through, or raise timeout"
+	case errors.As(err, &name):
+		return "the name does not resolve: check the server's address and this machine's DNS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there: see that the API server runs and the port is right"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return "see that the network has a way to this address"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "the connection broke off: see what lies between driftd and the API server"
+	case strings.Contains(err.Error(), "getting credentials"):
+		return "the kubeconfig's credential plugin fails: run kubectl with the same kubeconfig and user"
+	}
+	return "run kubectl get --raw /version with the same kubeconfig to see more"
+}
+
+// firstLine keeps an error that a plugin spread over many lines on one.
+func firstLine(err error) error {
+	if !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return &lineError{printable(line), err}
+}
+
+type lineError struct {
+	text string
+	err  error
+}
+
+func (e *lineError) Error() string { return e.text }
+func (e *lineError) Unwrap() error { return e.err }
+
+// reason says why a target was not fully read, and what to do.
+func (t target) reason(err error) string {
+	path := t.path()
+	var (
+		slow  *timeoutError
+		large *tooLargeError
+	)
+	switch code := codeOf(err); {
+	case code == http.StatusForbidden:
+		return t.forbidden(err)
+	case code == http.StatusUnauthorized:
+		return "the credentials were refused during the scan: renew them"
+	case code == http.StatusGone:
+		return fmt.Sprintf("the list expired %d times before its last page: raise page_size", maxExpired)
+	case code == http.StatusTooManyRequests:
+		return fmt.Sprintf("%v: lower qps and concurrency", err)
+	case code != 0:
+		return fmt.Sprintf("%v; see kubectl get --raw '%s?limit=1'", err, path)
+	case errors.As(err, &slow):
+		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
+	case errors.As(err, &large):
+		return fmt.Sprintf("%v: raise %s", err, large.setting)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the scan ended before it was read"
+	}
+	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", printable(err.Error()), path)
+}
+
+// forbidden says who lacks which right where.
+func (t target) forbidden(err error) string {
+	resource, where, way := t.resource, "at cluster scope", ""
+	if t.group != "" {
+		resource += "." + t.group
+	}
+	switch {
+	case t.namespace != "":
+		where = "in namespace " + t.namespace
+	case t.namespaced:
+		where, way = "in all namespaces", ", name namespaces in try_namespaces"
+	}
+	who := "this user"
+	if _, rest, ok := strings.Cut(err.Error(), `User "`); ok {
+		name, _, _ := strings.Cut(rest, `"`)
+		who = fmt.Sprintf("user %q", name)
+	}
+	return fmt.Sprintf("forbidden: %s cannot list %s %s; grant list and watch on it%s, or exclude the kind", who, resource, where, way)
+}
+
+// unreadableReason names the first few objects that cannot be decoded.
+func unreadableReason(objects []unreadable) string {
+	const shown = 3
+	var faults []string
+	for _, o := range objects[:min(shown, len(objects))] {
+		faults = append(faults, o.fault())
+	}
+	text := strings.Join(faults, "; ")
+	if more := len(objects) - shown; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return "objects that cannot be read: " + text + "; write them anew, or exclude the kind"
+}

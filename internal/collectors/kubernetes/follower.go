@@ -1,0 +1,237 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A follower keeps one target of the inventory up to date by a watch, and by a
+// new list where the watch cannot go on.
+type follower struct {
+	*reader
+	target
+	cluster *cluster
+	updates chan<- update
+	// version is where the watch goes on; "" when the target must be listed.
+	version string
+	// failures are those in a row; alive is when the target was last known to
+	// be up to date.
+	failures int
+	alive    time.Time
+	doubted  bool
+}
+
+// newFollower returns nil for what cannot be watched: a kind without that
+// verb, or one that may not be read, which only a new look finds changed.
+func newFollower(c *cluster, r *reader, l listing, updates chan<- update) *follower {
+	if !l.watchable || isDenied(l.err) {
+		return nil
+	}
+	f := &follower{reader: r, target: l.target, cluster: c, updates: updates, version: l.version, alive: c.now()}
+	if l.err != nil {
+		f.version = ""
+	}
+	return f
+}
+
+// isDenied tells an error that trying again does not mend.
+func isDenied(err error) bool {
+	switch codeOf(err) {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
+		return true
+	}
+	return false
+}
+
+// run follows the target until ctx ends or there is nothing left to follow.
+func (f *follower) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := f.step(ctx)
+		if isDenied(err) {
+			f.giveUp(ctx, err)
+			return
+		}
+		if codeOf(err) == http.StatusGone {
+			f.version = ""
+		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
+			f.doubt(ctx, f.reason(err))
+		}
+		// An end of ctx ends the loop.
+		_ = sleep(ctx, f.cluster.retryAfter(f.failures))
+		f.failures++
+	}
+}
+
+// step lists the target when it must be, and watches it as long as one request
+// lasts.
+func (f *follower) step(ctx context.Context) error {
+	if f.version == "" {
+		l := f.list(ctx, f.target)
+		if l.err != nil {
+			return l.err
+		}
+		f.version = l.version
+		f.send(ctx, func(inv *inventory) bool { return inv.replace(l) })
+	}
+	return f.watch(ctx)
+}
+
+// giveUp ends the following of what may not be watched: it stays as the last
+// full look found it. What may not even be listed any more, or is no longer
+// served, is not known.
+func (f *follower) giveUp(ctx context.Context, err error) {
+	f.cluster.env.Log.WarnContext(ctx, "kind is not followed until the next full look; grant watch on it",
+		"kind", f.kind, "namespace", f.namespace, "err", err)
+	if f.version == "" || isMissing(err) {
+		f.doubt(ctx, f.reason(err))
+	}
+}
+
+// works notes that the stream stands: the target is up to date from here on.
+func (f *follower) works(ctx context.Context) {
+	f.alive = f.cluster.now()
+	if f.doubted {
+		f.doubt(ctx, "")
+	}
+}
+
+func (f *follower) doubt(ctx context.Context, reason string) {
+	f.doubted = reason != ""
+	f.send(ctx, func(inv *inventory) bool { return inv.distrust(f.target, reason) })
+}
+
+func (f *follower) send(ctx context.Context, u update) {
+	select {
+	case f.updates <- u:
+	case <-ctx.Done():
+	}
+}
+
+// watchTime is how long a watch lasts at least before the server ends it and
+// another begins; it is at most twice as long.
+const watchTime = 5 * time.Minute
+
+// settled is how long a stream stands that did not break at once.
+const settled = 5 * time.Second
+
+// watch hands on what happens to the target until the stream ends. A stream
+// that ends in order is no error.
+func (f *follower) watch(ctx context.Context) error {
+	lasts := time.Duration(float64(watchTime) * (1 + f.jitter()))
+	ctx, cancel := context.WithTimeout(ctx, lasts+f.timeout)
+	defer cancel()
+	if err := f.limiter.Wait(ctx); err != nil {
+		return err
+	}
+	late := time.AfterFunc(f.timeout, cancel)
+	body, err := f.client.send(ctx, request{path: f.path(), query: url.Values{
+		"watch":               {"1"},
+		"allowWatchBookmarks": {"true"},
+		"resourceVersion":     {f.version},
+		"timeoutSeconds":      {strconv.Itoa(int(lasts.Seconds()))},
+	}})
+	inTime := late.Stop()
+	if err != nil {
+		if !inTime {
+			return &timeoutError{f.timeout}
+		}
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	f.works(ctx)
+	err = f.events(ctx, body)
+	now := f.cluster.now()
+	if now.Sub(f.alive) > settled {
+		f.failures = 0
+	}
+	f.alive = now
+	return err
+}
+
+func (f *follower) events(ctx context.Context, body io.Reader) error {
+	s := newStream(body, f.config.MaxObjectSize, 0)
+	for {
+		raw, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return s.fault(err)
+		}
+		if err := f.event(ctx, raw); err != nil {
+			return err
+		}
+		f.failures = 0
+	}
+}
+
+// An event is one line of a watch.
+type event struct {
+	Type   string         `json:"type"`
+	Object jsontext.Value `json:"object"`
+}
+
+func readEvent(raw jsontext.Value) (event, error) {
+	var e event
+	err := json.Unmarshal(raw, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil || e.Object == nil {
+		return event{}, &answerError{"the watch tells something that is no event"}
+	}
+	return e, nil
+}
+
+func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
+	e, err := readEvent(raw)
+	if err != nil {
+		return err
+	}
+	switch e.Type {
+	case "ERROR":
+		return e.status()
+	case "BOOKMARK":
+		f.advance(labelOf(e.Object))
+		return nil
+	case "ADDED", "MODIFIED", "DELETED":
+		f.object(ctx, e)
+		return nil
+	}
+	return &answerError{fmt.Sprintf("the watch tells an event of type %q", printable(e.Type))}
+}
+
+func (e event) status() error {
+	var s status
+	if err := json.Unmarshal(e.Object, &s); err != nil {
+		return &answerError{"the watch tells an error that cannot be read"}
+	}
+	return s.error()
+}
+
+func (f *follower) object(ctx context.Context, e event) {
+	name := labelOf(e.Object)
+	o, err := f.reader.object(f.api, e.Object)
+	switch {
+	case e.Type == "DELETED":
+		f.send(ctx, func(inv *inventory) bool { return inv.remove(f.target, name.id()) })
+	case err != nil:
+		f.send(ctx, func(inv *inventory) bool { return inv.spoil(f.target, unreadable{name, err}) })
+	default:
+		f.send(ctx, func(inv *inventory) bool { return inv.put(f.target, o) })
+	}
+	f.advance(name)
+}
+
+// advance moves to where the watch goes on.
+func (f *follower) advance(name label) {
+	if version := name.Metadata.ResourceVersion; version != "" {
+		f.version = version
+	}
+}

@@ -1,0 +1,167 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// maxExpired is how often a list is begun anew that expired while it was
+	// paged (410).
+	maxExpired = 3
+	// maxPages bounds a list whose end never comes.
+	maxPages = 100_000
+)
+
+// A target is what one list or watch reads: a kind in one namespace, or in all
+// of them.
+type target struct {
+	api
+	namespace string
+}
+
+// path returns the path of the target's objects.
+func (t target) path() string { return t.api.path(t.namespace) }
+
+// A listing is the result of listing a target.
+type listing struct {
+	target
+	resources []model.Resource
+	// version is the resourceVersion from which a watch goes on.
+	version string
+	// unreadable are objects that were there and could not be decoded.
+	unreadable []unreadable
+	// err is why the list is not whole; nil when every page was read.
+	err error
+}
+
+// list reads every page of the target. What was read before an error is kept.
+func (r *reader) list(ctx context.Context, t target) listing {
+	var l listing
+	for range maxExpired {
+		l = r.pages(ctx, t)
+		if codeOf(l.err) != http.StatusGone {
+			break
+		}
+	}
+	return l
+}
+
+func (r *reader) pages(ctx context.Context, t target) listing {
+	l := listing{target: t}
+	next := ""
+	for range maxPages {
+		p, err := r.page(ctx, t, next)
+		if err != nil {
+			l.err = err
+			return l
+		}
+		l.add(p)
+		if p.next == "" {
+			return l
+		}
+		if p.next == next {
+			break
+		}
+		next = p.next
+	}
+	l.err = &answerError{"the list does not end"}
+	return l
+}
+
+// add takes over a page. The first page's version counts: what happened after
+// it is told again by a watch.
+func (l *listing) add(p page) {
+	if l.version == "" {
+		l.version = p.version
+	}
+	l.resources = append(l.resources, p.resources...)
+	l.unreadable = append(l.unreadable, p.unreadable...)
+}
+
+// sort orders the resources by key, and drops what a list told twice.
+func (l *listing) sort() {
+	byKey := func(a, b model.Resource) int { return a.Compare(b.Key) }
+	if !slices.IsSortedFunc(l.resources, byKey) {
+		slices.SortStableFunc(l.resources, byKey)
+	}
+	l.resources = slices.CompactFunc(l.resources, func(a, b model.Resource) bool { return a.Key == b.Key })
+}
+
+// A page is one answer to a list request.
+type page struct {
+	resources     []model.Resource
+	unreadable    []unreadable
+	version, next string
+}
+
+func (r *reader) page(ctx context.Context, t target, next string) (page, error) {
+	req := request{path: t.path(), query: url.Values{"limit": {strconv.Itoa(r.config.PageSize)}}}
+	if next != "" {
+		req.query.Set("continue", next)
+	}
+	var p page
+	err := r.do(ctx, req, func(body io.Reader) error {
+		p = page{}
+		return r.readPage(body, t.api, &p)
+	})
+	return p, err
+}
+
+// readPage decodes the items as they arrive; no more than one is held as text.
+func (r *reader) readPage(body io.Reader, a api, p *page) error {
+	s := newStream(body, r.config.MaxObjectSize, r.config.MaxPageSize)
+	doc, err := s.document(func(_ *document, raw jsontext.Value) {
+		resource, err := r.object(a, raw)
+		if err != nil {
+			p.unreadable = append(p.unreadable, unreadable{labelOf(raw), err})
+			return
+		}
+		p.resources = append(p.resources, resource)
+	})
+	if err != nil {
+		return early(err)
+	}
+	return p.finish(doc)
+}
+
+// early calls a list that is not there at all one that broke off.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// finish reads what the list says of itself. Its items may be null where a
+// server has none.
+func (p *page) finish(doc *document) error {
+	kind := doc.text("kind")
+	if items := doc.field("items"); items != nil && items.Kind() == 'n' {
+		doc.isList = true
+	}
+	if !doc.isList || !strings.HasSuffix(kind, "List") {
+		return &answerError{fmt.Sprintf("the answer is no list but a %q", printable(kind))}
+	}
+	var meta struct {
+		ResourceVersion string `json:"resourceVersion"`
+		Continue        string `json:"continue"`
+	}
+	if err := json.Unmarshal(doc.field("metadata"), &meta); err != nil {
+		return &answerError{"the list has no metadata"}
+	}
+	p.version, p.next = meta.ResourceVersion, meta.Continue
+	return nil
+}

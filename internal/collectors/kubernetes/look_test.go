@@ -1,0 +1,484 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// keys returns the kind and id of each resource.
+func keys(s model.Snapshot) []string {
+	var all []string
+	for _, r := range s.Resources {
+		all = append(all, strings.TrimPrefix(r.Kind, Type+"/")+" "+r.ID)
+	}
+	return all
+}
+
+// coverage returns "kind place" with "ok" or the reason.
+func coverage(s model.Snapshot) map[string]string {
+	all := map[string]string{}
+	for _, c := range s.Coverage {
+		text := "ok"
+		if !c.Complete {
+			text = c.Reason
+		}
+		all[strings.TrimSpace(strings.TrimPrefix(c.Kind, Type+"/")+" "+c.Place)] = text
+	}
+	return all
+}
+
+const excludedText = "left out by the setting exclude_kinds"
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	s, err := newTestCluster(t, newFake(), nil).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"ConfigMap shop/web", "Deployment.apps bank/vault", "Deployment.apps shop/db", "Deployment.apps shop/web",
+		"Namespace shop", "Node n1", "Widget.example.org shop/w",
+	}
+	if diff := cmp.Diff(want, keys(s)); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	wantCoverage := map[string]string{
+		"": "ok", "ConfigMap": "ok", "Deployment.apps": "ok", "Namespace": "ok", "Node": "ok", "Widget.example.org": "ok",
+		"Event": excludedText, "TokenReview.authentication.k8s.io": "the API server gives no list of this kind",
+	}
+	if diff := cmp.Diff(wantCoverage, coverage(s)); diff != "" {
+		t.Errorf("coverage (-want +got):\n%s", diff)
+	}
+	if s.Version != "v1.36.3" || s.Source != "prod" {
+		t.Errorf("source %q, version %q", s.Source, s.Version)
+	}
+	widget := s.Kinds["kubernetes/Widget.example.org"]
+	if widget == nil || widget.Schema == nil || !widget.Namespaced || widget.Version != "example.org/v1" {
+		t.Errorf("the custom kind is not known: %+v", widget)
+	}
+}
+
+func TestCollectPages(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	whole, err := newTestCluster(t, f, nil).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paged, err := newTestCluster(t, f, func(c *Config) { c.PageSize = 1 }).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(keys(whole), keys(paged)); diff != "" {
+		t.Errorf("pages change what is found (-whole +paged):\n%s", diff)
+	}
+}
+
+const deployments = "/apis/apps/v1/deployments"
+
+// at answers in the place of the server at one path.
+func at(path string, answer http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != path {
+			return false
+		}
+		answer(w, r)
+		return true
+	}
+}
+
+func forbid(w http.ResponseWriter, _ *http.Request) {
+	refuse(w, http.StatusForbidden, `deployments.apps is forbidden: User "bob" cannot list resource "deployments"`)
+}
+
+func write(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
+}
+
+func TestCollectNarrowsCoverage(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		change func(*Config)
+		answer http.HandlerFunc
+		want   map[string]string
+		found  int
+	}{
+		"forbidden": {
+			reason: "a kind that may not be read narrows coverage, and says who lacks what",
+			answer: forbid,
+			want: map[string]string{"Deployment.apps": `forbidden: user "bob" cannot list deployments.apps in all namespaces; ` +
+				`grant list and watch on it, name namespaces in try_namespaces, or exclude the kind`},
+			found: 4,
+		},
+		"forbidden but in a namespace": {
+			reason: "where all at once is forbidden, namespaces are tried",
+			change: func(c *Config) { c.TryNamespaces = []string{"shop", "empty", "shop"} },
+			answer: forbid,
+			want: map[string]string{
+				"Deployment.apps": `forbidden: user "bob" cannot list deployments.apps in all namespaces; ` +
+					`grant list and watch on it, name namespaces in try_namespaces, or exclude the kind`,
+				"Deployment.apps shop": "ok", "Deployment.apps empty": "ok",
+			},
+			found: 6,
+		},
+		"busy": {
+			reason: "a server that stays busy is not asked for ever",
+			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusTooManyRequests, "too many") },
+			want:   map[string]string{"Deployment.apps": "429 Too Many Requests: too many: lower qps and concurrency"},
+			found:  4,
+		},
+		"method not allowed": {
+			reason: "objects may be there that nobody can list",
+			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusMethodNotAllowed, "") },
+			want:   map[string]string{"Deployment.apps": "405 Method Not Allowed; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
+			found:  4,
+		},
+		"not found but served": {
+			reason: "404 proves nothing while discovery lists the kind",
+			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "") },
+			want:   map[string]string{"Deployment.apps": "404 Not Found; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
+			found:  4,
+		},
+		"expired": {
+			reason: "a list that always expires is given up",
+			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusGone, "expired") },
+			want:   map[string]string{"Deployment.apps": "the list expired 3 times before its last page: raise page_size"},
+			found:  4,
+		},
+		"no list": {
+			reason: "an answer of another shape is no empty list",
+			answer: write(`{"kind":"Deployment","metadata":{}}`),
+			want:   map[string]string{"Deployment.apps": `the answer is no list but a "Deployment"; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'`},
+			found:  4,
+		},
+		"list without end": {
+			reason: "a page that leads to itself ends",
+			answer: write(`{"kind":"DeploymentList","metadata":{"continue":"x"},"items":[]}`),
+			want:   map[string]string{"Deployment.apps": "the list does not end; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
+			found:  4,
+		},
+		"null items": {
+			reason: "some servers write an empty list as null",
+			answer: write(`{"kind":"DeploymentList","metadata":{},"items":null}`),
+			want:   map[string]string{"Deployment.apps": "ok"},
+			found:  4,
+		},
+		"objects that cannot be decoded": {
+			reason: "they are named, and the others are kept",
+			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[
+				{"metadata":{"name":"good","namespace":"shop"}},
+				{"metadata":{"name":"twice","namespace":"shop"},"spec":{"a":1,"a":2}},
+				{"metadata":{"namespace":"shop"}},
+				{"kind":"Pod","apiVersion":"v1","metadata":{"name":"other"}},
+				{"metadata":{"name":"deep"},"spec":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}]}`),
+			want: map[string]string{"Deployment.apps": "objects that cannot be read: " +
+				`shop/twice: at /spec/a: duplicate object member name; an object without a name: not a Kubernetes object; ` +
+				"other: it calls itself kubernetes/Pod; and 1 more; write them anew, or exclude the kind"},
+			found: 5,
+		},
+		"an object beyond the bound": {
+			reason: "a bound is named with its setting",
+			change: func(c *Config) { c.MaxObjectSize = 1 << 10 },
+			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<10) + `"}}]}`),
+			want:   map[string]string{"Deployment.apps": "an object is larger than 1024 bytes: raise max_object_size"},
+			found:  4,
+		},
+		"ten megabytes": {
+			reason: "an object of 10 MB is read",
+			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[{"metadata":{"name":"big","namespace":"shop"},"spec":{"a":"` +
+				strings.Repeat("x", 10<<20) + `"}}]}`),
+			want:  map[string]string{"Deployment.apps": "ok"},
+			found: 5,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.before = at(deployments, tt.answer)
+				s, err := newTestCluster(t, f, tt.change).Collect(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := map[string]string{}
+				for scope, text := range coverage(s) {
+					if strings.HasPrefix(scope, "Deployment") {
+						got[scope] = text
+					}
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%s: coverage (-want +got):\n%s", tt.reason, diff)
+				}
+				if len(s.Resources) != tt.found {
+					t.Errorf("%s: found %v", tt.reason, keys(s))
+				}
+			})
+		})
+	}
+}
+
+func TestCollectNamespaces(t *testing.T) {
+	t.Parallel()
+	s, err := newTestCluster(t, newFake(), func(c *Config) { c.Namespaces = []string{"shop"} }).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"ConfigMap shop/web", "Deployment.apps shop/db", "Deployment.apps shop/web", "Namespace shop", "Node n1", "Widget.example.org shop/w"}
+	if diff := cmp.Diff(want, keys(s)); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	if ok, reason := s.Covers("kubernetes/Deployment.apps", "bank"); ok || !strings.Contains(reason, "namespaces") {
+		t.Errorf("a namespace that was left out is covered: %q", reason)
+	}
+	if ok, _ := s.Covers("kubernetes/Deployment.apps", "shop"); !ok {
+		t.Error("the namespace that was read is not covered")
+	}
+}
+
+func TestCollectBeginsAnExpiredListAnew(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	var expired atomic.Bool
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != deployments || r.URL.Query().Get("continue") == "" || expired.Swap(true) {
+			return false
+		}
+		f.put("deployments", "shop", "new", `"spec":{}`)
+		refuse(w, http.StatusGone, "the provided continue parameter is too old")
+		return true
+	}
+	s, err := newTestCluster(t, f, func(c *Config) { c.PageSize = 2 }).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Resources); n != 8 || coverage(s)["Deployment.apps"] != "ok" {
+		t.Errorf("after 410: %v, %s", keys(s), coverage(s)["Deployment.apps"])
+	}
+}
+
+func TestCollectTakesAVanishedKindForEmpty(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.before = at("/apis/example.org/v1/widgets", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.kinds[len(f.kinds)-1].resource == "widgets" {
+			f.kinds = f.kinds[:len(f.kinds)-1]
+		}
+		refuse(w, http.StatusNotFound, "404 page not found")
+	})
+	s, err := newTestCluster(t, f, nil).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, reason := s.Covers("kubernetes/Widget.example.org", "shop"); !ok {
+		t.Errorf("a kind that is no longer served has no objects: %s", reason)
+	}
+}
+
+func TestCollectTriesAgain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		answer http.HandlerFunc
+		least  time.Duration
+	}{
+		"500":         {reason: "a server may stumble", answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "etcd leader changed") }, least: 200 * time.Millisecond},
+		"503":         {reason: "a server may restart", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, least: 200 * time.Millisecond},
+		"429":         {reason: "the pause that is asked for is kept", answer: busy("7"), least: 7 * time.Second},
+		"broken off":  {reason: "connections break", answer: write(`{"kind":"DeploymentList","items":[{"metadata"`), least: 200 * time.Millisecond},
+		"broken late": {reason: "nothing of a broken page stays", answer: write(`{"kind":"DeploymentList","items":[{"metadata":{"name":"x"}}`), least: 200 * time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				var failed atomic.Bool
+				f.before = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Path != deployments || failed.Swap(true) {
+						return false
+					}
+					tt.answer(w, r)
+					return true
+				}
+				began := time.Now()
+				s, err := newTestCluster(t, f, nil).Collect(t.Context())
+				if err != nil || len(s.Resources) != 7 || coverage(s)["Deployment.apps"] != "ok" {
+					t.Errorf("%s: %v, %v, %s", tt.reason, err, keys(s), coverage(s)["Deployment.apps"])
+				}
+				if took := time.Since(began); took < tt.least || took > tt.least+time.Second {
+					t.Errorf("%s: it took %s, want %s", tt.reason, took, tt.least)
+				}
+			})
+		})
+	}
+}
+
+func busy(seconds string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", seconds)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+}
+
+func TestCollectDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.before = at(deployments, busy("3600"))
+		began := time.Now()
+		s, err := newTestCluster(t, f, nil).Collect(t.Context())
+		if err != nil || coverage(s)["Deployment.apps"] == "ok" {
+			t.Errorf("Collect() = %v", err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it waited %s for a server that asks for an hour", took)
+		}
+	})
+}
+
+func TestCollectHungKindDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		for i := range 20 {
+			f.kinds = append(f.kinds, fakeKind{"slow.example.org", "v1", fmt.Sprintf("slow%d", i), fmt.Sprintf("Slow%d", i), false, readable})
+		}
+		began := time.Now()
+		others := map[string]time.Duration{}
+		f.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.Contains(r.URL.Path, "slow") {
+				<-r.Context().Done()
+				return true
+			}
+			f.mu.Lock()
+			others[r.URL.Path] = time.Since(began)
+			f.mu.Unlock()
+			return false
+		}
+		s, err := newTestCluster(t, f, nil).Collect(t.Context())
+		if err != nil || len(s.Resources) != 7 {
+			t.Fatalf("Collect() = %v, %v", keys(s), err)
+		}
+		for path, after := range others {
+			if after > time.Second {
+				t.Errorf("%s was read after %s only", path, after)
+			}
+		}
+		if reason := coverage(s)["Slow1.slow.example.org"]; !strings.Contains(reason, "no full answer within 30s: raise timeout") {
+			t.Errorf("a hung kind: %q", reason)
+		}
+	})
+}
+
+func TestCollectFailsAsAWhole(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		before func(http.ResponseWriter, *http.Request) bool
+		want   string
+	}{
+		"discovery 401": {
+			reason: "no credentials, no scan",
+			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true },
+			want:   "read https://api.example.org:6443: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+		},
+		"discovery 403": {
+			reason: "discovery is a right too",
+			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 403, "no"); return true },
+			want:   "read https://api.example.org:6443: 403 Forbidden: no; grant the user the cluster role system:discovery, and get, list and watch on what it shall read",
+		},
+		"every list 401": {
+			reason: "a token may expire between discovery and the lists",
+			before: func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.Count(r.URL.Path, "/") < 3 {
+					return false
+				}
+				refuse(w, 401, "Unauthorized")
+				return true
+			},
+			want: "read https://api.example.org:6443: list configmaps: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+		},
+		"another server": {
+			reason: "not every server is an API server",
+			before: func(w http.ResponseWriter, _ *http.Request) bool {
+				_, _ = io.WriteString(w, `{"ok":true}`)
+				return true
+			},
+			want: `read https://api.example.org:6443: /api answers with kind "": it is no Kubernetes API server; run kubectl get --raw /version with the same kubeconfig to see more`,
+		},
+		"hangs": {
+			reason: "a server that hangs costs one timeout",
+			before: func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true },
+			want:   "read https://api.example.org:6443: no full answer within 30s; see that the address and the firewalls on the way let driftd through, or raise timeout",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.before = tt.before
+				_, err := newTestCluster(t, f, nil).Collect(t.Context())
+				var access *AccessError
+				if !errors.As(err, &access) || err.Error() != tt.want {
+					t.Errorf("%s: Collect() =\n%v, want\n%s", tt.reason, err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCollectConnectsAnewAfterAFailure(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.before = func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true }
+	c := newTestCluster(t, f, nil)
+	connects, connect := 0, c.connect
+	c.connect = func() (*client, error) {
+		connects++
+		return connect()
+	}
+	for range 2 {
+		if _, err := c.Collect(t.Context()); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	f.before = nil
+	for range 2 {
+		if _, err := c.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if connects != 3 {
+		t.Errorf("connected %d times, want 3: renewed credentials are taken up, and what works is kept", connects)
+	}
+}
+
+func TestCollectEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.before = at(deployments, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := newTestCluster(t, f, nil).Collect(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Collect() = %v", err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package kubernetes
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/driftd/driftd/internal/collectors"
+)
+
+// Probe asks the API server who it is and who we are to it, and tries to list
+// one object of each kind.
+func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
+	r, err := c.reader()
+	if err != nil {
+		return collectors.Probe{}, err
+	}
+	r.config.PageSize = 1
+	found := &look{source: c.env.Name, taken: c.now()}
+	if found.catalog, err = discover(ctx, r.client); err != nil {
+		return collectors.Probe{}, c.fail(ctx, r, err)
+	}
+	found.listings = r.readAll(ctx, c.choose(found), r.first)
+	if err := found.failure(); err != nil || ctx.Err() != nil {
+		return collectors.Probe{}, c.fail(ctx, r, err)
+	}
+	r.recheck(ctx, found.listings)
+	return collectors.Probe{
+		Version:  r.version(ctx),
+		Identity: r.identity(ctx),
+		Endpoint: r.server(),
+		Coverage: found.snapshot().Coverage,
+	}, nil
+}
+
+// first lists one page of the target.
+func (r *reader) first(ctx context.Context, t target) listing {
+	p, err := r.page(ctx, t, "")
+	return listing{target: t, unreadable: p.unreadable, err: err}
+}
+
+// identity asks who the API server takes us for (SelfSubjectReview, served
+// since 1.28); "unknown" when it does not say.
+func (r *reader) identity(ctx context.Context) string {
+	var review struct {
+		Status struct {
+			UserInfo struct {
+				Username string `json:"username"`
+			} `json:"userInfo"`
+		} `json:"status"`
+	}
+	err := r.getJSON(ctx, request{
+		method:      http.MethodPost,
+		path:        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+		contentType: jsonType,
+		body:        []byte(`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`),
+	}, &review)
+	if err != nil || review.Status.UserInfo.Username == "" {
+		return "unknown"
+	}
+	return printable(review.Status.UserInfo.Username)
+}

@@ -1,0 +1,198 @@
+package kubernetes
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Schemas knows how kinds are compared: the built-in ones by heart, the others
+// from the API server's OpenAPI documents. Each document is fetched once for
+// each hash that the server gives it, and kept in a folder when there is one.
+type schemas struct {
+	cache   cache
+	log     *slog.Logger
+	builtin func() (map[string]*model.Kind, error)
+
+	mu sync.Mutex
+	// parsed holds the kinds of a document by its address, which has its hash.
+	parsed map[string]map[string]*model.Kind
+}
+
+func newSchemas(env collectors.Env) *schemas {
+	s := &schemas{log: env.Log, builtin: sync.OnceValues(kube.Builtin), parsed: map[string]map[string]*model.Kind{}}
+	if env.CacheDir != "" {
+		s.cache = cache(filepath.Join(env.CacheDir, "openapi"))
+	}
+	return s
+}
+
+// kinds returns the kinds of apis by name. One whose schema cannot be had is
+// compared without.
+func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*model.Kind {
+	kinds := make(map[string]*model.Kind, len(apis))
+	builtin, err := s.builtin()
+	if err != nil {
+		s.log.WarnContext(ctx, "built-in schemas cannot be used", "err", err)
+	}
+	foreign := map[string][]api{}
+	for _, a := range apis {
+		kinds[a.kind] = a.as(builtin[a.kind])
+		if kinds[a.kind].Schema == nil {
+			foreign[a.apiVersion()] = append(foreign[a.apiVersion()], a)
+		}
+	}
+	if len(foreign) == 0 {
+		return kinds
+	}
+	documents := s.fetch(ctx, r, foreign)
+	for apiVersion, apis := range foreign {
+		for _, a := range apis {
+			kinds[a.kind] = a.as(documents[apiVersion][a.kind])
+		}
+	}
+	return kinds
+}
+
+// as returns what is known of the kind in the form that the server serves: a
+// schema of another version does not fit.
+func (a api) as(known *model.Kind) *model.Kind {
+	if known == nil || known.Version != a.apiVersion() {
+		return &model.Kind{Name: a.kind, Version: a.apiVersion(), Namespaced: a.namespaced}
+	}
+	if known.Namespaced == a.namespaced {
+		return known
+	}
+	kind := *known
+	kind.Namespaced = a.namespaced
+	return &kind
+}
+
+// fetch returns the kinds of each version that is asked for and can be had.
+func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]api) map[string]map[string]*model.Kind {
+	addresses, err := r.openapi(ctx)
+	if err != nil {
+		s.log.WarnContext(ctx, "custom resources are compared without their schemas", "err", err)
+		return nil
+	}
+	s.forget(addresses)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	found := map[string]map[string]*model.Kind{}
+	free := make(chan struct{}, r.config.Concurrency)
+	for apiVersion := range versions {
+		address, ok := addresses[apiVersion]
+		if !ok {
+			continue
+		}
+		wait.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			kinds, err := s.document(ctx, r, address)
+			if err != nil {
+				s.log.WarnContext(ctx, "kinds are compared without their schemas", "api_version", apiVersion, "err", err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[apiVersion] = kinds
+		})
+	}
+	wait.Wait()
+	return found
+}
+
+// openapi returns where the document of each version is, by "group/version".
+func (r *reader) openapi(ctx context.Context) (map[string]string, error) {
+	var index struct {
+		Paths map[string]struct {
+			ServerRelativeURL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if err := r.getJSON(ctx, request{path: "/openapi/v3"}, &index); err != nil {
+		return nil, err
+	}
+	addresses := map[string]string{}
+	for path, item := range index.Paths {
+		_, apiVersion, ok := strings.Cut(path, "/")
+		if ok && item.ServerRelativeURL != "" {
+			addresses[apiVersion] = item.ServerRelativeURL
+		}
+	}
+	return addresses, nil
+}
+
+// document returns the kinds of one document: from memory, from the folder, or
+// from the server. An address without a hash tells nothing of its content.
+func (s *schemas) document(ctx context.Context, r *reader, address string) (map[string]*model.Kind, error) {
+	hashed := strings.Contains(address, "hash=")
+	if kinds := s.known(address); kinds != nil && hashed {
+		return kinds, nil
+	}
+	if data := s.cache.get(address); data != nil && hashed {
+		if kinds, err := kube.KindsFromOpenAPI(data); err == nil {
+			s.remember(address, kinds)
+			return kinds, nil
+		}
+	}
+	data, err := r.document(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := kube.KindsFromOpenAPI(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cache.put(address, data); err != nil {
+		s.log.WarnContext(ctx, "schema cannot be kept for the next scan", "err", err)
+	}
+	s.remember(address, kinds)
+	return kinds, nil
+}
+
+func (s *schemas) known(address string) map[string]*model.Kind {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.parsed[address]
+}
+
+func (s *schemas) remember(address string, kinds map[string]*model.Kind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parsed[address] = kinds
+}
+
+// forget drops what the server no longer serves.
+func (s *schemas) forget(served map[string]string) {
+	current := map[string]bool{}
+	for _, address := range served {
+		current[address] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.parsed, func(address string, _ map[string]*model.Kind) bool { return !current[address] })
+	s.cache.keep(current)
+}
+
+// document fetches the text behind an address of the OpenAPI index.
+func (r *reader) document(ctx context.Context, address string) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	err = r.do(ctx, request{path: u.Path, query: u.Query()}, func(body io.Reader) error {
+		data, err = readAll(body, r.maxAnswer)
+		return err
+	})
+	return data, err
+}

@@ -1,0 +1,188 @@
+package kubernetes
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A stream reads JSON objects from one answer or file. It holds one object at
+// a time, and bounds each object and the whole.
+type stream struct {
+	dec    *jsontext.Decoder
+	bounds *boundedReader
+}
+
+// newStream bounds the whole by total bytes, or not when total is 0.
+func newStream(r io.Reader, object, total int64) *stream {
+	bounds := &boundedReader{r: r, object: object, total: total, left: object}
+	// Names are compared and UTF-8 is checked where single objects are decoded,
+	// so that one that is malformed does not hide the others.
+	return &stream{
+		dec:    jsontext.NewDecoder(bounds, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		bounds: bounds,
+	}
+}
+
+// next returns the next value, which is valid until the following call.
+func (s *stream) next() (jsontext.Value, error) {
+	s.bounds.left = s.bounds.object
+	return s.dec.ReadValue()
+}
+
+// A document is one object at the top of a stream. The items of a list are
+// not in it: they were handed over one by one.
+type document struct {
+	fields []rawField
+	isList bool
+}
+
+type rawField struct {
+	name  string
+	value jsontext.Value
+}
+
+func (d *document) field(name string) jsontext.Value {
+	for _, f := range d.fields {
+		if f.name == name {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// text returns the content of a field that is a string, or "".
+func (d *document) text(name string) string {
+	var s string
+	if json.Unmarshal(d.field(name), &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// document reads the next object. It calls item for each element of its
+// "items"; the element is valid until item returns. io.EOF is the orderly end.
+func (s *stream) document(item func(*document, jsontext.Value)) (*document, error) {
+	s.bounds.left = s.bounds.object
+	switch tok, err := s.dec.ReadToken(); {
+	case err != nil:
+		return nil, s.fault(err)
+	case tok.Kind() != '{':
+		return nil, &answerError{"the answer is no JSON object"}
+	}
+	doc := &document{}
+	for s.dec.PeekKind() != '}' {
+		if err := s.member(doc, item); err != nil {
+			return nil, s.fault(err)
+		}
+	}
+	_, err := s.dec.ReadToken()
+	return doc, s.fault(err)
+}
+
+func (s *stream) member(doc *document, item func(*document, jsontext.Value)) error {
+	name, err := s.dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	key := name.String()
+	if key == "items" && s.dec.PeekKind() == '[' {
+		doc.isList = true
+		return s.items(func(v jsontext.Value) { item(doc, v) })
+	}
+	value, err := s.next()
+	if err != nil {
+		return err
+	}
+	if doc.field(key) != nil {
+		return &answerError{fmt.Sprintf("the field %q stands twice", printable(key))}
+	}
+	doc.fields = append(doc.fields, rawField{key, value.Clone()})
+	return nil
+}
+
+func (s *stream) items(item func(jsontext.Value)) error {
+	if _, err := s.dec.ReadToken(); err != nil {
+		return err
+	}
+	for s.dec.PeekKind() != ']' {
+		value, err := s.next()
+		if err != nil {
+			return err
+		}
+		item(value)
+	}
+	_, err := s.dec.ReadToken()
+	return err
+}
+
+// fault tells apart what the decoder wraps into one: an error of the reader, a
+// stream that breaks off, and what is no JSON.
+func (s *stream) fault(err error) error {
+	var malformed *jsontext.SyntacticError
+	switch {
+	case err == nil:
+		return nil
+	case s.bounds.err != nil:
+		return s.bounds.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return io.ErrUnexpectedEOF
+	case !errors.As(err, &malformed):
+		return err
+	}
+	return &answerError{fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
+}
+
+// value decodes a document that is no list.
+func (d *document) value() (model.Value, error) {
+	fields := make([]model.Field, 0, len(d.fields))
+	for _, f := range d.fields {
+		v, err := decode.JSON(f.value)
+		if err != nil {
+			return model.Value{}, err
+		}
+		fields = append(fields, model.Field{Name: f.name, Value: v})
+	}
+	return model.MapOf(fields...), nil
+}
+
+// A boundedReader fails when an object, or the whole, is larger than allowed.
+type boundedReader struct {
+	r             io.Reader
+	object, total int64
+	// left is what may still be read for the present object; read is what was
+	// read of the whole.
+	left, read int64
+	// err is what ended the reading, other than the end of the stream.
+	err error
+}
+
+// Read fails rather than read on beyond a bound.
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if b.err = b.exceeded(); b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.r.Read(p)
+	b.left -= int64(n)
+	b.read += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+func (b *boundedReader) exceeded() error {
+	if b.left <= 0 {
+		return &tooLargeError{what: "an object", limit: b.object, setting: "max_object_size"}
+	}
+	if b.total > 0 && b.read >= b.total {
+		return &tooLargeError{what: "the answer", limit: b.total, setting: "max_page_size"}
+	}
+	return nil
+}

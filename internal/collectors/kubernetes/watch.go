@@ -1,0 +1,137 @@
+package kubernetes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// quiet is how long nothing must have happened before a change is told, and
+	// longest how long it is held back when something always happens.
+	quiet   = 200 * time.Millisecond
+	longest = time.Second
+	// firstRetry and lastRetry bound the pause before a broken stream is opened
+	// again.
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 30 * time.Second
+)
+
+// Watch follows the API server from the last look on. When none comes within
+// one timeout, it takes one of its own and tells it.
+func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error {
+	if !c.awaitLook(ctx) && c.firstLook(ctx) {
+		changed(c.seen().snapshot())
+	}
+	for failures := 0; ctx.Err() == nil; failures++ {
+		select {
+		case <-c.fresh:
+		default:
+		}
+		err := c.follow(ctx, c.seen(), changed)
+		if err == nil {
+			failures = 0
+			continue
+		}
+		c.env.Log.WarnContext(ctx, "watch cannot begin", "err", err)
+		_ = sleep(ctx, c.retryAfter(failures))
+	}
+	return ctx.Err()
+}
+
+// seen returns the last look, or nil when there was none.
+func (c *cluster) seen() *look {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
+// awaitLook waits for the first look: a daemon collects at once, too.
+func (c *cluster) awaitLook(ctx context.Context) bool {
+	late := time.NewTimer(c.config.Timeout)
+	defer late.Stop()
+	for c.seen() == nil {
+		select {
+		case <-c.fresh:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// firstLook looks until it succeeds; false when ctx ended before.
+func (c *cluster) firstLook(ctx context.Context) bool {
+	for failures := 0; ctx.Err() == nil; failures++ {
+		found, err := c.look(ctx)
+		if err == nil {
+			c.remember(found)
+			return true
+		}
+		c.env.Log.WarnContext(ctx, "watch cannot begin", "err", err)
+		_ = sleep(ctx, c.retryAfter(failures))
+	}
+	return false
+}
+
+// retryAfter returns the pause after a number of failures in a row.
+func (c *cluster) retryAfter(failures int) time.Duration {
+	pause := min(lastRetry, firstRetry<<min(failures, 16))
+	return time.Duration(float64(pause) * (1 + c.jitter()) / 2)
+}
+
+// An update changes the inventory; it tells whether anything that counts is
+// different.
+type update func(*inventory) bool
+
+// follow keeps an inventory up to date, one stream a target, until ctx ends or
+// a newer look was taken. All streams have ended when it returns.
+func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Snapshot)) error {
+	r, err := c.reader()
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	updates := make(chan update)
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	defer stop()
+	for _, l := range base.listings {
+		if f := newFollower(c, r, l, updates); f != nil {
+			streams.Go(func() { f.run(ctx) })
+		}
+	}
+	c.keep(ctx, newInventory(base), updates, changed)
+	return nil
+}
+
+// keep owns the inventory: it carries out the updates, and tells what came of
+// them once they pause.
+func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan update, changed func(model.Snapshot)) {
+	var due <-chan time.Time
+	var since time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.fresh:
+			return
+		case change := <-updates:
+			if !change(inv) {
+				continue
+			}
+			now := c.now()
+			if due == nil {
+				since = now
+			}
+			due = time.After(min(quiet, longest-now.Sub(since)))
+		case <-due:
+			due = nil
+			changed(inv.snapshot(c.now()))
+		}
+	}
+}

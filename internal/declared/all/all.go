@@ -1,0 +1,14 @@
+// Package all lists the loaders that driftd has.
+package all
+
+import (
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/manifests"
+)
+
+// Definitions returns every loader, by type.
+func Definitions() []declared.Definition {
+	return []declared.Definition{
+		manifests.Definition(),
+	}
+}

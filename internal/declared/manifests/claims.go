@@ -1,0 +1,58 @@
+package manifests
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// declaration turns what was read into claims. The kinds that the declaration
+// itself defines come first, for claims on their objects need them.
+func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
+	known, err := l.builtin()
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	own := map[string]*model.Kind{}
+	for _, o := range c.objects {
+		maps.Copy(own, kube.KindsFromCRD(o.value))
+	}
+	options := kube.ClaimOptions{
+		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace,
+		Sealer: l.env.Sealer, Kinds: maps.Clone(known),
+	}
+	maps.Copy(options.Kinds, own)
+	claims := make([]model.Claim, 0, len(c.objects))
+	for _, o := range c.objects {
+		options.Address = o.address
+		claim, err := kube.NewClaim(o.value, options)
+		if err != nil {
+			c.problem(o.address, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
+			continue
+		}
+		claims = append(claims, claim)
+	}
+	kube.RelateClaims(claims)
+	return model.Declaration{
+		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision,
+		Claims: claims, Scopes: kube.Scopes(claims), Problems: sorted(c.problems), Kinds: own,
+	}, nil
+}
+
+// nameless says why an object that has a kind cannot be told from others.
+func nameless(object model.Value) string {
+	if object.At("metadata", "generateName").Str() != "" {
+		return "has generateName and no name: each apply makes another object, and none can be compared"
+	}
+	return "has no metadata.name; give it one"
+}
+
+func sorted(problems []model.Problem) []model.Problem {
+	slices.SortFunc(problems, func(a, b model.Problem) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Reason, b.Reason))
+	})
+	return slices.Compact(problems)
+}

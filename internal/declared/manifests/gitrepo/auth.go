@@ -1,0 +1,74 @@
+package gitrepo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+
+	"github.com/driftd/driftd/internal/credential"
+)
+
+// auth returns the credentials as they stand in their files now.
+func (r *Repository) auth() (transport.AuthMethod, error) {
+	switch {
+	case r.endpoint.Protocol == "ssh":
+		return r.sshAuth()
+	case r.settings.TokenFile != "":
+		token, err := credential.Read(r.settings.TokenFile)
+		return &githttp.BasicAuth{Username: r.settings.Username, Password: token}, err
+	case r.basic != nil:
+		return r.basic, nil
+	}
+	return nil, nil
+}
+
+func (r *Repository) authorities() ([]byte, error) {
+	if r.settings.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(r.settings.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read ca_file: %w", err)
+	}
+	return pem, nil
+}
+
+func (r *Repository) sshAuth() (transport.AuthMethod, error) {
+	var files []string
+	if r.settings.KnownHostsFile != "" {
+		files = []string{r.settings.KnownHostsFile}
+	}
+	hosts, err := gitssh.NewKnownHostsDb(files...)
+	if err != nil {
+		return nil, fmt.Errorf("read known hosts: %w; set known_hosts_file", err)
+	}
+	trust := gitssh.HostKeyCallbackHelper{
+		HostKeyCallback:   hosts.HostKeyCallback(),
+		HostKeyAlgorithms: hosts.HostKeyAlgorithms(net.JoinHostPort(r.endpoint.Host, strconv.Itoa(cmp.Or(r.endpoint.Port, 22)))),
+	}
+	if r.settings.SSHKeyFile == "" {
+		agent, err := gitssh.NewSSHAgentAuth(r.endpoint.User)
+		if err != nil {
+			return nil, errors.New("no ssh_key_file is set and no ssh agent runs")
+		}
+		agent.HostKeyCallbackHelper = trust
+		return agent, nil
+	}
+	key, err := credential.Read(r.settings.SSHKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := gitssh.NewPublicKeys(r.endpoint.User, []byte(key+"\n"), "")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: not a private key without passphrase", r.settings.SSHKeyFile)
+	}
+	keys.HostKeyCallbackHelper = trust
+	return keys, nil
+}

@@ -1,0 +1,230 @@
+package gitrepo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// errDamaged tells that a clone lacks what it should have.
+var errDamaged = errors.New("git objects cannot be read")
+
+var errLeadsOut = errors.New("symbolic link leads out of the repository")
+
+// An FS shows the files of one commit. It reads objects when they are
+// asked for, and is safe for concurrent use.
+type FS struct {
+	mu      sync.Mutex
+	objects storer.EncodedObjectStorer
+	root    plumbing.Hash
+	when    time.Time
+	folders map[plumbing.Hash]map[string]object.TreeEntry
+	broken  error
+}
+
+func newFS(s storer.EncodedObjectStorer, commit *object.Commit) *FS {
+	return &FS{
+		objects: s, root: commit.TreeHash, when: commit.Committer.When,
+		folders: map[plumbing.Hash]map[string]object.TreeEntry{},
+	}
+}
+
+// damage returns what could not be read so far, an errDamaged, or nil.
+func (c *FS) damage() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.broken
+}
+
+// Open implements fs.FS.
+func (c *FS) Open(name string) (fs.File, error) {
+	e, err := c.lookup("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if e.mode.IsDir() {
+		entries, err := c.ReadDir(name)
+		return &openFolderFile{info: e, entries: entries}, err
+	}
+	if e.mode&fs.ModeIrregular != 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("a submodule")}
+	}
+	content, err := c.blob(e.hash)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return &openFile{ReadCloser: content, info: e}, nil
+}
+
+// Stat implements fs.StatFS; it follows symbolic links.
+func (c *FS) Stat(name string) (fs.FileInfo, error) { return c.lookup("stat", name) }
+
+// ReadDir implements fs.ReadDirFS.
+func (c *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	e, err := c.lookup("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	if !e.mode.IsDir() {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a folder")}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	folder, err := c.folder(e.hash)
+	if err != nil {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: err}
+	}
+	entries := make([]fs.DirEntry, 0, len(folder))
+	for _, child := range folder {
+		entries = append(entries, dirEntry{c, c.entry(path.Join(e.path, child.Name), child)})
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// lookup returns the entry of a path, symbolic links followed, with its size.
+func (c *FS) lookup(op, name string) (*entry, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hops := 0
+	e, err := c.find(name, &hops)
+	if err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	e.name = path.Base(name)
+	if !e.mode.IsRegular() {
+		return e, nil
+	}
+	if e.size, err = c.objects.EncodedObjectSize(e.hash); err != nil {
+		return nil, &fs.PathError{Op: op, Path: name, Err: c.damaged(e.hash, err)}
+	}
+	return e, nil
+}
+
+// maxHops bounds how many symbolic links one path may pass.
+const maxHops = 40
+
+func (c *FS) find(name string, hops *int) (*entry, error) {
+	if name == "." {
+		return &entry{name: ".", path: ".", hash: c.root, mode: fs.ModeDir | 0o555, when: c.when}, nil
+	}
+	parent, err := c.find(path.Dir(name), hops)
+	if err != nil {
+		return nil, err
+	}
+	if !parent.mode.IsDir() {
+		return nil, fs.ErrNotExist
+	}
+	folder, err := c.folder(parent.hash)
+	if err != nil {
+		return nil, err
+	}
+	child, ok := folder[path.Base(name)]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	e := c.entry(path.Join(parent.path, child.Name), child)
+	if e.mode&fs.ModeSymlink == 0 {
+		return e, nil
+	}
+	if *hops++; *hops > maxHops {
+		return nil, errors.New("too many symbolic links")
+	}
+	to, err := c.linked(e)
+	if err != nil {
+		return nil, err
+	}
+	return c.find(to, hops)
+}
+
+// linked returns the path that a symbolic link stands for.
+func (c *FS) linked(link *entry) (string, error) {
+	content, err := c.openBlob(link.hash)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(content, 4096))
+	if err = errors.Join(err, content.Close()); err != nil {
+		return "", c.damaged(link.hash, err)
+	}
+	to := path.Join(path.Dir(link.path), string(text))
+	if path.IsAbs(string(text)) || !fs.ValidPath(to) {
+		return "", errLeadsOut
+	}
+	return to, nil
+}
+
+// folder returns the entries of a tree object by name, without names that no
+// file system has.
+func (c *FS) folder(hash plumbing.Hash) (map[string]object.TreeEntry, error) {
+	if folder, ok := c.folders[hash]; ok {
+		return folder, nil
+	}
+	tree, err := object.GetTree(c.objects, hash)
+	if err != nil {
+		return nil, c.damaged(hash, err)
+	}
+	folder := make(map[string]object.TreeEntry, len(tree.Entries))
+	for _, e := range tree.Entries {
+		if fs.ValidPath(e.Name) && e.Name != "." && !strings.Contains(e.Name, "/") {
+			folder[e.Name] = e
+		}
+	}
+	c.folders[hash] = folder
+	return folder, nil
+}
+
+func (c *FS) entry(name string, t object.TreeEntry) *entry {
+	e := &entry{name: t.Name, path: name, hash: t.Hash, mode: 0o444, when: c.when}
+	switch t.Mode {
+	case filemode.Dir:
+		e.mode = fs.ModeDir | 0o555
+	case filemode.Symlink:
+		e.mode |= fs.ModeSymlink
+	case filemode.Submodule:
+		e.mode |= fs.ModeIrregular
+	}
+	return e
+}
+
+func (c *FS) blob(hash plumbing.Hash) (io.ReadCloser, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.openBlob(hash)
+}
+
+func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
+	blob, err := object.GetBlob(c.objects, hash)
+	if err != nil {
+		return nil, c.damaged(hash, err)
+	}
+	content, err := blob.Reader()
+	if err != nil {
+		return nil, c.damaged(hash, err)
+	}
+	return content, nil
+}
+
+// damaged notes that an object cannot be read.
+func (c *FS) damaged(hash plumbing.Hash, err error) error {
+	err = fmt.Errorf("%w: object %s: %w", errDamaged, hash, err)
+	if c.broken == nil {
+		c.broken = err
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// refs are the branches and tags of a repository, by full name, and its HEAD.
+type refs struct {
+	named map[plumbing.ReferenceName]plumbing.Hash
+	head  plumbing.Hash
+}
+
+// A target is the commit, or the tag object, that a ref stands for. Its name
+// is "" for a commit that is no branch's and no tag's.
+type target struct {
+	name plumbing.ReferenceName
+	hash plumbing.Hash
+}
+
+func localRefs(s storer.ReferenceStorer) (refs, error) {
+	found := refs{named: map[plumbing.ReferenceName]plumbing.Hash{}}
+	all, err := s.IterReferences()
+	if err != nil {
+		return refs{}, fmt.Errorf("list refs: %w", err)
+	}
+	err = all.ForEach(func(r *plumbing.Reference) error {
+		if r.Type() == plumbing.HashReference {
+			found.named[r.Name()] = r.Hash()
+		}
+		return nil
+	})
+	if err != nil {
+		return refs{}, fmt.Errorf("list refs: %w", err)
+	}
+	if head, err := storer.ResolveReference(s, plumbing.HEAD); err == nil {
+		found.head = head.Hash()
+	}
+	return found, nil
+}
+
+func advertisedRefs(ad *packp.AdvRefs) refs {
+	found := refs{named: map[plumbing.ReferenceName]plumbing.Hash{}}
+	for name, hash := range ad.References {
+		found.named[plumbing.ReferenceName(name)] = hash
+	}
+	if ad.Head != nil {
+		found.head = *ad.Head
+	}
+	return found
+}
+
+// resolve finds what a user's ref stands for: HEAD, a full name, a branch, a
+// tag, a commit.
+func (r refs) resolve(ref string) (target, error) {
+	if ref == "" || ref == "HEAD" {
+		if r.head.IsZero() {
+			return target{}, errors.New("HEAD names no commit; set ref")
+		}
+		return target{plumbing.HEAD, r.head}, nil
+	}
+	for _, prefix := range []string{"", "refs/heads/", "refs/tags/"} {
+		name := plumbing.ReferenceName(prefix + ref)
+		if hash, ok := r.named[name]; ok && strings.HasPrefix(name.String(), "refs/") {
+			return target{name, hash}, nil
+		}
+	}
+	if plumbing.IsHash(ref) {
+		return r.commit(plumbing.NewHash(ref)), nil
+	}
+	return target{}, fmt.Errorf("no branch, tag or full commit hash %q; %s", ref, r.branches())
+}
+
+// commit prefers a name for a commit, because every server gives out names.
+func (r refs) commit(hash plumbing.Hash) target {
+	var names []plumbing.ReferenceName
+	for name, at := range r.named {
+		if at == hash {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return target{hash: hash}
+	}
+	return target{slices.Min(names), hash}
+}
+
+func (r refs) branches() string {
+	var names []string
+	for name := range r.named {
+		if name.IsBranch() {
+			names = append(names, name.Short())
+		}
+	}
+	if len(names) == 0 {
+		return "it has no branches"
+	}
+	slices.Sort(names)
+	if len(names) > 8 {
+		names = append(names[:8], "…")
+	}
+	return "it has the branches " + strings.Join(names, ", ")
+}
+
+// maxTags bounds how many tags may stand for one another.
+const maxTags = 8
+
+// commitOf returns the commit that a hash, or the tag of that hash, stands for.
+// An object that is not there is plumbing.ErrObjectNotFound.
+func commitOf(s storer.EncodedObjectStorer, hash plumbing.Hash) (*object.Commit, error) {
+	for range maxTags {
+		tag, err := object.GetTag(s, hash)
+		if errors.Is(err, plumbing.ErrObjectNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: tag %s: %w", errDamaged, hash, err)
+		}
+		hash = tag.Target
+	}
+	commit, err := object.GetCommit(s, hash)
+	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+	}
+	return commit, err
+}

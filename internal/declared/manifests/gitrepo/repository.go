@@ -1,0 +1,193 @@
+// Package gitrepo reads the files of a commit, from a repository somewhere else
+// or from one on this machine. It writes to neither.
+package gitrepo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	"github.com/go-git/go-git/v5/storage"
+)
+
+// Settings say where a repository is and who reads it.
+type Settings struct {
+	// URL is https, ssh ("git@host:path" as well), file, or an absolute path.
+	URL string
+	// Username and TokenFile sign in over https.
+	Username, TokenFile string
+	// CAFile holds certificates to trust beside the system's own.
+	CAFile string
+	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
+	// names the hosts to trust; "" means the user's and the system's own.
+	SSHKeyFile, KnownHostsFile string
+	// CacheDir holds the clones. Repositories and processes may share it; ""
+	// keeps a clone in memory, for one reading.
+	CacheDir string
+	Log      *slog.Logger
+}
+
+// A Repository is a git repository that is read at a ref.
+type Repository struct {
+	settings Settings
+	// url and endpoint carry no credentials.
+	url      string
+	endpoint transport.Endpoint
+	// basic is what the configured URL itself carried, or nil.
+	basic *githttp.BasicAuth
+}
+
+// New returns a repository. It reaches for nothing yet.
+func New(s Settings) (*Repository, error) {
+	endpoint, err := transport.NewEndpoint(s.URL)
+	if err != nil {
+		return nil, errors.New("git: not a URL (it is not shown, for it may hold a password)")
+	}
+	r := &Repository{settings: s, endpoint: *endpoint}
+	switch endpoint.Protocol {
+	case "file":
+		return r, r.useDisk()
+	case "ssh":
+		r.endpoint.User, r.endpoint.Password = cmp.Or(endpoint.User, s.Username), ""
+		r.url = s.URL
+		if endpoint.Password != "" {
+			r.url = r.endpoint.String()
+		}
+		return r, nil
+	case "https", "http":
+		return r, r.useWeb()
+	}
+	return nil, fmt.Errorf("git: protocol %s; want https, ssh or a local path", endpoint.Protocol)
+}
+
+func (r *Repository) useDisk() error {
+	r.url = r.endpoint.Path
+	if !filepath.IsAbs(r.settings.URL) && r.endpoint.String() != r.settings.URL {
+		return fmt.Errorf("git: %s is neither a URL nor an absolute path", r.settings.URL)
+	}
+	return nil
+}
+
+// useWeb takes the credentials out of the URL.
+func (r *Repository) useWeb() error {
+	if r.endpoint.User+r.endpoint.Password != "" {
+		r.basic = &githttp.BasicAuth{Username: r.endpoint.User, Password: r.endpoint.Password}
+	}
+	r.endpoint.User, r.endpoint.Password = "", ""
+	r.url = r.endpoint.String()
+	if r.endpoint.Protocol == "http" && (r.basic != nil || r.settings.TokenFile != "") {
+		return fmt.Errorf("git: %s would send the token in clear text; use https", r.url)
+	}
+	return nil
+}
+
+// A Commit is the state of a repository that was read.
+type Commit struct {
+	// Hash is the full commit hash.
+	Hash string
+	// Files are the commit's files; symbolic links are followed within it.
+	Files *FS
+}
+
+// URL returns where the repository is, without credentials.
+func (r *Repository) URL() string { return r.url }
+
+// Read calls read with the commit that ref names now: a branch, a tag or a full
+// commit hash, in this order of preference; "" means HEAD. A repository that
+// cannot be reached is an error, never the commit of last time. When a clone
+// turns out to be damaged, Read makes it anew and calls read again: what read
+// returned before does not count.
+func (r *Repository) Read(ctx context.Context, ref string, read func(Commit) error) (err error) {
+	if r.endpoint.Protocol == "file" {
+		return r.readLocal(ref, read)
+	}
+	c, err := openClone(ctx, r.settings.CacheDir, r.url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.unlock()) }()
+	err = r.readClone(ctx, c, ref, read)
+	if !errors.Is(err, errDamaged) || ctx.Err() != nil {
+		return err
+	}
+	r.settings.Log.Warn("clone cannot be used, cloning again", "url", r.url, "err", err)
+	if err := c.discard(); err != nil {
+		return err
+	}
+	return r.readClone(ctx, c, ref, read)
+}
+
+func (r *Repository) readLocal(ref string, read func(Commit) error) error {
+	local, err := git.PlainOpenWithOptions(r.endpoint.Path, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if err != nil {
+		return r.explain(err)
+	}
+	refs, err := localRefs(local.Storer)
+	if err != nil {
+		return r.explain(err)
+	}
+	want, err := refs.resolve(ref)
+	if err != nil {
+		return r.explain(err)
+	}
+	commit, err := commitOf(local.Storer, want.hash)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return r.explain(fmt.Errorf("commit %s is not in it", want.hash))
+	}
+	if err != nil {
+		return r.explain(err)
+	}
+	return r.explained(readCommit(local.Storer, commit, read))
+}
+
+func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) error {
+	s, err := c.open()
+	if err != nil {
+		return err
+	}
+	commit, err := r.fetch(ctx, s, ref)
+	if err != nil {
+		return err
+	}
+	return readCommit(s, commit, read)
+}
+
+// readCommit returns read's error, unless the repository itself is to blame.
+func readCommit(s storage.Storer, commit *object.Commit, read func(Commit) error) error {
+	files := newFS(s, commit)
+	err := read(Commit{Hash: commit.Hash.String(), Files: files})
+	if damage := files.damage(); damage != nil {
+		return damage
+	}
+	return err
+}
+
+// explained explains damage, and lets any other error be.
+func (r *Repository) explained(err error) error {
+	if errors.Is(err, errDamaged) {
+		return r.explain(err)
+	}
+	return err
+}
+
+// explain says what failed with which repository, and what to do.
+func (r *Repository) explain(err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, transport.ErrRepositoryNotFound), errors.Is(err, git.ErrRepositoryNotExists):
+		hint = "; check git, and that the credentials may read it"
+	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
+		hint = "; check token_file and username"
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		hint = "; push something first"
+	}
+	return fmt.Errorf("read git repository %s: %w%s", r.url, err, hint)
+}

@@ -1,0 +1,228 @@
+package manifests
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A kustomization is one folder that kustomize builds, as it stands in files.
+type kustomization struct {
+	files filesys.FileSystem
+	// dir and file are absolute.
+	dir, file string
+	// value is null when the file cannot be read; kustomize says why.
+	value model.Value
+}
+
+// readKustomization returns the kustomization of a folder.
+func readKustomization(files filesys.FileSystem, dir string) kustomization {
+	k := kustomization{files: files, dir: dir}
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if k.file = path.Join(dir, name); files.Exists(k.file) {
+			break
+		}
+	}
+	k.value = k.read(k.file)
+	return k
+}
+
+func (k kustomization) read(file string) model.Value {
+	data, err := k.files.ReadFile(file)
+	if err != nil {
+		return model.Value{}
+	}
+	docs, _ := decode.YAML(bytes.NewReader(data))
+	if len(docs) == 0 {
+		return model.Value{}
+	}
+	return docs[0].Value
+}
+
+// isComponent tells what is only ever part of another kustomization.
+func (k kustomization) isComponent() bool { return k.value.At("kind").Str() == "Component" }
+
+// entries returns what the kustomization lists as its parts: files, folders
+// and URLs.
+func (k kustomization) entries() []string {
+	var all []string
+	for _, field := range []string{"resources", "bases", "components", "generators", "transformers", "validators"} {
+		all = append(all, texts(k.value.At(field))...)
+	}
+	return all
+}
+
+// folders returns the folders that the kustomization builds upon.
+func (k kustomization) folders() []string {
+	var folders []string
+	for _, entry := range k.entries() {
+		if dir := path.Join(k.dir, entry); !isURL(entry) && k.files.IsDir(dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// reach returns the kustomization of dir and all that it builds upon.
+func reach(files filesys.FileSystem, dir string) []kustomization {
+	seen := map[string]bool{dir: true}
+	found := []kustomization{readKustomization(files, dir)}
+	for i := 0; i < len(found); i++ {
+		for _, below := range found[i].folders() {
+			if !seen[below] {
+				seen[below] = true
+				found = append(found, readKustomization(files, below))
+			}
+		}
+	}
+	return found
+}
+
+// roots returns the folders, among those given, that are built for themselves:
+// no other one builds upon them. Of those that build upon each other in a
+// circle the first one is returned, for kustomize to complain of.
+func roots(files filesys.FileSystem, dirs []string) []string {
+	used := map[string]bool{}
+	components := map[string]bool{}
+	for _, dir := range dirs {
+		k := readKustomization(files, dir)
+		components[dir] = k.isComponent()
+		for _, below := range k.folders() {
+			used[below] = true
+		}
+	}
+	var chosen []string
+	reached := map[string]bool{}
+	choose := func(dir string) {
+		chosen = append(chosen, dir)
+		for _, k := range reach(files, dir) {
+			reached[k.dir] = true
+		}
+	}
+	for _, dir := range dirs {
+		if !used[dir] && !components[dir] {
+			choose(dir)
+		}
+	}
+	for _, dir := range dirs {
+		if !reached[dir] && !components[dir] {
+			choose(dir)
+		}
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+// remotes returns the URLs that building the kustomization would fetch.
+func (k kustomization) remotes() []string {
+	found := k.urls(k.value)
+	for _, entry := range k.entries() {
+		if !isURL(entry) && !k.files.IsDir(path.Join(k.dir, entry)) && !isResource(k, entry) {
+			found = append(found, k.urls(k.read(path.Join(k.dir, entry)))...)
+		}
+	}
+	return found
+}
+
+// isResource tells an entry that goes to the cluster from one that configures
+// kustomize.
+func isResource(k kustomization, entry string) bool {
+	return slices.Contains(texts(k.value.At("resources")), entry)
+}
+
+// urls returns the URLs in those fields of a tree that name files.
+func (k kustomization) urls(v model.Value) []string {
+	var found []string
+	for _, item := range v.Items() {
+		found = append(found, k.urls(item)...)
+	}
+	for _, f := range v.Fields() {
+		if !namesFiles(f.Name) || f.Value.Kind() == model.Map {
+			found = append(found, k.urls(f.Value)...)
+			continue
+		}
+		for _, text := range append(texts(f.Value), f.Value.Str()) {
+			_, source, ok := strings.Cut(text, "=")
+			if !ok || isURL(text) {
+				source = text
+			}
+			if isURL(source) && !k.files.Exists(path.Join(k.dir, source)) {
+				found = append(found, source)
+			}
+		}
+	}
+	return found
+}
+
+// namesFiles tells the fields of kustomize's configuration that hold names of
+// files and folders.
+func namesFiles(field string) bool {
+	switch field {
+	case "resources", "bases", "components", "generators", "transformers", "validators", "crds", "configurations",
+		"patchesStrategicMerge", "path", "paths", "files", "env", "envs", "targetFilePath", "valuesFile":
+		return true
+	}
+	return false
+}
+
+// remoteURL fits what kustomize takes for a URL: see NewRepoSpecFromURL in its
+// api/internal/git.
+var remoteURL = regexp.MustCompile(`(?i)^(git::|ssh://|https?://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)`)
+
+func isURL(entry string) bool { return remoteURL.MatchString(entry) }
+
+// secrets returns the texts that must not show in an error: the literals of
+// generators.
+func (k kustomization) secrets() []string {
+	var found []string
+	for _, generator := range k.value.At("secretGenerator").Items() {
+		for _, literal := range texts(generator.At("literals")) {
+			_, content, _ := strings.Cut(literal, "=")
+			found = append(found, literal, content)
+		}
+	}
+	return slices.DeleteFunc(found, func(s string) bool { return s == "" })
+}
+
+// texts returns the strings of a list.
+func texts(v model.Value) []string {
+	var found []string
+	for _, item := range v.Items() {
+		if s := item.Str(); s != "" {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// complaint says what kustomize found wrong, without the manifests, patches
+// and secrets that its errors quote at length, and with paths as people know
+// them.
+func complaint(err error, t *tree, secrets []string) string {
+	text := quotation.ReplaceAllString(err.Error(), "…")
+	text, _, _ = strings.Cut(text, "\n")
+	for _, secret := range secrets {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	text = strings.ReplaceAll(text, t.mount+"/", strings.TrimPrefix(t.prefix+"/", "/"))
+	if runes := []rune(text); len(runes) > 400 {
+		text = string(runes[:400]) + "…"
+	}
+	return fmt.Sprintf("kustomize cannot build it (kustomize build shows all of it): %s", text)
+}
+
+var quotation = regexp.MustCompile("(?s)`[^`]*`|\\[patch: .*\\]")
+
+var userinfo = regexp.MustCompile(`//[^/@]*@`)
+
+// withoutUser takes the credentials out of a URL.
+func withoutUser(url string) string { return userinfo.ReplaceAllString(url, "//") }

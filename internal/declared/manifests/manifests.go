@@ -1,0 +1,117 @@
+// Package manifests reads declarations that are Kubernetes manifests: plain
+// YAML and JSON, and kustomizations, in a folder or at a commit of a git
+// repository.
+package manifests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Definition returns the loader type "manifests". Its loaders read a folder
+// where settings name a dir, and a git repository where they name one.
+func Definition() declared.Definition {
+	builtin := sync.OnceValues(kube.Builtin)
+	return declared.Define("manifests", Defaults(), func(env declared.Env, config Config) (declared.Loader, error) {
+		return open(env, config, builtin)
+	})
+}
+
+func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	chosen, err := newSelection(config.Include, config.Exclude)
+	if err != nil {
+		return nil, err
+	}
+	l := &loader{env: env, config: config, chosen: chosen, builtin: builtin}
+	if config.Git != "" {
+		if l.repository, err = gitrepo.New(config.repository(env)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// kinds returns what is known of the kinds of a plain API server.
+type kinds func() (map[string]*model.Kind, error)
+
+type loader struct {
+	env     declared.Env
+	config  Config
+	chosen  selection
+	builtin kinds
+	// repository is nil for a folder.
+	repository *gitrepo.Repository
+}
+
+// Load implements declared.Loader. Reading a git repository, it fetches first:
+// a remote that cannot be reached is an error, never the commit of last time.
+func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	defer cancel()
+	load := l.folder
+	if l.repository != nil {
+		load = l.git
+	}
+	d, err := load(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return d, fmt.Errorf("%w (timeout is %s)", err, l.config.Timeout)
+	}
+	return d, err
+}
+
+func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
+	t, err := openFolder(l.config.Dir, l.config.MaxFileSize)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	d, err := l.read(ctx, t)
+	if closeErr := t.close(); err == nil {
+		err = closeErr
+	}
+	return d, err
+}
+
+func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
+	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+		d, err = l.read(ctx, &tree{
+			files: c.Files, root: l.config.root(), revision: c.Hash,
+			kustomize: newMountedFS(c.Files, l.config.MaxFileSize), mount: mountPoint,
+			where: fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash),
+		})
+		return err
+	})
+	return d, err
+}
+
+// read reads the declaration from a tree of files.
+func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
+	found, err := l.walk(ctx, t)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	content, err := l.plainFiles(ctx, t, found.files)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	content.problems = append(content.problems, found.problems...)
+	rendered, err := l.kustomizations(ctx, t, found.kustomizations)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	content.add(rendered)
+	if len(content.objects)+len(content.problems) == 0 {
+		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
+			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
+	}
+	return l.declaration(t, content)
+}

@@ -1,0 +1,152 @@
+package manifests
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An object is one manifest and where it is written.
+type object struct {
+	value   model.Value
+	address string
+}
+
+// content is what files say.
+type content struct {
+	objects  []object
+	problems []model.Problem
+}
+
+func (c *content) add(more content) {
+	c.objects = append(c.objects, more.objects...)
+	c.problems = append(c.problems, more.problems...)
+}
+
+func (c *content) problem(address, format string, args ...any) {
+	c.problems = append(c.problems, model.Problem{Address: address, Reason: fmt.Sprintf(format, args...)})
+}
+
+// plainFiles reads files one after another and parses them side by side.
+func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (content, error) {
+	parsed := make([]content, len(names))
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return content{}, fmt.Errorf("read %s: %w", t.address(name), err)
+		}
+		data, err := t.readFile(name, l.config.MaxFileSize)
+		if err != nil {
+			parsed[i].problem(t.address(name), "%v", cause(err))
+			continue
+		}
+		free <- struct{}{}
+		workers.Go(func() {
+			parsed[i] = parse(data, t.address(name))
+			<-free
+		})
+	}
+	workers.Wait()
+	var all content
+	for _, c := range parsed {
+		all.add(c)
+	}
+	return all, nil
+}
+
+// parse reads the manifests of one file. A file in which nothing has both
+// apiVersion and kind is no manifest and says nothing; what is broken in it is
+// a problem all the same, for nobody knows what it would say.
+func parse(data []byte, address string) content {
+	var c content
+	docs, err := decode.YAML(bytes.NewReader(data))
+	faults := decode.SyntaxErrors(err)
+	for _, fault := range faults {
+		c.problem(fmt.Sprintf("%s:%d", address, fault.Line), "%v", fault.Err)
+	}
+	if err != nil && len(faults) == 0 {
+		c.problem(address, "%v", err)
+	}
+	for _, doc := range docs {
+		c.objects = append(c.objects, expand(doc, address)...)
+	}
+	c.keepManifests()
+	return c
+}
+
+// keepManifests drops what is no manifest.
+func (c *content) keepManifests() {
+	var kept []object
+	var others []object
+	for _, o := range c.objects {
+		switch {
+		case !isComplete(o.value):
+			others = append(others, o)
+		case !isKustomize(o.value):
+			kept = append(kept, o)
+		}
+	}
+	if len(kept) > 0 {
+		for _, o := range others {
+			c.problem(o.address, "lacks apiVersion or kind, and the file's other documents have both")
+		}
+	}
+	c.objects = kept
+}
+
+// isComplete tells what names a kind of object.
+func isComplete(v model.Value) bool {
+	return v.At("apiVersion").Str() != "" && v.At("kind").Str() != ""
+}
+
+// isKustomize tells what is written for kustomize and never sent to a cluster.
+func isKustomize(v model.Value) bool {
+	apiVersion := v.At("apiVersion").Str()
+	return strings.HasPrefix(apiVersion, "kustomize.config.k8s.io/") || apiVersion == "builtin"
+}
+
+// expand returns the objects of a document: itself, or the items of a list.
+func expand(doc decode.Document, address string) []object {
+	if doc.ItemLines == nil {
+		return []object{{doc.Value, fmt.Sprintf("%s:%d", address, doc.Line)}}
+	}
+	var objects []object
+	for i, item := range doc.Value.At("items").Items() {
+		at := fmt.Sprintf("%s:%d", address, doc.ItemLines[i])
+		for _, v := range flatten(typed(item, doc.Value)) {
+			objects = append(objects, object{v, at})
+		}
+	}
+	return objects
+}
+
+// flatten returns the objects of a list inside a list, however deep.
+func flatten(v model.Value) []model.Value {
+	items, ok := v.Get("items")
+	if !ok || items.Kind() != model.List || !strings.HasSuffix(v.At("kind").Str(), "List") {
+		return []model.Value{v}
+	}
+	var all []model.Value
+	for _, item := range items.Items() {
+		all = append(all, flatten(typed(item, v))...)
+	}
+	return all
+}
+
+// typed gives an item of a typed list (kind: ServiceList) the kind that the
+// API server leaves out.
+func typed(item, list model.Value) model.Value {
+	kind := strings.TrimSuffix(list.At("kind").Str(), "List")
+	if kind == "" || item.Kind() != model.Map || item.At("kind").Str() != "" {
+		return item
+	}
+	return item.With("kind", model.StringOf(kind)).With("apiVersion", list.At("apiVersion"))
+}

@@ -1,0 +1,94 @@
+package manifests
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// A tree is the files that a declaration may speak of.
+type tree struct {
+	// files holds them, by slash-separated path. It never leads outside.
+	files fs.FS
+	// root is the path, within files, of the declared folder or file.
+	root string
+	// prefix stands before a path in addresses.
+	prefix string
+	// kustomize sees the same files, below mount.
+	kustomize filesys.FileSystem
+	mount     string
+	// where names the tree in messages.
+	where string
+	// revision is the commit, or "".
+	revision string
+	close    func() error
+}
+
+// openFolder returns the tree of a folder, or of the folder of a single file.
+// Kustomize reads no file of more than limit bytes.
+func openFolder(dir string, limit int64) (*tree, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read manifests: %s does not exist; check dir", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read manifests: %w", err)
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, fmt.Errorf("read manifests: %w", err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, fmt.Errorf("read manifests: %w", err)
+	}
+	top, base, root := real, filepath.Base(dir), "."
+	if !info.IsDir() {
+		top, base, root = filepath.Dir(real), filepath.Base(filepath.Dir(dir)), filepath.Base(real)
+	}
+	files, err := os.OpenRoot(top)
+	if err != nil {
+		return nil, fmt.Errorf("read manifests: %w", err)
+	}
+	return &tree{
+		files: files.FS(), root: root, prefix: strings.Trim(filepath.ToSlash(base), "/."), where: dir,
+		kustomize: limitedFS{filesys.MakeFsOnDisk(), limit}, mount: filepath.ToSlash(top), close: files.Close,
+	}, nil
+}
+
+// address names a file, by its path within the tree, as people know it.
+func (t *tree) address(name string) string { return path.Join(t.prefix, name) }
+
+// readFile returns the content of a file of at most limit bytes.
+func (t *tree) readFile(name string, limit int64) (content []byte, err error) {
+	f, err := t.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	content, err = io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		return nil, fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
+	}
+	return content, err
+}
+
+// A limitedFS is a disk whose large files cannot be read.
+type limitedFS struct {
+	filesys.FileSystem
+	limit int64
+}
+
+// ReadFile implements filesys.FileSystem.
+func (l limitedFS) ReadFile(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil && info.Size() > l.limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes; raise max_file_size", path.Base(file), l.limit)
+	}
+	return l.FileSystem.ReadFile(file)
+}

@@ -1,0 +1,180 @@
+package manifests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An inventory is what a tree holds, by path, sorted.
+type inventory struct {
+	files []string
+	// kustomizations are the folders that have one.
+	kustomizations []string
+	problems       []model.Problem
+}
+
+// walk lists what the declared folder holds. A problem with one file or folder
+// leaves the others alone.
+func (l *loader) walk(ctx context.Context, t *tree) (inventory, error) {
+	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles}
+	info, err := fs.Stat(t.files, t.root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return inventory{}, fmt.Errorf("read manifests: %s does not exist in %s; check path", t.root, t.where)
+	}
+	if err != nil {
+		return inventory{}, fmt.Errorf("read manifests: %w", err)
+	}
+	if !info.IsDir() {
+		return inventory{files: []string{t.root}}, nil
+	}
+	err = w.folder(t.root, false)
+	return w.found, err
+}
+
+type walker struct {
+	ctx    context.Context
+	tree   *tree
+	chosen selection
+	limit  int
+	found  inventory
+}
+
+// folder lists a folder. What lies in a kustomization's folder belongs to it;
+// below, only further kustomizations are looked for, and none at all when the
+// declared folder itself is one.
+func (w *walker) folder(dir string, owned bool) error {
+	if err := w.ctx.Err(); err != nil {
+		return fmt.Errorf("walk %s: %w", w.tree.address(dir), err)
+	}
+	entries, err := fs.ReadDir(w.tree.files, dir)
+	if err != nil {
+		return w.unreadable(dir, err)
+	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return w.isOut(dir, e) })
+	if i := slices.IndexFunc(entries, isKustomizationFile); i >= 0 {
+		owned = true
+		if w.chosen.includes(w.relative(path.Join(dir, entries[i].Name()))) {
+			w.found.kustomizations = append(w.found.kustomizations, dir)
+			if dir == w.tree.root {
+				return nil
+			}
+		}
+	}
+	if !owned && slices.ContainsFunc(entries, isChart) {
+		w.problem(dir, "a Helm chart; render it with helm template, or exclude it")
+		return nil
+	}
+	for _, e := range entries {
+		if err := w.entry(path.Join(dir, e.Name()), e, owned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isOut tells what is hidden or excluded.
+func (w *walker) isOut(dir string, e fs.DirEntry) bool {
+	return strings.HasPrefix(e.Name(), ".") || w.chosen.excludes(w.relative(path.Join(dir, e.Name())))
+}
+
+func isKustomizationFile(e fs.DirEntry) bool {
+	return !e.IsDir() && slices.Contains(konfig.RecognizedKustomizationFileNames(), e.Name())
+}
+
+func isChart(e fs.DirEntry) bool { return e.Name() == "Chart.yaml" }
+
+func (w *walker) entry(name string, e fs.DirEntry, owned bool) error {
+	switch {
+	case e.IsDir():
+		return w.folder(name, owned)
+	case owned:
+		return nil
+	case e.Type()&fs.ModeSymlink != 0:
+		return w.link(name)
+	case e.Type()&fs.ModeIrregular != 0:
+		w.problem(name, "a git submodule; it is not read: declare it on its own, or exclude it")
+		return nil
+	}
+	return w.file(name, e.Type())
+}
+
+// link takes a link to a file for the file. A linked folder inside the tree is
+// read where it lies.
+func (w *walker) link(name string) error {
+	info, err := fs.Stat(w.tree.files, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if isManifest(name) {
+			w.problem(name, "a symbolic link to nothing")
+		}
+		return nil
+	case err != nil:
+		w.problem(name, "a symbolic link that leads out of the folder; it is not followed")
+		return nil
+	case info.IsDir():
+		return nil
+	}
+	return w.file(name, info.Mode().Type())
+}
+
+func (w *walker) file(name string, mode fs.FileMode) error {
+	if !isManifest(name) || !w.chosen.includes(w.relative(name)) {
+		return nil
+	}
+	if mode != 0 {
+		w.problem(name, "not a regular file")
+		return nil
+	}
+	if len(w.found.files) == w.limit {
+		return fmt.Errorf("read manifests: more than %d files in %s; narrow it, or raise max_files", w.limit, w.tree.where)
+	}
+	w.found.files = append(w.found.files, name)
+	return nil
+}
+
+func (w *walker) unreadable(dir string, err error) error {
+	if dir == w.tree.root {
+		return fmt.Errorf("read manifests: %w", err)
+	}
+	w.problem(dir, cause(err).Error())
+	return nil
+}
+
+func (w *walker) problem(name, reason string) {
+	w.found.problems = append(w.found.problems, model.Problem{Address: w.tree.address(name), Reason: reason})
+}
+
+// relative returns a path as the user's patterns see it.
+func (w *walker) relative(name string) string {
+	if w.tree.root == "." {
+		return name
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(name, w.tree.root), "/")
+}
+
+func isManifest(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// cause takes the path off an error of a file system: the address is said
+// beside it.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// errCorrupt marks what this package could not have written.
+var errCorrupt = errors.New("corrupt")
+
+// A moment is a time as the store orders it: nanoseconds since 1970, in UTC.
+type moment int64
+
+const (
+	// never is the zero time.
+	never moment = math.MinInt64
+	// withSource stands where a finding was last seen when its source was.
+	withSource moment = math.MaxInt64
+	// farthest bounds how many seconds from 1970 a clock may claim (the year
+	// 2200), so that there is always room for a later moment.
+	farthest = 7_258_118_400
+)
+
+func momentOf(t time.Time) moment {
+	if t.IsZero() {
+		return never
+	}
+	seconds := min(max(t.Unix(), -farthest), farthest)
+	return moment(seconds*int64(time.Second) + int64(t.Nanosecond()))
+}
+
+func (m moment) time() time.Time {
+	if m == never {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m)).UTC()
+}
+
+// after returns m, or the moment just after last where a clock went back.
+func (m moment) after(last moment) moment { return max(m, last+1) }
+
+// append writes the moment so that bytes compare as moments do.
+func (m moment) append(b []byte) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(m)^(1<<63))
+}
+
+// momentAt reads a moment from the first eight bytes of b.
+func momentAt(b []byte) moment { return moment(binary.BigEndian.Uint64(b) ^ (1 << 63)) }
+
+// A digest is the SHA-256 of a content; the zero digest means that the
+// resource is gone.
+type digest [sha256.Size]byte
+
+// appendKey writes a key so that bytes compare as keys do.
+func appendKey(b []byte, k model.Key) []byte {
+	b = append(append(b, k.Source...), 0)
+	b = append(append(b, k.Kind...), 0)
+	return append(b, k.ID...)
+}
+
+func parseKey(b []byte) (model.Key, error) {
+	part := bytes.SplitN(b, []byte{0}, 3)
+	if len(part) != 3 {
+		return model.Key{}, fmt.Errorf("%w: resource key %q", errCorrupt, b)
+	}
+	return model.Key{Source: string(part[0]), Kind: string(part[1]), ID: string(part[2])}, nil
+}
+
+func sourcePrefix(source string) []byte { return append([]byte(source), 0) }
+
+// validKey tells whether the key can be stored and found again.
+func validKey(k model.Key) error {
+	if k.Source == "" || strings.Contains(k.Source, "\x00") || strings.Contains(k.Kind, "\x00") {
+		return fmt.Errorf("key %q: want a source, and no NUL byte in source or kind", k.String())
+	}
+	return nil
+}
+
+// A state is what the store knows of one resource now.
+type state struct {
+	// num is the resource's own number; its versions lie under it.
+	num uint64
+	// at is the moment of its last version.
+	at    moment
+	sum   digest
+	place string
+}
+
+const stateSize = 8 + 8 + sha256.Size
+
+func (s *state) gone() bool { return s.sum == digest{} }
+
+func (s *state) encode() []byte {
+	b := make([]byte, 0, stateSize+len(s.place))
+	b = binary.BigEndian.AppendUint64(b, s.num)
+	b = s.at.append(b)
+	b = append(b, s.sum[:]...)
+	return append(b, s.place...)
+}
+
+func parseState(b []byte) (state, error) {
+	if len(b) < stateSize {
+		return state{}, fmt.Errorf("%w: state of %d bytes", errCorrupt, len(b))
+	}
+	return state{
+		num:   binary.BigEndian.Uint64(b),
+		at:    momentAt(b[8:]),
+		sum:   digest(b[16:stateSize]),
+		place: string(b[stateSize:]),
+	}, nil
+}
+
+// versionKey is where the version of a resource at a moment lies.
+func versionKey(num uint64, at moment) []byte {
+	return at.append(binary.BigEndian.AppendUint64(make([]byte, 0, 16), num))
+}
+
+// versionSum reads the digest of a stored version; the actor follows it.
+func versionSum(v []byte) (digest, error) {
+	if len(v) == 0 {
+		return digest{}, nil
+	}
+	if len(v) < sha256.Size {
+		return digest{}, fmt.Errorf("%w: version of %d bytes", errCorrupt, len(v))
+	}
+	return digest(v[:sha256.Size]), nil
+}
+
+// A head is what the store knows of one finding now, beside its versions.
+type head struct {
+	// at is the moment of its last version.
+	at moment
+	// seen is when it was last seen, or withSource.
+	seen   moment
+	sum    digest
+	source string
+}
+
+const headSize = 8 + 8 + sha256.Size
+
+func (h *head) encode() []byte {
+	b := make([]byte, 0, headSize+len(h.source))
+	b = h.seen.append(h.at.append(b))
+	b = append(b, h.sum[:]...)
+	return append(b, h.source...)
+}
+
+func parseHead(b []byte) (head, error) {
+	if len(b) < headSize {
+		return head{}, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(b))
+	}
+	return head{
+		at:     momentAt(b),
+		seen:   momentAt(b[8:]),
+		sum:    digest(b[16:headSize]),
+		source: string(b[headSize:]),
+	}, nil
+}
+
+// A codec compresses what is stored. It is safe for use by many goroutines.
+type codec struct {
+	enc *zstd.Encoder
+	dec *zstd.Decoder
+}
+
+// maxContent bounds what a damaged length may make the decoder allocate.
+const maxContent = 1 << 30
+
+func newCodec() (codec, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return codec{}, fmt.Errorf("make encoder: %w", err)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxContent))
+	if err != nil {
+		return codec{}, fmt.Errorf("make decoder: %w", err)
+	}
+	return codec{enc: enc, dec: dec}, nil
+}
+
+func (c codec) pack(b []byte) []byte { return c.enc.EncodeAll(b, nil) }
+
+func (c codec) unpack(b []byte) ([]byte, error) {
+	raw, err := c.dec.DecodeAll(b, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: decompress: %w", errCorrupt, err)
+	}
+	return raw, nil
+}
+
+func (c codec) unpackJSON(b []byte, into any) error {
+	raw, err := c.unpack(b)
+	if err != nil {
+		return err
+	}
+	return parseJSON(raw, into)
+}
+
+func parseJSON(b []byte, into any) error {
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("%w: decode: %w", errCorrupt, err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Filter says which findings are wanted. The zero Filter wants all that are
+// open.
+type Filter struct {
+	// Since wants those that came up, changed or were resolved then or later.
+	Since time.Time
+	// Verdicts wants these; empty wants all.
+	Verdicts []model.Verdict
+	// Source wants those of one source; "" wants all.
+	Source string
+	// Resolved wants resolved ones too.
+	Resolved bool
+}
+
+// A FindingVersion is one value that a finding had, from At until the next
+// version. Its LastSeen is when it was last seen so.
+type FindingVersion struct {
+	At      time.Time
+	Finding model.Finding
+}
+
+// OpenFindings returns the findings that are not resolved, sorted by ID.
+func (s *Store) OpenFindings() ([]model.Finding, error) {
+	var found []model.Finding
+	err := s.view("read open findings", func(t *txn) (err error) {
+		found, err = t.collect(t.open, Filter{})
+		return err
+	})
+	return found, err
+}
+
+// Findings returns the findings that the filter wants, worst severity first,
+// then by key, then by verdict.
+func (s *Store) Findings(f Filter) ([]model.Finding, error) {
+	var found []model.Finding
+	err := s.view("read findings", func(t *txn) (err error) {
+		if found, err = t.collect(t.open, f); err != nil || !f.Resolved {
+			return err
+		}
+		resolved, err := t.collect(t.resolved, f)
+		found = append(found, resolved...)
+		return err
+	})
+	slices.SortFunc(found, worstFirst)
+	return found, err
+}
+
+func worstFirst(a, b model.Finding) int {
+	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.Compare(b.Key),
+		cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.ID, b.ID))
+}
+
+func (t *txn) collect(b *bbolt.Bucket, f Filter) ([]model.Finding, error) {
+	var found []model.Finding
+	since := momentOf(f.Since)
+	err := each(b, nil, func(id, v []byte) error {
+		h, err := parseHead(v)
+		if err != nil || h.at < since || (f.Source != "" && h.source != f.Source) {
+			return err
+		}
+		finding, err := t.finding(string(id), &h)
+		if err != nil {
+			return err
+		}
+		if len(f.Verdicts) == 0 || slices.Contains(f.Verdicts, finding.Verdict) {
+			found = append(found, finding)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// finding returns a finding as it is now.
+func (t *txn) finding(id string, h *head) (model.Finding, error) {
+	v := t.findings.Get(findingKey(id, h.at))
+	if v == nil {
+		return model.Finding{}, fmt.Errorf("%w: finding %s has no content", errCorrupt, id)
+	}
+	f, err := t.parseFinding(v)
+	f.LastSeen = t.lastSeen(h).time()
+	return f, err
+}
+
+func (t *txn) lastSeen(h *head) moment {
+	if h.seen == withSource {
+		return t.sourceSeen(h.source)
+	}
+	return h.seen
+}
+
+func (t *txn) parseFinding(v []byte) (model.Finding, error) {
+	if len(v) < 8 {
+		return model.Finding{}, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(v))
+	}
+	var f model.Finding
+	err := t.unpackJSON(v[8:], &f)
+	f.LastSeen = momentAt(v).time()
+	return f, err
+}
+
+// Finding returns the finding whose ID is or begins with idPrefix, and every
+// value that it had, oldest first. The error is ErrNotFound, or ErrAmbiguous
+// with the candidates.
+func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error) {
+	var now model.Finding
+	var versions []FindingVersion
+	err := s.view(fmt.Sprintf("find finding %q", idPrefix), func(t *txn) error {
+		id, err := t.findingID(idPrefix)
+		if err != nil {
+			return err
+		}
+		h, _, err := t.head(id)
+		if err != nil {
+			return err
+		}
+		if now, err = t.finding(id, &h); err != nil {
+			return err
+		}
+		versions, err = t.findingVersions(id)
+		if err == nil && len(versions) > 0 {
+			versions[len(versions)-1].Finding = now
+		}
+		return err
+	})
+	return now, versions, err
+}
+
+// maxCandidates bounds how many candidates an error names.
+const maxCandidates = 10
+
+// findingID completes the beginning of a finding's ID.
+func (t *txn) findingID(begin string) (string, error) {
+	var ids []string
+	for _, b := range []*bbolt.Bucket{t.open, t.resolved} {
+		err := each(b, []byte(begin), func(id, _ []byte) error {
+			ids = append(ids, string(id))
+			return nil
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	slices.Sort(ids)
+	switch {
+	case begin == "" || len(ids) == 0:
+		return "", fmt.Errorf("%w: `driftd findings list` shows those that there are", ErrNotFound)
+	case len(ids) == 1 || ids[0] == begin:
+		return ids[0], nil
+	}
+	if more := len(ids) - maxCandidates; more > 0 {
+		ids = append(ids[:maxCandidates], fmt.Sprintf("and %d more", more))
+	}
+	return "", fmt.Errorf("%w: it may be %s", ErrAmbiguous, strings.Join(ids, ", "))
+}
+
+func (t *txn) findingVersions(id string) ([]FindingVersion, error) {
+	var versions []FindingVersion
+	prefix := findingPrefix(id)
+	err := each(t.findings, prefix, func(k, v []byte) error {
+		at := bytes.TrimPrefix(k, prefix)
+		if len(at) != 8 {
+			return fmt.Errorf("%w: version key of finding %s", errCorrupt, id)
+		}
+		f, err := t.parseFinding(v)
+		if err != nil {
+			return err
+		}
+		versions = append(versions, FindingVersion{At: momentAt(at).time(), Finding: f})
+		return nil
+	})
+	return versions, err
+}

@@ -1,0 +1,227 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Version is one value that a resource had, from At until the next version.
+type Version struct {
+	At time.Time
+	// Value is nil when the resource was gone.
+	Value *model.Value
+	// Actor is who wrote it last, as the source told then.
+	Actor model.Actor
+}
+
+// A ResourceChange is a resource that differs between two moments.
+type ResourceChange struct {
+	Key model.Key
+	// Before and After are nil where there was no such resource.
+	Before, After *model.Value
+	// At and Actor belong to the last change.
+	At    time.Time
+	Actor model.Actor
+}
+
+// History returns every value that the resource has had, oldest first, or
+// ErrNotFound for one that was never seen.
+func (s *Store) History(key model.Key) ([]Version, error) {
+	var versions []Version
+	err := s.view("read history of "+key.String(), func(t *txn) error {
+		v := t.resources.Get(appendKey(nil, key))
+		if v == nil {
+			return fmt.Errorf("%w: no scan has seen this resource", ErrNotFound)
+		}
+		st, err := parseState(v)
+		if err != nil {
+			return err
+		}
+		return each(t.versions, runKey(st.num), func(k, v []byte) error {
+			version, err := t.version(momentAt(k[8:]), v)
+			versions = append(versions, version)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return versions, nil
+}
+
+// version reads a stored version with its value.
+func (t *txn) version(at moment, v []byte) (Version, error) {
+	sum, err := versionSum(v)
+	if err != nil {
+		return Version{}, err
+	}
+	value, err := t.value(sum)
+	if err != nil {
+		return Version{}, err
+	}
+	actor, err := versionActor(v)
+	return Version{At: at.time(), Value: value, Actor: actor}, err
+}
+
+func versionActor(v []byte) (model.Actor, error) {
+	if len(v) == 0 {
+		return model.UnknownActor("the source does not tell who removed it"), nil
+	}
+	var actor model.Actor
+	err := parseJSON(v[sha256.Size:], &actor)
+	return actor, err
+}
+
+// value returns a content, nil for the zero digest.
+func (t *txn) value(sum digest) (*model.Value, error) {
+	if (sum == digest{}) {
+		return nil, nil
+	}
+	raw, err := t.content(sum)
+	if err != nil {
+		return nil, err
+	}
+	value := new(model.Value)
+	return value, parseJSON(raw, value)
+}
+
+// content returns the JSON with this digest.
+func (t *txn) content(sum digest) ([]byte, error) {
+	packed := t.contents.Get(sum[:])
+	if packed == nil {
+		return nil, fmt.Errorf("%w: content %x is missing", errCorrupt, sum)
+	}
+	raw, err := t.unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	if sha256.Sum256(raw) != sum {
+		return nil, fmt.Errorf("%w: content %x is not what was stored", errCorrupt, sum)
+	}
+	return raw, nil
+}
+
+// Keys returns the resources that text names, sorted: those whose key, as
+// Key.String writes it, is text or ends with "/" and text. Resources that are
+// gone count.
+func (s *Store) Keys(text string) ([]model.Key, error) {
+	var keys []model.Key
+	// Most keys are told apart by their last bytes alone.
+	end := []byte(text[strings.LastIndex(text, "/")+1:])
+	err := s.view(fmt.Sprintf("find resource %q", text), func(t *txn) error {
+		return each(t.resources, nil, func(k, _ []byte) error {
+			if !bytes.HasSuffix(k, end) {
+				return nil
+			}
+			key, err := parseKey(k)
+			if err != nil {
+				return err
+			}
+			if name := key.String(); name == text || strings.HasSuffix(name, "/"+text) && text != "" {
+				keys = append(keys, key)
+			}
+			return nil
+		})
+	})
+	return keys, err
+}
+
+// Changes returns what differs between two moments, sorted by key: of one
+// source, or of all when source is "". What changed and changed back between
+// them is not in it.
+func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, error) {
+	if from.After(to) {
+		return nil, fmt.Errorf("compare two moments: %s is after %s", from.Format(time.RFC3339), to.Format(time.RFC3339))
+	}
+	var prefix []byte
+	if source != "" {
+		prefix = sourcePrefix(source)
+	}
+	var changes []ResourceChange
+	err := s.view("compare two moments", func(t *txn) error {
+		return each(t.resources, prefix, func(k, v []byte) error {
+			st, err := parseState(v)
+			if err != nil || st.at <= momentOf(from) {
+				return err
+			}
+			change, err := t.change(st.num, momentOf(from), momentOf(to))
+			if err != nil || change == nil {
+				return err
+			}
+			change.Key, err = parseKey(k)
+			changes = append(changes, *change)
+			return err
+		})
+	})
+	return changes, err
+}
+
+// FirstLook is when the oldest value that is kept of a source was read; zero
+// when none is. What differs from before that moment is not known.
+func (s *Store) FirstLook(source string) (time.Time, error) {
+	first := never
+	err := s.view("find the first look at "+source, func(t *txn) error {
+		return each(t.resources, sourcePrefix(source), func(_, v []byte) error {
+			st, err := parseState(v)
+			if err != nil {
+				return err
+			}
+			k, _ := t.versions.Cursor().Seek(runKey(st.num))
+			if at := momentAt(k[8:]); first == never || at < first {
+				first = at
+			}
+			return nil
+		})
+	})
+	if first == never {
+		return time.Time{}, err
+	}
+	return first.time(), err
+}
+
+// change compares a resource with itself at two moments; nil means the same.
+func (t *txn) change(num uint64, from, to moment) (*ResourceChange, error) {
+	_, was := versionAt(t.versions, num, from)
+	at, is := versionAt(t.versions, num, to)
+	before, err := versionSum(was)
+	if err != nil {
+		return nil, err
+	}
+	after, err := versionSum(is)
+	if err != nil || before == after {
+		return nil, err
+	}
+	c := &ResourceChange{At: at.time()}
+	if c.Before, err = t.value(before); err != nil {
+		return nil, err
+	}
+	if c.After, err = t.value(after); err != nil {
+		return nil, err
+	}
+	c.Actor, err = versionActor(is)
+	return c, err
+}
+
+// versionAt returns the version in force at a moment; nil, as for one that is
+// gone, when there was none yet.
+func versionAt(versions *bbolt.Bucket, num uint64, at moment) (moment, []byte) {
+	key := versionKey(num, at)
+	c := versions.Cursor()
+	k, v := c.Seek(key)
+	if k == nil {
+		k, v = c.Last()
+	} else if !bytes.Equal(k, key) {
+		k, v = c.Prev()
+	}
+	if !bytes.HasPrefix(k, key[:8]) {
+		return never, nil
+	}
+	return momentAt(k[8:]), v
+}

@@ -1,0 +1,156 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestHistoryOfUnknown(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	_, err := s.History(key("shop/a"))
+	if !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "prod/kubernetes/ConfigMap/shop/a") {
+		t.Errorf("got %v, want not found with the key", err)
+	}
+}
+
+func TestActors(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	r := resource("shop/a", "1")
+	r.OwnersFrom = "managedFields"
+	r.Owners = []model.Owner{{Name: "helm", At: start()}, {Name: "kubectl-edit", At: minute(1)}}
+	save(t, s, scan(2, nil, look(2, r)))
+	save(t, s, scan(3, nil, look(3)))
+	versions, err := s.History(r.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []model.Actor{
+		{Name: "kubectl-edit", At: minute(1), Via: "managedFields", Confidence: model.Likely},
+		model.UnknownActor("the source does not tell who removed it"),
+	}
+	if diff := cmp.Diff(want, []model.Actor{versions[0].Actor, versions[1].Actor}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	mk := func(source, kind, id string) model.Resource {
+		return model.Resource{Key: model.Key{Source: source, Kind: kind, ID: id}, Value: text(id)}
+	}
+	save(t, s, scan(0, nil,
+		model.Snapshot{Source: "prod", Taken: minute(0), Resources: []model.Resource{
+			mk("prod", "kubernetes/Deployment.apps", "shop/web"), mk("prod", "kubernetes/Deployment.apps", "shop/xweb"), mk("prod", "kubernetes/Service", "shop/web"),
+		}},
+		model.Snapshot{Source: "pve", Taken: minute(0), Resources: []model.Resource{mk("pve", "proxmox/qemu", "100"), mk("pve", "proxmox/qemu", "web")}},
+	))
+	cases := map[string]struct {
+		text   string
+		want   []string
+		reason string
+	}{
+		"whole":        {"prod/kubernetes/Service/shop/web", []string{"prod/kubernetes/Service/shop/web"}, "a key as it is printed"},
+		"kind and id":  {"Deployment.apps/shop/web", []string{"prod/kubernetes/Deployment.apps/shop/web"}, "the end of a key"},
+		"id":           {"shop/web", []string{"prod/kubernetes/Deployment.apps/shop/web", "prod/kubernetes/Service/shop/web"}, "several kinds"},
+		"last part":    {"web", []string{"prod/kubernetes/Deployment.apps/shop/web", "prod/kubernetes/Service/shop/web", "pve/proxmox/qemu/web"}, "xweb ends so too, but not at a slash"},
+		"no slashes":   {"100", []string{"pve/proxmox/qemu/100"}, "an id without parts"},
+		"kind only":    {"qemu", nil, "not the end of a key"},
+		"nothing":      {"", nil, "nothing names nothing"},
+		"only a slash": {"/", nil, "no key ends so"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			keys, err := s.Keys(c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, k := range keys {
+				got = append(got, k.String())
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: %s", c.reason, diff)
+			}
+		})
+	}
+}
+
+// shorten writes a change as "id before→after minute".
+func shorten(c *ResourceChange) string {
+	side := func(v *model.Value) string {
+		if v == nil {
+			return "-"
+		}
+		return v.At("data").Str()
+	}
+	return fmt.Sprintf("%s/%s %s→%s %s", c.Key.Source, c.Key.ID, side(c.Before), side(c.After), c.At.Sub(start()))
+}
+
+func TestFirstLook(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	save(t, s, scan(1, nil, look(1, resource("a", "1"))))
+	save(t, s, scan(2, nil, look(2, resource("a", "2"), resource("b", "1"))))
+	for source, want := range map[string]time.Time{"prod": minute(1), "pro": {}} {
+		if got, err := s.FirstLook(source); err != nil || !got.Equal(want) {
+			t.Errorf("FirstLook(%s) = %v, %v; want %v", source, got, err, want)
+		}
+	}
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	stage := look(1, resource("z", "1"))
+	stage.Source, stage.Resources[0].Source = "aaa", "aaa"
+	save(t, s, scan(0, nil, look(0, resource("a", "1"), resource("b", "1"), resource("c", "1"))))
+	save(t, s, scan(1, nil, stage))
+	save(t, s, scan(2, nil, look(2, resource("a", "2"), resource("b", "2"), resource("d", "1"))))
+	save(t, s, scan(4, nil, look(4, resource("a", "1"), resource("b", "3"), resource("c", "9"), resource("d", "1"))))
+	cases := map[string]struct {
+		source   string
+		from, to time.Time
+		want     []string
+		reason   string
+	}{
+		"whole past":     {"prod", minute(-9), minute(9), []string{"prod/a -→1 4m0s", "prod/b -→3 4m0s", "prod/c -→9 4m0s", "prod/d -→1 2m0s"}, "before the first look there was nothing"},
+		"first change":   {"prod", minute(0), minute(3), []string{"prod/a 1→2 2m0s", "prod/b 1→2 2m0s", "prod/c 1→- 2m0s", "prod/d -→1 2m0s"}, "changed, removed, added"},
+		"changed back":   {"prod", minute(0), minute(4), []string{"prod/b 1→3 4m0s", "prod/c 1→9 4m0s", "prod/d -→1 2m0s"}, "a is what it was"},
+		"back":           {"prod", minute(2), minute(4), []string{"prod/a 2→1 4m0s", "prod/b 2→3 4m0s", "prod/c -→9 4m0s"}, "c came back"},
+		"nothing":        {"prod", minute(4), minute(9), nil, "quiet since"},
+		"same moment":    {"", minute(2), minute(2), nil, "a moment does not differ from itself"},
+		"before it all":  {"", minute(-9), minute(-8), nil, "nothing was there"},
+		"all sources":    {"", minute(0), minute(3), []string{"aaa/z -→1 1m0s", "prod/a 1→2 2m0s", "prod/b 1→2 2m0s", "prod/c 1→- 2m0s", "prod/d -→1 2m0s"}, "sorted by source first"},
+		"unknown source": {"pro", minute(-9), minute(9), nil, "no source has this name"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changes, err := s.Changes(c.source, c.from, c.to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i := range changes {
+				got = append(got, shorten(&changes[i]))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s: %s", c.reason, diff)
+			}
+		})
+	}
+	if _, err := s.Changes("", minute(2), minute(1)); err == nil || !strings.Contains(err.Error(), "after") {
+		t.Errorf("moments in the wrong order: got %v", err)
+	}
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// asNobody runs fn without the right to write where others may only read. A
+// thread whose rights were changed is given up with its goroutine.
+func asNobody(tb testing.TB, fn func()) {
+	tb.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if os.Getuid() == 0 {
+			if err := syscall.Setfsuid(65534); err != nil {
+				tb.Error(err)
+				return
+			}
+		}
+		fn()
+	}()
+	<-done
+}
+
+// readable makes the folder and its file readable by all, writable by none.
+func readable(tb testing.TB, dir string) {
+	tb.Helper()
+	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o555, dbIn(dir): 0o444} {
+		if err := os.Chmod(path, mode); err != nil && !os.IsNotExist(err) {
+			tb.Fatal(err)
+		}
+	}
+	tb.Cleanup(func() {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			tb.Error(err)
+		}
+	})
+}
+
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	empty, full := t.TempDir(), saved(t)
+	readable(t, empty)
+	readable(t, full)
+	asNobody(t, func() {
+		for _, dir := range []string{empty, full, filepath.Join(empty, "below")} {
+			_, err := Open(dir, Options{})
+			says(t, err, "permission denied", dir, "may write")
+		}
+		_, err := Sealer(empty)
+		says(t, err, "permission denied", empty, "may write")
+		s, err := Open(full, Options{ReadOnly: true})
+		if err != nil {
+			t.Errorf("a reader needs no right to write: %v", err)
+			return
+		}
+		if _, err := s.LastRun(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	dir := saved(t)
+	readable(t, dir)
+	if err := os.Chmod(dbIn(dir), 0); err != nil {
+		t.Fatal(err)
+	}
+	asNobody(t, func() {
+		_, err := Open(dir, Options{ReadOnly: true})
+		says(t, err, "permission denied", dbIn(dir))
+	})
+}

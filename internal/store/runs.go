@@ -1,0 +1,57 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func runKey(num uint64) []byte { return binary.BigEndian.AppendUint64(nil, num) }
+
+func (t *txn) saveRun(run *model.Run, at moment) error {
+	body, err := json.Marshal(run)
+	if err != nil {
+		return fmt.Errorf("encode run: %w", err)
+	}
+	return appendTo(t.runs, append(at.append(nil), t.pack(body)...))
+}
+
+func (t *txn) parseRun(v []byte) (model.Run, error) {
+	var run model.Run
+	if len(v) < 8 {
+		return run, fmt.Errorf("%w: run of %d bytes", errCorrupt, len(v))
+	}
+	return run, t.unpackJSON(v[8:], &run)
+}
+
+// LastRun returns the record of the run that was saved last, or ErrNotFound.
+func (s *Store) LastRun() (model.Run, error) {
+	runs, err := s.Runs(1)
+	if err != nil {
+		return model.Run{}, err
+	}
+	if len(runs) == 0 {
+		return model.Run{}, fmt.Errorf("read last run: %w: nothing has been scanned yet", ErrNotFound)
+	}
+	return runs[0], nil
+}
+
+// Runs returns the records of the runs that were saved last, newest first; all
+// of them when limit is not positive.
+func (s *Store) Runs(limit int) ([]model.Run, error) {
+	var runs []model.Run
+	err := s.view("read runs", func(t *txn) error {
+		c := t.runs.Cursor()
+		for k, v := c.Last(); k != nil && (limit <= 0 || len(runs) < limit); k, v = c.Prev() {
+			run, err := t.parseRun(v)
+			if err != nil {
+				return err
+			}
+			runs = append(runs, run)
+		}
+		return nil
+	})
+	return runs, err
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Save keeps what a scan leaves behind, in one transaction: after a crash or
+// an error either all of it is there or nothing. A resource becomes gone only
+// where its snapshot covers the place in which it lay. Where a clock went
+// back, a version is kept just after the one before it.
+func (s *Store) Save(rec Record) error {
+	at := momentOf(rec.Run.Started)
+	if at == never {
+		at = momentOf(s.o.Now())
+	}
+	return s.update("save run "+rec.Run.ID, func(t *txn) error {
+		if err := t.saveSnapshots(rec.Snapshots, at); err != nil {
+			return err
+		}
+		if err := t.saveFindings(rec.Findings, at); err != nil {
+			return err
+		}
+		return t.saveRun(&rec.Run, at)
+	})
+}
+
+func (t *txn) saveSnapshots(snapshots []model.Snapshot, at moment) error {
+	in := &intake{txn: t, fresh: map[digest][]byte{}}
+	for i := range snapshots {
+		snap := &snapshots[i]
+		in.at = at
+		if taken := momentOf(snap.Taken); taken != never {
+			in.at = taken
+		}
+		if err := in.snapshot(snap); err != nil {
+			return fmt.Errorf("source %s: %w", snap.Source, err)
+		}
+	}
+	return in.putContents()
+}
+
+// An intake takes snapshots in.
+type intake struct {
+	*txn
+	at moment
+	// changed are the states to write once the walk is over.
+	changed []entry
+	// fresh are the contents that the store does not have. They are put in
+	// the order of their digests: bbolt's cost of a random order is quadratic
+	// within one transaction.
+	fresh map[digest][]byte
+	// key and json belong to the resource at hand; they are used again.
+	key, json []byte
+}
+
+// snapshot walks the source's known resources and the snapshot's side by side;
+// both are sorted by key.
+func (in *intake) snapshot(snap *model.Snapshot) error {
+	if err := checkSnapshot(snap); err != nil {
+		return err
+	}
+	in.changed = in.changed[:0]
+	prefix := sourcePrefix(snap.Source)
+	c := in.resources.Cursor()
+	k, v := c.Seek(prefix)
+	for i := range snap.Resources {
+		r := &snap.Resources[i]
+		if i+1 < len(snap.Resources) && snap.Resources[i+1].Key == r.Key {
+			continue // seen twice, as a pager may when the list moves: the last counts
+		}
+		in.key = appendKey(in.key[:0], r.Key)
+		for ; bytes.HasPrefix(k, prefix) && bytes.Compare(k, in.key) < 0; k, v = c.Next() {
+			if err := in.absent(snap, k, v); err != nil {
+				return err
+			}
+		}
+		var known []byte
+		if bytes.Equal(k, in.key) {
+			known = v
+			k, v = c.Next()
+		}
+		if err := in.present(r, known); err != nil {
+			return fmt.Errorf("resource %s: %w", r.Key, err)
+		}
+	}
+	for ; bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		if err := in.absent(snap, k, v); err != nil {
+			return err
+		}
+	}
+	return putAll(in.resources, in.changed)
+}
+
+// checkSnapshot sees that the walk can trust the order of the resources.
+func checkSnapshot(snap *model.Snapshot) error {
+	for i := range snap.Resources {
+		key := snap.Resources[i].Key
+		if err := validKey(key); err != nil {
+			return err
+		}
+		if key.Source != snap.Source {
+			return fmt.Errorf("resource %s is of another source", key)
+		}
+		if i > 0 && snap.Resources[i-1].Compare(key) > 0 {
+			return fmt.Errorf("resource %s is not in the order of keys", key)
+		}
+	}
+	return nil
+}
+
+// present takes in a resource that was seen; known is its state, or nil.
+func (in *intake) present(r *model.Resource, known []byte) error {
+	var was state
+	var err error
+	if known == nil {
+		was.num, err = in.versions.NextSequence()
+		was.at = never
+	} else {
+		was, err = parseState(known)
+	}
+	if err != nil {
+		return err
+	}
+	in.json = r.Value.AppendJSON(in.json[:0])
+	now := state{num: was.num, at: was.at, sum: sha256.Sum256(in.json), place: r.Place}
+	if now == was {
+		return nil
+	}
+	if now.sum != was.sum {
+		now.at = in.at.after(was.at)
+		if err := in.putVersion(&now, r.LastWriter()); err != nil {
+			return err
+		}
+		in.keepContent(now.sum)
+	}
+	in.changed = append(in.changed, entry{bytes.Clone(in.key), now.encode()})
+	return nil
+}
+
+func (in *intake) putVersion(now *state, actor model.Actor) error {
+	name, err := json.Marshal(actor)
+	if err != nil {
+		return fmt.Errorf("encode actor: %w", err)
+	}
+	return in.versions.Put(versionKey(now.num, now.at), append(now.sum[:], name...))
+}
+
+// keepContent remembers the JSON at hand, unless the store has it already.
+func (in *intake) keepContent(sum digest) {
+	if _, ok := in.fresh[sum]; ok || in.contents.Get(sum[:]) != nil {
+		return
+	}
+	in.fresh[sum] = in.pack(in.json)
+}
+
+func (in *intake) putContents() error {
+	for _, sum := range slices.SortedFunc(maps.Keys(in.fresh), compareDigests) {
+		if err := in.contents.Put(sum[:], in.fresh[sum]); err != nil {
+			return fmt.Errorf("write content: %w", err)
+		}
+	}
+	return nil
+}
+
+func compareDigests(a, b digest) int { return bytes.Compare(a[:], b[:]) }
+
+// absent takes in that a known resource was not seen.
+func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
+	was, err := parseState(v)
+	if err != nil || was.gone() {
+		return err
+	}
+	key, err := parseKey(k)
+	if err != nil {
+		return err
+	}
+	if covered, _ := snap.Covers(key.Kind, was.place); !covered {
+		return nil
+	}
+	now := state{num: was.num, at: in.at.after(was.at), place: was.place}
+	in.changed = append(in.changed, entry{k, now.encode()})
+	return in.versions.Put(versionKey(now.num, now.at), nil)
+}
+
+// appendTo puts a value behind the last one of a bucket.
+func appendTo(b *bbolt.Bucket, value []byte) error {
+	num, err := b.NextSequence()
+	if err != nil {
+		return err
+	}
+	return b.Put(runKey(num), value)
+}

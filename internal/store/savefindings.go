@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// saveFindings keeps findings by their IDs. Most are the same as last time
+// but for LastSeen, and share that with their source: the source's time is
+// kept once, so that such a finding costs nothing.
+func (t *txn) saveFindings(all []model.Finding, at moment) error {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b model.Finding) int { return cmp.Compare(a.ID, b.ID) })
+	ledger, err := t.openLedger(sorted, at)
+	if err != nil {
+		return err
+	}
+	for i := range sorted {
+		if err := ledger.save(&sorted[i]); err != nil {
+			return fmt.Errorf("finding %s: %w", sorted[i].ID, err)
+		}
+	}
+	return ledger.close()
+}
+
+// A ledger takes the findings of one record in.
+type ledger struct {
+	*txn
+	at moment
+	// before and now are when the sources' findings were last seen.
+	before, now map[string]moment
+}
+
+// openLedger finds out when each source's findings were last seen. Open ones
+// that go with their source but are not in the record keep the time that they
+// had.
+func (t *txn) openLedger(sorted []model.Finding, at moment) (*ledger, error) {
+	l := &ledger{txn: t, at: at, before: map[string]moment{}, now: map[string]moment{}}
+	for i := range sorted {
+		if f := &sorted[i]; f.Resolved.IsZero() {
+			l.now[f.Source] = max(momentOf(f.LastSeen), l.seenNow(f.Source))
+		}
+	}
+	for source := range l.now {
+		l.before[source] = t.sourceSeen(source)
+	}
+	var pinned []entry
+	err := each(t.open, nil, func(id, v []byte) error {
+		h, err := parseHead(v)
+		if err != nil || h.seen != withSource || l.seenNow(h.source) == l.before[h.source] || holds(sorted, id) {
+			return err
+		}
+		if _, ok := l.now[h.source]; ok {
+			h.seen = l.before[h.source]
+			pinned = append(pinned, entry{bytes.Clone(id), h.encode()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, putAll(t.open, pinned)
+}
+
+func (l *ledger) seenNow(source string) moment {
+	if seen, ok := l.now[source]; ok {
+		return seen
+	}
+	return never
+}
+
+func holds(sorted []model.Finding, id []byte) bool {
+	_, ok := slices.BinarySearchFunc(sorted, id, func(f model.Finding, id []byte) int {
+		return cmp.Compare(f.ID, string(id))
+	})
+	return ok
+}
+
+// sourceSeen is when the source's findings were last seen.
+func (t *txn) sourceSeen(source string) moment {
+	if v := t.seen.Get(sourcePrefix(source)); len(v) == 8 {
+		return momentAt(v)
+	}
+	return never
+}
+
+// close writes the sources' times.
+func (l *ledger) close() error {
+	for source, seen := range l.now {
+		if seen == l.before[source] {
+			continue
+		}
+		if err := l.seen.Put(sourcePrefix(source), seen.append(nil)); err != nil {
+			return fmt.Errorf("write last seen: %w", err)
+		}
+	}
+	return nil
+}
+
+// save keeps one finding: a new version when anything but LastSeen changed.
+func (l *ledger) save(f *model.Finding) error {
+	if f.ID == "" || strings.Contains(f.ID, "\x00") {
+		return fmt.Errorf("id %q: want one without NUL bytes", f.ID)
+	}
+	was, home, err := l.head(f.ID)
+	if err != nil {
+		return err
+	}
+	body, err := encodeFinding(*f)
+	if err != nil {
+		return err
+	}
+	now := head{at: was.at, seen: l.seenFor(f), sum: sha256.Sum256(body), source: f.Source}
+	if now.sum != was.sum {
+		if err := l.supersede(f.ID, &was); err != nil {
+			return err
+		}
+		now.at = l.at.after(was.at)
+		value := append(momentOf(f.LastSeen).append(nil), l.pack(body)...)
+		if err := l.findings.Put(findingKey(f.ID, now.at), value); err != nil {
+			return fmt.Errorf("write version: %w", err)
+		}
+	}
+	return l.move(f, home, &was, &now)
+}
+
+// move writes the head to where it belongs, open or resolved, unless it is
+// there as it should be.
+func (l *ledger) move(f *model.Finding, home *bbolt.Bucket, was, now *head) error {
+	to := l.open
+	if !f.Resolved.IsZero() {
+		to = l.resolved
+	}
+	if home == to && *was == *now {
+		return nil
+	}
+	if home != nil && home != to {
+		if err := home.Delete([]byte(f.ID)); err != nil {
+			return fmt.Errorf("move: %w", err)
+		}
+	}
+	return to.Put([]byte(f.ID), now.encode())
+}
+
+// seenFor is how the head tells when the finding was last seen.
+func (l *ledger) seenFor(f *model.Finding) moment {
+	seen := momentOf(f.LastSeen)
+	if f.Resolved.IsZero() && seen == l.seenNow(f.Source) {
+		return withSource
+	}
+	return seen
+}
+
+// supersede writes into the last version when its value was last seen. The
+// sources' times are still those of before.
+func (l *ledger) supersede(id string, was *head) error {
+	key := findingKey(id, was.at)
+	v := l.findings.Get(key)
+	if v == nil {
+		return nil
+	}
+	if len(v) < 8 {
+		return fmt.Errorf("%w: version of %d bytes", errCorrupt, len(v))
+	}
+	return l.findings.Put(key, append(l.lastSeen(was).append(nil), v[8:]...))
+}
+
+// head finds what is known of a finding, and in which bucket; the bucket is
+// nil when nothing is.
+func (t *txn) head(id string) (head, *bbolt.Bucket, error) {
+	for _, b := range []*bbolt.Bucket{t.open, t.resolved} {
+		if v := b.Get([]byte(id)); v != nil {
+			h, err := parseHead(v)
+			return h, b, err
+		}
+	}
+	return head{at: never}, nil, nil
+}
+
+// findingKey is where the version of a finding at a moment lies.
+func findingKey(id string, at moment) []byte { return at.append(findingPrefix(id)) }
+
+func findingPrefix(id string) []byte { return append([]byte(id), 0) }
+
+// encodeFinding returns the finding's JSON without LastSeen, times in UTC.
+func encodeFinding(f model.Finding) ([]byte, error) {
+	f.LastSeen = time.Time{}
+	f.FirstSeen, f.Resolved, f.Actor.At = f.FirstSeen.UTC(), f.Resolved.UTC(), f.Actor.At.UTC()
+	body, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return body, nil
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSealerIsTheInstallations(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new")
+	first, err := Sealer(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Sealer(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Sealer(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !first.Seal("x").Equal(second.Seal("x")) {
+		t.Error("the same text has two digests in one installation")
+	}
+	if first.Seal("x").Equal(other.Seal("x")) {
+		t.Error("two installations have one key")
+	}
+	info, err := os.Stat(filepath.Join(dir, keyName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 || info.Size() != keySize {
+		t.Errorf("got mode %v and %d bytes, want 0600 and %d", info.Mode(), info.Size(), keySize)
+	}
+	if diff := cmp.Diff([]string{keyName}, names(t, dir)); diff != "" {
+		t.Errorf("nothing else is left: %s", diff)
+	}
+}
+
+func TestSealerMadeByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	answers := make(chan string)
+	for range 8 {
+		cmd := child(t, makeKeyOnce, dir)
+		go func() {
+			out, err := cmd.Output()
+			if err != nil {
+				out = append(out, err.Error()...)
+			}
+			answers <- string(out)
+		}()
+	}
+	seen := map[string]bool{}
+	for range 8 {
+		seen[<-answers] = true
+	}
+	if len(seen) != 1 {
+		t.Errorf("got answers %v, want one", seen)
+	}
+	if diff := cmp.Diff([]string{keyName}, names(t, dir)); diff != "" {
+		t.Errorf("nothing else is left: %s", diff)
+	}
+}
+
+func TestSealerRefusesKey(t *testing.T) {
+	t.Parallel()
+	good := strings.Repeat("k", keySize)
+	cases := map[string]struct {
+		key  string
+		mode os.FileMode
+		says []string
+	}{
+		"world-readable": {good, 0o644, []string{"0644", "chmod 600"}},
+		"group-readable": {good, 0o640, []string{"0640", "chmod 600"}},
+		"too short":      {good[1:], 0o600, []string{"31 bytes", "backup"}},
+		"too long":       {good + "k", 0o600, []string{"33 bytes", "backup"}},
+		"empty":          {"", 0o600, []string{"0 bytes", "backup"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, keyName)
+			if err := os.WriteFile(path, []byte(c.key), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Sealer(dir)
+			says(t, err, append(c.says, path)...)
+			if strings.Contains(err.Error(), "kkk") {
+				t.Errorf("the error tells the key: %v", err)
+			}
+			if left, err := os.ReadFile(path); err != nil || string(left) != c.key {
+				t.Errorf("the key was touched: %v", err)
+			}
+		})
+	}
+}
