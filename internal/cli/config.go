@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -129,21 +130,25 @@ func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
 
 // printProbe tells whether something cannot be read.
 func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) {
-	readable := 0
+	readable, skipped := 0, 0
 	for _, scope := range p.Coverage {
-		if scope.Complete {
+		switch {
+		case scope.Complete:
 			readable++
+		case scope.Skipped:
+			skipped++
 		}
 	}
 	fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", s.Name, s.Type)
 	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes\n",
-		printable(p.Endpoint), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")), readable, len(p.Coverage))
+	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes, %d more left out on purpose\n",
+		printable(p.Endpoint), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")),
+		readable, len(p.Coverage)-skipped, skipped)
 	for _, scope := range p.Coverage {
-		if !scope.Complete {
-			fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(scope.Kind+" "+scope.Place), printable(scope.Reason))
+		if scope.Failed() {
+			fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(strings.TrimSpace(scope.Kind+" "+scope.Place)), printable(scope.Reason))
 		}
 	}
 	_ = table.Flush() // the stream's own error shows at the next write
-	return readable < len(p.Coverage)
+	return readable < len(p.Coverage)-skipped
 }

@@ -147,7 +147,7 @@ func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, st
 		run.Complete = run.Complete && len(r.Problems) == 0
 		run.Declarations = append(run.Declarations, r)
 	}
-	run.Complete = run.Complete && !slices.ContainsFunc(run.Coverage, func(c model.Coverage) bool { return !c.Complete })
+	run.Complete = run.Complete && !slices.ContainsFunc(run.Coverage, model.Coverage.Failed)
 	return run
 }
 

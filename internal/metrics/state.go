@@ -115,6 +115,7 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 	for _, c := range coverage {
 		switch src := s.sources[c.Source]; {
 		case src == nil:
+		case c.Skipped:
 		case c.Complete:
 			src.complete++
 		default:

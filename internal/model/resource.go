@@ -151,9 +151,15 @@ type Coverage struct {
 	// Place is one place of the source, "" all of it.
 	Place    string `json:"scope"`
 	Complete bool   `json:"complete"`
+	// Skipped tells that it was left out on purpose: absence proves nothing
+	// there, but nothing failed either.
+	Skipped bool `json:"skipped,omitempty"`
 	// Reason says why it is not complete and what to do.
 	Reason string `json:"reason"`
 }
+
+// Failed tells whether the scope should have been read and was not.
+func (c Coverage) Failed() bool { return !c.Complete && !c.Skipped }
 
 // Covers tells whether the snapshot fully read the scope in which a resource
 // of this kind and place would lie, and if not, why.

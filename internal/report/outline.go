@@ -173,7 +173,7 @@ func (o *outline) gaps() []gap {
 	type cause struct{ source, reason string }
 	scopes := map[cause][]string{}
 	for _, c := range o.report.Coverage {
-		if !c.Complete {
+		if c.Failed() {
 			why := cause{c.Source, c.Reason}
 			scopes[why] = append(scopes[why], scopeName(c))
 		}

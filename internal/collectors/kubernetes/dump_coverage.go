@@ -57,11 +57,11 @@ func (d *dumped) kinds() (map[string]*model.Kind, error) {
 func (d *dumped) coverage(kinds map[string]*model.Kind) []model.Coverage {
 	rest := model.Coverage{Source: d.env.Name, Complete: d.config.DumpComplete && d.fault == ""}
 	if !rest.Complete {
-		rest.Reason = d.unproven("of this kind")
+		rest.Skipped, rest.Reason = d.fault == "", d.unproven("of this kind")
 	}
 	all := []model.Coverage{rest}
 	for kind := range d.excluded {
-		all = append(all, model.Coverage{Source: d.env.Name, Kind: kind, Reason: excludedReason})
+		all = append(all, model.Coverage{Source: d.env.Name, Kind: kind, Skipped: true, Reason: excludedReason})
 	}
 	for name := range d.byKind {
 		all = append(all, d.kindCoverage(kinds[name])...)
@@ -83,7 +83,7 @@ func (d *dumped) kindCoverage(kind *model.Kind) []model.Coverage {
 		whole.Complete = true
 		return []model.Coverage{whole}
 	}
-	whole.Reason = d.unproven("in this namespace")
+	whole.Skipped, whole.Reason = true, d.unproven("in this namespace")
 	all := []model.Coverage{whole}
 	for namespace := range d.namespaces {
 		all = append(all, model.Coverage{Source: d.env.Name, Kind: kind.Name, Place: namespace, Complete: true})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -68,9 +69,10 @@ func (c *cluster) choose(found *look) []api {
 	for group, fault := range found.catalog.failed {
 		wildcard := Type + "/*." + group
 		if c.config.excludes(wildcard) {
-			fault = excludedReason
+			found.leaveOut(wildcard, excludedReason)
+			continue
 		}
-		found.leaveOut(wildcard, fault)
+		found.scopes = append(found.scopes, model.Coverage{Source: c.env.Name, Kind: wildcard, Reason: fault})
 	}
 	// A kind without an entry is not served: there are no objects of it.
 	found.scopes = append(found.scopes, model.Coverage{Source: c.env.Name, Complete: true})
@@ -80,7 +82,7 @@ func (c *cluster) choose(found *look) []api {
 const excludedReason = "left out by the setting exclude_kinds"
 
 func (l *look) leaveOut(kind, reason string) {
-	l.scopes = append(l.scopes, model.Coverage{Source: l.source, Kind: kind, Reason: reason})
+	l.scopes = append(l.scopes, model.Coverage{Source: l.source, Kind: kind, Skipped: true, Reason: reason})
 }
 
 // version asks for the server's version; a server may keep it to itself.
@@ -219,6 +221,8 @@ func finish(s model.Snapshot) model.Snapshot {
 	})
 	s.Coverage = withRest(s.Coverage)
 	kube.Relate(s.Resources)
+	s.Kinds = maps.Clone(s.Kinds)
+	kube.RelateKinds(s.Kinds, s.Resources)
 	return s
 }
 
@@ -229,7 +233,7 @@ func withRest(sorted []model.Coverage) []model.Coverage {
 	for i, scope := range sorted {
 		if scope.Place != "" && (i == 0 || sorted[i-1].Kind != scope.Kind) {
 			all = append(all, model.Coverage{
-				Source: scope.Source, Kind: scope.Kind,
+				Source: scope.Source, Kind: scope.Kind, Skipped: true,
 				Reason: "other namespaces are left out by the setting namespaces",
 			})
 		}
