@@ -28,12 +28,6 @@ type fakeSource struct {
 	values map[int]string
 }
 
-func (f *fakeSource) set(change func(*fakeSource)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	change(f)
-}
-
 func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	f.mu.Lock()
 	f.looks++

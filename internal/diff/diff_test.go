@@ -417,7 +417,7 @@ func extrasInside(d, l model.Value) bool {
 
 func FuzzCompareNeverPanics(f *testing.F) {
 	f.Add(`{"env":[{"name":"A"}]}`, `{"env":{"name":1}}`, `{"env":"x"}`)
-	f.Fuzz(func(t *testing.T, d, r, l string) {
+	f.Fuzz(func(_ *testing.T, d, r, l string) {
 		var dv, rv, lv model.Value
 		if dv.UnmarshalJSON([]byte(d)) != nil || rv.UnmarshalJSON([]byte(r)) != nil || lv.UnmarshalJSON([]byte(l)) != nil {
 			return

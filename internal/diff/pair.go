@@ -34,14 +34,7 @@ func (t triple) any() *model.Value {
 // so that the lists can only be compared whole.
 func pairElements(schema *model.Schema, d, r, l []model.Value) (triples []triple, ok bool) {
 	if aligned(schema, d, l) && (len(r) == 0 || aligned(schema, d, r)) {
-		triples = make([]triple, len(d))
-		for i := range d {
-			triples[i] = triple{d: &d[i], l: &l[i]}
-			if len(r) > 0 {
-				triples[i].r = &r[i]
-			}
-		}
-		return triples, true
+		return pairInOrder(d, r, l), true
 	}
 	index := make(map[string]int, len(d)+len(l))
 	sides := [3][]model.Value{d, l, r}
@@ -60,6 +53,18 @@ func pairElements(schema *model.Schema, d, r, l []model.Value) (triples []triple
 		}
 	}
 	return triples, true
+}
+
+// pairInOrder pairs lists that are aligned; r may be empty.
+func pairInOrder(d, r, l []model.Value) []triple {
+	triples := make([]triple, len(d))
+	for i := range d {
+		triples[i] = triple{d: &d[i], l: &l[i]}
+		if len(r) > 0 {
+			triples[i].r = &r[i]
+		}
+	}
+	return triples
 }
 
 // put fills one side in; it returns false when that side is filled already.

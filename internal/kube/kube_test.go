@@ -270,7 +270,7 @@ func FuzzNewResource(f *testing.F) {
 	f.Add(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:x":{"k:{\"a\":1}":{".":{}}}}}]},"data":{"a":"!"},"stringData":{"b":null}}`)
 	f.Add(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{"}},"spec":[{"env":{"a":1}}]}`)
 	f.Add(`{"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","metadata":{"name":"a","ownerReferences":[1]},"spec":{"targetCPUUtilizationPercentage":{}}}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Fuzz(func(_ *testing.T, text string) {
 		v, err := decode.JSON([]byte(text))
 		if err != nil {
 			return

@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -32,9 +33,8 @@ func objects(t *testing.T, name string) []model.Value {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	documents, err := decode.YAML(f)
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var list []model.Value

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind of a Value.
+// ValueKind is the kind of a Value.
 type ValueKind uint8
 
 // The kinds of a Value. The zero Value is Null.

@@ -115,7 +115,7 @@ func TestStoreAgreesWithPlainModel(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp(root, "")
+		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder a drawn case; root is t.TempDir
 		if err != nil {
 			t.Fatal(err)
 		}

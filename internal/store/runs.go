@@ -23,7 +23,8 @@ func (t *txn) parseRun(v []byte) (model.Run, error) {
 	if len(v) < 8 {
 		return run, fmt.Errorf("%w: run of %d bytes", errCorrupt, len(v))
 	}
-	return run, t.unpackJSON(v[8:], &run)
+	err := t.unpackJSON(v[8:], &run)
+	return run, err
 }
 
 // LastRun returns the record of the run that was saved last, or ErrNotFound.

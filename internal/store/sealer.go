@@ -41,7 +41,7 @@ func readKey(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // only read
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err

@@ -21,22 +21,29 @@ type follower struct {
 	target
 	cluster *cluster
 	updates chan<- update
+	// back is rung when the server answers one follower again: the others then
+	// need not wait any longer.
+	back *bell
 	// version is where the watch goes on; "" when the target must be listed.
 	version string
 	// failures are those in a row; alive is when the target was last known to
 	// be up to date.
 	failures int
 	alive    time.Time
-	doubted  bool
+	// away tells that the last request was not answered, doubted that the
+	// inventory was told to distrust the target.
+	away, doubted bool
 }
 
 // newFollower returns nil for what cannot be watched: a kind without that
 // verb, or one that may not be read, which only a new look finds changed.
-func newFollower(c *cluster, r *reader, l listing, updates chan<- update) *follower {
+func newFollower(c *cluster, r *reader, l listing, updates chan<- update, back *bell) *follower {
 	if !l.watchable || isDenied(l.err) {
 		return nil
 	}
-	f := &follower{reader: r, target: l.target, cluster: c, updates: updates, version: l.version, alive: c.now()}
+	f := &follower{
+		reader: r, target: l.target, cluster: c, updates: updates, back: back, version: l.version, alive: c.now(),
+	}
 	if l.err != nil {
 		f.version = ""
 	}
@@ -55,6 +62,7 @@ func isDenied(err error) bool {
 // run follows the target until ctx ends or there is nothing left to follow.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		back, before := f.back.next(), f.alive
 		err := f.step(ctx)
 		if isDenied(err) {
 			f.giveUp(ctx, err)
@@ -65,9 +73,8 @@ func (f *follower) run(ctx context.Context) {
 		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
 			f.doubt(ctx, f.reason(err))
 		}
-		// An end of ctx ends the loop.
-		_ = sleep(ctx, f.cluster.retryAfter(f.failures))
-		f.failures++
+		f.away = err != nil && f.alive.Equal(before)
+		f.pause(ctx, back)
 	}
 }
 
@@ -101,6 +108,28 @@ func (f *follower) works(ctx context.Context) {
 	f.alive = f.cluster.now()
 	if f.doubted {
 		f.doubt(ctx, "")
+	}
+	if f.away {
+		f.away = false
+		f.back.ring()
+	}
+}
+
+// pause waits before the next step: the longer, the more steps failed, and at
+// least the shortest time, but no longer than until the server is back.
+func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
+	long := f.cluster.retryAfter(f.failures)
+	f.failures++
+	short := min(long, f.cluster.retryAfter(0))
+	if sleep(ctx, short) != nil || long == short {
+		return
+	}
+	timer := time.NewTimer(long - short)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-back:
+	case <-ctx.Done():
 	}
 }
 

@@ -26,6 +26,8 @@ type shelf struct {
 	// fault is why the shelf is not whole, doubt why it may be out of date;
 	// "" when it is neither.
 	fault, doubt string
+	// doubted tells that a snapshot went out without what is on the shelf.
+	doubted bool
 }
 
 func newInventory(base *look) *inventory {
@@ -73,14 +75,17 @@ func (inv *inventory) spoil(t target, u unreadable) bool {
 func (inv *inventory) replace(l listing) bool {
 	old, s := inv.shelves[l.target], newShelf(l, inv.base.source)
 	inv.shelves[l.target] = s
-	return old.fault != s.fault || old.doubt != s.doubt || !maps.EqualFunc(old.byID, s.byID, same)
+	return old.doubted || old.fault != s.fault || !maps.EqualFunc(old.byID, s.byID, same)
 }
 
-// distrust notes why a target may be out of date, or with "" that it is not.
+// distrust notes why a target may be out of date, or with "" that it is not. A
+// doubt by itself is no change: when the whole server is away there is nothing
+// to tell, and a look at it says so.
 func (inv *inventory) distrust(t target, reason string) bool {
 	s := inv.shelves[t]
-	changed := (s.doubt == "") != (reason == "")
 	s.doubt = reason
+	changed := s.doubted && reason == ""
+	s.doubted = s.doubted && reason != ""
 	return changed
 }
 
@@ -94,7 +99,7 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 		snap.Coverage = append(snap.Coverage, model.Coverage{
 			Source: inv.base.source, Kind: l.kind, Place: l.namespace, Complete: reason == "", Reason: reason,
 		})
-		if s.doubt == "" {
+		if s.doubted = s.doubt != ""; !s.doubted {
 			snap.Resources = append(snap.Resources, s.resources()...)
 		}
 	}

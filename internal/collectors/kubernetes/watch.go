@@ -96,12 +96,12 @@ func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Sna
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	updates := make(chan update)
+	updates, back := make(chan update), newBell()
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	defer stop()
 	for _, l := range base.listings {
-		if f := newFollower(c, r, l, updates); f != nil {
+		if f := newFollower(c, r, l, updates, back); f != nil {
 			streams.Go(func() { f.run(ctx) })
 		}
 	}
@@ -134,4 +134,26 @@ func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan updat
 			changed(inv.snapshot(c.now()))
 		}
 	}
+}
+
+// A bell wakes all that wait for it.
+type bell struct {
+	mu   sync.Mutex
+	rung chan struct{}
+}
+
+func newBell() *bell { return &bell{rung: make(chan struct{})} }
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.rung)
+	b.rung = make(chan struct{})
+}
+
+// next returns a channel that closes when the bell is rung the next time.
+func (b *bell) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rung
 }

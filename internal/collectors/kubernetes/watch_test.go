@@ -286,10 +286,15 @@ func TestWatchDoubtsWhatItCannotFollow(t *testing.T) {
 		w := watchFake(t, f)
 		f.intercept(at(deployments, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "down") }))
 		f.closeWatches("deployments")
-		if told := w.after(20 * time.Second); len(told) > 0 {
-			t.Errorf("a short break was told %d times", len(told))
+		w.after(20 * time.Second)
+		f.put("configmaps", "shop", "web", `"data":{"a":"2"}`)
+		w.after(time.Second)
+		if got := w.value(deployment, "shop/web"); got != `{"replicas":2}` {
+			t.Errorf("after a short break it is %s", got)
 		}
 		w.after(2 * time.Minute)
+		f.put("configmaps", "shop", "web", `"data":{"a":"3"}`)
+		w.after(time.Second)
 		s := w.told[len(w.told)-1]
 		if ok, reason := s.Covers(deployment, "shop"); ok || !strings.Contains(reason, "503") {
 			t.Errorf("after a long break the kind is covered: %v %q", ok, reason)
@@ -298,10 +303,41 @@ func TestWatchDoubtsWhatItCannotFollow(t *testing.T) {
 			t.Error("the other kinds are, and of this one nothing is known")
 		}
 		f.intercept(nil)
-		w.after(2 * time.Minute)
+		if told := w.after(2 * time.Minute); len(told) != 1 {
+			t.Errorf("that it works again was told %d times", len(told))
+		}
 		s = w.told[len(w.told)-1]
-		if ok, reason := s.Covers(deployment, "shop"); !ok || w.value(deployment, "shop/web") == "absent" {
+		if ok, reason := s.Covers(deployment, "shop"); !ok || w.value(deployment, "shop/web") != `{"replicas":2}` {
 			t.Errorf("it works again, and the kind is not covered: %s", reason)
+		}
+	})
+}
+
+func TestWatchOutlivesItsServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		w := watchFake(t, f)
+		f.intercept(func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 503, "down"); return true })
+		for _, k := range f.served() {
+			f.closeWatches(k.resource)
+		}
+		if told := w.after(10 * time.Minute); len(told) > 0 {
+			t.Errorf("a server that is away was told %d times", len(told))
+		}
+		f.intercept(nil)
+		// Whoever finds it back first wakes the others.
+		for f.watching("deployments")+f.watching("configmaps") == 0 {
+			w.after(time.Second)
+		}
+		w.after(time.Second)
+		for _, k := range f.served() {
+			if n := f.watching(k.resource); n != 1 && slices.Contains(k.verbs, "watch") && k.kind != "Event" {
+				t.Errorf("a second later %s has %d watches", k.resource, n)
+			}
+		}
+		if len(w.told) > 0 {
+			t.Errorf("nothing happened, and it was told %d times", len(w.told))
 		}
 	})
 }

@@ -339,7 +339,7 @@ func TestOpenRefuses(t *testing.T) {
 		change func(*manifests.Config)
 		says   string
 	}{
-		"Nothing":   {"nothing to read", func(c *manifests.Config) {}, "neither dir nor git"},
+		"Nothing":   {"nothing to read", func(*manifests.Config) {}, "neither dir nor git"},
 		"Both":      {"two things to read", func(c *manifests.Config) { c.Dir, c.Git = "a", "b" }, "dir and git"},
 		"DirRef":    {"a ref of a folder", func(c *manifests.Config) { c.Dir, c.Ref = "a", "main" }, "belong to git"},
 		"TwoKeys":   {"two ways to sign in", func(c *manifests.Config) { c.Git, c.TokenFile, c.SSHKeyFile = "https://x/y", "t", "k" }, "token_file and ssh_key_file"},

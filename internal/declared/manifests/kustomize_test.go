@@ -165,7 +165,8 @@ func TestKustomizeProblems(t *testing.T) {
 					t.Errorf("%s: got %q, want %q", tc.reason, got[0], want)
 				}
 			}
-			if strings.Contains(got[0], "hunter2") || strings.Contains(got[0], os.TempDir()) {
+			temp := os.TempDir() //nolint:usetesting // looks for the folder, makes nothing in it
+			if strings.Contains(got[0], "hunter2") || strings.Contains(got[0], temp) {
 				t.Errorf("%s: %q shows too much", tc.reason, got[0])
 			}
 		})

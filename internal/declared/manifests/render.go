@@ -20,6 +20,8 @@ import (
 
 // kustomizeTurn is held by the one build that runs: kustomize keeps the schemas
 // of a build in variables of its own package.
+//
+//nolint:gochecknoglobals // it guards another package's global state
 var kustomizeTurn = make(chan struct{}, 1)
 
 // kustomizations renders the folders that are built for themselves. One that

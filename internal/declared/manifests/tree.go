@@ -34,23 +34,23 @@ type tree struct {
 // openFolder returns the tree of a folder, or of the folder of a single file.
 // Kustomize reads no file of more than limit bytes.
 func openFolder(dir string, limit int64) (*tree, error) {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read manifests: %s does not exist; check dir", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	if real, err = filepath.Abs(real); err != nil {
+	if resolved, err = filepath.Abs(resolved); err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(resolved)
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	top, base, root := real, filepath.Base(dir), "."
+	top, base, root := resolved, filepath.Base(dir), "."
 	if !info.IsDir() {
-		top, base, root = filepath.Dir(real), filepath.Base(filepath.Dir(dir)), filepath.Base(real)
+		top, base, root = filepath.Dir(resolved), filepath.Base(filepath.Dir(dir)), filepath.Base(resolved)
 	}
 	files, err := os.OpenRoot(top)
 	if err != nil {

@@ -54,7 +54,8 @@ func New(s Settings) (*Repository, error) {
 	r := &Repository{settings: s, endpoint: *endpoint}
 	switch endpoint.Protocol {
 	case "file":
-		return r, r.useDisk()
+		err = r.useDisk()
+		return r, err
 	case "ssh":
 		r.endpoint.User, r.endpoint.Password = cmp.Or(endpoint.User, s.Username), ""
 		r.url = s.URL
@@ -63,7 +64,8 @@ func New(s Settings) (*Repository, error) {
 		}
 		return r, nil
 	case "https", "http":
-		return r, r.useWeb()
+		err = r.useWeb()
+		return r, err
 	}
 	return nil, fmt.Errorf("git: protocol %s; want https, ssh or a local path", endpoint.Protocol)
 }

@@ -43,7 +43,7 @@ func readers(t *testing.T, o origin) map[string]gitrepo.Settings {
 	}
 }
 
-func TestRefs(t *testing.T) {
+func TestRefs(t *testing.T) { //nolint:tparallel,paralleltest // its cases share one clone a way, in turn
 	t.Parallel()
 	o := newOrigin(t)
 	first := o.commit(map[string]string{"a.yaml": "first"})
