@@ -43,7 +43,7 @@ func readers(t *testing.T, o origin) map[string]gitrepo.Settings {
 	}
 }
 
-func TestRefs(t *testing.T) { //nolint:tparallel,paralleltest // its cases share one clone a way, in turn
+func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a way, in turn
 	t.Parallel()
 	o := newOrigin(t)
 	first := o.commit(map[string]string{"a.yaml": "first"})
@@ -74,7 +74,7 @@ func TestRefs(t *testing.T) { //nolint:tparallel,paralleltest // its cases share
 		"Nowhere":  {"a commit that is not there", strings.Repeat("1", 40), "", plumbing.ZeroHash, strings.Repeat("1", 40)},
 	}
 	for way, settings := range readers(t, o) {
-		for name, tc := range cases {
+		for name, tc := range cases { //nolint:paralleltest // they share one clone a way, in turn
 			t.Run(way+"/"+name, func(t *testing.T) {
 				got, commit, err := readFile(t, settings, tc.ref, "a.yaml")
 				if tc.says != "" {
