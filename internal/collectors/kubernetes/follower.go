@@ -24,45 +24,35 @@ type follower struct {
 	// back is rung when the server answers one follower again: the others then
 	// need not wait any longer.
 	back *bell
+	// slots bound how many lists run at once.
+	slots *slots
 	// version is where the watch goes on; "" when the target must be listed.
 	version string
 	// failures are those in a row; alive is when the target was last known to
 	// be up to date.
 	failures int
 	alive    time.Time
-	// away tells that the last request was not answered, doubted that the
-	// inventory was told to distrust the target.
-	away, doubted bool
+	// stood tells that the present step's stream was opened, away that the one
+	// before was not, doubted that the inventory distrusts the target.
+	stood, away, doubted bool
 }
 
-// newFollower returns nil for what cannot be watched: a kind without that
-// verb, or one that may not be read, which only a new look finds changed.
-func newFollower(c *cluster, r *reader, l listing, updates chan<- update, back *bell) *follower {
-	if !l.watchable || isDenied(l.err) {
-		return nil
-	}
-	f := &follower{
-		reader: r, target: l.target, cluster: c, updates: updates, back: back, version: l.version, alive: c.now(),
-	}
-	if l.err != nil {
-		f.version = ""
-	}
-	return f
-}
+// canFollow tells what can be watched from a kind without that verb, and from
+// one that may not be read, which only a new look finds changed.
+func canFollow(l listing) bool { return l.watchable && !isDenied(l.err) }
 
-// isDenied tells an error that trying again does not mend.
+// isDenied tells an error that trying again does not mend. 404 is none: a
+// server that starts does not know its custom resources yet.
 func isDenied(err error) bool {
-	switch codeOf(err) {
-	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
-		return true
-	}
-	return false
+	code := codeOf(err)
+	return code == http.StatusForbidden || code == http.StatusMethodNotAllowed
 }
 
 // run follows the target until ctx ends or there is nothing left to follow.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		back, before := f.back.next(), f.alive
+		back := f.back.next()
+		f.stood = false
 		err := f.step(ctx)
 		if isDenied(err) {
 			f.giveUp(ctx, err)
@@ -73,7 +63,7 @@ func (f *follower) run(ctx context.Context) {
 		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
 			f.doubt(ctx, f.reason(err))
 		}
-		f.away = err != nil && f.alive.Equal(before)
+		f.away = err != nil && !f.stood
 		f.pause(ctx, back)
 	}
 }
@@ -82,7 +72,8 @@ func (f *follower) run(ctx context.Context) {
 // lasts.
 func (f *follower) step(ctx context.Context) error {
 	if f.version == "" {
-		l := f.list(ctx, f.target)
+		var l listing
+		f.slots.run(f.group, func() { l = f.list(ctx, f.target) })
 		if l.err != nil {
 			return l.err
 		}
@@ -93,19 +84,18 @@ func (f *follower) step(ctx context.Context) error {
 }
 
 // giveUp ends the following of what may not be watched: it stays as the last
-// full look found it. What may not even be listed any more, or is no longer
-// served, is not known.
+// full look found it. What may not even be listed any more is not known.
 func (f *follower) giveUp(ctx context.Context, err error) {
 	f.cluster.env.Log.WarnContext(ctx, "kind is not followed until the next full look; grant watch on it",
 		"kind", f.kind, "namespace", f.namespace, "err", err)
-	if f.version == "" || isMissing(err) {
+	if f.version == "" {
 		f.doubt(ctx, f.reason(err))
 	}
 }
 
 // works notes that the stream stands: the target is up to date from here on.
 func (f *follower) works(ctx context.Context) {
-	f.alive = f.cluster.now()
+	f.alive, f.stood = f.cluster.now(), true
 	if f.doubted {
 		f.doubt(ctx, "")
 	}

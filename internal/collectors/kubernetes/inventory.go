@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -23,9 +22,9 @@ type shelf struct {
 	byID map[string]model.Resource
 	// sorted is byID by key; nil after a change.
 	sorted []model.Resource
-	// fault is why the shelf is not whole, doubt why it may be out of date;
-	// "" when it is neither.
-	fault, doubt string
+	// scope says whether the shelf is whole, doubt why it may be out of date.
+	scope model.Coverage
+	doubt string
 	// doubted tells that a snapshot went out without what is on the shelf.
 	doubted bool
 }
@@ -39,7 +38,7 @@ func newInventory(base *look) *inventory {
 }
 
 func newShelf(l listing, source string) *shelf {
-	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), fault: l.coverage(source).Reason}
+	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source)}
 	for _, r := range l.resources {
 		s.byID[r.ID] = r
 	}
@@ -67,7 +66,8 @@ func (inv *inventory) remove(t target, id string) bool {
 // spoil notes that an object cannot be decoded any more.
 func (inv *inventory) spoil(t target, u unreadable) bool {
 	inv.remove(t, u.id())
-	inv.shelves[t].fault = unreadableReason([]unreadable{u})
+	s := inv.shelves[t]
+	s.scope.Complete, s.scope.Skipped, s.scope.Reason = false, false, unreadableReason([]unreadable{u})
 	return true
 }
 
@@ -75,7 +75,7 @@ func (inv *inventory) spoil(t target, u unreadable) bool {
 func (inv *inventory) replace(l listing) bool {
 	old, s := inv.shelves[l.target], newShelf(l, inv.base.source)
 	inv.shelves[l.target] = s
-	return old.doubted || old.fault != s.fault || !maps.EqualFunc(old.byID, s.byID, same)
+	return old.doubted || old.scope != s.scope || !maps.EqualFunc(old.byID, s.byID, same)
 }
 
 // distrust notes why a target may be out of date, or with "" that it is not. A
@@ -95,13 +95,13 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 	snap := inv.base.frame(now)
 	for _, l := range inv.base.listings {
 		s := inv.shelves[l.target]
-		reason := cmp.Or(s.doubt, s.fault)
-		snap.Coverage = append(snap.Coverage, model.Coverage{
-			Source: inv.base.source, Kind: l.kind, Place: l.namespace, Complete: reason == "", Reason: reason,
-		})
-		if s.doubted = s.doubt != ""; !s.doubted {
+		scope := s.scope
+		if s.doubted = s.doubt != ""; s.doubted {
+			scope.Complete, scope.Skipped, scope.Reason = false, false, s.doubt
+		} else {
 			snap.Resources = append(snap.Resources, s.resources()...)
 		}
+		snap.Coverage = append(snap.Coverage, scope)
 	}
 	return finish(snap)
 }

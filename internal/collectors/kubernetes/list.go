@@ -45,6 +45,8 @@ type listing struct {
 	unreadable []unreadable
 	// err is why the list is not whole; nil when every page was read.
 	err error
+	// replaced tells that namespaces are read one by one in its place.
+	replaced bool
 }
 
 // list reads every page of the target. What was read before an error is kept.

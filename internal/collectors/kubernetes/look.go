@@ -127,6 +127,7 @@ func (r *reader) readKind(ctx context.Context, a api, list lister) []listing {
 	if codeOf(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
 		return []listing{all}
 	}
+	all.replaced = true
 	return append([]listing{all}, readPlaces(ctx, a, r.config.TryNamespaces, list)...)
 }
 
@@ -181,7 +182,7 @@ func (l *look) failure() error {
 
 // coverage says whether a listing is whole.
 func (l *listing) coverage(source string) model.Coverage {
-	scope := model.Coverage{Source: source, Kind: l.kind, Place: l.namespace}
+	scope := model.Coverage{Source: source, Kind: l.kind, Place: l.namespace, Skipped: l.replaced}
 	switch {
 	case l.err != nil:
 		scope.Reason = l.reason(l.err)

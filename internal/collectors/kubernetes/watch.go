@@ -96,14 +96,21 @@ func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Sna
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	updates, back := make(chan update), newBell()
+	updates, back, slots := make(chan update), newBell(), newSlots(c.config.Concurrency, base.catalog.apis)
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	defer stop()
 	for _, l := range base.listings {
-		if f := newFollower(c, r, l, updates, back); f != nil {
-			streams.Go(func() { f.run(ctx) })
+		if !canFollow(l) {
+			continue
 		}
+		f := &follower{
+			reader: r, target: l.target, cluster: c, updates: updates, back: back, slots: slots, alive: c.now(),
+		}
+		if l.err == nil {
+			f.version = l.version
+		}
+		streams.Go(func() { f.run(ctx) })
 	}
 	c.keep(ctx, newInventory(base), updates, changed)
 	return nil

@@ -73,8 +73,8 @@ func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a 
 		"Short":    {"part of a hash", first.String()[:8], "", plumbing.ZeroHash, "no branch, tag or full commit hash"},
 		"Nowhere":  {"a commit that is not there", strings.Repeat("1", 40), "", plumbing.ZeroHash, strings.Repeat("1", 40)},
 	}
-	for way, settings := range readers(t, o) {
-		for name, tc := range cases { //nolint:paralleltest // they share one clone a way, in turn
+	for way, settings := range readers(t, o) { //nolint:paralleltest // the cases of a way share one clone, in turn
+		for name, tc := range cases {
 			t.Run(way+"/"+name, func(t *testing.T) {
 				got, commit, err := readFile(t, settings, tc.ref, "a.yaml")
 				if tc.says != "" {

@@ -1,0 +1,207 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestCollectTriesAgain(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		answer http.HandlerFunc
+		least  time.Duration
+	}{
+		"500":         {reason: "a server may stumble", answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "etcd leader changed") }, least: 200 * time.Millisecond},
+		"503":         {reason: "a server may restart", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, least: 200 * time.Millisecond},
+		"429":         {reason: "the pause that is asked for is kept", answer: busy("7"), least: 7 * time.Second},
+		"broken off":  {reason: "connections break", answer: write(`{"kind":"DeploymentList","items":[{"metadata"`), least: 200 * time.Millisecond},
+		"broken late": {reason: "nothing of a broken page stays", answer: write(`{"kind":"DeploymentList","items":[{"metadata":{"name":"x"}}`), least: 200 * time.Millisecond},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				var failed atomic.Bool
+				f.before = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.URL.Path != deployments || failed.Swap(true) {
+						return false
+					}
+					tt.answer(w, r)
+					return true
+				}
+				began := time.Now()
+				s, err := newTestCluster(t, f, nil).Collect(t.Context())
+				if err != nil || len(s.Resources) != 7 || coverage(s)["Deployment.apps"] != "ok" {
+					t.Errorf("%s: %v, %v, %s", tt.reason, err, keys(s), coverage(s)["Deployment.apps"])
+				}
+				if took := time.Since(began); took < tt.least || took > tt.least+time.Second {
+					t.Errorf("%s: it took %s, want %s", tt.reason, took, tt.least)
+				}
+			})
+		})
+	}
+}
+
+func busy(seconds string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", seconds)
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+}
+
+func TestCollectDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.before = at(deployments, busy("3600"))
+		began := time.Now()
+		s, err := newTestCluster(t, f, nil).Collect(t.Context())
+		if err != nil || coverage(s)["Deployment.apps"] == "ok" {
+			t.Errorf("Collect() = %v", err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it waited %s for a server that asks for an hour", took)
+		}
+	})
+}
+
+func TestCollectHungKindDelaysNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		for i := range 20 {
+			f.kinds = append(f.kinds, fakeKind{"slow.example.org", "v1", fmt.Sprintf("slow%d", i), fmt.Sprintf("Slow%d", i), false, readable})
+		}
+		began := time.Now()
+		others := map[string]time.Duration{}
+		f.before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if strings.Contains(r.URL.Path, "slow") {
+				<-r.Context().Done()
+				return true
+			}
+			f.mu.Lock()
+			others[r.URL.Path] = time.Since(began)
+			f.mu.Unlock()
+			return false
+		}
+		s, err := newTestCluster(t, f, nil).Collect(t.Context())
+		if err != nil || len(s.Resources) != 7 {
+			t.Fatalf("Collect() = %v, %v", keys(s), err)
+		}
+		for path, after := range others {
+			if after > time.Second {
+				t.Errorf("%s was read after %s only", path, after)
+			}
+		}
+		if reason := coverage(s)["Slow1.slow.example.org"]; !strings.Contains(reason, "no full answer within 30s: raise timeout") {
+			t.Errorf("a hung kind: %q", reason)
+		}
+	})
+}
+
+func TestCollectFailsAsAWhole(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		before func(http.ResponseWriter, *http.Request) bool
+		want   string
+	}{
+		"discovery 401": {
+			reason: "no credentials, no scan",
+			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true },
+			want:   "read https://api.example.org:6443: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+		},
+		"discovery 403": {
+			reason: "discovery is a right too",
+			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 403, "no"); return true },
+			want:   "read https://api.example.org:6443: 403 Forbidden: no; grant the user the cluster role system:discovery, and get, list and watch on what it shall read",
+		},
+		"every list 401": {
+			reason: "a token may expire between discovery and the lists",
+			before: func(w http.ResponseWriter, r *http.Request) bool {
+				if strings.Count(r.URL.Path, "/") < 3 {
+					return false
+				}
+				refuse(w, 401, "Unauthorized")
+				return true
+			},
+			want: "read https://api.example.org:6443: list configmaps: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+		},
+		"another server": {
+			reason: "not every server is an API server",
+			before: func(w http.ResponseWriter, _ *http.Request) bool {
+				_, _ = io.WriteString(w, `{"ok":true}`)
+				return true
+			},
+			want: `read https://api.example.org:6443: /api answers with kind "": it is no Kubernetes API server; run kubectl get --raw /version with the same kubeconfig to see more`,
+		},
+		"hangs": {
+			reason: "a server that hangs costs one timeout",
+			before: func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true },
+			want:   "read https://api.example.org:6443: no full answer within 30s; see that the address and the firewalls on the way let driftd through, or raise timeout",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newFake()
+				f.before = tt.before
+				_, err := newTestCluster(t, f, nil).Collect(t.Context())
+				var access *AccessError
+				if !errors.As(err, &access) || err.Error() != tt.want {
+					t.Errorf("%s: Collect() =\n%v, want\n%s", tt.reason, err, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCollectConnectsAnewAfterAFailure(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.before = func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true }
+	c := newTestCluster(t, f, nil)
+	connects, connect := 0, c.connect
+	c.connect = func() (*client, error) {
+		connects++
+		return connect()
+	}
+	for range 2 {
+		if _, err := c.Collect(t.Context()); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	f.before = nil
+	for range 2 {
+		if _, err := c.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if connects != 3 {
+		t.Errorf("connected %d times, want 3: renewed credentials are taken up, and what works is kept", connects)
+	}
+}
+
+func TestCollectEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		f.before = at(deployments, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := newTestCluster(t, f, nil).Collect(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Collect() = %v", err)
+		}
+	})
+}
