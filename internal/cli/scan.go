@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"time"
 
@@ -94,7 +95,7 @@ func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags)
 // around returns what collectors and loaders of a scan in this process get.
 func (c *command) around(cfg *config.Config) (surroundings, error) {
 	sealer, err := store.Sealer(cfg.StateDir)
-	return surroundings{sealer: sealer, cache: cacheDir(cfg.StateDir), log: c.quietLogger()}, err
+	return surroundings{sealer: sealer, cache: cacheDir(cfg.StateDir), log: slog.New(slog.DiscardHandler)}, err
 }
 
 // scanConfigured scans what the configuration names: in the daemon when one
@@ -139,13 +140,13 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 // scanOnce runs one cycle in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
 	estate.ConfirmAtOnce = true
-	log := c.quietLogger()
-	st, err := store.Open(cfg.StateDir, storeOptions(cfg, log))
+	st, err := store.Open(cfg.StateDir, storeOptions(cfg, c.quietLogger()))
 	if err != nil {
 		return err
 	}
 	stop := c.progress("scanning")
-	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
+	// What could not be read is in the report, with its reason.
+	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})
 	found, err := engine.Cycle(ctx, engine.Everything())
 	stop()
 	if err := errors.Join(err, st.Close()); err != nil {

@@ -80,6 +80,8 @@ func (o *outline) headline() (said string, calm bool) {
 		parts = append(parts, thousands(len(o.open))+" drifted")
 	case drift > 0:
 		parts = append(parts, "no drift among the findings shown")
+	case unchecked > 0 && sum.InSync == 0:
+		parts = append(parts, "nothing could be checked")
 	default:
 		parts, calm = append(parts, "nothing drifted"), unchecked+hidden == 0 && o.report.Scan.Complete
 	}
@@ -190,12 +192,15 @@ func (o *outline) gaps() []gap {
 	return gaps
 }
 
-// unread says the gaps.
+// unread says the gaps, less those whose reason stands beside what they left
+// unchecked.
 func (o *outline) unread() []phrase {
-	gaps := o.gaps()
-	phrases := make([]phrase, len(gaps))
-	for i, g := range gaps {
-		phrases[i] = append(phrase{}.quote(g.source).say(": "), g.said...)
+	var phrases []phrase
+	for _, g := range o.gaps() {
+		said := slices.ContainsFunc(o.unseen, func(f *model.Finding) bool { return f.Source == g.source && f.Reason == g.reason })
+		if !said {
+			phrases = append(phrases, append(phrase{}.quote(g.source).say(": "), g.said...))
+		}
 	}
 	return phrases
 }

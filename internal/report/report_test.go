@@ -112,7 +112,7 @@ func TestHeadline(t *testing.T) {
 			want:   "Nothing drifted, 1 in sync, 3 findings not shown"},
 		"two claims": {reason: "a resource counts once",
 			report: model.Report{Findings: []model.Finding{unread()[0], unread()[0]}, Summary: model.Summary{Unchecked: 1}},
-			want:   "Nothing drifted, 1 unchecked, 0 in sync"},
+			want:   "Nothing could be checked, 1 unchecked, 0 in sync"},
 		"some filtered": {reason: "what is not shown is counted",
 			report: model.Report{Findings: drifted, Summary: model.Summary{Findings: 3}},
 			want:   "2 drifted, 0 in sync, 1 finding not shown"},

@@ -188,6 +188,14 @@ func TestAccessErrors(t *testing.T) {
 			},
 			want: []string{"kubeconfig"},
 		},
+		"no credential plugin": {
+			reason: "client-go's advice of many lines becomes one",
+			config: func(t *testing.T) Config {
+				plugin := `exec: {apiVersion: client.authentication.k8s.io/v1, command: driftd-no-such-plugin, installHint: "line 1\\nline 2", interactiveMode: Never}`
+				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, newFake()).URL, good.cert, plugin)}
+			},
+			want: []string{"driftd-no-such-plugin", "credential plugin fails"},
+		},
 		"not in a cluster": {
 			reason: "in_cluster is for pods",
 			config: func(*testing.T) Config { return Config{InCluster: true} },

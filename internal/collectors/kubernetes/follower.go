@@ -88,6 +88,7 @@ func (f *follower) step(ctx context.Context) error {
 func (f *follower) giveUp(ctx context.Context, err error) {
 	f.cluster.env.Log.WarnContext(ctx, "kind is not followed until the next full look; grant watch on it",
 		"kind", f.kind, "namespace", f.namespace, "err", err)
+	f.send(ctx, func(inv *inventory) bool { return inv.abandon(f.target) })
 	if f.version == "" {
 		f.doubt(ctx, f.reason(err))
 	}

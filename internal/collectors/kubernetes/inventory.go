@@ -15,6 +15,9 @@ type inventory struct {
 	base *look
 	// shelves hold what was listed, in the order of base's listings.
 	shelves map[target]*shelf
+	// defined counts what happened to the objects that define kinds: after the
+	// first, base no longer knows which kinds there are.
+	defined int
 }
 
 // A shelf holds the objects of one target.
@@ -27,6 +30,8 @@ type shelf struct {
 	doubt string
 	// doubted tells that a snapshot went out without what is on the shelf.
 	doubted bool
+	// followed tells that a watch keeps the shelf up to date.
+	followed bool
 }
 
 func newInventory(base *look) *inventory {
@@ -38,17 +43,31 @@ func newInventory(base *look) *inventory {
 }
 
 func newShelf(l listing, source string) *shelf {
-	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source)}
+	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source), followed: canFollow(l)}
 	for _, r := range l.resources {
 		s.byID[r.ID] = r
 	}
 	return s
 }
 
+// definesKinds tells a kind whose objects say which other kinds are served.
+func definesKinds(kind string) bool {
+	return kind == "kubernetes/CustomResourceDefinition.apiextensions.k8s.io" ||
+		kind == "kubernetes/APIService.apiregistration.k8s.io"
+}
+
+// touch returns the shelf of a target to which something happens.
+func (inv *inventory) touch(t target) *shelf {
+	if definesKinds(t.kind) {
+		inv.defined++
+	}
+	return inv.shelves[t]
+}
+
 // put takes an object in its new state; it tells whether anything that counts
 // is different.
 func (inv *inventory) put(t target, r model.Resource) bool {
-	s := inv.shelves[t]
+	s := inv.touch(t)
 	old, ok := s.byID[r.ID]
 	s.byID[r.ID] = r
 	s.sorted = nil
@@ -56,7 +75,7 @@ func (inv *inventory) put(t target, r model.Resource) bool {
 }
 
 func (inv *inventory) remove(t target, id string) bool {
-	s := inv.shelves[t]
+	s := inv.touch(t)
 	_, ok := s.byID[id]
 	delete(s.byID, id)
 	s.sorted = nil
@@ -73,7 +92,7 @@ func (inv *inventory) spoil(t target, u unreadable) bool {
 
 // replace takes a new listing of a target.
 func (inv *inventory) replace(l listing) bool {
-	old, s := inv.shelves[l.target], newShelf(l, inv.base.source)
+	old, s := inv.touch(l.target), newShelf(l, inv.base.source)
 	inv.shelves[l.target] = s
 	return old.doubted || old.scope != s.scope || !maps.EqualFunc(old.byID, s.byID, same)
 }
@@ -89,10 +108,34 @@ func (inv *inventory) distrust(t target, reason string) bool {
 	return changed
 }
 
+// abandon notes that nothing keeps a target up to date any more.
+func (inv *inventory) abandon(t target) bool {
+	inv.shelves[t].followed = false
+	return false
+}
+
+// knowsKinds tells whether a kind that base does not know is not served: what
+// defines kinds is followed, and nothing happened to it.
+func (inv *inventory) knowsKinds() bool {
+	for _, a := range inv.base.catalog.apis {
+		if !definesKinds(a.kind) {
+			continue
+		}
+		if s := inv.shelves[target{api: a}]; s == nil || !s.followed || s.doubt != "" {
+			return false
+		}
+	}
+	return inv.defined == 0
+}
+
 // snapshot returns the present state. Objects that may be out of date are not
 // in it: nothing is known of them.
 func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 	snap := inv.base.frame(now)
+	if i := slices.IndexFunc(snap.Coverage, func(c model.Coverage) bool { return c.Kind == "" }); !inv.knowsKinds() {
+		snap.Coverage[i].Complete, snap.Coverage[i].Skipped = false, true
+		snap.Coverage[i].Reason = "not known since the last full look: kinds may have been installed"
+	}
 	for _, l := range inv.base.listings {
 		s := inv.shelves[l.target]
 		scope := s.scope

@@ -13,6 +13,10 @@ const (
 	// longest how long it is held back when something always happens.
 	quiet   = 200 * time.Millisecond
 	longest = time.Second
+	// settling is how long a server may take to serve a kind that was defined,
+	// and spacing the least time between two looks for new kinds.
+	settling = 2 * time.Second
+	spacing  = 10 * time.Second
 	// firstRetry and lastRetry bound the pause before a broken stream is opened
 	// again.
 	firstRetry = 100 * time.Millisecond
@@ -20,18 +24,19 @@ const (
 )
 
 // Watch follows the API server from the last look on. When none comes within
-// one timeout, it takes one of its own and tells it.
+// one timeout, and when kinds come or go, it takes one of its own and tells it.
 func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error {
-	if !c.awaitLook(ctx) && c.firstLook(ctx) {
-		changed(c.seen().snapshot())
-	}
+	current := c.awaitLook(ctx)
 	for failures := 0; ctx.Err() == nil; failures++ {
+		if !current && c.lookAnew(ctx) {
+			changed(c.seen().snapshot())
+		}
 		select {
 		case <-c.fresh:
 		default:
 		}
-		err := c.follow(ctx, c.seen(), changed)
-		if err == nil {
+		var err error
+		if current, err = c.follow(ctx, c.seen(), changed); err == nil {
 			failures = 0
 			continue
 		}
@@ -64,8 +69,8 @@ func (c *cluster) awaitLook(ctx context.Context) bool {
 	return true
 }
 
-// firstLook looks until it succeeds; false when ctx ended before.
-func (c *cluster) firstLook(ctx context.Context) bool {
+// lookAnew looks until it succeeds; false when ctx ended before.
+func (c *cluster) lookAnew(ctx context.Context) bool {
 	for failures := 0; ctx.Err() == nil; failures++ {
 		found, err := c.look(ctx)
 		if err == nil {
@@ -88,12 +93,16 @@ func (c *cluster) retryAfter(failures int) time.Duration {
 // different.
 type update func(*inventory) bool
 
-// follow keeps an inventory up to date, one stream a target, until ctx ends or
-// a newer look was taken. All streams have ended when it returns.
-func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Snapshot)) error {
+// follow keeps an inventory up to date, one stream a target, until ctx ends, a
+// newer look was taken, or one is needed: then current is false. All streams
+// have ended when it returns.
+func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Snapshot)) (current bool, err error) {
+	if base == nil {
+		return false, nil
+	}
 	r, err := c.reader()
 	if err != nil {
-		return err
+		return true, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	updates, back, slots := make(chan update), newBell(), newSlots(c.config.Concurrency, base.catalog.apis)
@@ -112,26 +121,31 @@ func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Sna
 		}
 		streams.Go(func() { f.run(ctx) })
 	}
-	c.keep(ctx, newInventory(base), updates, changed)
-	return nil
+	return c.keep(ctx, newInventory(base), updates, changed), nil
 }
 
 // keep owns the inventory: it carries out the updates, and tells what came of
-// them once they pause.
-func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan update, changed func(model.Snapshot)) {
-	var due <-chan time.Time
+// them once they pause. It returns false when kinds came or went.
+func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan update, changed func(model.Snapshot)) bool {
+	var due, kinds <-chan time.Time
 	var since time.Time
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return true
 		case <-c.fresh:
-			return
+			return true
+		case <-kinds:
+			return false
 		case change := <-updates:
-			if !change(inv) {
+			defined := inv.defined
+			different, now := change(inv), c.now()
+			if inv.defined > defined {
+				kinds = time.After(max(settling, spacing-now.Sub(inv.base.taken)))
+			}
+			if !different {
 				continue
 			}
-			now := c.now()
 			if due == nil {
 				since = now
 			}

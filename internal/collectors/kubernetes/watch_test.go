@@ -383,37 +383,6 @@ func TestWatchForbidden(t *testing.T) {
 	})
 }
 
-func TestCollectWhileWatching(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
-		w := watchFake(t, f)
-		f.mu.Lock()
-		f.kinds = append(f.kinds, fakeKind{"new.example.org", "v1", "gadgets", "Gadget", false, readable})
-		f.mu.Unlock()
-		f.put("gadgets", "shop", "g", `"spec":{"a":1}`)
-		w.after(time.Minute)
-		if n := f.watching("gadgets"); n != 0 {
-			t.Errorf("%d watches of a kind that nobody knows of", n)
-		}
-		s, err := w.c.Collect(t.Context())
-		if err != nil || len(s.Resources) != 8 {
-			t.Fatalf("Collect() = %v, %v", keys(s), err)
-		}
-		if told := w.after(time.Minute); len(told) > 0 {
-			t.Errorf("what Collect returns was told %d times more", len(told))
-		}
-		f.put("gadgets", "shop", "g", `"spec":{"a":2}`)
-		w.after(time.Minute)
-		if got := w.value("kubernetes/Gadget.new.example.org", "shop/g"); got != `{"a":2}` {
-			t.Errorf("the new kind is followed: %s", got)
-		}
-		if n := f.watching("deployments"); n != 1 {
-			t.Errorf("%d watches of deployments: the old ones must end", n)
-		}
-	})
-}
-
 func TestWatchBeginsByItself(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
