@@ -27,7 +27,11 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 	}
 	group.Wait()
 	for _, s := range due.Seen {
-		e.keepLook(s.Source, e.doubt(e.lookOf(s.Source), look{snapshot: s}))
+		// A source that follows itself saw each deletion; it proves nothing
+		// about a look that is held back.
+		if !e.lookOf(s.Source).held {
+			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s)})
+		}
 	}
 	e.canonicalize(ctx, due)
 }
@@ -54,12 +58,12 @@ func (e *Engine) keepRead(declaration string, r read) {
 // estate wants that settled at once.
 func (e *Engine) look(ctx context.Context, s Source) look {
 	before := e.lookOf(s.Name)
-	if before.believed == 0 {
+	if before.believed == nil {
 		before = e.remembered(s.Name)
 	}
-	now := e.doubt(before, e.lookOnce(ctx, s))
+	now := doubt(before, e.lookOnce(ctx, s))
 	if now.held && e.estate.ConfirmAtOnce {
-		now = e.doubt(now, e.lookOnce(ctx, s))
+		now = doubt(now, e.lookOnce(ctx, s))
 	}
 	if now.err != nil {
 		now.believed = before.believed
@@ -91,7 +95,7 @@ func (e *Engine) remembered(source string) look {
 	for _, run := range runs {
 		for _, s := range run.Sources {
 			if s.Name == source {
-				return look{believed: s.Resources, held: s.Held}
+				return look{believed: s.Kinds, held: s.Held}
 			}
 		}
 	}
@@ -108,21 +112,43 @@ const (
 
 // doubt holds a look back at which much of what was there before is gone,
 // unless the look before was held back for the same reason: a broken read
-// looks like this, and a mass deletion will look the same again.
-func (e *Engine) doubt(before, now look) look {
+// looks like this, and a mass deletion will look the same again. Kinds that
+// could not be read have not gone.
+func doubt(before, now look) look {
 	if now.err != nil {
 		return now
 	}
-	count := len(now.snapshot.Resources)
-	gone := before.believed - count
-	if gone <= vanishedCount || float64(gone) <= vanishedShare*float64(before.believed) || before.held {
-		now.believed = count
+	counts := countKinds(&now.snapshot)
+	gone, had := 0, 0
+	for kind, n := range before.believed {
+		if !reads(&now.snapshot, kind) {
+			counts[kind] = n
+			continue
+		}
+		had += n
+		gone += max(0, n-counts[kind])
+	}
+	if gone <= vanishedCount || float64(gone) <= vanishedShare*float64(had) || before.held {
+		now.believed = counts
 		return now
 	}
 	now.held, now.believed = true, before.believed
-	now.err = fmt.Errorf("%d of %d resources vanished since the last look; held back until the next look confirms it",
-		gone, before.believed)
+	now.err = fmt.Errorf("%d of %d resources vanished since the last look; held back until the next look confirms it", gone, had)
 	return now
+}
+
+// reads tells whether a kind was fully read in some place at least.
+func reads(s *model.Snapshot, kind string) bool {
+	whole, _ := s.Covers(kind, "")
+	return whole || slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == kind && c.Complete })
+}
+
+func countKinds(s *model.Snapshot) map[string]int {
+	counts := map[string]int{}
+	for i := range s.Resources {
+		counts[s.Resources[i].Kind]++
+	}
+	return counts
 }
 
 func (e *Engine) read(ctx context.Context, d Declaration) read {

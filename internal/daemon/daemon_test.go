@@ -362,3 +362,49 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 		t.Error("a first reading knows nothing of times")
 	}
 }
+
+func TestUnreadKindsHaveNotVanished(t *testing.T) {
+	t.Parallel()
+	before := look{believed: map[string]int{"a": 50, "b": 50}}
+	now := look{snapshot: model.Snapshot{Coverage: []model.Coverage{{Kind: "b", Reason: "503"}, {Complete: true}}}}
+	for range 50 {
+		now.snapshot.Resources = append(now.snapshot.Resources, model.Resource{Key: model.Key{Kind: "a"}})
+	}
+	got := doubt(before, now)
+	if got.held || got.err != nil || got.believed["b"] != 50 {
+		t.Errorf("a kind that was not read was taken for gone: %v, believed %v", got.err, got.believed)
+	}
+}
+
+func TestWatchedDeletionsAreBelieved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 20, nil)
+	b.cycle(t)
+	b.source.count = 10
+	seen, err := b.source.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVerdicts(t, r, "10 missing")
+}
+
+func TestWatchDoesNotConfirmADoubtfulLook(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 20, nil)
+	b.cycle(t)
+	b.source.count = 10
+	wantVerdicts(t, b.cycle(t), "20 unchecked")
+	seen, err := b.source.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVerdicts(t, r, "20 unchecked")
+}

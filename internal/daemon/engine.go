@@ -106,9 +106,9 @@ type look struct {
 	snapshot model.Snapshot
 	err      error
 	duration time.Duration
-	// believed counts the resources of the last look that was believed; held
-	// tells that this one is not yet.
-	believed int
+	// believed counts the resources of each kind in the last look that was
+	// believed; held tells that this one is not yet.
+	believed map[string]int
 	held     bool
 }
 

@@ -129,7 +129,10 @@ func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, st
 		Tool: e.version, Complete: true, Summary: summarize(judged, found)}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
-			Resources: s.look.believed, Held: s.held, Taken: s.snapshot.Taken}
+			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken}
+		for _, n := range s.believed {
+			r.Resources += n
+		}
 		if s.err != nil {
 			r.Err = s.err.Error()
 			run.Coverage = append(run.Coverage, model.Coverage{Source: s.Name, Reason: r.Err})

@@ -24,8 +24,10 @@ type SourceRun struct {
 	Type     string        `json:"type"`
 	Version  string        `json:"version"`
 	Duration time.Duration `json:"duration_ns"`
-	// Resources counts what the last look that was believed saw.
-	Resources int `json:"resources"`
+	// Resources counts what the last look that was believed saw, Kinds the same
+	// by kind.
+	Resources int            `json:"resources"`
+	Kinds     map[string]int `json:"kinds"`
 	// Held tells that this look was not believed yet: too much had vanished.
 	Held bool `json:"held"`
 	// Taken is when the snapshot that was compared was taken: earlier than
