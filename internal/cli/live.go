@@ -41,10 +41,11 @@ func (l *liveFlags) used(cmd *cobra.Command) bool {
 }
 
 // source returns the source that the flags stand for. Where a kind may not be
-// listed in all namespaces, it is tried in the given ones.
-func (l *liveFlags) source(namespaces []string) (config.Source, error) {
+// listed in all namespaces, it is tried in those that the declarations name;
+// kinds that are left out as a rule are read where they are declared.
+func (l *liveFlags) source(declared declared) (config.Source, error) {
 	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout}
-	settings := map[string]any{}
+	settings := map[string]any{"exclude_kinds": declared.excluded()}
 	switch {
 	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):
 		return source, errors.New("--live reads a file: it does not go with --kubeconfig or --context")
@@ -54,7 +55,7 @@ func (l *liveFlags) source(namespaces []string) (config.Source, error) {
 	case l.complete:
 		return source, errors.New("--live-complete speaks of a dump: give it with --live FILE")
 	default:
-		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, namespaces
+		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, declared.namespaces
 		name, err := kubernetes.ContextName(l.kubeconfig, l.context)
 		if err != nil {
 			return source, err
@@ -104,20 +105,34 @@ type loaded struct{ declaration model.Declaration }
 
 func (l loaded) Load(context.Context) (model.Declaration, error) { return l.declaration, nil }
 
+// declared is what a scan needs to know of declarations before it looks.
+type declared struct{ namespaces, kinds []string }
+
+// excluded returns the kinds to leave out.
+func (d declared) excluded() []string {
+	return slices.DeleteFunc(kubernetes.DefaultExcludeKinds(), func(kind string) bool {
+		return slices.Contains(d.kinds, kubernetes.Type+"/"+kind)
+	})
+}
+
 // preload reads the declarations before anything else: a folder that cannot be
-// read at all is an error of the command. It returns the namespaces that they
-// name.
-func preload(ctx context.Context, list []daemon.Declaration) (namespaces []string, err error) {
+// read at all is an error of the command.
+func preload(ctx context.Context, list []daemon.Declaration) (declared, error) {
+	var d declared
 	for i := range list {
 		read, err := list[i].Loader.Load(ctx)
 		if err != nil {
-			return nil, err
+			return declared{}, err
 		}
 		for _, s := range read.Scopes {
-			namespaces = append(namespaces, s.Place)
+			d.namespaces = append(d.namespaces, s.Place)
+		}
+		for j := range read.Claims {
+			d.kinds = append(d.kinds, read.Claims[j].Kind)
 		}
 		list[i].Loader = loaded{read}
 	}
-	slices.Sort(namespaces)
-	return slices.Compact(namespaces), nil
+	slices.Sort(d.namespaces)
+	d.namespaces = slices.Compact(d.namespaces)
+	return d, nil
 }

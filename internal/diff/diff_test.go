@@ -165,7 +165,7 @@ func TestCompareWithWholeRecord(t *testing.T) {
 		{"no longer declared, still live", `{}`, `{"port":2}`, `{"port":2}`, "pending port"},
 		{"no longer declared, changed by hand", `{}`, `{"port":2}`, `{"port":3}`, "conflict port hand"},
 		{"no longer declared and gone", `{}`, `{"port":2}`, `{}`, "codified port hand"},
-		{"removed by hand", `{"env":[{"name":"A"}]}`, `{"env":[{"name":"A"}]}`, `{}`, "changed env[name=A] hand"},
+		{"removed by hand", `{"env":[{"name":"A"}]}`, `{"env":[{"name":"A"}]}`, `{}`, "changed env[name=A]"},
 		{"declared anew, not applied", `{"env":[{"name":"A"}]}`, `{}`, `{}`, "pending env[name=A]"},
 		{"what the recorder filled in is not undeclared", `{"labels":{"a":"1"}}`, `{"labels":{"a":"1"}}`, `{"labels":{"a":"1"},"policy":"derived"}`, ""},
 		{"another spelling of the record is no other value", `{"cpu":"1000m"}`, `{"cpu":"1"}`, `{"cpu":1}`, ""},
@@ -189,6 +189,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 	for _, tc := range []struct {
 		reason, declared, live string
 		generation             int64
+		again                  bool
 		applied                []string
 		hand, controlled       []string
 		want                   string
@@ -210,8 +211,18 @@ func TestCompareWithOwnedFields(t *testing.T) {
 			applied: []string{"cpu"}, want: "pending port"},
 		{reason: "applied once and changed since: removed by hand", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 2,
 			applied: []string{"cpu"}, want: "changed port"},
-		{reason: "every change of the specification left a trace: declared later", declared: `{"cpu":1,"port":1,"mode":"a"}`, live: `{"cpu":1,"mode":"b"}`,
-			generation: 2, applied: []string{"cpu"}, hand: []string{"mode"}, want: "changed mode hand\npending port"},
+		{reason: "a hand that wrote something may have removed something too", declared: `{"cpu":1,"port":1,"mode":"a"}`, live: `{"cpu":1,"mode":"b"}`,
+			generation: 2, applied: []string{"cpu"}, hand: []string{"mode"}, want: "changed mode hand\nchanged port"},
+		{reason: "applied again and again, and touched by nobody else: declared later", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`,
+			generation: 5, again: true, applied: []string{"cpu"}, want: "pending port"},
+		{reason: "the only declared field is somebody's who came later", declared: `{"port":1}`, live: `{"port":2}`,
+			controlled: []string{"port"}, want: "changed port controller"},
+		{reason: "not the default, and nobody's: scaled without a trace", declared: `{"cpu":1}`, live: `{"cpu":1,"mode":"manual"}`,
+			applied: []string{"cpu"}, want: "undeclared mode"},
+		{reason: "an empty map that was applied does not own what is filled in", declared: `{"cpu":1,"probe":{}}`, live: `{"cpu":1,"probe":{"every":10}}`,
+			applied: []string{"cpu", "probe"}, want: ""},
+		{reason: "a derived value that the applier left to the system", declared: `{"cpu":1}`, live: `{"cpu":1,"policy":"x"}`,
+			applied: []string{"cpu"}, want: ""},
 		{reason: "a derived value that a hand set", declared: `{"cpu":1}`, live: `{"cpu":1,"policy":"x"}`,
 			applied: []string{"cpu"}, hand: []string{"policy"}, want: "undeclared policy hand"},
 		{reason: "a hand deeper than the applier's leaf wrote last", declared: `{"cpu":1,"free":{"a":1}}`, live: `{"cpu":1,"free":{"a":2}}`,
@@ -230,6 +241,9 @@ func TestCompareWithOwnedFields(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			live := &model.Resource{Value: value(t, tc.live), Created: created, Generation: tc.generation}
+			if tc.again {
+				live.Created = created.Add(-time.Hour)
+			}
 			for _, o := range []struct {
 				owner model.Owner
 				paths []string

@@ -57,17 +57,20 @@ func fillsIn(schema *model.Schema, v model.Value) bool {
 	return (schema != nil && (schema.Generated || schema.Derived)) || absentEquals(schema, v)
 }
 
+// derived tells whether the system fills in fields of a declared map, too.
+func derived(schema *model.Schema) bool { return schema != nil && schema.Derived }
+
 func equalMaps(schema *model.Schema, a, b model.Value) bool {
 	fa, fb := a.Fields(), b.Fields()
 	for len(fa) > 0 || len(fb) > 0 {
 		switch order := compareHeads(fa, fb); {
 		case order < 0:
-			if !fillsIn(schema.Field(fa[0].Name), fa[0].Value) {
+			if !derived(schema) && !fillsIn(schema.Field(fa[0].Name), fa[0].Value) {
 				return false
 			}
 			fa = fa[1:]
 		case order > 0:
-			if !fillsIn(schema.Field(fb[0].Name), fb[0].Value) {
+			if !derived(schema) && !fillsIn(schema.Field(fb[0].Name), fb[0].Value) {
 				return false
 			}
 			fb = fb[1:]
@@ -164,6 +167,8 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 		return sameBy(parseAddress, netip.Prefix.Compare, a, b)
 	case model.CaseFold:
 		return strings.EqualFold(a.Text(), b.Text())
+	case model.Base64:
+		return withoutSpace(a.Text()) == withoutSpace(b.Text())
 	}
 	return false
 }

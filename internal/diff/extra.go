@@ -8,7 +8,7 @@ import "github.com/driftd/driftd/internal/model"
 // somebody.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
-	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)), schema != nil && schema.Volatile:
+	case r.IsNull() && (absentEquals(schema, l) || w.bySystemAlone(schema)), schema != nil && schema.Volatile:
 	case l.Kind() == model.Map:
 		w.fields(schema, model.Value{}, r, l)
 	case l.Kind() == model.List && granular(schema):
@@ -33,7 +33,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 	switch {
 	case w.delegated() || w.claimedByOther():
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
-	case w.foreign && (l.IsNull() || Equal(schema, r, l)):
+	case w.foreign:
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
 	case Equal(schema, r, l):
@@ -49,16 +49,44 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 		return
 	}
 	absent := model.Value{}
-	switch hand, applied := w.writers.hand(w.path.steps()); {
-	case len(w.live.Owners) == 0:
+	if len(w.live.Owners) == 0 {
 		if w.everyDefaultKnown(schema) {
 			w.add(model.Undeclared, absent, absent, l, noWriters())
 		}
-	case applied && !w.foreign && !w.record.whole:
-		w.add(model.Pending, absent, l, l, notApplied())
+		return
+	}
+	owners := w.writers.of(w.path.steps())
+	hand, applied := w.writers.hand(owners)
+	switch {
 	case hand != nil:
 		w.add(model.Undeclared, absent, absent, l, w.actor(hand))
+	case applied && !w.foreign && !w.record.whole && !w.insideEmpty():
+		w.add(model.Pending, absent, l, l, notApplied())
+	case len(owners) == 0 && hasDefault(schema) && !w.foreign:
+		w.add(model.Undeclared, absent, absent, l,
+			model.UnknownActor("not the default, and "+w.live.OwnersFrom+" names nobody: kubectl scale leaves no trace after a server-side apply"))
 	}
+}
+
+func hasDefault(schema *model.Schema) bool {
+	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
+}
+
+// insideEmpty tells whether the claim declares an empty map above the node:
+// whoever applied that owns the map, not what the system filled in.
+func (w *walk) insideEmpty() bool {
+	v := w.claim.Value
+	for _, s := range w.path {
+		if v.Kind() == model.Map && len(v.Fields()) == 0 {
+			return true
+		}
+		next, ok := s.follow(v)
+		if !ok {
+			return false
+		}
+		v = next
+	}
+	return false
 }
 
 // everyDefaultKnown tells whether a live value that is no default, on an

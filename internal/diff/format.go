@@ -83,6 +83,9 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
+// withoutSpace drops what base64 does not count.
+func withoutSpace(s string) string { return strings.Join(strings.Fields(s), "") }
+
 func parseInstant(s string) (time.Time, error) { return time.Parse(time.RFC3339Nano, s) }
 
 // parseAddress reads an IP address, as the prefix that holds only it, or a

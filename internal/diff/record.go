@@ -2,6 +2,7 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -80,15 +81,19 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 // declaredLater tells whether a declared field that the live object lacks, and
 // that nobody owns, was declared after the last apply, rather than removed by
 // hand. Nothing records removed fields; what is left is evidence: the time of
-// the declaration, or else whether somebody changed the specification without
-// leaving a trace.
+// the declaration, or else that the specification was never changed since the
+// object was made, or only by applies.
 func (w *walk) declaredLater(declarer *model.Owner) bool {
-	if !w.claim.Since.IsZero() {
-		return w.claim.Since.After(declarer.At)
-	}
 	specified := len(w.path) > 0 && w.path[0].name != "metadata"
-	return specified && w.live.Generation > 0 && declarer.At.Equal(w.live.Created) &&
-		w.live.Generation <= 1+w.writers.handsOnSpec()
+	switch {
+	case !w.claim.Since.IsZero():
+		return w.claim.Since.After(declarer.At)
+	case !specified || w.live.Generation == 0:
+		return false
+	case w.live.Generation == 1:
+		return true
+	}
+	return !w.writers.handOnSpec() && declarer.At.After(w.live.Created)
 }
 
 // codified reports a field on which live and declared agree and the record
@@ -99,16 +104,17 @@ func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
+// delegated tells whether another object decides the node, or one above it.
 func (w *walk) delegated() bool {
-	path := w.path.String()
-	for _, list := range [][]model.Delegation{w.live.Delegated, w.claim.Delegated} {
-		for _, d := range list {
-			if d.Path == path {
-				return true
-			}
-		}
+	if len(w.live.Delegated)+len(w.claim.Delegated) == 0 {
+		return false
 	}
-	return false
+	path := w.path.String()
+	covers := func(d model.Delegation) bool {
+		rest, below := strings.CutPrefix(path, d.Path)
+		return below && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	}
+	return slices.ContainsFunc(w.live.Delegated, covers) || slices.ContainsFunc(w.claim.Delegated, covers)
 }
 
 func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor) {

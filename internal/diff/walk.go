@@ -34,10 +34,10 @@ type found struct {
 
 func newWalk(s *model.Subject, c *model.Claim, o Options) *walk {
 	w := &walk{live: s.Live, claim: c, record: newRecord(s.Live, c)}
-	w.writers = &writers{live: s.Live, declared: c.Value, controller: o.Controller}
 	if s.Kind != nil {
 		w.schema = s.Kind.Schema
 	}
+	w.writers = &writers{live: s.Live, schema: w.schema, declared: c.Value, controller: o.Controller}
 	return w
 }
 
@@ -63,7 +63,7 @@ func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 // isOpen tells a map with free names, whose fields stand for themselves, from
 // a structure.
 func isOpen(schema *model.Schema) bool {
-	return schema != nil && schema.Each != nil && len(schema.Fields) == 0
+	return schema != nil && schema.Each != nil
 }
 
 func granular(schema *model.Schema) bool {
@@ -141,7 +141,7 @@ func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 // leaf compares two values that are replaced as one. Where two lists have as
 // many elements, it looks for the difference inside them.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
-	if Equal(schema, d, l) {
+	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(d, l) {
 		w.codified(schema, d, r, l)
 		return
 	}
@@ -156,6 +156,24 @@ func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 		}
 	}
 	w.differs(schema, d, r, l)
+}
+
+// within tells whether live has all that is declared, in lists of the same
+// length: where nothing is known of a list, more fields in its elements may be
+// defaults.
+func within(d, l model.Value) bool {
+	switch {
+	case d.Kind() == model.Map && l.Kind() == model.Map:
+		return !slices.ContainsFunc(d.Fields(), func(f model.Field) bool { return !within(f.Value, l.At(f.Name)) })
+	case alike(d, l):
+		for i, item := range d.Items() {
+			if !within(item, l.Items()[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return Equal(nil, d, l)
 }
 
 // alike tells whether two values are lists of one length.
@@ -175,7 +193,7 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 		name := leastName(df, lf)
 		dv, lv := takeField(&df, name), takeField(&lf, name)
 		below := schema.Field(name)
-		if Equal(below, dv, lv) || dv.IsNull() && fillsIn(below, lv) {
+		if Equal(below, dv, lv) || dv.IsNull() && (fillsIn(below, lv) || derived(schema)) {
 			continue
 		}
 		w.push(fieldSegment(name))

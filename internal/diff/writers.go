@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -9,6 +11,7 @@ import (
 // only when asked: most resources differ in nothing.
 type writers struct {
 	live       *model.Resource
+	schema     *model.Schema
 	declared   model.Value
 	controller func(string) bool
 	known      bool
@@ -16,14 +19,16 @@ type writers struct {
 }
 
 // declarer returns the owner that wrote the declaration into the live
-// resource: the one that left the record of it, or else the one that owns most
-// of the declared fields. A tool for editing by hand is never it.
+// resource: the one that left the record of it, or else the one whose fields
+// agree with the declaration most, or else the one that made the resource. A
+// tool for editing by hand is never it, nor somebody who came later and owns
+// nothing as it is declared.
 func (w *writers) declarer() *model.Owner {
 	if w.known {
 		return w.declaring
 	}
 	w.known = true
-	most := 0
+	var best tally
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
 		if o.Records {
@@ -33,30 +38,56 @@ func (w *writers) declarer() *model.Owner {
 		if o.Subresource != "" || o.Edits {
 			continue
 		}
-		n := countOwned(&o.Fields, w.declared)
-		if n > most || n == most && n > 0 && o.Applies && !w.declaring.Applies {
-			most, w.declaring = n, o
+		t := tally{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers}
+		t.count(&o.Fields, w.schema, w.declared, w.live.Value)
+		if t.plausible() && (w.declaring == nil || t.better(best)) {
+			best, w.declaring = t, o
 		}
 	}
 	return w.declaring
 }
 
-// countOwned counts the declared leaves that the set holds.
-func countOwned(set *model.FieldSet, declared model.Value) int {
-	n := 0
-	for _, f := range declared.Fields() {
-		below := set.Child(model.Step{Kind: model.FieldStep, Text: f.Name})
-		switch {
-		case below == nil:
-		case f.Value.Kind() == model.Map && !below.Leaf():
-			n += countOwned(below, f.Value)
-		case f.Value.Kind() == model.List && !below.Leaf():
-			n += below.Len()
-		default:
-			n++
-		}
+// A tally counts the declared fields that one owner has, by whether live and
+// declared agree on them.
+type tally struct {
+	agree, differ  int
+	made, delivers bool
+}
+
+func (t tally) plausible() bool { return t.agree > 0 || t.made || t.delivers && t.differ > 0 }
+
+func (t tally) better(u tally) bool {
+	if t.agree != u.agree {
+		return t.agree > u.agree
 	}
-	return n
+	if t.agree > 0 && t.differ != u.differ {
+		return t.differ < u.differ
+	}
+	return t.differ > u.differ
+}
+
+// count goes down the declared value as far as the set does.
+func (t *tally) count(set *model.FieldSet, schema *model.Schema, d, l model.Value) {
+	switch {
+	case d.Kind() == model.Map && !set.Leaf():
+		for _, f := range d.Fields() {
+			if below := set.Child(model.Step{Kind: model.FieldStep, Text: f.Name}); below != nil {
+				t.count(below, schema.Field(f.Name), f.Value, l.At(f.Name))
+			}
+		}
+	case d.Kind() == model.List && granular(schema) && !set.Leaf():
+		for i := range d.Items() {
+			s := elementSegment(schema, &d.Items()[i])
+			if below := set.Child(s.step()); below != nil {
+				live, _ := s.follow(l)
+				t.count(below, schema.Element(), d.Items()[i], live)
+			}
+		}
+	case Equal(schema, d, l):
+		t.agree++
+	default:
+		t.differ++
+	}
 }
 
 // of returns the owners that speak most closely of the node at path.
@@ -83,10 +114,10 @@ func (w *writers) declares(o *model.Owner) bool {
 	return o.Records || d != nil && d.Name == o.Name && d.Applies == o.Applies && o.Subresource == ""
 }
 
-// hand returns the last writer of the node at path when nobody else than
-// people wrote it; applied tells that the declaration's applier did.
-func (w *writers) hand(steps []model.Step) (hand *model.Owner, applied bool) {
-	for _, o := range w.of(steps) {
+// hand returns the last of the owners of a node when nobody else than people
+// wrote it; applied tells that the declaration's applier did.
+func (w *writers) hand(owners []*model.Owner) (hand *model.Owner, applied bool) {
+	for _, o := range owners {
 		switch {
 		case w.declares(o):
 			return nil, o.Applies
@@ -103,23 +134,14 @@ func (w *writers) controls(o *model.Owner) bool {
 	return w.controller != nil && w.controller(o.Name)
 }
 
-// handsOnSpec counts the writers, other than the declarer, that left a trace
+// handOnSpec tells whether a writer other than the declarer left a trace
 // outside metadata and status.
-func (w *writers) handsOnSpec() int64 {
-	var n int64
-	for i := range w.live.Owners {
-		o := &w.live.Owners[i]
-		if o.Subresource == "status" || w.declares(o) {
-			continue
-		}
-		for _, step := range o.Fields.Steps() {
-			if step.Text != "metadata" && step.Text != "status" {
-				n++
-				break
-			}
-		}
-	}
-	return n
+func (w *writers) handOnSpec() bool {
+	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
+		return o.Subresource != "status" && !w.declares(&o) && slices.ContainsFunc(o.Fields.Steps(), func(s model.Step) bool {
+			return s.Text != "metadata" && s.Text != "status"
+		})
+	})
 }
 
 // changedBy names who made the node at the walk's path what it is now.
@@ -136,29 +158,34 @@ func (w *walk) changedBy() model.Actor {
 	return w.removedBy()
 }
 
-// removedBy names the likely remover of a field: no record keeps one, but the
-// only hand that wrote after the last apply is a candidate.
+// removedBy says that nobody can be named for a field that is gone, and who
+// wrote beside it last.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
 		return noWriters()
 	}
-	d := w.writers.declarer()
+	reason := w.live.OwnersFrom + " keeps no trace of who removed a field"
+	if last := w.lastBeside(); last != nil {
+		reason += "; beside it wrote last: " + last.Name
+	}
+	return model.UnknownActor(reason)
+}
+
+// lastBeside returns the last hand on the node above the walk's, if any.
+func (w *walk) lastBeside() *model.Owner {
+	beside := w.path.steps()
+	beside = beside[:len(beside)-1]
 	var last *model.Owner
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
-		if o.Subresource != "" || w.writers.declares(o) || w.writers.controls(o) || d != nil && !o.At.After(d.At) {
+		if len(beside) == 0 || o.Subresource != "" || o.Fields.Depth(beside) < len(beside) || w.writers.declares(o) || w.writers.controls(o) {
 			continue
 		}
 		if last == nil || o.At.After(last.At) {
 			last = o
 		}
 	}
-	if last == nil {
-		return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field")
-	}
-	actor := w.actor(last)
-	actor.Evidence += ", the last hand on the object"
-	return actor
+	return last
 }
 
 func (w *walk) actor(o *model.Owner) model.Actor { return ownerActor(w.live, o) }

@@ -1,7 +1,7 @@
 package kube
 
 import (
-	"strings"
+	"path"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -31,12 +31,10 @@ func automatic(kind string, id identity, object model.Value) string {
 	return ""
 }
 
-// matchesName compares with a name that may end in "*".
+// matchesName compares with a name in which "*" stands for any characters.
 func matchesName(pattern, name string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(name, prefix)
-	}
-	return pattern == name
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
 }
 
 func automaticSecret(object model.Value) string {
@@ -68,6 +66,15 @@ var automaticObjects = []struct{ kind, namespace, name, reason string }{
 	{"kubernetes/ServiceAccount", "", "default", "made in every namespace"},
 	{"kubernetes/ServiceAccount", "", "builder", "made in every namespace by OpenShift"},
 	{"kubernetes/ServiceAccount", "", "deployer", "made in every namespace by OpenShift"},
+	{"kubernetes/ServiceAccount", "kube-system", "*-controller", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "generic-garbage-collector", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "horizontal-pod-autoscaler", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "persistent-volume-binder", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "pod-garbage-collector", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "root-ca-cert-publisher", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "legacy-service-account-token-cleaner", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "bootstrap-signer", "the account of a controller"},
+	{"kubernetes/ServiceAccount", "kube-system", "token-cleaner", "the account of a controller"},
 	{"kubernetes/RoleBinding.rbac.authorization.k8s.io", "", "system:*", "made by the cluster"},
 	{"kubernetes/Role.rbac.authorization.k8s.io", "", "system:*", "made by the cluster"},
 	{"kubernetes/RoleBinding.rbac.authorization.k8s.io", "", "kubeadm:*", "made by kubeadm"},

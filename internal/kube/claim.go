@@ -36,16 +36,19 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 		id.namespace = ""
 	case id.namespace == "":
 		id.namespace = cmp.Or(o.DefaultNamespace, "default")
+		if known == nil {
+			c.AltID = id.name
+		}
 	}
-	if known == nil {
-		c.AltID = id.name
+	if _, ok := object.Get("aggregationRule"); ok {
+		c.Delegated = append(c.Delegated, aggregated())
 	}
 	c.ID, c.Place = id.id(), id.namespace
 	if _, ok := object.Get("sops"); ok {
 		c.Unchecked = "encrypted with SOPS; driftd does not decrypt it"
 		return c, nil
 	}
-	c.Value = seal(c.Kind, content(plainSecret(c.Kind, object)), o.Sealer)
+	c.Value = seal(c.Kind, content(c.Kind, plainSecret(c.Kind, object)), o.Sealer)
 	return c, nil
 }
 

@@ -11,7 +11,7 @@ import (
 func KnownControllers() []string {
 	return []string{
 		"kube-controller-manager", "kube-scheduler", "kubelet", "kube-apiserver", "cloud-controller-manager",
-		"clusterrole-aggregation-controller", "kubectl-rollout", "kubectl-last-applied", "before-first-apply",
+		"clusterrole-aggregation-controller", "kubectl-last-applied", "before-first-apply",
 		"*-controller", "*-controller-manager", "*-operator", "*-webhook", "*-injector",
 		"argocd", "argocd-*", "flux", "flux-*", "helm", "gotk-*",
 		"cert-manager*", "cainjector", "istio*", "pilot-*", "linkerd*", "vault-*", "consul-*",

@@ -46,7 +46,8 @@ func (i identity) id() string {
 
 // content returns what of an object can drift: all but its name, its status
 // and what the API server keeps for itself. metadata is always there.
-func content(object model.Value) model.Value {
+func content(kind string, object model.Value) model.Value {
+	object = withoutAdmitted(kind, object)
 	fields := make([]model.Field, 0, len(object.Fields())+1)
 	metadata := model.MapOf()
 	for _, f := range object.Fields() {
@@ -70,7 +71,7 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 func labelsAndAnnotations(metadata model.Value) model.Value {
 	var fields []model.Field
 	if annotations, ok := metadata.Get("annotations"); ok {
-		fields = append(fields, model.Field{Name: "annotations", Value: annotations.Without(lastApplied, restartedAt)})
+		fields = append(fields, model.Field{Name: "annotations", Value: annotations.Without(lastApplied)})
 	}
 	if labels, ok := metadata.Get("labels"); ok {
 		fields = append(fields, model.Field{Name: "labels", Value: labels})

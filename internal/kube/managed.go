@@ -13,7 +13,7 @@ import (
 // owners reads metadata.managedFields (FieldsV1), in an order of its own: by
 // name, operation and subresource.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
-func owners(managedFields model.Value) ([]model.Owner, error) {
+func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	if len(managedFields.Items()) == 0 {
 		return nil, nil
 	}
@@ -23,10 +23,14 @@ func owners(managedFields model.Value) ([]model.Owner, error) {
 		if err != nil {
 			return nil, fmt.Errorf("manager %q: %w", entry.At("manager").Str(), err)
 		}
+		if isAutoscaler(kind) {
+			upgradeFields(&fields)
+		}
 		list = append(list, model.Owner{
 			Name:        entry.At("manager").Str(),
 			Applies:     entry.At("operation").Str() == "Apply",
 			Edits:       editsByHand(entry.At("manager").Str()),
+			Delivers:    delivers(entry.At("manager").Str()),
 			Subresource: entry.At("subresource").Str(),
 			At:          instant(entry.At("time")),
 			Fields:      fields,
@@ -83,20 +87,41 @@ func fieldStep(text string) (model.Step, error) {
 	return model.Step{}, fmt.Errorf("field %q is of no known kind", text)
 }
 
+// upgradeFields does to the field set of an autoscaler what upgrade does to the
+// object.
+func upgradeFields(fields *model.FieldSet) {
+	spec := fields.Child(model.Step{Text: "spec"})
+	if spec != nil && spec.Child(model.Step{Text: "targetCPUUtilizationPercentage"}) != nil {
+		spec.Put(model.Step{Text: "metrics"}, model.FieldSet{})
+	}
+}
+
 // editsByHand tells the field managers of tools that people edit with.
 func editsByHand(manager string) bool {
 	switch manager {
 	case "kubectl-edit", "kubectl-patch", "kubectl-set", "kubectl-label", "kubectl-annotate", "kubectl-scale",
-		"kubectl-taint", "kubectl-expose", "kubectl-autoscale", "k9s", "node-fetch", "Mozilla", "dashboard":
+		"kubectl-replace", "kubectl-rollout", "kubectl-taint", "kubectl-expose", "kubectl-autoscale", "kubectl-debug",
+		"k9s", "node-fetch", "Mozilla", "dashboard", "curl":
 		return true
 	}
 	return false
 }
 
+// delivers tells the field managers of tools that apply declarations.
+func delivers(manager string) bool {
+	if slices.Contains([]string{"kubectl", "kubectl-client-side-apply", "kubectl-create", "kustomize-controller", "helm-controller",
+		"helm", "Helm", "Terraform", "terraform", "HashiCorp", "OpenTofu", "skaffold", "tilt", "kapp"}, manager) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"argocd", "flux", "pulumi", "fleet", "kapp-", "spinnaker"}, func(prefix string) bool {
+		return strings.HasPrefix(manager, prefix)
+	})
+}
+
 // adoptStringData gives the fields that a writer owns in a Secret's stringData
-// to it in data, where they end up, unless somebody else took them over there:
-// the API server leaves the ownership where it was written.
-func adoptStringData(owners []model.Owner) {
+// to it in data, where they end up, unless they are gone or somebody else took
+// them over there: the API server leaves the ownership where it was written.
+func adoptStringData(owners []model.Owner, live model.Value) {
 	data, stringData := model.Step{Text: "data"}, model.Step{Text: "stringData"}
 	for i := range owners {
 		plain := owners[i].Fields.Child(stringData)
@@ -109,7 +134,7 @@ func adoptStringData(owners []model.Owner) {
 		}
 		for _, step := range plain.Steps() {
 			path := []model.Step{data, step}
-			if !slices.ContainsFunc(owners, func(o model.Owner) bool { return o.Fields.Depth(path) == len(path) }) {
+			if _, ok := live.Get(step.Text); ok && !slices.ContainsFunc(owners, func(o model.Owner) bool { return o.Fields.Depth(path) == len(path) }) {
 				own.Put(step, model.FieldSet{})
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/decode"
@@ -116,7 +117,7 @@ func KindsFromCRD(object model.Value) map[string]*model.Kind {
 		name := KindName(apiVersion, spec.At("names", "kind").Str())
 		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
 		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
-		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Schema: schema,
+		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Alike: alike(spec), Schema: schema,
 			Namespaced: spec.At("scope").Str() == "Namespaced", Severities: severities(name)}}
 	}
 	return nil
@@ -173,6 +174,8 @@ func (r *schemaReader) schema(v model.Value) *model.Schema {
 		s.Format = model.IntOrString
 	case v.At("format").Str() == "date-time":
 		s.Format = model.Instant
+	case v.At("format").Str() == "byte":
+		s.Format = model.Base64
 	}
 	r.children(s, v)
 	return r.withDefault(s, v.At("default"))
@@ -241,21 +244,28 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	if strings.HasSuffix(name, ".meta.v1.ObjectMeta") {
 		maps.Copy(s.Fields, r.metadata())
 	}
+	if r.lists("labels_from_template", name) {
+		r.set(s, "metadata", func(m *model.Schema) {
+			m.Fields = maps.Clone(m.Fields)
+			r.set(m, "labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Derived: true} })
+		})
+	}
 }
 
 // metadata returns the schemas of labels and annotations.
 func (r *schemaReader) metadata() map[string]*model.Schema {
-	names := &model.Schema{Each: &model.Schema{}, Foreign: r.foreign()}
-	return map[string]*model.Schema{"labels": names, "annotations": names}
+	labels := &model.Schema{Each: &model.Schema{}, Foreign: r.foreign(),
+		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Generated: true}}}
+	annotations := &model.Schema{Each: &model.Schema{}, Foreign: labels.Foreign,
+		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}}}
+	return map[string]*model.Schema{"labels": labels, "annotations": annotations}
 }
 
-func (r *schemaReader) lists(section, name, field string) bool {
-	for _, f := range r.semantics.At(section, name).Items() {
-		if f.Str() == field {
-			return true
-		}
-	}
-	return false
+// lists tells whether the last of the names stands in the list that the others
+// lead to.
+func (r *schemaReader) lists(names ...string) bool {
+	last := len(names) - 1
+	return slices.ContainsFunc(r.semantics.At(names[:last]...).Items(), func(v model.Value) bool { return v.Str() == names[last] })
 }
 
 // set changes a copy of a field's schema: the field may share its definition

@@ -69,6 +69,11 @@ func scaleTarget(place string, autoscaler model.Value) string {
 	return KindName(apiVersion, kind) + " " + place + "/" + ref.At("name").Str()
 }
 
+// aggregated is what a ClusterRole with an aggregation rule leaves to others.
+func aggregated() model.Delegation {
+	return model.Delegation{Path: "rules", To: "the aggregated ClusterRoles"}
+}
+
 func scaledBy(name string) model.Delegation {
 	return model.Delegation{Path: "spec.replicas", To: "HorizontalPodAutoscaler " + name}
 }
@@ -79,22 +84,29 @@ func scaledBy(name string) model.Delegation {
 func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 	for i := range resources {
 		spec := resources[i].Value.At("spec")
-		if resources[i].Kind != crdKind || spec.At("conversion", "strategy").Str() == "Webhook" {
+		if resources[i].Kind != crdKind {
 			continue
 		}
-		group := spec.At("group").Str()
-		name := KindName(group+"/", spec.At("names", "kind").Str())
-		kind := kinds[name]
-		if kind == nil {
-			continue
+		name := KindName(spec.At("group").Str()+"/", spec.At("names", "kind").Str())
+		if kind := kinds[name]; kind != nil {
+			related := *kind
+			related.Alike = alike(spec)
+			kinds[name] = &related
 		}
-		related := *kind
-		related.Alike = nil
-		for _, v := range spec.At("versions").Items() {
-			related.Alike = append(related.Alike, group+"/"+v.At("name").Str())
-		}
-		kinds[name] = &related
 	}
+}
+
+// alike returns the versions of a custom resource definition's kind when all
+// of them have the same fields: unless a webhook converts between them.
+func alike(spec model.Value) []string {
+	if spec.At("conversion", "strategy").Str() == "Webhook" {
+		return nil
+	}
+	var versions []string
+	for _, v := range spec.At("versions").Items() {
+		versions = append(versions, spec.At("group").Str()+"/"+v.At("name").Str())
+	}
+	return versions
 }
 
 const crdKind = "kubernetes/CustomResourceDefinition.apiextensions.k8s.io"

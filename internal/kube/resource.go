@@ -24,7 +24,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		Key:        model.Key{Source: source, Kind: kind, ID: id.id()},
 		Place:      id.namespace,
 		Name:       id.name,
-		Value:      seal(kind, content(object), sealer),
+		Value:      seal(kind, content(kind, object), sealer),
 		Created:    instant(metadata.At("creationTimestamp")),
 		OwnersFrom: "managedFields",
 		Automatic:  automatic(kind, id, object),
@@ -32,11 +32,14 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 	if n, err := strconv.ParseInt(metadata.At("generation").Text(), 10, 64); err == nil {
 		r.Generation = n
 	}
-	if r.Owners, err = owners(metadata.At("managedFields")); err != nil {
+	if r.Owners, err = owners(kind, metadata.At("managedFields")); err != nil {
 		return model.Resource{}, fmt.Errorf("read managedFields of %s: %w", r.Key, err)
 	}
 	if kind == secretKind {
-		adoptStringData(r.Owners)
+		adoptStringData(r.Owners, object.At("data"))
+	}
+	if _, ok := object.Get("aggregationRule"); ok {
+		r.Delegated = append(r.Delegated, aggregated())
 	}
 	r.LastApplied = lastAppliedTo(&r, metadata, sealer)
 	return r, nil
@@ -63,7 +66,7 @@ func lastAppliedTo(r *model.Resource, metadata model.Value, sealer model.Sealer)
 		return nil
 	}
 	object, _ = upgrade(object)
-	value := seal(r.Kind, content(plainSecret(r.Kind, object)), sealer)
+	value := seal(r.Kind, content(r.Kind, plainSecret(r.Kind, object)), sealer)
 	return &value
 }
 
@@ -73,7 +76,7 @@ func markRecorder(owners []model.Owner) bool {
 	path := []model.Step{{Text: "metadata"}, {Text: "annotations"}, {Text: lastApplied}}
 	for i := range owners {
 		if o := &owners[i]; o.Fields.Depth(path) == len(path) {
-			o.Records = !o.Applies
+			o.Records = !o.Applies && !o.Edits
 			return o.Records
 		}
 	}

@@ -44,6 +44,28 @@ func (m matcher) sources(read map[string]*model.Snapshot) []string {
 	return slices.Compact(names)
 }
 
+// kind returns what is known of a kind: by the source, or, where that has no
+// schema, by a declaration that defines it.
+func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
+	kind := snapshot.Kinds[name]
+	if kind != nil && kind.Schema != nil {
+		return kind
+	}
+	for i := range m.declarations {
+		defined := m.declarations[i].Kinds[name]
+		if defined == nil || !slices.Contains(m.declarations[i].Governs, snapshot.Source) {
+			continue
+		}
+		if kind == nil {
+			return defined
+		}
+		merged := *defined
+		merged.Version, merged.Namespaced = kind.Version, kind.Namespaced
+		return &merged
+	}
+	return kind
+}
+
 type claimKey struct{ kind, id string }
 
 // source matches within one source.
@@ -58,20 +80,20 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		r := &snapshot.Resources[i]
 		key := claimKey{r.Kind, r.ID}
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: snapshot.Kinds[r.Kind], Claims: claims[key], Governed: governed(r.Kind, r.Place)})
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[key], Governed: governed(r.Kind, r.Place)})
 		delete(claims, key)
 	}
 	for key, list := range claims {
-		subjects = append(subjects, unseen(name, key, list, snapshot))
+		subjects = append(subjects, m.unseen(name, key, list, snapshot))
 	}
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
 	return subjects
 }
 
 // unseen is the subject of claims on a resource that the snapshot lacks.
-func unseen(source string, key claimKey, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
+func (m matcher) unseen(source string, key claimKey, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: key.kind, ID: key.id}, Place: claims[0].Place,
-		Name: claims[0].Name, Kind: snapshot.Kinds[key.kind], Claims: claims}
+		Name: claims[0].Name, Kind: m.kind(snapshot, key.kind), Claims: claims}
 	if covered, reason := snapshot.Covers(key.kind, s.Place); !covered {
 		s.Unread = cmp.Or(reason, "not read")
 	}

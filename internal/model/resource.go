@@ -87,6 +87,8 @@ type Owner struct {
 	// Applies tells a writer that applies declarations, and owns what it
 	// declared, from one that edits.
 	Applies bool
+	// Delivers tells a tool that is known to apply declarations.
+	Delivers bool
 	// Edits tells a tool for editing by hand, which never applies declarations.
 	Edits bool
 	// Records tells that the writer left Resource.LastApplied.

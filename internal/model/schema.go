@@ -55,7 +55,8 @@ type Format uint8
 // "80" and 80 for one; Boolean takes 0, 1, yes, no, on, off, true and false;
 // Instant is an RFC 3339 time; Duration a Go duration ("90s" is "1m30s");
 // CaseFold ignores case; Address is an IP address or prefix in any notation;
-// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order.
+// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order;
+// Base64 does not count line breaks.
 const (
 	Plain Format = iota
 	Quantity
@@ -67,6 +68,7 @@ const (
 	Address
 	JSON
 	PropertyString
+	Base64
 )
 
 // Field returns the schema of a map's field, or nil.

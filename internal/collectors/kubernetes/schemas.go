@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -64,16 +65,16 @@ func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*
 }
 
 // as returns what is known of the kind in the form that the server serves: a
-// schema of another version does not fit.
+// schema of another version does not fit, unless the versions are alike.
 func (a api) as(known *model.Kind) *model.Kind {
-	if known == nil || known.Version != a.apiVersion() {
+	if known == nil || known.Version != a.apiVersion() && !slices.Contains(known.Alike, a.apiVersion()) {
 		return &model.Kind{Name: a.kind, Version: a.apiVersion(), Namespaced: a.namespaced}
 	}
-	if known.Namespaced == a.namespaced {
+	if known.Namespaced == a.namespaced && known.Version == a.apiVersion() {
 		return known
 	}
 	kind := *known
-	kind.Namespaced = a.namespaced
+	kind.Namespaced, kind.Version = a.namespaced, a.apiVersion()
 	return &kind
 }
 
