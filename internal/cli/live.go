@@ -43,9 +43,9 @@ func (l *liveFlags) used(cmd *cobra.Command) bool {
 // source returns the source that the flags stand for. Where a kind may not be
 // listed in all namespaces, it is tried in those that the declarations name;
 // kinds that are left out as a rule are read where they are declared.
-func (l *liveFlags) source(declared declared) (config.Source, error) {
+func (l *liveFlags) source(said said) (config.Source, error) {
 	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout}
-	settings := map[string]any{"exclude_kinds": declared.excluded()}
+	settings := map[string]any{"exclude_kinds": said.excluded()}
 	switch {
 	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):
 		return source, errors.New("--live reads a file: it does not go with --kubeconfig or --context")
@@ -55,7 +55,7 @@ func (l *liveFlags) source(declared declared) (config.Source, error) {
 	case l.complete:
 		return source, errors.New("--live-complete speaks of a dump: give it with --live FILE")
 	default:
-		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, declared.namespaces
+		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, said.namespaces
 		name, err := kubernetes.ContextName(l.kubeconfig, l.context)
 		if err != nil {
 			return source, err
@@ -105,11 +105,11 @@ type loaded struct{ declaration model.Declaration }
 
 func (l loaded) Load(context.Context) (model.Declaration, error) { return l.declaration, nil }
 
-// declared is what a scan needs to know of declarations before it looks.
-type declared struct{ namespaces, kinds []string }
+// said is what a scan needs to know of declarations before it looks.
+type said struct{ namespaces, kinds []string }
 
 // excluded returns the kinds to leave out.
-func (d declared) excluded() []string {
+func (d said) excluded() []string {
 	return slices.DeleteFunc(kubernetes.DefaultExcludeKinds(), func(kind string) bool {
 		return slices.Contains(d.kinds, kubernetes.Type+"/"+kind)
 	})
@@ -117,12 +117,12 @@ func (d declared) excluded() []string {
 
 // preload reads the declarations before anything else: a folder that cannot be
 // read at all is an error of the command.
-func preload(ctx context.Context, list []daemon.Declaration) (declared, error) {
-	var d declared
+func preload(ctx context.Context, list []daemon.Declaration) (said, error) {
+	var d said
 	for i := range list {
 		read, err := list[i].Loader.Load(ctx)
 		if err != nil {
-			return declared{}, err
+			return said{}, err
 		}
 		for _, s := range read.Scopes {
 			d.namespaces = append(d.namespaces, s.Place)

@@ -65,7 +65,7 @@ func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags)
 	if err != nil {
 		return err
 	}
-	source, err := live.source(declared{})
+	source, err := live.source(said{})
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags)
 	if err != nil {
 		return err
 	}
-	said, err := preload(ctx, opened)
+	spoken, err := preload(ctx, opened)
 	if err != nil {
 		return err
 	}
-	if source, err = live.source(said); err != nil {
+	if source, err = live.source(spoken); err != nil {
 		return err
 	}
 	cfg.Sources = []config.Source{source}
