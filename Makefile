@@ -1,0 +1,60 @@
+# Everything that a developer or CI runs. `make test` and `make demo` need Go
+# and nothing else; lint, e2e and bench build their tools once into the user's
+# cache folder (see tools/build.sh).
+
+GO       ?= go
+FUZZTIME ?= 10s
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
+# The commit's date, not the build's: the same commit gives the same bytes.
+DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
+
+LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/driftd
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/driftd ./cmd/driftd
+
+.PHONY: test
+test: ## run the unit tests; needs only Go
+	$(GO) test ./...
+
+.PHONY: race
+race: ## run the unit tests under the race detector; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: lint
+lint: ## run golangci-lint, which also holds the borders between the rooms
+	$$(sh tools/build.sh lint)/golangci-lint run
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME
+	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh
+
+.PHONY: e2e
+e2e: build tools ## drive bin/driftd against a real API server; ARGS goes to go test
+	DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) PROMTOOL=$$(sh tools/promtool.sh) \
+	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
+
+.PHONY: bench
+bench: build tools ## measure driftd against kubectl diff; BENCH=-short for a quick look
+	DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) $(GO) run ./test/bench $(BENCH)
+
+.PHONY: golden
+golden: ## write the golden files anew; read the difference before you commit it
+	grep -rl --include='*_test.go' 'flag.Bool("update"' internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,' | \
+	xargs -t -I{} $(GO) test {} -update
+
+.PHONY: demo
+demo: build ## scan the sample cluster in testdata/demo
+	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
+	bin/driftd scan testdata/demo/deploy --live testdata/demo/cluster.yaml --state-dir "$$state" || \
+	{ status=$$?; [ $$status = 2 ] && echo "(exit code 2: drift was found, as it should be here)"; }
+
+.PHONY: tools
+tools: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
+	@sh tools/build.sh kube

@@ -1,0 +1,135 @@
+// Command bench measures driftd on a real API server against kubectl diff, and
+// against its own targets, all in one run on one machine: `make bench`.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/driftd/driftd/test/kubetest"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// A scale says how much is measured.
+type scale struct {
+	small, large estate
+	// runs of each short thing; the median counts.
+	runs int
+}
+
+var errMissed = errors.New("a target was missed")
+
+func run(ctx context.Context) error {
+	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
+	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
+	flag.Parse()
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, runs: 5}
+	if *short {
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, runs: 1}
+	}
+	program, err := filepath.Abs(*driftd)
+	if err != nil {
+		return fmt.Errorf("find driftd: %w", err)
+	}
+	results, err := measureAll(ctx, s, program)
+	if err != nil {
+		return err
+	}
+	if *short {
+		results = withoutVerdicts(results)
+	}
+	if err := printResults(os.Stdout, results); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(results, func(r result) bool { return r.verdict() == "MISSED" }) {
+		return errMissed
+	}
+	return nil
+}
+
+func measureAll(ctx context.Context, s scale, driftd string) ([]result, error) {
+	dir, err := os.MkdirTemp("", "driftd-bench-")
+	if err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	results, err := measureProcess(ctx, s, driftd, dir)
+	if err != nil {
+		return nil, err
+	}
+	core, err := measureCore(ctx, s.runs)
+	return append(results, core...), err
+}
+
+// measureProcess measures the whole program on a cluster of its own.
+func measureProcess(ctx context.Context, s scale, driftd, dir string) (results []result, err error) {
+	cluster, err := kubetest.Start(ctx, kubetest.Options{Dir: filepath.Join(dir, "cluster")})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	b := &bench{cluster: cluster, driftd: driftd, dir: dir, runs: s.runs}
+	if err := cluster.WriteKubeconfig(b.path("kubeconfig"), "default", cluster.Admin()); err != nil {
+		return nil, err
+	}
+	return b.measure(ctx, s)
+}
+
+// A result is one line of the table.
+type result struct {
+	what, measured, target string
+	// met is nil for what has no target.
+	met *bool
+}
+
+func (r result) verdict() string {
+	switch {
+	case r.met == nil:
+		return ""
+	case *r.met:
+		return "met"
+	}
+	return "MISSED"
+}
+
+func judged(what, measured, target string, met bool) result {
+	return result{what, measured, target, &met}
+}
+
+// withoutVerdicts returns the results of a run that is too small to judge by.
+func withoutVerdicts(results []result) []result {
+	plain := slices.Clone(results)
+	for i := range plain {
+		plain[i].met = nil
+	}
+	return plain
+}
+
+func printResults(w io.Writer, results []result) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "WHAT\tMEASURED\tTARGET\t")
+	for _, r := range results {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.what, r.measured, r.target, r.verdict())
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print results: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/driftd/driftd/test/kubetest"
+)
+
+const (
+	megabyte = 1 << 20
+	// The targets.
+	minSpeedup    = 20
+	maxGrowth     = 4.0
+	maxMemory     = 200 * megabyte
+	maxStart      = 50 * time.Millisecond
+	maxCore       = time.Second
+	maxPerSubject = 20 * time.Microsecond
+	maxDatabase   = megabyte
+)
+
+// bench measures programs against one cluster.
+type bench struct {
+	cluster     *kubetest.Cluster
+	driftd, dir string
+	runs        int
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+// cost is what a process took.
+type cost struct {
+	wall, cpu time.Duration
+	memory    int64
+}
+
+func (c cost) String() string {
+	return fmt.Sprintf("%s, %s CPU, %d MB", c.wall.Round(time.Millisecond), c.cpu.Round(time.Millisecond), c.memory/megabyte)
+}
+
+func (b *bench) measure(ctx context.Context, s scale) ([]result, error) {
+	if err := s.small.apply(ctx, b.cluster, b.path("small"), "bench-small"); err != nil {
+		return nil, err
+	}
+	small, err := b.scan(ctx, "small")
+	if err != nil {
+		return nil, err
+	}
+	kubectl, err := b.process(ctx, []int{0}, b.cluster.Kubectl(), "--kubeconfig", b.path("kubeconfig"),
+		"diff", "--server-side", "--force-conflicts", "-f", b.path("small"))
+	if err != nil {
+		return nil, err
+	}
+	rest := estate{s.large.deployments - s.small.deployments, s.large.configMaps - s.small.configMaps}
+	if err := rest.apply(ctx, b.cluster, b.path("rest"), "bench-rest"); err != nil {
+		return nil, err
+	}
+	large, err := b.scan(ctx, "small", "rest")
+	if err != nil {
+		return nil, err
+	}
+	start, err := b.median(b.runs*4, func(int) (cost, error) { return b.process(ctx, []int{0}, b.driftd, "version") })
+	if err != nil {
+		return nil, err
+	}
+	return tabulate(s, small, kubectl, large, start), nil
+}
+
+func tabulate(s scale, small, kubectl, large, start cost) []result {
+	speedup := kubectl.wall.Seconds() / small.wall.Seconds()
+	growth := large.wall.Seconds() / small.wall.Seconds()
+	return []result{
+		{what: "driftd scan, " + s.small.String(), measured: small.String()},
+		{what: "kubectl diff --server-side, the same", measured: kubectl.String()},
+		judged("  times faster", fmt.Sprintf("%.0f (CPU %.0f)", speedup, kubectl.cpu.Seconds()/small.cpu.Seconds()),
+			fmt.Sprintf("at least %d, better 50", minSpeedup), speedup >= minSpeedup),
+		judged("  peak memory", fmt.Sprintf("%d MB", small.memory/megabyte), "under 200 MB", small.memory < maxMemory),
+		{what: "driftd scan, " + s.large.String(), measured: large.String()},
+		judged("  against the smaller", fmt.Sprintf("%.1f times", growth), "about 4 times at most", growth <= maxGrowth*1.1),
+		judged("driftd version", start.wall.Round(time.Millisecond/10).String(), "under 50 ms", start.wall < maxStart),
+	}
+}
+
+// scan measures the whole of driftd scan, each time as a first scan: with an
+// empty state folder.
+func (b *bench) scan(ctx context.Context, folders ...string) (cost, error) {
+	return b.median(b.runs, func(n int) (cost, error) {
+		args := []string{"scan", "--kubeconfig", b.path("kubeconfig"),
+			"--state-dir", b.path(fmt.Sprintf("state-%d-%d", len(folders), n))}
+		for _, f := range folders {
+			args = append(args, b.path(f))
+		}
+		return b.process(ctx, []int{0}, b.driftd, args...)
+	})
+}
+
+// median measures several times and returns the run with the median wall time.
+func (b *bench) median(runs int, measure func(n int) (cost, error)) (cost, error) {
+	costs := make([]cost, 0, runs)
+	for n := range runs {
+		c, err := measure(n)
+		if err != nil {
+			return cost{}, err
+		}
+		costs = append(costs, c)
+	}
+	slices.SortFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) })
+	return costs[len(costs)/2], nil
+}
+
+// process runs a program to its end, which must be one of the exit codes.
+func (b *bench) process(ctx context.Context, codes []int, program string, args ...string) (cost, error) {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "HOME="+b.dir)
+	began := time.Now()
+	err := cmd.Run()
+	wall := time.Since(began)
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return cost{}, fmt.Errorf("run %s: %w", program, err)
+	}
+	state := cmd.ProcessState
+	if !slices.Contains(codes, state.ExitCode()) {
+		return cost{}, fmt.Errorf("%s %s: %s: %.2000s", program, strings.Join(args, " "), state, out.Bytes())
+	}
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return cost{}, fmt.Errorf("measure %s: this system does not say what a process used", program)
+	}
+	// Linux counts in kilobytes.
+	return cost{wall, state.UserTime() + state.SystemTime(), usage.Maxrss << 10}, nil
+}

@@ -1,0 +1,283 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/test/kubetest"
+)
+
+// startTimeout and stopTimeout bound what a daemon may take; stopping within
+// ten seconds is a promise.
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 10 * time.Second
+)
+
+// An installation is a configuration, a state folder and a namespace of the
+// cluster that the configuration declares things in.
+type installation struct {
+	t         *testing.T
+	cluster   *kubetest.Cluster
+	dir       string
+	namespace string
+	address   string
+}
+
+// install makes an installation that declares a ConfigMap "app" and a
+// Deployment "web", both applied. Extra is added to the configuration.
+func install(t *testing.T, c *kubetest.Cluster, extra string) *installation {
+	t.Helper()
+	i := &installation{t: t, cluster: c, dir: t.TempDir(), namespace: newNamespace(), address: freeAddress(t)}
+	i.write("kubeconfig", "")
+	if err := c.WriteKubeconfig(i.path("kubeconfig"), i.namespace, c.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(i.path("deploy"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	i.write("deploy/app.yaml", i.manifests())
+	i.write("driftd.yaml", i.config(extra))
+	i.kubectl("create", "namespace", i.namespace)
+	i.kubectl("apply", "-f", i.path("deploy"))
+	return i
+}
+
+func (i *installation) manifests() string {
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: app, namespace: %[1]s}
+data: {color: blue}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: %[1]s}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: "web:1.4"}]}
+`, i.namespace)
+}
+
+func (i *installation) config(extra string) string {
+	return fmt.Sprintf(`
+state_dir: state
+schedule: {every: 1h}
+server: {listen: "%s"}
+sources:
+  - {name: test, type: kubernetes, settings: {kubeconfig: kubeconfig, timeout: 5s}}
+declarations:
+  - {name: shop, type: manifests, governs: [test], settings: {dir: deploy}}
+%s`, i.address, extra)
+}
+
+func (i *installation) path(name string) string { return filepath.Join(i.dir, name) }
+
+func (i *installation) write(name, text string) {
+	i.t.Helper()
+	if err := os.WriteFile(i.path(name), []byte(text), 0o600); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// kubectl runs kubectl in the installation's namespace.
+func (i *installation) kubectl(args ...string) {
+	i.t.Helper()
+	args = append([]string{"--kubeconfig", i.path("kubeconfig")}, args...)
+	if out, err := exec.Command(i.cluster.Kubectl(), args...).CombinedOutput(); err != nil {
+		i.t.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
+	}
+}
+
+// command returns a driftd command of the installation.
+func (i *installation) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(driftdPath(i.t), append(args, "--config", i.path("driftd.yaml"))...)
+	cmd.Dir, cmd.Env = i.dir, []string{"HOME=" + i.dir}
+	return cmd
+}
+
+// driftd runs a command to its end and returns what it printed.
+func (i *installation) driftd(args ...string) (stdout, stderr string, code int) {
+	i.t.Helper()
+	var out, errs bytes.Buffer
+	cmd := i.command(args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		i.t.Fatalf("run driftd %v: %v", args, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// A daemon is a running `driftd serve`.
+type daemon struct {
+	*installation
+	cmd  *exec.Cmd
+	log  *bytes.Buffer
+	done chan struct{}
+}
+
+// serve starts the daemon and waits until it says that it is ready.
+func (i *installation) serve() *daemon {
+	i.t.Helper()
+	d := i.start()
+	d.eventually(startTimeout, "ready", func() error {
+		if d.exited() {
+			return errors.New("it exited")
+		}
+		_, err := d.get("/readyz")
+		return err
+	})
+	return d
+}
+
+// start starts the daemon. It is killed at the end of the test, if it still
+// runs then.
+func (i *installation) start() *daemon {
+	i.t.Helper()
+	d := &daemon{installation: i, cmd: i.command("serve"), log: &bytes.Buffer{}, done: make(chan struct{})}
+	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
+	if err := d.cmd.Start(); err != nil {
+		i.t.Fatalf("start driftd serve: %v", err)
+	}
+	go func() {
+		defer close(d.done)
+		_ = d.cmd.Wait()
+	}()
+	i.t.Cleanup(func() {
+		d.signal(syscall.SIGKILL)
+		<-d.done
+		if i.t.Failed() {
+			i.t.Logf("driftd serve said:\n%s", d.log)
+		}
+	})
+	return d
+}
+
+func (d *daemon) exited() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (d *daemon) signal(s syscall.Signal) {
+	d.t.Helper()
+	if err := d.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		d.t.Errorf("signal driftd: %v", err)
+	}
+}
+
+// stop asks the daemon to stop, and returns its exit code.
+func (d *daemon) stop() int {
+	d.t.Helper()
+	d.signal(syscall.SIGTERM)
+	select {
+	case <-d.done:
+		return d.cmd.ProcessState.ExitCode()
+	case <-time.After(stopTimeout):
+		d.t.Fatalf("driftd serve did not stop within %s", stopTimeout)
+		return -1
+	}
+}
+
+// get asks the daemon over HTTP. An answer other than 200 is an error.
+func (d *daemon) get(path string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.address+path, http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("ask for %s: %w", path, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("ask for %s: %w", path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return string(body), fmt.Errorf("ask for %s: %s: %s: %w", path, resp.Status, body, err)
+	}
+	return string(body), nil
+}
+
+// report asks the daemon for its report.
+func (d *daemon) report() (model.Report, error) {
+	var r model.Report
+	body, err := d.get("/api/v1/report")
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		return r, fmt.Errorf("decode report: %w: %s", err, body)
+	}
+	return r, nil
+}
+
+// awaitFindings waits until the daemon's report says exactly this, in the form
+// that scripts use, and returns how long that took.
+func (d *daemon) awaitFindings(want ...string) time.Duration {
+	d.t.Helper()
+	since := time.Now()
+	d.eventually(startTimeout, "its report", func() error {
+		r, err := d.report()
+		if err != nil {
+			return err
+		}
+		if got := strings.ReplaceAll(summarize(r), d.namespace, "$NS"); got != strings.Join(want, "") {
+			return fmt.Errorf("it says:\n%swant:\n%s", got, strings.Join(want, ""))
+		}
+		return nil
+	})
+	return time.Since(since)
+}
+
+// eventually asks again and again until there is no error.
+func (i *installation) eventually(timeout time.Duration, what string, check func() error) {
+	i.t.Helper()
+	deadline := time.After(timeout)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			i.t.Fatalf("wait for driftd, %s: %v", what, err)
+		}
+	}
+}
+
+// freeAddress returns an address that nobody listened on a moment ago.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}

@@ -1,0 +1,57 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/driftd/driftd/test/kubetest"
+)
+
+// cluster serves every test of the package; each works in namespaces of its
+// own. What breaks a cluster starts one for itself.
+var cluster *kubetest.Cluster
+
+func TestMain(m *testing.M) {
+	code, err := runTests(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+func runTests(m *testing.M) (code int, err error) {
+	dir, err := os.MkdirTemp("", "driftd-e2e-")
+	if err != nil {
+		return 1, fmt.Errorf("make folder for the cluster: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	cluster, err = kubetest.Start(context.Background(), kubetest.Options{Dir: dir, Controllers: true})
+	if err != nil {
+		return 1, err
+	}
+	code = m.Run()
+	return code, cluster.Stop()
+}
+
+// driftdPath returns the program under test: DRIFTD_BIN, or what make build
+// built.
+func driftdPath(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("DRIFTD_BIN")
+	if path == "" {
+		path = filepath.Join("..", "..", "bin", "driftd")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("find driftd: %v: run make build", err)
+	}
+	return path
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package kubetest
+
+import "syscall"
+
+// dieWithParent keeps a terminal's interrupt from the program; only Linux can
+// tie its end to the test binary's.
+func dieWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Builds the programs of a nested module, once, into the user's cache folder,
+# and prints the folder that holds them. The folder's name is a hash of all that
+# goes into them, so a changed version or flag builds anew.
+#
+# usage: tools/build.sh kube|lint
+set -eu
+
+name=${1:?usage: tools/build.sh kube|lint}
+cd "$(dirname "$0")/$name"
+
+flags="-trimpath"
+ldflags="-s -w"
+case $name in
+kube)
+	# kubectl and the API server refuse to work together without a version.
+	version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
+	major=${version#v} minor=${version#v*.}
+	stamp=k8s.io/component-base/version
+	ldflags="$ldflags -X $stamp.gitVersion=$version -X $stamp.gitMajor=${major%%.*} -X $stamp.gitMinor=${minor%%.*}"
+	;;
+lint) ;;
+*)
+	echo "tools/build.sh: no nested module $name" >&2
+	exit 2
+	;;
+esac
+
+export CGO_ENABLED=0
+key=$({ cat go.mod go.sum && echo "$flags $ldflags" && go env GOVERSION GOOS GOARCH; } | git hash-object --stdin | cut -c1-16)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/driftd
+bin=$cache/$name-$key
+
+if [ ! -d "$bin" ]; then
+	echo "building $name tools into $bin (once; needs the Go module proxy)" >&2
+	mkdir -p "$cache"
+	building=$(mktemp -d "$cache/$name-building.XXXXXX")
+	trap 'rm -rf "$building"' EXIT
+	trap 'exit 1' HUP INT TERM
+	for pkg in $(go list tool); do
+		program=${pkg##*/}
+		[ "$pkg" = go.etcd.io/etcd/server/v3 ] && program=etcd
+		go build $flags -ldflags "$ldflags" -o "$building/$program" "$pkg"
+	done
+	# Whoever finishes second keeps the first one's work.
+	[ -d "$bin" ] || mv "$building" "$bin"
+fi
+echo "$bin"
