@@ -55,12 +55,12 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 		}
 		return
 	}
-	owners := w.writers.of(w.path.steps())
-	hand, applied := w.writers.hand(owners)
+	owners := w.writers.of(w.path)
+	hand, applied := w.writers.hand(owners, schema)
 	switch {
 	case hand != nil:
 		w.add(model.Undeclared, absent, absent, l, w.actor(hand))
-	case applied && !w.foreign && !w.record.whole && !w.insideEmpty():
+	case applied && !w.foreign && !w.record.whole:
 		w.add(model.Pending, absent, l, l, notApplied())
 	case len(owners) == 0 && hasDefault(schema) && !w.foreign:
 		w.add(model.Undeclared, absent, absent, l,
@@ -70,23 +70,6 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 
 func hasDefault(schema *model.Schema) bool {
 	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
-}
-
-// insideEmpty tells whether the claim declares an empty map above the node:
-// whoever applied that owns the map, not what the system filled in.
-func (w *walk) insideEmpty() bool {
-	v := w.claim.Value
-	for _, s := range w.path {
-		if v.Kind() == model.Map && len(v.Fields()) == 0 {
-			return true
-		}
-		next, ok := s.follow(v)
-		if !ok {
-			return false
-		}
-		v = next
-	}
-	return false
 }
 
 // everyDefaultKnown tells whether a live value that is no default, on an

@@ -18,10 +18,34 @@ func newRecord(live *model.Resource, c *model.Claim) record {
 	switch {
 	case c.Recorded != nil:
 		return record{whole: true, value: *c.Recorded}
+	case live.LastApplied != nil && c.Written != nil:
+		return record{whole: true, value: rewrite(*live.LastApplied, *c.Written, c.Value)}
 	case live.LastApplied != nil:
 		return record{whole: true, value: *live.LastApplied}
 	}
 	return record{}
+}
+
+// rewrite says the record in the source's own words: where it has what is
+// written, it has what the source makes of that.
+func rewrite(recorded, written, canonical model.Value) model.Value {
+	switch {
+	case recorded.Equal(written):
+		return canonical
+	case recorded.Kind() == model.Map && canonical.Kind() == model.Map:
+		fields := make([]model.Field, 0, len(recorded.Fields()))
+		for _, f := range recorded.Fields() {
+			fields = append(fields, model.Field{Name: f.Name, Value: rewrite(f.Value, written.At(f.Name), canonical.At(f.Name))})
+		}
+		return model.MapOf(fields...)
+	case alike(recorded, written) && alike(written, canonical):
+		items := make([]model.Value, len(recorded.Items()))
+		for i := range items {
+			items[i] = rewrite(recorded.Items()[i], written.Items()[i], canonical.Items()[i])
+		}
+		return model.ListOf(items...)
+	}
+	return recorded
 }
 
 // differs reports a declared value that is not the live one.
@@ -34,11 +58,12 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 		return
 	}
 	declarer := w.writers.declarer()
-	owners := w.writers.of(w.path.steps())
+	owners := w.writers.of(w.path)
+	owns := slices.Contains(owners, declarer)
 	switch {
-	case declarer == nil:
+	case declarer == nil, owns && !keepsRecord(declarer):
 		w.addFor("nothing records what was last applied", model.Changed, d, r, l, w.changedBy())
-	case slices.Contains(owners, declarer):
+	case owns:
 		w.add(model.Pending, d, l, l, notApplied())
 	case len(owners) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
@@ -70,7 +95,7 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 	if len(w.live.Owners) == 0 {
 		return false
 	}
-	for _, o := range w.writers.of(w.path.steps()) {
+	for _, o := range w.writers.of(w.path) {
 		if !w.writers.declares(o) {
 			return false
 		}
@@ -99,7 +124,7 @@ func (w *walk) declaredLater(declarer *model.Owner) bool {
 // codified reports a field on which live and declared agree and the record
 // does not.
 func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
-	if w.record.whole && !Equal(schema, d, r) && !w.delegated() {
+	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated() {
 		w.add(model.Codified, d, r, l, w.changedBy())
 	}
 }

@@ -90,14 +90,16 @@ func (t *tally) count(set *model.FieldSet, schema *model.Schema, d, l model.Valu
 	}
 }
 
-// of returns the owners that speak most closely of the node at path.
-func (w *writers) of(steps []model.Step) []*model.Owner {
+// of returns the owners that speak most closely of the node at path. An owner
+// of a node above counts where that node is owned with all that is in it.
+func (w *writers) of(p path) []*model.Owner {
+	steps, atomic := p.steps(), w.atomicDepth(p)
 	var owners []*model.Owner
 	closest := 0
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
 		depth := o.Fields.Depth(steps)
-		if o.Subresource == "status" || depth < closest || depth < 1 {
+		if o.Subresource == "status" || depth < max(closest, 1) || depth < len(steps) && depth < atomic {
 			continue
 		}
 		if depth > closest {
@@ -108,18 +110,40 @@ func (w *writers) of(steps []model.Step) []*model.Owner {
 	return owners
 }
 
+// atomicDepth returns how many steps of the path lead to the first node that is
+// owned as one: an atomic map, or a list whose elements have no names.
+func (w *writers) atomicDepth(p path) int {
+	schema := w.schema
+	for i, s := range p {
+		switch {
+		case s.kind == model.IndexStep, s.kind == model.FieldStep && schema != nil && schema.Atomic:
+			return i
+		case s.kind == model.FieldStep:
+			schema = schema.Field(s.name)
+		default:
+			schema = schema.Element()
+		}
+	}
+	return len(p)
+}
+
 // declares tells whether o is the declarer, through whichever door.
 func (w *writers) declares(o *model.Owner) bool {
 	d := w.declarer()
 	return o.Records || d != nil && d.Name == o.Name && d.Applies == o.Applies && o.Subresource == ""
 }
 
+// keepsRecord tells whether what a declarer owns is what it applied last. One
+// that merely made the resource keeps no record.
+func keepsRecord(o *model.Owner) bool { return o.Applies || o.Delivers || o.Records }
+
 // hand returns the last of the owners of a node when nobody else than people
-// wrote it; applied tells that the declaration's applier did.
-func (w *writers) hand(owners []*model.Owner) (hand *model.Owner, applied bool) {
+// wrote it; applied tells that the declaration's applier did. What the maker of
+// the resource left to the system to derive is nobody's.
+func (w *writers) hand(owners []*model.Owner, schema *model.Schema) (hand *model.Owner, applied bool) {
 	for _, o := range owners {
 		switch {
-		case w.declares(o):
+		case w.declares(o) && (keepsRecord(o) || derived(schema)):
 			return nil, o.Applies
 		case w.controls(o):
 			return nil, false
@@ -147,8 +171,8 @@ func (w *writers) handOnSpec() bool {
 // changedBy names who made the node at the walk's path what it is now.
 func (w *walk) changedBy() model.Actor {
 	var last *model.Owner
-	for _, o := range w.writers.of(w.path.steps()) {
-		if !w.writers.declares(o) && (last == nil || o.At.After(last.At)) {
+	for _, o := range w.writers.of(w.path) {
+		if (!w.writers.declares(o) || !keepsRecord(o)) && (last == nil || o.At.After(last.At)) {
 			last = o
 		}
 	}
@@ -158,34 +182,36 @@ func (w *walk) changedBy() model.Actor {
 	return w.removedBy()
 }
 
-// removedBy says that nobody can be named for a field that is gone, and who
-// wrote beside it last.
+// removedBy names who removed a field. No record keeps that; but where only
+// one hand wrote after the last apply, and it wrote beside the field, it is
+// likely.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
 		return noWriters()
 	}
-	reason := w.live.OwnersFrom + " keeps no trace of who removed a field"
-	if last := w.lastBeside(); last != nil {
-		reason += "; beside it wrote last: " + last.Name
+	hands := w.handsSinceApply()
+	beside := w.path[:len(w.path)-1].steps()
+	if len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside) {
+		actor := w.actor(hands[0])
+		actor.Evidence += " beside the removed field, the only one since the last apply"
+		return actor
 	}
-	return model.UnknownActor(reason)
+	return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field")
 }
 
-// lastBeside returns the last hand on the node above the walk's, if any.
-func (w *walk) lastBeside() *model.Owner {
-	beside := w.path.steps()
-	beside = beside[:len(beside)-1]
-	var last *model.Owner
+// handsSinceApply returns the writers since the last apply that are neither
+// controllers nor the declarer.
+func (w *walk) handsSinceApply() []*model.Owner {
+	var hands []*model.Owner
+	d := w.writers.declarer()
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
-		if len(beside) == 0 || o.Subresource != "" || o.Fields.Depth(beside) < len(beside) || w.writers.declares(o) || w.writers.controls(o) {
+		if o.Subresource != "" || w.writers.declares(o) || w.writers.controls(o) || d != nil && o.At.Before(d.At) {
 			continue
 		}
-		if last == nil || o.At.After(last.At) {
-			last = o
-		}
+		hands = append(hands, o)
 	}
-	return last
+	return hands
 }
 
 func (w *walk) actor(o *model.Owner) model.Actor { return ownerActor(w.live, o) }

@@ -109,7 +109,7 @@ func editsByHand(manager string) bool {
 
 // delivers tells the field managers of tools that apply declarations.
 func delivers(manager string) bool {
-	if slices.Contains([]string{"kubectl", "kubectl-client-side-apply", "kubectl-create", "kustomize-controller", "helm-controller",
+	if slices.Contains([]string{"kubectl", "kubectl-client-side-apply", "kustomize-controller", "helm-controller",
 		"helm", "Helm", "Terraform", "terraform", "HashiCorp", "OpenTofu", "skaffold", "tilt", "kapp"}, manager) {
 		return true
 	}

@@ -168,7 +168,7 @@ func (r *schemaReader) schema(v model.Value) *model.Schema {
 	if ref, ok := strings.CutPrefix(v.At("$ref").Str(), definitionPrefix); ok {
 		return r.withDefault(r.definition(ref), v.At("default"))
 	}
-	s := &model.Schema{}
+	s := &model.Schema{Atomic: v.At("x-kubernetes-map-type").Str() == "atomic"}
 	switch {
 	case v.At("format").Str() == "int-or-string" || v.At("x-kubernetes-int-or-string").Text() == "true":
 		s.Format = model.IntOrString

@@ -197,6 +197,9 @@ type Claim struct {
 	Version string
 	// Value is the resource as declared; only what it says is compared.
 	Value Value
+	// Written is Value before a source was asked what it makes of it; nil when
+	// none was.
+	Written *Value
 	// Recorded is the resource as the declaration's own record says that it
 	// was last applied; nil without such a record.
 	Recorded *Value

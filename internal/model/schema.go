@@ -8,6 +8,8 @@ type Schema struct {
 	// Each is the schema of a list's elements, or of the values of a map whose
 	// field names are free.
 	Each *Schema
+	// Atomic tells that one writer owns a map with all that is in it.
+	Atomic bool
 	// List says how the elements of a list are paired.
 	List ListType
 	// Keys are the fields that name an element of a Keyed list.

@@ -80,7 +80,8 @@ func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, 
 	if kind := c.kind(claim.Kind); kind != nil {
 		schema = kind.Schema
 	}
-	claim.Value = adopt(claim.Value, stored, schema)
+	written := claim.Value
+	claim.Written, claim.Value = &written, adopt(claim.Value, stored, schema)
 	return nil
 }
 

@@ -66,7 +66,7 @@ func run(folder, output string) error {
 const gvk = "x-kubernetes-group-version-kind"
 
 var kept = []string{"type", "format", "items", "properties", "additionalProperties", "$ref", "allOf", "default",
-	"x-kubernetes-list-type", "x-kubernetes-list-map-keys",
+	"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type",
 	"x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string", gvk}
 
 func strip(schema any) any {
