@@ -68,10 +68,11 @@ Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
 		Example: `  driftd scan ./deploy
   driftd scan ./deploy --live cluster.yaml
   driftd serve --config /etc/driftd/driftd.yaml`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		Args:                       known,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
@@ -83,6 +84,18 @@ Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
 	flags.StringVar(&c.stateDir, "state-dir", "", "folder of the database (default: the configuration's, or the user's own)")
 	root.AddCommand(c.scan(), c.serve(), c.report(), c.findings(), c.history(), c.diff(), c.config(), c.sources(), c.version())
 	return root
+}
+
+// known refuses what is no command, and names those that it may have meant.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "see driftd --help"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q: %s", args[0], hint)
 }
 
 // outputFlag adds -o.

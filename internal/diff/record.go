@@ -65,6 +65,9 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 		w.addFor("nothing records what was last applied", model.Changed, d, r, l, w.changedBy())
 	case owns:
 		w.add(model.Pending, d, l, l, notApplied())
+	case len(owners) == 0 && !l.IsNull() && fillsIn(schema, l):
+		// Whoever edits a field owns it: the default was never touched.
+		w.add(model.Pending, d, r, l, notApplied())
 	case len(owners) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
 	case w.declaredLater(declarer):

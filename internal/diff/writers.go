@@ -143,8 +143,10 @@ func keepsRecord(o *model.Owner) bool { return o.Applies || o.Delivers || o.Reco
 func (w *writers) hand(owners []*model.Owner, schema *model.Schema) (hand *model.Owner, applied bool) {
 	for _, o := range owners {
 		switch {
-		case w.declares(o) && (keepsRecord(o) || derived(schema)):
+		case w.declares(o) && keepsRecord(o):
 			return nil, o.Applies
+		case derived(schema) && o.At.Equal(w.live.Created):
+			return nil, false
 		case w.controls(o):
 			return nil, false
 		case hand == nil || o.At.After(hand.At):

@@ -104,7 +104,11 @@ func KindsFromCRD(object model.Value) map[string]*model.Kind {
 	if object.At("kind").Str() != "CustomResourceDefinition" {
 		return nil
 	}
-	spec := object.At("spec")
+	return kindsOf(object.At("spec"))
+}
+
+// kindsOf returns the kinds that the specification of a definition defines.
+func kindsOf(spec model.Value) map[string]*model.Kind {
 	for _, version := range spec.At("versions").Items() {
 		if version.At("storage").Text() != "true" {
 			continue

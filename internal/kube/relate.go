@@ -80,7 +80,8 @@ func scaledBy(name string) model.Delegation {
 
 // RelateKinds fills in what the custom resource definitions among the resources
 // say of their kinds: the versions that have the same fields, which are all
-// served ones unless a webhook converts between them.
+// served ones unless a webhook converts between them, and the schema where
+// nothing else told it.
 func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 	for i := range resources {
 		spec := resources[i].Value.At("spec")
@@ -88,11 +89,16 @@ func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 			continue
 		}
 		name := KindName(spec.At("group").Str()+"/", spec.At("names", "kind").Str())
-		if kind := kinds[name]; kind != nil {
-			related := *kind
-			related.Alike = alike(spec)
-			kinds[name] = &related
+		kind := kinds[name]
+		if kind == nil {
+			continue
 		}
+		related := *kind
+		related.Alike = alike(spec)
+		if defined := kindsOf(spec)[name]; related.Schema == nil && defined != nil {
+			related.Schema = defined.Schema
+		}
+		kinds[name] = &related
 	}
 }
 

@@ -67,7 +67,12 @@ type Resource struct {
 func (r *Resource) LastWriter() Actor {
 	var last *Owner
 	for i := range r.Owners {
-		if o := &r.Owners[i]; o.Subresource != "status" && (last == nil || o.At.After(last.At)) {
+		o := &r.Owners[i]
+		if o.Subresource == "status" {
+			continue
+		}
+		// Times have seconds: of two the hand came after the apply.
+		if last == nil || o.At.After(last.At) || o.At.Equal(last.At) && o.Edits {
 			last = o
 		}
 	}
