@@ -21,6 +21,11 @@ type Input struct {
 	// Snapshots and Declarations are what the scan looked at.
 	Snapshots    []model.Snapshot
 	Declarations []model.Declaration
+	// Sources are the names of all sources of the estate, those included that
+	// could not be read. Whole tells that there is nothing beside them and
+	// Declarations: findings of others are over.
+	Sources []string
+	Whole   bool
 	// Earlier are the findings that were open before.
 	Earlier []model.Finding
 	Rules   []Rule

@@ -10,13 +10,15 @@ import (
 // proof tells which earlier findings a scan has proved to be over.
 type proof struct {
 	now          time.Time
+	whole        bool
+	sources      []string
 	judged       map[model.Key]*model.Judged
 	snapshots    map[string]*model.Snapshot
 	declarations map[string]*model.Declaration
 }
 
 func newProof(in *Input) proof {
-	p := proof{now: in.Now, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
+	p := proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
 	if len(in.Earlier) > 0 {
 		p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
 		for i := range in.Judged {
@@ -44,6 +46,9 @@ func (p proof) lookedAt(source string) time.Time {
 // both its sides were looked at, and neither look failed. Otherwise it stays
 // open as it was last seen.
 func (p proof) over(f *model.Finding) bool {
+	if p.whole && p.gone(f) {
+		return true
+	}
 	snapshot := p.snapshots[f.Source]
 	if f.Declaration != "" && !p.read(f) || snapshot == nil {
 		return false
@@ -59,6 +64,12 @@ func (p proof) over(f *model.Finding) bool {
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
 	return covered
+}
+
+// gone tells whether the finding's source or declaration is no longer part of
+// the estate.
+func (p proof) gone(f *model.Finding) bool {
+	return !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
 // read tells whether the finding's declaration was read, and if a part of it

@@ -36,7 +36,7 @@ func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Clie
 	}
 	log := c.quietLogger()
 	options := storeOptions(cfg, log)
-	options.ReadOnly = true
+	options.ReadOnly, options.Wait = true, queryWait
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
@@ -48,6 +48,9 @@ func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Clie
 	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
 	return errors.Join(use(ctx, client), st.Close())
 }
+
+// queryWait is how long a question waits for a scan to store what it found.
+const queryWait = 5 * time.Second
 
 // newCompare returns a function that names list elements by the schemas of a
 // plain API server.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -111,6 +110,13 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 	if cfg.File == "" {
 		return errors.New("nothing to scan: give a folder (driftd scan ./deploy) or a configuration (driftd scan --config driftd.yaml)")
 	}
+	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
+	switch {
+	case err == nil:
+		return c.scanInDaemon(ctx, client)
+	case !errors.Is(err, server.ErrNoDaemon):
+		return err
+	}
 	around, err := c.around(cfg)
 	if err != nil {
 		return err
@@ -119,15 +125,11 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 	if err != nil {
 		return err
 	}
-	err = c.scanOnce(ctx, cfg, estate)
-	var locked *store.LockedError
-	if !errors.As(err, &locked) {
-		return err
-	}
-	client, dialErr := server.Dial(ctx, socketPath(cfg.StateDir))
-	if dialErr != nil {
-		return fmt.Errorf("%w; its socket does not answer: %w", err, dialErr)
-	}
+	estate.Whole = true
+	return c.scanOnce(ctx, cfg, estate)
+}
+
+func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error {
 	stop := c.progress("the daemon is scanning")
 	found, err := client.Scan(ctx, nil)
 	stop()
@@ -140,20 +142,22 @@ func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live l
 // scanOnce runs one cycle in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
 	estate.ConfirmAtOnce = true
-	st, err := store.Open(cfg.StateDir, storeOptions(cfg, c.quietLogger()))
-	if err != nil {
-		return err
-	}
+	options := storeOptions(cfg, c.quietLogger())
+	options.Wait = scanWait
+	st := &lateStore{open: func() (*store.Store, error) { return store.Open(cfg.StateDir, options) }}
 	stop := c.progress("scanning")
 	// What could not be read is in the report, with its reason.
 	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})
 	found, err := engine.Cycle(ctx, engine.Everything())
 	stop()
-	if err := errors.Join(err, st.Close()); err != nil {
+	if err := errors.Join(err, st.close()); err != nil {
 		return err
 	}
 	return c.printReport(found)
 }
+
+// scanWait is how long a scan waits for another one to store what it found.
+const scanWait = 20 * time.Second
 
 // printReport writes the report and turns it into the exit code.
 func (c *command) printReport(r model.Report) error {

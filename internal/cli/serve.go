@@ -27,7 +27,7 @@ import (
 )
 
 func (c *command) serve() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon: scan on a schedule, follow sources, answer questions",
 		Long: `Run the daemon. SIGHUP reads the configuration again: a bad one leaves the old
@@ -43,6 +43,11 @@ one running and says so. SIGTERM stops it.`,
 			return s.run(cmd.Context())
 		},
 	}
+	// Named after values of the configuration, which they override.
+	cmd.Flags().String("server-listen", "", "address to answer on, host:port (overrides server.listen)")
+	cmd.Flags().String("log-format", "", "text or json (overrides log.format)")
+	cmd.Flags().String("log-level", "", "debug, info, warn or error (overrides log.level)")
+	return cmd
 }
 
 // A service is one running daemon: a store and a server that live as long as
@@ -62,11 +67,11 @@ type service struct {
 func (s *service) run(ctx context.Context) error {
 	s.log, s.socket = newLogger(s.streams, s.config.Log), socketPath(s.config.StateDir)
 	var err error
-	if s.store, err = store.Open(s.config.StateDir, storeOptions(s.config, s.log)); err != nil {
+	if s.sealer, err = store.Sealer(s.config.StateDir); err != nil {
 		return err
 	}
-	if s.sealer, err = store.Sealer(s.config.StateDir); err != nil {
-		return errors.Join(err, s.store.Close())
+	if s.store, err = store.Open(s.config.StateDir, storeOptions(s.config, s.log)); err != nil {
+		return err
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	estate, err := s.estate(s.config)
@@ -84,6 +89,7 @@ func (s *service) run(ctx context.Context) error {
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(func() { s.tend(ctx) })
 	ran = s.generations(ctx)
+	s.log.Info("stopping")
 	stop()
 	notify(sd.SdNotifyStopping)
 	group.Wait()
@@ -155,7 +161,9 @@ func (s *service) reload() bool {
 }
 
 func (s *service) estate(cfg *config.Config) (daemon.Estate, error) {
-	return newEstate(cfg, surroundings{sealer: s.sealer, cache: cacheDir(cfg.StateDir), log: s.log})
+	estate, err := newEstate(cfg, surroundings{sealer: s.sealer, cache: cacheDir(cfg.StateDir), log: s.log})
+	estate.Whole = true
+	return estate, err
 }
 
 // adopt puts a configuration in force.
@@ -210,16 +218,19 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 		}})
 }
 
-// tend prunes the store and measures it, until ctx ends.
+// tend measures the store every few seconds and prunes it every hour, until ctx
+// ends.
 func (s *service) tend(ctx context.Context) {
-	ticker := time.NewTicker(time.Hour)
-	defer ticker.Stop()
+	measure, prune := time.NewTicker(5*time.Second), time.NewTicker(time.Hour)
+	defer measure.Stop()
+	defer prune.Stop()
 	for {
 		s.metrics.StoreSize(s.store.Size())
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-ticker.C:
+		case <-measure.C:
+		case now := <-prune.C:
 			if removed, err := s.store.Prune(now); err != nil {
 				s.log.Error("prune store", "err", err)
 			} else if removed > 0 {

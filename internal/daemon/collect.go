@@ -57,17 +57,19 @@ func (e *Engine) keepRead(declaration string, r read) {
 // look looks at a source once; a second time when much has vanished and the
 // estate wants that settled at once.
 func (e *Engine) look(ctx context.Context, s Source) look {
+	now := e.lookOnce(ctx, s)
+	// The store is asked after the look, so that a scan holds it only briefly.
 	before := e.lookOf(s.Name)
 	if before.believed == nil {
 		before = e.remembered(s.Name)
 	}
-	now := doubt(before, e.lookOnce(ctx, s))
+	now = doubt(before, now)
 	if now.held && e.estate.ConfirmAtOnce {
 		now = doubt(now, e.lookOnce(ctx, s))
 	}
 	if now.err != nil {
 		now.believed = before.believed
-		e.log.Error("collect source", "source", s.Name, "err", now.err)
+		e.complain(ctx, "collect source", "source", s.Name, now.err)
 	}
 	return now
 }
@@ -151,14 +153,14 @@ func countKinds(s *model.Snapshot) map[string]int {
 	return counts
 }
 
-func (e *Engine) read(ctx context.Context, d Declaration) read {
-	ctx, cancel := withTimeout(ctx, d.Timeout, "declaration "+d.Name)
+func (e *Engine) read(parent context.Context, d Declaration) read {
+	ctx, cancel := withTimeout(parent, d.Timeout, "declaration "+d.Name)
 	defer cancel()
 	started := e.now()
 	declaration, err := d.Loader.Load(ctx)
 	if err != nil {
 		err = because(ctx, err)
-		e.log.Error("load declaration", "declaration", d.Name, "err", err)
+		e.complain(parent, "load declaration", "declaration", d.Name, err)
 		declaration = model.Declaration{Name: d.Name, Governs: d.Governs,
 			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
 	}
@@ -194,6 +196,13 @@ func since(before, claims []model.Claim, now time.Time) []model.Claim {
 		}
 	}
 	return dated
+}
+
+// complain logs what could not be read, unless driftd itself is stopping.
+func (e *Engine) complain(ctx context.Context, what, kind, name string, err error) {
+	if ctx.Err() == nil {
+		e.log.Error(what, kind, name, "err", err)
+	}
 }
 
 // canonicalize asks sources that offer it what they would make of the claims,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -262,7 +263,7 @@ func TestHungSourceDelaysNoOther(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(time.Second) // virtual: the hung source has nine seconds to go
+		time.Sleep(5 * time.Second) // virtual: the hung source has five seconds to go
 		synctest.Wait()
 		open, err := b.store.OpenFindings()
 		if err != nil || len(open) != 1 || open[0].Verdict != model.Changed {
@@ -407,4 +408,78 @@ func TestWatchDoesNotConfirmADoubtfulLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantVerdicts(t, r, "20 unchecked")
+}
+
+func TestUnseenSourceIsUnchecked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 3, nil)
+		r, err := b.engine.Cycle(t.Context(), Due{Declarations: []string{"git"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantVerdicts(t, r, "3 unchecked")
+		if r.Scan.Complete || !strings.Contains(r.Findings[0].Reason, "not looked at yet") {
+			t.Errorf("complete %t, reason %q", r.Scan.Complete, r.Findings[0].Reason)
+		}
+	})
+}
+
+func TestWholeEstateForgetsWhatLeftIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 3, func(e *Estate) { e.Whole = true })
+	b.source.values[1] = "2"
+	wantVerdicts(t, b.cycle(t), "1 changed")
+	b.engine = b.restart(Estate{Whole: true})
+	b.cycle(t)
+	if open, err := b.store.OpenFindings(); err != nil || len(open) != 0 {
+		t.Errorf("open: %v, %v; want none: the source left the estate", open, err)
+	}
+}
+
+// failingStore refuses to save while it is full.
+type failingStore struct {
+	*store.Store
+	full atomic.Bool
+}
+
+func (f *failingStore) Save(r store.Record) error {
+	if f.full.Load() {
+		return errors.New("no space left on device")
+	}
+	return f.Store.Save(r)
+}
+
+func TestScanIsStoredOnceThereIsRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 3, nil)
+		b.source.values[1] = "2"
+		full := &failingStore{Store: b.store}
+		full.full.Store(true)
+		b.engine = New(b.engine.estate, Options{Store: full, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() {
+			if err := b.engine.Run(ctx, 0); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(5 * time.Second)
+		if waiting := b.engine.Waiting(); len(waiting) != 1 {
+			t.Errorf("waiting for %v, want room in the store", waiting)
+		}
+		full.full.Store(false)
+		time.Sleep(retryStore)
+		synctest.Wait()
+		open, err := b.store.OpenFindings()
+		if err != nil || len(open) != 1 || len(b.engine.Waiting()) != 0 {
+			t.Errorf("open %v, %v, waiting for %v", open, err, b.engine.Waiting())
+		}
+		if _, err := b.store.History(model.Key{Source: "live", Kind: thing, ID: "p/01"}); err != nil {
+			t.Errorf("the resources were not stored: %v", err)
+		}
+		cancel()
+		group.Wait()
+	})
 }

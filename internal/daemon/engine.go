@@ -38,6 +38,9 @@ type Estate struct {
 	Rules        []classify.Rule
 	// Controller tells the writers that set fields beside what is declared.
 	Controller func(writer string) bool
+	// Whole tells that there is nothing else in the store's estate: findings of
+	// other sources and declarations are over.
+	Whole bool
 	// ConfirmAtOnce looks a second time, instead of waiting for the next scan,
 	// when much of a source has vanished.
 	ConfirmAtOnce bool
@@ -56,6 +59,8 @@ type Observer interface {
 	SourceScanned(source string, took time.Duration, err error)
 	DeclarationLoaded(declaration string, err error)
 	ObserveRun(run model.Run, open []model.Finding)
+	// Saved tells whether a scan could be stored.
+	Saved(err error)
 }
 
 // nobody is the Observer of an Engine that has none.
@@ -63,6 +68,7 @@ type nobody struct{}
 
 func (nobody) SourceScanned(string, time.Duration, error) {}
 func (nobody) DeclarationLoaded(string, error)            {}
+func (nobody) Saved(error)                                {}
 func (nobody) ObserveRun(model.Run, []model.Finding)      {}
 
 // An Engine scans one estate. Its methods may be called at once; scans of the
@@ -80,6 +86,10 @@ type Engine struct {
 	mu         sync.Mutex
 	looks      map[string]look
 	reads      map[string]read
+	// unsaved are sources whose last look could not be stored.
+	unsaved map[string]bool
+	// settled is closed when everything was tried once.
+	settled chan struct{}
 }
 
 // Options are what an Engine works with. Observer may be nil.
@@ -98,7 +108,7 @@ func New(estate Estate, o Options) *Engine {
 		o.Observer = nobody{}
 	}
 	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
-		looks: map[string]look{}, reads: map[string]read{}}
+		looks: map[string]look{}, reads: map[string]read{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
 }
 
 // look is the last look at a source.
@@ -147,7 +157,8 @@ func (e *Engine) Everything() Due {
 func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	started := e.now()
 	e.collect(ctx, due)
-	if err := ctx.Err(); err != nil {
+	e.settle(ctx)
+	if ctx.Err() != nil {
 		return model.Report{}, context.Cause(ctx)
 	}
 	e.evaluating.Lock()
@@ -159,28 +170,83 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 		return model.Report{}, err
 	}
 	run := e.record(view, judged, result.Current, started)
-	if err := e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All()}); err != nil {
+	err = e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All()})
+	e.noteSaved(view, err == nil)
+	e.observer.Saved(err)
+	if err != nil {
 		return model.Report{}, err
 	}
 	e.observer.ObserveRun(run, result.Open())
 	return report(run, result.Current), nil
 }
 
-// Waiting names the sources and declarations that were not read since the
-// engine was made; none when every one was tried.
+// Waiting names what is not as it should be yet: sources and declarations that
+// were not read since the engine was made, and a scan that could not be stored.
 func (e *Engine) Waiting() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var waiting []string
+	waiting := e.untried()
+	if len(e.unsaved) > 0 {
+		waiting = append(waiting, "room to store the last scan")
+	}
+	return waiting
+}
+
+func (e *Engine) untried() []string {
+	var untried []string
 	for _, s := range e.estate.Sources {
 		if _, ok := e.looks[s.Name]; !ok {
-			waiting = append(waiting, "the first look at source "+s.Name)
+			untried = append(untried, "the first look at source "+s.Name)
 		}
 	}
 	for _, d := range e.estate.Declarations {
 		if _, ok := e.reads[d.Name]; !ok {
-			waiting = append(waiting, "the first reading of declaration "+d.Name)
+			untried = append(untried, "the first reading of declaration "+d.Name)
 		}
 	}
-	return waiting
+	return untried
+}
+
+// settleTime is how long the first scans wait for one another: judged apart,
+// each would call unchecked what the others are about to read.
+const settleTime = 3 * time.Second
+
+// settle waits until everything was tried once, or settleTime has passed.
+func (e *Engine) settle(ctx context.Context) {
+	e.mu.Lock()
+	select {
+	case <-e.settled:
+	default:
+		if len(e.untried()) == 0 {
+			close(e.settled)
+		}
+	}
+	e.mu.Unlock()
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	select {
+	case <-e.settled:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// noteSaved remembers which looks still have to be stored.
+func (e *Engine) noteSaved(v view, saved bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range v.sources {
+		if saved {
+			delete(e.unsaved, s.Name)
+		} else {
+			e.unsaved[s.Name] = true
+		}
+	}
+}
+
+// behind tells whether a scan could not be stored.
+func (e *Engine) behind() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.unsaved) > 0
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,27 +39,39 @@ func (e *Engine) view(due Due) view {
 	defer e.mu.Unlock()
 	var v view
 	for _, s := range e.estate.Sources {
-		if l, seen := e.looks[s.Name]; seen {
-			fresh := slices.Contains(due.Sources, s.Name) ||
-				slices.ContainsFunc(due.Seen, func(seen model.Snapshot) bool { return seen.Source == s.Name })
-			v.sources = append(v.sources, sourceView{s, l, fresh, e.declarationsFor(s.Name)})
+		l, seen := e.looks[s.Name]
+		if !seen {
+			l.err = errNotYet
 		}
+		fresh := e.unsaved[s.Name] || slices.Contains(due.Sources, s.Name) ||
+			slices.ContainsFunc(due.Seen, func(seen model.Snapshot) bool { return seen.Source == s.Name })
+		v.sources = append(v.sources, sourceView{s, l, fresh, e.declarationsFor(s.Name)})
 	}
 	for _, d := range e.estate.Declarations {
-		if r, loaded := e.reads[d.Name]; loaded {
-			v.declarations = append(v.declarations, declarationView{d, r})
-		}
+		v.declarations = append(v.declarations, declarationView{d, e.readOf(d)})
 	}
 	return v
+}
+
+var errNotYet = errors.New("not looked at yet")
+
+// readOf returns the last reading of a declaration; one that was never read is
+// unreadable as a whole.
+func (e *Engine) readOf(d Declaration) read {
+	if r, loaded := e.reads[d.Name]; loaded {
+		return r
+	}
+	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: d.Governs,
+		Problems: []model.Problem{{Address: d.Name, Reason: errNotYet.Error()}}}}
 }
 
 func (e *Engine) declarationsFor(source string) []model.Declaration {
 	var list []model.Declaration
 	for _, d := range e.estate.Declarations {
-		r, loaded := e.reads[d.Name]
-		if !loaded || !slices.Contains(d.Governs, source) {
+		if !slices.Contains(d.Governs, source) {
 			continue
 		}
+		r := e.readOf(d)
 		declaration := r.declaration
 		declaration.Governs = []string{source}
 		if claims, ok := r.canonical[source]; ok {
@@ -116,7 +129,11 @@ func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classif
 	if err != nil {
 		return classify.Result{}, err
 	}
-	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Rules: e.estate.Rules, Now: now}
+	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Rules: e.estate.Rules,
+		Whole: e.estate.Whole, Now: now}
+	for _, s := range v.sources {
+		in.Sources = append(in.Sources, s.Name)
+	}
 	for _, d := range v.declarations {
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
@@ -181,6 +198,11 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 func report(run model.Run, found []model.Finding) model.Report {
 	r := model.Report{Version: model.ReportVersion, Summary: run.Summary, Coverage: run.Coverage,
 		Scan: model.Scan{ID: run.ID, Started: run.Started, Finished: run.Finished, Complete: run.Complete}}
+	for _, d := range run.Declarations {
+		if d.Revision != "" {
+			r.Scan.Declarations = append(r.Scan.Declarations, model.Revision{Name: d.Name, Revision: d.Revision})
+		}
+	}
 	for _, f := range found {
 		if f.Hidden == "" {
 			r.Findings = append(r.Findings, f)

@@ -32,6 +32,7 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 			group.Go(func() { e.follow(ctx, s, watcher) })
 		}
 	}
+	group.Go(func() { e.catchUp(ctx) })
 	<-ctx.Done()
 	group.Wait()
 	if err := scheduler.Shutdown(); err != nil {
@@ -42,6 +43,25 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 
 // stopTimeout bounds the wait for scans whose context has ended.
 const stopTimeout = 8 * time.Second
+
+// retryStore is how often a scan that could not be stored is tried again.
+const retryStore = 15 * time.Second
+
+// catchUp stores what could not be stored, once there is room again.
+func (e *Engine) catchUp(ctx context.Context) {
+	ticker := time.NewTicker(retryStore)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if e.behind() {
+				e.scan(ctx, Due{})
+			}
+		}
+	}
+}
 
 // schedule adds one job for each source and each declaration. A job that is
 // still running when it is due again is not started a second time.

@@ -42,6 +42,7 @@ type Metrics struct {
 
 	duration *prometheus.HistogramVec
 	scans    *prometheus.CounterVec
+	unsaved  prometheus.Counter
 
 	mu    sync.Mutex
 	state state
@@ -70,10 +71,14 @@ func newBare(build Build, now func() time.Time) *Metrics {
 			Name: "driftd_scans_total",
 			Help: "How often a source was read, by result: success or error.",
 		}, []string{"source", "result"}),
+		unsaved: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "driftd_store_save_failures_total",
+			Help: "How often what a scan found could not be stored.",
+		}),
 		state: newState(),
 	}
 	m.state.reloaded = now() // a process that runs has read its configuration
-	m.registry.MustRegister(m.duration, m.scans, collector{m})
+	m.registry.MustRegister(m.duration, m.scans, m.unsaved, collector{m})
 	return m
 }
 
@@ -137,6 +142,13 @@ func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.state.observe(run, open)
+}
+
+// Saved notes whether what a scan found could be stored.
+func (m *Metrics) Saved(err error) {
+	if err != nil {
+		m.unsaved.Inc()
+	}
 }
 
 // ConfigReloaded notes whether the configuration could be read again. That it

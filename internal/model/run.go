@@ -72,6 +72,14 @@ type Scan struct {
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
 	Complete bool      `json:"complete"`
+	// Declarations are the commits that were read, of those that have one.
+	Declarations []Revision `json:"declarations,omitempty"`
+}
+
+// A Revision is the commit at which a declaration was read.
+type Revision struct {
+	Name     string `json:"name"`
+	Revision string `json:"revision"`
 }
 
 // ReportVersion is the version of Report's JSON form.

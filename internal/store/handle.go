@@ -36,10 +36,10 @@ type handle struct {
 
 // openHandle opens a file that exists. The error is suspicious when the file
 // is to blame.
-func openHandle(path string, readOnly bool) (*handle, error) {
+func openHandle(path string, readOnly bool, wait time.Duration) (*handle, error) {
 	h := &handle{}
 	err := guard(func() (err error) {
-		o := &bbolt.Options{ReadOnly: readOnly, Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType, OpenFile: h.openFile}
+		o := &bbolt.Options{ReadOnly: readOnly, Timeout: wait, FreelistType: bbolt.FreelistMapType, OpenFile: h.openFile}
 		if !readOnly {
 			o.InitialMmapSize = mapped
 		}

@@ -45,7 +45,7 @@ type owner struct {
 }
 
 // takeOwnership waits a little for another writer to leave.
-func takeOwnership(dir string, now time.Time) (*owner, error) {
+func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error) {
 	path := filepath.Join(dir, pidName)
 	for waited := time.Duration(0); ; waited += retryStep {
 		file, err := lockFile(path)
@@ -55,7 +55,7 @@ func takeOwnership(dir string, now time.Time) (*owner, error) {
 		if file != nil {
 			return &owner{file: file, unnamed: sign(file, now)}, nil
 		}
-		if waited >= lockTimeout {
+		if waited >= wait {
 			return nil, &LockedError{Path: filepath.Join(dir, fileName), Holder: holder(path)}
 		}
 		time.Sleep(retryStep)

@@ -25,6 +25,9 @@ func Sealer(dir string) (model.Sealer, error) {
 	path := filepath.Join(dir, keyName)
 	key, err := readKey(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if err := refuseOrphan(dir, path); err != nil {
+			return model.Sealer{}, err
+		}
 		if err := makeKey(path); err != nil {
 			return model.Sealer{}, fmt.Errorf("make secret key: %w", unwritable(dir, err))
 		}
@@ -34,6 +37,16 @@ func Sealer(dir string) (model.Sealer, error) {
 		return model.Sealer{}, fmt.Errorf("read secret key: %w", err)
 	}
 	return model.NewSealer(key), nil
+}
+
+// refuseOrphan refuses to make a key beside a database: under a new key every
+// secret in it would seem to have changed, and somebody would be named for it.
+func refuseOrphan(dir, path string) error {
+	database := filepath.Join(dir, fileName)
+	if _, err := os.Stat(database); err != nil {
+		return nil //nolint:nilerr // no database, or none that can be looked at: opening it will tell
+	}
+	return fmt.Errorf("the secret key %s is gone, and %s was made with it: restore the key from a backup, or move the database away to begin anew", path, database)
 }
 
 func readKey(path string) ([]byte, error) {
@@ -47,14 +60,14 @@ func readKey(path string) ([]byte, error) {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s may be read by others (mode %04o): run chmod 600 on it; if others have read it, remove it, and driftd makes a new one", path, mode)
+		return nil, fmt.Errorf("%s may be read by others (mode %04o): run chmod 600 on it; if others have read it, move it and the database away to begin anew", path, mode)
 	}
 	key, err := io.ReadAll(io.LimitReader(file, keySize+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(key) != keySize {
-		return nil, fmt.Errorf("%s has %d bytes, and a key has %d: restore it from a backup, or remove it, and driftd makes a new one (every secret then shows as changed once)", path, info.Size(), keySize)
+		return nil, fmt.Errorf("%s has %d bytes, and a key has %d: restore it from a backup, or move it and the database away to begin anew", path, info.Size(), keySize)
 	}
 	return key, nil
 }

@@ -29,6 +29,9 @@ type Options struct {
 	// ReadOnly creates nothing and changes no byte.
 	ReadOnly  bool
 	Retention Retention
+	// Wait is how long to wait for another process that has the store; zero
+	// means a moment.
+	Wait time.Duration
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
 	// Log gets what happens to the file as a whole; nil discards it.
@@ -82,6 +85,9 @@ func open(dir string, o Options, want schema) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Wait == 0 {
+		o.Wait = lockTimeout
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -105,7 +111,7 @@ func (s *Store) attach(want schema) error {
 			return err
 		}
 	}
-	h, err := openHandle(s.path, s.o.ReadOnly)
+	h, err := openHandle(s.path, s.o.ReadOnly, s.o.Wait)
 	if err != nil {
 		return s.explain(err)
 	}
@@ -123,7 +129,7 @@ func (s *Store) own(want schema) error {
 		return unwritable(dir, err)
 	}
 	var err error
-	if s.owner, err = takeOwnership(dir, s.o.Now()); err != nil {
+	if s.owner, err = takeOwnership(dir, s.o.Now(), s.o.Wait); err != nil {
 		return err
 	}
 	if s.owner.unnamed != nil {

@@ -12,7 +12,7 @@ import (
 // verify reads every record of a file and checks it against the others: the
 // order of keys, each content against its digest, each reference.
 func verify(path string, c codec) error {
-	h, err := openHandle(path, true)
+	h, err := openHandle(path, true, lockTimeout)
 	if err != nil {
 		return err
 	}
