@@ -69,7 +69,7 @@ func (e *Engine) look(ctx context.Context, s Source) look {
 	}
 	if now.err != nil {
 		now.believed = before.believed
-		e.complain(ctx, "collect source", "source", s.Name, now.err)
+		e.complain(ctx, "source "+s.Name, now.err)
 	}
 	return now
 }
@@ -160,7 +160,7 @@ func (e *Engine) read(parent context.Context, d Declaration) read {
 	declaration, err := d.Loader.Load(ctx)
 	if err != nil {
 		err = because(ctx, err)
-		e.complain(parent, "load declaration", "declaration", d.Name, err)
+		e.complain(parent, "declaration "+d.Name, err)
 		declaration = model.Declaration{Name: d.Name, Governs: d.Governs,
 			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
 	}
@@ -199,9 +199,9 @@ func since(before, claims []model.Claim, now time.Time) []model.Claim {
 }
 
 // complain logs what could not be read, unless driftd itself is stopping.
-func (e *Engine) complain(ctx context.Context, what, kind, name string, err error) {
+func (e *Engine) complain(ctx context.Context, of string, err error) {
 	if ctx.Err() == nil {
-		e.log.Error(what, kind, name, "err", err)
+		e.log.Error("cannot read", "of", of, "err", err)
 	}
 }
 

@@ -174,7 +174,6 @@ func nameWords(name string) []string {
 	return strings.Fields(strings.ToUpper(b.String()))
 }
 
-//nolint:gochecknoglobals // constant tables
 var (
 	secretWords = []string{"PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PWD", "PGPASSWORD", "SECRET", "SECRETS",
 		"TOKEN", "TOKENS", "APIKEY", "CREDENTIAL", "CREDENTIALS", "WEBHOOK", "PRIVATEKEY", "ACCESSKEY", "SECRETKEY"}
