@@ -142,7 +142,7 @@ func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classif
 
 // record makes the run record of a scan.
 func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, started time.Time) model.Run {
-	run := model.Run{ID: started.UTC().Format("20060102T150405.000Z"), Started: started, Finished: e.now(),
+	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
 		Tool: e.version, Complete: true, Summary: summarize(judged, found)}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
