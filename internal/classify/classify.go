@@ -135,7 +135,7 @@ func problems(d *model.Declaration) []model.Finding {
 	for _, p := range d.Problems {
 		f := model.Finding{Verdict: model.Unchecked, Severity: model.Medium, Name: p.Address,
 			Declaration: d.Name, Address: p.Address, Reason: p.Reason, Actor: model.UnknownActor("not checked"),
-			Key: model.Key{Kind: partKind, ID: d.Name + "/" + p.Address}}
+			Key: model.Key{Kind: PartKind, ID: d.Name + "/" + p.Address}}
 		if len(d.Governs) > 0 {
 			f.Source = d.Governs[0]
 		}
@@ -215,6 +215,6 @@ func withoutKeys(path string) string {
 	return b.String()
 }
 
-// partKind is the kind of a finding about a part of a declaration that could
+// PartKind is the kind of a finding about a part of a declaration that could
 // not be read.
-const partKind = "declaration/part"
+const PartKind = "declaration/part"

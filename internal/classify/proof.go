@@ -53,7 +53,7 @@ func (p proof) over(f *model.Finding) bool {
 	if f.Declaration != "" && !p.read(f) || snapshot == nil {
 		return false
 	}
-	if f.Kind == partKind {
+	if f.Kind == PartKind {
 		return true
 	}
 	if f.Declaration == "" && p.unreadable(f.Source) {
@@ -76,7 +76,7 @@ func (p proof) gone(f *model.Finding) bool {
 // was not, that the finding's resource stands in another part.
 func (p proof) read(f *model.Finding) bool {
 	d := p.declarations[f.Declaration]
-	if d == nil || len(d.Problems) == 0 || f.Kind == partKind {
+	if d == nil || len(d.Problems) == 0 || f.Kind == PartKind {
 		return d != nil
 	}
 	judged := p.judged[f.Key]

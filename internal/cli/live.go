@@ -81,7 +81,7 @@ func declarations(paths []string, governs string) ([]config.Declaration, error) 
 			name = fmt.Sprintf("%s-%d", name, taken[name])
 		}
 		list = append(list, config.Declaration{Name: name, Type: manifests.Definition().Type, Governs: []string{governs},
-			Timeout: config.Default().Schedule.Timeout, Settings: config.NewSettings("command line", map[string]any{"dir": path})})
+			Timeout: config.Default().Schedule.Timeout, Settings: config.NewSettings("command line", map[string]any{"dir": path, "label": path})})
 	}
 	return list, nil
 }

@@ -186,8 +186,12 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 		s.Resources++
 	}
 	for i := range found {
-		if f := &found[i]; f.Hidden == "" && f.Verdict.IsDrift() {
+		switch f := &found[i]; {
+		case f.Hidden != "":
+		case f.Verdict.IsDrift():
 			s.Findings++
+		case f.Kind == classify.PartKind:
+			s.Unchecked++
 		}
 	}
 	return s
@@ -197,12 +201,7 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 // what it only remembers.
 func report(run model.Run, found []model.Finding) model.Report {
 	r := model.Report{Version: model.ReportVersion, Summary: run.Summary, Coverage: run.Coverage,
-		Scan: model.Scan{ID: run.ID, Started: run.Started, Finished: run.Finished, Complete: run.Complete}}
-	for _, d := range run.Declarations {
-		if d.Revision != "" {
-			r.Scan.Declarations = append(r.Scan.Declarations, model.Revision{Name: d.Name, Revision: d.Revision})
-		}
-	}
+		Scan: run.Scan()}
 	for _, f := range found {
 		if f.Hidden == "" {
 			r.Findings = append(r.Findings, f)

@@ -76,6 +76,17 @@ type Scan struct {
 	Declarations []Revision `json:"declarations,omitempty"`
 }
 
+// Scan returns what a report says of the run.
+func (r *Run) Scan() Scan {
+	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete}
+	for _, d := range r.Declarations {
+		if d.Revision != "" {
+			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision})
+		}
+	}
+	return s
+}
+
 // A Revision is the commit at which a declaration was read.
 type Revision struct {
 	Name     string `json:"name"`

@@ -171,7 +171,25 @@ func unread() []model.Finding {
 	}
 	sops := finding("50950000", model.Unchecked, model.Info, "Secret/shop/mail")
 	sops.Reason = "encrypted with SOPS"
-	return append(found, sops)
+	return append(found, sops, part("50950001", "deploy/broken.yaml:4"))
+}
+
+// part is a finding on a part of a declaration that cannot be read.
+func part(id, address string) model.Finding {
+	return model.Finding{
+		ID: id, Verdict: model.Unchecked, Severity: model.Medium, Name: address,
+		Key: model.Key{Source: "prod", Kind: "declaration/part", ID: "shop/" + address}, Declaration: "shop", Address: address,
+		Actor: model.UnknownActor("not checked"), Reason: "found character that cannot start any token",
+		FirstSeen: earlier(90 * time.Minute), LastSeen: earlier(5 * time.Minute),
+	}
+}
+
+// commits are what the declarations of a report were read at.
+func commits() []model.Revision {
+	return []model.Revision{
+		{Name: "shop", Revision: "731e5b7a11c3f1d2b4c5d6e7f8091a2b3c4d5e6f"},
+		{Name: "infra|<b>", Revision: "<script>"},
+	}
 }
 
 // rich is a report that holds every verdict and everything awkward.
@@ -180,8 +198,8 @@ func rich() model.Report {
 	findings = append(findings, others()...)
 	return model.Report{
 		Version:  model.ReportVersion,
-		Scan:     model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute)},
-		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 41},
+		Scan:     model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Declarations: commits()},
+		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 42},
 		Findings: findings,
 		Coverage: []model.Coverage{
 			{Source: "prod", Complete: true},

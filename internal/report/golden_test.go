@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 		report model.Report
 		o      Options
 	}{
-		"rich.table.txt":     {reason: "a pipe: whole values, absolute times", format: "table", report: rich(), o: Options{Now: now}},
+		"rich.table.txt":     {reason: "a pipe: long values cut, absolute times", format: "table", report: rich(), o: Options{Now: now}},
 		"rich.terminal.txt":  {reason: "a terminal: color, cut values, relative times", format: "table", report: rich(), o: terminal},
 		"rich.json":          {reason: "a program reads it", format: "json", report: rich()},
 		"rich.md":            {reason: "an issue or a merge request", format: "markdown", report: rich()},

@@ -21,7 +21,7 @@ var pageTemplate string
 type page struct {
 	Headline  string
 	Calm      bool
-	Scan      string
+	Scan      phrase
 	Drifted   bool
 	Findings  iter.Seq[block]
 	Over      bool

@@ -106,6 +106,7 @@ func writeJSON(w *bufio.Writer, r *model.Report, _ Options) error {
 	e.value("version", model.ReportVersion)
 	scan := r.Scan
 	scan.Started, scan.Finished = utc(scan.Started), utc(scan.Finished)
+	scan.Declarations = sortedRevisions(scan.Declarations)
 	e.value("scan", scan)
 	e.value("summary", r.Summary)
 	e.open("findings", "[")

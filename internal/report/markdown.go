@@ -19,7 +19,7 @@ func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
 	out := newOutline(r, o)
 	m := &markdown{}
 	said, _ := out.headline()
-	m.printf("**%s** — %s\n", said, out.scan())
+	m.printf("**%s** — %s\n", said, out.scan().mark(code))
 	if err := m.blocks(w, out, out.open); err != nil {
 		return err
 	}

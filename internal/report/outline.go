@@ -72,13 +72,13 @@ func compareBool(a, b bool) int {
 // show, because it was filtered, is said too.
 func (o *outline) headline() (said string, calm bool) {
 	sum, unchecked := o.report.Summary, o.uncheckedResources()
-	drift := max(0, sum.Findings-len(o.open))
+	drift := max(0, sum.Findings-o.counted())
 	hidden := drift + max(0, sum.Unchecked-unchecked)
 	var parts []string
 	switch {
 	case len(o.open) > 0:
 		parts = append(parts, thousands(len(o.open))+" drifted")
-	case drift > 0:
+	case hidden > 0:
 		parts = append(parts, "no drift among the findings shown")
 	case unchecked > 0 && sum.InSync == 0:
 		parts = append(parts, "nothing could be checked")
@@ -99,6 +99,18 @@ func (o *outline) headline() (said string, calm bool) {
 	return strings.ToUpper(said[:1]) + said[1:], calm
 }
 
+// counted is the number of open findings that a summary counts: no ignore rule
+// hides them.
+func (o *outline) counted() int {
+	n := 0
+	for _, f := range o.open {
+		if f.Hidden == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // uncheckedResources counts the resources that could not be compared.
 func (o *outline) uncheckedResources() int {
 	resources := map[model.Key]bool{}
@@ -108,16 +120,35 @@ func (o *outline) uncheckedResources() int {
 	return len(resources)
 }
 
-// scan says which scan the report speaks of.
-func (o *outline) scan() string {
-	said := "scan"
+// scan says which scan the report speaks of, and of which commits.
+func (o *outline) scan() phrase {
+	said := phrase{}.say("scan")
 	if !utc(o.report.Scan.Started).IsZero() {
-		said = "scan of " + o.clock.when(o.report.Scan.Started)
+		said = said.say(" of " + o.clock.when(o.report.Scan.Started))
 	}
 	if !o.report.Scan.Complete {
-		said += ", incomplete"
+		said = said.say(", incomplete")
 	}
-	return said
+	commits := make([]string, len(o.report.Scan.Declarations))
+	for i, d := range sortedRevisions(o.report.Scan.Declarations) {
+		commits[i] = d.Name + " at " + shortRevision(d.Revision)
+	}
+	return said.then(phrase{}.list(commits, 4))
+}
+
+func sortedRevisions(revisions []model.Revision) []model.Revision {
+	return slices.SortedFunc(slices.Values(revisions), func(a, b model.Revision) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Revision, b.Revision))
+	})
+}
+
+// shortRevision abbreviates a commit hash as git does.
+func shortRevision(revision string) string {
+	const short, sha1 = 7, 40
+	if len(revision) >= sha1 && strings.Trim(revision, "0123456789abcdef") == "" {
+		return revision[:short]
+	}
+	return revision
 }
 
 // blocks makes one block after the other, so that a long report is never held
@@ -135,18 +166,40 @@ func (o *outline) blocks(findings []*model.Finding) iter.Seq[block] {
 // unchecked says what could not be looked at: one phrase a reason, the reason
 // that hides most first.
 func (o *outline) unchecked() []phrase {
-	byReason := map[string][]*model.Finding{}
-	for _, f := range o.unseen {
-		byReason[f.Reason] = append(byReason[f.Reason], f)
+	type group struct {
+		part   bool
+		reason string
 	}
-	reasons := slices.SortedFunc(maps.Keys(byReason), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(byReason[b]), len(byReason[a])), cmp.Compare(a, b))
+	byCause := map[group][]*model.Finding{}
+	for _, f := range o.unseen {
+		why := group{f.Kind == partKind, f.Reason}
+		byCause[why] = append(byCause[why], f)
+	}
+	causes := slices.SortedFunc(maps.Keys(byCause), func(a, b group) int {
+		return cmp.Or(cmp.Compare(len(byCause[b]), len(byCause[a])), cmp.Compare(a.reason, b.reason), compareBool(a.part, b.part))
 	})
-	phrases := make([]phrase, len(reasons))
-	for i, reason := range reasons {
-		phrases[i] = uncheckedPhrase(byReason[reason]).say(": ").quote(cmp.Or(reason, "no reason was given"))
+	phrases := make([]phrase, len(causes))
+	for i, why := range causes {
+		said := uncheckedPhrase
+		if why.part {
+			said = unreadablePhrase
+		}
+		phrases[i] = said(byCause[why]).say(": ").quote(cmp.Or(why.reason, "no reason was given"))
 	}
 	return phrases
+}
+
+// partKind is the kind of a finding on a part of a declaration that cannot be
+// read: package classify makes it.
+const partKind = "declaration/part"
+
+// unreadablePhrase says which parts of declarations cannot be read.
+func unreadablePhrase(findings []*model.Finding) phrase {
+	addresses := map[string]bool{}
+	for _, f := range findings {
+		addresses[cmp.Or(f.Address, f.Key.ID)] = true
+	}
+	return phrase{}.say("cannot read ").list(slices.Sorted(maps.Keys(addresses)), 4)
 }
 
 func uncheckedPhrase(findings []*model.Finding) phrase {
@@ -162,67 +215,6 @@ func uncheckedPhrase(findings []*model.Finding) phrase {
 		p = p.say(count(len(resources), "resource"))
 	}
 	return p.say(" in ").list(slices.Sorted(maps.Keys(sources)), 3)
-}
-
-// A gap is what was not fully read of one source for one reason.
-type gap struct {
-	source, reason string
-	said           phrase
-}
-
-// gaps are sorted by source and reason.
-func (o *outline) gaps() []gap {
-	type cause struct{ source, reason string }
-	scopes := map[cause][]string{}
-	for _, c := range o.report.Coverage {
-		if c.Failed() {
-			why := cause{c.Source, c.Reason}
-			scopes[why] = append(scopes[why], scopeName(c))
-		}
-	}
-	gaps := make([]gap, 0, len(scopes))
-	for why, names := range scopes {
-		names = slices.Compact(slices.Sorted(slices.Values(names)))
-		said := phrase{}.list(names, 4).say(": ").quote(cmp.Or(why.reason, "no reason was given"))
-		gaps = append(gaps, gap{why.source, why.reason, said})
-	}
-	slices.SortFunc(gaps, func(a, b gap) int {
-		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.reason, b.reason))
-	})
-	return gaps
-}
-
-// unread says the gaps, less those whose reason stands beside what they left
-// unchecked.
-func (o *outline) unread() []phrase {
-	var phrases []phrase
-	for _, g := range o.gaps() {
-		said := slices.ContainsFunc(o.unseen, func(f *model.Finding) bool { return f.Source == g.source && f.Reason == g.reason })
-		if !said {
-			phrases = append(phrases, append(phrase{}.quote(g.source).say(": "), g.said...))
-		}
-	}
-	return phrases
-}
-
-func sortedCoverage(coverage []model.Coverage) []model.Coverage {
-	return slices.SortedFunc(slices.Values(coverage), func(a, b model.Coverage) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place),
-			compareBool(a.Complete, b.Complete), cmp.Compare(a.Reason, b.Reason))
-	})
-}
-
-func scopeName(c model.Coverage) string {
-	name := "everything"
-	if _, group, ok := strings.Cut(c.Kind, "/*"); ok {
-		name = "every kind of " + strings.TrimPrefix(group, ".")
-	} else if c.Kind != "" {
-		name = shortKind(c.Kind)
-	}
-	if c.Place != "" {
-		name += " (in " + c.Place + ")"
-	}
-	return name
 }
 
 // shortKind is what people call a kind: Deployment for

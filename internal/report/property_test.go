@@ -115,6 +115,9 @@ func anyReport(t *rapid.T) model.Report {
 		Scan:    model.Scan{ID: anyText().Draw(t, "scan"), Started: anyTime().Draw(t, "started"), Complete: rapid.Bool().Draw(t, "complete")},
 		Summary: model.Summary{InSync: 3, Findings: rapid.IntRange(0, 9).Draw(t, "findings")},
 	}
+	for range rapid.IntRange(0, 2).Draw(t, "commits") {
+		r.Scan.Declarations = append(r.Scan.Declarations, model.Revision{Name: anyText().Draw(t, "name"), Revision: anyText().Draw(t, "revision")})
+	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "number") {
 		r.Findings = append(r.Findings, anyFinding(i).Draw(t, "finding"))
 	}
@@ -132,6 +135,7 @@ func TestOrderOfFindingsNeverMatters(t *testing.T) {
 		shuffled := r
 		shuffled.Findings = rapid.Permutation(r.Findings).Draw(t, "findings")
 		shuffled.Coverage = rapid.Permutation(r.Coverage).Draw(t, "coverage")
+		shuffled.Scan.Declarations = rapid.Permutation(r.Scan.Declarations).Draw(t, "declarations")
 		for _, format := range Formats() {
 			var a, b strings.Builder
 			if err := errors.Join(Write(&a, format, r, terminal), Write(&b, format, shuffled, terminal)); err != nil {

@@ -18,7 +18,8 @@ import (
 type Options struct {
 	// Color writes severities in the terminal's colors; only tables heed it.
 	Color bool
-	// Width is the number of columns that a table may use; 0 is unlimited.
+	// Width is the number of columns that a table may use; 0 is unlimited, and
+	// only single values are cut.
 	Width int
 	// Now is the moment that relative times count from.
 	Now time.Time
@@ -42,8 +43,8 @@ func Formats() []string {
 }
 
 // Write writes a report in one of Formats. Findings come worst first in every
-// format, those that are over last. Of an unknown format the error names the
-// nearest right one, and nothing is written.
+// format, those that are over last. Of an unknown format the error lists
+// the right ones, the nearest first, and nothing is written.
 func Write(w io.Writer, format string, r model.Report, o Options) error {
 	names, writers := formats()
 	for i, name := range names {
@@ -77,28 +78,37 @@ func buffered(w io.Writer, what string, write func(*bufio.Writer) error) error {
 }
 
 func unknownFormat(format string, names []string) error {
-	return fmt.Errorf("unknown format %q: did you mean %q? (one of %s)",
-		format, nearest(format, names), strings.Join(names, ", "))
+	list := strings.Join(names, ", ")
+	if near, ok := nearest(format, names); ok {
+		return fmt.Errorf("unknown format %q: did you mean %q? (one of %s)", format, near, list)
+	}
+	return fmt.Errorf("unknown format %q: want one of %s", format, list)
 }
 
 // nearest returns the name that word abbreviates, or else the one that takes
-// the fewest edits to make of it.
-func nearest(word string, names []string) string {
-	best, least := "", -1
+// the fewest edits to make of it; ok is false when more than one letter in
+// three would have to change.
+func nearest(word string, names []string) (best string, ok bool) {
+	word = strings.ToLower(word)
+	least := 1 + max(1, len(word)/3)
 	for _, name := range names {
-		n := edits(strings.ToLower(word), name)
+		n := edits(word, name)
 		if abbreviates(word, name) {
 			n = 0
 		}
-		if least < 0 || n < least {
+		if n < least {
 			best, least = name, n
 		}
 	}
-	return best
+	return best, best != ""
 }
 
-// abbreviates tells whether word is name without some of its letters.
+// abbreviates tells whether word is name without some of its letters, of which
+// the first is not one.
 func abbreviates(word, name string) bool {
+	if word == "" || word[0] != name[0] {
+		return false
+	}
 	for i := range len(word) {
 		at := strings.IndexByte(name, word[i])
 		if at < 0 {
@@ -109,22 +119,26 @@ func abbreviates(word, name string) bool {
 	return true
 }
 
-// edits is the Levenshtein distance of two words.
+// edits counts the letters to insert, delete, replace or swap with the next
+// one (optimal string alignment).
 func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

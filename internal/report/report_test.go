@@ -23,7 +23,10 @@ func TestUnknownFormat(t *testing.T) {
 		"JSON":     {"formats are lower case", `did you mean "json"?`},
 		"md":       {"an abbreviation", `did you mean "markdown"?`},
 		"tabel":    {"two letters are swapped", `did you mean "table"?`},
-		"":         {"nothing is some format, too", "one of table, json, markdown, html, sarif, junit"},
+		"TX":       {"nothing is near", "want one of table, json, markdown, html, sarif, junit"},
+		"yaml":     {"html is another word", `unknown format "yaml": want one of table, json`},
+		"htm":      {"an old name", `unknown format "htm": did you mean "html"?`},
+		"":         {"nothing is some format, too", "want one of table, json, markdown, html, sarif, junit"},
 		"\x1b[2Jx": {"what is shown is quoted", `"\x1b[2Jx"`},
 	} {
 		t.Run(format, func(t *testing.T) {
@@ -44,7 +47,7 @@ func TestVerbsRefuseOtherFormats(t *testing.T) {
 	t.Parallel()
 	for name, verb := range verbs() {
 		err := verb(io.Discard, "html", Options{})
-		if want := "one of table, json"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "want one of table, json"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q in it", name, err, want)
 		}
 	}
@@ -88,6 +91,8 @@ func TestWriteReportsThatItCannot(t *testing.T) {
 func TestHeadline(t *testing.T) {
 	t.Parallel()
 	drifted := []model.Finding{missing(), conflict()}
+	ignored := missing()
+	ignored.Hidden = "noise"
 	for name, tc := range map[string]struct {
 		reason string
 		report model.Report
@@ -100,8 +105,8 @@ func TestHeadline(t *testing.T) {
 			report: model.Report{Summary: model.Summary{InSync: 2}}, want: "Nothing drifted, 2 in sync"},
 		"unchecked": {reason: "unchecked is not in sync",
 			report: model.Report{Scan: model.Scan{Complete: true}, Findings: unread(),
-				Summary: model.Summary{InSync: 2, Unchecked: 41}},
-			want: "Nothing drifted, 41 unchecked, 2 in sync"},
+				Summary: model.Summary{InSync: 2, Unchecked: 42}},
+			want: "Nothing drifted, 42 unchecked, 2 in sync"},
 		"drifted": {reason: "the worst comes first",
 			report: model.Report{Findings: drifted, Summary: model.Summary{InSync: 1, Findings: 2}}, want: "2 drifted, 1 in sync"},
 		"filtered": {reason: "a filter does not make drift go away",
@@ -109,7 +114,10 @@ func TestHeadline(t *testing.T) {
 			want:   "No drift among the findings shown, 1 in sync, 2 findings not shown"},
 		"unchecked filtered": {reason: "nor does it check anything",
 			report: model.Report{Scan: model.Scan{Complete: true}, Summary: model.Summary{InSync: 1, Unchecked: 3}},
-			want:   "Nothing drifted, 1 in sync, 3 findings not shown"},
+			want:   "No drift among the findings shown, 1 in sync, 3 findings not shown"},
+		"ignored": {reason: "what a rule hides does not stand for what a filter does",
+			report: model.Report{Findings: []model.Finding{ignored}, Summary: model.Summary{Findings: 1}},
+			want:   "1 drifted, 0 in sync, 1 finding not shown"},
 		"two claims": {reason: "a resource counts once",
 			report: model.Report{Findings: []model.Finding{unread()[0], unread()[0]}, Summary: model.Summary{Unchecked: 1}},
 			want:   "Nothing could be checked, 1 unchecked, 0 in sync"},

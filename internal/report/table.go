@@ -12,6 +12,9 @@ import (
 // text.
 const mostLines = 8
 
+// pipeLimit is how many columns of a value a table without a width shows.
+const pipeLimit = 300
+
 // A table writes plain text, one part at a time.
 type table struct {
 	bytes.Buffer
@@ -77,7 +80,7 @@ func (t *table) headline(out *outline) {
 	if calm {
 		st = green
 	}
-	t.line(t.paint(st, said), " — ", out.scan())
+	t.line(t.paint(st, said), " — ", out.scan().String())
 }
 
 func (t *table) section(title string, n int) {
@@ -151,6 +154,10 @@ func (t *table) field(indent string, f *field) {
 // sides writes a field on one line, or on one line a side where that is too
 // long.
 func (t *table) sides(indent, path string, f *field) {
+	if t.width == 0 && !t.whole {
+		short := f.short(pipeLimit)
+		f = &short
+	}
 	said := inline(f, func(s string) string { return s })
 	if t.width == 0 || columns(indent+path+": "+said) <= t.width {
 		t.line(indent, path, ": ", inline(f, func(s string) string { return t.paint(bold, s) }))
@@ -201,8 +208,11 @@ func inlineClaims(f *field, mark func(string) string) string {
 
 // limit is the room for a value after what already stands on its line.
 func (t *table) limit(before string) int {
-	if t.width == 0 || t.whole {
+	switch {
+	case t.whole:
 		return 0
+	case t.width == 0:
+		return pipeLimit
 	}
 	return max(t.width-columns(before), 20)
 }

@@ -50,7 +50,8 @@ type Status struct {
 	StoreBytes int64      `json:"store_bytes"`
 }
 
-// report answers with the last run and the findings that are open now.
+// report answers with the last run and what is open now of its sources and
+// declarations. The summary counts all of that, however little is selected.
 func (a API) report(r *http.Request) (any, error) {
 	p, err := a.params(r, selectionNames()...)
 	if err != nil {
@@ -64,18 +65,48 @@ func (a API) report(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := a.selected(s)
+	open, err := a.Store.Findings(store.Filter{})
 	if err != nil {
 		return nil, err
 	}
+	shown, err := a.selected(s)
+	if err != nil {
+		return nil, err
+	}
+	foreign := func(f model.Finding) bool { return !belongs(f, run) }
 	return model.Report{
 		Version:  model.ReportVersion,
-		Scan:     model.Scan{ID: run.ID, Started: run.Started, Finished: run.Finished, Complete: run.Complete},
-		Summary:  run.Summary,
-		Findings: findings,
+		Scan:     run.Scan(),
+		Summary:  summary(run, slices.DeleteFunc(open, foreign)),
+		Findings: slices.DeleteFunc(shown, foreign),
 		Coverage: slices.DeleteFunc(append([]model.Coverage{}, run.Coverage...),
 			func(c model.Coverage) bool { return !s.wantsSource(c.Source) }),
 	}, nil
+}
+
+// belongs tells a finding of the run's estate from one of another scan that
+// shares the state folder.
+func belongs(f model.Finding, run model.Run) bool {
+	known := f.Source == "" || slices.ContainsFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
+	return known && (f.Declaration == "" ||
+		slices.ContainsFunc(run.Declarations, func(d model.DeclarationRun) bool { return d.Name == f.Declaration }))
+}
+
+// summary counts what is open now; what is in sync only the run can tell.
+func summary(run model.Run, open []model.Finding) model.Summary {
+	s := model.Summary{Resources: run.Summary.Resources, InSync: run.Summary.InSync}
+	unchecked := map[model.Key]bool{}
+	for _, f := range open {
+		switch {
+		case f.Hidden != "":
+		case f.Verdict.IsDrift():
+			s.Findings++
+		default:
+			unchecked[f.Key] = true
+		}
+	}
+	s.Unchecked = len(unchecked)
+	return s
 }
 
 func (a API) lastRun() (model.Run, error) {

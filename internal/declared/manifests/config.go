@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,6 +36,10 @@ type Config struct {
 	SSHKeyFile     string `mapstructure:"ssh_key_file" path:"true"`
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
 
+	// Label is what addresses begin with: the name by which people know the
+	// folder, or the single file. "" means the folder's own name, and for git
+	// the top of the repository.
+	Label string `mapstructure:"label"`
 	// DefaultNamespace is that of manifests that name none.
 	DefaultNamespace string `mapstructure:"default_namespace"`
 	// Include and Exclude are patterns of files and folders: "*.yaml" fits a
@@ -83,6 +88,14 @@ func (c Config) check() error {
 
 // root returns Path within the repository.
 func (c Config) root() string { return path.Clean(strings.Trim(c.Path, "/")) }
+
+// label returns Label in the form of an address.
+func (c Config) label() string {
+	if c.Label == "" {
+		return ""
+	}
+	return path.Clean(filepath.ToSlash(c.Label))
+}
 
 func (c Config) repository(env declared.Env) gitrepo.Settings {
 	return gitrepo.Settings{

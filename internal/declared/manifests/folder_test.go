@@ -277,6 +277,59 @@ func TestSingleFile(t *testing.T) {
 	}
 }
 
+func TestLabel(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, path, label string
+		want                []string
+	}{
+		"None":     {"the folder's own name", "", "", []string{"deploy/a.yaml:1", "deploy/sub/b.yaml:1"}},
+		"Path":     {"the path as somebody wrote it", "", "./y//deploy/", []string{"y/deploy/a.yaml:1", "y/deploy/sub/b.yaml:1"}},
+		"Here":     {"the folder where one is needs no name", "", ".", []string{"a.yaml:1", "sub/b.yaml:1"}},
+		"Above":    {"a path that goes up", "", "../deploy", []string{"../deploy/a.yaml:1", "../deploy/sub/b.yaml:1"}},
+		"Absolute": {"an absolute path stays so", "", "/srv/deploy", []string{"/srv/deploy/a.yaml:1", "/srv/deploy/sub/b.yaml:1"}},
+		"File":     {"a single file is its own path", "a.yaml", "y/deploy/a.yaml", []string{"y/deploy/a.yaml:1"}},
+		"Link":     {"also where it is a link", "link.yaml", "link.yaml", []string{"link.yaml:1"}},
+		"Bare":     {"a file without a label is named after its folder", "a.yaml", "", []string{"deploy/a.yaml:1"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := deploy(t, map[string]string{"a.yaml": configMap("a"), "sub/b.yaml": configMap("b")})
+			if tc.path == "link.yaml" {
+				if err := os.Symlink("a.yaml", filepath.Join(dir, tc.path)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			config := manifests.Defaults()
+			config.Dir, config.Label = filepath.Join(dir, tc.path), tc.label
+			d, err := load(t, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, c := range d.Claims {
+				got = append(got, c.Address)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLabelInWhatKustomizeSays(t *testing.T) {
+	t.Parallel()
+	for label, want := range map[string]string{"y/deploy": "y/deploy/k/gone.yaml", ".": "'k/gone.yaml", "/srv/deploy": "/srv/deploy/k/gone.yaml"} {
+		config := manifests.Defaults()
+		config.Dir, config.Label = deploy(t, map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}), label
+		d, err := load(t, config)
+		if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, want) {
+			t.Errorf("label %s: got %v, %v, want %q", label, d.Problems, err, want)
+		}
+	}
+}
+
 func TestFolderErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -287,7 +340,7 @@ func TestFolderErrors(t *testing.T) {
 	}{
 		"Empty":   {"an empty folder", nil, nil, "no manifest found in"},
 		"Foreign": {"a folder without manifests says what was looked for", map[string]string{"values.yaml": "a: 1\n"}, nil, "looked for *.yaml, *.yml and *.json files"},
-		"Gone":    {"a folder that does not exist", nil, func(c *manifests.Config) { c.Dir += "-gone" }, "deploy-gone does not exist; check dir"},
+		"Gone":    {"a folder that does not exist", nil, func(c *manifests.Config) { c.Dir += "-gone" }, "deploy-gone does not exist: check the path"},
 		"TooMany": {"more files than allowed", map[string]string{"a.yaml": "", "b.yaml": "", "c.yaml": ""}, func(c *manifests.Config) { c.MaxFiles = 2 }, "more than 2 files"},
 	}
 	for name, tc := range cases {

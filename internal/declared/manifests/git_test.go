@@ -97,6 +97,18 @@ func TestGit(t *testing.T) {
 	}
 }
 
+func TestGitLabel(t *testing.T) {
+	t.Parallel()
+	r := newRepository(t)
+	r.commit(t, map[string]string{"clusters/a.yaml": configMap("a")})
+	config := r.fromGit("clusters")
+	config.Label = "shop.git"
+	d, err := load(t, config)
+	if want := []string{"shop.git/clusters/a.yaml:1 ConfigMap default/a"}; err != nil || !cmp.Equal(want, claims(d)) {
+		t.Errorf("got %v, %v, want %v", claims(d), err, want)
+	}
+}
+
 func TestGitErrors(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)

@@ -213,7 +213,7 @@ func complaint(err error, t *tree, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	text = strings.ReplaceAll(text, t.mount+"/", strings.TrimPrefix(t.prefix+"/", "/"))
+	text = t.known(text)
 	if runes := []rune(text); len(runes) > 400 {
 		text = string(runes[:400]) + "…"
 	}

@@ -62,7 +62,7 @@ func (l *loader) render(ctx context.Context, t *tree, dir string) (content, erro
 	for _, k := range parts {
 		if urls := k.remotes(); len(urls) > 0 && !l.config.AllowNetwork {
 			c.problem(address, "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
-				"or set allow_network", withoutUser(urls[0]))
+				"or set allow_network in the declaration's settings", withoutUser(urls[0]))
 			return c, nil
 		}
 		secrets = append(secrets, k.secrets()...)

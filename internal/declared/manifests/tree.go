@@ -21,6 +21,9 @@ type tree struct {
 	root string
 	// prefix stands before a path in addresses.
 	prefix string
+	// single is the address of a declared single file where it has one of its
+	// own, or "".
+	single string
 	// kustomize sees the same files, below mount.
 	kustomize filesys.FileSystem
 	mount     string
@@ -32,11 +35,12 @@ type tree struct {
 }
 
 // openFolder returns the tree of a folder, or of the folder of a single file.
-// Kustomize reads no file of more than limit bytes.
-func openFolder(dir string, limit int64) (*tree, error) {
+// Addresses begin with label, if there is one. Kustomize reads no file of more
+// than limit bytes.
+func openFolder(dir, label string, limit int64) (*tree, error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read manifests: %s does not exist; check dir", dir)
+		return nil, fmt.Errorf("read manifests: %s does not exist: check the path", dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
@@ -56,14 +60,32 @@ func openFolder(dir string, limit int64) (*tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
-	return &tree{
+	t := &tree{
 		files: files.FS(), root: root, prefix: strings.Trim(filepath.ToSlash(base), "/."), where: dir,
 		kustomize: limitedFS{filesys.MakeFsOnDisk(), limit}, mount: filepath.ToSlash(top), close: files.Close,
-	}, nil
+	}
+	switch {
+	case label == "":
+	case info.IsDir():
+		t.prefix = label
+	default:
+		t.single = label
+	}
+	return t, nil
 }
 
 // address names a file, by its path within the tree, as people know it.
-func (t *tree) address(name string) string { return path.Join(t.prefix, name) }
+func (t *tree) address(name string) string {
+	if t.single != "" && name == t.root {
+		return t.single
+	}
+	return path.Join(t.prefix, name)
+}
+
+// known returns a text in which files are named as in addresses.
+func (t *tree) known(text string) string {
+	return strings.ReplaceAll(text, t.mount+"/", strings.TrimSuffix(path.Join(t.prefix, "-"), "-"))
+}
 
 // readFile returns the content of a file of at most limit bytes.
 func (t *tree) readFile(name string, limit int64) (content []byte, err error) {

@@ -1,0 +1,172 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A gap is what was not fully read of one source for one reason.
+type gap struct {
+	source string
+	said   phrase
+}
+
+// gaps are sorted by source and reason.
+func (o *outline) gaps() []gap { return gapsOf(o.report.Coverage) }
+
+// unread says the gaps, less what is said already: the reason stands beside
+// what it left unchecked.
+func (o *outline) unread() []phrase {
+	said := map[cause]bool{}
+	for _, f := range o.unseen {
+		said[cause{f.Source, f.Reason}] = true
+	}
+	rest := slices.DeleteFunc(slices.Clone(o.report.Coverage), func(c model.Coverage) bool { return said[cause{c.Source, c.Reason}] })
+	var phrases []phrase
+	for _, g := range gapsOf(rest) {
+		phrases = append(phrases, append(phrase{}.quote(g.source).say(": "), g.said...))
+	}
+	return phrases
+}
+
+// A cause is why something of one source could not be read.
+type cause struct{ source, reason string }
+
+// gapsOf makes one gap of all the scopes that could not be read for one reason,
+// also where the reason names each.
+func gapsOf(coverage []model.Coverage) []gap {
+	byCause := map[cause][]model.Coverage{}
+	for why, scopes := range failures(coverage) {
+		common := cause{why.source, commonReason(scopes[0])}
+		if slices.ContainsFunc(scopes, func(c model.Coverage) bool { return commonReason(c) != common.reason }) {
+			common = why
+		}
+		byCause[common] = append(byCause[common], scopes...)
+	}
+	causes := slices.SortedFunc(maps.Keys(byCause), func(a, b cause) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.reason, b.reason))
+	})
+	gaps := make([]gap, len(causes))
+	for i, why := range causes {
+		scopes := byCause[why]
+		reason := scopes[0].Reason
+		if slices.ContainsFunc(scopes, func(c model.Coverage) bool { return c.Reason != reason }) {
+			reason = why.reason
+		}
+		gaps[i] = gap{why.source, scopesPhrase(scopes).say(": ").quote(cmp.Or(reason, "no reason was given"))}
+	}
+	return gaps
+}
+
+// failures are the scopes that could not be read.
+func failures(coverage []model.Coverage) map[cause][]model.Coverage {
+	failed := map[cause][]model.Coverage{}
+	for _, c := range coverage {
+		if c.Failed() {
+			why := cause{c.Source, c.Reason}
+			failed[why] = append(failed[why], c)
+		}
+	}
+	return failed
+}
+
+// commonReason is the reason without the words that name the scope's own kind
+// and place: those in which it differs from that of another scope. What is
+// quoted, as a user's name, names neither.
+func commonReason(c model.Coverage) string {
+	words := strings.Split(c.Reason, " ")
+	for i, word := range words {
+		bare := strings.TrimRight(word, ".,;:")
+		if bare != "" && !strings.Contains(bare, `"`) && (bare == c.Place || names(strings.ToLower(bare), kindStem(c.Kind))) {
+			words[i] = ellipsis + word[len(bare):]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// kindStem is how the words begin that name a kind: networkpolic, of
+// NetworkPolicy and networkpolicies. Of a wildcard it is the group.
+func kindStem(kind string) string {
+	if _, group, ok := strings.Cut(kind, "/*"); ok {
+		return strings.ToLower(strings.TrimPrefix(group, "."))
+	}
+	return strings.TrimSuffix(strings.ToLower(shortKind(kind)), "y")
+}
+
+// names tells whether a word within text begins with stem.
+func names(text, stem string) bool {
+	if stem == "" {
+		return false
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], stem)
+		if at < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:from+at])
+		if !unicode.IsLetter(before) {
+			return true
+		}
+		from += at + len(stem)
+	}
+}
+
+// scopesPhrase names a few scopes, or says how many there are and names some.
+func scopesPhrase(scopes []model.Coverage) phrase {
+	const few = 3
+	all, kinds, places := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	thing := "kind"
+	for _, c := range scopes {
+		all[scopeName(c)] = true
+		kinds[kindName(c.Kind)] = true
+		if c.Place != "" {
+			places[c.Place] = true
+		}
+		if c.Kind == "" || strings.Contains(c.Kind, "/*") {
+			thing = "part"
+		}
+	}
+	if len(all) <= few {
+		return phrase{}.list(slices.Sorted(maps.Keys(all)), few)
+	}
+	named := slices.Sorted(maps.Keys(kinds))
+	p := phrase{}
+	if len(named) > few {
+		p = p.say(count(len(named), thing) + ", among them ")
+	}
+	p = p.list(named[:min(few, len(named))], few)
+	if len(places) > 0 {
+		p = p.say(" in " + count(len(places), "place"))
+	}
+	return p
+}
+
+func sortedCoverage(coverage []model.Coverage) []model.Coverage {
+	return slices.SortedFunc(slices.Values(coverage), func(a, b model.Coverage) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place),
+			compareBool(a.Complete, b.Complete), cmp.Compare(a.Reason, b.Reason))
+	})
+}
+
+func scopeName(c model.Coverage) string {
+	if c.Place == "" {
+		return kindName(c.Kind)
+	}
+	return kindName(c.Kind) + " (in " + c.Place + ")"
+}
+
+func kindName(kind string) string {
+	if _, group, ok := strings.Cut(kind, "/*"); ok {
+		return "every kind of " + strings.TrimPrefix(group, ".")
+	}
+	if kind == "" {
+		return "everything"
+	}
+	return shortKind(kind)
+}
