@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/model"
@@ -141,6 +142,7 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 
 // scanOnce runs one cycle in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
+	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())
 	options.Wait = scanWait

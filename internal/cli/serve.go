@@ -18,6 +18,7 @@ import (
 	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/metrics"
@@ -66,6 +67,7 @@ type service struct {
 
 func (s *service) run(ctx context.Context) error {
 	s.log, s.socket = newLogger(s.streams, s.config.Log), socketPath(s.config.StateDir)
+	kubernetes.RedirectLogs(s.log)
 	var err error
 	if s.sealer, err = store.Sealer(s.config.StateDir); err != nil {
 		return err

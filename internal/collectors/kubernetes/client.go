@@ -102,9 +102,18 @@ func (c *client) once(ctx context.Context, req request, read func(io.Reader) err
 		err = errors.Join(read(body), body.Close())
 	}
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return &timeoutError{c.timeout}
+		return c.late(err)
 	}
 	return err
+}
+
+// late says what took a request too long.
+func (c *client) late(err error) error {
+	var plugin *pluginError
+	if errors.As(err, &plugin) {
+		return err
+	}
+	return &timeoutError{c.timeout}
 }
 
 // send returns the body of a successful answer, which the caller closes.

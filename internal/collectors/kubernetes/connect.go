@@ -17,8 +17,9 @@ import (
 )
 
 // connect makes a client of the settings. It reads the kubeconfig and the
-// files that it names, and no network.
-func connect(config Config, jitter func() float64) (*client, error) {
+// files that it names, and no network. running bounds the requests that a
+// credential plugin holds up.
+func connect(config Config, jitter func() float64, running chan struct{}) (*client, error) {
 	access, err := config.access()
 	if err != nil {
 		return nil, &AccessError{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
@@ -34,7 +35,7 @@ func connect(config Config, jitter func() float64) (*client, error) {
 	}
 	return &client{
 		// A redirect would carry the credentials to somebody else.
-		http: &http.Client{Transport: plain.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		http: &http.Client{Transport: throughPlugin(access, plain.Transport, running), CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
 		base:      base,
@@ -45,6 +46,13 @@ func connect(config Config, jitter func() float64) (*client, error) {
 		backoff:   firstPause,
 		expiry:    expiry(access.TLSClientConfig),
 	}, nil
+}
+
+func throughPlugin(access *rest.Config, next http.RoundTripper, running chan struct{}) http.RoundTripper {
+	if access.ExecProvider == nil {
+		return next
+	}
+	return &pluginTransport{command: access.ExecProvider.Command, next: next, running: running}
 }
 
 // access finds the API server and the credentials, as kubectl would.

@@ -141,9 +141,11 @@ func (t target) reason(err error) string {
 	)
 	switch code := codeOf(err); {
 	case code == http.StatusForbidden:
-		return t.forbidden(err)
+		return forbidden(err)
 	case code == http.StatusUnauthorized:
 		return "the credentials were refused during the scan: renew them"
+	case code == http.StatusNotFound:
+		return fmt.Sprintf("the kind is gone: %v; see kubectl get --raw '%s?limit=1'", err, path)
 	case code == http.StatusGone:
 		return fmt.Sprintf("the list expired %d times before its last page: raise page_size", maxExpired)
 	case code == http.StatusTooManyRequests:
@@ -160,24 +162,15 @@ func (t target) reason(err error) string {
 	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", printable(err.Error()), path)
 }
 
-// forbidden says who lacks which right where.
-func (t target) forbidden(err error) string {
-	resource, where, way := t.resource, "at cluster scope", ""
-	if t.group != "" {
-		resource += "." + t.group
-	}
-	switch {
-	case t.namespace != "":
-		where = "in namespace " + t.namespace
-	case t.namespaced:
-		where, way = "in all namespaces", ", name namespaces in try_namespaces"
-	}
+// forbidden says who lacks a right, and what to do. It names neither the kind
+// nor the namespace, so that reports may put those of one user together.
+func forbidden(err error) string {
 	who := "this user"
 	if _, rest, ok := strings.Cut(err.Error(), `User "`); ok {
 		name, _, _ := strings.Cut(rest, `"`)
 		who = fmt.Sprintf("user %q", name)
 	}
-	return fmt.Sprintf("forbidden: %s cannot list %s %s; grant list and watch on it%s, or exclude the kind", who, resource, where, way)
+	return fmt.Sprintf("forbidden: %s may not list it; grant get, list and watch, see docs/kubernetes.md", who)
 }
 
 // unreadableReason names the first few objects that cannot be decoded.

@@ -23,7 +23,8 @@ type follower struct {
 	updates chan<- update
 	// back is rung when the server answers one follower again: the others then
 	// need not wait any longer.
-	back *bell
+	back  *bell
+	pulse *pulse
 	// slots bound how many lists run at once.
 	slots *slots
 	// version is where the watch goes on; "" when the target must be listed.
@@ -35,6 +36,8 @@ type follower struct {
 	// stood tells that the present step's stream was opened, away that the one
 	// before was not, doubted that the inventory distrusts the target.
 	stood, away, doubted bool
+	// gone tells that the log knows that the kind is not served.
+	gone bool
 }
 
 // canFollow tells what can be watched from a kind without that verb, and from
@@ -54,9 +57,15 @@ func (f *follower) run(ctx context.Context) {
 		back := f.back.next()
 		f.stood = false
 		err := f.step(ctx)
+		if err != nil && !f.stood {
+			f.pulse.fails(err)
+		}
 		if isDenied(err) {
 			f.giveUp(ctx, err)
 			return
+		}
+		if isMissing(err) {
+			f.vanish(ctx)
 		}
 		if codeOf(err) == http.StatusGone {
 			f.version = ""
@@ -83,6 +92,17 @@ func (f *follower) step(ctx context.Context) error {
 	return f.watch(ctx)
 }
 
+// vanish notes that the kind is not served: should it come back, its objects
+// are others.
+func (f *follower) vanish(ctx context.Context) {
+	f.version = ""
+	if !f.gone {
+		f.gone = true
+		f.cluster.env.Log.WarnContext(ctx, "kind is gone: the API server does not serve it any more",
+			"kind", f.kind, "namespace", f.namespace)
+	}
+}
+
 // giveUp ends the following of what may not be watched: it stays as the last
 // full look found it. What may not even be listed any more is not known.
 func (f *follower) giveUp(ctx context.Context, err error) {
@@ -96,7 +116,8 @@ func (f *follower) giveUp(ctx context.Context, err error) {
 
 // works notes that the stream stands: the target is up to date from here on.
 func (f *follower) works(ctx context.Context) {
-	f.alive, f.stood = f.cluster.now(), true
+	f.alive, f.stood, f.gone = f.cluster.now(), true, false
+	f.pulse.stands()
 	if f.doubted {
 		f.doubt(ctx, "")
 	}
@@ -110,6 +131,9 @@ func (f *follower) works(ctx context.Context) {
 // least the shortest time, but no longer than until the server is back.
 func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
 	long := f.cluster.retryAfter(f.failures)
+	if f.gone {
+		long = min(long, spacing)
+	}
 	f.failures++
 	short := min(long, f.cluster.retryAfter(0))
 	if sleep(ctx, short) != nil || long == short {
@@ -162,13 +186,14 @@ func (f *follower) watch(ctx context.Context) error {
 	inTime := late.Stop()
 	if err != nil {
 		if !inTime {
-			return &timeoutError{f.timeout}
+			return f.late(err)
 		}
 		return err
 	}
 	defer func() { _ = body.Close() }()
 	f.works(ctx)
 	err = f.events(ctx, body)
+	f.pulse.ends(err)
 	now := f.cluster.now()
 	if now.Sub(f.alive) > settled {
 		f.failures = 0

@@ -48,6 +48,8 @@ type cluster struct {
 
 	mu     sync.Mutex
 	client *client
+	// server is the address of the API server, or what should tell it.
+	server string
 	last   *look
 	// fresh tells a watch that last was replaced.
 	fresh chan struct{}
@@ -59,10 +61,12 @@ func newCluster(env collectors.Env, config Config) *cluster {
 		config:  config,
 		now:     time.Now,
 		jitter:  rand.Float64,
+		server:  config.origin(),
 		schemas: newSchemas(env),
 		fresh:   make(chan struct{}, 1),
 	}
-	c.connect = func() (*client, error) { return connect(c.config, c.jitter) }
+	running := make(chan struct{}, maxRoundTrips)
+	c.connect = func() (*client, error) { return connect(c.config, c.jitter, running) }
 	return c
 }
 
@@ -98,9 +102,16 @@ func (c *cluster) reader() (*reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.client = client
+		c.client, c.server = client, client.server()
 	}
 	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer}, nil
+}
+
+// address names the API server.
+func (c *cluster) address() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.server
 }
 
 // fail gives the error of a look that failed as a whole, and drops the

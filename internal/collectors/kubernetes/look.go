@@ -28,6 +28,10 @@ type look struct {
 	// scopes is the coverage of what was not listed, with the reason.
 	scopes []model.Coverage
 	kinds  map[string]*model.Kind
+	// awaits tells that a kind is defined and not served; tries counts the looks
+	// of a watch, in a row, that found it so.
+	awaits bool
+	tries  int
 }
 
 // look reads everything once. An error means that nothing could be read.
@@ -50,6 +54,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
+	c.await(found)
 	return found, nil
 }
 

@@ -99,6 +99,10 @@ func forbid(w http.ResponseWriter, _ *http.Request) {
 	refuse(w, http.StatusForbidden, `deployments.apps is forbidden: User "bob" cannot list resource "deployments"`)
 }
 
+// forbiddenReason is the same for every kind and namespace: a report can put
+// them together.
+const forbiddenReason = `forbidden: user "bob" may not list it; grant get, list and watch, see docs/kubernetes.md`
+
 func write(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
@@ -115,17 +119,15 @@ func TestCollectNarrowsCoverage(t *testing.T) {
 		"forbidden": {
 			reason: "a kind that may not be read narrows coverage, and says who lacks what",
 			answer: forbid,
-			want: map[string]string{"Deployment.apps": `forbidden: user "bob" cannot list deployments.apps in all namespaces; ` +
-				`grant list and watch on it, name namespaces in try_namespaces, or exclude the kind`},
-			found: 4,
+			want:   map[string]string{"Deployment.apps": forbiddenReason},
+			found:  4,
 		},
 		"forbidden but in a namespace": {
 			reason: "where all at once is forbidden, namespaces are tried",
 			change: func(c *Config) { c.TryNamespaces = []string{"shop", "empty", "shop"} },
 			answer: forbid,
 			want: map[string]string{
-				"Deployment.apps": `forbidden: user "bob" cannot list deployments.apps in all namespaces; ` +
-					`grant list and watch on it, name namespaces in try_namespaces, or exclude the kind`,
+				"Deployment.apps":      forbiddenReason,
 				"Deployment.apps shop": "ok", "Deployment.apps empty": "ok",
 			},
 			found: 6,
@@ -145,7 +147,7 @@ func TestCollectNarrowsCoverage(t *testing.T) {
 		"not found but served": {
 			reason: "404 proves nothing while discovery lists the kind",
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "") },
-			want:   map[string]string{"Deployment.apps": "404 Not Found; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
+			want:   map[string]string{"Deployment.apps": "the kind is gone: 404 Not Found; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
 			found:  4,
 		},
 		"expired": {

@@ -22,7 +22,7 @@ func TestProbe(t *testing.T) {
 	for _, c := range p.Coverage {
 		reasons[c.Kind] = c.Reason
 	}
-	if !strings.Contains(reasons[deployment], `user "bob" cannot list deployments.apps`) || reasons["kubernetes/ConfigMap"] != "" {
+	if !strings.Contains(reasons[deployment], `user "bob" may not list it`) || reasons["kubernetes/ConfigMap"] != "" {
 		t.Errorf("coverage: %v", reasons)
 	}
 }

@@ -26,9 +26,11 @@ const (
 // Watch follows the API server from the last look on. When none comes within
 // one timeout, and when kinds come or go, it takes one of its own and tells it.
 func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error {
+	p := &pulse{log: c.env.Log, now: c.now, server: c.address}
+	defer p.stop()
 	current := c.awaitLook(ctx)
 	for failures := 0; ctx.Err() == nil; failures++ {
-		if !current && c.lookAnew(ctx) {
+		if !current && c.lookAnew(ctx, p) {
 			changed(c.seen().snapshot())
 		}
 		select {
@@ -36,11 +38,11 @@ func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error
 		default:
 		}
 		var err error
-		if current, err = c.follow(ctx, c.seen(), changed); err == nil {
+		if current, err = c.follow(ctx, c.seen(), p, changed); err == nil {
 			failures = 0
 			continue
 		}
-		c.env.Log.WarnContext(ctx, "watch cannot begin", "err", err)
+		p.fails(err)
 		_ = sleep(ctx, c.retryAfter(failures))
 	}
 	return ctx.Err()
@@ -70,14 +72,17 @@ func (c *cluster) awaitLook(ctx context.Context) bool {
 }
 
 // lookAnew looks until it succeeds; false when ctx ended before.
-func (c *cluster) lookAnew(ctx context.Context) bool {
+func (c *cluster) lookAnew(ctx context.Context, p *pulse) bool {
 	for failures := 0; ctx.Err() == nil; failures++ {
 		found, err := c.look(ctx)
 		if err == nil {
+			if last := c.seen(); last != nil && last.awaits {
+				found.tries = last.tries + 1
+			}
 			c.remember(found)
 			return true
 		}
-		c.env.Log.WarnContext(ctx, "watch cannot begin", "err", err)
+		p.fails(err)
 		_ = sleep(ctx, c.retryAfter(failures))
 	}
 	return false
@@ -96,7 +101,7 @@ type update func(*inventory) bool
 // follow keeps an inventory up to date, one stream a target, until ctx ends, a
 // newer look was taken, or one is needed: then current is false. All streams
 // have ended when it returns.
-func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Snapshot)) (current bool, err error) {
+func (c *cluster) follow(ctx context.Context, base *look, p *pulse, changed func(model.Snapshot)) (current bool, err error) {
 	if base == nil {
 		return false, nil
 	}
@@ -114,7 +119,7 @@ func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Sna
 			continue
 		}
 		f := &follower{
-			reader: r, target: l.target, cluster: c, updates: updates, back: back, slots: slots, alive: c.now(),
+			reader: r, target: l.target, cluster: c, updates: updates, back: back, pulse: p, slots: slots, alive: c.now(),
 		}
 		if l.err == nil {
 			f.version = l.version
@@ -127,8 +132,9 @@ func (c *cluster) follow(ctx context.Context, base *look, changed func(model.Sna
 // keep owns the inventory: it carries out the updates, and tells what came of
 // them once they pause. It returns false when kinds came or went.
 func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan update, changed func(model.Snapshot)) bool {
-	var due, kinds <-chan time.Time
+	var due <-chan time.Time
 	var since time.Time
+	kinds := inv.base.again()
 	for {
 		select {
 		case <-ctx.Done():

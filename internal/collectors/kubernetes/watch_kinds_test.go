@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,6 +106,75 @@ func TestWatchThatCannotSeeNewKinds(t *testing.T) {
 		}
 		if covered, _ := s.Covers(gadgetKind, "shop"); !covered {
 			t.Error("a full look knows")
+		}
+	})
+}
+
+func TestWatchKindThatIsGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		w, book := watchLogged(t, f)
+		f.intercept(at("/apis/example.org/v1/widgets", func(w http.ResponseWriter, _ *http.Request) { refuse(w, 404, "") }))
+		f.closeWatches("widgets")
+		w.after(time.Hour)
+		expectLine(t, book.lines(), `msg="kind is gone: the API server does not serve it any more"`, "kind=kubernetes/Widget.example.org")
+		f.remove("widgets", "shop/w")
+		f.put("widgets", "shop", "w", `"spec":{"size":9}`)
+		f.intercept(nil)
+		w.after(15 * time.Second)
+		if got := w.value("kubernetes/Widget.example.org", "shop/w"); got != `{"size":9}` {
+			t.Errorf("it came back, and its object is %s", got)
+		}
+		f.put("widgets", "shop", "w", `"spec":{"size":10}`)
+		w.after(2 * time.Second)
+		if got := w.value("kubernetes/Widget.example.org", "shop/w"); got != `{"size":10}` {
+			t.Errorf("it is not followed again: %s", got)
+		}
+	})
+}
+
+const gadgetDefinition = `"spec":{"group":"new.example.org","names":{"kind":"Gadget"},"versions":[{"name":"v1","served":true}]}`
+
+func TestWatchAwaitsDefinedKinds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := withDefinitions()
+		f.put("customresourcedefinitions", "", "gadgets.new.example.org", gadgetDefinition)
+		c := newTestCluster(t, f, nil)
+		s, err := c.Collect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if covered, reason := s.Covers(gadgetKind, "shop"); covered || !strings.Contains(reason, "kubectl describe crd gadgets.new.example.org") {
+			t.Errorf("a kind that is defined and not served yet: covered %v, %q", covered, reason)
+		}
+		w := watchCluster(t, f, c)
+		f.mu.Lock()
+		f.kinds = append(f.kinds, fakeKind{"new.example.org", "v1", "gadgets", "Gadget", false, readable})
+		f.mu.Unlock()
+		f.put("gadgets", "shop", "g", `"spec":{"a":1}`)
+		w.after(15 * time.Second)
+		if got := w.value(gadgetKind, "shop/g"); got != `{"a":1}` || f.watching("gadgets") != 1 {
+			t.Errorf("it is served now, and its object is %s, with %d watches", got, f.watching("gadgets"))
+		}
+		looks := f.requests("/apis")
+		w.after(time.Hour)
+		if more := f.requests("/apis") - looks; more > 0 {
+			t.Errorf("looked %d times more", more)
+		}
+	})
+}
+
+func TestWatchAwaitsWithPatience(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := withDefinitions()
+		f.put("customresourcedefinitions", "", "gadgets.new.example.org", gadgetDefinition)
+		w := watchFake(t, f)
+		w.after(time.Hour)
+		if looks := f.requests("/apis"); looks < 5 || looks > 15 {
+			t.Errorf("looked %d times in an hour for a kind that never comes", looks)
 		}
 	})
 }
