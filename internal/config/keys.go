@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/nearest"
 )
 
 // checkKeys notes every key of a tree that the type does not know.
@@ -66,7 +68,7 @@ func unknownKey(path, key string, valid []string) string {
 	if isSecretName(key) {
 		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
 	}
-	if near, ok := nearest(key, valid); ok {
+	if near, ok := nearest.Word(key, valid); ok {
 		return fmt.Sprintf("%s: did you mean %q?", text, near)
 	}
 	if len(valid) == 0 {

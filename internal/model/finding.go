@@ -1,10 +1,6 @@
 package model
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
+import "time"
 
 // A Verdict is the result of comparing a subject.
 type Verdict string
@@ -29,40 +25,6 @@ const (
 func Verdicts() []Verdict {
 	return []Verdict{Conflict, Missing, Changed, Disputed, Undeclared, Unmanaged, Moved,
 		PendingRestart, Pending, Codified, Unchecked}
-}
-
-// ParseVerdict reads a verdict's name. Of an unknown one the error lists the
-// right ones, and first the one that begins and ends most like it.
-func ParseVerdict(s string) (Verdict, error) {
-	near, most := "", len(s)/2
-	names := make([]string, len(Verdicts()))
-	for i, v := range Verdicts() {
-		if string(v) == s {
-			return v, nil
-		}
-		names[i] = string(v)
-		if n := alike(strings.ToLower(s), names[i]); n > most || n == most && near != "" && len(names[i]) < len(near) {
-			near, most = names[i], n
-		}
-	}
-	list := strings.Join(names, ", ")
-	if near == "" {
-		return "", fmt.Errorf("unknown verdict %q: want one of %s", s, list)
-	}
-	return "", fmt.Errorf("unknown verdict %q: did you mean %q? (one of %s)", s, near, list)
-}
-
-// alike is the number of bytes at both ends that two words have in common.
-func alike(a, b string) int {
-	most := min(len(a), len(b))
-	begin, end := 0, 0
-	for begin < most && a[begin] == b[begin] {
-		begin++
-	}
-	for begin+end < most && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	return begin + end
 }
 
 // IsDrift tells a finding that says "something differs" from one that says

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/nearest"
 )
 
 // Options say how a report looks. The zero Options suit a file or a pipe.
@@ -79,66 +80,8 @@ func buffered(w io.Writer, what string, write func(*bufio.Writer) error) error {
 
 func unknownFormat(format string, names []string) error {
 	list := strings.Join(names, ", ")
-	if near, ok := nearest(format, names); ok {
+	if near, ok := nearest.Word(format, names); ok {
 		return fmt.Errorf("unknown format %q: did you mean %q? (one of %s)", format, near, list)
 	}
 	return fmt.Errorf("unknown format %q: want one of %s", format, list)
-}
-
-// nearest returns the name that word abbreviates, or else the one that takes
-// the fewest edits to make of it; ok is false when more than one letter in
-// three would have to change.
-func nearest(word string, names []string) (best string, ok bool) {
-	word = strings.ToLower(word)
-	least := 1 + max(1, len(word)/3)
-	for _, name := range names {
-		n := edits(word, name)
-		if abbreviates(word, name) {
-			n = 0
-		}
-		if n < least {
-			best, least = name, n
-		}
-	}
-	return best, best != ""
-}
-
-// abbreviates tells whether word is name without some of its letters, of which
-// the first is not one.
-func abbreviates(word, name string) bool {
-	if word == "" || word[0] != name[0] {
-		return false
-	}
-	for i := range len(word) {
-		at := strings.IndexByte(name, word[i])
-		if at < 0 {
-			return false
-		}
-		name = name[at+1:]
-	}
-	return true
-}
-
-// edits counts the letters to insert, delete, replace or swap with the next
-// one (optimal string alignment).
-func edits(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(row[j]+1, last[j+1]+1, last[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/nearest"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -82,6 +83,22 @@ type selection struct {
 // selectionNames are the parameters that a selection is read from.
 func selectionNames() []string { return []string{"since", "verdict", "source", "resolved", "hidden"} }
 
+// parseVerdict reads a verdict's name.
+func parseVerdict(name string) (model.Verdict, error) {
+	names := make([]string, 0, len(model.Verdicts()))
+	for _, v := range model.Verdicts() {
+		if string(v) == name {
+			return v, nil
+		}
+		names = append(names, string(v))
+	}
+	hint := "want one of " + strings.Join(names, ", ")
+	if near, ok := nearest.Word(name, names); ok {
+		hint = fmt.Sprintf("did you mean %q? (one of %s)", near, strings.Join(names, ", "))
+	}
+	return "", badRequest(fmt.Sprintf("unknown verdict %q", name), hint)
+}
+
 func (p params) selection() (s selection, err error) {
 	if p.Get("since") != "" {
 		if s.Since, err = p.moment("since", 0); err != nil {
@@ -89,9 +106,9 @@ func (p params) selection() (s selection, err error) {
 		}
 	}
 	for _, name := range p.list("verdict") {
-		verdict, err := model.ParseVerdict(name)
+		verdict, err := parseVerdict(name)
 		if err != nil {
-			return s, badRequest(err.Error(), "")
+			return s, err
 		}
 		s.Verdicts = append(s.Verdicts, verdict)
 	}
