@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,8 +35,8 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema == nil {
 		return v.IsEmpty()
 	}
-	if schema.Volatile {
-		return true
+	if schema.Volatile || schema.Content {
+		return schema.Volatile
 	}
 	if schema.Default != nil {
 		return v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
@@ -44,7 +45,7 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 		return v.IsEmpty()
 	}
 	for _, f := range v.Fields() {
-		if !fillsIn(schema.Field(f.Name), f.Value) {
+		if !absentEquals(schema.Field(f.Name), f.Value) {
 			return false
 		}
 	}
@@ -54,7 +55,12 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 // fillsIn tells whether v is what the system itself puts where nothing is
 // declared.
 func fillsIn(schema *model.Schema, v model.Value) bool {
-	return (schema != nil && (schema.Generated || schema.Derived)) || absentEquals(schema, v)
+	if schema != nil && (schema.Generated || schema.Derived) || absentEquals(schema, v) {
+		return true
+	}
+	return v.Kind() == model.Map && !slices.ContainsFunc(v.Fields(), func(f model.Field) bool {
+		return !fillsIn(schema.Field(f.Name), f.Value)
+	})
 }
 
 // derived tells whether the system fills in fields of a declared map, too.

@@ -1,6 +1,11 @@
 package diff
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
 
 // undeclared looks at a node that the claim does not speak of. What the system
 // fills in, and what known controllers set, is nobody's drift; what was applied
@@ -8,9 +13,11 @@ import "github.com/driftd/driftd/internal/model"
 // somebody.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
-	case r.IsNull() && (absentEquals(schema, l) || w.bySystemAlone(schema)), schema != nil && schema.Volatile:
+	case schema != nil && schema.Volatile:
+	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
 	case l.Kind() == model.Map:
 		w.fields(schema, model.Value{}, r, l)
+	case r.IsNull() && l.Kind() == model.List && absentEquals(schema, l):
 	case l.Kind() == model.List && granular(schema):
 		w.elements(schema, model.Value{}, r, l)
 	case !r.IsNull():
@@ -18,6 +25,16 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	default:
 		w.extra(schema, l)
 	}
+}
+
+// saysNothing tells whether a live value means the same as none. A zero that
+// somebody set is not nothing, unless it is the default.
+func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
+	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
+		return absentEquals(schema, l)
+	}
+	hand, _ := w.writers.hand(w.writers.of(w.path), schema)
+	return hand == nil
 }
 
 // bySystemAlone tells whether an undeclared value is the system's own: one
@@ -45,7 +62,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 
 // extra judges a live value that was neither declared nor recorded.
 func (w *walk) extra(schema *model.Schema, l model.Value) {
-	if absentEquals(schema, l) || w.delegated() || w.claimedByOther() {
+	if w.saysNothing(schema, l) || w.delegated() || w.claimedByOther() {
 		return
 	}
 	absent := model.Value{}
@@ -79,29 +96,26 @@ func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
 }
 
 // extraElement looks at an element of a keyed list that the claim does not
-// speak of. It is one change when one hand put all of it there.
+// speak of. It is one change, of the worst verdict in it, unless a controller
+// owns it and a hand only touched it.
 func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 	before := len(w.found)
 	w.undeclared(schema, r, l)
-	found := w.found[before:]
-	if len(found) == 0 || l.Kind() != model.Map && l.Kind() != model.List {
+	inside := w.found[before:]
+	if len(inside) == 0 || l.Kind() != model.Map && l.Kind() != model.List || w.ownedByOthers(l) {
 		return
 	}
-	for _, f := range found[1:] {
-		if f.verdict != found[0].verdict || *f.change.Actor != *found[0].change.Actor {
-			return
-		}
-	}
-	if w.ownedByOthers(l) {
-		return
-	}
-	verdict, actor := found[0].verdict, *found[0].change.Actor
+	worst := slices.MinFunc(inside, func(a, b found) int {
+		return cmp.Or(cmp.Compare(rankVerdict(a.verdict), rankVerdict(b.verdict)), rankActor(*a.change.Actor, *b.change.Actor))
+	})
 	w.found = w.found[:before]
-	if verdict == model.Pending && r.IsNull() {
+	if worst.verdict == model.Pending && r.IsNull() {
 		r = l
 	}
-	w.add(verdict, model.Value{}, r, l, actor)
+	w.add(worst.verdict, model.Value{}, r, l, *worst.change.Actor)
 }
+
+func rankVerdict(v model.Verdict) int { return slices.Index(model.Verdicts(), v) }
 
 // ownedByOthers tells whether the element itself is a controller's, so that
 // only single fields in it were put there by hand.

@@ -145,7 +145,7 @@ func (w *writers) hand(owners []*model.Owner, schema *model.Schema) (hand *model
 		switch {
 		case w.declares(o) && keepsRecord(o):
 			return nil, o.Applies
-		case derived(schema) && o.At.Equal(w.live.Created):
+		case derived(schema) && !o.Edits && o.At.Equal(w.live.Created):
 			return nil, false
 		case w.controls(o):
 			return nil, false

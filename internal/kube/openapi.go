@@ -193,7 +193,7 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 		}
 	}
 	if each, ok := v.Get("additionalProperties"); ok && each.Kind() == model.Map {
-		s.Each = r.schema(each)
+		s.Each = entries(r.schema(each))
 	}
 	if items, ok := v.Get("items"); ok {
 		s.Each = r.schema(items)
@@ -207,6 +207,17 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 	case "set":
 		s.List = model.Set
 	}
+}
+
+// entries returns the schema of the values of a map with free names: an empty
+// scalar there is an entry all the same.
+func entries(each *model.Schema) *model.Schema {
+	if each == nil || each.Fields != nil || each.Each != nil {
+		return each
+	}
+	own := *each
+	own.Content = true
+	return &own
 }
 
 // withDefault returns the schema with a default of its own. Empty defaults say
@@ -258,9 +269,9 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 
 // metadata returns the schemas of labels and annotations.
 func (r *schemaReader) metadata() map[string]*model.Schema {
-	labels := &model.Schema{Each: &model.Schema{}, Foreign: r.foreign(),
+	labels := &model.Schema{Each: &model.Schema{Content: true}, Foreign: r.foreign(),
 		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Generated: true}}}
-	annotations := &model.Schema{Each: &model.Schema{}, Foreign: labels.Foreign,
+	annotations := &model.Schema{Each: &model.Schema{Content: true}, Foreign: labels.Foreign,
 		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}}}
 	return map[string]*model.Schema{"labels": labels, "annotations": annotations}
 }

@@ -49,7 +49,7 @@ func podSeverities(name string) []model.SeverityRule {
 		{Verdicts: touched, Path: spec + "containers.image", Severity: model.High, Reason: "other code runs"},
 		{Verdicts: touched, Path: spec + "initContainers.image", Severity: model.High, Reason: "other code runs"},
 	}
-	for _, field := range []string{"containers.securityContext", "securityContext", "serviceAccountName", "hostNetwork", "hostPID", "hostIPC"} {
+	for _, field := range []string{"volumes.hostPath", "containers.securityContext", "securityContext", "serviceAccountName", "hostNetwork", "hostPID", "hostIPC"} {
 		rules = append(rules, model.SeverityRule{Verdicts: touched, Path: spec + field, Severity: model.High,
 			Reason: "decides what the pod may do"})
 	}

@@ -18,6 +18,9 @@ type Schema struct {
 	Format Format
 	// Default is the value that the system fills in when none is given.
 	Default *Value
+	// Content tells that an empty value says something: an entry of a map with
+	// free names is there or is not.
+	Content bool
 	// Generated tells that the system allocates a value when none is declared,
 	// so that an undeclared one is never drift.
 	Generated bool
