@@ -168,15 +168,16 @@ func (e *Engine) read(parent context.Context, d Declaration) read {
 	e.mu.Lock()
 	before := e.reads[d.Name].declaration.Claims
 	e.mu.Unlock()
-	declaration.Claims = since(before, declaration.Claims, started)
+	declaration.Claims = since(before, declaration.Claims, declaration.Revised)
 	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
 }
 
-// since notes on the claims when they last changed, as far as that was seen:
-// between this reading of their declaration and the one before. A claim that
+// since notes on the claims when they last changed, as far as that was seen: by
+// the commit that was read now, and not by the one that was read before. The
+// time of reading would not do: it may be later than the apply. A claim that
 // knows better keeps its own time.
-func since(before, claims []model.Claim, now time.Time) []model.Claim {
-	if len(before) == 0 {
+func since(before, claims []model.Claim, revised time.Time) []model.Claim {
+	if len(before) == 0 || revised.IsZero() {
 		return claims
 	}
 	type id struct{ kind, id string }
@@ -190,7 +191,7 @@ func since(before, claims []model.Claim, now time.Time) []model.Claim {
 		if !c.Since.IsZero() {
 			continue
 		}
-		c.Since = now
+		c.Since = revised
 		if old := known[id{c.Kind, c.ID}]; old != nil && old.Value.Equal(c.Value) {
 			c.Since = old.Since
 		}

@@ -362,6 +362,9 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 	if first := since(nil, before, at(2)); !first[2].Since.IsZero() {
 		t.Error("a first reading knows nothing of times")
 	}
+	if folder := since(before, []model.Claim{c("changed", "2", time.Time{})}, time.Time{}); !folder[0].Since.IsZero() {
+		t.Error("a folder does not say when it changed")
+	}
 }
 
 func TestUnreadKindsHaveNotVanished(t *testing.T) {

@@ -221,8 +221,9 @@ type Declaration struct {
 	Name string
 	// Governs are the names of the sources that it speaks of.
 	Governs []string
-	// Revision is the commit that was read, or "".
+	// Revision is the commit that was read, or "", and Revised its time.
 	Revision string
+	Revised  time.Time
 	// Claims are sorted by kind, id and address.
 	Claims []Claim
 	// Scopes are where everything live is expected to be declared.

@@ -37,7 +37,7 @@ func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
 	}
 	kube.RelateClaims(claims)
 	return model.Declaration{
-		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision,
+		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
 		Claims: claims, Scopes: kube.Scopes(claims), Problems: sorted(c.problems), Kinds: own,
 	}, nil
 }

@@ -90,7 +90,7 @@ func TestGit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, claims(d)); diff != "" || len(d.Problems) > 0 || d.Revision != hash.String() {
+			if diff := cmp.Diff(tc.want, claims(d)); diff != "" || len(d.Problems) > 0 || d.Revision != hash.String() || d.Revised.Unix() != 1_700_000_000 {
 				t.Errorf("%s: at %s (-want +got):\n%s%v", tc.reason, d.Revision, diff, d.Problems)
 			}
 		})

@@ -84,7 +84,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		d, err = l.read(ctx, &tree{
-			files: c.Files, root: l.config.root(), prefix: l.config.label(), revision: c.Hash,
+			files: c.Files, root: l.config.root(), prefix: l.config.label(), revision: c.Hash, revised: c.When,
 			kustomize: newMountedFS(c.Files, l.config.MaxFileSize), mount: mountPoint,
 			where: fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash),
 		})

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
@@ -29,8 +30,9 @@ type tree struct {
 	mount     string
 	// where names the tree in messages.
 	where string
-	// revision is the commit, or "".
+	// revision is the commit, or "", and revised its time.
 	revision string
+	revised  time.Time
 	close    func() error
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -95,6 +96,8 @@ func (r *Repository) useWeb() error {
 type Commit struct {
 	// Hash is the full commit hash.
 	Hash string
+	// When is the time of the commit, after its committer's clock.
+	When time.Time
 	// Files are the commit's files; symbolic links are followed within it.
 	Files *FS
 }
@@ -165,7 +168,7 @@ func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read f
 // readCommit returns read's error, unless the repository itself is to blame.
 func readCommit(s storage.Storer, commit *object.Commit, read func(Commit) error) error {
 	files := newFS(s, commit)
-	err := read(Commit{Hash: commit.Hash.String(), Files: files})
+	err := read(Commit{Hash: commit.Hash.String(), When: commit.Committer.When.UTC(), Files: files})
 	if damage := files.damage(); damage != nil {
 		return damage
 	}
