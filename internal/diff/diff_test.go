@@ -376,6 +376,48 @@ func tree() *rapid.Generator[model.Value] {
 	})
 }
 
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	net := model.Schema{Format: model.PropertyString, Keys: []string{"model"},
+		Fields: map[string]*model.Schema{"firewall": {Format: model.Boolean}, "mac": {Format: model.CaseFold}}}
+	document := model.Schema{Format: model.JSON, Fields: map[string]*model.Schema{"cpu": {Format: model.Quantity}}}
+	for _, tc := range []struct {
+		reason string
+		schema model.Schema
+		a, b   string
+		want   bool
+	}{
+		{"on is 1", model.Schema{Format: model.Boolean}, `"on"`, `1`, true},
+		{"off is not yes", model.Schema{Format: model.Boolean}, `"off"`, `"yes"`, false},
+		{"what is no boolean equals itself only", model.Schema{Format: model.Boolean}, `"maybe"`, `"perhaps"`, false},
+		{"one moment in two zones", model.Schema{Format: model.Instant}, `"2026-01-01T01:00:00+01:00"`, `"2026-01-01T00:00:00Z"`, true},
+		{"90s is 1m30s", model.Schema{Format: model.Duration}, `"90s"`, `"1m30s"`, true},
+		{"an address in two notations", model.Schema{Format: model.Address}, `"2001:db8::1"`, `"2001:0db8:0:0::1"`, true},
+		{"an address is its own prefix", model.Schema{Format: model.Address}, `"10.0.0.1"`, `"10.0.0.1/32"`, true},
+		{"a prefix of another length", model.Schema{Format: model.Address}, `"10.0.0.1/24"`, `"10.0.0.1/25"`, false},
+		{"case folded", model.Schema{Format: model.CaseFold}, `"BC:24:11"`, `"bc:24:11"`, true},
+		{"base64 with line breaks", model.Schema{Format: model.Base64}, `"aGVs\nbG8="`, `"aGVsbG8="`, true},
+		{"JSON in another order, by schema", document, `"{\"cpu\":\"1\",\"a\":1}"`, `"{\"a\": 1.0, \"cpu\": \"1000m\"}"`, true},
+		{"other JSON", document, `"{\"a\":1}"`, `"{\"a\":2}"`, false},
+		{"broken JSON equals itself only", document, `"{"`, `"{ "`, false},
+		{"properties in any order, with the default key", net, `"virtio,mac=AA,firewall=1"`, `"firewall=on,mac=aa,model=virtio"`, true},
+		{"another property", net, `"virtio,mac=AA"`, `"virtio,mac=AB"`, false},
+		{"a property more", net, `"virtio"`, `"virtio,tag=5"`, false},
+		{"a property twice is no property string", net, `"tag=5,tag=6"`, `"tag=6,tag=5"`, false},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			if got := Equal(&tc.schema, value(t, tc.a), value(t, tc.b)); got != tc.want {
+				t.Errorf("%s and %s: %t", tc.a, tc.b, got)
+			}
+		})
+	}
+	digest := model.DigestOf("aa")
+	if Equal(&model.Schema{Format: model.CaseFold}, digest, model.StringOf("aa")) {
+		t.Error("a digest equals the text that spells it")
+	}
+}
+
 func TestSelfIsInSync(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -155,6 +155,7 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 	if a.Kind() == b.Kind() && a.Text() == b.Text() {
 		return true
 	}
+	// Lists, maps and digests have one spelling.
 	if schema == nil || a.Kind() >= model.List || b.Kind() >= model.List {
 		return false
 	}
@@ -175,8 +176,24 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 		return strings.EqualFold(a.Text(), b.Text())
 	case model.Base64:
 		return withoutSpace(a.Text()) == withoutSpace(b.Text())
+	case model.JSON:
+		return sameInside(schema, parseJSON, a, b)
+	case model.PropertyString:
+		return sameInside(schema, func(s string) (model.Value, error) { return parseProperties(schema, s) }, a, b)
 	}
 	return false
+}
+
+// sameInside compares the trees that two texts hold, by the rest of the schema.
+func sameInside(schema *model.Schema, parse func(string) (model.Value, error), a, b model.Value) bool {
+	x, err := parse(a.Text())
+	if err != nil {
+		return false
+	}
+	y, err := parse(b.Text())
+	inside := *schema
+	inside.Format, inside.Default = model.Plain, nil
+	return err == nil && Equal(&inside, x, y)
 }
 
 // sameBy compares what two spellings mean; a spelling that has no meaning is

@@ -102,7 +102,7 @@ func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 	before := len(w.found)
 	w.undeclared(schema, r, l)
 	inside := w.found[before:]
-	if len(inside) == 0 || l.Kind() != model.Map && l.Kind() != model.List || w.ownedByOthers(l) {
+	if len(inside) == 0 || l.Kind() != model.Map && l.Kind() != model.List || w.ownedByController() {
 		return
 	}
 	worst := slices.MinFunc(inside, func(a, b found) int {
@@ -117,17 +117,13 @@ func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 
 func rankVerdict(v model.Verdict) int { return slices.Index(model.Verdicts(), v) }
 
-// ownedByOthers tells whether the element itself is a controller's, so that
+// ownedByController tells whether the element itself is a controller's, so that
 // only single fields in it were put there by hand.
-func (w *walk) ownedByOthers(l model.Value) bool {
+func (w *walk) ownedByController() bool {
 	steps := w.path.steps()
-	for i := range w.live.Owners {
-		o := &w.live.Owners[i]
-		if w.writers.controls(o) && !w.writers.declares(o) && o.Fields.Depth(steps) == len(steps) {
-			return true
-		}
-	}
-	return l.IsNull()
+	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
+		return w.writers.controls(&o) && !w.writers.declares(&o) && o.Fields.Depth(steps) == len(steps)
+	})
 }
 
 // claimedByOther tells whether another claim on the resource speaks of the

@@ -83,6 +83,34 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
+func parseJSON(s string) (model.Value, error) {
+	var v model.Value
+	err := v.UnmarshalJSON([]byte(s))
+	return v, err
+}
+
+// parseProperties reads "a=1,b=2". A part without a name is the value of the
+// first of the schema's keys, where it has one; names count once.
+func parseProperties(schema *model.Schema, s string) (model.Value, error) {
+	var fields []model.Field
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(s, ",") {
+		name, value, named := strings.Cut(part, "=")
+		if !named {
+			if len(schema.Keys) == 0 {
+				return model.Value{}, errSpelling
+			}
+			name, value = schema.Keys[0], part
+		}
+		if seen[name] {
+			return model.Value{}, errSpelling
+		}
+		seen[name] = true
+		fields = append(fields, model.Field{Name: name, Value: model.StringOf(value)})
+	}
+	return model.MapOf(fields...), nil
+}
+
 // withoutSpace drops what base64 does not count.
 func withoutSpace(s string) string { return strings.Join(strings.Fields(s), "") }
 

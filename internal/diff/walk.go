@@ -125,8 +125,8 @@ func (w *walk) elements(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// element compares one element. One that is there on one side only is reported
-// as a whole where one hand put it there, or took it away.
+// element compares one element. One that is declared and not live is reported
+// as a whole.
 func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 	switch {
 	case d.IsNull():
@@ -205,7 +205,7 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 // differingMaps pairs the elements of two lists of equal length that have no
 // equal on the other side, when all of them are maps; nil otherwise.
 func differingMaps(schema *model.Schema, d, l model.Value) [][2]int {
-	left, right := unpaired(listOrdered(schema), d.Items(), l.Items())
+	left, right := unpaired(schema, d.Items(), l.Items())
 	pairs := make([][2]int, 0, len(left))
 	for k, i := range left {
 		if d.Items()[i].Kind() != model.Map || l.Items()[right[k]].Kind() != model.Map {
@@ -219,13 +219,6 @@ func differingMaps(schema *model.Schema, d, l model.Value) [][2]int {
 		}
 	}
 	return pairs
-}
-
-func listOrdered(schema *model.Schema) *model.Schema {
-	if schema == nil {
-		return &model.Schema{}
-	}
-	return schema
 }
 
 func itemAt(v model.Value, i int) model.Value {

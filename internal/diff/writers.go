@@ -192,7 +192,7 @@ func (w *walk) removedBy() model.Actor {
 		return noWriters()
 	}
 	hands := w.handsSinceApply()
-	beside := w.path[:len(w.path)-1].steps()
+	beside := w.path[:max(0, len(w.path)-1)].steps()
 	if len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside) {
 		actor := w.actor(hands[0])
 		actor.Evidence += " beside the removed field, the only one since the last apply"

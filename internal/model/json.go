@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -88,6 +89,9 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return fmt.Errorf("decode value: %w", err)
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("decode value: something stands after it")
+	}
 	*v = got
 	return nil
 }
@@ -155,11 +159,14 @@ func decodeMap(dec *json.Decoder) (Value, error) {
 	return MapOf(fields...), closing(dec)
 }
 
+// closing takes the bracket that ends a list or a map; a text that ends before
+// it is an error.
 func closing(dec *json.Decoder) error {
-	if _, err := dec.Token(); err != nil && err != io.EOF {
-		return err
+	_, err := dec.Token()
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
 	}
-	return nil
+	return err
 }
 
 // SecretText is what a person sees where a secret stands.

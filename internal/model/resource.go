@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -15,21 +14,12 @@ type Key struct {
 	ID     string `json:"resource"`
 }
 
-// String returns "source/type/kind/id", the form that ParseKey reads.
+// String returns "source/type/kind/id".
 func (k Key) String() string { return k.Source + "/" + k.Kind + "/" + k.ID }
 
 // Compare orders keys by source, kind and id.
 func (k Key) Compare(l Key) int {
 	return cmp.Or(cmp.Compare(k.Source, l.Source), cmp.Compare(k.Kind, l.Kind), cmp.Compare(k.ID, l.ID))
-}
-
-// ParseKey reads what Key.String wrote.
-func ParseKey(s string) (Key, error) {
-	part := strings.SplitN(s, "/", 4)
-	if len(part) != 4 || part[3] == "" {
-		return Key{}, fmt.Errorf("key %q: want source/type/kind/id, as in prod/kubernetes/Deployment.apps/shop/web", s)
-	}
-	return Key{Source: part[0], Kind: part[1] + "/" + part[2], ID: part[3]}, nil
 }
 
 // A Resource is one live object.

@@ -12,7 +12,8 @@ type Schema struct {
 	Atomic bool
 	// List says how the elements of a list are paired.
 	List ListType
-	// Keys are the fields that name an element of a Keyed list.
+	// Keys are the fields that name an element of a Keyed list, or the default
+	// key of a PropertyString.
 	Keys []string
 	// Format says which spellings of a scalar are one value.
 	Format Format
@@ -32,8 +33,6 @@ type Schema struct {
 	// Foreign are prefixes of names of a map's fields that controllers and
 	// delivery tools put beside what is declared.
 	Foreign []string
-	// Secret tells that the field's scalars are sensitive.
-	Secret bool
 	// Closed tells that every default below is known, so that a live value
 	// that nobody declared and that is no default was put there by somebody,
 	// even where the system keeps no record of writers.
@@ -60,8 +59,9 @@ type Format uint8
 // "80" and 80 for one; Boolean takes 0, 1, yes, no, on, off, true and false;
 // Instant is an RFC 3339 time; Duration a Go duration ("90s" is "1m30s");
 // CaseFold ignores case; Address is an IP address or prefix in any notation;
-// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order;
-// Base64 does not count line breaks.
+// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order, where
+// a part without a name is the first of Schema.Keys; both go by the schema's
+// Fields and Each. Base64 does not count line breaks.
 const (
 	Plain Format = iota
 	Quantity
