@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -112,19 +111,6 @@ func (c *Client) History(ctx context.Context, key string) (h History, err error)
 func (c *Client) Diff(ctx context.Context, source, from, to string) (d Diff, err error) {
 	err = c.do(ctx, http.MethodGet, "diff", url.Values{"source": {source}, "from": {from}, "to": {to}}, &d)
 	return d, err
-}
-
-// Runs returns the newest runs, newest first.
-func (c *Client) Runs(ctx context.Context, limit int) ([]model.Run, error) {
-	var r Runs
-	err := c.do(ctx, http.MethodGet, "runs", url.Values{"limit": {strconv.Itoa(limit)}}, &r)
-	return r.Runs, err
-}
-
-// Status returns what the API answers from.
-func (c *Client) Status(ctx context.Context) (s Status, err error) {
-	err = c.do(ctx, http.MethodGet, "status", nil, &s)
-	return s, err
 }
 
 // Scan has the daemon look at the named sources, or at all of them, and

@@ -40,14 +40,6 @@ func TestClientInProcess(t *testing.T) {
 	if err != nil || len(diff.Resources) != 3 || !diff.To.Equal(now()) {
 		t.Errorf("Diff() = %+v, %v", diff, err)
 	}
-	runs, err := c.Runs(ctx, 5)
-	if err != nil || len(runs) != 2 {
-		t.Errorf("Runs() = %+v, %v", runs, err)
-	}
-	status, err := c.Status(ctx)
-	if err != nil || !status.Daemon || status.LastRun == nil || status.Version != "1.2.3" {
-		t.Errorf("Status() = %+v, %v", status, err)
-	}
 	report, err = c.Scan(ctx, []string{"prod", "edge"})
 	if err != nil || report.Scan.ID != "prod+edge" {
 		t.Errorf("Scan() = %+v, %v", report, err)
@@ -144,7 +136,7 @@ func TestInProcess(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := &Client{HTTP: &http.Client{Transport: transport}}
-	if _, err := c.Status(over); !errors.Is(err, context.Canceled) {
+	if _, err := c.Findings(over, Query{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a request that is over = %v", err)
 	}
 }

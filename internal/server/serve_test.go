@@ -103,7 +103,7 @@ func TestSocket(t *testing.T) {
 	if err := Serve(t.Context(), second); err == nil || !strings.Contains(err.Error(), "another driftd answers there") {
 		t.Errorf("a second server = %v", err)
 	}
-	if _, err := c.Status(t.Context()); err != nil {
+	if _, err := c.Findings(t.Context(), Query{}); err != nil {
 		t.Errorf("Status() after a second server tried = %v", err)
 	}
 }
