@@ -160,18 +160,8 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 		return false
 	}
 	switch schema.Format {
-	case model.Quantity:
-		return sameBy(parseQuantity, (*big.Rat).Cmp, a, b)
 	case model.IntOrString:
 		return a.Text() == b.Text()
-	case model.Boolean:
-		return sameBy(parseBoolean, compareBools, a, b)
-	case model.Instant:
-		return sameBy(parseInstant, time.Time.Compare, a, b)
-	case model.Duration:
-		return sameBy(time.ParseDuration, cmp.Compare[time.Duration], a, b)
-	case model.Address:
-		return sameBy(parseAddress, netip.Prefix.Compare, a, b)
 	case model.CaseFold:
 		return strings.EqualFold(a.Text(), b.Text())
 	case model.Base64:
@@ -180,6 +170,23 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 		return sameInside(schema, parseJSON, a, b)
 	case model.PropertyString:
 		return sameInside(schema, func(s string) (model.Value, error) { return parseProperties(schema, s) }, a, b)
+	}
+	return sameMeaning(schema.Format, a, b)
+}
+
+// sameMeaning compares two spellings by what a format reads in them.
+func sameMeaning(format model.Format, a, b model.Value) bool {
+	switch format {
+	case model.Quantity:
+		return sameBy(parseQuantity, (*big.Rat).Cmp, a, b)
+	case model.Boolean:
+		return sameBy(parseBoolean, compareBools, a, b)
+	case model.Instant:
+		return sameBy(parseInstant, time.Time.Compare, a, b)
+	case model.Duration:
+		return sameBy(time.ParseDuration, cmp.Compare[time.Duration], a, b)
+	case model.Address:
+		return sameBy(parseAddress, netip.Prefix.Compare, a, b)
 	}
 	return false
 }
