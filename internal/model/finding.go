@@ -89,7 +89,9 @@ type Change struct {
 	Declared *Value `json:"declared,omitempty"`
 	Recorded *Value `json:"recorded,omitempty"`
 	Live     *Value `json:"live,omitempty"`
-	Secret   bool   `json:"secret"`
+	// Running is what is in effect until a restart, where Live waits for one.
+	Running *Value `json:"running,omitempty"`
+	Secret  bool   `json:"secret"`
 	// Claims are the values of each declaration, where they dispute.
 	Claims []ClaimedValue `json:"claims,omitempty"`
 	// Actor is set where it differs from the finding's.
@@ -133,7 +135,7 @@ type Finding struct {
 func (f Finding) Public() Finding {
 	changes := make([]Change, len(f.Changes))
 	for i, c := range f.Changes {
-		c.Declared, c.Recorded, c.Live = public(c.Declared), public(c.Recorded), public(c.Live)
+		c.Declared, c.Recorded, c.Live, c.Running = public(c.Declared), public(c.Recorded), public(c.Live), public(c.Running)
 		claims := make([]ClaimedValue, len(c.Claims))
 		for j, claim := range c.Claims {
 			claim.Value = claim.Value.Public()

@@ -51,6 +51,45 @@ type Resource struct {
 	// Delegated lists fields that another object decides, by path, with the
 	// name of that object ("HorizontalPodAutoscaler web").
 	Delegated []Delegation
+	// Running lists the top-level fields of Value that the system accepted and
+	// that wait for a restart, with what is in effect until then; null stands
+	// for a field that is not set until then. Sorted by name.
+	Running []Field
+	// Parent is the resource that this one belongs to, and that speaks for it
+	// while nobody manages the parent; zero where there is none.
+	Parent Ref
+}
+
+// A Ref names a resource within a source.
+type Ref struct{ Kind, ID string }
+
+// A Trace is one entry of a live system's log of who did what.
+type Trace struct {
+	Ref
+	// Deed is what was done.
+	Deed Deed
+	// Fields are the top-level fields of Resource.Value that the entry names;
+	// empty when it names none, and then it may have been any.
+	Fields []string
+	// Actor says who, when, and by which evidence.
+	Actor Actor
+}
+
+// A Deed is what a Trace tells of.
+type Deed uint8
+
+// The deeds.
+const (
+	Edited Deed = iota
+	Created
+	Deleted
+)
+
+// Unread is a resource that is known to exist and could not be read.
+type Unread struct {
+	Ref
+	// Reason says why, and what to do.
+	Reason string
 }
 
 // LastWriter names who wrote the resource last, after its Owners.
@@ -137,6 +176,12 @@ type Snapshot struct {
 	Kinds map[string]*Kind
 	// Version is the source's own version, for the run record.
 	Version string
+	// Unread are resources that exist and could not be read, sorted by kind and
+	// id: they are neither compared nor missing.
+	Unread []Unread
+	// Traces are what the source's own logs tell of who did what, sorted by
+	// kind, id and time.
+	Traces []Trace
 }
 
 // Coverage says of one scope whether it was fully read.
@@ -179,6 +224,8 @@ func (s *Snapshot) Covers(kind, place string) (bool, string) {
 // A Claim is what one declaration says of one resource.
 type Claim struct {
 	Declaration string
+	// Source is the source that it speaks of; "" means every governed one.
+	Source string
 	// Address is where it is written: "deploy/web.yaml:12", a Terraform address.
 	Address string
 	Kind    string
@@ -200,10 +247,38 @@ type Claim struct {
 	Recorded *Value
 	// Delegated lists fields that another declared object decides.
 	Delegated []Delegation
+	// Lens shows live resources in the claim's words; nil when it is written in
+	// the live kind's own.
+	Lens Lens
+	// RecordOnly tells that Value is what was last applied, and that what is
+	// declared is not known (a Terraform state without its configuration).
+	RecordOnly bool
+	// Complete tells that Value speaks of every field that Lens or the kind's
+	// schema knows: one that it lacks is declared absent.
+	Complete bool
+	// Template is the resource that the claimed one was made from: where Value
+	// holds a default, or nothing, what the template holds is as good.
+	Template Ref
+	// Covers are other resources that the claim speaks for without comparing
+	// them: they are not unmanaged.
+	Covers []Ref
 	// Since is when the declaration last changed; zero where unknown.
 	Since time.Time
 	// Unchecked says why the claim cannot be compared; "" when it can.
 	Unchecked string
+}
+
+// A Lens shows live resources in the words of a declaration, such as the
+// attributes of a Terraform type. It is pure, and one Lens serves every claim
+// that uses the same words.
+type Lens interface {
+	// Schema compares what View returns with what is declared.
+	Schema() *Schema
+	// View returns a value of the live kind in the declaration's words.
+	View(live Value) Value
+	// LivePath returns the path in live that stands behind one of View's
+	// ("net1.bridge" behind "network_device[1].bridge"), or "".
+	LivePath(live Value, path string) string
 }
 
 // A Declaration is one look at one place where intent is written.
@@ -223,6 +298,38 @@ type Declaration struct {
 	Problems []Problem
 	// Kinds that the declaration itself defines (custom resources).
 	Kinds map[string]*Kind
+	// Live is what the declaration's own engine saw of the live side (a
+	// Terraform plan reads it through its providers); nil when it reads none.
+	// Its Source is the declaration's name.
+	Live *Snapshot
+	// States are the records that were read, by address.
+	States []StateRead
+	// Tally says how much of what is declared could be compared at all; nil
+	// where that is not counted.
+	Tally *Tally
+}
+
+// A StateRead is one record of what was applied, as it was read.
+type StateRead struct {
+	// Address is where it lies: "./terraform.tfstate", "s3://bucket/key".
+	Address string `json:"address"`
+	Lineage string `json:"lineage"`
+	Serial  int64  `json:"serial"`
+	// Hash is the SHA-256 of its content, in hex.
+	Hash string `json:"hash"`
+}
+
+// A Tally counts what a declaration holds: Resources = Compared + Without +
+// Unmapped + Unchecked.
+type Tally struct {
+	Resources int `json:"resources"`
+	Compared  int `json:"compared"`
+	// Without counts those of types that have no live side (an action, a random
+	// number).
+	Without int `json:"without_live_side"`
+	// Unmapped counts, by type, those that no mapping table speaks of.
+	Unmapped  map[string]int `json:"unmapped"`
+	Unchecked int            `json:"unchecked"`
 }
 
 // A Scope is a kind in a place; an empty half stands for all.
@@ -252,6 +359,10 @@ type Subject struct {
 	Claims []*Claim
 	// Unread says why absence proves nothing; "" when it does.
 	Unread string
+	// Traces are what the source's logs tell of it, by time.
+	Traces []Trace
+	// Templates are the live resources that claims name as their template.
+	Templates map[Ref]*Resource
 	// Governed tells that a declaration is expected to speak of it.
 	Governed bool
 }

@@ -46,6 +46,10 @@ type DeclarationRun struct {
 	Claims   int           `json:"claims"`
 	Problems []Problem     `json:"problems"`
 	Err      string        `json:"error"`
+	// Tally says how much of it could be compared at all.
+	Tally *Tally `json:"tally,omitempty"`
+	// States are the records that the next reading is held against.
+	States []StateRead `json:"states,omitempty"`
 }
 
 // A Summary counts what a scan judged. Resources are those that somebody

@@ -33,6 +33,18 @@ type Schema struct {
 	// Foreign are prefixes of names of a map's fields that controllers and
 	// delivery tools put beside what is declared.
 	Foreign []string
+	// Location tells that the field says where the object lies: another value
+	// there means that it was moved.
+	Location bool
+	// Optional tells that leaving the field out leaves it to whoever sets it,
+	// even in a claim that is complete.
+	Optional bool
+	// Stray tells that nothing in the claim's words can declare the field: a
+	// value that is not the default was put there by somebody.
+	Stray bool
+	// Masked tells that the system never shows the value: it cannot be compared,
+	// and only a log can tell that somebody changed it.
+	Masked bool
 	// Closed tells that every default below is known, so that a live value
 	// that nobody declared and that is no default was put there by somebody,
 	// even where the system keeps no record of writers.
@@ -44,12 +56,14 @@ type ListType uint8
 
 // The list types. An Ordered list is one value whose order counts; of a Bag,
 // order does not count; a Set has scalar elements that are owned one by one; a
-// Keyed list has elements named by Schema.Keys.
+// Keyed list has elements named by Schema.Keys. The elements of a Sequence are
+// paired by what they hold, in order, and reported by position.
 const (
 	Ordered ListType = iota
 	Bag
 	Set
 	Keyed
+	Sequence
 )
 
 // Format says which spellings of a scalar are one value.
