@@ -189,7 +189,7 @@ func fits(rule model.SeverityRule, o *model.Outcome) bool {
 		return true
 	}
 	return slices.ContainsFunc(o.Changes, func(c model.Change) bool {
-		path := withoutKeys(c.Path)
+		path := withoutKeys(cmp.Or(c.LivePath, c.Path))
 		return path == rule.Path || strings.HasPrefix(path, rule.Path+".")
 	})
 }

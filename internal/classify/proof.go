@@ -62,6 +62,10 @@ func (p proof) over(f *model.Finding) bool {
 	if judged := p.judged[f.Key]; judged != nil {
 		return judged.Checked()
 	}
+	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
+	if slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Ref == ref }) {
+		return false
+	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
 	return covered
 }

@@ -28,21 +28,29 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 		return outcomes
 	}
 	if s.Live == nil {
-		return append(outcomes, absent(claims[0]))
+		return append(outcomes, absent(s, claims[0]))
 	}
 	disputes := disputed(s, claims)
 	if len(disputes) > 0 {
-		outcomes = append(outcomes, model.Outcome{Verdict: model.Disputed, Claim: claims[0], Changes: disputes,
-			Actor: model.UnknownActor("two declarations differ; nobody needs to have touched the resource")})
+		outcomes = append(outcomes, disputeOutcome(claims[0], disputes))
 	}
 	return append(outcomes, compareClaims(s, claims, disputes, o)...)
+}
+
+func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
+	changes := make([]model.Change, len(disputes))
+	for i := range disputes {
+		changes[i] = disputes[i].change
+	}
+	return model.Outcome{Verdict: model.Disputed, Claim: c, Changes: changes,
+		Actor: model.UnknownActor("two declarations differ; nobody needs to have touched the resource")}
 }
 
 func unclaimed(s *model.Subject) []model.Outcome {
 	if s.Live == nil || !s.Governed || s.Live.Automatic != "" {
 		return nil
 	}
-	return []model.Outcome{{Verdict: model.Unmanaged, Actor: creator(s.Live)}}
+	return []model.Outcome{{Verdict: model.Unmanaged, Actor: creator(s)}}
 }
 
 // checkable returns the claims that can be compared, and an outcome for each
@@ -75,41 +83,70 @@ func otherVersion(kind *model.Kind, version string) bool {
 	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.Alike, version)
 }
 
-func absent(c *model.Claim) model.Outcome {
-	return model.Outcome{Verdict: model.Missing, Claim: c,
-		Actor: model.UnknownActor("the source keeps no record of deletions")}
+func absent(s *model.Subject, c *model.Claim) model.Outcome {
+	return model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s)}
 }
 
 // compareClaims compares every claim with the live resource. What several
-// claims agree on is said once, of the first.
-func compareClaims(s *model.Subject, claims []*model.Claim, disputes []model.Change, o Options) []model.Outcome {
-	said := map[string]bool{}
+// claims in the same words agree on is said once, of the first.
+func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) []model.Outcome {
+	said := map[saying]bool{}
 	for _, d := range disputes {
-		said[d.Path] = true
+		said[d.about] = true
 	}
 	var outcomes []model.Outcome
 	for i, c := range claims {
-		w := newWalk(s, c, o)
-		for j, other := range claims {
-			if j != i {
-				w.others = append(w.others, other.Value)
-			}
+		others := sameWords(claims, i)
+		found := slices.DeleteFunc(compareClaim(s, c, others, o), func(f found) bool { return said[saying{c.Lens, f.change.Path}] })
+		for _, f := range found {
+			said[saying{c.Lens, f.change.Path}] = true
 		}
-		w.node(w.schema, c.Value, w.record.value, s.Live.Value)
-		outcomes = append(outcomes, w.outcomes(said)...)
+		outcomes = append(outcomes, byVerdict(c, found)...)
 	}
 	return outcomes
 }
 
-// outcomes groups what the walk found by verdict, worst first.
-func (w *walk) outcomes(said map[string]bool) []model.Outcome {
+// A saying is a field, in the words of the claim that speaks of it.
+type saying struct {
+	lens model.Lens
+	path string
+}
+
+// sameWords returns the values of the other claims that are written in the
+// words of claims[i].
+func sameWords(claims []*model.Claim, i int) []model.Value {
+	var values []model.Value
+	for j, other := range claims {
+		if j != i && other.Lens == claims[i].Lens {
+			values = append(values, other.Value)
+		}
+	}
+	return values
+}
+
+// compareClaim compares one claim with what the source holds, and, where some
+// of that waits for a restart, with what is in effect until then.
+func compareClaim(s *model.Subject, c *model.Claim, others []model.Value, o Options) []found {
+	held := newWalk(s, c, s.Live.Value, o)
+	held.others = others
+	held.run()
+	if len(s.Live.Running) == 0 {
+		return held.found
+	}
+	effective := newWalk(s, c, inEffect(s.Live), o)
+	effective.others = others
+	effective.run()
+	return waiting(held.found, effective.found)
+}
+
+// byVerdict groups what was found by verdict, worst first.
+func byVerdict(c *model.Claim, all []found) []model.Outcome {
 	var outcomes []model.Outcome
 	for _, verdict := range model.Verdicts() {
 		var changes []model.Change
 		reason := ""
-		for _, f := range w.found {
-			if f.verdict == verdict && !said[f.change.Path] {
-				said[f.change.Path] = true
+		for _, f := range all {
+			if f.verdict == verdict {
 				changes = append(changes, f.change)
 				reason = cmp.Or(reason, f.reason)
 			}
@@ -117,8 +154,8 @@ func (w *walk) outcomes(said map[string]bool) []model.Outcome {
 		if len(changes) == 0 {
 			continue
 		}
-		slices.SortFunc(changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
-		out := model.Outcome{Verdict: verdict, Claim: w.claim, Changes: changes, Reason: reason}
+		slices.SortStableFunc(changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
+		out := model.Outcome{Verdict: verdict, Claim: c, Changes: changes, Reason: reason}
 		out.Actor = liftActor(out.Changes)
 		outcomes = append(outcomes, out)
 	}

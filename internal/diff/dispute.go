@@ -7,41 +7,45 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// disputed returns the fields for which two claims name different values,
-// each once with every claim's value, sorted by path.
-func disputed(s *model.Subject, claims []*model.Claim) []model.Change {
+// disputed returns the fields for which two claims in the same words name
+// different values, each once with every claim's value, sorted by path.
+func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 	if len(claims) < 2 {
 		return nil
 	}
-	var schema *model.Schema
-	if s.Kind != nil {
-		schema = s.Kind.Schema
-	}
-	byPath := map[string]path{}
+	byPath := map[saying]path{}
 	for i, c := range claims {
 		for _, other := range claims[i+1:] {
-			d := disagreement{paths: byPath}
-			d.node(schema, c.Value, other.Value)
+			if other.Lens == c.Lens {
+				d := disagreement{lens: c.Lens, paths: byPath}
+				d.node(wordsOf(s, c.Lens).schema, c.Value, other.Value)
+			}
 		}
 	}
-	changes := make([]model.Change, 0, len(byPath))
-	for text, p := range byPath {
-		changes = append(changes, dispute(s, claims, text, p))
+	disputes := make([]dispute, 0, len(byPath))
+	for about, p := range byPath {
+		disputes = append(disputes, dispute{about, disputeOver(s, claims, about, p)})
 	}
-	slices.SortFunc(changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
-	return changes
+	slices.SortFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.about.path, b.about.path) })
+	return disputes
 }
 
-func dispute(s *model.Subject, claims []*model.Claim, text string, p path) model.Change {
-	change := model.Change{Path: text}
+// A dispute is a field that claims disagree on.
+type dispute struct {
+	about  saying
+	change model.Change
+}
+
+func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path) model.Change {
+	change := model.Change{Path: about.path}
 	actor := model.UnknownActor("two declarations differ")
 	change.Actor = &actor
-	if live, ok := lookUp(s.Live.Value, p); ok {
+	if live, ok := lookUp(wordsOf(s, about.lens).live, p); ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
 	for _, c := range claims {
 		v, ok := lookUp(c.Value, p)
-		if !ok {
+		if !ok || c.Lens != about.lens {
 			continue
 		}
 		if change.Declared == nil {
@@ -53,9 +57,26 @@ func dispute(s *model.Subject, claims []*model.Claim, text string, p path) model
 	return change
 }
 
+// words are how a live resource and its schema look to claims of one kind.
+type words struct {
+	schema *model.Schema
+	live   model.Value
+}
+
+func wordsOf(s *model.Subject, lens model.Lens) words {
+	switch {
+	case lens != nil:
+		return words{lens.Schema(), lens.View(s.Live.Value)}
+	case s.Kind != nil:
+		return words{s.Kind.Schema, s.Live.Value}
+	}
+	return words{nil, s.Live.Value}
+}
+
 // A disagreement collects the paths at which two trees both speak and differ.
 type disagreement struct {
-	paths map[string]path
+	lens  model.Lens
+	paths map[saying]path
 	path  path
 }
 
@@ -70,15 +91,21 @@ func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
 		}
 	case a.Kind() == model.List && b.Kind() == model.List && granular(schema):
 		d.elements(schema, a, b)
+	case sequences(schema, a, b) && alike(a, b):
+		for _, p := range pairSequence(schema, a.Items(), b.Items()) {
+			d.below(indexSegment(p.d), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
+		}
 	default:
-		d.paths[d.path.String()] = slices.Clone(d.path)
+		d.note()
 	}
 }
+
+func (d *disagreement) note() { d.paths[saying{d.lens, d.path.String()}] = slices.Clone(d.path) }
 
 func (d *disagreement) elements(schema *model.Schema, a, b model.Value) {
 	triples, ok := pairElements(schema, a.Items(), nil, b.Items())
 	if !ok {
-		d.paths[d.path.String()] = slices.Clone(d.path)
+		d.note()
 		return
 	}
 	for _, t := range triples {

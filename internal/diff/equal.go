@@ -41,6 +41,9 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema.Default != nil {
 		return v.Kind() >= model.List && v.IsEmpty() || Equal(schema, *schema.Default, v)
 	}
+	if schema.List == model.Sequence && v.Kind() == model.List {
+		return !slices.ContainsFunc(v.Items(), func(item model.Value) bool { return !absentEquals(schema.Element(), item) })
+	}
 	if v.Kind() != model.Map {
 		return v.IsEmpty()
 	}
@@ -103,6 +106,11 @@ func compareHeads(a, b []model.Field) int {
 }
 
 func equalLists(schema *model.Schema, a, b model.Value) bool {
+	if schema != nil && schema.List == model.Sequence {
+		return !slices.ContainsFunc(pairSequence(schema, a.Items(), b.Items()), func(p pairing) bool {
+			return !Equal(schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
+		})
+	}
 	if len(a.Items()) != len(b.Items()) {
 		return false
 	}

@@ -68,7 +68,7 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 	absent := model.Value{}
 	if len(w.live.Owners) == 0 {
 		if w.everyDefaultKnown(schema) {
-			w.add(model.Undeclared, absent, absent, l, noWriters())
+			w.add(model.Undeclared, absent, absent, l, w.traced())
 		}
 		return
 	}
@@ -92,7 +92,7 @@ func hasDefault(schema *model.Schema) bool {
 // everyDefaultKnown tells whether a live value that is no default, on an
 // object without a record of writers, can only be somebody's.
 func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
-	return schema != nil && !w.foreign && w.schema.Closed
+	return schema != nil && !w.foreign && (w.schema.Closed || schema.Stray)
 }
 
 // extraElement looks at an element of a keyed list that the claim does not
@@ -155,7 +155,7 @@ func (s segment) follow(v model.Value) (model.Value, bool) {
 	case model.FieldStep:
 		return v.Get(s.name)
 	case model.IndexStep:
-		return model.Value{}, false
+		return itemAt(v, s.index), s.index < len(v.Items())
 	}
 	for _, item := range v.Items() {
 		if sameElement(s.schema, item, *s.element) {

@@ -16,6 +16,8 @@ type record struct {
 
 func newRecord(live *model.Resource, c *model.Claim) record {
 	switch {
+	case c.RecordOnly:
+		return record{whole: true, value: c.Value}
 	case c.Recorded != nil:
 		return record{whole: true, value: *c.Recorded}
 	case live.LastApplied != nil && c.Written != nil:
@@ -50,7 +52,7 @@ func rewrite(recorded, written, canonical model.Value) model.Value {
 
 // differs reports a declared value that is not the live one.
 func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
-	if w.delegated() {
+	if w.delegated() || w.fromTemplate(schema, d, l) {
 		return
 	}
 	if w.record.whole {
@@ -83,10 +85,40 @@ func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
 	case Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l):
 		w.add(model.Pending, d, r, l, notApplied())
 	case Equal(schema, d, r):
-		w.add(model.Changed, d, r, l, w.changedBy())
+		w.addFor(w.basis(), changedOrMoved(schema), d, r, l, w.changedBy())
 	default:
 		w.add(model.Conflict, d, r, l, w.changedBy())
 	}
+}
+
+// changedOrMoved is the verdict on a field that was applied as declared and is
+// another one now.
+func changedOrMoved(schema *model.Schema) model.Verdict {
+	if schema != nil && schema.Location {
+		return model.Moved
+	}
+	return model.Changed
+}
+
+// basis says what a verdict without a declared side rests on.
+func (w *walk) basis() string {
+	if w.claim.RecordOnly {
+		return "differs from what was last applied; what is declared was not read"
+	}
+	return ""
+}
+
+// fromTemplate tells whether a value that the claim leaves to the default is
+// what the resource's template has, or one that the system made for it.
+func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
+	if w.template.IsNull() || !absentEquals(schema, d) {
+		return false
+	}
+	if schema != nil && schema.Generated {
+		return true
+	}
+	v, _ := lookUp(w.template, w.path)
+	return Equal(schema, v, l)
 }
 
 // bySystem tells whether a live value that was never applied is of the
@@ -150,7 +182,10 @@ func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor
 }
 
 func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
-	c := model.Change{Path: w.path.String(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
+	c := model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
+	if w.claim.RecordOnly {
+		c.Declared = nil
+	}
 	c.Secret = d.HasSecret() || r.HasSecret() || l.HasSecret()
 	w.found = append(w.found, found{verdict, c, reason})
 }

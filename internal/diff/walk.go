@@ -10,11 +10,15 @@ import (
 // A walk compares one claim with the live resource, field by field. Null
 // stands for an absent side everywhere.
 type walk struct {
+	subject *model.Subject
 	live    *model.Resource
 	claim   *model.Claim
 	schema  *model.Schema
 	record  record
 	writers *writers
+	// view is the live value in the claim's words; template is what the
+	// resource was made from, in the same words, or null.
+	view, template model.Value
 	// others are the values of the other claims on the resource.
 	others []model.Value
 	path   path
@@ -32,14 +36,23 @@ type found struct {
 	reason  string
 }
 
-func newWalk(s *model.Subject, c *model.Claim, o Options) *walk {
-	w := &walk{live: s.Live, claim: c, record: newRecord(s.Live, c)}
-	if s.Kind != nil {
+func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
+	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c)}
+	switch {
+	case c.Lens != nil:
+		w.schema, w.view = c.Lens.Schema(), c.Lens.View(live)
+	case s.Kind != nil:
 		w.schema = s.Kind.Schema
+	}
+	if s.Template != nil && c.Lens != nil {
+		w.template = c.Lens.View(s.Template.Value)
 	}
 	w.writers = &writers{live: s.Live, schema: w.schema, declared: c.Value, controller: o.Controller}
 	return w
 }
+
+// run compares the whole resource.
+func (w *walk) run() { w.node(w.schema, w.claim.Value, w.record.value, w.view) }
 
 func (w *walk) push(s segment) { w.path = append(w.path, s) }
 
@@ -49,15 +62,35 @@ func (w *walk) pop() { w.path = w.path[:len(w.path)-1] }
 func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
-	case d.IsNull():
+	case schema != nil && schema.Masked:
+		w.masked(d)
+	case d.IsNull() && !w.declaredAbsent(schema):
 		w.undeclared(schema, r, l)
-	case d.Kind() == model.Map && (l.Kind() == model.Map || l.IsNull() && isOpen(schema)):
+	case sequences(schema, d, l):
+		w.sequence(schema, d, r, l)
+	case w.structured(schema, d, l) || d.Kind() == model.Map && l.IsNull() && isOpen(schema):
 		w.fields(schema, d, r, l)
 	case d.Kind() == model.List && granular(schema) && (l.Kind() == model.List || l.IsNull()):
 		w.elements(schema, d, r, l)
 	default:
 		w.leaf(schema, d, r, l)
 	}
+}
+
+// declaredAbsent tells whether a field that the claim lacks is declared absent,
+// rather than left to whoever sets it.
+func (w *walk) declaredAbsent(schema *model.Schema) bool {
+	return w.claim.Complete && (schema == nil || !schema.Optional && !schema.Stray)
+}
+
+// structured tells two maps, or a map and an absent one whose fields are known
+// and, in a complete claim, declared absent.
+func (w *walk) structured(schema *model.Schema, d, l model.Value) bool {
+	if d.Kind() == model.Map && l.Kind() == model.Map {
+		return true
+	}
+	one := d.Kind() == model.Map && l.IsNull() || d.IsNull() && l.Kind() == model.Map
+	return one && w.claim.Complete && schema != nil && len(schema.Fields) > 0
 }
 
 // isOpen tells a map with free names, whose fields stand for themselves, from
@@ -221,8 +254,9 @@ func differingMaps(schema *model.Schema, d, l model.Value) [][2]int {
 	return pairs
 }
 
+// itemAt returns an element, or null where there is none.
 func itemAt(v model.Value, i int) model.Value {
-	if i < len(v.Items()) {
+	if i >= 0 && i < len(v.Items()) {
 		return v.Items()[i]
 	}
 	return model.Value{}

@@ -189,7 +189,7 @@ func (w *walk) changedBy() model.Actor {
 // likely.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
-		return noWriters()
+		return w.traced()
 	}
 	hands := w.handsSinceApply()
 	beside := w.path[:max(0, len(w.path)-1)].steps()
@@ -229,10 +229,14 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 	return model.Actor{Name: o.Name, At: o.At, Via: live.OwnersFrom, Evidence: operation, Confidence: model.Likely}
 }
 
-// creator names who made a resource: the writer whose time is its creation, or
-// the first one.
-func creator(live *model.Resource) model.Actor {
+// creator names who made a resource: the one whom the source's logs name, the
+// writer whose time is its creation, or the first one.
+func creator(s *model.Subject) model.Actor {
+	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created }); t != nil {
+		return t.Actor
+	}
 	var first *model.Owner
+	live := s.Live
 	for i := range live.Owners {
 		o := &live.Owners[i]
 		if o.Subresource != "" || o.At.IsZero() {
@@ -243,17 +247,13 @@ func creator(live *model.Resource) model.Actor {
 		}
 	}
 	if first == nil {
-		return noWriters()
+		return noWriters(live)
 	}
 	actor := ownerActor(live, first)
 	if !live.Created.IsZero() {
 		actor.At = live.Created
 	}
 	return actor
-}
-
-func noWriters() model.Actor {
-	return model.UnknownActor("the live object carries no record of its writers")
 }
 
 func notApplied() model.Actor {

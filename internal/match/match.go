@@ -66,52 +66,94 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 	return kind
 }
 
-type claimKey struct{ kind, id string }
-
 // source matches within one source.
 func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	if snapshot == nil {
 		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
 	}
 	claims := m.claims(name, snapshot)
-	governed := m.governed(name)
+	governed := m.governed(name, claims)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
+	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
-		key := claimKey{r.Kind, r.ID}
+		ref := model.Ref{Kind: r.Kind, ID: r.ID}
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[key], Governed: governed(r.Kind, r.Place)})
-		delete(claims, key)
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Governed: governed(r), Traces: traces(snapshot, ref)})
+		seen[ref] = true
 	}
-	for key, list := range claims {
-		subjects = append(subjects, m.unseen(name, key, list, snapshot))
+	for ref, list := range claims {
+		if !seen[ref] {
+			subjects = append(subjects, m.unseen(name, ref, list, snapshot))
+		}
 	}
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
+	addTemplates(subjects)
 	return subjects
 }
 
 // unseen is the subject of claims on a resource that the snapshot lacks.
-func (m matcher) unseen(source string, key claimKey, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
-	s := model.Subject{Key: model.Key{Source: source, Kind: key.kind, ID: key.id}, Place: claims[0].Place,
-		Name: claims[0].Name, Kind: m.kind(snapshot, key.kind), Claims: claims}
-	if covered, reason := snapshot.Covers(key.kind, s.Place); !covered {
+func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
+	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
+		Name: claims[0].Name, Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: traces(snapshot, ref)}
+	i, exists := slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
+	if exists {
+		s.Unread = snapshot.Unread[i].Reason
+	} else if covered, reason := snapshot.Covers(ref.Kind, s.Place); !covered {
 		s.Unread = cmp.Or(reason, "not read")
 	}
 	return s
 }
 
+func compareRefs(a, b model.Ref) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+}
+
+// traces returns what the source's logs tell of a resource.
+func traces(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
+	all := snapshot.Traces
+	first, _ := slices.BinarySearchFunc(all, ref, func(t model.Trace, r model.Ref) int { return compareRefs(t.Ref, r) })
+	last := first
+	for last < len(all) && all[last].Ref == ref {
+		last++
+	}
+	return all[first:last]
+}
+
+// addTemplates finds the live resource that a subject's claims name as their
+// template.
+// Subjects are sorted by key and of one source.
+func addTemplates(subjects []model.Subject) {
+	for i := range subjects {
+		s := &subjects[i]
+		for _, c := range s.Claims {
+			if c.Template == (model.Ref{}) {
+				continue
+			}
+			key := model.Key{Source: s.Source, Kind: c.Template.Kind, ID: c.Template.ID}
+			at, found := slices.BinarySearchFunc(subjects, key, func(o model.Subject, k model.Key) int { return o.Key.Compare(k) })
+			if found && subjects[at].Live != nil {
+				s.Template = subjects[at].Live
+			}
+		}
+	}
+}
+
 // claims returns the claims that are made in a source, by what they claim.
-func (m matcher) claims(source string, snapshot *model.Snapshot) map[claimKey][]*model.Claim {
-	claims := map[claimKey][]*model.Claim{}
+func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
+	claims := map[model.Ref][]*model.Claim{}
 	for i := range m.declarations {
 		d := &m.declarations[i]
 		if !slices.Contains(d.Governs, source) {
 			continue
 		}
 		for j := range d.Claims {
+			if s := d.Claims[j].Source; s != "" && s != source {
+				continue
+			}
 			c := settle(&d.Claims[j], snapshot)
-			key := claimKey{c.Kind, c.ID}
-			claims[key] = append(claims[key], c)
+			ref := model.Ref{Kind: c.Kind, ID: c.ID}
+			claims[ref] = append(claims[ref], c)
 		}
 	}
 	for _, list := range claims {
@@ -134,30 +176,57 @@ func settle(c *model.Claim, snapshot *model.Snapshot) *model.Claim {
 	return &settled
 }
 
-// governed returns a function that tells whether everything of a kind and
-// place of the source is expected to be declared. It is not while a part of a
-// governing declaration could not be read: what that part declares is unknown.
-func (m matcher) governed(source string) func(kind, place string) bool {
-	var everywhere []model.Scope
-	places := map[string]bool{}
-	var broken bool
+// governed returns a function that tells whether a resource of the source is
+// expected to be declared: one in a governed scope, or one that belongs to a
+// claimed resource, unless another claim speaks for it. Nothing is while a part
+// of a governing declaration could not be read: what that part declares is
+// unknown.
+func (m matcher) governed(source string, claims map[model.Ref][]*model.Claim) func(*model.Resource) bool {
+	scopes := m.scopes(source)
+	covered := map[model.Ref]bool{}
+	for _, list := range claims {
+		for _, c := range list {
+			for _, ref := range c.Covers {
+				covered[ref] = true
+			}
+		}
+	}
+	return func(r *model.Resource) bool {
+		switch {
+		case scopes.broken || covered[model.Ref{Kind: r.Kind, ID: r.ID}]:
+			return false
+		case r.Parent != (model.Ref{}):
+			return len(claims[r.Parent]) > 0
+		}
+		return scopes.hold(r.Kind, r.Place)
+	}
+}
+
+// scopes are where everything live is expected to be declared.
+type scopes struct {
+	everywhere []model.Scope
+	places     map[string]bool
+	broken     bool
+}
+
+func (m matcher) scopes(source string) scopes {
+	s := scopes{places: map[string]bool{}}
 	for _, d := range m.declarations {
 		if !slices.Contains(d.Governs, source) {
 			continue
 		}
-		broken = broken || len(d.Problems) > 0
-		for _, s := range d.Scopes {
-			if s.Kind == "" && s.Place != "" {
-				places[s.Place] = true
+		s.broken = s.broken || len(d.Problems) > 0
+		for _, scope := range d.Scopes {
+			if scope.Kind == "" && scope.Place != "" {
+				s.places[scope.Place] = true
 			} else {
-				everywhere = append(everywhere, s)
+				s.everywhere = append(s.everywhere, scope)
 			}
 		}
 	}
-	return func(kind, place string) bool {
-		if broken {
-			return false
-		}
-		return places[place] || slices.ContainsFunc(everywhere, func(s model.Scope) bool { return s.Holds(kind, place) })
-	}
+	return s
+}
+
+func (s scopes) hold(kind, place string) bool {
+	return s.places[place] || slices.ContainsFunc(s.everywhere, func(scope model.Scope) bool { return scope.Holds(kind, place) })
 }

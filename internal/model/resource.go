@@ -361,8 +361,9 @@ type Subject struct {
 	Unread string
 	// Traces are what the source's logs tell of it, by time.
 	Traces []Trace
-	// Templates are the live resources that claims name as their template.
-	Templates map[Ref]*Resource
+	// Template is the live resource that the claims name as their template; nil
+	// when they name none, or it was not seen.
+	Template *Resource
 	// Governed tells that a declaration is expected to speak of it.
 	Governed bool
 }

@@ -1,0 +1,157 @@
+package diff
+
+import "github.com/driftd/driftd/internal/model"
+
+// sequences tells whether two values are lists whose elements are paired by
+// what they hold.
+func sequences(schema *model.Schema, d, l model.Value) bool {
+	list := func(v model.Value) bool { return v.Kind() == model.List || v.IsNull() }
+	return schema != nil && schema.List == model.Sequence && list(d) && list(l) && !(d.IsNull() && l.IsNull())
+}
+
+// sequence compares two lists element by element. An element that only one side
+// has is reported by its fields, at its position on that side.
+func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
+	recorded := w.recordedOf(schema, d, r)
+	pairs := pairSequence(schema, d.Items(), l.Items())
+	for _, p := range pairs {
+		at := p.d
+		if at < 0 {
+			at = p.l
+		}
+		w.push(indexSegment(at))
+		dv, lv := itemAt(d, p.d), itemAt(l, p.l)
+		w.sequenceElement(schema.Element(), dv, recorded(p.d, lv), lv)
+		w.pop()
+	}
+}
+
+// recordedOf returns a function that finds the recorded element beside a
+// declared one, or, for an element that only live has, the recorded one that
+// equals it.
+func (w *walk) recordedOf(schema *model.Schema, d, r model.Value) func(at int, l model.Value) model.Value {
+	if w.claim.RecordOnly {
+		return func(at int, _ model.Value) model.Value { return itemAt(d, at) }
+	}
+	beside := map[int]model.Value{}
+	var free []model.Value
+	for _, p := range pairSequence(schema, d.Items(), r.Items()) {
+		switch {
+		case p.d >= 0:
+			beside[p.d] = itemAt(r, p.l)
+		default:
+			free = append(free, itemAt(r, p.l))
+		}
+	}
+	return func(at int, l model.Value) model.Value {
+		if at >= 0 {
+			return beside[at]
+		}
+		for i := range free {
+			if Equal(schema.Element(), free[i], l) {
+				return free[i]
+			}
+		}
+		return model.Value{}
+	}
+}
+
+// sequenceElement compares one pair; an absent element is one of nothing but
+// defaults.
+func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
+	if d.Kind() == model.Map || l.Kind() == model.Map {
+		w.fields(schema, d, r, l)
+		return
+	}
+	w.leaf(schema, d, r, l)
+}
+
+// A pairing is the positions of one element in two lists; -1 where a list lacks
+// it.
+type pairing struct{ d, l int }
+
+// pairSequence pairs the elements of two lists: by name where the schema names
+// them, else those that are equal, in order, and then those that lie between
+// the same equal ones.
+func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
+	same := func(i, j int) bool { return Equal(schema.Element(), d[i], l[j]) }
+	if len(schema.Keys) > 0 {
+		return pairNamed(schema, d, l)
+	}
+	var pairs []pairing
+	i, j := 0, 0
+	for _, anchor := range append(anchors(len(d), len(l), same), pairing{len(d), len(l)}) {
+		for i < anchor.d && j < anchor.l {
+			pairs = append(pairs, pairing{i, j})
+			i, j = i+1, j+1
+		}
+		for ; i < anchor.d; i++ {
+			pairs = append(pairs, pairing{i, -1})
+		}
+		for ; j < anchor.l; j++ {
+			pairs = append(pairs, pairing{-1, j})
+		}
+		if i < len(d) {
+			pairs = append(pairs, anchor)
+		}
+		i, j = anchor.d+1, anchor.l+1
+	}
+	return pairs
+}
+
+func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
+	pairs := make([]pairing, 0, len(d))
+	taken := make([]bool, len(l))
+	for i := range d {
+		p := pairing{i, -1}
+		for j := range l {
+			if !taken[j] && sameElement(schema, d[i], l[j]) {
+				p.l, taken[j] = j, true
+				break
+			}
+		}
+		pairs = append(pairs, p)
+	}
+	for j := range l {
+		if !taken[j] {
+			pairs = append(pairs, pairing{-1, j})
+		}
+	}
+	return pairs
+}
+
+// longestSequence bounds the cells of the comparison of two lists; longer ones
+// are paired by position.
+const longestSequence = 1 << 20
+
+// anchors returns the longest list of pairs of equal elements that keeps both
+// orders.
+func anchors(n, m int, same func(i, j int) bool) []pairing {
+	if n*m > longestSequence {
+		return nil
+	}
+	common := make([]int32, (n+1)*(m+1))
+	at := func(i, j int) *int32 { return &common[i*(m+1)+j] }
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if same(i, j) {
+				*at(i, j) = *at(i+1, j+1) + 1
+			} else {
+				*at(i, j) = max(*at(i+1, j), *at(i, j+1))
+			}
+		}
+	}
+	var pairs []pairing
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case same(i, j) && *at(i, j) == *at(i+1, j+1)+1:
+			pairs = append(pairs, pairing{i, j})
+			i, j = i+1, j+1
+		case *at(i+1, j) >= *at(i, j+1):
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
