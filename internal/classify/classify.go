@@ -26,8 +26,10 @@ type Input struct {
 	// Declarations: findings of others are over.
 	Sources []string
 	Whole   bool
-	// Earlier are the findings that were open before.
+	// Earlier are the findings that were open before, and Records the records
+	// of what was applied that were good last, by declaration.
 	Earlier []model.Finding
+	Records map[string][]model.StateRead
 	Rules   []Rule
 	Now     time.Time
 }
@@ -42,6 +44,8 @@ type Result struct {
 	Remembered []model.Finding
 	// Resolved were open before, and the scan proved that they are over.
 	Resolved []model.Finding
+	// Records are those that the next scan is to be given, by declaration.
+	Records map[string][]model.StateRead
 }
 
 // Open returns the findings that are open after the scan.
@@ -57,7 +61,8 @@ func Findings(in Input) Result {
 		earlier[in.Earlier[i].ID] = &in.Earlier[i]
 	}
 	proof := newProof(&in)
-	result := Result{Current: current(&in)}
+	records, rewritten := heldRecords(&in)
+	result := Result{Current: current(&in, rewritten), Records: records}
 	seen := make(map[string]bool, len(result.Current))
 	for i := range result.Current {
 		f := &result.Current[i]
@@ -97,7 +102,7 @@ func Sort(findings []model.Finding) {
 }
 
 // current returns the findings of this scan.
-func current(in *Input) []model.Finding {
+func current(in *Input, rewritten []model.Finding) []model.Finding {
 	var findings []model.Finding
 	for i := range in.Judged {
 		j := &in.Judged[i]
@@ -110,6 +115,10 @@ func current(in *Input) []model.Finding {
 	for i := range in.Declarations {
 		findings = append(findings, problems(&in.Declarations[i])...)
 	}
+	for i := range rewritten {
+		hide(&rewritten[i], in.Rules, in.Now)
+	}
+	findings = append(findings, rewritten...)
 	distinguish(findings)
 	return findings
 }
@@ -135,13 +144,17 @@ func problems(d *model.Declaration) []model.Finding {
 	for _, p := range d.Problems {
 		f := model.Finding{Verdict: model.Unchecked, Severity: model.Medium, Name: p.Address,
 			Declaration: d.Name, Address: p.Address, Reason: p.Reason, Actor: model.UnknownActor("not checked"),
-			Key: model.Key{Kind: PartKind, ID: d.Name + "/" + p.Address}}
-		if len(d.Governs) > 0 {
-			f.Source = d.Governs[0]
-		}
+			Key: model.Key{Source: firstOf(d.Governs), Kind: PartKind, ID: d.Name + "/" + p.Address}}
 		findings = append(findings, f)
 	}
 	return findings
+}
+
+func firstOf(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return names[0]
 }
 
 // distinguish gives every finding its ID: the fingerprint of key, declaration

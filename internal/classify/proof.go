@@ -49,6 +49,9 @@ func (p proof) over(f *model.Finding) bool {
 	if p.whole && p.gone(f) {
 		return true
 	}
+	if f.Kind == RecordKind {
+		return p.recordRead(f)
+	}
 	snapshot := p.snapshots[f.Source]
 	if f.Declaration != "" && !p.read(f) || snapshot == nil {
 		return false
@@ -68,6 +71,12 @@ func (p proof) over(f *model.Finding) bool {
 	}
 	covered, _ := snapshot.Covers(f.Kind, f.Place)
 	return covered
+}
+
+// recordRead tells whether the record that the finding is about was read again.
+func (p proof) recordRead(f *model.Finding) bool {
+	d := p.declarations[f.Declaration]
+	return d != nil && slices.ContainsFunc(d.States, func(s model.StateRead) bool { return s.Address == f.Address })
 }
 
 // gone tells whether the finding's source or declaration is no longer part of

@@ -19,6 +19,8 @@ import (
 
 // surroundings are what collectors and loaders get besides their settings.
 type surroundings struct {
+	// types are those of the sources, by name.
+	types  map[string]string
 	sealer model.Sealer
 	cache  string
 	log    *slog.Logger
@@ -28,6 +30,10 @@ type surroundings struct {
 // none of them. All problems come at once.
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	estate := daemon.Estate{Controller: kube.Controllers(cfg.Kubernetes.Controllers), Rules: rules(cfg.Ignore)}
+	s.types = make(map[string]string, len(cfg.Sources))
+	for _, source := range cfg.Sources {
+		s.types[source.Name] = source.Type
+	}
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
 	estate.Declarations, declarationErr = openAll(cfg.Declarations, s.openDeclaration)
@@ -70,7 +76,10 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		if types = append(types, d.Type); d.Type != declaration.Type {
 			continue
 		}
-		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Sealer: s.sealer,
+		if len(declaration.Governs) == 0 && !d.Alone {
+			return daemon.Declaration{}, declaration.GovernsNothing(declaration.Name)
+		}
+		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}, declaration.Decode)
 		if err != nil {
 			return daemon.Declaration{}, located(err, "declaration", declaration.Name)

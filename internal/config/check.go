@@ -11,7 +11,7 @@ import (
 )
 
 // check notes what the values of a configuration get wrong together. A file
-// must name at least one source.
+// must name something to look at.
 func (d *document) check(c *Config) {
 	d.checkSchedule(c.Schedule)
 	d.checkServer(c.Server)
@@ -73,8 +73,8 @@ func (d *document) checkSources(sources []Source) []string {
 		d.notNegative(path+".timeout", s.Timeout)
 		names = append(names, s.Name)
 	}
-	if d.dir != "" && isEmpty(d.tree["sources"]) {
-		d.add("sources", "no sources: name at least one live system to look at")
+	if d.dir != "" && isEmpty(d.tree["sources"]) && isEmpty(d.tree["declarations"]) {
+		d.add("sources", "no sources and no declarations: name at least one live system to look at")
 	}
 	return names
 }
@@ -98,9 +98,6 @@ func (d *document) checkDeclarations(declarations []Declaration, sources []strin
 
 func (d *document) checkGoverns(path string, decl Declaration, sources []string) {
 	path += ".governs"
-	if len(decl.Governs) == 0 {
-		d.add(path, "declaration %q governs nothing: name its sources, as in governs: [prod]", decl.Name)
-	}
 	for i, name := range decl.Governs {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if !slices.Contains(sources, name) {

@@ -123,7 +123,6 @@ func TestProblems(t *testing.T) {
 			content: minimal + "declarations:\n- {name: a, type: t, governs: [prd]}\n- {name: b, type: t}\n- {name: c, type: t, governs: [prod, prod]}\n",
 			want: []string{
 				`3: declaration "a" governs an unknown source "prd": did you mean "prod"?`,
-				`4: declaration "b" governs nothing: name its sources, as in governs: [prod]`,
 				`5: declaration "c" governs "prod" twice: name it once`,
 			},
 		},
@@ -154,12 +153,12 @@ func TestProblems(t *testing.T) {
 		"no sources": {
 			reason:  "there is nothing to look at",
 			content: "state_dir: /var/lib/driftd\n",
-			want:    []string{`no sources: name at least one live system to look at`},
+			want:    []string{`no sources and no declarations: name at least one live system to look at`},
 		},
 		"empty sources": {
 			reason:  "an empty list is no source either",
 			content: "sources: []\n",
-			want:    []string{`1: no sources: name at least one live system to look at`},
+			want:    []string{`1: no sources and no declarations: name at least one live system to look at`},
 		},
 		"list": {
 			reason:  "the file is a map",

@@ -50,6 +50,14 @@ func (s Settings) UnknownType(typ string, valid []string) error {
 	return doc.err()
 }
 
+// GovernsNothing returns the error that a declaration names no source, although
+// its type reads no live side by itself.
+func (s Settings) GovernsNothing(declaration string) error {
+	doc := s.document()
+	doc.add(child(s.path, "governs"), "declaration %q governs nothing: name its sources, as in governs: [prod]", declaration)
+	return doc.err()
+}
+
 // document returns a document for the problems of these settings alone.
 func (s Settings) document() *document {
 	if s.doc == nil {

@@ -211,3 +211,13 @@ func TestHomeless(t *testing.T) {
 		t.Errorf("Decode() error = %v", err)
 	}
 }
+
+func TestGovernsNothing(t *testing.T) {
+	t.Parallel()
+	c := load(t, "sources: [{name: prod, type: kubernetes}]\ndeclarations:\n  - {name: shop, type: manifests}\n")
+	err := c.Declarations[0].GovernsNothing("shop")
+	want := `:3: declaration "shop" governs nothing: name its sources, as in governs: [prod]`
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("GovernsNothing() = %v, want %s", err, want)
+	}
+}

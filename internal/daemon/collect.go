@@ -1,13 +1,16 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -22,7 +25,11 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 	}
 	for _, d := range e.estate.Declarations {
 		if slices.Contains(due.Declarations, d.Name) {
-			group.Go(func() { e.keepRead(d.Name, e.read(ctx, d)) })
+			group.Go(func() {
+				r := e.read(ctx, d)
+				e.keepRead(d.Name, r)
+				e.keepLive(d, r)
+			})
 		}
 	}
 	group.Wait()
@@ -153,6 +160,25 @@ func countKinds(s *model.Snapshot) map[string]int {
 	return counts
 }
 
+// keepLive keeps what a declaration's own engine saw of the live side, as the
+// look at a source of its own.
+func (e *Engine) keepLive(d Declaration, r read) {
+	name := declared.LiveSource(d.Name)
+	before := e.lookOf(name)
+	if before.believed == nil {
+		before = e.remembered(name)
+	}
+	switch live := r.declaration.Live; {
+	case live != nil:
+		e.keepLook(name, doubt(before, look{snapshot: *live, duration: r.duration}))
+	case before.believed != nil || len(d.Governs) == 0:
+		e.keepLook(name, look{err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed})
+	}
+}
+
+// errNoLive says why a declaration that has a live side of its own has none now.
+var errNoLive = errors.New("the declaration's engine did not read the live side")
+
 func (e *Engine) read(parent context.Context, d Declaration) read {
 	ctx, cancel := withTimeout(parent, d.Timeout, "declaration "+d.Name)
 	defer cancel()
@@ -161,7 +187,7 @@ func (e *Engine) read(parent context.Context, d Declaration) read {
 	if err != nil {
 		err = because(ctx, err)
 		e.complain(parent, "declaration "+d.Name, err)
-		declaration = model.Declaration{Name: d.Name, Governs: d.Governs,
+		declaration = model.Declaration{Name: d.Name, Governs: governed(d),
 			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
 	}
 	e.observer.DeclarationLoaded(d.Name, err)
@@ -170,6 +196,14 @@ func (e *Engine) read(parent context.Context, d Declaration) read {
 	e.mu.Unlock()
 	declaration.Claims = since(before, declaration.Claims, declaration.Revised)
 	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
+}
+
+// governed returns the sources that a declaration speaks of, at least its own.
+func governed(d Declaration) []string {
+	if len(d.Governs) == 0 {
+		return []string{declared.LiveSource(d.Name)}
+	}
+	return d.Governs
 }
 
 // since notes on the claims when they last changed, as far as that was seen: by

@@ -83,9 +83,11 @@ type Engine struct {
 
 	// evaluating is held while looks are compared and stored.
 	evaluating sync.Mutex
-	mu         sync.Mutex
-	looks      map[string]look
-	reads      map[string]read
+	// records are what declarations last said of their own records, by name.
+	records map[string][]model.StateRead
+	mu      sync.Mutex
+	looks   map[string]look
+	reads   map[string]read
 	// unsaved are sources whose last look could not be stored.
 	unsaved map[string]bool
 	// settled is closed when everything was tried once.
@@ -169,13 +171,14 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	if err != nil {
 		return model.Report{}, err
 	}
-	run := e.record(view, judged, result.Current, started)
+	run := e.record(view, judged, result, started)
 	err = e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All()})
 	e.noteSaved(view, err == nil)
 	e.observer.Saved(err)
 	if err != nil {
 		return model.Report{}, err
 	}
+	e.records = result.Records
 	e.observer.ObserveRun(run, result.Open())
 	return report(run, result.Current), nil
 }

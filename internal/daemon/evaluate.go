@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/match"
 	"github.com/driftd/driftd/internal/model"
@@ -49,6 +50,11 @@ func (e *Engine) view(due Due) view {
 	}
 	for _, d := range e.estate.Declarations {
 		v.declarations = append(v.declarations, declarationView{d, e.readOf(d)})
+		own := Source{Name: declared.LiveSource(d.Name), Type: d.Type}
+		if l, seen := e.looks[own.Name]; seen {
+			fresh := e.unsaved[own.Name] || slices.Contains(due.Declarations, d.Name)
+			v.sources = append(v.sources, sourceView{own, l, fresh, e.declarationsFor(own.Name)})
+		}
 	}
 	return v
 }
@@ -61,14 +67,14 @@ func (e *Engine) readOf(d Declaration) read {
 	if r, loaded := e.reads[d.Name]; loaded {
 		return r
 	}
-	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: d.Governs,
+	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d),
 		Problems: []model.Problem{{Address: d.Name, Reason: errNotYet.Error()}}}}
 }
 
 func (e *Engine) declarationsFor(source string) []model.Declaration {
 	var list []model.Declaration
 	for _, d := range e.estate.Declarations {
-		if !slices.Contains(d.Governs, source) {
+		if !slices.Contains(d.Governs, source) && declared.LiveSource(d.Name) != source {
 			continue
 		}
 		r := e.readOf(d)
@@ -129,8 +135,8 @@ func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classif
 	if err != nil {
 		return classify.Result{}, err
 	}
-	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Rules: e.estate.Rules,
-		Whole: e.estate.Whole, Now: now}
+	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Records: e.recordsBefore(v),
+		Rules: e.estate.Rules, Whole: e.estate.Whole, Now: now}
 	for _, s := range v.sources {
 		in.Sources = append(in.Sources, s.Name)
 	}
@@ -140,8 +146,39 @@ func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classif
 	return classify.Findings(in), nil
 }
 
+// recordsBefore returns the records of what was applied that were good last, by
+// declaration: those that this engine saw, or else those of the last run.
+func (e *Engine) recordsBefore(v view) map[string][]model.StateRead {
+	records := map[string][]model.StateRead{}
+	for _, d := range v.declarations {
+		if known, ok := e.records[d.Name]; ok {
+			records[d.Name] = known
+		} else if len(d.declaration.States) > 0 {
+			records[d.Name] = e.recordsOf(d.Name)
+		}
+	}
+	return records
+}
+
+// recordsOf returns what the store knows of a declaration's records.
+func (e *Engine) recordsOf(declaration string) []model.StateRead {
+	runs, err := e.store.Runs(rememberedRuns)
+	if err != nil {
+		e.log.Warn("read run records", "err", err)
+	}
+	for _, run := range runs {
+		for _, d := range run.Declarations {
+			if d.Name == declaration && len(d.States) > 0 {
+				return d.States
+			}
+		}
+	}
+	return nil
+}
+
 // record makes the run record of a scan.
-func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, started time.Time) model.Run {
+func (e *Engine) record(v view, judged []model.Judged, result classify.Result, started time.Time) model.Run {
+	found := result.Current
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
 		Tool: e.version, Complete: true, Summary: summarize(judged, found)}
 	for _, s := range v.sources {
@@ -160,7 +197,8 @@ func (e *Engine) record(v view, judged []model.Judged, found []model.Finding, st
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems}
+			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems, Tally: d.declaration.Tally,
+			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()
 		}

@@ -40,8 +40,15 @@ type Decoder func(into any) error
 // A Definition makes loaders of one type.
 type Definition struct {
 	Type string
-	Open func(Env, Decoder) (Loader, error)
+	// Alone tells that its declarations may govern no source: their loaders
+	// read the live side themselves.
+	Alone bool
+	Open  func(Env, Decoder) (Loader, error)
 }
+
+// LiveSource is the name under which the live side appears that a declaration's
+// own engine reads. No configured source can have it.
+func LiveSource(declaration string) string { return "plan:" + declaration }
 
 // Define returns the definition of a loader type whose settings begin as
 // defaults.

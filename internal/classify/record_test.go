@@ -1,0 +1,70 @@
+package classify
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestRecordsThatWereNotWrittenByApplying(t *testing.T) {
+	t.Parallel()
+	read := func(lineage string, serial int64, hash string) model.StateRead {
+		return model.StateRead{Address: "a.tfstate", Lineage: lineage, Serial: serial, Hash: hash}
+	}
+	good := read("l1", 12, "aa")
+	tests := []struct {
+		reason string
+		before []model.StateRead
+		now    []model.StateRead
+		path   string
+		keeps  []model.StateRead
+	}{
+		{"the first reading is believed", nil, []model.StateRead{good}, "", []model.StateRead{good}},
+		{"nothing was applied", []model.StateRead{good}, []model.StateRead{good}, "", []model.StateRead{good}},
+		{"an apply raises the serial", []model.StateRead{good}, []model.StateRead{read("l1", 13, "bb")}, "", []model.StateRead{read("l1", 13, "bb")}},
+		{"a backup was put back", []model.StateRead{good}, []model.StateRead{read("l1", 9, "cc")}, "serial", []model.StateRead{good}},
+		{"an editor does not raise the serial", []model.StateRead{good}, []model.StateRead{read("l1", 12, "dd")}, "sha256", []model.StateRead{good}},
+		{"another state lies there now", []model.StateRead{good}, []model.StateRead{read("l2", 20, "ee")}, "lineage", []model.StateRead{good}},
+		{"a state that was not read this time is remembered", []model.StateRead{good}, nil, "", []model.StateRead{good}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			result := Findings(Input{Declarations: []model.Declaration{{Name: "infra", Governs: []string{"pve"}, States: test.now}},
+				Records: map[string][]model.StateRead{"infra": test.before}})
+			if diff := cmp.Diff(test.keeps, result.Records["infra"]); diff != "" {
+				t.Errorf("records: %s", diff)
+			}
+			path := ""
+			for _, f := range result.Current {
+				path += f.Changes[0].Path
+			}
+			if path != test.path {
+				t.Errorf("found %q, want %q", path, test.path)
+			}
+		})
+	}
+}
+
+func TestRecordFindingsEndWhenTheRecordMovesOn(t *testing.T) {
+	t.Parallel()
+	state := func(serial int64) model.StateRead { return model.StateRead{Address: "a", Lineage: "l", Serial: serial} }
+	declaration := func(states ...model.StateRead) []model.Declaration {
+		return []model.Declaration{{Name: "infra", Governs: []string{"pve"}, States: states}}
+	}
+	records := map[string][]model.StateRead{"infra": {state(12)}}
+	first := Findings(Input{Declarations: declaration(state(9)), Records: records})
+	if len(first.Current) != 1 {
+		t.Fatalf("found %v, want one finding", first.Current)
+	}
+	second := Findings(Input{Declarations: declaration(), Records: first.Records, Earlier: first.Current})
+	if len(second.Remembered) != 1 {
+		t.Errorf("a state that cannot be read proves nothing, remembered %v", second.Remembered)
+	}
+	third := Findings(Input{Declarations: declaration(state(13)), Records: second.Records, Earlier: first.Current})
+	if len(third.Resolved) != 1 || len(third.Current) != 0 {
+		t.Errorf("an apply went on from the good state, got %v and %v", third.Resolved, third.Current)
+	}
+}
