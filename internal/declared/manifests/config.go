@@ -1,40 +1,17 @@
 package manifests
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/declared"
-	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// Config is the settings of a manifests declaration: a folder (Dir) or a git
-// repository (Git).
+// Config is the settings of a manifests declaration.
 type Config struct {
-	// Dir is a folder, or a single file, that is read as it stands.
-	Dir string `mapstructure:"dir" path:"true"`
-
-	// Git is the URL of a repository, or the absolute path of a local one.
-	Git string `mapstructure:"git"`
-	// Ref is a branch, a tag or a full commit hash, in this order of
-	// preference; "" means the remote's HEAD.
-	Ref string `mapstructure:"ref"`
-	// Path is the folder or file inside the repository; "" means all of it.
-	Path string `mapstructure:"path"`
-	// Username and TokenFile sign in over https.
-	Username  string `mapstructure:"username"`
-	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds certificates to trust beside the system's own.
-	CAFile string `mapstructure:"ca_file" path:"true"`
-	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
-	// names the hosts to trust; "" means the user's and the system's own.
-	SSHKeyFile     string `mapstructure:"ssh_key_file" path:"true"`
-	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
+	gitrepo.Place `mapstructure:",squash"`
 
 	// Label is what addresses begin with: the name by which people know the
 	// folder, or the single file. "" means the folder's own name, and for git
@@ -58,7 +35,7 @@ type Config struct {
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
 	return Config{
-		Username:         "git",
+		Place:            gitrepo.Place{Username: "git"},
 		DefaultNamespace: "default",
 		MaxFileSize:      16 << 20,
 		MaxFiles:         20_000,
@@ -67,17 +44,10 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
+	if err := c.Place.Check("manifests"); err != nil {
+		return err
+	}
 	switch {
-	case c.Dir == "" && c.Git == "":
-		return errors.New("neither dir nor git: name the folder or the repository that holds the manifests")
-	case c.Dir != "" && c.Git != "":
-		return errors.New("dir and git: a declaration is read from one of them")
-	case c.Git == "" && c.Ref+c.Path+c.TokenFile+c.CAFile+c.SSHKeyFile+c.KnownHostsFile != "":
-		return errors.New("ref, path and credentials belong to git, and dir is set")
-	case c.TokenFile != "" && c.SSHKeyFile != "":
-		return errors.New("token_file and ssh_key_file: https takes the one, ssh the other")
-	case !fs.ValidPath(c.root()):
-		return fmt.Errorf("path %s leads out of the repository", c.Path)
 	case c.MaxFileSize <= 0 || c.MaxFiles <= 0:
 		return fmt.Errorf("max_file_size %d, max_files %d: want more than 0", c.MaxFileSize, c.MaxFiles)
 	case c.Timeout <= 0:
@@ -86,21 +56,10 @@ func (c Config) check() error {
 	return nil
 }
 
-// root returns Path within the repository.
-func (c Config) root() string { return path.Clean(strings.Trim(c.Path, "/")) }
-
 // label returns Label in the form of an address.
 func (c Config) label() string {
 	if c.Label == "" {
 		return ""
 	}
 	return path.Clean(filepath.ToSlash(c.Label))
-}
-
-func (c Config) repository(env declared.Env) gitrepo.Settings {
-	return gitrepo.Settings{
-		URL: c.Git, Username: c.Username, TokenFile: c.TokenFile, CAFile: c.CAFile,
-		SSHKeyFile: c.SSHKeyFile, KnownHostsFile: c.KnownHostsFile,
-		CacheDir: env.CacheDir, Log: env.Log,
-	}
 }

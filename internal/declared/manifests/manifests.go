@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
-	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -34,7 +34,7 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	}
 	l := &loader{env: env, config: config, chosen: chosen, builtin: builtin}
 	if config.Git != "" {
-		if l.repository, err = gitrepo.New(config.repository(env)); err != nil {
+		if l.repository, err = config.Open(env.CacheDir, env.Log); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		d, err = l.read(ctx, &tree{
-			files: c.Files, root: l.config.root(), prefix: l.config.label(), revision: c.Hash, revised: c.When,
+			files: c.Files, root: l.config.Root(), prefix: l.config.label(), revision: c.Hash, revised: c.When,
 			kustomize: newMountedFS(c.Files, l.config.MaxFileSize), mount: mountPoint,
 			where: fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash),
 		})

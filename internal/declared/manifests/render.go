@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/driftd/driftd/internal/declared/manifests/await"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/decode"
 )
 

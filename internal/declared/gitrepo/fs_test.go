@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
 func TestFS(t *testing.T) {

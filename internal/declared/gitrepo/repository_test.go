@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
 // readFile reads one file at ref and returns it with the commit.

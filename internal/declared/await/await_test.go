@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/driftd/driftd/internal/declared/manifests/await"
+	"github.com/driftd/driftd/internal/declared/await"
 )
 
 func TestCall(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
 	"github.com/go-git/go-git/v5/storage"
 
-	"github.com/driftd/driftd/internal/declared/manifests/await"
+	"github.com/driftd/driftd/internal/declared/await"
 )
 
 // fetch brings the commit of ref into s, with no more history than the server

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
-	"github.com/driftd/driftd/internal/declared/manifests/gitrepo"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
 // newKey returns an ssh key and the file that holds it.

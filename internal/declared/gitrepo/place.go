@@ -1,0 +1,62 @@
+package gitrepo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path"
+	"strings"
+)
+
+// A Place says, as settings of a declaration do, where in which repository the
+// declaration lies: a folder (Dir) or a repository (Git).
+type Place struct {
+	// Dir is a folder, or a single file, that is read as it stands.
+	Dir string `mapstructure:"dir" path:"true"`
+
+	// Git is the URL of a repository, or the absolute path of a local one.
+	Git string `mapstructure:"git"`
+	// Ref is a branch, a tag or a full commit hash, in this order of
+	// preference; "" means the remote's HEAD.
+	Ref string `mapstructure:"ref"`
+	// Path is the folder or file inside the repository; "" means all of it.
+	Path string `mapstructure:"path"`
+	// Username and TokenFile sign in over https.
+	Username  string `mapstructure:"username"`
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// CAFile holds certificates to trust beside the system's own.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
+	// names the hosts to trust; "" means the user's and the system's own.
+	SSHKeyFile     string `mapstructure:"ssh_key_file" path:"true"`
+	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
+}
+
+// Check tells whether the settings go together; content is what the place holds.
+func (p Place) Check(content string) error {
+	switch {
+	case p.Dir == "" && p.Git == "":
+		return fmt.Errorf("neither dir nor git: name the folder or the repository that holds the %s", content)
+	case p.Dir != "" && p.Git != "":
+		return errors.New("dir and git: a declaration is read from one of them")
+	case p.Git == "" && p.Ref+p.Path+p.TokenFile+p.CAFile+p.SSHKeyFile+p.KnownHostsFile != "":
+		return errors.New("ref, path and credentials belong to git, and dir is set")
+	case p.TokenFile != "" && p.SSHKeyFile != "":
+		return errors.New("token_file and ssh_key_file: https takes the one, ssh the other")
+	case !fs.ValidPath(p.Root()):
+		return fmt.Errorf("path %s leads out of the repository", p.Path)
+	}
+	return nil
+}
+
+// Root returns Path within the repository.
+func (p Place) Root() string { return path.Clean(strings.Trim(p.Path, "/")) }
+
+// Open returns the repository that the place names. It reaches for nothing yet.
+func (p Place) Open(cacheDir string, log *slog.Logger) (*Repository, error) {
+	return New(Settings{
+		URL: p.Git, Username: p.Username, TokenFile: p.TokenFile, CAFile: p.CAFile,
+		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, Log: log,
+	})
+}
