@@ -28,7 +28,7 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 		return outcomes
 	}
 	if s.Live == nil {
-		return append(outcomes, absent(s, claims[0]))
+		return append(outcomes, absent(s, claims)...)
 	}
 	disputes := disputed(s, claims)
 	if len(disputes) > 0 {
@@ -83,8 +83,36 @@ func otherVersion(kind *model.Kind, version string) bool {
 	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.Alike, version)
 }
 
-func absent(s *model.Subject, c *model.Claim) model.Outcome {
-	return model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s)}
+// absent is what is wrong with claims on a resource that is not there: it is
+// missing, unless it waits for the apply that makes it.
+func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
+	var outcomes []model.Outcome
+	missing := false
+	for _, c := range claims {
+		switch {
+		case c.Pending != "":
+			outcomes = withPending(c, outcomes)
+		case !missing:
+			missing = true
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s)})
+		}
+	}
+	return outcomes
+}
+
+// withPending adds that a claim waits for an apply as a whole: to what waits of
+// its fields, where some do.
+func withPending(c *model.Claim, outcomes []model.Outcome) []model.Outcome {
+	if c.Pending == "" {
+		return outcomes
+	}
+	for i := range outcomes {
+		if outcomes[i].Verdict == model.Pending && outcomes[i].Claim == c {
+			outcomes[i].Reason = c.Pending
+			return outcomes
+		}
+	}
+	return append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Reason: c.Pending, Actor: notApplied()})
 }
 
 // compareClaims compares every claim with the live resource. What several
@@ -96,12 +124,16 @@ func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, 
 	}
 	var outcomes []model.Outcome
 	for i, c := range claims {
+		if c.Value.IsNull() { // Declared no longer.
+			outcomes = withPending(c, outcomes)
+			continue
+		}
 		others := sameWords(claims, i)
 		found := slices.DeleteFunc(compareClaim(s, c, others, o), func(f found) bool { return said[saying{c.Lens, f.change.Path}] })
 		for _, f := range found {
 			said[saying{c.Lens, f.change.Path}] = true
 		}
-		outcomes = append(outcomes, byVerdict(c, found)...)
+		outcomes = append(outcomes, withPending(c, byVerdict(c, found))...)
 	}
 	return outcomes
 }

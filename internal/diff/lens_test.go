@@ -238,3 +238,37 @@ func TestSameLensDisputes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestClaimsThatWaitForAnApply(t *testing.T) {
+	t.Parallel()
+	const waits = "moved block"
+	live := &model.Resource{Value: value(t, `{"a":1,"b":1}`)}
+	recorded := value(t, `{"a":1,"b":1}`)
+	claim := func(declared string) *model.Claim {
+		return &model.Claim{Value: value(t, declared), Recorded: &recorded, Complete: true, Pending: waits}
+	}
+	tests := []struct {
+		reason string
+		s      model.Subject
+		want   []string
+	}{
+		{"as a whole only", model.Subject{Live: live, Claims: []*model.Claim{claim(`{"a":1,"b":1}`)}}, []string{"pending"}},
+		{"with a field, it is one finding", model.Subject{Live: live, Claims: []*model.Claim{claim(`{"a":1,"b":2}`)}}, []string{"pending b 1 1"}},
+		{"declared no longer", model.Subject{Live: live, Claims: []*model.Claim{claim("")}}, []string{"pending"}},
+		{"not made yet", model.Subject{Claims: []*model.Claim{claim(`{"a":1}`)}}, []string{"pending"}},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			outcomes := Compare(&test.s, Options{})
+			if diff := gocmp.Diff(test.want, sketch(outcomes)); diff != "" {
+				t.Error(diff)
+			}
+			for _, o := range outcomes {
+				if o.Reason != waits {
+					t.Errorf("reason %q, want %q", o.Reason, waits)
+				}
+			}
+		})
+	}
+}

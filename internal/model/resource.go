@@ -264,6 +264,9 @@ type Claim struct {
 	Covers []Ref
 	// Since is when the declaration last changed; zero where unknown.
 	Since time.Time
+	// Pending says why the resource as a whole waits for an apply, to be made,
+	// replaced, renamed or removed; "" when only its fields may.
+	Pending string
 	// Unchecked says why the claim cannot be compared; "" when it can.
 	Unchecked string
 }
