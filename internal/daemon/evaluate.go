@@ -197,7 +197,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems, Tally: d.declaration.Tally,
+			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems, Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()
@@ -207,6 +207,24 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	run.Complete = run.Complete && !slices.ContainsFunc(run.Coverage, model.Coverage.Failed)
 	return run
+}
+
+// tally says how much of a declaration was compared: what the loader counted,
+// less what could not be read.
+func tally(d model.Declaration, judged []model.Judged) *model.Tally {
+	if d.Tally == nil {
+		return nil
+	}
+	t := *d.Tally
+	for i := range judged {
+		for _, o := range judged[i].Outcomes {
+			if o.Verdict == model.Unchecked && o.Claim.Declaration == d.Name && o.Claim.Unchecked == "" {
+				t.Compared--
+				t.Unchecked++
+			}
+		}
+	}
+	return &t
 }
 
 func summarize(judged []model.Judged, found []model.Finding) model.Summary {

@@ -76,7 +76,7 @@ type Scan struct {
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
 	Complete bool      `json:"complete"`
-	// Declarations are the commits that were read, of those that have one.
+	// Declarations are those that have a commit or a tally.
 	Declarations []Revision `json:"declarations,omitempty"`
 }
 
@@ -84,17 +84,19 @@ type Scan struct {
 func (r *Run) Scan() Scan {
 	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete}
 	for _, d := range r.Declarations {
-		if d.Revision != "" {
-			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision})
+		if d.Revision != "" || d.Tally != nil {
+			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision, Tally: d.Tally})
 		}
 	}
 	return s
 }
 
-// A Revision is the commit at which a declaration was read.
+// A Revision is what a declaration was when it was read: the commit, where it
+// has one, and how much of it could be compared.
 type Revision struct {
 	Name     string `json:"name"`
-	Revision string `json:"revision"`
+	Revision string `json:"revision,omitempty"`
+	Tally    *Tally `json:"tally,omitempty"`
 }
 
 // ReportVersion is the version of Report's JSON form.

@@ -149,7 +149,7 @@ func others() []model.Finding {
 	moved.Changes = []model.Change{{Path: "target_node", LivePath: "node", Recorded: text("pve1"), Live: text("pve2")}}
 	restart := moved
 	restart.ID, restart.Verdict = "4e57a470", model.PendingRestart
-	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(2)}}
+	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(4), Running: number(2)}}
 	pending := finding("9e0d1479", model.Pending, model.Info, "Deployment.apps/shop/worker")
 	pending.Changes = []model.Change{{Path: "spec.paused", Recorded: text("yes"), Live: text("yes")}}
 	codified := finding("c0d1f1ed", model.Codified, model.Info, "Deployment.apps/shop/mail")
@@ -187,6 +187,7 @@ func part(id, address string) model.Finding {
 // commits are what the declarations of a report were read at.
 func commits() []model.Revision {
 	return []model.Revision{
+		{Name: "infra", Tally: &model.Tally{Resources: 412, Compared: 385, Without: 3, Unmapped: map[string]int{"aws_sqs_queue": 19, "local_file": 1}, Unchecked: 4}},
 		{Name: "shop", Revision: "731e5b7a11c3f1d2b4c5d6e7f8091a2b3c4d5e6f"},
 		{Name: "infra|<b>", Revision: "<script>"},
 	}

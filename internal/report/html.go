@@ -28,6 +28,7 @@ type page struct {
 	Resolved  iter.Seq[block]
 	Unchecked []phrase
 	Unread    []phrase
+	Tallies   []phrase
 }
 
 func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
@@ -43,7 +44,7 @@ func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	out := newOutline(r, o)
 	said, calm := out.headline()
 	p := page{Headline: said, Calm: calm, Scan: out.scan(), Drifted: len(out.open) > 0, Findings: out.blocks(out.open),
-		Over: len(out.resolved) > 0, Resolved: out.blocks(out.resolved), Unchecked: out.unchecked(), Unread: out.unread()}
+		Over: len(out.resolved) > 0, Resolved: out.blocks(out.resolved), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies()}
 	return tmpl.Execute(w, p)
 }
 

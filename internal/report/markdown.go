@@ -31,6 +31,7 @@ func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	m.phrases("Unchecked", out.unchecked())
 	m.phrases("Not fully read", out.unread())
+	m.phrases("Compared", out.tallies())
 	return m.emit(w)
 }
 

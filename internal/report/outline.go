@@ -129,9 +129,11 @@ func (o *outline) scan() phrase {
 	if !o.report.Scan.Complete {
 		said = said.say(", incomplete")
 	}
-	commits := make([]string, len(o.report.Scan.Declarations))
-	for i, d := range sortedRevisions(o.report.Scan.Declarations) {
-		commits[i] = d.Name + " at " + shortRevision(d.Revision)
+	var commits []string
+	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
+		if d.Revision != "" {
+			commits = append(commits, d.Name+" at "+shortRevision(d.Revision))
+		}
 	}
 	return said.then(phrase{}.list(commits, 4))
 }

@@ -127,8 +127,12 @@ func (t *table) fullField(shown *model.Change, f *field) {
 }
 
 func (t *table) fullSides(shown *model.Change, f *field) {
-	texts := textsOf(shown.Declared, shown.Recorded, shown.Live)
-	for i, label := range []string{"declared", "recorded", "live"} {
+	texts := textsOf(shown.Declared, shown.Recorded, shown.Live, shown.Running)
+	labels := []string{"declared", "recorded", "live", "running"}
+	if shown.Running == nil {
+		labels = labels[:3]
+	}
+	for i, label := range labels {
 		t.line("    ", pad(label, len("declared")), "  ", texts[i])
 	}
 	if f.Same {
@@ -141,7 +145,7 @@ func (t *table) fullSides(shown *model.Change, f *field) {
 func (t *table) fullText(shown *model.Change, f *field) {
 	t.line("    ", legend(f))
 	t.lines("    ", f.Lines)
-	if _, ok := f.third(); ok && isText(shown.Recorded, shown.Live) {
+	if len(f.Others()) > 0 && isText(shown.Recorded, shown.Live) {
 		t.line("    - recorded, + live")
 		t.lines("    ", lines(shown.Recorded, shown.Live))
 	}

@@ -71,6 +71,7 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	t.phrases("Unchecked", out.unchecked())
 	t.phrases("Not fully read", out.unread())
+	t.phrases("Compared", out.tallies())
 	return t.emit()
 }
 
@@ -188,8 +189,8 @@ func inline(f *field, mark func(string) string) string {
 		said += " (" + from.Label + ")"
 	}
 	said += arrow + mark(live.Text)
-	if third, ok := f.third(); ok {
-		said += " (" + third.Label + " " + mark(third.Text) + ")"
+	for _, s := range f.Others() {
+		said += " (" + s.Label + " " + mark(s.Text) + ")"
 	}
 	return said
 }
@@ -220,8 +221,8 @@ func (t *table) limit(before string) int {
 // legend says which sides the lines of a difference belong to.
 func legend(f *field) string {
 	said := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
-	if third, ok := f.third(); ok {
-		said += " (" + third.Label + " differs from both)"
+	for _, s := range f.Others() {
+		said += " (" + s.Label + " differs from both)"
 	}
 	return said
 }

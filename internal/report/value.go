@@ -17,7 +17,7 @@ type field struct {
 	Path string
 	// LivePath is set where the live system calls the field something else.
 	LivePath string
-	// Sides are what should be and what is, and a third that differs from both;
+	// Sides are what should be and what is, and others that differ from both;
 	// only what is where Claims tell what should be.
 	Sides []side
 	// Same tells that both sides read the same, since a secret in them differs.
@@ -32,7 +32,8 @@ type field struct {
 	Who phrase
 }
 
-// A side is one value of a field: declared, recorded or live.
+// A side is one value of a field: declared, recorded, live, or in effect until a
+// restart.
 type side struct{ Label, Text string }
 
 type claim struct{ Declaration, Address, Text string }
@@ -51,9 +52,20 @@ func newField(verdict model.Verdict, raw, shown *model.Change, c clock) field {
 		return f
 	}
 	from := comparedWith(verdict, shown)
-	f.Sides = sides(shown, from)
+	if f.Sides = sides(shown, from); shown.Secret && shown.Declared == nil && shown.Recorded == nil && shown.Live == nil {
+		f.neverShown()
+		return f
+	}
 	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
 	return f
+}
+
+// neverShown makes the field one whose value the live system itself hides.
+func (f *field) neverShown() {
+	for i := range f.Sides {
+		f.Sides[i].Text = model.SecretText
+	}
+	f.Same = true
 }
 
 // newStep makes a field of a change over time.
@@ -111,13 +123,19 @@ func pick(c *model.Change, label string) *model.Value {
 
 func sides(c *model.Change, from string) []side {
 	before := pick(c, from)
-	third := from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live)
-	if !third {
-		texts := textsOf(before, c.Live)
-		return []side{{from, texts[0]}, {"live", texts[1]}}
+	labels, values := []string{from, "live"}, []*model.Value{before, c.Live}
+	if from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live) {
+		labels, values = append(labels, "recorded"), append(values, c.Recorded)
 	}
-	texts := textsOf(before, c.Live, c.Recorded)
-	return []side{{from, texts[0]}, {"live", texts[1]}, {"recorded", texts[2]}}
+	if c.Running != nil {
+		labels, values = append(labels, "running"), append(values, c.Running)
+	}
+	texts := textsOf(values...)
+	all := make([]side, len(labels))
+	for i := range all {
+		all[i] = side{labels[i], texts[i]}
+	}
+	return all
 }
 
 func equal(a, b *model.Value) bool {
@@ -182,13 +200,8 @@ func isText(sides ...*model.Value) bool {
 	return many
 }
 
-// third returns the side that differs from both others.
-func (f *field) third() (side, bool) {
-	if len(f.Sides) < 3 {
-		return side{}, false
-	}
-	return f.Sides[2], true
-}
+// Others returns the sides beside the first two.
+func (f field) Others() []side { return f.Sides[min(2, len(f.Sides)):] }
 
 // short returns a copy of the field with its values cut.
 func (f *field) short(limit int) field {
