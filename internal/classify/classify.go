@@ -173,17 +173,34 @@ func distinguish(findings []model.Finding) {
 	}
 }
 
-// rate returns the severity of an outcome, and the reason of the rule that
-// gave it.
+// rate returns the severity of an outcome, and the reason of the rule that gave
+// it: that of its worst change.
 func rate(kind *model.Kind, o *model.Outcome) (model.Severity, string) {
+	if len(o.Changes) == 0 {
+		return rateOne(kind, o.Verdict, "")
+	}
+	worst, reason := rateOne(kind, o.Verdict, livePath(&o.Changes[0]))
+	for i := range o.Changes[1:] {
+		if severity, why := rateOne(kind, o.Verdict, livePath(&o.Changes[i+1])); severity.Rank() < worst.Rank() {
+			worst, reason = severity, why
+		}
+	}
+	return worst, reason
+}
+
+// livePath is the path of a change in the words of the kind's rules.
+func livePath(c *model.Change) string { return withoutKeys(cmp.Or(c.LivePath, c.Path)) }
+
+// rateOne rates one change, or, with path "", the resource as a whole.
+func rateOne(kind *model.Kind, verdict model.Verdict, path string) (model.Severity, string) {
 	if kind != nil {
-		for _, rule := range kind.Severities {
-			if fits(rule, o) {
+		for i := range kind.Severities {
+			if rule := &kind.Severities[i]; fits(rule, verdict, path) {
 				return rule.Severity, rule.Reason
 			}
 		}
 	}
-	switch o.Verdict {
+	switch verdict {
 	case model.Conflict, model.Missing:
 		return model.High, ""
 	case model.Changed, model.Disputed, model.Undeclared:
@@ -194,17 +211,11 @@ func rate(kind *model.Kind, o *model.Outcome) (model.Severity, string) {
 	return model.Low, ""
 }
 
-func fits(rule model.SeverityRule, o *model.Outcome) bool {
-	if len(rule.Verdicts) > 0 && !slices.Contains(rule.Verdicts, o.Verdict) {
+func fits(rule *model.SeverityRule, verdict model.Verdict, path string) bool {
+	if len(rule.Verdicts) > 0 && !slices.Contains(rule.Verdicts, verdict) {
 		return false
 	}
-	if rule.Path == "" {
-		return true
-	}
-	return slices.ContainsFunc(o.Changes, func(c model.Change) bool {
-		path := withoutKeys(cmp.Or(c.LivePath, c.Path))
-		return path == rule.Path || strings.HasPrefix(path, rule.Path+".")
-	})
+	return rule.Path == "" || path == rule.Path || strings.HasPrefix(path, rule.Path+".")
 }
 
 // withoutKeys drops what stands in brackets. A bracket in quotes is none.

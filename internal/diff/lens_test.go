@@ -186,7 +186,7 @@ func TestActorsFromTraces(t *testing.T) {
 		{Deed: model.Edited, Fields: []string{"other"}, Actor: at("dave", 4)},
 	}
 	claim := &model.Claim{Value: value(t, `{"cpu":[{"cores":2}],"node":"one","password":"**"}`), Lens: newGuestLens(), RecordOnly: true, Complete: true}
-	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), OwnersFrom: "the log"}, Claims: []*model.Claim{claim}, Traces: traces}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), Unsigned: "the log is silent"}, Claims: []*model.Claim{claim}, Traces: traces}
 	got := map[string]string{}
 	for _, o := range Compare(&s, Options{}) {
 		for _, c := range o.Changes {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,16 +15,18 @@ type path []segment
 // A segment leads to a field by name, to a position, or to an element of a list
 // by what names it.
 type segment struct {
-	kind    model.StepKind
-	name    string
-	index   int
+	kind  model.StepKind
+	name  string
+	index int
+	// liveIndex is the position in the live list, where it may be another one.
+	liveIndex int
 	schema  *model.Schema
 	element *model.Value
 }
 
 func fieldSegment(name string) segment { return segment{kind: model.FieldStep, name: name} }
 
-func indexSegment(i int) segment { return segment{kind: model.IndexStep, index: i} }
+func indexSegment(i int) segment { return segment{kind: model.IndexStep, index: i, liveIndex: i} }
 
 // elementSegment leads to an element of a keyed list or a set.
 func elementSegment(schema *model.Schema, element *model.Value) segment {
@@ -92,6 +95,15 @@ func (s segment) inBrackets() string {
 		}
 	}
 	return strings.Join(texts, ",")
+}
+
+// live returns the path with the positions of the live lists.
+func (p path) live() path {
+	live := slices.Clone(p)
+	for i := range live {
+		live[i].index = live[i].liveIndex
+	}
+	return live
 }
 
 // isPlain tells whether a name can stand in a path without quotes.

@@ -15,11 +15,7 @@ func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
 	recorded := w.recordedOf(schema, d, r)
 	pairs := pairSequence(schema, d.Items(), l.Items())
 	for _, p := range pairs {
-		at := p.d
-		if at < 0 {
-			at = p.l
-		}
-		w.push(indexSegment(at))
+		w.push(p.segment())
 		dv, lv := itemAt(d, p.d), itemAt(l, p.l)
 		w.sequenceElement(schema.Element(), dv, recorded(p.d, lv), lv)
 		w.pop()
@@ -69,6 +65,18 @@ func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
 // A pairing is the positions of one element in two lists; -1 where a list lacks
 // it.
 type pairing struct{ d, l int }
+
+// segment leads to the element: to its declared position where it has one.
+func (p pairing) segment() segment {
+	s := segment{kind: model.IndexStep, index: p.d, liveIndex: p.l}
+	if p.d < 0 {
+		s.index = p.l
+	}
+	if p.l < 0 {
+		s.liveIndex = p.d
+	}
+	return s
+}
 
 // pairSequence pairs the elements of two lists: by name where the schema names
 // them, else those that are equal, in order, and then those that lie between

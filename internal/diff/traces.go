@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func (w *walk) livePath() string {
 	if w.claim.Lens == nil {
 		return w.path.String()
 	}
-	return w.claim.Lens.LivePath(w.live.Value, w.path.String())
+	return w.claim.Lens.LivePath(w.live.Value, w.path.live().String())
 }
 
 // changedLivePath is what a change says of the live path: nothing where it is
@@ -83,8 +84,5 @@ func remover(s *model.Subject) model.Actor {
 
 // noWriters says that nobody can be named.
 func noWriters(live *model.Resource) model.Actor {
-	if live.OwnersFrom != "" {
-		return model.UnknownActor(live.OwnersFrom + " does not tell of it")
-	}
-	return model.UnknownActor("the live object carries no record of its writers")
+	return model.UnknownActor(cmp.Or(live.Unsigned, "the live object carries no record of its writers"))
 }

@@ -40,6 +40,9 @@ type Resource struct {
 	Owners []Owner
 	// OwnersFrom is what the system calls that record ("managedFields").
 	OwnersFrom string
+	// Unsigned says why the system may be unable to tell who wrote the
+	// resource; "" where that needs no words of its own.
+	Unsigned string
 	// Created is when the object came to be; zero where unknown.
 	Created time.Time
 	// Generation counts the changes of the object's specification, 1 after it
@@ -147,7 +150,8 @@ type Kind struct {
 	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
-	// Severities rate drift of this kind; the first that fits counts.
+	// Severities rate drift of this kind: of each change the first that fits
+	// counts, of all changes the worst.
 	Severities []SeverityRule
 }
 

@@ -157,7 +157,7 @@ func honest(t *testing.T, whole, got model.Snapshot, err error) {
 		return
 	}
 	for _, r := range whole.Resources {
-		if slices.ContainsFunc(got.Resources, func(g model.Resource) bool { return g.Key == r.Key }) {
+		if slices.ContainsFunc(got.Resources, func(g model.Resource) bool { return g.Key == r.Key }) || unread(t, got, r.Key) {
 			continue
 		}
 		if covered, _ := got.Covers(r.Kind, r.Place); covered {
@@ -174,6 +174,17 @@ func honest(t *testing.T, whole, got model.Snapshot, err error) {
 			t.Errorf("coverage of %q %q is not complete and gives no reason", c.Kind, c.Place)
 		}
 	}
+}
+
+// unread tells whether the snapshot says of a resource that it is there and
+// could not be read.
+func unread(t *testing.T, got model.Snapshot, key model.Key) bool {
+	t.Helper()
+	i := slices.IndexFunc(got.Unread, func(u model.Unread) bool { return u.Kind == key.Kind && u.ID == key.ID })
+	if i >= 0 && got.Unread[i].Reason == "" {
+		t.Errorf("%s could not be read, and no reason is given", key)
+	}
+	return i >= 0
 }
 
 func (s Subject) order(t *testing.T, whole model.Snapshot) {

@@ -1,0 +1,55 @@
+package proxmox
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// sameAnswer answers everything alike.
+type sameAnswer struct{ data model.Value }
+
+func (a sameAnswer) Get(context.Context, string) (model.Value, error) { return a.data, nil }
+
+// FuzzAnswers gives every reader an answer that is meant for another one, or
+// for none.
+func FuzzAnswers(f *testing.F) {
+	for _, answer := range []string{
+		`null`, `[]`, `{}`, `[null]`, `[[]]`, `"x"`, `{"members":null}`, `{"/":{"VM.Audit":[]}}`,
+		`[{"key":"net0","value":{"a":[1]},"pending":[],"delete":{}}]`,
+		`[{"node":"a","vmid":7,"type":"qemu","id":"b","name":"c","key":"meta","value":"ctime=99999999999999999999",
+		   "userid":"u@pve","tokens":[{"tokenid":"t"}],"groupid":"g","poolid":"p/q","vnet":"v","zone":"z","subnet":"s","iface":"i",
+		   "realm":"r","storage":"s","rule":"r","group":"g","pos":"x","path":"/","ugid":"u@pve","roleid":"R","sid":"vm:1",
+		   "upid":"UPID:a:1:1:69A00000:resize:7:u@pve:","status":"OK","msg":"update VM 7: -cores","time":1,"user":"u"}]`,
+	} {
+		f.Add([]byte(answer))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		data, err := decode.JSON(answer)
+		if err != nil {
+			return
+		}
+		config := Defaults()
+		config.TokenID = "driftd@pve!ro"
+		l := &look{config: config, source: "pve", shaper: shape.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
+		l.read(t.Context(), false)
+		s := l.snapshot("9")
+		for i, r := range s.Resources {
+			if r.ID == "" || !strings.HasPrefix(r.Kind, Type+"/") || s.Kinds[r.Kind] == nil {
+				t.Errorf("resource %v", r.Key)
+			}
+			if i > 0 && s.Resources[i-1].Key.Compare(r.Key) >= 0 {
+				t.Errorf("%v stands behind %v", r.Key, s.Resources[i-1].Key)
+			}
+		}
+		for _, c := range s.Coverage {
+			if !c.Complete && c.Reason == "" {
+				t.Errorf("coverage %+v gives no reason", c)
+			}
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package proxmox
+
+import "testing"
+
+func TestWhatNobodyDeclares(t *testing.T) {
+	t.Parallel()
+	s := collect(t, lab())
+	for _, tc := range []struct{ kind, id, want string }{
+		{"role", "PVEAuditor", "built in"},
+		{"role", "Keeper", ""},
+		{"user", "root@pam", "built in"},
+		{"user", "dana@pve", ""},
+		{"realm", "pam", "built in"},
+		{"realm", "staff", ""},
+		{"sdn_ipam", "pve", "built in"},
+		{"cluster_options", "cluster", "every cluster has them"},
+		{"node_dns", "pve2", "every node has one"},
+		{"node_network", "pve1:eno1", "a network card"},
+		{"node_network", "pve1:vmbr0", ""},
+		{"firewall_options", "qemu/402", "nothing but defaults"},
+		{"firewall_options", "qemu/401", ""},
+		{"firewall_options", "cluster", ""},
+		{"firewall_rules", "qemu/402", "no rules"},
+		{"firewall_rules", "node/pve2", ""},
+		{"qemu", "401", ""},
+	} {
+		if got := must(t, &s, tc.kind, tc.id).Automatic; got != tc.want {
+			t.Errorf("%s %s: %q, want %q", tc.kind, tc.id, got, tc.want)
+		}
+	}
+}

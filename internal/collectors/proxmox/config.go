@@ -1,0 +1,168 @@
+package proxmox
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// Config is the settings of a proxmox source. The account is an API token
+// (TokenID with TokenFile), or a user who logs in (Username with PasswordFile).
+type Config struct {
+	// URL of a node of the cluster, such as https://pve.example.org:8006.
+	URL string `mapstructure:"url"`
+	// TokenID is user@realm!name; TokenFile holds its secret.
+	TokenID   string `mapstructure:"token_id"`
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// Username is user@realm; PasswordFile holds the password.
+	Username     string `mapstructure:"username"`
+	PasswordFile string `mapstructure:"password_file" path:"true"`
+	// CAFile is the authority that signed the server's certificate, such as
+	// /etc/pve/pve-root-ca.pem of a node. Fingerprint is the SHA-256 of the
+	// certificate itself, and takes its place.
+	CAFile      string `mapstructure:"ca_file" path:"true"`
+	Fingerprint string `mapstructure:"fingerprint"`
+	// Concurrency is how many requests run at once for one node.
+	Concurrency int `mapstructure:"concurrency"`
+	// Rate limits the requests per second; 0 does not.
+	Rate float64 `mapstructure:"rate"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxBody bounds each answer, in bytes.
+	MaxBody int64 `mapstructure:"max_body"`
+	// ExcludeKinds are patterns of kinds that are not read ("firewall_*").
+	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// LogSince is how far back the cluster's logs are read; 0 leaves them
+	// unread, and then nobody can be named.
+	LogSince time.Duration `mapstructure:"log_since"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{
+		Concurrency: 4,
+		Timeout:     30 * time.Second,
+		MaxBody:     64 << 20,
+		LogSince:    7 * 24 * time.Hour,
+	}
+}
+
+// complete checks the settings and brings the address and the fingerprint into
+// one form.
+func (c Config) complete() (Config, error) {
+	c.URL = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
+	c.Fingerprint = strings.ToLower(strings.ReplaceAll(c.Fingerprint, ":", ""))
+	return c, errors.Join(c.checkURL(), c.checkAccount(), c.checkTrust(), c.checkLimits())
+}
+
+func (c Config) checkURL() error {
+	if c.URL == "" {
+		return errors.New("setting url is missing: set the address of a node, such as https://pve.example.org:8006")
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("setting url is no address: want one such as https://pve.example.org:8006")
+	case u.User != nil:
+		return errors.New("setting url must not hold credentials: use token_id and token_file")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
+	}
+	return nil
+}
+
+// loopback tells an address that never leaves the machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c Config) checkAccount() error {
+	token, password := c.TokenID+c.TokenFile != "", c.Username+c.PasswordFile != ""
+	switch {
+	case token && password:
+		return errors.New("settings token_id and username exclude each other: keep one, with its file")
+	case !token && !password:
+		return errors.New("setting token_id is missing: set it and token_file, or username and password_file; docs/proxmox.md says how to make a token")
+	case token && c.TokenFile == "":
+		return errors.New("setting token_file is missing: set the file that holds the token's secret")
+	case token && !isTokenID(c.TokenID):
+		return fmt.Errorf("setting token_id is %q: want user@realm!name, such as driftd@pve!ro", c.TokenID)
+	case password && c.PasswordFile == "":
+		return errors.New("setting password_file is missing: set the file that holds the user's password")
+	case password && !isUserID(c.Username):
+		return fmt.Errorf("setting username is %q: want user@realm, such as driftd@pve", c.Username)
+	}
+	return nil
+}
+
+func isTokenID(id string) bool {
+	user, name, ok := strings.Cut(id, "!")
+	return ok && name != "" && !strings.ContainsAny(name, "!= ") && isUserID(user)
+}
+
+func isUserID(id string) bool {
+	at := strings.LastIndex(id, "@")
+	return at > 0 && at < len(id)-1 && !strings.ContainsAny(id, " !=:")
+}
+
+func (c Config) checkTrust() error {
+	if c.Fingerprint == "" {
+		return nil
+	}
+	if c.CAFile != "" {
+		return errors.New("settings ca_file and fingerprint exclude each other: keep one")
+	}
+	if sum, err := hex.DecodeString(c.Fingerprint); err != nil || len(sum) != 32 {
+		return errors.New("setting fingerprint is no SHA-256: copy it from the node's certificate (pvenode cert info), such as 82:8C:68:…")
+	}
+	return nil
+}
+
+func (c Config) checkLimits() error {
+	for _, limit := range []struct {
+		name string
+		ok   bool
+	}{
+		{"concurrency", c.Concurrency > 0},
+		{"timeout", c.Timeout > 0},
+		{"max_body", c.MaxBody > 0},
+	} {
+		if !limit.ok {
+			return fmt.Errorf("setting %s must be more than 0", limit.name)
+		}
+	}
+	if c.Rate < 0 || c.LogSince < 0 {
+		return errors.New("settings rate and log_since must not be below 0; 0 switches them off")
+	}
+	for _, pattern := range c.ExcludeKinds {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as backup_job or firewall_*", pattern)
+		}
+	}
+	return nil
+}
+
+// excludes tells whether a kind is left out.
+func (c Config) excludes(kind string) bool {
+	name := strings.TrimPrefix(kind, Type+"/")
+	for _, pattern := range c.ExcludeKinds {
+		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// account names who reads, as Proxmox does.
+func (c Config) account() string {
+	if c.TokenID != "" {
+		return c.TokenID
+	}
+	return c.Username
+}

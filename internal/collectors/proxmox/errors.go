@@ -1,0 +1,250 @@
+package proxmox
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// Status codes that pveproxy has of its own.
+const (
+	statusNodeDown  = 595
+	statusNodeHangs = 596
+)
+
+// A statusError is an answer other than success. Proxmox says why in the
+// answer's message, or, where it has no body, in the status line.
+type statusError struct {
+	code    int
+	message string
+	// retryAfter is the pause that the server asks for.
+	retryAfter time.Duration
+}
+
+func (e *statusError) Error() string {
+	if e.message == "" {
+		return fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
+	}
+	return fmt.Sprintf("%d %s", e.code, e.message)
+}
+
+// A timeoutError is a request that was not answered in time.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return fmt.Sprintf("no full answer within %s", e.after) }
+
+// A tooLargeError is an answer beyond max_body.
+type tooLargeError struct{ limit int64 }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
+}
+
+// An answerError is an answer that is not what was asked for.
+type answerError struct{ reason string }
+
+func (e *answerError) Error() string { return e.reason }
+
+// codeOf returns the status code that err carries, or 0.
+func codeOf(err error) int {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.code
+	}
+	return 0
+}
+
+// says tells whether the server's own words hold text.
+func says(err error, text string) bool {
+	var status *statusError
+	return errors.As(err, &status) && strings.Contains(status.message, text)
+}
+
+// notServed tells an answer that means that this version has no such thing:
+// 501 for paths that it does not know, and HA groups that became rules.
+func notServed(err error) bool {
+	return codeOf(err) == http.StatusNotImplemented || says(err, "migrated to rules")
+}
+
+// vanished tells an answer that means that the guest is not, or no more, on
+// the node that was asked.
+func vanished(err error) bool {
+	return codeOf(err) == http.StatusInternalServerError && says(err, "does not exist")
+}
+
+// silent tells a node that does not answer from one that answers with an
+// error.
+func silent(err error) bool {
+	var slow *timeoutError
+	code := codeOf(err)
+	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
+}
+
+const maxMessage = 300
+
+// printable makes foreign text fit for one line of a report.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return clip(strings.Join(strings.Fields(s), " "), maxMessage)
+}
+
+// clip cuts what is longer than limit characters.
+func clip(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return s
+}
+
+// An AccessError says why nothing of a cluster could be read, and what to do.
+type AccessError struct {
+	// Server is the address that was asked.
+	Server string
+	Err    error
+	// Hint is the next step.
+	Hint string
+}
+
+// Error names the server, what is wrong and the next step, on one line.
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint)
+}
+
+// Unwrap returns what is wrong.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// explain gives the next step for an error that concerns the server as a whole.
+func (c Config) explain(err error) error {
+	for _, hint := range []string{c.statusHint(codeOf(err)), certificateHint(err), networkHint(err)} {
+		if hint != "" {
+			return &AccessError{Server: c.URL, Err: err, Hint: hint}
+		}
+	}
+	return &AccessError{Server: c.URL, Err: err, Hint: "see journalctl -u pveproxy on the node"}
+}
+
+func (c Config) statusHint(code int) string {
+	switch {
+	case code == http.StatusUnauthorized:
+		return fmt.Sprintf("%s is refused: check its secret and expiry (pveum user token list USER), and that the user is enabled", c.account())
+	case code == http.StatusForbidden:
+		return "grant the account PVEAuditor on /, see docs/proxmox.md"
+	case code == http.StatusTooManyRequests:
+		return "the server asks to slow down: set rate"
+	case code >= 300 && code < 400:
+		return "the address redirects: set the node's own address, with its port 8006"
+	case code == http.StatusNotFound, code == http.StatusNotImplemented:
+		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
+	case code >= 500:
+		return "the node is in trouble: see journalctl -u pveproxy -u pvedaemon there"
+	}
+	return ""
+}
+
+func certificateHint(err error) string {
+	var (
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		host    x509.HostnameError
+		record  tls.RecordHeaderError
+		other   *fingerprintError
+	)
+	switch {
+	case errors.As(err, &other):
+		return "if the certificate was renewed, set fingerprint to the new one after you compared it on the node (pvenode cert info)"
+	case errors.As(err, &unknown):
+		return "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint"
+	case errors.As(err, &invalid):
+		return "renew the node's certificate (pvenode cert), or set this machine's clock"
+	case errors.As(err, &host):
+		return "use an address that the certificate names, or set fingerprint in the place of ca_file"
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "the server does not speak TLS: check the port"
+	}
+	return ""
+}
+
+func networkHint(err error) string {
+	var (
+		slow   *timeoutError
+		name   *net.DNSError
+		dial   *net.OpError
+		answer *answerError
+	)
+	switch {
+	case errors.As(err, &slow):
+		return "see that the address and the firewalls on the way let driftd through, or raise timeout"
+	case errors.As(err, &name):
+		return "the name does not resolve: check url and this machine's DNS"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there: see that pveproxy runs and the port is right (8006)"
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return "see that the network has a way to this address"
+	case errors.As(err, &answer):
+		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return "the connection broke off: see what lies between driftd and the node"
+	}
+	return ""
+}
+
+// reason says why something was not read, and what to do. The same cause gives
+// the same words, so that reports may put those together.
+func (c Config) reason(err error) string {
+	var large *tooLargeError
+	switch code := codeOf(err); {
+	case code == http.StatusForbidden:
+		return c.forbidden(err)
+	case code == http.StatusUnauthorized:
+		return c.account() + " was refused during the scan: check its expiry"
+	case code == http.StatusTooManyRequests:
+		return fmt.Sprintf("%v: set rate lower", err)
+	case errors.As(err, &large):
+		return fmt.Sprintf("%v: raise max_body", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the scan ended before it was read"
+	}
+	return printable(err.Error())
+}
+
+// forbidden names what is missing, which Proxmox puts into its message:
+// "Permission check failed (/vms/101, VM.Audit)".
+func (c Config) forbidden(err error) string {
+	_, detail, _ := strings.Cut(err.Error(), "(")
+	detail, _, _ = strings.Cut(detail, ")")
+	where, privilege, ok := strings.Cut(detail, ", ")
+	if !ok || !strings.HasPrefix(where, "/") {
+		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), printable(err.Error()), c.grant("/"))
+	}
+	return c.lacking(printable(privilege), printable(where))
+}
+
+// lacking says which privilege is missing where, and how to grant it.
+func (c Config) lacking(privilege, where string) string {
+	return fmt.Sprintf("%s lacks %s on %s: %s", c.account(), privilege, where, c.grant(where))
+}
+
+// grant is the command that lets the account read what lies below a path. A
+// token with privilege separation needs what its user has as well.
+func (c Config) grant(where string) string {
+	user, _, isToken := strings.Cut(c.account(), "!")
+	who := "--users " + user
+	if isToken {
+		who += fmt.Sprintf(" --tokens '%s'", c.account())
+	}
+	return fmt.Sprintf("pveum acl modify %s %s --roles PVEAuditor", where, who)
+}

@@ -1,0 +1,100 @@
+package proxmox
+
+import (
+	"slices"
+	"strings"
+)
+
+// An update is what a line of the cluster log tells of a virtual machine:
+//
+//	update VM 300: -cores 4 -delete net1,net2
+//	update VM 300: resize --disk scsi0 --size +4G
+type update struct {
+	id     string
+	fields []string
+	// shown is the line, fit for people: no secret, nothing long.
+	shown string
+}
+
+const (
+	updatePrefix = "update VM "
+	shownValue   = 60
+	shownLine    = 240
+)
+
+// parseUpdate reads a line of the cluster log; ok is false when it tells of
+// something else.
+func parseUpdate(line string) (u update, ok bool) {
+	rest, ok := strings.CutPrefix(line, updatePrefix)
+	if !ok {
+		return update{}, false
+	}
+	id, what, ok := strings.Cut(rest, ":")
+	if !ok || !isVMID(id) {
+		return update{}, false
+	}
+	u.id = id
+	if disk, found := strings.CutPrefix(strings.TrimSpace(what), "resize --disk "); found {
+		disk, _, _ = strings.Cut(disk, " ")
+		if isKey(disk) {
+			u.fields = []string{disk}
+		}
+		u.shown = clip(printable(line), shownLine)
+		return u, true
+	}
+	options := parseOptions(what)
+	u.shown = updatePrefix + id + ":"
+	for _, o := range options {
+		u.fields = append(u.fields, o.names()...)
+		u.shown += " -" + o.key + " " + o.shown()
+	}
+	slices.Sort(u.fields)
+	u.fields = slices.Compact(u.fields)
+	u.shown = clip(printable(u.shown), shownLine)
+	return u, true
+}
+
+// An option is a setting as the log writes it.
+type option struct{ key, value string }
+
+// parseOptions parts "-key value -key value". Values are not quoted, but keys
+// come sorted: what stands out of order belongs to the value before it.
+func parseOptions(text string) []option {
+	var options []option
+	for word := range strings.SplitSeq(strings.TrimSpace(text), " ") {
+		last := len(options) - 1
+		key, dashed := strings.CutPrefix(word, "-")
+		switch {
+		case dashed && isKey(key) && (last < 0 || key > options[last].key):
+			options = append(options, option{key: key})
+		case last >= 0:
+			options[last].value = strings.TrimPrefix(options[last].value+" "+word, " ")
+		}
+	}
+	return options
+}
+
+// isKey tells what can be the name of a guest's setting.
+func isKey(s string) bool {
+	return s != "" && s[0] >= 'a' && s[0] <= 'z' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
+// names are the settings that an option changes.
+func (o option) names() []string {
+	switch o.key {
+	case "delete", "revert":
+		return strings.FieldsFunc(o.value, func(r rune) bool { return strings.ContainsRune(", ;\x00", r) })
+	case "digest", "skiplock", "force", "background_delay", "import-working-storage", "lock":
+		return nil
+	}
+	return []string{o.key}
+}
+
+// shown is the value as people may see it.
+func (o option) shown() string {
+	if o.key == "cipassword" || o.key == "password" {
+		return "<hidden>"
+	}
+	return clip(o.value, shownValue)
+}

@@ -1,0 +1,157 @@
+package pvetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Edit changes the cluster behind everybody's back: no log tells of it, as of
+// most changes in a real one.
+func (s *Server) Edit(edit func(*Cluster)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	edit(&s.cluster)
+}
+
+// AfterList runs an edit once, right after the next list of guests was
+// answered: what happens between a list and the reading of what it lists.
+func (s *Server) AfterList(edit func(*Cluster)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = append(s.listed, edit)
+}
+
+// SetConfig gives a guest's setting a value that is in effect at once; nil
+// deletes it. The cluster log tells of virtual machines only.
+func (s *Server) SetConfig(id int, key string, value any, user string) {
+	s.set(id, key, value, user, func(g *Guest) {
+		g.Config[key] = value
+		if value == nil {
+			delete(g.Config, key)
+		}
+		delete(g.Pending, key)
+	})
+}
+
+// SetPending gives a guest's setting a value that waits for a restart; nil
+// deletes it then.
+func (s *Server) SetPending(id int, key string, value any, user string) {
+	s.set(id, key, value, user, func(g *Guest) {
+		if g.Pending == nil {
+			g.Pending = Row{}
+		}
+		g.Pending[key] = value
+	})
+}
+
+func (s *Server) set(id int, key string, value any, user string, set func(*Guest)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	set(g)
+	line := fmt.Sprintf("-%s %v", key, value)
+	switch {
+	case value == nil:
+		line = "-delete " + key
+	case key == "cipassword":
+		line = "-cipassword <hidden>"
+	}
+	if g.Kind == "qemu" {
+		s.logLine(g.Node, user, s.pid, fmt.Sprintf("update VM %d: %s", id, line))
+	}
+}
+
+// Restart puts a guest's waiting settings into effect.
+func (s *Server) Restart(id int, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	g.Config, g.Pending = g.configured(), nil
+	delete(g.Config, "digest")
+	s.task(g, "reboot", user)
+}
+
+// Resize changes the size of a disk, which a task does.
+func (s *Server) Resize(id int, disk, size, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	parts := strings.Split(fmt.Sprint(g.Config[disk]), ",")
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.HasPrefix(part, "size=") })
+	g.Config[disk] = strings.Join(append(parts, "size="+size), ",")
+	pid := s.taskOf(g.Node, "resize", strconv.Itoa(id), user)
+	if g.Kind == "qemu" {
+		s.logLine(g.Node, user, pid, fmt.Sprintf("update VM %d: resize --disk %s --size %s", id, disk, size))
+	}
+}
+
+// SetStatus starts or stops a guest.
+func (s *Server) SetStatus(id int, status, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	g.Status = status
+	s.task(g, map[string]string{"running": "start", "stopped": "stop"}[status], user)
+}
+
+// Create makes a guest.
+func (s *Server) Create(g Guest, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cluster.Guests = append(s.cluster.Guests, g)
+	s.task(&g, "create", user)
+}
+
+// Destroy removes a guest.
+func (s *Server) Destroy(id int, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.task(s.cluster.Guest(id), "destroy", user)
+	s.cluster.RemoveGuest(id)
+}
+
+// RemoveGuest takes a guest out of the cluster.
+func (c *Cluster) RemoveGuest(id int) {
+	c.Guests = slices.DeleteFunc(c.Guests, func(g Guest) bool { return g.ID == id })
+}
+
+// Migrate moves a guest to another node.
+func (s *Server) Migrate(id int, node, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	s.task(g, "migrate", user)
+	g.Node = node
+}
+
+// task adds a task on a guest to the logs.
+func (s *Server) task(g *Guest, what, user string) {
+	prefix := map[string]string{"qemu": "qm", "lxc": "vz"}[g.Kind]
+	s.taskOf(g.Node, prefix+what, strconv.Itoa(g.ID), user)
+}
+
+// taskOf adds a task that went well to the logs, and returns its process.
+func (s *Server) taskOf(node, typ, id, user string) (pid int) {
+	s.pid++
+	pid = s.pid
+	at := s.Now().Unix()
+	upid := fmt.Sprintf("UPID:%s:%08X:%08X:%08X:%s:%s:%s:", node, pid, 4711, at, typ, id, user)
+	name, token, isToken := strings.Cut(user, "!")
+	row := Row{"upid": upid, "node": node, "pid": pid, "pstart": 4711, "starttime": at, "endtime": at, "type": typ, "id": id, "user": name, "status": "OK"}
+	if isToken {
+		row["tokenid"] = token
+	}
+	s.tasks = append(s.tasks, row)
+	s.logLine(node, user, 100, "starting task "+upid)
+	s.logLine(node, user, 100, "end task "+upid+" OK")
+	return pid
+}
+
+// logLine adds a line to the cluster log.
+func (s *Server) logLine(node, user string, pid int, message string) {
+	number := strconv.Itoa(len(s.log) + 1)
+	s.log = append(s.log, Row{"id": number + ":" + node, "uid": number, "node": node, "user": user, "pid": pid, "pri": 6,
+		"tag": "pvedaemon", "time": s.Now().Unix(), "msg": message})
+}

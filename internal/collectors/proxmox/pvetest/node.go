@@ -1,0 +1,173 @@
+package pvetest
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	statusNodeDown  = 595
+	statusNodeHangs = 596
+)
+
+// readNode answers for what is below /nodes/N.
+func (s *Server) readNode(parts []string, query url.Values) (any, *refusal) {
+	c, name := &s.cluster, parts[2]
+	i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("hostname lookup '%s' failed - failed to get address info for: %s", name, name)}
+	}
+	if c.Nodes[i].Offline {
+		return nil, &refusal{statusNodeDown, "No route to host"}
+	}
+	if len(parts) > 4 && isGuestPath(parts) {
+		return c.readGuest(parts)
+	}
+	at := strings.Join(parts, "/")
+	switch parts[3] {
+	case "tasks":
+		return s.tasksOf(name, query), nil
+	case "qemu", "lxc":
+		return c.guestsOf(name, parts[3]), nil
+	}
+	data, problem := c.look(at, nil)
+	if problem == nil {
+		return data, nil
+	}
+	switch strings.Join(parts[3:], "/") {
+	case "config", "firewall/options":
+		return Row{"digest": digest}, nil
+	case "dns":
+		return Row{"search": "example.com", "dns1": "192.0.2.53"}, nil
+	case "hosts":
+		return Row{"data": "127.0.0.1 localhost\n", "digest": digest}, nil
+	case "time":
+		return Row{"timezone": "Etc/UTC", "time": s.Now().Unix(), "localtime": s.Now().Unix()}, nil
+	case "network", "firewall/rules":
+		return []Row{}, nil
+	}
+	return nil, problem
+}
+
+// digest stands for the hash of a file. It changes with the file and is never
+// compared.
+const digest = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+
+// tasksOf is a node's task log.
+func (s *Server) tasksOf(node string, query url.Values) []Row {
+	since, err := strconv.ParseInt(query.Get("since"), 10, 64)
+	if err != nil {
+		since = 0
+	}
+	tasks := []Row{}
+	for _, task := range s.tasks {
+		if at, ok := task["starttime"].(int64); ok && task["node"] == node && at >= since {
+			tasks = append(tasks, task)
+		}
+	}
+	return tasks
+}
+
+// guestsOf is a node's own list of its guests. PVE 7 writes the ids of
+// containers as text.
+func (c *Cluster) guestsOf(node, kind string) []Row {
+	rows := []Row{}
+	for i := range c.Guests {
+		g := &c.Guests[i]
+		if g.Node != node || g.Kind != kind || !c.holds("VM.Audit", "/vms/"+strconv.Itoa(g.ID)) {
+			continue
+		}
+		row := Row{"vmid": g.ID, "name": g.name(), "status": cmp.Or(g.Status, "stopped"), "cpu": 0.5, "uptime": 4711}
+		if kind == "lxc" && c.older(8, 0) {
+			row["vmid"] = strconv.Itoa(g.ID)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// readGuest answers for a guest. Its firewall lies in the cluster's file
+// system, where any node can read it; its configuration is the node's.
+func (c *Cluster) readGuest(parts []string) (any, *refusal) {
+	node, kind, id := parts[2], parts[3], parts[4]
+	if !c.holds("VM.Audit", "/vms/"+id) {
+		return nil, forbidden("(/vms/" + id + ", VM.Audit)")
+	}
+	below := strings.Join(parts[5:], "/")
+	if strings.HasPrefix(below, "firewall/") {
+		return c.guestFirewall("/"+kind+"/"+id+"/"+below, below)
+	}
+	number, err := strconv.Atoi(id)
+	g := c.guest(number)
+	if err != nil || g == nil || g.Node != node || g.Kind != kind {
+		folder := map[string]string{"qemu": "qemu-server", "lxc": "lxc"}[kind]
+		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("Configuration file 'nodes/%s/%s/%s.conf' does not exist", node, folder, id)}
+	}
+	switch below {
+	case "pending":
+		return g.pendingRows(c.older(8, 0)), nil
+	case "config":
+		return g.configured(), nil
+	}
+	return nil, notImplemented(strings.Join(parts, "/"))
+}
+
+func (c *Cluster) guestFirewall(at, below string) (any, *refusal) {
+	if rows, ok := c.Lists[at]; ok {
+		return rows, nil
+	}
+	if object, ok := c.Objects[at]; ok {
+		return object, nil
+	}
+	if below == "firewall/options" {
+		return Row{"digest": digest}, nil
+	}
+	return []Row{}, nil
+}
+
+// pendingRows is the answer to /pending. Old versions write memory as a number.
+func (g *Guest) pendingRows(old bool) []Row {
+	typed := func(key string, value any) any {
+		if n, err := strconv.Atoi(fmt.Sprint(value)); err == nil && old && key == "memory" {
+			return n
+		}
+		return value
+	}
+	rows := []Row{{"key": "digest", "value": digest}}
+	for key, value := range g.Config {
+		row := Row{"key": key, "value": typed(key, value)}
+		if next, waits := g.Pending[key]; waits {
+			if next == nil {
+				row["delete"] = 1
+			} else {
+				row["pending"] = typed(key, next)
+			}
+		}
+		rows = append(rows, row)
+	}
+	for key, next := range g.Pending {
+		if _, set := g.Config[key]; !set && next != nil {
+			rows = append(rows, Row{"key": key, "pending": typed(key, next)})
+		}
+	}
+	return rows
+}
+
+// configured is the answer to /config, in which what waits counts already.
+func (g *Guest) configured() Row {
+	config := Row{"digest": digest}
+	for key, value := range g.Config {
+		config[key] = value
+	}
+	for key, next := range g.Pending {
+		if config[key] = next; next == nil {
+			delete(config, key)
+		}
+	}
+	return config
+}

@@ -1,0 +1,238 @@
+package proxmox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A logEntry is one entry of the cluster's logs that tells of a guest.
+type logEntry struct {
+	model.Trace
+	// id is the guest's, whose kind is not in every entry.
+	id   string
+	node string
+	// pid is the process that wrote it: a task's own, or a daemon's.
+	pid int64
+	// task tells an entry of the task log.
+	task bool
+}
+
+// maxLog is how many entries of a log are asked for. The cluster log holds
+// less; of a node's tasks the newest come first.
+const maxLog = 5000
+
+// logNeed is the privilege without which the cluster log shows one's own
+// entries only. PVEAuditor lacks it.
+func logNeed() need { return need{privilege: "Sys.Syslog", path: "/", alone: true} }
+
+// readLogs reads who did what. What cannot be read leaves its authors unknown
+// and narrows no coverage.
+func (l *look) readLogs(ctx context.Context, nodes map[string]*node) {
+	if l.config.LogSince == 0 {
+		return
+	}
+	since := l.taken.Add(-l.config.LogSince)
+	var vias []*node
+	for _, n := range nodes {
+		vias = append(vias, n)
+	}
+	parallel(l.config.Concurrency, len(vias)+2, func(i int) {
+		switch i {
+		case 0:
+			l.readClusterLog(ctx)
+		case 1:
+			// It also tells of nodes that are down.
+			l.readTasks(ctx, l.api, "/cluster/tasks")
+		default:
+			n := vias[i-2]
+			query := url.Values{"since": {strconv.FormatInt(since.Unix(), 10)}, "source": {"all"}, "limit": {strconv.Itoa(maxLog)}}
+			l.readTasks(ctx, n, nodePath(n.name)+"/tasks?"+query.Encode())
+		}
+	})
+	l.traces = slices.DeleteFunc(l.traces, func(e logEntry) bool { return e.Actor.At.Before(since) })
+}
+
+func (l *look) readClusterLog(ctx context.Context) {
+	rows, err := listOf(ctx, l.api, "/cluster/log?max="+strconv.Itoa(maxLog))
+	if err != nil {
+		return
+	}
+	_, lacks := l.rights.missing(logNeed())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logged = !lacks
+	for _, row := range rows.Items() {
+		if entry, ok := logLine(row); ok {
+			l.traces = append(l.traces, entry)
+		}
+	}
+}
+
+// logLine reads a row of the cluster log.
+func logLine(row model.Value) (logEntry, bool) {
+	u, ok := parseUpdate(row.At("msg").Str())
+	at := unixTime(row.At("time").Text())
+	if !ok || at.IsZero() {
+		return logEntry{}, false
+	}
+	pid, err := strconv.ParseInt(row.At("pid").Text(), 10, 64)
+	if err != nil {
+		pid = 0
+	}
+	confidence := model.Exact
+	if len(u.fields) == 0 {
+		confidence = model.Likely
+	}
+	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid}
+	e.Ref, e.Fields = ref(shape.QEMU, u.id), u.fields
+	e.Actor = model.Actor{
+		Name: printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
+		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, printable(row.At("tag").Str()), printable(e.node)),
+	}
+	return e, e.Actor.Name != ""
+}
+
+func (l *look) readTasks(ctx context.Context, via api, path string) {
+	rows, err := listOf(ctx, via, path)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, row := range rows.Items() {
+		if entry, ok := taskEntry(row); ok {
+			l.traces = append(l.traces, entry)
+		}
+	}
+}
+
+// taskEntry reads a row of a task log. A task that failed, or that still runs,
+// may have done nothing.
+func taskEntry(row model.Value) (logEntry, bool) {
+	name := row.At("upid").Str()
+	u, ok := parseUPID(name)
+	deed, known := taskDeeds()[u.typ]
+	status := row.At("status").Str()
+	if !ok || !known || !isVMID(u.id) || status != "OK" && !strings.HasPrefix(status, "WARNINGS") {
+		return logEntry{}, false
+	}
+	confidence := model.Exact
+	if deed.deed == model.Edited && len(deed.fields) == 0 {
+		confidence = model.Likely
+	}
+	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
+	e.Ref, e.Deed, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
+	e.Actor = model.Actor{Name: printable(u.user), At: u.start, Via: "task log", Evidence: printable(name), Confidence: confidence}
+	return e, true
+}
+
+// A taskDeed is what a type of task does to the guest that it names.
+type taskDeed struct {
+	// kind of the guest; "" where tasks of both kinds are called the same.
+	kind   string
+	deed   model.Deed
+	fields []string
+}
+
+// taskDeeds are the types of tasks that change what is compared. A clone's task
+// names the guest that was copied, and does nothing to it.
+func taskDeeds() map[string]taskDeed {
+	deeds := map[string]taskDeed{"resize": {}, "move_volume": {kind: shape.LXC}}
+	for prefix, kind := range map[string]string{"qm": shape.QEMU, "vz": shape.LXC} {
+		for name, d := range map[string]taskDeed{
+			"create": {deed: model.Created}, "restore": {deed: model.Created}, "destroy": {deed: model.Deleted},
+			"config": {}, "resize": {}, "move": {}, "rollback": {},
+			"template": {fields: []string{"template"}}, "migrate": {fields: []string{"node"}},
+			"start": {fields: []string{"status"}}, "stop": {fields: []string{"status"}}, "shutdown": {fields: []string{"status"}},
+			"suspend": {fields: []string{"status"}}, "resume": {fields: []string{"status"}},
+		} {
+			d.kind = kind
+			deeds[prefix+name] = d
+		}
+	}
+	return deeds
+}
+
+// told returns what the logs tell, each deed once, sorted as a snapshot wants
+// it. Kinds that an entry does not name are those of the guests that were seen.
+func (l *look) told() []model.Trace {
+	entries := slices.Clone(l.traces)
+	for i := range entries {
+		if entries[i].Kind == "" {
+			entries[i].Kind = l.kindOf(entries[i].id)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b logEntry) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
+			cmp.Compare(a.Actor.Evidence, b.Actor.Evidence))
+	})
+	lines := map[process]time.Time{}
+	for _, e := range entries {
+		if !e.task {
+			lines[e.process()] = e.Actor.At
+		}
+	}
+	var traces []model.Trace
+	for i, e := range entries {
+		// A line of the cluster log that the task's own process wrote says the
+		// same, and more.
+		line, told := lines[e.process()]
+		told = told && e.task && e.Deed == model.Edited && !line.Before(e.Actor.At.Add(-time.Second))
+		if repeated := i > 0 && entries[i-1].Ref == e.Ref && entries[i-1].Actor == e.Actor; !repeated && !told {
+			traces = append(traces, e.Trace)
+		}
+	}
+	return traces
+}
+
+// A process is what wrote an entry, for whom and of what.
+type process struct {
+	model.Ref
+	node, user string
+	pid        int64
+}
+
+func (e logEntry) process() process { return process{e.Ref, e.node, e.Actor.Name, e.pid} }
+
+// kindOf returns the kind of a guest by its id.
+func (l *look) kindOf(id string) string {
+	if l.isGuest(ref(shape.LXC, id)) {
+		return shape.LXC
+	}
+	return shape.QEMU
+}
+
+func (l *look) isGuest(r model.Ref) bool {
+	_, found := slices.BinarySearchFunc(l.resources, r, func(a model.Resource, b model.Ref) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return found || slices.ContainsFunc(l.unread, func(u model.Unread) bool { return u.Ref == r })
+}
+
+// unsigned says of a kind why nobody may be known to have changed it.
+func (l *look) unsigned(kind string) string {
+	switch {
+	case l.config.LogSince == 0:
+		return "the cluster's logs are not read: log_since is 0"
+	case kind == shape.LXC:
+		return "Proxmox VE logs no edit of a container"
+	case kind != shape.QEMU:
+		return "Proxmox VE logs no change of this kind"
+	case !l.logged:
+		return LogReason
+	}
+	return "the cluster log does not tell of it"
+}
+
+// LogReason says why the author of most changes of virtual machines is not
+// known to an account that PVEAuditor alone lets read.
+const LogReason = "the task log does not tell of it; the cluster log may, which takes Sys.Syslog on / (docs/proxmox.md)"

@@ -1,0 +1,226 @@
+package proxmox
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestUPID(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, text string
+		want         upid
+		ok           bool
+	}{
+		{
+			"a token", "UPID:pve4:0000AF01:00BD1234:69A00000:qmconfig:512:dana@pve!shell:",
+			upid{node: "pve4", pid: 0xaf01, start: time.Unix(0x69a00000, 0).UTC(), typ: "qmconfig", id: "512", user: "dana@pve!shell"}, true,
+		},
+		{
+			"no object", "UPID:pve4:00000001:00000001:69A00000:reloadnetworkall::root@pam:",
+			upid{node: "pve4", pid: 1, start: time.Unix(0x69a00000, 0).UTC(), typ: "reloadnetworkall", user: "root@pam"}, true,
+		},
+		{"empty", "", upid{}, false},
+		{"no end", "UPID:pve4:00000001:00000001:69A00000:qmstart:1:root@pam", upid{}, false},
+		{"numbers that are none", "UPID:pve4:zz:00000001:69A00000:qmstart:1:root@pam:", upid{}, false},
+		{"before all time", "UPID:pve4:1:1:-5:qmstart:1:root@pam:", upid{}, false},
+		{"nobody's", "UPID:pve4:1:1:69A00000:qmstart:1::", upid{}, false},
+		{"something follows", "UPID:pve4:1:1:69A00000:qmstart:1:root@pam:more", upid{}, false},
+	} {
+		got, ok := parseUPID(tc.text)
+		if ok != tc.ok || ok && got != tc.want {
+			t.Errorf("%s: %+v, %t", tc.reason, got, ok)
+		}
+	}
+}
+
+func FuzzUPID(f *testing.F) {
+	f.Add("UPID:pve4:0000AF01:00BD1234:69A00000:qmconfig:512:dana@pve!shell:")
+	f.Add("UPID::::::::")
+	f.Fuzz(func(t *testing.T, text string) {
+		u, ok := parseUPID(text)
+		if ok && (u.node == "" || u.typ == "" || u.user == "" || u.start.IsZero() || strings.Count(text, ":") != 8) {
+			t.Errorf("parseUPID(%q) = %+v", text, u)
+		}
+	})
+}
+
+func TestUpdateLines(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, line string
+		id           string
+		fields       []string
+		shown        string
+	}{
+		{"one setting", "update VM 512: -cores 4", "512", []string{"cores"}, "update VM 512: -cores 4"},
+		{"several, and deleted ones", "update VM 512: -balloon 0 -delete net1,net2 -memory 768", "512",
+			[]string{"balloon", "memory", "net1", "net2"}, "update VM 512: -balloon 0 -delete net1,net2 -memory 768"},
+		{"a disk grows", "update VM 512: resize --disk virtio1 --size +4G", "512", []string{"virtio1"}, "update VM 512: resize --disk virtio1 --size +4G"},
+		{"a value with blanks", "update VM 512: -description see ticket 12, then -ask", "512", []string{"description"},
+			"update VM 512: -description see ticket 12, then -ask"},
+		{"a value that looks like a setting", "update VM 512: -description was -cores 2 before -name x", "512", []string{"description", "name"},
+			"update VM 512: -description was -cores 2 before -name x"},
+		{"a password", "update VM 512: -cipassword <hidden> -ciuser ops", "512", []string{"cipassword", "ciuser"},
+			"update VM 512: -cipassword <hidden> -ciuser ops"},
+		{"a password that was not hidden", "update VM 512: -cipassword let me in", "512", []string{"cipassword"}, "update VM 512: -cipassword <hidden>"},
+		{"a digest is no setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
+		{"nothing named", "update VM 512: ", "512", nil, "update VM 512:"},
+		{"a long value", "update VM 512: -sshkeys " + strings.Repeat("k", 90), "512", []string{"sshkeys"}, "update VM 512: -sshkeys " + strings.Repeat("k", 60) + "…"},
+	} {
+		u, ok := parseUpdate(tc.line)
+		if !ok || u.id != tc.id || !slices.Equal(u.fields, tc.fields) || u.shown != tc.shown {
+			t.Errorf("%s: %+v, %t", tc.reason, u, ok)
+		}
+	}
+	for _, other := range []string{"", "update VM", "update VM x: -cores 1", "update CT 5: -cores 1", "starting task UPID:pve1:1:1:1:qmstart:5:a@b:"} {
+		if u, ok := parseUpdate(other); ok {
+			t.Errorf("parseUpdate(%q) = %+v", other, u)
+		}
+	}
+}
+
+func FuzzUpdateLine(f *testing.F) {
+	f.Add("update VM 512: -cores 4 -delete net1,net2 -cipassword geheim")
+	f.Add("update VM 512: resize --disk virtio1 --size +4G")
+	f.Fuzz(func(t *testing.T, line string) {
+		u, ok := parseUpdate(line)
+		if !ok {
+			return
+		}
+		if !slices.IsSorted(u.fields) || slices.Contains(u.fields, "") || !isVMID(u.id) || len([]rune(u.shown)) > shownLine+1 {
+			t.Errorf("parseUpdate(%q) = %+v", line, u)
+		}
+	})
+}
+
+// told is a trace as a test writes it.
+type told struct {
+	kind, id string
+	deed     model.Deed
+	fields   string
+	who, via string
+	sure     model.Confidence
+}
+
+func toldOf(s model.Snapshot) []told {
+	var all []told
+	for _, tr := range s.Traces {
+		all = append(all, told{strings.TrimPrefix(tr.Kind, Type+"/"), tr.ID, tr.Deed, strings.Join(tr.Fields, ","), tr.Actor.Name, tr.Actor.Via, tr.Actor.Confidence})
+	}
+	return all
+}
+
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	server := lab()
+	at := testNow().Add(-time.Hour)
+	server.Now = func() time.Time { at = at.Add(time.Second); return at }
+	server.SetConfig(401, "cores", 8, "dana@pve!shell")
+	server.SetConfig(402, "net0", nil, "root@pam")
+	server.SetPending(402, "cipassword", "geheim", "dana@pve")
+	server.SetConfig(410, "cores", 3, "dana@pve")
+	server.Resize(401, "scsi0", "64G", "dana@pve")
+	server.Resize(410, "rootfs", "6G", "dana@pve")
+	server.SetStatus(403, "running", "dana@pve")
+	server.Migrate(411, "pve1", "root@pam")
+	server.Destroy(490, "dana@pve")
+	server.Create(pvetest.Guest{ID: 499, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "new"}}, "terraform@pve!tf")
+	s := collect(t, server)
+	want := []told{
+		{"lxc", "410", model.Edited, "", "dana@pve", "task log", model.Likely},
+		{"lxc", "411", model.Edited, "node", "root@pam", "task log", model.Exact},
+		{"qemu", "401", model.Edited, "cores", "dana@pve!shell", "cluster log", model.Exact},
+		{"qemu", "401", model.Edited, "scsi0", "dana@pve", "cluster log", model.Exact},
+		{"qemu", "402", model.Edited, "net0", "root@pam", "cluster log", model.Exact},
+		{"qemu", "402", model.Edited, "cipassword", "dana@pve", "cluster log", model.Exact},
+		{"qemu", "403", model.Edited, "status", "dana@pve", "task log", model.Exact},
+		{"qemu", "490", model.Deleted, "", "dana@pve", "task log", model.Exact},
+		{"qemu", "499", model.Created, "", "terraform@pve!tf", "task log", model.Exact},
+	}
+	if diff := cmp.Diff(want, toldOf(s), cmp.AllowUnexported(told{})); diff != "" {
+		t.Errorf("traces (-want +got):\n%s", diff)
+	}
+	for _, tr := range s.Traces {
+		if strings.Contains(tr.Actor.Evidence, "geheim") || tr.Actor.Evidence == "" || tr.Actor.At.Before(testNow().Add(-time.Hour)) {
+			t.Errorf("%s: at %s, evidence %q", tr.ID, tr.Actor.At, tr.Actor.Evidence)
+		}
+	}
+}
+
+func TestTasksThatTellNothing(t *testing.T) {
+	t.Parallel()
+	row := func(typ, id, status string) model.Value {
+		return model.MapOf(model.Field{Name: "upid", Value: model.StringOf("UPID:pve1:00000001:00000001:69A00000:" + typ + ":" + id + ":root@pam:")},
+			model.Field{Name: "status", Value: model.StringOf(status)})
+	}
+	for _, tc := range []struct {
+		reason string
+		row    model.Value
+		tells  bool
+	}{
+		{"it went well", row("qmdestroy", "7", "OK"), true},
+		{"it went well, with warnings", row("qmdestroy", "7", "WARNINGS: 2"), true},
+		{"it failed", row("qmdestroy", "7", "can't lock file"), false},
+		{"it still runs", row("qmdestroy", "7", ""), false},
+		{"a clone names what was copied", row("qmclone", "7", "OK"), false},
+		{"a backup changes nothing", row("vzdump", "7", "OK"), false},
+		{"no guest", row("srvreload", "networking", "OK"), false},
+		{"no task", model.MapOf(), false},
+	} {
+		if _, ok := taskEntry(tc.row); ok != tc.tells {
+			t.Errorf("%s: tells %t", tc.reason, ok)
+		}
+	}
+}
+
+func TestLogsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, kind, id, words string
+		change                  func(*Config)
+		edit                    func(*pvetest.Server)
+	}{
+		{"PVEAuditor lacks Sys.Syslog", "qemu", "401", LogReason, func(*Config) {}, func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) {
+				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "Sys.Syslog" })
+			})
+		}},
+		{"the log is broken", "qemu", "401", LogReason, func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.HTML()) }},
+		{"nobody wants it", "qemu", "401", "log_since is 0", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
+		{"all is read", "qemu", "401", "the cluster log", func(*Config) {}, func(*pvetest.Server) {}},
+		{"containers leave no trace", "lxc", "410", "logs no edit of a container", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor do users", "user", "dana@pve", "logs no change of this kind", func(*Config) {}, func(*pvetest.Server) {}},
+	} {
+		server := lab()
+		tc.edit(server)
+		s := collect(t, server, tc.change)
+		if r := must(t, &s, tc.kind, tc.id); !strings.Contains(r.Unsigned, tc.words) {
+			t.Errorf("%s: it says %q", tc.reason, r.Unsigned)
+		}
+		for _, c := range failed(&s) {
+			t.Errorf("%s: it narrows coverage: %v", tc.reason, c)
+		}
+	}
+}
+
+func TestOldEntriesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	server := lab()
+	server.Now = func() time.Time { return testNow().Add(-48 * time.Hour) }
+	server.SetConfig(401, "cores", 8, "dana@pve")
+	server.SetStatus(401, "stopped", "dana@pve")
+	if s := collect(t, server, func(c *Config) { c.LogSince = 24 * time.Hour }); len(s.Traces) > 0 {
+		t.Errorf("traces %v", s.Traces)
+	}
+	if s := collect(t, server); len(s.Traces) != 2 {
+		t.Errorf("traces %v, want two", s.Traces)
+	}
+}
