@@ -82,7 +82,7 @@ type disagreement struct {
 
 func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
 	switch {
-	case a.IsNull() || b.IsNull() || schema != nil && schema.Volatile || Equal(schema, a, b):
+	case a.IsNull() || b.IsNull() || hidden(schema) || Equal(schema, a, b):
 	case a.Kind() == model.Map && b.Kind() == model.Map:
 		for _, f := range a.Fields() {
 			if v, ok := b.Get(f.Name); ok {
@@ -92,11 +92,15 @@ func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
 	case a.Kind() == model.List && b.Kind() == model.List && granular(schema):
 		d.elements(schema, a, b)
 	case sequences(schema, a, b) && alike(a, b):
-		for _, p := range pairSequence(schema, a.Items(), b.Items()) {
-			d.below(indexSegment(p.d), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
-		}
+		d.sequence(schema, a, b)
 	default:
 		d.note()
+	}
+}
+
+func (d *disagreement) sequence(schema *model.Schema, a, b model.Value) {
+	for _, p := range pairSequence(schema, a.Items(), b.Items()) {
+		d.below(p.segment(), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
 	}
 }
 

@@ -20,8 +20,8 @@ type segment struct {
 	index int
 	// liveIndex is the position in the live list, where it may be another one.
 	liveIndex int
-	schema  *model.Schema
-	element *model.Value
+	schema    *model.Schema
+	element   *model.Value
 }
 
 func fieldSegment(name string) segment { return segment{kind: model.FieldStep, name: name} }

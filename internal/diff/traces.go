@@ -36,7 +36,10 @@ func (w *walk) traced() model.Actor {
 
 // masked reports a field whose value the system never shows, where its logs
 // tell that somebody else than the maker of the resource set it.
-func (w *walk) masked(d model.Value) {
+func (w *walk) masked(schema *model.Schema, d model.Value) {
+	if !schema.Masked {
+		return
+	}
 	field := topField(w.livePath())
 	made := lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
 	set := lastTrace(w.subject.Traces, func(t *model.Trace) bool {

@@ -61,14 +61,13 @@ func (w *walk) pop() { w.path = w.path[:len(w.path)-1] }
 // node compares one node.
 func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	switch {
-	case schema != nil && schema.Volatile:
-	case schema != nil && schema.Masked:
-		w.masked(d)
+	case hidden(schema):
+		w.masked(schema, d)
 	case d.IsNull() && !w.declaredAbsent(schema):
 		w.undeclared(schema, r, l)
 	case sequences(schema, d, l):
 		w.sequence(schema, d, r, l)
-	case w.structured(schema, d, l) || d.Kind() == model.Map && l.IsNull() && isOpen(schema):
+	case w.structured(schema, d, l):
 		w.fields(schema, d, r, l)
 	case d.Kind() == model.List && granular(schema) && (l.Kind() == model.List || l.IsNull()):
 		w.elements(schema, d, r, l)
@@ -83,10 +82,14 @@ func (w *walk) declaredAbsent(schema *model.Schema) bool {
 	return w.claim.Complete && (schema == nil || !schema.Optional && !schema.Stray)
 }
 
-// structured tells two maps, or a map and an absent one whose fields are known
-// and, in a complete claim, declared absent.
+// hidden tells a field whose live value says nothing.
+func hidden(schema *model.Schema) bool { return schema != nil && (schema.Volatile || schema.Masked) }
+
+// structured tells two maps, a map and an absent one with free names, or a map
+// and an absent one whose fields are known and, in a complete claim, declared
+// absent.
 func (w *walk) structured(schema *model.Schema, d, l model.Value) bool {
-	if d.Kind() == model.Map && l.Kind() == model.Map {
+	if d.Kind() == model.Map && (l.Kind() == model.Map || l.IsNull() && isOpen(schema)) {
 		return true
 	}
 	one := d.Kind() == model.Map && l.IsNull() || d.IsNull() && l.Kind() == model.Map

@@ -189,10 +189,7 @@ func inline(f *field, mark func(string) string) string {
 		said += " (" + from.Label + ")"
 	}
 	said += arrow + mark(live.Text)
-	for _, s := range f.Others() {
-		said += " (" + s.Label + " " + mark(s.Text) + ")"
-	}
-	return said
+	return said + f.aside(func(s side) string { return s.Label + " " + mark(s.Text) })
 }
 
 // inlineClaims says in one line what each declaration says of a field.
@@ -221,10 +218,7 @@ func (t *table) limit(before string) int {
 // legend says which sides the lines of a difference belong to.
 func legend(f *field) string {
 	said := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
-	for _, s := range f.Others() {
-		said += " (" + s.Label + " differs from both)"
-	}
-	return said
+	return said + f.aside(func(s side) string { return s.Label + " differs from both" })
 }
 
 // lines writes the difference of texts.

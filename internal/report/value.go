@@ -203,6 +203,15 @@ func isText(sides ...*model.Value) bool {
 // Others returns the sides beside the first two.
 func (f field) Others() []side { return f.Sides[min(2, len(f.Sides)):] }
 
+// aside says something of each of the other sides, in parentheses.
+func (f *field) aside(say func(side) string) string {
+	var b strings.Builder
+	for _, s := range f.Others() {
+		b.WriteString(" (" + say(s) + ")")
+	}
+	return b.String()
+}
+
 // short returns a copy of the field with its values cut.
 func (f *field) short(limit int) field {
 	short := *f

@@ -1,0 +1,130 @@
+package terraform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
+)
+
+// The engines: Plan runs Terraform or OpenTofu on a copy of the root, State
+// reads what they recorded.
+const (
+	Plan  = "plan"
+	State = "state"
+)
+
+// Config is the settings of a Terraform declaration.
+type Config struct {
+	// Engine is Plan or State; "" means State where State names records.
+	Engine string `mapstructure:"engine"`
+	// Place is where the root lies, for a plan.
+	gitrepo.Place `mapstructure:",squash"`
+
+	// State are the locations of records: files, patterns of files, URLs.
+	State []string `mapstructure:"state" path:"true"`
+	// Backend says how they are fetched.
+	Backend backend.Settings `mapstructure:"backend"`
+	// PassphraseFiles open states that OpenTofu encrypted.
+	PassphraseFiles []string `mapstructure:"passphrase_files" path:"true"`
+
+	// Run says how a plan is made.
+	Run Run `mapstructure:",squash"`
+
+	// Providers names the source that a provider, or one of its configurations
+	// ("proxmox.west"), manages; needed where several sources of one type are
+	// governed.
+	Providers map[string]string `mapstructure:"providers"`
+	// Mappings are folders of mapping tables beside the built-in ones.
+	Mappings []string `mapstructure:"mappings" path:"true"`
+	// Unmanaged are the kinds of which everything live is expected to be
+	// declared; without it, those of which something is declared.
+	Unmanaged []string `mapstructure:"unmanaged"`
+}
+
+// Run says how plans are made.
+type Run struct {
+	// Binary is the program, by name or path; "" means terragrunt, terraform or
+	// tofu, whichever fits the root and is found.
+	Binary string `mapstructure:"binary"`
+	// Workspace is the workspace to plan in; "" means the default one.
+	Workspace string `mapstructure:"workspace"`
+	// VarFiles, inside the root or absolute, and Vars set variables.
+	VarFiles []string          `mapstructure:"var_files"`
+	Vars     map[string]string `mapstructure:"vars"`
+	// BackendConfig and BackendConfigFiles complete a partial backend block.
+	BackendConfig      map[string]string `mapstructure:"backend_config"`
+	BackendConfigFiles []string          `mapstructure:"backend_config_files" path:"true"`
+	// Env sets variables of the program's environment, PassEnv lets driftd's
+	// own through, by name or pattern ("AWS_*"). Nothing else of it is seen.
+	Env     map[string]string `mapstructure:"env"`
+	PassEnv []string          `mapstructure:"pass_env"`
+	// CLIConfigFile is the program's own configuration file.
+	CLIConfigFile string `mapstructure:"cli_config_file" path:"true"`
+	// Home is the program's home folder, for credential files; "" means an
+	// empty one.
+	Home string `mapstructure:"home" path:"true"`
+	// MemoryLimit is what the program and each provider try to stay within
+	// ("1GiB"); "" leaves it to them.
+	MemoryLimit string `mapstructure:"memory_limit"`
+	// Parallelism is that of one plan, 0 the program's default.
+	Parallelism int `mapstructure:"parallelism"`
+	// Timeout bounds one plan with all that it needs.
+	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{Place: gitrepo.Place{Username: "git"}, Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
+}
+
+// engine returns the engine that the settings mean.
+func (c Config) engine() string {
+	if c.Engine == "" && len(c.State) > 0 {
+		return State
+	}
+	if c.Engine == "" {
+		return Plan
+	}
+	return c.Engine
+}
+
+func (c Config) check(env declared.Env) error {
+	for configuration, source := range c.Providers {
+		if !slices.Contains(env.Governs, source) {
+			return fmt.Errorf("providers: %s: source %q is not governed: name it under governs", configuration, source)
+		}
+	}
+	switch c.engine() {
+	case Plan:
+		if len(c.State) > 0 {
+			return errors.New("state belongs to engine: state, and engine is plan")
+		}
+		if c.Run.Timeout <= 0 {
+			return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
+		}
+		return c.Place.Check("Terraform root")
+	case State:
+		return c.checkState(env)
+	}
+	return fmt.Errorf("engine %q: want plan or state", c.Engine)
+}
+
+func (c Config) checkState(env declared.Env) error {
+	switch {
+	case len(c.State) == 0:
+		return errors.New("engine state reads records: name them, as in state: [./terraform.tfstate]")
+	case c.Dir+c.Git != "":
+		return errors.New("dir and git belong to engine: plan; engine state reads only what state names")
+	case len(env.Governs) == 0:
+		return errors.New("a state is compared with live sources: name them, as in governs: [pve]")
+	case slices.ContainsFunc(c.State, func(s string) bool { return strings.TrimSpace(s) == "" }):
+		return errors.New("state: an empty location")
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package terraform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// plans is the plan engine: it lets Terraform or OpenTofu plan a copy of a
+// root.
+type plans struct {
+	*loader
+
+	limiter *plan.Limiter
+	// repository is nil for a folder.
+	repository *gitrepo.Repository
+}
+
+func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
+	p := &plans{loader: l, limiter: limiter}
+	var err error
+	if l.config.Git != "" {
+		p.repository, err = l.config.Open(filepath.Join(l.env.CacheDir, "git"), l.env.Log)
+	}
+	return p, err
+}
+
+// Load implements declared.Loader.
+func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
+	if p.repository == nil {
+		return p.plan(ctx, p.config.Dir, workTree(p.config.Dir))
+	}
+	var d model.Declaration
+	err := p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) (err error) {
+		d, err = p.checkedOut(ctx, c)
+		return err
+	})
+	return d, err
+}
+
+// checkedOut plans the root as a commit has it.
+func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Declaration, err error) {
+	if err := os.MkdirAll(p.env.CacheDir, 0o700); err != nil {
+		return d, fmt.Errorf("make cache folder: %w", err)
+	}
+	top, err := os.MkdirTemp(p.env.CacheDir, "commit-")
+	if err != nil {
+		return d, fmt.Errorf("make folder for a commit: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
+	if err := os.CopyFS(top, c.Files); err != nil {
+		return d, fmt.Errorf("check out %.12s: %w", c.Hash, err)
+	}
+	d, err = p.plan(ctx, filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
+	d.Revision, d.Revised = c.Hash, c.When
+	return d, err
+}
+
+// workTree returns the top of the git work tree that a folder lies in, or "".
+func workTree(dir string) string {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
+}
+
+// plan plans a root, and compares what no governed source has with what the
+// plan's own providers read.
+func (p *plans) plan(ctx context.Context, dir, within string) (model.Declaration, error) {
+	if is, err := IsRoot(dir); !is {
+		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path", dir))
+	}
+	out, err := plan.Run(ctx, p.options(dir, within))
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	t := newTranslator(p.env, p.tables, p.config.Providers)
+	own := newOwn(p.env.Name, out.Tool)
+	for i := range out.Instances {
+		p.instance(t, own, &out.Instances[i])
+	}
+	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
+		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Live: own.sorted(), Tally: &t.tally}
+	if !out.Complete {
+		d.Problems = []model.Problem{{Address: p.env.Name, Reason: out.Reason}}
+	}
+	return d, nil
+}
+
+func (p *plans) options(dir, within string) plan.Options {
+	run := p.config.Run
+	vars := make(map[string]any, len(run.Vars))
+	for name, value := range run.Vars {
+		vars[name] = value
+	}
+	return plan.Options{Dir: dir, Within: within, Binary: run.Binary, Workspace: run.Workspace, VarFiles: run.VarFiles, Vars: vars,
+		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, PassEnv: run.PassEnv,
+		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
+		MemoryLimit: run.MemoryLimit, CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
+}
+
+// instance claims one instance: on the live resource of a governed source,
+// where a table knows it, or else on what the plan's provider read.
+func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
+	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
+	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: provider,
+		declared: i.Declared, recorded: i.Recorded, pending: i.Pending}
+	if i.Deposed != "" {
+		o.id += " (deposed " + i.Deposed + ")"
+	}
+	if i.Unchecked == "" && i.Deposed == "" && i.Recorded != nil && t.add(&o) == nil {
+		return
+	}
+	t.tally.Resources++
+	if i.Unchecked == "" {
+		t.tally.Compared++
+	} else {
+		t.tally.Unchecked++
+	}
+	t.claims = append(t.claims, own.add(&o, i))
+}
+
+// own collects what a plan's providers read of the live side.
+type own struct{ snapshot model.Snapshot }
+
+func newOwn(declaration, tool string) *own {
+	source := declared.LiveSource(declaration)
+	return &own{model.Snapshot{Source: source, Version: tool, Kinds: map[string]*model.Kind{},
+		Coverage: []model.Coverage{{Source: source, Complete: true}}}}
+}
+
+// add adds the live side of an instance, and returns the claim on it.
+func (w *own) add(o *object, i *plan.Instance) model.Claim {
+	kind, source := kindOf(i.Type), w.snapshot.Source
+	if w.snapshot.Kinds[kind] == nil {
+		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema}
+	}
+	name := cmp.Or(i.ID, i.Name)
+	switch {
+	case i.Live != nil:
+		w.snapshot.Resources = append(w.snapshot.Resources, model.Resource{Key: model.Key{Source: source, Kind: kind, ID: o.id},
+			Name: name, Value: *i.Live, Unsigned: "a plan does not tell who changed what"})
+	case !i.LiveRead:
+		w.snapshot.Unread = append(w.snapshot.Unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.id},
+			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})
+	}
+	c := model.Claim{Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
+		Complete: true, Pending: i.Pending, Unchecked: i.Unchecked}
+	if i.Declared != nil {
+		c.Value = *i.Declared
+	}
+	return c
+}
+
+// sorted returns the snapshot with its lists in order.
+func (w *own) sorted() *model.Snapshot {
+	slices.SortFunc(w.snapshot.Resources, func(a, b model.Resource) int { return a.Compare(b.Key) })
+	slices.SortFunc(w.snapshot.Unread, func(a, b model.Unread) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return &w.snapshot
+}

@@ -1,0 +1,244 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxTries is how often a request is sent that could not be answered.
+	maxTries = 3
+	// maxPause is the longest pause that a server may ask for.
+	maxPause   = 10 * time.Second
+	firstPause = 300 * time.Millisecond
+)
+
+// A fetcher sends GET requests, and nothing else.
+type fetcher struct {
+	client *http.Client
+	// sign gives a request its credentials; nil for none.
+	sign func(*http.Request) error
+	// pause is the pause before the second try; it doubles.
+	pause time.Duration
+}
+
+// newFetcher returns a fetcher that trusts the authorities of caFile beside
+// the system's own, and follows no redirection to another host, which would
+// take credentials there.
+func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error) {
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   15 * time.Second,
+		ResponseHeaderTimeout: time.Minute,
+		IdleConnTimeout:       30 * time.Second,
+		ForceAttemptHTTP2:     true,
+	}
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, fmt.Errorf("read ca_file: %w", err)
+		}
+		roots, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, fmt.Errorf("read the system's certificates: %w", err)
+		}
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read ca_file %s: no certificate in it", caFile)
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	}
+	client := &http.Client{Transport: transport, CheckRedirect: stayHome}
+	return &fetcher{client: client, sign: sign, pause: firstPause}, nil
+}
+
+func stayHome(next *http.Request, via []*http.Request) error {
+	if next.URL.Host != via[0].URL.Host || next.URL.Scheme != via[0].URL.Scheme {
+		return fmt.Errorf("it redirects to %s://%s; set that address", next.URL.Scheme, next.URL.Host)
+	}
+	if len(via) > 5 {
+		return errors.New("it redirects in circles")
+	}
+	return nil
+}
+
+// get returns the body of a successful answer, which the caller closes. It
+// tries again while the server is busy or the connection breaks.
+func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
+	for try := 0; ; try++ {
+		body, err := f.once(ctx, u)
+		pause, again := pauseFor(err, f.pause<<try)
+		if !again || try+1 == maxTries || ctx.Err() != nil {
+			return body, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (f *fetcher) once(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.URL, req.Host = u, u.Host
+	if f.sign != nil {
+		if err := f.sign(req); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp.Body, nil
+	}
+	err = readStatus(resp)
+	return nil, errors.Join(err, resp.Body.Close())
+}
+
+// withoutURL strips the method and the address that net/http puts in front of
+// an error: ours name the state.
+func withoutURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// firstLine leaves out what libraries print below an error: whole answers.
+func firstLine(err error) error {
+	line, rest, _ := strings.Cut(err.Error(), "\n")
+	if rest == "" {
+		return err
+	}
+	return errors.New(line)
+}
+
+// A statusError is an answer other than success.
+type statusError struct {
+	code int
+	// reason is the code of an object store's own ("NoSuchBucket"), or "".
+	reason string
+	// region is where S3 says that the bucket lies, or "".
+	region string
+	pause  time.Duration
+}
+
+// Error says what the server answered, and of its text only its own code.
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
+	if e.reason != "" {
+		text += " (" + e.reason + ")"
+	}
+	if e.region != "" {
+		text += "; the bucket lies in region " + e.region
+	}
+	return text
+}
+
+func (e *statusError) denied() bool {
+	return e.code == http.StatusUnauthorized || e.code == http.StatusForbidden
+}
+
+func (e *statusError) busy() bool {
+	return e.code == http.StatusTooManyRequests || e.code >= 500
+}
+
+// readStatus makes an error of an answer. One that says that nothing is there
+// is errAbsent, unless it speaks of more than the state.
+func readStatus(resp *http.Response) error {
+	// An error page that breaks off has no code to show.
+	page, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	e := &statusError{code: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region")}
+	if found := regexp.MustCompile(`<Code>(\w{1,64})</Code>`).FindSubmatch(page); found != nil {
+		e.reason = string(found[1])
+	}
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		e.pause = time.Duration(seconds) * time.Second
+	}
+	missing := e.code == http.StatusNotFound || e.code == http.StatusNoContent
+	if missing && e.reason != "NoSuchBucket" && e.reason != "ContainerNotFound" {
+		return errAbsent
+	}
+	return e
+}
+
+// pauseFor tells whether a request is worth another try, and when.
+func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
+	var status *statusError
+	if errors.As(err, &status) {
+		return max(pause, status.pause), status.busy() && status.pause <= maxPause
+	}
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return pause, true
+		}
+	}
+	return 0, false
+}
+
+// guarded tells an address to which a secret may be sent: encrypted, or on
+// this machine.
+func guarded(u *url.URL) error {
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "https" || u.Hostname() == "localhost" || ip.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("http://%s would carry the secret in clear text; use https", u.Host)
+}
+
+// parseEndpoint reads the URL of a service.
+func parseEndpoint(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
+		return nil, errors.New("endpoint: want http(s)://host:port without credentials")
+	}
+	return u, nil
+}
+
+// at returns the address of a path below u. The path begins with a slash and
+// is escaped.
+func at(u *url.URL, path string, query url.Values) (*url.URL, error) {
+	base := strings.TrimSuffix(u.EscapedPath(), "/")
+	plain, err := url.PathUnescape(base + path)
+	if err != nil {
+		return nil, err
+	}
+	next := *u
+	next.Path, next.RawPath, next.RawQuery = plain, base+path, query.Encode()
+	return &next, nil
+}
+
+// escape escapes all of a name but letters, digits, - . _ ~ and slashes, as the
+// signatures of object stores demand (RFC 3986).
+func escape(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~/", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package backend_test
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
+)
+
+// content is a state as the tests know it again.
+const content = `{"version":4,"serial":1}`
+
+// settings returns the settings that tests begin with.
+func settings() backend.Settings {
+	s := backend.Defaults()
+	s.Timeout = 30 * time.Second
+	return s
+}
+
+// file writes a file and returns its path.
+func file(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A service is a stand-in for a store.
+type service struct{ *httptest.Server }
+
+// serve starts a service over HTTP. It refuses whatever is no GET, other than
+// to sign in.
+func serve(t testing.TB, answer http.HandlerFunc) *service {
+	t.Helper()
+	s := &service{httptest.NewServer(readOnly(answer))}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// serveTLS starts a service over HTTPS and returns the file of its authority.
+func serveTLS(t testing.TB, answer http.HandlerFunc) (*service, string) {
+	t.Helper()
+	s := &service{httptest.NewUnstartedServer(readOnly(answer))}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // who does not trust it hangs up
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s, file(t, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+}
+
+func readOnly(answer http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.URL.Path != "/token" {
+			http.Error(w, "read only", http.StatusMethodNotAllowed)
+			return
+		}
+		answer(w, r)
+	}
+}
+
+// host is the address without the scheme.
+func (s *service) host() string {
+	_, host, _ := strings.Cut(s.URL, "://")
+	return host
+}
+
+// all lists a source and reads what it lists: a line for each state.
+func all(ctx context.Context, s *backend.Source) ([]string, error) {
+	addresses, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{}
+	for _, address := range addresses {
+		err := s.Read(ctx, address, func(r io.Reader) error {
+			text, err := io.ReadAll(r)
+			lines = append(lines, fmt.Sprintf("%s: %s", address, text))
+			return err
+		})
+		if err != nil {
+			return lines, err
+		}
+	}
+	return lines, nil
+}
+
+// open opens a location, which must succeed.
+func open(t testing.TB, location string, s backend.Settings) *backend.Source {
+	t.Helper()
+	source, err := backend.Open(location, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source
+}
+
+func readFile(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func overwrite(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,178 @@
+package backend_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
+)
+
+// keys are what the object stores of these tests hold: each key's content is
+// the key itself.
+func keys() []string {
+	return []string{"app/a.tfstate", "app/b.tfstate", "app/deep/c.tfstate", "app/notes.txt",
+		"env:/prod/app/a.tfstate", "env:/test/app/a.tfstate", "odd key+100%&.tfstate", "prod/app/a.tfstate"}
+}
+
+// page returns the keys from a token on, two at a time, and the next token.
+func page(prefix, token string) (found []string, next string) {
+	for _, key := range keys() {
+		if strings.HasPrefix(key, prefix) && key > token {
+			found = append(found, key)
+		}
+	}
+	if len(found) > 2 {
+		return found[:2], found[1]
+	}
+	return found, ""
+}
+
+// s3 answers as S3 does to who signs as keyID.
+func s3(t *testing.T) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !signed(r) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `<Error><Code>SignatureDoesNotMatch</Code><Message>hunter2</Message></Error>`)
+			return
+		}
+		key := strings.TrimPrefix(r.URL.Path, "/bucket.of/")
+		query := r.URL.Query()
+		switch {
+		case query.Get("list-type") == "2" && key == "":
+			listed, next := page(query.Get("prefix"), query.Get("continuation-token"))
+			answer := struct {
+				XMLName               xml.Name `xml:"ListBucketResult"`
+				NextContinuationToken string
+				Contents              []struct{ Key string }
+			}{NextContinuationToken: next}
+			for _, k := range listed {
+				answer.Contents = append(answer.Contents, struct{ Key string }{k})
+			}
+			if err := xml.NewEncoder(w).Encode(answer); err != nil {
+				t.Error(err)
+			}
+		case slices.Contains(keys(), key):
+			fmt.Fprint(w, key)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `<Error><Code>NoSuchKey</Code></Error>`)
+		}
+	}
+}
+
+// signed signs the request again, with the SDK, and compares.
+func signed(r *http.Request) bool {
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	if err != nil {
+		return false
+	}
+	again := r.Clone(r.Context())
+	again.URL.Host, again.Host = r.Host, r.Host
+	// The path as it was sent is what counts.
+	again.URL.Opaque = "//" + r.Host + strings.Split(r.RequestURI, "?")[0]
+	again.Header = http.Header{"X-Amz-Content-Sha256": r.Header["X-Amz-Content-Sha256"]}
+	err = v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }).SignHTTP(r.Context(),
+		aws.Credentials{AccessKeyID: "AKIATEST", SecretAccessKey: "hunter2"}, again, r.Header.Get("X-Amz-Content-Sha256"), "s3", "eu-test-1", at)
+	return err == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
+}
+
+func s3Settings(t *testing.T, endpoint, secret string) backend.Settings {
+	t.Helper()
+	s := settings()
+	s.S3.Endpoint, s.S3.Profile, s.S3.Region = endpoint, "test", "eu-test-1"
+	s.S3.CredentialsFile = file(t, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = "+secret+"\n")
+	s.S3.ConfigFile = file(t, "[profile test]\n")
+	return s
+}
+
+func TestS3(t *testing.T) {
+	t.Parallel()
+	store := serve(t, s3(t))
+	cases := map[string]struct {
+		reason     string
+		key        string
+		workspaces []string
+		want       []string
+	}{
+		"Key":        {"a key", "app/a.tfstate", nil, []string{"app/a.tfstate"}},
+		"Odd":        {"a key whose characters must be escaped", "odd key+100%&.tfstate", nil, []string{"odd key+100%&.tfstate"}},
+		"Workspace":  {"a workspace", "app/a.tfstate", []string{"prod"}, []string{"env:/prod/app/a.tfstate"}},
+		"Workspaces": {"all workspaces, with the default one", "app/a.tfstate", []string{"*"}, []string{"app/a.tfstate", "env:/prod/app/a.tfstate", "env:/test/app/a.tfstate"}},
+		"Glob":       {"a pattern stays within a folder", "app/*.tfstate", nil, []string{"app/a.tfstate", "app/b.tfstate"}},
+		"Deep":       {"two stars cross folders", "app/**.tfstate", nil, []string{"app/a.tfstate", "app/b.tfstate", "app/deep/c.tfstate"}},
+		"Prefix":     {"a prefix", "app/", nil, []string{"app/a.tfstate", "app/b.tfstate", "app/deep/c.tfstate"}},
+		"OneOf":      {"one character", "app/?.tfstate", nil, []string{"app/a.tfstate", "app/b.tfstate"}},
+		"OddGlob":    {"a prefix whose characters must be escaped", "odd*", nil, []string{"odd key+100%&.tfstate"}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := s3Settings(t, store.URL, "hunter2")
+			s.Workspaces = tc.workspaces
+			got, err := all(t.Context(), open(t, "s3://bucket.of/"+tc.key, s))
+			var want []string
+			for _, key := range tc.want {
+				want = append(want, "s3://bucket.of/"+key+": "+key)
+			}
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%s: %v (-want +got):\n%s", tc.reason, err, diff)
+			}
+		})
+	}
+}
+
+func TestS3Refused(t *testing.T) {
+	t.Parallel()
+	store := serve(t, s3(t))
+	cases := map[string]struct {
+		reason string
+		key    string
+		change func(*backend.Settings)
+		says   string
+	}{
+		"Absent":  {"no such key", "gone", func(*backend.Settings) {}, "read state s3://bucket.of/gone: there is no state; check the location"},
+		"Nothing": {"no key fits", "gone/", func(*backend.Settings) {}, "list states s3://bucket.of/gone/**.tfstate: there is none"},
+		"Denied":  {"a wrong key", "app/a.tfstate", func(s *backend.Settings) { *s = s3Settings(t, store.URL, "other") }, "403 Forbidden (SignatureDoesNotMatch); grant s3:GetObject"},
+		"NoFile": {"no credentials", "app/a.tfstate", func(s *backend.Settings) {
+			s.S3.CredentialsFile = file(t, "")
+			s.S3.ConfigFile = file(t, "[profile test]\ncredential_process = false\n")
+		}, "backend.s3.profile"},
+		"Endpoint": {"an endpoint that is none", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "minio:9000" }, "endpoint: want http(s)://host:port"},
+		"Down":     {"nobody answers", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "http://127.0.0.1:1" }, "check the address, and that the server runs"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := s3Settings(t, store.URL, "hunter2")
+			tc.change(&s)
+			_, err := all(t.Context(), open(t, "s3://bucket.of/"+tc.key, s))
+			if err == nil || !strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			}
+		})
+	}
+}
+
+// TestS3RotatedKey proves that a key that was refused is read anew.
+func TestS3RotatedKey(t *testing.T) {
+	t.Parallel()
+	store := serve(t, s3(t))
+	s := s3Settings(t, store.URL, "old")
+	source := open(t, "s3://bucket.of/app/a.tfstate", s)
+	if _, err := all(t.Context(), source); err == nil {
+		t.Fatal("the old key opened it")
+	}
+	overwrite(t, s.S3.CredentialsFile, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = hunter2\n")
+	if _, err := all(t.Context(), source); err != nil {
+		t.Errorf("with the new key: %v", err)
+	}
+}

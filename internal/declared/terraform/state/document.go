@@ -1,0 +1,147 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// format is the version of the state format that is read.
+const format = 4
+
+// A document is a state while it is read.
+type document struct {
+	*decoder
+	ctx     context.Context //nolint:containedctx // it lives as long as the call of Read
+	options Options
+	each    func(Instance) error
+	// seen holds every instance that was handed out.
+	seen map[string]bool
+	// stopped is why the reading was given up by somebody else.
+	stopped error
+
+	state   State
+	version int64
+	sealed  envelope
+	// kind is what a document without a version seems to be.
+	kind string
+}
+
+// read reads the whole document.
+func (d *document) read() error {
+	err := d.record(map[string]func() error{
+		"version":            set(&d.version, d.whole),
+		"terraform_version":  set(&d.state.TerraformVersion, d.string),
+		"serial":             set(&d.state.Serial, d.whole),
+		"lineage":            set(&d.state.Lineage, d.string),
+		"resources":          d.resources,
+		"check_results":      d.checks,
+		"meta":               set(&d.sealed.meta, d.texts64),
+		"encrypted_data":     set(&d.sealed.data, d.base64),
+		"encryption_version": set(&d.sealed.version, d.string),
+		"format_version":     d.hint("the output of `terraform show -json`; use `terraform state pull`"),
+		"backend":            d.hint("a .terraform/terraform.tfstate, which only tells where the state lies; name that place"),
+	})
+	if err == nil {
+		err = d.end()
+	}
+	return err
+}
+
+// end reads to the end of the stream, where nothing may follow.
+func (d *document) end() error {
+	switch _, err := d.ReadToken(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.New("something follows the state")
+}
+
+func (d *document) hint(kind string) func() error {
+	return func() error {
+		d.kind = kind
+		return d.SkipValue()
+	}
+}
+
+// resources reads the instances, unless they are known to be of another format.
+func (d *document) resources() error {
+	if d.version != 0 && d.version != format {
+		return d.SkipValue()
+	}
+	return d.array(d.resource)
+}
+
+func (d *document) checks() error {
+	if d.version != 0 && d.version != format {
+		return d.SkipValue()
+	}
+	return d.array(func() error {
+		var kind string
+		var checks []Check
+		err := d.record(map[string]func() error{
+			"object_kind": set(&kind, d.string),
+			"objects":     func() error { return d.array(func() error { return d.check(&checks) }) },
+		})
+		for _, c := range checks {
+			c.Kind = kind
+			d.state.Checks = append(d.state.Checks, c)
+		}
+		return err
+	})
+}
+
+func (d *document) check(checks *[]Check) error {
+	var c Check
+	err := d.record(map[string]func() error{
+		"object_addr":      set(&c.Address, d.string),
+		"status":           set(&c.Status, d.string),
+		"failure_messages": set(&c.Messages, d.strings),
+	})
+	*checks = append(*checks, c)
+	return err
+}
+
+// supported returns the state if it has the format that is read.
+func (d *document) supported() (*State, error) {
+	switch {
+	case d.version == format:
+		return &d.state, nil
+	case d.kind != "":
+		return nil, fmt.Errorf("this is no state but %s", d.kind)
+	case d.version == 0:
+		return nil, errors.New("this is no Terraform state: it has no version")
+	case d.version < format:
+		return nil, fmt.Errorf("the state has format %d, of Terraform 0.11 or older; run `terraform apply` with a newer one, which writes format %d",
+			d.version, format)
+	}
+	return nil, fmt.Errorf("the state has format %d, written by version %s, and this driftd reads format %d; update driftd, or use engine: plan",
+		d.version, d.state.TerraformVersion, format)
+}
+
+// stop keeps err apart from what is wrong with the document.
+func (d *document) stop(err error) error {
+	d.stopped = err
+	return err
+}
+
+// locate says where in the document err happened.
+func (d *document) locate(err error) error {
+	offset, at := d.InputOffset(), d.StackPointer()
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		offset, at, err = syntax.ByteOffset, syntax.JSONPointer, syntax.Err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the state ends too early")
+	}
+	if at == "" {
+		return fmt.Errorf("at byte %d: %w", offset, err)
+	}
+	return fmt.Errorf("at byte %d, %s: %w", offset, at, err)
+}

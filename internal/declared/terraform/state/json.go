@@ -1,0 +1,260 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// maxDepth is how deep lists and maps of attributes may nest.
+	maxDepth = 200
+	// maxDigits bounds a number's notation. Terraform computes with 512 bits.
+	maxDigits = 1000
+)
+
+// A decoder reads a stream of JSON. Short texts, which repeat from instance to
+// instance, are kept once. fields and items are stacks on which the maps and
+// lists that are being read collect their content.
+type decoder struct {
+	*jsontext.Decoder
+	seed   maphash.Seed
+	texts  []string
+	fields []model.Field
+	items  []model.Value
+}
+
+func newDecoder(r io.Reader) *decoder {
+	return &decoder{Decoder: jsontext.NewDecoder(r), seed: maphash.MakeSeed(), texts: make([]string, keptTexts)}
+}
+
+// record reads an object and calls, for each of the named fields that it has
+// and that is not null, the field's function. It skips everything else.
+func (d *decoder) record(fields map[string]func() error) error {
+	if err := d.open('{', "an object"); err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' {
+		name, err := d.string()
+		if err != nil {
+			return err
+		}
+		read := fields[name]
+		if read == nil || d.PeekKind() == 'n' {
+			read = d.SkipValue
+		}
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+// array reads an array and calls element for each of its elements.
+func (d *decoder) array(element func() error) error {
+	if err := d.open('[', "an array"); err != nil {
+		return err
+	}
+	for d.PeekKind() != ']' {
+		if err := element(); err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
+func (d *decoder) open(kind jsontext.Kind, want string) error {
+	token, err := d.ReadToken()
+	if err == nil && token.Kind() != kind {
+		return fmt.Errorf("%s stands where %s belongs", describe(token.Kind()), want)
+	}
+	return err
+}
+
+func describe(kind jsontext.Kind) string {
+	switch kind {
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 'n':
+		return "null"
+	}
+	return "a boolean"
+}
+
+// value reads any value.
+func (d *decoder) value() (model.Value, error) { return d.valueBelow(0) }
+
+func (d *decoder) valueBelow(depth int) (model.Value, error) {
+	switch kind := d.PeekKind(); kind {
+	case '{', '[':
+		if depth == maxDepth {
+			return model.Value{}, fmt.Errorf("more than %d levels deep", maxDepth)
+		}
+		if kind == '{' {
+			return d.mapBelow(depth + 1)
+		}
+		return d.listBelow(depth + 1)
+	case '"':
+		text, err := d.string()
+		return model.StringOf(text), err
+	case '0':
+		return d.number()
+	}
+	token, err := d.ReadToken()
+	if err != nil || token.Kind() == 'n' {
+		return model.Value{}, err
+	}
+	return model.BoolOf(token.Bool()), nil
+}
+
+func (d *decoder) mapBelow(depth int) (model.Value, error) {
+	if _, err := d.ReadToken(); err != nil {
+		return model.Value{}, err
+	}
+	base := len(d.fields)
+	for d.PeekKind() != '}' {
+		name, err := d.string()
+		if err != nil {
+			return model.Value{}, err
+		}
+		v, err := d.valueBelow(depth)
+		if err != nil {
+			return model.Value{}, err
+		}
+		d.fields = append(d.fields, model.Field{Name: name, Value: v})
+	}
+	fields := slices.Clone(d.fields[base:])
+	d.fields = d.fields[:base]
+	_, err := d.ReadToken()
+	if v, ok := dynamic(fields); ok {
+		return v, err
+	}
+	return model.MapOf(fields...), err
+}
+
+func (d *decoder) listBelow(depth int) (model.Value, error) {
+	if _, err := d.ReadToken(); err != nil {
+		return model.Value{}, err
+	}
+	base := len(d.items)
+	for d.PeekKind() != ']' {
+		v, err := d.valueBelow(depth)
+		if err != nil {
+			return model.Value{}, err
+		}
+		d.items = append(d.items, v)
+	}
+	items := slices.Clone(d.items[base:])
+	d.items = d.items[:base]
+	_, err := d.ReadToken()
+	return model.ListOf(items...), err
+}
+
+func (d *decoder) number() (model.Value, error) {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return model.Value{}, err
+	}
+	if raw.Kind() != '0' {
+		return model.Value{}, fmt.Errorf("%s stands where a number belongs", describe(raw.Kind()))
+	}
+	if len(raw) <= maxDigits {
+		if n, ok := model.NumberOf(d.keep(raw)); ok {
+			return n, nil
+		}
+	}
+	return model.Value{}, errors.New("a number is out of range")
+}
+
+// whole reads a whole number.
+func (d *decoder) whole() (int64, error) {
+	n, err := d.number()
+	if err != nil {
+		return 0, err
+	}
+	whole, err := strconv.ParseInt(n.Text(), 10, 64)
+	if err != nil || whole < 0 {
+		return 0, errors.New("want a whole number, not below 0")
+	}
+	return whole, nil
+}
+
+func (d *decoder) bool() (bool, error) {
+	token, err := d.ReadToken()
+	if err != nil {
+		return false, err
+	}
+	if kind := token.Kind(); kind != 't' && kind != 'f' {
+		return false, fmt.Errorf("%s stands where a boolean belongs", describe(kind))
+	}
+	return token.Bool(), nil
+}
+
+// string reads a string or an object's name.
+func (d *decoder) string() (string, error) {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return "", err
+	}
+	if raw.Kind() != '"' {
+		return "", fmt.Errorf("%s stands where a string belongs", describe(raw.Kind()))
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return d.keep(raw[1 : len(raw)-1]), nil
+	}
+	plain, err := jsontext.AppendUnquote(nil, raw)
+	return string(plain), err
+}
+
+func (d *decoder) strings() ([]string, error) {
+	var texts []string
+	err := d.array(func() error {
+		text, err := d.string()
+		texts = append(texts, text)
+		return err
+	})
+	return texts, err
+}
+
+// Texts longer than keptLength seldom repeat.
+const (
+	keptLength = 64
+	keptTexts  = 4096
+)
+
+// keep returns text as a string, where it can the one that it returned for the
+// same text before.
+func (d *decoder) keep(text []byte) string {
+	if len(text) > keptLength {
+		return string(text)
+	}
+	slot := &d.texts[maphash.Bytes(d.seed, text)%keptTexts]
+	if *slot != string(text) {
+		*slot = string(text)
+	}
+	return *slot
+}
+
+// set returns a function that reads into to.
+func set[T any](to *T, read func() (T, error)) func() error {
+	return func() (err error) {
+		*to, err = read()
+		return err
+	}
+}

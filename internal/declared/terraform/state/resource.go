@@ -1,0 +1,163 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A resource is what its instances share. Instances that stand before it is
+// known wait in pending.
+type resource struct {
+	module, mode, typ, name, provider string
+	pending                           []object
+	begun                             bool
+}
+
+// An object is an instance as it stands in the state.
+type object struct {
+	Instance
+	status   string
+	provider string
+	key      model.Value
+	flat     model.Value
+	marks    *marks
+}
+
+func (d *document) resource() error {
+	var r resource
+	err := d.record(map[string]func() error{
+		"module":    func() error { return d.module(&r) },
+		"mode":      set(&r.mode, d.string),
+		"type":      set(&r.typ, d.string),
+		"name":      set(&r.name, d.string),
+		"provider":  set(&r.provider, d.string),
+		"instances": func() error { return d.instances(&r) },
+	})
+	for _, o := range r.pending {
+		if err == nil {
+			err = d.hand(&r, o)
+		}
+	}
+	return err
+}
+
+// module reads the module, which Terraform writes before the instances.
+func (d *document) module(r *resource) (err error) {
+	if r.begun {
+		return errors.New("module follows instances; let Terraform write the state anew")
+	}
+	r.module, err = d.string()
+	return err
+}
+
+// instances hands each instance on as it is read, unless the fields of the
+// resource are sorted by name or its instances have providers of their own.
+func (d *document) instances(r *resource) error {
+	r.begun = r.mode != "" && r.typ != "" && r.name != "" && r.provider != ""
+	return d.array(func() error {
+		o, err := d.object()
+		switch {
+		case err != nil:
+			return err
+		case !r.begun:
+			r.pending = append(r.pending, o)
+			return nil
+		}
+		return d.hand(r, o)
+	})
+}
+
+// object reads an instance. What a provider keeps to itself ("private") is
+// never read.
+func (d *document) object() (object, error) {
+	var o object
+	err := d.record(map[string]func() error{
+		"index_key":             set(&o.key, d.value),
+		"status":                set(&o.status, d.string),
+		"deposed":               set(&o.Deposed, d.string),
+		"provider":              set(&o.provider, d.string),
+		"schema_version":        set(&o.SchemaVersion, d.whole),
+		"attributes":            set(&o.Attributes, d.value),
+		"attributes_flat":       set(&o.flat, d.value),
+		"sensitive_attributes":  set(&o.marks, d.marks),
+		"dependencies":          set(&o.Dependencies, d.strings),
+		"create_before_destroy": set(&o.CreateBeforeDestroy, d.bool),
+	})
+	if err != nil {
+		return o, err
+	}
+	if o.Flat = o.Attributes.IsNull() && !o.flat.IsNull(); o.Flat {
+		if o.Attributes, err = unflatten(o.flat); err != nil {
+			return o, err
+		}
+	}
+	switch o.Attributes.Kind() {
+	case model.Null:
+		o.Attributes = model.MapOf()
+	case model.Map:
+		o.Attributes = o.marks.seal(d.options.Sealer, o.Attributes)
+	default:
+		return o, errors.New("the attributes of an instance are no object")
+	}
+	return o, nil
+}
+
+// hand hands an instance to whoever reads the state.
+func (d *document) hand(r *resource, o object) error {
+	if err := d.ctx.Err(); err != nil {
+		return d.stop(err)
+	}
+	i, err := r.instance(o)
+	if err != nil {
+		return err
+	}
+	id := i.Address + "\x00" + i.Deposed
+	if d.seen[id] {
+		return fmt.Errorf("%s is recorded twice", i.Address)
+	}
+	d.seen[id] = true
+	return d.stop(d.each(i))
+}
+
+// instance completes o by what its resource says.
+func (r *resource) instance(o object) (Instance, error) {
+	i := o.Instance
+	i.Module, i.Type, i.Name = r.module, r.typ, r.name
+	i.Data, i.Tainted = r.mode == "data", o.status == "tainted"
+	switch {
+	case r.mode != "data" && r.mode != "managed":
+		return i, fmt.Errorf("a resource's mode is %q, want managed or data", r.mode)
+	case i.Type == "" || i.Name == "":
+		return i, errors.New("a resource has no type or no name")
+	case o.status != "" && o.status != "tainted":
+		return i, fmt.Errorf("an instance's status is %q, want tainted or none", o.status)
+	}
+	err := i.locate(r, o)
+	return i, err
+}
+
+// locate sets the address and the provider.
+func (i *Instance) locate(r *resource, o object) (err error) {
+	if !o.key.IsNull() {
+		if i.Key, err = parseKey(o.key); err != nil {
+			return fmt.Errorf("read index_key: %w", err)
+		}
+	}
+	i.Address = i.Type + "." + i.Name + i.Key
+	if i.Data {
+		i.Address = "data." + i.Address
+	}
+	if i.Module != "" {
+		i.Address = i.Module + "." + i.Address
+	}
+	address := r.provider
+	if o.provider != "" {
+		address = o.provider
+	}
+	if i.Provider, err = parseProvider(address); err != nil {
+		return fmt.Errorf("read the provider of %s: %w", i.Address, err)
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package terraform_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// aState holds a guest, a pool that is not known which cluster has it, something
+// without a live side, and something that no table speaks of.
+const aState = `{"version": 4, "terraform_version": "1.11.4", "serial": 7, "lineage": "6d3a", "outputs": {}, "resources": [
+ {"mode": "managed", "type": "proxmox_virtual_environment_vm", "name": "web", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "401", "vm_id": 401, "name": "web-1", "node_name": "alpha", "pool_id": "blue"}}]},
+ {"mode": "managed", "type": "proxmox_virtual_environment_pool", "name": "blue", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"].west",
+  "instances": [{"schema_version": 0, "attributes": {"id": "blue", "pool_id": "blue", "comment": "c"}}]},
+ {"mode": "managed", "type": "null_resource", "name": "n", "provider": "provider[\"registry.terraform.io/hashicorp/null\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "1"}}]},
+ {"mode": "managed", "type": "aws_sqs_queue", "name": "jobs", "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+  "instances": [{"index_key": "a", "schema_version": 0, "attributes": {"id": "q"}}, {"index_key": "b", "schema_version": 0, "deposed": "0a1b2c3d", "attributes": {"id": "r"}}]},
+ {"mode": "data", "type": "proxmox_virtual_environment_nodes", "name": "all", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "nodes"}}]}
+]}`
+
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// load opens a declaration that governs the sources and loads it.
+func load(t *testing.T, types map[string]string, change func(*terraform.Config)) (model.Declaration, error) {
+	t.Helper()
+	env := declared.Env{Name: "infra", Types: types, Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}
+	for name := range types {
+		env.Governs = append(env.Governs, name)
+	}
+	slices.Sort(env.Governs)
+	loader, err := terraform.Definition().Open(env, func(into any) error {
+		change(into.(*terraform.Config))
+		return nil
+	})
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	return loader.Load(t.Context())
+}
+
+// claimed writes what is claimed as lines, to compare it at a glance.
+func claimed(d model.Declaration) []string {
+	var lines []string
+	for _, c := range d.Claims {
+		line := c.Address + " = " + c.Source + "/" + c.Kind + "/" + c.ID
+		if c.Unchecked != "" {
+			line += " unchecked: " + c.Unchecked
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func TestStateIsClaimed(t *testing.T) {
+	t.Parallel()
+	file := write(t, "terraform.tfstate", aState)
+	d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{file} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`aws_sqs_queue.jobs["a"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["a"] unchecked: no mapping table speaks of type aws_sqs_queue; docs/mapping.md says how to write one`,
+		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: left over by a replacement (deposed 0a1b2c3d): the next apply destroys it`,
+		`proxmox_virtual_environment_pool.blue = pve/proxmox/pool/blue`,
+		`proxmox_virtual_environment_vm.web = pve/proxmox/qemu/401`,
+	}
+	if diff := cmp.Diff(want, claimed(d)); diff != "" {
+		t.Error(diff)
+	}
+	tally := &model.Tally{Resources: 5, Compared: 2, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 1}, Unchecked: 1}
+	if diff := cmp.Diff(tally, d.Tally); diff != "" {
+		t.Errorf("tally: %s", diff)
+	}
+	if diff := cmp.Diff([]model.Scope{{Kind: "proxmox/pool"}, {Kind: "proxmox/qemu"}}, d.Scopes); diff != "" {
+		t.Errorf("scopes: %s", diff)
+	}
+	if len(d.States) != 1 || d.States[0].Serial != 7 || d.States[0].Lineage != "6d3a" || len(d.States[0].Hash) != 64 {
+		t.Errorf("states read: %+v", d.States)
+	}
+	vm := d.Claims[slices.IndexFunc(d.Claims, func(c model.Claim) bool { return c.ID == "401" })]
+	if diff := cmp.Diff([]model.Ref{{Kind: "proxmox/pool_member", ID: "blue/vm/401"}}, vm.Covers); diff != "" {
+		t.Errorf("a guest speaks for its place in the pool: %s", diff)
+	}
+	if !vm.RecordOnly || !vm.Complete || vm.Lens == nil || vm.Place != "alpha" || vm.Name != "web-1" {
+		t.Errorf("claim %+v", vm)
+	}
+}
+
+func TestStateNeedsItsSource(t *testing.T) {
+	t.Parallel()
+	file := write(t, "terraform.tfstate", aState)
+	tests := []struct {
+		reason    string
+		types     map[string]string
+		providers map[string]string
+		want      string
+	}{
+		{"no source of the provider's type", map[string]string{"box": "netbox"}, nil,
+			`proxmox_virtual_environment_vm.web = box/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: no source of type proxmox is governed: add one, and name it under governs`},
+		{"two, and nobody says which", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
+			`proxmox_virtual_environment_vm.web = east/terraform/proxmox_virtual_environment_vm/proxmox_virtual_environment_vm.web unchecked: several sources of type proxmox are governed (east, west): say under providers which of them proxmox is`},
+		{"an alias has a source of its own", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox.west": "west"},
+			`proxmox_virtual_environment_pool.blue = west/proxmox/pool/blue`},
+		{"an alias falls back to its provider's", map[string]string{"east": "proxmox", "west": "proxmox"}, map[string]string{"proxmox": "east"},
+			`proxmox_virtual_environment_pool.blue = east/proxmox/pool/blue`},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			d, err := load(t, test.types, func(c *terraform.Config) { c.State, c.Providers = []string{file}, test.providers })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := claimed(d); !slices.Contains(got, test.want) {
+				t.Errorf("claimed\n%s\nwant\n%s", strings.Join(got, "\n"), test.want)
+			}
+		})
+	}
+}
+
+func TestSeveralStates(t *testing.T) {
+	t.Parallel()
+	good, bad := write(t, "a.tfstate", aState), write(t, "b.tfstate", aState[:200])
+	d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{good, bad, good + ".gone"} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Problems) != 2 || d.Problems[0].Address != bad {
+		t.Errorf("a broken and a missing state are problems, got %v", d.Problems)
+	}
+	if d.Tally.Resources != 5 {
+		t.Errorf("what a broken state says does not count, tally %+v", d.Tally)
+	}
+	if _, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{bad} }); err == nil {
+		t.Error("when no state can be read nothing is known")
+	}
+}
+
+func TestSettingsThatDoNotGoTogether(t *testing.T) {
+	t.Parallel()
+	pve := map[string]string{"pve": "proxmox"}
+	tests := []struct {
+		reason string
+		types  map[string]string
+		change func(*terraform.Config)
+		want   string
+	}{
+		{"nothing to read", pve, func(*terraform.Config) {}, "neither dir nor git"},
+		{"an engine that does not exist", pve, func(c *terraform.Config) { c.Engine = "apply" }, `engine "apply": want plan or state`},
+		{"a plan reads no state", pve, func(c *terraform.Config) { c.Engine, c.Dir, c.State = "plan", "/x", []string{"a"} }, "state belongs to engine: state"},
+		{"the state engine reads no root", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "dir and git belong to engine: plan"},
+		{"the state engine without a state", pve, func(c *terraform.Config) { c.Engine = "state" }, "name them, as in state:"},
+		{"a state without a live side", nil, func(c *terraform.Config) { c.State = []string{"a"} }, "as in governs: [pve]"},
+		{"a provider of a source that is not governed", pve, func(c *terraform.Config) {
+			c.Dir, c.Providers = "/x", map[string]string{"proxmox": "west"}
+		}, `source "west" is not governed`},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, test.types, test.change)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestCover(t *testing.T) {
+	t.Parallel()
+	settings := terraform.Defaults()
+	settings.State = []string{write(t, "terraform.tfstate", aState)}
+	covers, err := terraform.Cover(t.Context(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range covers {
+		c := &covers[i]
+		mapped := "unmapped"
+		if c.Mapped() {
+			mapped = "mapped to " + c.Kind
+		}
+		got = append(got, c.Provider+" "+c.Type+" "+mapped)
+	}
+	want := []string{
+		"bpg/proxmox proxmox_virtual_environment_pool mapped to proxmox/pool",
+		"bpg/proxmox proxmox_virtual_environment_vm mapped to proxmox/qemu",
+		"hashicorp/aws aws_sqs_queue unmapped",
+		"hashicorp/null null_resource mapped to ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIsRoot(t *testing.T) {
+	t.Parallel()
+	tests := map[string]bool{"main.tf": true, "main.tf.json": true, "main.tofu": true, "terragrunt.hcl": true, "web.yaml": false, "notes.tfvars": false}
+	for name, want := range tests {
+		dir := filepath.Dir(write(t, name, ""))
+		if got, err := terraform.IsRoot(dir); got != want || err != nil {
+			t.Errorf("IsRoot with %s = %v, %v", name, got, err)
+		}
+	}
+	if got, err := terraform.IsRoot(filepath.Join(t.TempDir(), "gone")); got || err != nil {
+		t.Errorf("IsRoot of nothing = %v, %v", got, err)
+	}
+}

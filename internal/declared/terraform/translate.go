@@ -1,0 +1,172 @@
+package terraform
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An object is one instance of a managed resource, as either engine reads it.
+type object struct {
+	// id is the address, after the record's where several are read.
+	id, address string
+	typ, name   string
+	// provider is a source address, configuration what selects one of the
+	// provider's configurations: "proxmox" or "proxmox.west".
+	provider, configuration string
+	declared, recorded      *model.Value
+	// recordOnly tells that the declared side was not read.
+	recordOnly bool
+	pending    string
+}
+
+// attributes are those that say which live resource the object is: as it was
+// applied, or else as it is declared.
+func (o *object) attributes() model.Value {
+	switch {
+	case o.recorded != nil:
+		return *o.recorded
+	case o.declared != nil:
+		return *o.declared
+	}
+	return model.Value{}
+}
+
+// A translator makes claims of objects, and counts what becomes of them.
+type translator struct {
+	env    declared.Env
+	tables *mapping.Tables
+	// providers names the source of a provider's configuration.
+	providers map[string]string
+	claims    []model.Claim
+	tally     model.Tally
+}
+
+func newTranslator(env declared.Env, tables *mapping.Tables, providers map[string]string) *translator {
+	return &translator{env: env, tables: tables, providers: providers, tally: model.Tally{Unmapped: map[string]int{}}}
+}
+
+var (
+	// errUnmapped says that no table speaks of a type, errNoLiveSide that
+	// nothing live stands for it.
+	errUnmapped   = errors.New("no mapping table speaks of type")
+	errNoLiveSide = errors.New("no live side")
+)
+
+// add makes a claim of an object on the live resource that it stands for. It
+// makes none, and says why, when no governed source has that; a plan may know
+// the live side all the same.
+func (t *translator) add(o *object) error {
+	typ, known := t.tables.Find(o.provider, o.typ)
+	if !known {
+		return fmt.Errorf("%w %s; docs/mapping.md says how to write one", errUnmapped, o.typ)
+	}
+	if reason, none := typ.NoLiveSide(); none {
+		return fmt.Errorf("%w: %s", errNoLiveSide, reason)
+	}
+	source, err := t.source(typ.Kind(), o.configuration)
+	if err != nil {
+		return err
+	}
+	mapped, err := typ.Claim(o.attributes(), t.env.Sealer)
+	if err != nil {
+		return err
+	}
+	t.tally.Resources++
+	t.tally.Compared++
+	t.claims = append(t.claims, t.claim(o, typ, mapped, source))
+	return nil
+}
+
+// claim is the claim of an object on the live resource that it was mapped to.
+func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
+	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
+		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true, RecordOnly: o.recordOnly,
+		Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending}
+	if o.recorded != nil && !o.recordOnly {
+		c.Recorded = &mapped.Value
+		c.Value = model.Value{}
+		if o.declared != nil {
+			c.Value = typ.Declared(*o.declared, t.env.Sealer)
+		}
+	}
+	return c
+}
+
+// addUnchecked claims, without a live side, what cannot be compared.
+func (t *translator) addUnchecked(o *object, reason string) {
+	t.tally.Resources++
+	t.tally.Unchecked++
+	t.claims = append(t.claims, t.alone(o, reason))
+}
+
+// addUnmapped claims what no table speaks of.
+func (t *translator) addUnmapped(o *object, reason string) {
+	t.tally.Resources++
+	t.tally.Unmapped[o.typ]++
+	t.claims = append(t.claims, t.alone(o, reason))
+}
+
+func (t *translator) alone(o *object, reason string) model.Claim {
+	source := declared.LiveSource(t.env.Name)
+	if len(t.env.Governs) > 0 {
+		source = t.env.Governs[0]
+	}
+	return model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: kindOf(o.typ), ID: o.id,
+		Name: o.name, Unchecked: reason}
+}
+
+// kindOf is the kind of a resource that is known by its Terraform type alone.
+func kindOf(typ string) string { return "terraform/" + typ }
+
+// source returns the governed source that a kind lies in.
+func (t *translator) source(kind, configuration string) (string, error) {
+	typ, _, _ := strings.Cut(kind, "/")
+	provider, _, _ := strings.Cut(configuration, ".")
+	if name := cmp.Or(t.providers[configuration], t.providers[provider]); name != "" {
+		return name, nil
+	}
+	fits := slices.DeleteFunc(slices.Clone(t.env.Governs), func(s string) bool { return t.env.Types[s] != typ })
+	switch len(fits) {
+	case 0:
+		return "", fmt.Errorf("no source of type %s is governed: add one, and name it under governs", typ)
+	case 1:
+		return fits[0], nil
+	}
+	return "", fmt.Errorf("several sources of type %s are governed (%s): say under providers which of them %s is",
+		typ, strings.Join(fits, ", "), configuration)
+}
+
+// scopes are the kinds in which everything live is expected to be declared:
+// those that are named, or else those of which something is claimed.
+func (t *translator) scopes(named []string) []model.Scope {
+	var kinds []string
+	for i := range t.claims {
+		if t.claims[i].Lens != nil {
+			kinds = append(kinds, t.claims[i].Kind)
+		}
+	}
+	if named != nil {
+		kinds = slices.Clone(named)
+	}
+	slices.Sort(kinds)
+	var scopes []model.Scope
+	for _, kind := range slices.Compact(kinds) {
+		scopes = append(scopes, model.Scope{Kind: kind})
+	}
+	return scopes
+}
+
+// sorted returns the claims in their order.
+func (t *translator) sorted() []model.Claim {
+	slices.SortFunc(t.claims, func(a, b model.Claim) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))
+	})
+	return t.claims
+}
