@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
-	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -64,26 +62,6 @@ func (l *liveFlags) source(said said) (config.Source, error) {
 	}
 	source.Settings = config.NewSettings("command line", settings)
 	return source, nil
-}
-
-// declarations returns the declarations that the paths stand for, named after
-// their last part.
-func declarations(paths []string, governs string) ([]config.Declaration, error) {
-	var list []config.Declaration
-	taken := map[string]int{}
-	for _, path := range paths {
-		absolute, err := filepath.Abs(path)
-		if err != nil {
-			return nil, fmt.Errorf("find %s: %w", path, err)
-		}
-		name := plainName(filepath.Base(absolute))
-		if taken[name]++; taken[name] > 1 {
-			name = fmt.Sprintf("%s-%d", name, taken[name])
-		}
-		list = append(list, config.Declaration{Name: name, Type: manifests.Definition().Type, Governs: []string{governs},
-			Timeout: config.Default().Schedule.Timeout, Settings: config.NewSettings("command line", map[string]any{"dir": path, "label": path})})
-	}
-	return list, nil
 }
 
 // plainName makes a name of what a file, folder or context is called.

@@ -24,13 +24,16 @@ func (c *command) scan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan [PATH…]",
 		Short: "Compare once, now, and print what differs",
-		Long: `Compare what the manifests below PATH declare with the cluster of the current
-kubeconfig context, or with a dump of it (--live). Without PATH, scan what the
-configuration file names.
+		Long: `Compare what is declared below PATH with what is live. A Terraform or OpenTofu
+root is compared by a plan, made on a private copy with the terraform or tofu on
+PATH. Anything else is read as Kubernetes manifests, and compared with the
+cluster of the current kubeconfig context, or with a dump of it (--live).
+Without PATH, scan what the configuration file names.
 
 Nothing is ever written to what is scanned. What was found is kept in the
 state folder, for report, findings and history.`,
 		Example: `  driftd scan ./deploy
+  driftd scan ./infra
   driftd scan ./deploy --context staging -o json
   kubectl get all,cm,secret,ingress -A -o yaml --show-managed-fields > cluster.yaml
   driftd scan ./deploy --live cluster.yaml
@@ -42,7 +45,7 @@ state folder, for report, findings and history.`,
 			if len(paths) == 0 {
 				return c.scanConfigured(cmd.Context(), cmd, live)
 			}
-			return c.scanPaths(cmd.Context(), paths, live)
+			return c.scanPaths(cmd.Context(), cmd, paths, live)
 		},
 	}
 	live.add(cmd)
@@ -50,8 +53,8 @@ state folder, for report, findings and history.`,
 	return cmd
 }
 
-// scanPaths scans folders against one cluster, without a configuration.
-func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags) error {
+// scanPaths scans folders without a configuration.
+func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []string, live liveFlags) error {
 	if c.configFile != "" {
 		return errors.New("give either paths or --config, not both")
 	}
@@ -65,31 +68,46 @@ func (c *command) scanPaths(ctx context.Context, paths []string, live liveFlags)
 	if err != nil {
 		return err
 	}
-	source, err := live.source(said{})
+	sorted, err := sortPaths(paths)
 	if err != nil {
 		return err
 	}
-	if cfg.Declarations, err = declarations(paths, source.Name); err != nil {
-		return err
+	if len(sorted.manifests) == 0 && live.used(cmd) {
+		return errors.New("--live, --context and --kubeconfig are for manifests, and every path is a Terraform root")
 	}
-	opened, err := openAll(cfg.Declarations, around.openDeclaration)
-	if err != nil {
-		return err
+	cfg.Declarations = sorted.roots
+	var opened []daemon.Declaration
+	if len(sorted.manifests) > 0 {
+		if opened, err = readManifests(ctx, cfg, sorted.manifests, live, around); err != nil {
+			return err
+		}
 	}
-	spoken, err := preload(ctx, opened)
-	if err != nil {
-		return err
-	}
-	if source, err = live.source(spoken); err != nil {
-		return err
-	}
-	cfg.Sources = []config.Source{source}
 	estate, err := newEstate(cfg, around)
 	if err != nil {
 		return err
 	}
-	estate.Declarations = opened
+	estate.Declarations = append(opened, estate.Declarations...)
 	return c.scanOnce(ctx, cfg, estate)
+}
+
+// readManifests reads folders of manifests, and names the cluster that they
+// speak of as cfg's source.
+func readManifests(ctx context.Context, cfg *config.Config, list []config.Declaration, live liveFlags, around surroundings) ([]daemon.Declaration, error) {
+	source, err := live.source(said{})
+	if err != nil {
+		return nil, err
+	}
+	opened, err := openAll(governing(list, source.Name), around.openDeclaration)
+	if err != nil {
+		return nil, err
+	}
+	spoken, err := preload(ctx, opened)
+	if err != nil {
+		return nil, err
+	}
+	source, err = live.source(spoken)
+	cfg.Sources = []config.Source{source}
+	return opened, err
 }
 
 // around returns what collectors and loaders of a scan in this process get.

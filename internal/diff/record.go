@@ -117,7 +117,7 @@ func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
 	if schema != nil && schema.Generated {
 		return true
 	}
-	v, _ := lookUp(w.template, w.path)
+	v, _ := lookUp(w.template, w.path.live())
 	return Equal(schema, v, l)
 }
 

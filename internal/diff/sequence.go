@@ -62,20 +62,13 @@ func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
 	w.leaf(schema, d, r, l)
 }
 
-// A pairing is the positions of one element in two lists; -1 where a list lacks
-// it.
-type pairing struct{ d, l int }
+// A pairing is the positions of one element in two lists, -1 where a list lacks
+// it, and the position under which it is reported.
+type pairing struct{ d, l, at int }
 
-// segment leads to the element: to its declared position where it has one.
+// segment leads to the element.
 func (p pairing) segment() segment {
-	s := segment{kind: model.IndexStep, index: p.d, liveIndex: p.l}
-	if p.d < 0 {
-		s.index = p.l
-	}
-	if p.l < 0 {
-		s.liveIndex = p.d
-	}
-	return s
+	return segment{kind: model.IndexStep, index: p.at, liveIndex: p.l}
 }
 
 // pairSequence pairs the elements of two lists: by name where the schema names
@@ -88,16 +81,16 @@ func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	}
 	var pairs []pairing
 	i, j := 0, 0
-	for _, anchor := range append(anchors(len(d), len(l), same), pairing{len(d), len(l)}) {
+	for _, anchor := range append(anchors(len(d), len(l), same), pairing{d: len(d), l: len(l)}) {
 		for i < anchor.d && j < anchor.l {
-			pairs = append(pairs, pairing{i, j})
+			pairs = append(pairs, pairing{i, j, i})
 			i, j = i+1, j+1
 		}
 		for ; i < anchor.d; i++ {
-			pairs = append(pairs, pairing{i, -1})
+			pairs = append(pairs, pairing{i, -1, i})
 		}
 		for ; j < anchor.l; j++ {
-			pairs = append(pairs, pairing{-1, j})
+			pairs = append(pairs, pairing{-1, j, j})
 		}
 		if i < len(d) {
 			pairs = append(pairs, anchor)
@@ -107,11 +100,13 @@ func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	return pairs
 }
 
+// pairNamed pairs elements by name. Those that only the second list has come
+// after the first list's.
 func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
 	pairs := make([]pairing, 0, len(d))
 	taken := make([]bool, len(l))
 	for i := range d {
-		p := pairing{i, -1}
+		p := pairing{i, -1, i}
 		for j := range l {
 			if !taken[j] && sameElement(schema, d[i], l[j]) {
 				p.l, taken[j] = j, true
@@ -122,7 +117,7 @@ func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
 	}
 	for j := range l {
 		if !taken[j] {
-			pairs = append(pairs, pairing{-1, j})
+			pairs = append(pairs, pairing{-1, j, len(pairs)})
 		}
 	}
 	return pairs
@@ -153,7 +148,7 @@ func anchors(n, m int, same func(i, j int) bool) []pairing {
 	for i, j := 0, 0; i < n && j < m; {
 		switch {
 		case same(i, j) && *at(i, j) == *at(i+1, j+1)+1:
-			pairs = append(pairs, pairing{i, j})
+			pairs = append(pairs, pairing{i, j, i})
 			i, j = i+1, j+1
 		case *at(i+1, j) >= *at(i, j+1):
 			i++

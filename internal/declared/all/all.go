@@ -4,11 +4,13 @@ package all
 import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
 // Definitions returns every loader, by type.
 func Definitions() []declared.Definition {
 	return []declared.Definition{
 		manifests.Definition(),
+		terraform.Definition(),
 	}
 }

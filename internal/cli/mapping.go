@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/declared/terraform"
+)
+
+func (c *command) mapping() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "mapping",
+		Short:   "See what the mapping tables make of a Terraform state",
+		Example: "  driftd mapping test ./terraform.tfstate",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var folders []string
+	test := &cobra.Command{
+		Use:   "test STATE…",
+		Short: "Say which resources of a state can be compared, and which of their attributes are not",
+		Long: `Read states and say, type by type, which live kind the mapping tables compare
+it with, which types no table speaks of, and which attributes hold something
+that is never compared. Nothing live is reached.`,
+		Example: `  driftd mapping test ./terraform.tfstate
+  driftd mapping test --mappings ./my-tables s3://states/prod -o json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, states []string) error {
+			settings := terraform.Defaults()
+			settings.State, settings.Mappings = absoluteStates(states), folders
+			stop := c.progress("reading states")
+			covers, err := terraform.Cover(cmd.Context(), settings)
+			stop()
+			if err != nil {
+				return err
+			}
+			return c.printCovers(covers)
+		},
+	}
+	test.Flags().StringSliceVar(&folders, "mappings", nil, "folder of mapping tables beside the built-in ones")
+	c.outputFlag(test, "table", "json")
+	cmd.AddCommand(test)
+	return cmd
+}
+
+// absoluteStates makes file names absolute, and leaves URLs.
+func absoluteStates(states []string) []string {
+	absolute := make([]string, len(states))
+	for i, s := range states {
+		absolute[i] = s
+		if path, err := filepath.Abs(s); err == nil && !strings.Contains(s, "://") {
+			absolute[i] = path
+		}
+	}
+	return absolute
+}
+
+// printCovers prints what is compared of each type; what is not makes the exit
+// code that of something unchecked.
+func (c *command) printCovers(covers []terraform.TypeCover) error {
+	total, compared := 0, 0
+	for i := range covers {
+		total += covers[i].Instances
+		if covers[i].Mapped() {
+			compared += covers[i].Instances - len(covers[i].Problems)
+		}
+	}
+	var err error
+	if c.output == "json" {
+		encoder := json.NewEncoder(c.streams.Out)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(map[string]any{"types": covers, "resources": total, "covered": compared})
+	} else {
+		err = c.coverTable(covers, total, compared)
+	}
+	if err == nil && compared < total {
+		return exitStatus(exitUnchecked)
+	}
+	return err
+}
+
+func (c *command) coverTable(covers []terraform.TypeCover, total, compared int) error {
+	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "TYPE\tRESOURCES\tLIVE KIND\tNOT COMPARED\n")
+	for _, cover := range covers {
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", printable(cover.Type), cover.Instances, kindText(cover), printable(strings.Join(cover.Unmapped, ", ")))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print table: %w", err)
+	}
+	for _, cover := range covers {
+		for _, p := range cover.Problems {
+			fmt.Fprintf(c.streams.Out, "%s: %s\n", printable(p.Address), printable(p.Reason))
+		}
+	}
+	_, err := fmt.Fprintf(c.streams.Out, "\n%d resources, %d covered\n", total, compared)
+	return err
+}
+
+func kindText(cover terraform.TypeCover) string {
+	switch {
+	case cover.Kind != "":
+		return cover.Kind
+	case cover.NoLiveSide != "":
+		return "none: " + cover.NoLiveSide
+	}
+	return "NO MAPPING"
+}

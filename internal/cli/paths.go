@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/terraform"
+)
+
+// declaredPaths are the declarations that the paths of a scan stand for.
+type declaredPaths struct{ manifests, roots []config.Declaration }
+
+// sortPaths makes declarations of paths, named after their last part: Terraform
+// roots, and manifests of everything else.
+func sortPaths(paths []string) (declaredPaths, error) {
+	var sorted declaredPaths
+	taken := map[string]int{}
+	for _, path := range paths {
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return sorted, fmt.Errorf("find %s: %w", path, err)
+		}
+		name := plainName(filepath.Base(absolute))
+		if taken[name]++; taken[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, taken[name])
+		}
+		root, err := terraform.IsRoot(absolute)
+		switch {
+		case err != nil:
+			return sorted, err
+		case terraform.IsState(path):
+			return sorted, fmt.Errorf("%s is a state: it is compared with live sources, which a configuration names "+
+				"(type: terraform, engine: state); to scan by a plan, give the folder of the root", path)
+		case root:
+			sorted.roots = append(sorted.roots, rootDeclaration(name, path))
+		default:
+			sorted.manifests = append(sorted.manifests, manifestsDeclaration(name, path))
+		}
+	}
+	return sorted, nil
+}
+
+func rootDeclaration(name, path string) config.Declaration {
+	return config.Declaration{Name: name, Type: terraform.Type, Timeout: terraform.Defaults().Run.Timeout,
+		Settings: config.NewSettings("command line", map[string]any{"dir": path})}
+}
+
+func manifestsDeclaration(name, path string) config.Declaration {
+	return config.Declaration{Name: name, Type: manifests.Definition().Type, Timeout: config.Default().Schedule.Timeout,
+		Settings: config.NewSettings("command line", map[string]any{"dir": path, "label": path})}
+}
+
+// governing returns the declarations with the source that they speak of.
+func governing(list []config.Declaration, source string) []config.Declaration {
+	for i := range list {
+		list[i].Governs = []string{source}
+	}
+	return list
+}

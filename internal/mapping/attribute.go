@@ -1,0 +1,269 @@
+package mapping
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A block says what an attribute holds.
+type block uint8
+
+const (
+	// plainValue is a scalar, a list of scalars, or a map of them.
+	plainValue block = iota
+	// oneBlock is a list with exactly one block, which is there with all its
+	// defaults when it is not written.
+	oneBlock
+	// manyBlocks is a list of blocks, each of which stands for something live.
+	manyBlocks
+	// objectBlock is a map with known fields.
+	objectBlock
+	// namedBlocks is a map of such maps, by the live name of each.
+	namedBlocks
+)
+
+// An attribute is one attribute of a type, compiled.
+type attribute struct {
+	name string
+	live source
+	// absent stands for a live value that is not there, fallback for an
+	// attribute that is not.
+	absent, fallback model.Value
+	optional         bool
+	// generated tells that the system makes a value up when none is given.
+	generated bool
+	masked    bool
+	// sealed tells that the live side holds digests, so that the declared value
+	// is sealed, too.
+	sealed   bool
+	location bool
+	convert  conversion
+	// values replace texts, on either side.
+	values map[string]model.Value
+	// unset are values that say nothing, on either side.
+	unset []model.Value
+	// or names another attribute that counts where this one says nothing.
+	or string
+	// when must hold of the element, unless must not; otherwise the live value
+	// is absent.
+	when, unless []condition
+	compare      comparison
+
+	block block
+	// slots are the live fields that the blocks stand for; without prefixes
+	// live leads to a list, or to one map, and they only choose among its
+	// elements.
+	slots slots
+	keys  []string
+	// onlyIf names the attribute of a block that switches it off.
+	onlyIf string
+	// others tells that live elements beyond the declared belong to somebody
+	// else.
+	others     bool
+	attributes []attribute
+	schema     *model.Schema
+}
+
+// comparison says how plain values are compared.
+type comparison struct {
+	anyOrder bool
+	format   model.Format
+}
+
+// find returns the attribute of a name, or nil.
+func find(attributes []attribute, name string) *attribute {
+	i, ok := slices.BinarySearchFunc(attributes, name, func(a attribute, name string) int { return cmpNames(a.name, name) })
+	if !ok {
+		return nil
+	}
+	return &attributes[i]
+}
+
+// view returns what the attribute would hold, or null.
+func (a *attribute) view(sc scope) model.Value {
+	switch a.block {
+	case oneBlock:
+		return model.ListOf(a.inside(sc))
+	case objectBlock:
+		return a.inside(sc)
+	case manyBlocks:
+		entries := a.entries(sc)
+		items := make([]model.Value, len(entries))
+		for i, e := range entries {
+			items[i] = model.MapOf(viewFields(a.attributes, e)...)
+		}
+		return model.ListOf(items...)
+	case namedBlocks:
+		entries := a.entries(sc)
+		fields := make([]model.Field, len(entries))
+		for i, e := range entries {
+			fields[i] = model.Field{Name: e.key, Value: model.MapOf(viewFields(a.attributes, e)...)}
+		}
+		return model.MapOf(fields...)
+	case plainValue:
+	}
+	return a.scalar(sc)
+}
+
+func (a *attribute) inside(sc scope) model.Value {
+	return model.MapOf(viewFields(a.attributes, a.below(sc))...)
+}
+
+// below returns the scope of the attributes of a single block.
+func (a *attribute) below(sc scope) scope {
+	from, _ := a.live.start(sc)
+	from.root, from.element, from.at = sc.root, a.live.value(sc), a.live.text(sc)
+	if from.element.Kind() == model.List && a.block != manyBlocks {
+		from.element, from.at = first(from.element), from.item(0)
+	}
+	return from
+}
+
+func viewFields(attributes []attribute, sc scope) []model.Field {
+	fields := make([]model.Field, 0, len(attributes))
+	for i := range attributes {
+		if v := attributes[i].view(sc); !v.IsNull() {
+			fields = append(fields, model.Field{Name: attributes[i].name, Value: v})
+		}
+	}
+	return fields
+}
+
+// entries returns the scopes of the elements that the blocks stand for.
+func (a *attribute) entries(sc scope) []scope {
+	below := a.below(sc)
+	if len(a.slots.prefixes) > 0 {
+		entries := a.slots.of(below.element)
+		scopes := make([]scope, len(entries))
+		for i, e := range entries {
+			scopes[i] = scope{root: sc.root, element: e.value, key: e.key, at: below.below(e.key), traced: sc.traced}
+		}
+		return scopes
+	}
+	switch {
+	case a.block == namedBlocks:
+		var scopes []scope
+		for _, f := range below.element.Fields() {
+			scopes = append(scopes, scope{root: sc.root, element: f.Value, key: f.Name, at: below.below(f.Name), traced: sc.traced})
+		}
+		return scopes
+	case below.element.Kind() == model.List:
+		var scopes []scope
+		for i, item := range below.element.Items() {
+			if a.slots.holds(item) {
+				scopes = append(scopes, scope{root: sc.root, element: item, at: below.item(i), traced: sc.traced})
+			}
+		}
+		return scopes
+	case !below.element.IsNull() && a.slots.holds(below.element):
+		return []scope{below}
+	}
+	return nil
+}
+
+func (a *attribute) scalar(sc scope) model.Value {
+	fits := func(c condition) bool { return c.holds(sc.element) }
+	if slices.ContainsFunc(a.unless, fits) || slices.ContainsFunc(a.when, func(c condition) bool { return !fits(c) }) {
+		return a.absent
+	}
+	v := a.live.value(sc)
+	if v.IsNull() {
+		return a.absent
+	}
+	if a.convert.view != nil && v.Kind() != model.Secret {
+		v = a.convert.view(v)
+	}
+	if v = a.translated(v); v.IsNull() {
+		return a.absent
+	}
+	return v
+}
+
+// translated returns the value that stands for a text, null for one that says
+// nothing, or v.
+func (a *attribute) translated(v model.Value) model.Value {
+	if other, ok := a.values[v.Text()]; ok && v.Kind() == model.String {
+		v = other
+	}
+	if slices.ContainsFunc(a.unset, v.Equal) {
+		return model.Value{}
+	}
+	return v
+}
+
+// newSchema says how the attribute is compared.
+func (a *attribute) newSchema() *model.Schema {
+	s := &model.Schema{Optional: a.optional, Masked: a.masked, Generated: a.generated, Location: a.location}
+	switch a.block {
+	case oneBlock:
+		s.List, s.Each = model.Sequence, &model.Schema{Fields: schemas(a.attributes)}
+	case manyBlocks:
+		s.List, s.Keys = model.Sequence, a.keys
+		s.Each = a.element()
+	case objectBlock:
+		s.Fields = schemas(a.attributes)
+	case namedBlocks:
+		s.Each = a.element()
+	case plainValue:
+		s.Format, s.Each = a.compare.format, &model.Schema{Format: a.compare.format, Content: true}
+		if a.compare.anyOrder {
+			s.List = model.Bag
+		}
+		if !a.fallback.IsNull() {
+			s.Default = &a.fallback
+		}
+	}
+	return s
+}
+
+// element says how one of several blocks is compared. Where others may stand
+// beside the declared ones, nothing is expected of a block that is not declared.
+func (a *attribute) element() *model.Schema {
+	s := &model.Schema{Fields: schemas(a.attributes), Optional: a.others}
+	if a.others {
+		for name, field := range s.Fields {
+			optional := *field
+			optional.Optional = true
+			s.Fields[name] = &optional
+		}
+	}
+	return s
+}
+
+func schemas(attributes []attribute) map[string]*model.Schema {
+	fields := make(map[string]*model.Schema, len(attributes))
+	for i := range attributes {
+		fields[attributes[i].name] = attributes[i].schema
+	}
+	return fields
+}
+
+// liveFields adds to names the fields of the whole resource that the
+// attributes stand for, and to indexed their numbered ones. top tells
+// whether the attributes stand at the top.
+func liveFields(attributes []attribute, top bool, names map[string]bool, indexed *[]*slots) {
+	for i := range attributes {
+		a := &attributes[i]
+		if a.live.base == fromRoot || a.live.base == fromElement && top {
+			names[a.live.field()] = true
+		}
+		if a.live.base == fromFound {
+			*indexed = append(*indexed, a.live.found)
+		}
+		atTop := top && a.live.base == fromElement && len(a.live.names) == 0
+		if len(a.slots.prefixes) > 0 && atTop {
+			*indexed = append(*indexed, &a.slots)
+		}
+		liveFields(a.attributes, atTop && len(a.slots.prefixes) == 0 && (a.block == oneBlock || a.block == objectBlock), names, indexed)
+	}
+}
+
+func sortedAttributes(byName map[string]attribute) []attribute {
+	attributes := make([]attribute, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		attributes = append(attributes, byName[name])
+	}
+	return attributes
+}

@@ -1,0 +1,27 @@
+package mapping_test
+
+import "testing"
+
+// BenchmarkView is the work of comparing one guest that is as it was applied.
+func BenchmarkView(b *testing.B) {
+	for _, file := range []string{"bpg-vm", "bpg-container", "telmate"} {
+		b.Run(file, func(b *testing.B) {
+			doc := documents(b, "testdata/examples/"+file+".yaml")[0].Value
+			typ, _ := load(b).Find(doc.At("provider").Text(), doc.At("type").Text())
+			e := newExample(b, doc, typ)
+			live := e.shape(doc.At("live"))
+			b.ReportAllocs()
+			for b.Loop() {
+				e.claim.Lens.View(live)
+			}
+		})
+	}
+}
+
+// BenchmarkLoad is what reading the tables costs at the start.
+func BenchmarkLoad(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		load(b)
+	}
+}

@@ -1,0 +1,88 @@
+package mapping
+
+import "github.com/driftd/driftd/internal/model"
+
+// A declaration projects the attributes of an instance on those that a table
+// speaks of, in the form in which they are compared.
+type declaration struct{ sealer model.Sealer }
+
+// attribute returns the attribute's value in the form in which it is compared,
+// or null when it says nothing.
+func (d declaration) attribute(a *attribute, v model.Value) model.Value {
+	if v.Kind() == model.Secret || a.optional && a.block != plainValue && v.IsEmpty() {
+		return secretOrNull(v)
+	}
+	switch a.block {
+	case oneBlock:
+		return model.ListOf(d.block(a, first(v)))
+	case manyBlocks:
+		return d.many(a, v)
+	case objectBlock:
+		if v.IsNull() {
+			return v
+		}
+		return d.block(a, v)
+	case namedBlocks:
+		fields := make([]model.Field, 0, len(v.Fields()))
+		for _, f := range v.Fields() {
+			fields = append(fields, model.Field{Name: f.Name, Value: d.block(a, f.Value)})
+		}
+		return model.MapOf(fields...)
+	case plainValue:
+	}
+	return d.plain(a, v)
+}
+
+func secretOrNull(v model.Value) model.Value {
+	if v.Kind() == model.Secret {
+		return v
+	}
+	return model.Value{}
+}
+
+func (d declaration) block(a *attribute, v model.Value) model.Value {
+	return model.MapOf(d.fields(a.attributes, v)...)
+}
+
+func (d declaration) plain(a *attribute, v model.Value) model.Value {
+	if a.convert.declared != nil && !v.IsNull() {
+		v = a.convert.declared(v)
+	}
+	v = a.translated(v)
+	switch {
+	case a.optional && v.Kind() == model.String && v.Text() == "":
+		return model.Value{}
+	case a.sealed && !v.IsEmpty():
+		return d.sealer.SealTree(v)
+	}
+	return v
+}
+
+func (d declaration) many(a *attribute, v model.Value) model.Value {
+	items := make([]model.Value, 0, len(v.Items()))
+	for _, item := range v.Items() {
+		off, _ := item.Get(a.onlyIf)
+		if item.IsNull() || off.Kind() == model.Bool && off.Text() == "false" {
+			continue
+		}
+		if item.Kind() == model.Map {
+			item = d.block(a, item)
+		}
+		items = append(items, item)
+	}
+	return model.ListOf(items...)
+}
+
+func (d declaration) fields(attributes []attribute, v model.Value) []model.Field {
+	fields := make([]model.Field, 0, len(attributes))
+	for i := range attributes {
+		held, _ := v.Get(attributes[i].name)
+		if or := attributes[i].or; or != "" && held.IsEmpty() {
+			held, _ = v.Get(or)
+		}
+		if v := d.attribute(&attributes[i], held); !v.IsNull() {
+			fields = append(fields, model.Field{Name: attributes[i].name, Value: v})
+		}
+	}
+	return fields
+}

@@ -1,0 +1,176 @@
+package mapping_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Each document of testdata/examples is a freshly applied instance with the
+// answer of the API for what it stands for, and edits of that answer with the
+// attributes in which they must show, each with the live path behind it.
+
+func sealer() model.Sealer { return model.NewSealer([]byte("installation")) }
+
+func load(t testing.TB, folders ...string) *mapping.Tables {
+	t.Helper()
+	tables, err := mapping.Load(folders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func documents(t testing.TB, file string) []decode.Document {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := decode.YAML(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return docs
+}
+
+func TestFreshlyAppliedIsInSync(t *testing.T) {
+	t.Parallel()
+	tables := load(t)
+	files, err := filepath.Glob("testdata/examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, file := range files {
+		for _, doc := range documents(t, file) {
+			provider, name := doc.Value.At("provider").Text(), doc.Value.At("type").Text()
+			typ, ok := tables.Find("registry.example.org/"+provider, name)
+			if !ok {
+				t.Errorf("%s:%d: no table speaks of %s", file, doc.Line, name)
+				continue
+			}
+			shown[provider+" "+typ.Like()] = true
+			t.Run(name+" "+doc.Value.At("claims").Text(), func(t *testing.T) {
+				t.Parallel()
+				newExample(t, doc.Value, typ).check()
+			})
+		}
+	}
+	for _, typ := range tables.Types() {
+		if _, none := typ.NoLiveSide(); !none && !shown[typ.Provider()+" "+typ.Like()] {
+			t.Errorf("%s has no example: write one into testdata/examples", typ.Name())
+		}
+	}
+}
+
+// An example is one document.
+type example struct {
+	t      testing.TB
+	typ    *mapping.Type
+	doc    model.Value
+	shaper *shape.Shaper
+	claim  model.Claim
+}
+
+func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
+	t.Helper()
+	mapped, err := typ.Claim(sealed(doc), sealer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mapped.Kind+" "+mapped.ID, doc.At("claims").Text(); got != want {
+		t.Errorf("claims %q, want %q", got, want)
+	}
+	if unmapped := typ.Unmapped(doc.At("attributes")); len(unmapped) > 0 {
+		t.Errorf("nothing is said of %v", unmapped)
+	}
+	for i, want := range doc.At("covers").Items() {
+		if i >= len(mapped.Covers) || mapped.Covers[i].Kind+" "+mapped.Covers[i].ID != want.Text() {
+			t.Errorf("covers %v, want %s", mapped.Covers, want)
+		}
+	}
+	return &example{t: t, typ: typ, doc: doc, shaper: shape.New(sealer()), claim: model.Claim{Declaration: "state", Kind: mapped.Kind,
+		ID: mapped.ID, Value: mapped.Value, Lens: mapped.Lens, RecordOnly: true, Complete: true, Template: mapped.Template}}
+}
+
+// sealed returns the attributes with those that the document names as
+// sensitive sealed, as the reader of a state leaves them.
+func sealed(doc model.Value) model.Value {
+	attributes := doc.At("attributes")
+	for _, name := range doc.At("sensitive").Items() {
+		attributes = attributes.With(name.Text(), sealer().SealTree(attributes.At(name.Text())))
+	}
+	return attributes
+}
+
+func (e *example) check() {
+	e.t.Helper()
+	if got := e.differences(e.doc.At("live")); len(got) > 0 {
+		e.t.Errorf("freshly applied, but differs in %v\nview %s\nstate %s", got,
+			e.claim.Lens.View(e.shape(e.doc.At("live"))).AppendJSON(nil), e.claim.Value.AppendJSON(nil))
+	}
+	edits := e.doc.At("edits").Items()
+	if len(edits) == 0 {
+		e.t.Error("no edit shows that drift is seen")
+	}
+	for _, edit := range edits {
+		live := e.doc.At("live")
+		for _, f := range edit.At("set").Fields() {
+			live = live.With(f.Name, f.Value)
+		}
+		want, got := map[string]string{}, e.differences(live)
+		for _, f := range edit.At("shows").Fields() {
+			want[f.Name] = f.Value.Text()
+			if _, ok := got[f.Name]; ok && f.Value.IsNull() {
+				// What is gone has no place in the live resource.
+				got[f.Name] = ""
+			}
+		}
+		if d := gocmp.Diff(want, got); d != "" {
+			e.t.Errorf("after %s (-want +got):\n%s", edit.At("set"), d)
+		}
+		e.checkReadBack(live)
+	}
+}
+
+// checkReadBack tells whether an instance that was read back by the provider
+// is in sync, but for what no attribute can declare.
+func (e *example) checkReadBack(raw model.Value) {
+	e.t.Helper()
+	read := *e
+	read.claim.Value = e.typ.Declared(e.claim.Lens.View(e.shape(raw)), sealer())
+	for path := range read.differences(raw) {
+		attribute := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0]
+		if !e.claim.Lens.Schema().Field(attribute).Stray {
+			e.t.Errorf("read back, but differs in %s", path)
+		}
+	}
+}
+
+func (e *example) shape(raw model.Value) model.Value { return e.shaper.Object(e.claim.Kind, raw) }
+
+// differences returns the paths that differ, each with its live path.
+func (e *example) differences(raw model.Value) map[string]string {
+	s := &model.Subject{Live: &model.Resource{Value: e.shape(raw)}, Claims: []*model.Claim{&e.claim}}
+	if template := e.doc.At("template"); !template.IsNull() {
+		s.Template = &model.Resource{Value: e.shape(template)}
+	}
+	found := map[string]string{}
+	for _, outcome := range diff.Compare(s, diff.Options{}) {
+		for _, c := range outcome.Changes {
+			found[c.Path] = c.LivePath
+		}
+	}
+	return found
+}

@@ -1,0 +1,195 @@
+package mapping
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A lens shows live resources in the words of one type.
+type lens struct {
+	attributes []attribute
+	whole      *whole
+	schema     *model.Schema
+}
+
+// whole says which live fields beside those that attributes stand for are
+// nobody's when the resource is managed as a whole.
+type whole struct {
+	// known are fields that attributes stand for, or that never count.
+	known map[string]bool
+	// indexed are numbered fields that attributes stand for.
+	indexed []*slots
+	// defaults are what fields hold that nobody set.
+	defaults map[string]model.Value
+}
+
+func newLens(attributes []attribute, w *whole) *lens {
+	l := &lens{attributes: attributes, whole: w, schema: &model.Schema{Fields: schemas(attributes)}}
+	if w == nil {
+		return l
+	}
+	stray := &model.Schema{Stray: true}
+	stray.Each = stray
+	l.schema.Each = stray
+	for name, v := range w.defaults {
+		if l.schema.Fields[name] == nil {
+			l.schema.Fields[name] = &model.Schema{Stray: true, Default: &v}
+		}
+	}
+	liveFields(attributes, true, w.known, &w.indexed)
+	return l
+}
+
+// Schema compares what View returns with what Type.Claim makes of an instance.
+func (l *lens) Schema() *model.Schema { return l.schema }
+
+// View returns the mapped attributes as the live resource would have them.
+// Where a live field is absent, what that means stands there, so that a report
+// can show it.
+func (l *lens) View(live model.Value) model.Value {
+	fields := viewFields(l.attributes, top(live))
+	if l.whole != nil {
+		for _, f := range live.Fields() {
+			if l.strays(f.Name) {
+				fields = append(fields, f)
+			}
+		}
+	}
+	return model.MapOf(fields...)
+}
+
+func top(live model.Value) scope { return scope{root: live, element: live} }
+
+func traced(live model.Value) scope { return scope{root: live, element: live, traced: true} }
+
+// strays tells whether a live field is one that no attribute can set.
+func (l *lens) strays(name string) bool {
+	if l.whole.known[name] || find(l.attributes, name) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(l.whole.indexed, func(s *slots) bool { return s.has(name) })
+}
+
+// LivePath returns the path in live behind one in the attributes' words; the
+// positions in it are those of View's lists.
+func (l *lens) LivePath(live model.Value, at string) string {
+	steps := parseSteps(at)
+	if len(steps) == 0 {
+		return ""
+	}
+	if find(l.attributes, steps[0].name) == nil && l.whole != nil {
+		return at
+	}
+	return livePath(l.attributes, traced(live), steps)
+}
+
+func livePath(attributes []attribute, sc scope, steps []step) string {
+	a := find(attributes, steps[0].name)
+	if a == nil {
+		return ""
+	}
+	rest := steps[1:]
+	switch a.block {
+	case oneBlock:
+		return inBlock(a.attributes, a.below(sc), rest[min(1, len(rest)):])
+	case objectBlock:
+		return inBlock(a.attributes, a.below(sc), rest)
+	case manyBlocks, namedBlocks:
+		if len(rest) == 0 {
+			return a.below(sc).at
+		}
+		element, ok := a.entry(sc, rest[0])
+		if !ok {
+			return ""
+		}
+		return inBlock(a.attributes, element, rest[1:])
+	case plainValue:
+	}
+	if a.convert.view != nil {
+		rest = nil
+	}
+	return belowValue(a.live.text(sc), rest)
+}
+
+func inBlock(attributes []attribute, sc scope, steps []step) string {
+	if len(steps) == 0 {
+		return sc.at
+	}
+	return livePath(attributes, sc, steps)
+}
+
+// entry returns the element that a step of a path leads to.
+func (a *attribute) entry(sc scope, to step) (scope, bool) {
+	entries := a.entries(sc)
+	if to.isIndex() {
+		if to.index < len(entries) {
+			return entries[to.index], true
+		}
+		return scope{}, false
+	}
+	i := slices.IndexFunc(entries, func(e scope) bool { return e.key == to.name })
+	if i < 0 {
+		return scope{root: sc.root, key: to.name, at: joinPath(a.below(sc).at, to.name), traced: true}, true
+	}
+	return entries[i], true
+}
+
+// belowValue appends the steps inside a list or a map of scalars.
+func belowValue(at string, steps []step) string {
+	for _, s := range steps {
+		if s.isIndex() {
+			at = joinIndex(at, s.index)
+		} else {
+			at = joinPath(at, s.name)
+		}
+	}
+	return at
+}
+
+func joinIndex(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
+
+func cmpNames(a, b string) int { return cmp.Compare(a, b) }
+
+// A sealedLens is a lens as a claim with secrets needs it: what View returns is
+// sealed where declared is, so that the two can be compared.
+type sealedLens struct {
+	model.Lens
+
+	declared model.Value
+	sealer   model.Sealer
+}
+
+// View returns what the lens within returns, sealed.
+func (l *sealedLens) View(live model.Value) model.Value {
+	return seal(l.sealer, l.Lens.View(live), l.declared)
+}
+
+// seal seals v wherever like is sealed; the elements of a list are sealed
+// where any element of like is, since they may come in another order.
+func seal(sealer model.Sealer, v, like model.Value) model.Value {
+	switch {
+	case like.Kind() == model.Secret:
+		return sealer.SealTree(v)
+	case !like.HasSecret():
+		return v
+	case v.Kind() == model.Map:
+		for _, f := range like.Fields() {
+			if held, ok := v.Get(f.Name); ok {
+				v = v.With(f.Name, seal(sealer, held, f.Value))
+			}
+		}
+		return v
+	case v.Kind() == model.List:
+		items := slices.Clone(v.Items())
+		for _, l := range like.Items() {
+			for i := range items {
+				items[i] = seal(sealer, items[i], l)
+			}
+		}
+		return model.ListOf(items...)
+	}
+	return v
+}

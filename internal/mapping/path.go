@@ -1,0 +1,211 @@
+package mapping
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A base is where a live path begins.
+type base uint8
+
+const (
+	fromElement base = iota
+	fromRoot
+	fromFound
+)
+
+// A source says where a live value stands: below the element that the attribute's
+// block stands for ("size"), below the whole resource ("/searchdomain"), or
+// below what a named search finds ("$cloudinit.storage"). "." is the element
+// itself; a last step "@key" is the name under which the element stands
+// ("scsi0"), "@prefix" and "@number" are its parts.
+type source struct {
+	base  base
+	found *slots
+	names []string
+	// part is "@key", "@prefix", "@number" or "".
+	part string
+}
+
+// A scope is what paths are resolved in.
+type scope struct {
+	root model.Value
+	// element is what the block stands for, and key the field that holds it.
+	element model.Value
+	key     string
+	// at is the element's path; it is kept only where traced, since a view needs
+	// none.
+	at     string
+	traced bool
+}
+
+// below is the path of something below the element.
+func (sc *scope) below(names ...string) string {
+	if !sc.traced {
+		return ""
+	}
+	return joinPath(sc.at, names...)
+}
+
+// parsePath reads the notation; named searches must be known.
+func parsePath(text string, searches map[string]*slots) (source, error) {
+	var p source
+	rest := text
+	switch {
+	case text == "":
+		return p, fmt.Errorf("a live path is empty")
+	case text[0] == '/':
+		p.base, rest = fromRoot, text[1:]
+	case text[0] == '$':
+		name, below, _ := strings.Cut(text[1:], ".")
+		found, ok := searches[name]
+		if !ok {
+			return p, fmt.Errorf("live path %q: no search %q stands under find", text, name)
+		}
+		p.base, p.found, rest = fromFound, found, below
+	}
+	if rest == "" || rest == "." {
+		return p, nil
+	}
+	p.names = strings.Split(rest, ".")
+	if last := len(p.names) - 1; slices.Contains([]string{"@key", "@prefix", "@number"}, p.names[last]) {
+		p.part, p.names = p.names[last], p.names[:last]
+	}
+	for _, name := range p.names {
+		if name == "" || strings.ContainsAny(name, "@$/[]") {
+			return p, fmt.Errorf("live path %q: a step is empty or holds one of @$/[]", text)
+		}
+	}
+	return p, nil
+}
+
+// start returns the scope that the path begins in; ok is false when a search
+// finds nothing.
+func (p *source) start(sc scope) (scope, bool) {
+	switch p.base {
+	case fromRoot:
+		return scope{root: sc.root, element: sc.root, traced: sc.traced}, true
+	case fromFound:
+		entries := p.found.of(sc.root)
+		if len(entries) == 0 {
+			return scope{}, false
+		}
+		e := entries[0]
+		return scope{root: sc.root, element: e.value, key: e.key, at: e.key, traced: sc.traced}, true
+	}
+	return sc, true
+}
+
+// value returns what stands at the path, or null.
+func (p *source) value(sc scope) model.Value {
+	sc, ok := p.start(sc)
+	switch {
+	case !ok:
+		return model.Value{}
+	case p.part != "":
+		return partOf(p.part, sc.key)
+	}
+	return sc.element.At(p.names...)
+}
+
+func partOf(part, key string) model.Value {
+	prefix := strings.TrimRight(key, "0123456789")
+	switch part {
+	case "@prefix":
+		return model.StringOf(prefix)
+	case "@number":
+		n, _ := model.NumberOf(key[len(prefix):])
+		return n
+	}
+	return model.StringOf(key)
+}
+
+// text returns the path as it reads in the live tree, or "".
+func (p *source) text(sc scope) string {
+	sc, ok := p.start(sc)
+	if !ok || p.part != "" {
+		return sc.at
+	}
+	return sc.below(p.names...)
+}
+
+// field is the field of the whole resource that the path leads into, or "" for
+// one that a search or an element decides.
+func (p *source) field() string {
+	if p.base == fromFound || len(p.names) == 0 {
+		return ""
+	}
+	return p.names[0]
+}
+
+// item is the path of an element of a list.
+func (sc *scope) item(i int) string {
+	if !sc.traced {
+		return ""
+	}
+	return joinIndex(sc.at, i)
+}
+
+func joinPath(at string, names ...string) string {
+	for _, name := range names {
+		switch {
+		case !plainName(name):
+			at += "[" + strconv.Quote(name) + "]"
+		case at == "":
+			at = name
+		default:
+			at += "." + name
+		}
+	}
+	return at
+}
+
+// plainName tells whether a name stands in a path without quotes, as package
+// diff prints it.
+func plainName(name string) bool {
+	return name != "" && strings.Trim(name, "_-$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// A step of a reported path: a field's name, or what stands in brackets.
+type step struct {
+	name  string
+	index int
+}
+
+// isIndex tells a position from a name.
+func (s step) isIndex() bool { return s.name == "" }
+
+// parseSteps reads a path as package diff prints it. It stops, with what it
+// has, at an element that is not named by its position.
+func parseSteps(text string) []step {
+	pattern := regexp.MustCompile(`^\.?([-_$0-9A-Za-z]+)|^\[([0-9]+)\]|^\[("(?:[^"\\]|\\.)*")\]`)
+	var steps []step
+	for text != "" {
+		m := pattern.FindStringSubmatch(text)
+		switch {
+		case m == nil:
+			return steps
+		case m[1] != "":
+			steps = append(steps, step{name: m[1]})
+		case m[2] != "":
+			n, err := strconv.Atoi(m[2])
+			if err != nil {
+				return steps
+			}
+			steps = append(steps, step{index: n})
+		default:
+			name, err := strconv.Unquote(m[3])
+			if err != nil || name == "" {
+				return steps
+			}
+			steps = append(steps, step{name: name})
+		}
+		text = text[len(m[0]):]
+	}
+	return steps
+}

@@ -1,0 +1,243 @@
+package mapping
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// document reads a whole file.
+func (r *reader) document(n *yaml.Node) {
+	provider := ""
+	var types *yaml.Node
+	r.mapping(n, "a table", keys{
+		"provider": r.text(&provider),
+		"types":    func(n *yaml.Node) { types = n },
+		// What stands here is for anchors only.
+		"shared": func(*yaml.Node) {},
+	})
+	if !regexp.MustCompile(`^[^/\s]+/[^/\s]+$`).MatchString(provider) {
+		r.fail(n, "provider must be namespace/name, such as bpg/proxmox")
+		return
+	}
+	if types != nil {
+		r.each(types, "types", func(name string, _, value *yaml.Node) { r.typ(strings.ToLower(provider), name, value) })
+	}
+}
+
+// typ reads one type and puts it into the tables, under all its names.
+func (r *reader) typ(provider, name string, n *yaml.Node) {
+	t := &Type{provider: provider}
+	var aliases []string
+	var extend bool
+	var attributes, found, forms *yaml.Node
+	w := &wholeNode{}
+	r.blocks = map[*yaml.Node][]attribute{}
+	mistakes := len(r.errs)
+	r.mapping(n, "type "+name, keys{
+		"aliases": r.texts(&aliases), "extend": r.flag(&extend), "none": r.text(&t.none), "kind": r.text(&t.kind),
+		"id": func(n *yaml.Node) { t.ids = r.alternatives(n) }, "place": r.template(&t.place), "name": r.template(&t.called),
+		"template": r.reference(&t.made), "covers": func(n *yaml.Node) { t.covers = r.covers(n) },
+		"whole": w.read(r), "local": r.patterns(&t.local),
+		"find":       func(n *yaml.Node) { found = n },
+		"attributes": func(n *yaml.Node) { attributes = n },
+		"forms":      func(n *yaml.Node) { forms = n },
+	})
+	searches := map[string]*slots{}
+	if found != nil {
+		r.each(found, "find", func(name string, _, value *yaml.Node) { searches[name] = r.search(value) })
+	}
+	var own map[string]attribute
+	if attributes != nil {
+		own = r.attributes(attributes, searches)
+	}
+	if forms != nil {
+		t.forms = r.forms(forms, searches, own, w)
+	}
+	if extend {
+		r.extend(n, t, name, own, w)
+	}
+	if len(r.errs) > mistakes {
+		return
+	}
+	r.finish(n, t, own, w)
+	for _, each := range append([]string{name}, aliases...) {
+		named := *t
+		named.name, named.like = each, name
+		r.tables.types[typeKey{provider, each}] = &named
+	}
+}
+
+// finish checks a type and makes its lens.
+func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, w *wholeNode) {
+	switch {
+	case t.none != "" && t.kind == "":
+		return
+	case t.none != "":
+		r.fail(n, "a type has a kind, or none and why; not both")
+	case !regexp.MustCompile(`^[^/]+/[^/]+$`).MatchString(t.kind):
+		r.fail(n, "kind must be system/kind, such as proxmox/qemu; or say under none why there is no live side")
+	case len(t.ids) == 0:
+		r.fail(n, "id is missing: which attributes name the live resource?")
+	}
+	if len(t.forms) == 0 {
+		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
+	}
+}
+
+// forms reads the forms of a type; each has the common attributes, too.
+func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[string]attribute, w *wholeNode) []form {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		r.fail(n, "forms must be a list")
+		return nil
+	}
+	forms := make([]form, len(n.Content))
+	for i, item := range n.Content {
+		own := maps.Clone(common)
+		if own == nil {
+			own = map[string]attribute{}
+		}
+		r.mapping(item, "a form", keys{
+			"with":       r.text(&forms[i].with),
+			"attributes": func(n *yaml.Node) { maps.Copy(own, r.attributes(n, searches)) },
+		})
+		if last := i == len(forms)-1; last != (forms[i].with == "") {
+			r.fail(item, "every form but the last needs with")
+		}
+		forms[i].lens = newLens(sortedAttributes(own), w.compile())
+	}
+	return forms
+}
+
+// extend puts what stands in t over what the tables have of the type.
+func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attribute, w *wholeNode) {
+	old, ok := r.tables.types[typeKey{t.provider, name}]
+	if !ok || len(old.forms) != 1 {
+		r.fail(n, "extend: no table has a mapped type %s in one form", name)
+		return
+	}
+	if own == nil {
+		own = map[string]attribute{}
+	}
+	if t.kind == "" {
+		t.kind = old.kind
+	}
+	if len(t.ids) == 0 {
+		t.ids = old.ids
+	}
+	if t.place == nil {
+		t.place = old.place
+	}
+	if t.called == nil {
+		t.called = old.called
+	}
+	if t.made == nil {
+		t.made = old.made
+	}
+	t.covers = append(slices.Clone(old.covers), t.covers...)
+	t.local = append(slices.Clone(old.local), t.local...)
+	for _, a := range old.forms[0].lens.attributes {
+		if _, again := own[a.name]; !again && !t.isLocal(a.name) {
+			own[a.name] = a
+		}
+	}
+	w.inherit(old.forms[0].lens.whole)
+}
+
+func (r *reader) patterns(to *[]string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		r.texts(to)(n)
+		for _, pattern := range *to {
+			_, err := path.Match(pattern, "")
+			r.check(n, err)
+		}
+	}
+}
+
+// alternatives reads one id, or several of which the first that can be made
+// counts.
+func (r *reader) alternatives(n *yaml.Node) []template {
+	var texts []string
+	r.texts(&texts)(n)
+	templates := make([]template, len(texts))
+	for i, text := range texts {
+		t, err := parseTemplate(text)
+		r.check(n, err)
+		templates[i] = t
+	}
+	return templates
+}
+
+func (r *reader) reference(to **reference) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		*to = &reference{}
+		r.mapping(n, "template", keys{"kind": r.text(&(*to).kind), "id": r.template(&(*to).id)})
+	}
+}
+
+func (r *reader) covers(n *yaml.Node) []cover {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "covers must be a list")
+		return nil
+	}
+	covers := make([]cover, len(n.Content))
+	for i, item := range n.Content {
+		c := &covers[i]
+		r.mapping(item, "covers", keys{"kind": r.text(&c.kind), "id": r.template(&c.id), "each": r.text(&c.each), "if": r.text(&c.onlyIf)})
+	}
+	return covers
+}
+
+func (r *reader) search(n *yaml.Node) *slots {
+	s := &slots{}
+	r.mapping(n, "a search", keys{"slots": r.texts(&s.prefixes), "where": r.conditions(&s.where), "except": r.conditions(&s.except)})
+	return s
+}
+
+// wholeNode is what a table says under whole.
+type wholeNode struct {
+	set      bool
+	ignore   []string
+	defaults map[string]model.Value
+}
+
+func (w *wholeNode) read(r *reader) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		w.set = true
+		r.mapping(n, "whole", keys{"ignore": r.texts(&w.ignore), "defaults": func(n *yaml.Node) { w.defaults = r.values(n) }})
+	}
+}
+
+func (w *wholeNode) inherit(old *whole) {
+	if old == nil {
+		return
+	}
+	w.set = true
+	w.ignore = append(w.ignore, slices.Sorted(maps.Keys(old.known))...)
+	merged := maps.Clone(old.defaults)
+	if merged == nil {
+		merged = map[string]model.Value{}
+	}
+	maps.Copy(merged, w.defaults)
+	w.defaults = merged
+}
+
+func (w *wholeNode) compile() *whole {
+	if !w.set {
+		return nil
+	}
+	compiled := &whole{known: map[string]bool{}, defaults: w.defaults}
+	for _, name := range w.ignore {
+		if prefix, numbered := strings.CutSuffix(name, "#"); numbered {
+			compiled.indexed = append(compiled.indexed, &slots{prefixes: []string{prefix}})
+		}
+		compiled.known[name] = true
+	}
+	return compiled
+}

@@ -1,0 +1,134 @@
+package mapping
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// attributes reads the attributes of a type, or of a block.
+func (r *reader) attributes(n *yaml.Node, searches map[string]*slots) map[string]attribute {
+	attributes := map[string]attribute{}
+	r.each(n, "attributes", func(name string, _, value *yaml.Node) {
+		a := r.attribute(value, searches)
+		a.name = name
+		attributes[name] = a
+	})
+	return attributes
+}
+
+// attributeNode is an attribute as it is written.
+type attributeNode struct {
+	attribute
+
+	live, as, compare, order, block string
+	absentSet                       bool
+	inside                          *yaml.Node
+}
+
+// attribute reads one attribute: a live path, or all that can be said of it.
+func (r *reader) attribute(n *yaml.Node, searches map[string]*slots) attribute {
+	w := &attributeNode{live: "."}
+	if n.Kind == yaml.ScalarNode {
+		r.text(&w.live)(n)
+	} else {
+		r.mapping(n, "an attribute", r.attributeKeys(w))
+	}
+	a := w.attribute
+	live, err := parsePath(w.live, searches)
+	r.check(n, err)
+	a.live = live
+	if !w.absentSet {
+		a.absent = a.fallback
+	}
+	if w.as != "" {
+		a.convert, err = parseConversion(w.as)
+		r.check(n, err)
+	}
+	a.compare = comparison{anyOrder: r.word(n, "order", w.order, orders()), format: r.format(n, w.compare)}
+	r.block(n, w, &a, searches)
+	a.schema = a.newSchema()
+	return a
+}
+
+func (r *reader) attributeKeys(w *attributeNode) keys {
+	a := &w.attribute
+	return keys{
+		"live": r.text(&w.live), "default": r.value(&a.fallback),
+		"absent":   func(n *yaml.Node) { w.absentSet = true; r.value(&a.absent)(n) },
+		"optional": r.flag(&a.optional), "masked": r.flag(&a.masked), "sealed": r.flag(&a.sealed),
+		"generated": r.flag(&a.generated), "location": r.flag(&a.location),
+		"as": r.text(&w.as), "unset": r.list(&a.unset), "or": r.text(&a.or), "values": func(n *yaml.Node) { a.values = r.values(n) },
+		"when": r.conditions(&a.when), "unless": r.conditions(&a.unless),
+		"compare": r.text(&w.compare), "order": r.text(&w.order),
+		"block": r.text(&w.block), "slots": r.texts(&a.slots.prefixes), "gaps": r.flag(&a.slots.gaps),
+		"where": r.conditions(&a.slots.where), "except": r.conditions(&a.slots.except), "having": r.texts(&a.slots.having),
+		"keys": r.texts(&a.keys), "only_if": r.text(&a.onlyIf), "others": r.flag(&a.others),
+		"attributes": func(n *yaml.Node) { w.inside = n },
+	}
+}
+
+// block reads what makes an attribute a block.
+func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches map[string]*slots) {
+	kind, ok := blocks()[w.block]
+	switch {
+	case !ok:
+		r.fail(n, "no block %q; want %s", w.block, words(blocks()))
+	case (kind == plainValue) != (w.inside == nil):
+		r.fail(n, "block and attributes go together")
+	case w.inside != nil:
+		a.attributes = r.inside(w.inside, searches)
+	}
+	a.block = kind
+	repeats := kind == manyBlocks || kind == namedBlocks
+	chooses := len(a.slots.prefixes)+len(a.slots.where)+len(a.slots.except)+len(a.slots.having) > 0
+	if !repeats && (chooses || a.others || a.keys != nil || a.onlyIf != "") {
+		r.fail(n, "slots, where, except, having, keys, only_if and others belong to block many or named")
+	}
+	if a.slots.gaps && len(a.slots.prefixes) != 1 {
+		r.fail(n, "gaps needs exactly one of slots")
+	}
+}
+
+// inside compiles the attributes of a block; those of a node that several
+// blocks point to once.
+func (r *reader) inside(n *yaml.Node, searches map[string]*slots) []attribute {
+	attributes, ok := r.blocks[n]
+	if !ok {
+		attributes = sortedAttributes(r.attributes(n, searches))
+		r.blocks[n] = attributes
+	}
+	return attributes
+}
+
+// blocks are the words behind "block".
+func blocks() map[string]block {
+	return map[string]block{"": plainValue, "one": oneBlock, "many": manyBlocks, "object": objectBlock, "named": namedBlocks}
+}
+
+// orders are the words behind "order", and whether they let any order pass.
+func orders() map[string]bool { return map[string]bool{"": false, "counts": false, "any": true} }
+
+func (r *reader) word(n *yaml.Node, what, word string, known map[string]bool) bool {
+	v, ok := known[word]
+	if !ok {
+		r.fail(n, "no %s %q; want %s", what, word, words(known))
+	}
+	return v
+}
+
+// formats are the words behind "compare".
+func formats() map[string]model.Format {
+	return map[string]model.Format{"": model.Plain, "number": model.IntOrString, "boolean": model.Boolean,
+		"instant": model.Instant, "nocase": model.CaseFold, "address": model.Address, "json": model.JSON}
+}
+
+func (r *reader) format(n *yaml.Node, word string) model.Format {
+	f, ok := formats()[strings.TrimSpace(word)]
+	if !ok {
+		r.fail(n, "no way to compare %q; want %s", word, words(formats()))
+	}
+	return f
+}

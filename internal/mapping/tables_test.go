@@ -1,0 +1,142 @@
+package mapping
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestTablesSpeakOfLiveFields holds the built-in tables to the fields that the
+// collector reads: a mistyped one would be absent for ever.
+func TestTablesSpeakOfLiveFields(t *testing.T) {
+	t.Parallel()
+	tables, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := shape.Kinds()
+	for _, typ := range tables.Types() {
+		if _, none := typ.NoLiveSide(); none {
+			continue
+		}
+		kind := kinds[typ.Kind()]
+		if kind == nil {
+			t.Errorf("%s: no kind %s is read", typ.Name(), typ.Kind())
+			continue
+		}
+		for _, ref := range typ.covers {
+			if kinds[ref.kind] == nil {
+				t.Errorf("%s covers kind %s, which nobody reads", typ.Name(), ref.kind)
+			}
+		}
+		for _, f := range typ.forms {
+			c := fieldCheck{t, typ.Name(), kind.Schema}
+			c.attributes("", f.lens.attributes, kind.Schema)
+		}
+	}
+}
+
+type fieldCheck struct {
+	t    *testing.T
+	name string
+	root *model.Schema
+}
+
+func (c fieldCheck) attributes(at string, attributes []attribute, schema *model.Schema) {
+	for i := range attributes {
+		a := &attributes[i]
+		path := at + "." + a.name
+		below := c.resolve(path, &a.live, schema)
+		elements := []*model.Schema{below}
+		switch {
+		case len(a.slots.prefixes) > 0:
+			elements = c.slots(path, &a.slots, below)
+		case a.block != plainValue && below != nil && len(below.Fields) == 0:
+			elements = []*model.Schema{below.Each}
+		}
+		for _, element := range elements {
+			c.conditions(path, a, element, schema)
+			c.attributes(path, a.attributes, element)
+		}
+	}
+}
+
+// conditions checks the fields that choose among elements, and those that
+// choose whether a live value counts.
+func (c fieldCheck) conditions(path string, a *attribute, element, around *model.Schema) {
+	for _, cond := range slices.Concat(a.slots.where, a.slots.except) {
+		c.walk(path, cond.names, element)
+	}
+	for _, name := range a.slots.having {
+		c.walk(path, []string{name}, element)
+	}
+	for _, cond := range slices.Concat(a.when, a.unless) {
+		c.walk(path, cond.names, around)
+	}
+}
+
+func (c fieldCheck) slots(path string, s *slots, schema *model.Schema) []*model.Schema {
+	var elements []*model.Schema
+	for _, prefix := range s.prefixes {
+		elements = append(elements, c.walk(path, []string{prefix + "0"}, schema))
+	}
+	return elements
+}
+
+func (c fieldCheck) resolve(path string, s *source, schema *model.Schema) *model.Schema {
+	switch s.base {
+	case fromRoot:
+		schema = c.root
+	case fromFound:
+		schema = c.slots(path, s.found, c.root)[0]
+	case fromElement:
+	}
+	return c.walk(path, s.names, schema)
+}
+
+// walk follows names as far as the schema knows the fields of a map.
+func (c fieldCheck) walk(path string, names []string, schema *model.Schema) *model.Schema {
+	for _, name := range names {
+		if schema == nil || schema.Fields == nil {
+			return nil
+		}
+		below, ok := schema.Fields[name]
+		if !ok && len(schema.Fields) > 0 {
+			c.t.Errorf("%s%s: no live field %q", c.name, path, name)
+		}
+		schema = below
+	}
+	return schema
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, seed := range []string{"provider: a/b\ntypes:\n  c: {kind: d/e, id: \"{f}\", attributes: {g: {live: h, as: gib}}}\n", "a: &a [*a]", "<<: {x: y}", "--- \n---\n", "types: &t {a: {attributes: *t}}"} {
+		f.Add([]byte(seed))
+	}
+	for _, name := range []string{"bpg-container.yaml", "bpg-access.yaml", "none.yaml"} {
+		text, err := builtIn.ReadFile("tables/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, table []byte) {
+		tables := &Tables{types: map[typeKey]*Type{}}
+		if tables.add("fuzz.yaml", table) != nil {
+			return
+		}
+		live := model.MapOf(model.Field{Name: "net0", Value: model.MapOf()})
+		for _, typ := range tables.Types() {
+			mapped, err := typ.Claim(live, model.NewSealer([]byte("k")))
+			if err != nil {
+				continue
+			}
+			if view := mapped.Lens.View(live); !view.Equal(mapped.Lens.View(live)) {
+				t.Errorf("two views of one value differ: %s", view.AppendJSON(nil))
+			}
+			mapped.Lens.LivePath(live, "a[0].b")
+		}
+	})
+}

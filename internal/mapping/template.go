@@ -1,0 +1,133 @@
+package mapping
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A template makes an id of attributes: "{pool_id}/vm/{vm_id}". Of the
+// alternatives in "{user_id|group_id}" the first that holds something counts;
+// a name leads on by dots, through the first element of a list; ".path" is
+// looked for in the element at hand; "{id:2}" is the third part of an id with
+// slashes, "{id:-1}" the last.
+type template []part
+
+type part struct {
+	literal string
+	fields  []field
+}
+
+type field struct {
+	names   []string
+	element bool
+	// segment is which part between slashes counts; all of it when cut is
+	// false.
+	segment int
+	cut     bool
+}
+
+func parseTemplate(text string) (template, error) {
+	var t template
+	for text != "" {
+		literal, rest, open := strings.Cut(text, "{")
+		if literal != "" {
+			t = append(t, part{literal: literal})
+		}
+		if !open {
+			return t, nil
+		}
+		inside, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return nil, fmt.Errorf("%q lacks a }", text)
+		}
+		var p part
+		for name := range strings.SplitSeq(inside, "|") {
+			f, err := parseField(name)
+			if err != nil {
+				return nil, err
+			}
+			p.fields = append(p.fields, f)
+		}
+		t, text = append(t, p), after
+	}
+	return t, nil
+}
+
+func parseField(text string) (field, error) {
+	name, segment, cut := strings.Cut(text, ":")
+	f := field{cut: cut}
+	if cut {
+		n, err := strconv.Atoi(segment)
+		if err != nil {
+			return f, fmt.Errorf("{%s}: a number belongs behind the colon", text)
+		}
+		f.segment = n
+	}
+	name, f.element = strings.CutPrefix(name, ".")
+	if name == "" {
+		return f, fmt.Errorf("{%s}: an attribute's name is missing", text)
+	}
+	f.names = strings.Split(name, ".")
+	return f, nil
+}
+
+// A missingError says which attribute an instance lacks.
+type missingError struct{ attribute string }
+
+func (e *missingError) Error() string { return "attribute " + e.attribute + " holds nothing" }
+
+// expand fills the template in. It fails when an attribute holds nothing, or
+// not a scalar, or a secret.
+func (t template) expand(attributes, element model.Value) (string, error) {
+	var b strings.Builder
+	for _, p := range t {
+		text := p.literal
+		for i := 0; text == "" && i < len(p.fields); i++ {
+			text = p.fields[i].text(attributes, element)
+		}
+		if text == "" {
+			return "", &missingError{strings.Join(p.fields[0].names, ".")}
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+func (f field) text(attributes, element model.Value) string {
+	v := attributes
+	if f.element {
+		v = element
+	}
+	for _, name := range f.names {
+		v, _ = first(v).Get(name)
+	}
+	if v.IsEmpty() || v.Kind() == model.Secret {
+		return ""
+	}
+	if !f.cut {
+		return v.Text()
+	}
+	parts := strings.Split(v.Text(), "/")
+	n := f.segment
+	if n < 0 {
+		n += len(parts)
+	}
+	if n < 0 || n >= len(parts) {
+		return ""
+	}
+	return parts[n]
+}
+
+// first returns the first element of a list, and anything else as it is.
+func first(v model.Value) model.Value {
+	if v.Kind() != model.List {
+		return v
+	}
+	if len(v.Items()) == 0 {
+		return model.Value{}
+	}
+	return v.Items()[0]
+}
