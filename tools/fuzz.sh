@@ -8,6 +8,6 @@ packages=$(grep -rl --include='*_test.go' '^func Fuzz' internal cmd 2>/dev/null 
 for package in $packages; do
 	for target in $(${GO:-go} test -list '^Fuzz' "./$package" | grep '^Fuzz'); do
 		echo "fuzz ./$package $target ${FUZZTIME:-10s}"
-		${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-10s}" "./$package"
+		${GO:-go} test -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-10s}" -fuzzminimizetime 10x "./$package"
 	done
 done

@@ -92,6 +92,8 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 		switch {
 		case c.Pending != "":
 			outcomes = withPending(c, outcomes)
+		case c.Value.IsNull() && c.Recorded != nil: // Declared no longer, and gone.
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s)})
 		case !missing:
 			missing = true
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s)})

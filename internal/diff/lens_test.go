@@ -243,6 +243,15 @@ func TestSameLensDisputes(t *testing.T) {
 	}
 }
 
+func TestGoneAndDeclaredNoLonger(t *testing.T) {
+	t.Parallel()
+	recorded := value(t, `{"a":1}`)
+	s := model.Subject{Claims: []*model.Claim{{Recorded: &recorded, Complete: true}}}
+	if got := sketch(Compare(&s, Options{})); len(got) != 1 || got[0] != "codified" {
+		t.Errorf("only the record still speaks of it, got %v", got)
+	}
+}
+
 func TestClaimsThatWaitForAnApply(t *testing.T) {
 	t.Parallel()
 	const waits = "moved block"

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+// expressions are what the configuration writes for a resource: an
+// *tfjson.Expression for an attribute, a []map[string]*tfjson.Expression inside
+// one for blocks.
+type expressions map[string]*tfjson.Expression
+
+// configured indexes the resources of a configuration by their address without
+// instance keys; nil without a configuration.
+func configured(c *tfjson.Config) map[string]*tfjson.ConfigResource {
+	if c == nil {
+		return nil
+	}
+	index := map[string]*tfjson.ConfigResource{}
+	indexModule(index, "", c.RootModule)
+	return index
+}
+
+func indexModule(index map[string]*tfjson.ConfigResource, prefix string, m *tfjson.ConfigModule) {
+	if m == nil {
+		return
+	}
+	for _, r := range m.Resources {
+		index[prefix+r.Address] = r
+	}
+	for name, call := range m.ModuleCalls {
+		if call != nil {
+			indexModule(index, prefix+"module."+name+".", call.Module)
+		}
+	}
+}
+
+// withoutKeys returns the address of the resource, in the configuration, that
+// an instance belongs to: keys such as [0] and ["a\"]b"] are left out.
+func withoutKeys(address string) string {
+	var b strings.Builder
+	inKey, quoted := false, false
+	for i := 0; i < len(address); i++ {
+		switch c := address[i]; {
+		case quoted && c == '\\':
+			i++
+		case inKey && c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[':
+			inKey = true
+		case c == ']':
+			inKey = false
+		case !inKey:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// writes tells whether the configuration sets the attribute at path. Where it
+// cannot be told (a dynamic block, no configuration at hand), it does.
+func (e expressions) writes(path []string, s *shape) bool {
+	if e == nil || len(path) == 0 {
+		return true
+	}
+	expression, found := e[path[0]]
+	if !found {
+		below := s.field(path[0])
+		return below != nil && below.block
+	}
+	if expression == nil || expression.ExpressionData == nil {
+		return true
+	}
+	if len(expression.NestedBlocks) == 0 {
+		return holdsPath(expression.ConstantValue, path[1:])
+	}
+	rest := attributePath(path[1:])
+	return len(rest) == 0 || slices.ContainsFunc(expression.NestedBlocks, func(block map[string]*tfjson.Expression) bool {
+		return expressions(block).writes(rest, s.field(path[0]).inBlock())
+	})
+}
+
+// holdsPath tells whether a constant says something at path; of what is no
+// constant, it does.
+func holdsPath(constant any, path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	switch t := constant.(type) {
+	case map[string]any:
+		below, found := t[path[0]]
+		return found && holdsPath(below, path[1:])
+	case []any:
+		i, err := strconv.Atoi(path[0])
+		return err != nil || i < len(t) && holdsPath(t[i], path[1:])
+	}
+	return true
+}
+
+// attributePath drops a leading list index.
+func attributePath(path []string) []string {
+	if len(path) > 0 && path[0] != "" && strings.Trim(path[0], "0123456789") == "" {
+		return path[1:]
+	}
+	return path
+}
+
+// inBlock returns the shape of one block of a nested block.
+func (s *shape) inBlock() *shape {
+	if s != nil && s.each != nil {
+		return s.each
+	}
+	return s
+}

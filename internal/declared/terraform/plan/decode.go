@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Plan is what `show -json` prints of a plan file, with what package tfjson
+// does not know of. Numbers are json.Number.
+type Plan struct {
+	tfjson.Plan
+	// Errored tells that the plan is partial: something failed on the way.
+	Errored bool
+}
+
+// Decode reads what `show -json` printed. Planned values, which the changes
+// repeat, are left out.
+func Decode(r io.Reader) (*Plan, error) {
+	// The fields are listed because tfjson.Plan reads itself, and whole.
+	var raw struct {
+		FormatVersion    string                           `json:"format_version"`
+		TerraformVersion string                           `json:"terraform_version"`
+		ResourceDrift    []*tfjson.ResourceChange         `json:"resource_drift"`
+		ResourceChanges  []*tfjson.ResourceChange         `json:"resource_changes"`
+		DeferredChanges  []*tfjson.DeferredResourceChange `json:"deferred_changes"`
+		PriorState       *struct {
+			Values *tfjson.StateValues `json:"values"`
+		} `json:"prior_state"`
+		Config  *tfjson.Config             `json:"configuration"`
+		Checks  []tfjson.CheckResultStatic `json:"checks"`
+		Errored bool                       `json:"errored"`
+	}
+	dec := json.NewDecoder(r)
+	dec.UseNumber()
+	if err := dec.Decode(&raw); err != nil {
+		return nil, fmt.Errorf("decode plan: %w", err)
+	}
+	p := &Plan{Errored: raw.Errored, Plan: tfjson.Plan{FormatVersion: raw.FormatVersion,
+		TerraformVersion: raw.TerraformVersion, ResourceDrift: raw.ResourceDrift,
+		ResourceChanges: raw.ResourceChanges, DeferredChanges: raw.DeferredChanges,
+		Config: raw.Config, Checks: raw.Checks}}
+	if raw.PriorState != nil {
+		p.PriorState = &tfjson.State{Values: raw.PriorState.Values}
+	}
+	if err := p.Validate(); err != nil {
+		return nil, fmt.Errorf("decode plan: %w; another version of Terraform or driftd may help", err)
+	}
+	return p, wellFormed(p)
+}
+
+// wellFormed refuses what no Terraform prints.
+func wellFormed(p *Plan) error {
+	for _, list := range [][]*tfjson.ResourceChange{p.ResourceDrift, p.ResourceChanges} {
+		for _, c := range list {
+			if c == nil || c.Address == "" || c.Change == nil {
+				return errors.New("decode plan: a resource change without address or content")
+			}
+		}
+	}
+	return nil
+}
+
+// maxDepth is how deep a value may nest; the deepest provider schemas stay far
+// below.
+const maxDepth = 200
+
+// valueOf turns what encoding/json made of a document into a tree. A field
+// that is null does not exist in it.
+func valueOf(v any) model.Value { return valueBelow(v, 0) }
+
+func valueBelow(v any, depth int) model.Value {
+	if depth > maxDepth {
+		return model.Value{}
+	}
+	switch t := v.(type) {
+	case bool:
+		return model.BoolOf(t)
+	case string:
+		return model.StringOf(t)
+	case json.Number:
+		if n, ok := model.NumberOf(t.String()); ok {
+			return n
+		}
+		return model.StringOf(t.String())
+	case []any:
+		items := make([]model.Value, len(t))
+		for i, item := range t {
+			items[i] = valueBelow(item, depth+1)
+		}
+		return model.ListOf(items...)
+	case map[string]any:
+		fields := make([]model.Field, 0, len(t))
+		for name, field := range t {
+			if below := valueBelow(field, depth+1); !below.IsNull() {
+				fields = append(fields, model.Field{Name: name, Value: below})
+			}
+		}
+		return model.MapOf(fields...)
+	}
+	return model.Value{}
+}

@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the CLI, too: with FAKE_DIR set, a folder in
+// which a test says how it should behave, and reads what it was called with.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("FAKE_DIR"); dir != "" {
+		os.Exit(fake{dir}.run(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// fake is a CLI that does as files say: "init.stderr" is printed by init and
+// makes it fail, "plan.stdout" and "plan.json" are what plan prints and plans.
+type fake struct{ dir string }
+
+func (f fake) run(args []string) int {
+	f.note("calls", strings.Join(args, " "))
+	f.note("env", strings.Join(os.Environ(), "\n"))
+	name := args[0]
+	if f.has(name + ".writes") {
+		// It spoils the folder that it runs in, and all that it can reach by ...
+		_ = os.WriteFile("spoiled.tf", []byte("spoiled"), 0o600)
+		_ = os.WriteFile("../modules/spoiled.tf", []byte("spoiled"), 0o600)
+	}
+	if f.has(name + ".hangs") {
+		f.hang(name)
+	}
+	if f.has(name + ".floods") {
+		for range 1 << 10 {
+			fmt.Fprint(os.Stderr, strings.Repeat("flood", 20<<10))
+		}
+	}
+	fmt.Print(f.text(name + ".stdout"))
+	fmt.Fprint(os.Stderr, f.text(name+".stderr"))
+	switch name {
+	case "plan":
+		return f.plan(args)
+	case "show":
+		text, err := os.ReadFile(args[len(args)-1])
+		fmt.Print(string(text))
+		return status(err == nil)
+	case "providers":
+		text, err := os.ReadFile(f.text("schemas"))
+		fmt.Print(string(text))
+		return status(err == nil)
+	}
+	return status(!f.has(name + ".stderr"))
+}
+
+func status(ok bool) int {
+	if ok {
+		return 0
+	}
+	return 1
+}
+
+// plan writes the plan file, unless there is none to write.
+func (f fake) plan(args []string) int {
+	planned := "plan.json"
+	if slices.Contains(args, "-refresh-only") {
+		planned = "refresh.json"
+	}
+	for _, a := range args {
+		if out, ok := strings.CutPrefix(a, "-out="); ok && f.has(planned) {
+			if err := os.WriteFile(out, []byte(f.text(planned)), 0o600); err != nil {
+				return 1
+			}
+		}
+	}
+	return status(f.has(planned) && !f.has("plan.fails"))
+}
+
+// hang starts a child that outlives everything, tells the test, and waits.
+func (f fake) hang(name string) {
+	if f.has(name + ".ignores") {
+		signal.Ignore(os.Interrupt)
+	}
+	held, err := lockFile(filepath.Join(f.dir, "held"), syscall.LOCK_EX)
+	if err != nil {
+		os.Exit(3)
+	}
+	// The child holds the lock, and the pipes, as long as it lives.
+	child := exec.Command("sleep", "1000")
+	child.ExtraFiles = []*os.File{held}
+	child.Stdout, child.Stderr = os.Stdout, os.Stderr
+	if err := child.Start(); err != nil {
+		os.Exit(3)
+	}
+	f.note("hanging", "here")
+	time.Sleep(time.Hour)
+}
+
+func (f fake) has(name string) bool {
+	_, err := os.Stat(filepath.Join(f.dir, name))
+	return err == nil
+}
+
+func (f fake) text(name string) string {
+	text, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// note appends a line to a file, or writes it to a pipe that a test reads.
+func (f fake) note(name, line string) {
+	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		os.Exit(3)
+	}
+	fmt.Fprintln(file, line)
+	if file.Close() != nil {
+		os.Exit(3)
+	}
+}
+
+// A stage is a root, a fake CLI for it, and the options to plan it.
+type stage struct {
+	t       *testing.T
+	fake    fake
+	root    string
+	options Options
+}
+
+// newStage returns a root whose plan is in sync.
+func newStage(t *testing.T, files map[string]string) *stage {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stage{t: t, fake: fake{filepath.Join(dir, "fake")}, root: filepath.Join(dir, "repo", "infra")}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(filepath.Join(s.root, "main.tf"), `resource "lab_server" "web" {}`)
+	for name, text := range files {
+		s.write(filepath.Join(s.root, name), text)
+	}
+	same := object{"id": "s-1", "size": 2}
+	s.set("plan.json", encode(t, object{"format_version": "1.2", "terraform_version": "1.11.4",
+		"resource_changes": []any{change("lab_server.web", "no-op", same, same, nil)}}))
+	s.set("plan.stdout", `{"type":"version","terraform":"1.11.4"}`+"\n")
+	schemas, err := filepath.Abs("testdata/schemas.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.set("schemas", schemas)
+	s.options = Options{Dir: s.root, Binary: executable, CacheDir: filepath.Join(dir, "cache"), Limiter: NewLimiter(1),
+		Env: map[string]string{"FAKE_DIR": s.fake.dir}, Sealer: sealer(), Grace: 100 * time.Millisecond}
+	return s
+}
+
+// set tells the fake CLI something.
+func (s *stage) set(name, text string) { s.write(filepath.Join(s.fake.dir, name), text) }
+
+func (s *stage) write(path, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) run() (Output, error) { return Run(s.t.Context(), s.options) }
+
+// calls returns what the CLI was called with, its private folder written as W.
+func (s *stage) calls() []string {
+	text := s.fake.text("calls")
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '=' || r == '\n' }) {
+		if i := strings.Index(word, "/cache/work/"); i >= 0 {
+			rest := word[i+len("/cache/work/"):]
+			name, _, _ := strings.Cut(rest, "/")
+			text = strings.ReplaceAll(text, word[:i+len("/cache/work/")+len(name)], "W")
+		}
+	}
+	return strings.Split(strings.TrimSpace(text), "\n")
+}
+
+// snapshot returns every file below dir with its content.
+func (s *stage) snapshot(dir string) map[string]string {
+	s.t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[path] = string(bytes.TrimSpace(text))
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return files
+}
+
+// left returns what is left in the cache of work folders.
+func (s *stage) left() []string {
+	s.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(s.options.CacheDir, "work"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}

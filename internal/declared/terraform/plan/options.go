@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Options say how plans of one root are made.
+type Options struct {
+	// Dir is the root, absolute. It is only read.
+	Dir string
+	// Within is the top of the git work tree that Dir lies in: modules are
+	// looked for up to there. "" for none.
+	Within string
+	// Binary is the path or name of the CLI; "" stands for the first of
+	// terraform and tofu on PATH, or terragrunt where Dir is a root of its.
+	Binary string
+	// Workspace is selected; "" stands for the one that Dir has selected, or
+	// default.
+	Workspace string
+	// VarFiles are passed in order, then Vars, whose values may be of any type
+	// that JSON has.
+	VarFiles []string
+	Vars     map[string]any
+	// BackendConfig and BackendFiles complete a partial backend configuration.
+	BackendConfig map[string]string
+	BackendFiles  []string
+	// Env is set for the CLI and its providers, and PassEnv names variables of
+	// driftd's own environment, or with a * at the end all that begin so, that
+	// are handed on. Nothing else is.
+	Env     map[string]string
+	PassEnv []string
+	// CLIConfig is the CLI's configuration file; "" stands for an empty one.
+	CLIConfig string
+	// Home is HOME of the CLI, for credential files; "" stands for an empty
+	// folder.
+	Home string
+	// Parallelism is the CLI's own; 0 leaves its default.
+	Parallelism int
+	// Timeout bounds one reading: copy, init, plan and show; 0 stands for 15
+	// minutes. Grace is what of it the CLI has to stop by itself.
+	Timeout, Grace time.Duration
+	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
+	// leaves it to them.
+	MemoryLimit string
+	// CacheDir is a folder of ours: private copies, provider caches.
+	CacheDir string
+	// Limiter is shared by all roots.
+	Limiter *Limiter
+	Sealer  model.Sealer
+}
+
+const (
+	defaultTimeout = 15 * time.Minute
+	defaultGrace   = 10 * time.Second
+)
+
+func (o Options) timeout() time.Duration { return cmp.Or(o.Timeout, defaultTimeout) }
+
+func (o Options) grace() time.Duration { return cmp.Or(o.Grace, defaultGrace) }

@@ -1,0 +1,266 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Input is what a plan is read with.
+type Input struct {
+	// Plan is the normal plan.
+	Plan *Plan
+	// RefreshOnly is a plan that judges check blocks by what is live; nil when
+	// Plan does.
+	RefreshOnly *Plan
+	// Schemas are the schemas of the providers in use; nil when not known. Then
+	// lists are compared in order, and what the configuration does not write is
+	// taken for the provider's.
+	Schemas *Schemas
+	// Ignored tells what ignore_changes lists, by the address of the resource
+	// in the configuration.
+	Ignored map[string]Ignored
+	// Diagnostics are the errors that were reported while planning.
+	Diagnostics []Diagnostic
+}
+
+// Ignored is what the lifecycle of a resource leaves to whoever sets it.
+type Ignored struct {
+	// All stands for every attribute.
+	All bool
+	// Paths are attributes: "tags", or "disk", "0", "size".
+	Paths [][]string
+}
+
+func (i Ignored) covers(path []string) bool {
+	return i.All || slices.ContainsFunc(i.Paths, func(p []string) bool {
+		return len(p) <= len(path) && slices.Equal(p, path[:len(p)])
+	})
+}
+
+// Read turns a plan into instances. It is pure: one input gives one result,
+// sorted, in which no sensitive value stands in plain text.
+func Read(in Input, sealer model.Sealer) Result {
+	r := newReader(in, sealer)
+	for _, c := range in.Plan.ResourceChanges {
+		if c.Mode != tfjson.DataResourceMode {
+			r.add(r.instance(c))
+		}
+	}
+	for _, d := range in.Plan.DeferredChanges {
+		r.deferred(d)
+	}
+	r.vanished()
+	r.unplanned()
+	r.checks()
+	slices.SortFunc(r.instances, func(a, b Instance) int {
+		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Deposed, b.Deposed))
+	})
+	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances}
+	if in.Plan.Errored {
+		res.Reason = r.failures.summary()
+	}
+	return res
+}
+
+// objectKey names an object: an instance has one current, and may have deposed
+// ones.
+type objectKey struct{ address, deposed string }
+
+func keyOf(c *tfjson.ResourceChange) objectKey { return objectKey{c.Address, c.DeposedKey} }
+
+type reader struct {
+	Input
+	sealer    model.Sealer
+	config    map[string]*tfjson.ConfigResource
+	drift     map[objectKey]*tfjson.ResourceChange
+	failures  failures
+	seen      map[objectKey]bool
+	instances []Instance
+}
+
+func newReader(in Input, sealer model.Sealer) *reader {
+	r := &reader{Input: in, sealer: sealer, config: configured(in.Plan.Config),
+		drift: map[objectKey]*tfjson.ResourceChange{}, seen: map[objectKey]bool{}}
+	for _, c := range in.Plan.ResourceDrift {
+		if c.Mode != tfjson.DataResourceMode {
+			r.drift[keyOf(c)] = c
+		}
+	}
+	r.failures = newFailures(in)
+	return r
+}
+
+func (r *reader) add(i Instance) {
+	r.seen[objectKey{i.Address, i.Deposed}] = true
+	r.instances = append(r.instances, i)
+}
+
+// describe returns an instance without its trees.
+func (r *reader) describe(c *tfjson.ResourceChange) Instance {
+	return Instance{Address: c.Address, Deposed: c.DeposedKey, Module: c.ModuleAddress, Type: c.Type, Name: c.Name,
+		Provider: c.ProviderName, LiveRead: true, Schema: r.Schemas.schema(c.ProviderName, c.Type)}
+}
+
+// instance reads a planned change.
+func (r *reader) instance(c *tfjson.ResourceChange) Instance {
+	i := r.describe(c)
+	i.Action, i.Pending, i.Previous = action(c), pending(c), c.PreviousAddress
+	before := valueOf(c.Change.Before)
+	n := sides{d: valueOf(c.Change.After), r: before, l: before}
+	drift := r.drift[keyOf(c)]
+	switch {
+	case drift != nil:
+		n.r, n.l = valueOf(drift.Change.Before), valueOf(drift.Change.After)
+		if n.l.IsNull() && !n.d.IsNull() {
+			// That it is gone says more than that it was also moved.
+			i.Pending = ""
+		}
+	case i.Action == "create":
+		i.Pending = cmp.Or(i.Pending, "declared and never applied: the next apply creates it")
+	}
+	r.fill(&i, n, c.Change.AfterUnknown, r.marksOf(i, n, c, drift))
+	return i
+}
+
+// vanished reads what drifted and was not planned: objects that are gone and
+// declared no longer, and in a partial plan those whose own plan failed, of
+// which only what is declared is not known.
+func (r *reader) vanished() {
+	for _, c := range r.Plan.ResourceDrift {
+		if r.seen[keyOf(c)] || c.Mode == tfjson.DataResourceMode {
+			continue
+		}
+		i := r.describe(c)
+		n := sides{r: valueOf(c.Change.Before), l: valueOf(c.Change.After)}
+		if r.Plan.Errored {
+			n.d = n.r
+		}
+		r.fill(&i, n, nil, r.marksOf(i, n, c))
+		r.add(i)
+	}
+}
+
+// fill settles the sides, and puts them into the instance, sealed.
+func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
+	i.ID = m.shownID(n)
+	n = r.settle(i, n, unknown)
+	i.Declared, i.Recorded, i.Live = m.side(r.sealer, n.d), m.side(r.sealer, n.r), m.side(r.sealer, n.l)
+}
+
+// side returns a tree as instances hold it: sealed, nil for none.
+func (m *marks) side(sealer model.Sealer, v model.Value) *model.Value {
+	if v.IsNull() {
+		return nil
+	}
+	v = m.seal(sealer, v)
+	return &v
+}
+
+// settle makes the sides comparable. Where a provider plans an update for
+// nothing but attributes that it sets itself, those are the only sign of what
+// differs, and count.
+func (r *reader) settle(i *Instance, n sides, unknown any) sides {
+	shape := r.Schemas.shape(i.Provider, i.Type)
+	resource, ignored := withoutKeys(i.Address), r.Ignored[withoutKeys(i.Address)]
+	s := settling{ignores: ignored.covers, writes: func(path []string) bool {
+		if c := r.config[resource]; c != nil {
+			return expressions(c.Expressions).writes(path, shape)
+		}
+		return true
+	}}
+	settled := s.node(shape, n, unknown)
+	if i.Action != "update" && i.Action != "replace" || s.waiting || !settled.same(i.Schema) {
+		return settled
+	}
+	s.computed = true
+	all := s.node(shape, n, unknown)
+	if all.same(i.Schema) && settled.d.Equal(settled.l) && !s.respelled {
+		i.Pending = cmp.Or(i.Pending, "an apply would "+i.Action+" it, for attributes that only the provider sets")
+	}
+	return all
+}
+
+// same tells whether nothing is left to report.
+func (n sides) same(schema *model.Schema) bool {
+	return diff.Equal(schema, n.d, n.l) && diff.Equal(schema, n.r, n.l)
+}
+
+// marksOf gathers the sensitive places of an instance from its changes, its
+// schema, and where copies of what stands there are.
+func (r *reader) marksOf(i Instance, n sides, changes ...*tfjson.ResourceChange) *marks {
+	m := &marks{}
+	m.addShape(r.Schemas.shape(i.Provider, i.Type))
+	for _, c := range changes {
+		if c != nil {
+			m.add(c.Change.BeforeSensitive)
+			m.add(c.Change.AfterSensitive)
+		}
+	}
+	secrets := map[string]bool{}
+	n.each(func(v model.Value) { m.collect(v, func(text string) { secrets[text] = true }) })
+	n.each(func(v model.Value) { m.addCopies(v, secrets) })
+	return m
+}
+
+// shownID returns the attribute id where it is a text that may be shown.
+func (m *marks) shownID(n sides) string {
+	below := m.below("id")
+	id := ""
+	n.each(func(v model.Value) { id = cmp.Or(v.At("id").Str(), id) })
+	if m.self || below != nil && below.self {
+		return ""
+	}
+	return id
+}
+
+// action says in one word what an apply would do.
+func action(c *tfjson.ResourceChange) string {
+	switch a := c.Change.Actions; {
+	case a.Replace():
+		return "replace"
+	case len(a) == 1:
+		return string(a[0])
+	case len(a) > 1:
+		return "replace"
+	}
+	return "no-op"
+}
+
+// pending says why the instance as a whole waits for an apply.
+func pending(c *tfjson.ResourceChange) string {
+	switch {
+	case c.DeposedKey != "":
+		return "deposed object " + c.DeposedKey + ", left over from a replacement: the next apply destroys it"
+	case c.Change.Importing != nil:
+		return "import block: the next apply takes " + cmp.Or(c.Change.Importing.ID, "it") + " into the state"
+	case c.PreviousAddress != "" && c.PreviousAddress != c.Address:
+		return "moved block: recorded as " + c.PreviousAddress
+	}
+	return pendingAction(c)
+}
+
+func pendingAction(c *tfjson.ResourceChange) string {
+	switch a := c.Change.Actions; {
+	case a.Delete():
+		return "no longer declared (" + reason(c) + "): the next apply destroys it"
+	case a.Forget():
+		return "removed block: the next apply forgets it"
+	case a.Replace() && c.ActionReason == tfjson.ActionReasonReplaceBecauseTainted:
+		return "tainted: the next apply replaces it"
+	case a.Replace() && c.ActionReason == tfjson.ActionReasonReplaceByTriggers:
+		return "replace_triggered_by: the next apply replaces it"
+	}
+	return ""
+}
+
+// reason says why something is to be destroyed, in words.
+func reason(c *tfjson.ResourceChange) string {
+	text := strings.TrimPrefix(string(c.ActionReason), "delete_because_")
+	return cmp.Or(strings.ReplaceAll(text, "_", " "), "no resource config")
+}

@@ -1,0 +1,224 @@
+package rootdir
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Limits bound a copy.
+type Limits struct {
+	Files int
+	Bytes int64
+}
+
+// ErrTooLarge is the error of a copy that would go over its limits.
+var ErrTooLarge = errors.New("the folder is too large to copy")
+
+// A Source is what is copied.
+type Source struct {
+	// Root is the folder that the CLI runs in.
+	Root string
+	// Within is the folder beyond which nothing is copied (the top of a git
+	// repository), "" for none. Whole tells to copy all of it.
+	Within string
+	Whole  bool
+	// Except is a folder that is left out: driftd's own.
+	Except string
+	Limits Limits
+}
+
+// Copy copies a root, and what its modules need beside it, into the folder to,
+// and returns where the root lies in there. Folders keep their places to one
+// another.
+//
+// A link is copied as what it leads to. What no CLI reads is left out: .git,
+// .terraform, Terragrunt's cache, lock infos and backups of states.
+func Copy(ctx context.Context, s Source, to string) (string, error) {
+	root, err := filepath.EvalSymlinks(s.Root)
+	if err != nil {
+		return "", fmt.Errorf("copy root: %w", err)
+	}
+	s.Root = root
+	wanted := s.wanted()
+	base := commonFolder(wanted)
+	c := copier{limits: s.Limits, except: s.Except, done: map[string]bool{}}
+	for _, path := range wanted {
+		if err := c.copy(ctx, path, filepath.Join(to, strings.TrimPrefix(path, base)), 0); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(to, strings.TrimPrefix(root, base)), nil
+}
+
+// wanted returns what is copied: the root, what its files speak of outside of
+// it, what the files there speak of, and so on; the widest folders come first.
+func (s Source) wanted() []string {
+	wanted := []string{s.Root}
+	if s.Whole && s.Within != "" {
+		wanted = append(wanted, s.Within)
+	}
+	for i := 0; i < len(wanted); i++ {
+		for _, dir := range s.folders(wanted[i]) {
+			for _, path := range s.outside(dir) {
+				if !slices.ContainsFunc(wanted, func(w string) bool { return holds(w, path) }) {
+					wanted = append(wanted, path)
+				}
+			}
+		}
+	}
+	slices.SortFunc(wanted, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
+	return wanted
+}
+
+// outside returns what the files of a folder speak of outside of it. Nothing
+// tells whether a path begins at the module or at the root.
+func (s Source) outside(dir string) []string {
+	var found []string
+	for _, text := range Scan(dir).Outside {
+		for _, from := range []string{dir, s.Root} {
+			path := filepath.Join(from, text)
+			if _, err := os.Stat(path); err == nil && s.allows(path) {
+				found = append(found, path)
+			}
+		}
+	}
+	return found
+}
+
+// allows tells whether a path may be copied.
+func (s Source) allows(path string) bool {
+	if s.Within == "" {
+		return filepath.Dir(path) != path
+	}
+	return holds(s.Within, path)
+}
+
+// holds tells whether path lies in dir, or is it.
+func holds(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// folders returns a folder and those below it, without those that are not
+// copied.
+func (s Source) folders(path string) []string {
+	var list []string
+	// A folder that cannot be read fails when it is copied.
+	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil, d.IsDir() && p != path && (skipped(d.Name()) || p == s.Except):
+			return fs.SkipDir
+		case d.IsDir():
+			list = append(list, p)
+		}
+		return nil
+	})
+	return list
+}
+
+func skipped(name string) bool {
+	switch name {
+	case ".git", ".terraform", ".terragrunt-cache", "node_modules", "crash.log":
+		return true
+	}
+	return strings.HasSuffix(name, ".tfstate.lock.info") || strings.HasSuffix(name, ".tfstate.backup")
+}
+
+// commonFolder returns the folder that holds all the paths.
+func commonFolder(paths []string) string {
+	base := paths[0]
+	if info, err := os.Stat(base); err == nil && !info.IsDir() {
+		base = filepath.Dir(base)
+	}
+	for slices.ContainsFunc(paths, func(p string) bool { return !holds(base, p) }) {
+		base = filepath.Dir(base)
+	}
+	return base
+}
+
+// maxDepth bounds folders, and with them links that lead in a circle.
+const maxDepth = 64
+
+type copier struct {
+	limits Limits
+	except string
+	done   map[string]bool
+}
+
+// copy copies a file or folder.
+func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
+	if c.done[to] || from == c.except {
+		return nil
+	}
+	c.done[to] = true
+	info, err := os.Stat(from)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, fs.ErrNotExist) && depth > 0:
+		// A link that leads nowhere is nobody's module.
+		return nil
+	case err != nil:
+		return fmt.Errorf("copy root: %w", err)
+	case depth > maxDepth:
+		return fmt.Errorf("copy %s: more than %d folders deep: does a link lead in a circle?", from, maxDepth)
+	case info.IsDir():
+		return c.copyDir(ctx, from, to, depth)
+	case info.Mode().IsRegular():
+		return c.copyFile(from, to, info)
+	}
+	return nil
+}
+
+func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	for _, e := range entries {
+		if skipped(e.Name()) {
+			continue
+		}
+		if err := c.copy(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copier) copyFile(from, to string, info fs.FileInfo) error {
+	c.limits.Files--
+	c.limits.Bytes -= info.Size()
+	if c.limits.Files < 0 || c.limits.Bytes < 0 {
+		return fmt.Errorf("copy %s: %w; name a smaller root, or move what Terraform does not need out of it",
+			from, ErrTooLarge)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	// What was read is read, whatever closing says.
+	defer func() { _ = in.Close() }()
+	// Owner bits are kept: programs of external data sources are run.
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()&0o700|0o600)
+	if err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	if _, err := io.Copy(out, io.LimitReader(in, info.Size())); err != nil {
+		return errors.Join(fmt.Errorf("copy %s: %w", from, err), out.Close())
+	}
+	return out.Close()
+}

@@ -1,0 +1,224 @@
+package rootdir
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// lay writes files below dir; a text that begins with "-> " makes a link.
+func lay(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if len(text) > 3 && text[:3] == "-> " {
+			err = os.Symlink(text[3:], path)
+		} else {
+			err = os.WriteFile(path, []byte(text), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"main.tf": `
+terraform {
+  required_version = ">= 1.5"
+  backend "s3" {}
+}
+module "net" { source = "../modules/net" }
+module "registry" { source = "example/net/aws" }
+module "git" { source = "git::https://example.org/a/../b.git" }
+resource "lab_server" "web" {
+  notes = file("${path.module}/../files/notes.txt")
+  name  = "a ../ b"
+  lifecycle { ignore_changes = [tags, labels["x.y"], disk[0].size] }
+}
+resource "lab_server" "all" {
+  policy = templatefile("../templates/${var.kind}-a.json", {})
+  lifecycle { ignore_changes = all }
+}
+resource "lab_server" "old" {
+  lifecycle { ignore_changes = ["*"] }
+}
+resource "lab_server" "plain" {}
+`,
+		"more.tf.json": `{"terraform":{"required_version":"< 2"},"module":{"a":{"source":"../json"}},
+			"resource":{"lab_server":{"json":{"lifecycle":{"ignore_changes":["size"]}}}}}`,
+		"broken.tf":  `resource "a" {`,
+		"notes.txt":  `module "x" { source = "../nothing" }`,
+		"extra.tofu": `module "t" { source = "./../tofu?ref=1" }`,
+	})
+	want := Module{Dir: dir, Backend: "s3", Required: []string{">= 1.5", "< 2"},
+		Ignored: map[string]Ignored{
+			"lab_server.web":  {Paths: [][]string{{"tags"}, {"labels", "x.y"}, {"disk", "0", "size"}}},
+			"lab_server.all":  {All: true},
+			"lab_server.old":  {All: true},
+			"lab_server.json": {Paths: [][]string{{"size"}}},
+		},
+		Outside: []string{"../files/notes.txt", "../json", "../modules/net", "../templates", "../tofu"},
+	}
+	got := Scan(dir)
+	slices.Sort(got.Required)
+	slices.Sort(want.Required)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if !IsRoot(dir) || IsRoot(filepath.Dir(dir)) {
+		t.Error("a root is not told from another folder")
+	}
+}
+
+// files returns the files below dir, with their content.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		found[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func limits() Limits { return Limits{Files: 100, Bytes: 1 << 20} }
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	repo := map[string]string{
+		"envs/prod/main.tf":               `module "net" { source = "../../modules/net" }`,
+		"envs/prod/terraform.tfstate":     "state",
+		"envs/prod/x.tfstate.backup":      "old",
+		"envs/prod/.terraform/plugins":    "big",
+		"envs/prod/.terraform.lock.hcl":   "locked",
+		"envs/prod/sub/main.tf":           "# within",
+		"envs/prod/common.tf":             "-> ../common.tf",
+		"envs/prod/dangling":              "-> nowhere",
+		"envs/common.tf":                  "# common",
+		"envs/staging/main.tf":            "# another root",
+		"modules/net/main.tf":             `resource "a" "b" { text = file("../../files/a.txt") }`,
+		"modules/other/main.tf":           "# not needed",
+		"files/a.txt":                     "a",
+		"files/b.txt":                     "b",
+		".git/config":                     "git",
+		"envs/prod/.driftd/work/x/main.t": "driftd's own",
+	}
+	prod := map[string]string{
+		"envs/prod/main.tf":             repo["envs/prod/main.tf"],
+		"envs/prod/terraform.tfstate":   "state",
+		"envs/prod/.terraform.lock.hcl": "locked",
+		"envs/prod/sub/main.tf":         "# within",
+		"envs/prod/common.tf":           "# common",
+		"modules/net/main.tf":           repo["modules/net/main.tf"],
+		"files/a.txt":                   "a",
+	}
+	dir := t.TempDir()
+	lay(t, dir, repo)
+	to := filepath.Join(dir, "envs/prod/.driftd/work/y")
+	root, err := Copy(t.Context(), Source{Root: filepath.Join(dir, "envs/prod"), Within: dir,
+		Except: filepath.Join(dir, "envs/prod/.driftd"), Limits: limits()}, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if root != filepath.Join(to, "envs/prod") {
+		t.Errorf("the root lies in %s", root)
+	}
+	if d := cmp.Diff(prod, files(t, to)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+
+	alone := t.TempDir()
+	root, err = Copy(t.Context(), Source{Root: filepath.Join(dir, "envs/prod"), Within: filepath.Join(dir, "envs"),
+		Except: filepath.Join(dir, "envs/prod/.driftd"), Limits: limits()}, alone)
+	if err != nil || root != alone {
+		t.Fatal(root, err)
+	}
+	if got := files(t, alone); got["main.tf"] == "" || len(got) != 5 {
+		t.Errorf("beyond the border: %v", got)
+	}
+
+	whole := t.TempDir()
+	root, err = Copy(t.Context(), Source{Root: filepath.Join(dir, "envs/prod"), Within: dir, Whole: true,
+		Except: filepath.Join(dir, "envs/prod/.driftd"), Limits: limits()}, whole)
+	if err != nil || root != filepath.Join(whole, "envs/prod") {
+		t.Fatal(root, err)
+	}
+	if got := files(t, whole); got["modules/other/main.tf"] == "" || got[".git/config"] != "" {
+		t.Errorf("the whole: %v", got)
+	}
+}
+
+func TestCopyRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"a/main.tf": "# 10 bytes", "a/b.tf": "#", "loop/main.tf": "#", "loop/again": "-> ../loop"})
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := map[string]struct {
+		ctx    context.Context
+		source Source
+		want   error
+	}{
+		"too many files": {t.Context(), Source{Root: filepath.Join(dir, "a"), Limits: Limits{Files: 1, Bytes: 100}}, ErrTooLarge},
+		"too large":      {t.Context(), Source{Root: filepath.Join(dir, "a"), Limits: Limits{Files: 9, Bytes: 5}}, ErrTooLarge},
+		"a circle":       {t.Context(), Source{Root: filepath.Join(dir, "loop"), Limits: Limits{Files: 9999, Bytes: 9999}}, nil},
+		"no folder":      {t.Context(), Source{Root: filepath.Join(dir, "gone"), Limits: limits()}, os.ErrNotExist},
+		"cancelled":      {cancelled, Source{Root: filepath.Join(dir, "a"), Limits: limits()}, context.Canceled},
+	}
+	for name, tt := range tests {
+		if _, err := Copy(tt.ctx, tt.source, t.TempDir()); err == nil || tt.want != nil && !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"good": `{"Modules":[{"Key":"","Dir":"."},{"Key":"a.b","Source":"x","Dir":"/m/a"}]}`, "bad": "{"})
+	if d := cmp.Diff(map[string]string{"": ".", "a.b": "/m/a"}, Modules(filepath.Join(dir, "good"))); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	for _, name := range []string{"bad", "gone"} {
+		if got := Modules(filepath.Join(dir, name)); len(got) != 0 {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add([]byte(`resource "a" "b" { lifecycle { ignore_changes = [x["y"], all] } }`), "main.tf")
+	f.Add([]byte(`{"resource":{"a":{"b":{"lifecycle":{"ignore_changes":["../x"]}}}}}`), "main.tf.json")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
+		if name != "main.tf" {
+			name = "main.tf.json"
+		}
+		dir := t.TempDir()
+		lay(t, dir, map[string]string{"first.tf": "#"})
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		Scan(dir)
+	})
+}

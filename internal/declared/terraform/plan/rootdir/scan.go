@@ -1,0 +1,231 @@
+// Package rootdir reads what driftd has to know of a Terraform root before a
+// CLI runs on it, and makes private copies of roots.
+package rootdir
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// maxFile bounds the files that are parsed; Terraform's own are far smaller.
+const maxFile = 8 << 20
+
+// A Module is what the configuration files of one folder say. What cannot be
+// parsed is left out: the CLI tells what is wrong with it.
+type Module struct {
+	// Dir is the folder.
+	Dir string
+	// Backend is the type of the backend ("s3", "cloud"), "" for none.
+	Backend string
+	// Required are the version constraints on the CLI.
+	Required []string
+	// Ignored tells, by resource ("lab_server.web"), what ignore_changes lists.
+	Ignored map[string]Ignored
+	// Outside are paths with ".." in them that the files speak of, as they are
+	// written, up to the first part that is not constant.
+	Outside []string
+}
+
+// Ignored is the ignore_changes of one resource.
+type Ignored struct {
+	All   bool
+	Paths [][]string
+}
+
+// Scan reads the configuration files of a folder.
+func Scan(dir string) Module {
+	m := Module{Dir: dir, Ignored: map[string]Ignored{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return m
+	}
+	parser := hclparse.NewParser()
+	for _, e := range entries {
+		if file := parse(parser, filepath.Join(dir, e.Name()), e); file != nil {
+			m.read(file)
+		}
+	}
+	slices.Sort(m.Outside)
+	m.Outside = slices.Compact(m.Outside)
+	return m
+}
+
+// IsRoot tells whether a folder holds configuration files.
+func IsRoot(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return isJSON(e.Name()) || isNative(e.Name())
+	})
+}
+
+func isJSON(name string) bool {
+	return strings.HasSuffix(name, ".tf.json") || strings.HasSuffix(name, ".tofu.json")
+}
+
+func isNative(name string) bool {
+	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
+}
+
+// parse returns the file when it is one of Terraform, OpenTofu or Terragrunt.
+func parse(parser *hclparse.Parser, path string, e fs.DirEntry) *hcl.File {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil
+	}
+	name := e.Name()
+	switch {
+	case isJSON(name):
+		file, _ := parser.ParseJSONFile(path)
+		return file
+	case isNative(name), strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, "."):
+		file, _ := parser.ParseHCLFile(path)
+		return file
+	}
+	return nil
+}
+
+func (m *Module) read(file *hcl.File) {
+	if body, ok := file.Body.(*hclsyntax.Body); ok {
+		// Only a faulty visitor makes this fail, and ours never does.
+		_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
+			m.noteOutside(n)
+			return nil
+		})
+	} else {
+		m.noteJSON(file.Bytes)
+	}
+	content, _, _ := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "terraform"}, {Type: "resource", LabelNames: []string{"type", "name"}}}})
+	for _, block := range content.Blocks {
+		if block.Type == "terraform" {
+			m.readSettings(block.Body)
+		} else {
+			m.readResource(block.Labels[0]+"."+block.Labels[1], block.Body)
+		}
+	}
+}
+
+func (m *Module) readSettings(body hcl.Body) {
+	content, _, _ := body.PartialContent(&hcl.BodySchema{
+		Attributes: []hcl.AttributeSchema{{Name: "required_version"}},
+		Blocks:     []hcl.BlockHeaderSchema{{Type: "backend", LabelNames: []string{"type"}}, {Type: "cloud"}}})
+	if a := content.Attributes["required_version"]; a != nil {
+		if v, diags := a.Expr.Value(nil); !diags.HasErrors() && isText(v) {
+			m.Required = append(m.Required, v.AsString())
+		}
+	}
+	for _, block := range content.Blocks {
+		m.Backend = block.Type
+		if len(block.Labels) > 0 {
+			m.Backend = block.Labels[0]
+		}
+	}
+}
+
+func isText(v cty.Value) bool {
+	return v.IsWhollyKnown() && !v.IsNull() && v.Type() == cty.String
+}
+
+func (m *Module) readResource(name string, body hcl.Body) {
+	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "lifecycle"}}})
+	for _, block := range content.Blocks {
+		lifecycle, _, _ := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "ignore_changes"}}})
+		if a := lifecycle.Attributes["ignore_changes"]; a != nil {
+			m.Ignored[name] = ignoredOf(a.Expr)
+		}
+	}
+}
+
+// ignoredOf reads "all", or a list of attributes.
+func ignoredOf(e hcl.Expression) Ignored {
+	if hcl.ExprAsKeyword(e) == "all" {
+		return Ignored{All: true}
+	}
+	var ignored Ignored
+	list, _ := hcl.ExprList(e)
+	for _, item := range list {
+		// The old form ["*"], and the quoted names of JSON.
+		if v, diags := item.Value(nil); !diags.HasErrors() && isText(v) && v.AsString() == "*" {
+			return Ignored{All: true}
+		}
+		traversal, diags := hcl.RelTraversalForExpr(item)
+		if diags.HasErrors() {
+			traversal, _ = hcl.AbsTraversalForExpr(item)
+		}
+		if path := steps(traversal); len(path) > 0 {
+			ignored.Paths = append(ignored.Paths, path)
+		}
+	}
+	return ignored
+}
+
+func steps(traversal hcl.Traversal) []string {
+	path := make([]string, 0, len(traversal))
+	for _, step := range traversal {
+		switch t := step.(type) {
+		case hcl.TraverseRoot:
+			path = append(path, t.Name)
+		case hcl.TraverseAttr:
+			path = append(path, t.Name)
+		case hcl.TraverseIndex:
+			if t.Key.Type() == cty.String {
+				path = append(path, t.Key.AsString())
+			} else {
+				path = append(path, t.Key.AsBigFloat().Text('f', -1))
+			}
+		}
+	}
+	return path
+}
+
+// noteOutside notes the texts that lead out of the folder: the sources of
+// modules, and files. Only a path can begin so; "${path.module}/../x" does, too.
+func (m *Module) noteOutside(n hclsyntax.Node) {
+	template, ok := n.(*hclsyntax.TemplateExpr)
+	if !ok {
+		return
+	}
+	text := ""
+	for i, part := range template.Parts {
+		literal, isLiteral := part.(*hclsyntax.LiteralValueExpr)
+		switch {
+		case isLiteral && isText(literal.Val):
+			text += literal.Val.AsString()
+		case i == 0 && isFolder(part):
+			text = "."
+		default:
+			// What follows the last slash is part of a name only.
+			m.note(text[:strings.LastIndex(text, "/")+1])
+			return
+		}
+	}
+	m.note(text)
+}
+
+// isFolder tells path.module, path.root and path.cwd, which stand for folders.
+func isFolder(e hclsyntax.Expression) bool {
+	traversal, ok := e.(*hclsyntax.ScopeTraversalExpr)
+	return ok && traversal.Traversal.RootName() == "path"
+}
+
+// note keeps a path that leads up, without a query.
+func (m *Module) note(text string) {
+	text, _, _ = strings.Cut(text, "?")
+	if strings.HasPrefix(text, "../") || strings.HasPrefix(text, "./../") || text == ".." {
+		m.Outside = append(m.Outside, filepath.Clean(text))
+	}
+}
+
+// noteJSON notes the texts of a JSON file that lead up.
+func (m *Module) noteJSON(text []byte) {
+	for part := range strings.SplitSeq(string(text), `"`) {
+		m.note(strings.ReplaceAll(part, "${path.module}", "."))
+	}
+}

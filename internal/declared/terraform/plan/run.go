@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+)
+
+// maxOutput bounds the JSON of a plan: about twenty thousand resources.
+const maxOutput = 1 << 30
+
+// maxLine bounds one line of what `plan -json` prints.
+const maxLine = 4 << 20
+
+// An Output is what a run gives.
+type Output struct {
+	Result
+	// Tool is the program that planned: "Terraform 1.11.4".
+	Tool string
+}
+
+// Run makes a plan of a root and reads it. It waits for a place at the limiter,
+// works on a private copy, and leaves nothing behind: no process, no file
+// outside CacheDir, no lock. An error says why the root could not be planned at
+// all, and what to do; it holds no secret. What could not be planned in part is
+// in the Result.
+func Run(ctx context.Context, o Options) (Output, error) {
+	if err := o.Check(); err != nil {
+		return Output{}, err
+	}
+	cli, terragrunt, err := o.binary()
+	if err != nil {
+		return Output{}, err
+	}
+	leave, err := enter(ctx, o.Limiter.plans)
+	if err != nil {
+		return Output{}, fmt.Errorf("wait for other plans: %w", err)
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout(),
+		fmt.Errorf("not done after %s: raise timeout, or part the root", o.timeout()))
+	defer cancel()
+	w, err := begin(o)
+	if err != nil {
+		return Output{}, err
+	}
+	out, err := w.run(ctx, cli, terragrunt)
+	if endErr := w.end(); endErr != nil {
+		err = errors.Join(err, fmt.Errorf("remove work folder: %w", endErr))
+	}
+	return out, err
+}
+
+// run does one root in its work folder.
+func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, error) {
+	if err := w.copyRoot(ctx, terragrunt); err != nil {
+		return Output{}, err
+	}
+	environ := os.Environ()
+	r := &runner{work: w, cli: cli, env: w.environment(environ), mask: newMask(w.secrets(environ))}
+	if err := r.initialize(ctx); err != nil {
+		return Output{}, err
+	}
+	if err := r.selectWorkspace(ctx); err != nil {
+		return Output{}, err
+	}
+	plan, stream, err := r.plan(ctx, "plan")
+	if err != nil {
+		return Output{}, err
+	}
+	in := Input{Plan: plan, Ignored: r.ignored(), Diagnostics: r.hidden(stream.diagnostics)}
+	if in.Schemas, err = r.schemas(ctx, plan); err != nil {
+		return Output{}, err
+	}
+	if in.RefreshOnly, err = r.judgeChecks(ctx, plan); err != nil {
+		return Output{}, err
+	}
+	res := Read(in, w.Sealer)
+	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version)}, nil
+}
+
+// A runner runs the CLI in one work folder.
+type runner struct {
+	*work
+	cli  string
+	env  []string
+	mask mask
+}
+
+// command returns one call of the CLI, in the copy.
+func (r *runner) command(args ...string) process.Command {
+	return process.Command{Path: r.cli, Args: args, Dir: r.root, Env: r.env, Grace: r.grace()}
+}
+
+// initialize gets providers and modules and opens the backend. The plugin cache
+// is shared, and not made for two at once.
+func (r *runner) initialize(ctx context.Context) error {
+	leave, err := enter(ctx, r.Limiter.inits)
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	defer leave()
+	gate, err := lockFile(filepath.Join(r.CacheDir, "plugins.lock"), syscall.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer release(gate)
+	args := []string{"init", "-input=false", "-no-color", "-lock=false"}
+	if isFile(filepath.Join(r.root, lockFileName)) {
+		args = append(args, "-lockfile=readonly")
+	} else {
+		// The lock file that init writes is the copy's and nobody's.
+		r.env = append(r.env, "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE=1")
+	}
+	err = r.command(append(args, r.backendArgs()...)...).Run(ctx)
+	if err != nil {
+		return r.explain("init", err, nil, r.mask)
+	}
+	return nil
+}
+
+// lockFileName is the dependency lock file of a root.
+const lockFileName = ".terraform.lock.hcl"
+
+func (r *runner) backendArgs() []string {
+	var args []string
+	for _, path := range r.BackendFiles {
+		args = append(args, "-backend-config="+r.inCopy(path))
+	}
+	if len(r.BackendConfig) > 0 {
+		args = append(args, "-backend-config="+filepath.Join(r.dir, "backend.json"))
+	}
+	if rootdir.Scan(r.root).Backend == "pg" {
+		// It would make its schema and table where they are missing.
+		args = append(args, "-backend-config=skip_schema_creation=true", "-backend-config=skip_table_creation=true",
+			"-backend-config=skip_index_creation=true")
+	}
+	return args
+}
+
+// inCopy returns where a file that the options name lies: a relative one in
+// the copy.
+func (r *runner) inCopy(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(r.root, path)
+}
+
+// selectWorkspace selects, and so proves that the workspace exists: planning in
+// one that does not would make it.
+func (r *runner) selectWorkspace(ctx context.Context) error {
+	name := r.Workspace
+	if name == "" {
+		selected, err := os.ReadFile(filepath.Join(r.Dir, ".terraform", "environment"))
+		if err == nil {
+			name = strings.TrimSpace(string(selected))
+		}
+	}
+	if name == "" || name == "default" {
+		return nil
+	}
+	if err := r.command("workspace", "select", "-no-color", name).Run(ctx); err != nil {
+		return r.explain("select workspace "+name, err, nil, r.mask)
+	}
+	return nil
+}
+
+// plan makes a plan and shows it. A partial plan is no error: its diagnostics
+// say what failed.
+func (r *runner) plan(ctx context.Context, name string, more ...string) (*Plan, *stream, error) {
+	file := filepath.Join(r.dir, name+".tfplan")
+	s := &stream{}
+	lines := &process.Lines{Limit: maxLine, Line: s.line}
+	cmd := r.command(append([]string{"plan", "-json", "-input=false", "-lock=false", "-out=" + file}, append(r.planArgs(), more...)...)...)
+	cmd.Stdout = lines
+	err := cmd.Run(ctx)
+	lines.Close()
+	_, exited := errors.AsType[*process.ExitError](err)
+	if err != nil && (!exited || !isFile(file)) {
+		return nil, nil, r.explain(name, err, s.diagnostics, r.mask)
+	}
+	plan, err := r.show(ctx, file)
+	return plan, s, err
+}
+
+func (r *runner) planArgs() []string {
+	var args []string
+	if r.Parallelism > 0 {
+		args = append(args, fmt.Sprintf("-parallelism=%d", r.Parallelism))
+	}
+	for _, path := range r.VarFiles {
+		args = append(args, "-var-file="+r.inCopy(path))
+	}
+	if len(r.Vars) > 0 {
+		args = append(args, "-var-file="+filepath.Join(r.dir, "driftd.tfvars.json"))
+	}
+	return args
+}
+
+func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
+	out := &process.Buffer{Limit: maxOutput}
+	cmd := r.command("show", "-json", "-no-color", file)
+	cmd.Stdout = out
+	if err := cmd.Run(ctx); err != nil {
+		return nil, r.explain("show", err, nil, r.mask)
+	}
+	plan, err := Decode(bytes.NewReader(out.Bytes()))
+	if err != nil {
+		return nil, &failure{"show", err.Error()}
+	}
+	return plan, nil
+}
+
+// judgeChecks makes a refresh-only plan where a normal one does not tell what
+// check blocks say of what is live: when it would change something.
+func (r *runner) judgeChecks(ctx context.Context, p *Plan) (*Plan, error) {
+	if p.Errored || !p.hasChecks() || !p.changesAnything() {
+		return nil, nil
+	}
+	refreshed, _, err := r.plan(ctx, "refresh-only plan", "-refresh-only")
+	return refreshed, err
+}
+
+func (p *Plan) hasChecks() bool {
+	for _, c := range p.Checks {
+		if c.Address.Kind == tfjson.CheckKindCheckBlock {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Plan) changesAnything() bool {
+	for _, c := range p.ResourceChanges {
+		if !c.Change.Actions.NoOp() {
+			return true
+		}
+	}
+	return len(p.ResourceDrift) > 0
+}
+
+// hidden returns the diagnostics without the secrets of the configuration.
+func (r *runner) hidden(list []Diagnostic) []Diagnostic {
+	hidden := make([]Diagnostic, len(list))
+	for i, d := range list {
+		hidden[i] = Diagnostic{Address: d.Address, Summary: r.mask.hide(d.Summary), Detail: r.mask.hide(d.Detail)}
+	}
+	return hidden
+}
+
+// ignored gathers ignore_changes from all modules, as init has laid them out.
+func (r *runner) ignored() map[string]Ignored {
+	ignored := map[string]Ignored{}
+	for prefix, dir := range r.modules() {
+		for name, i := range rootdir.Scan(dir).Ignored {
+			ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
+		}
+	}
+	return ignored
+}
+
+// modules returns the folder of each module, by the prefix of the addresses in
+// it.
+func (r *runner) modules() map[string]string {
+	modules := map[string]string{"": r.root}
+	for key, dir := range rootdir.Modules(filepath.Join(r.data, "modules", "modules.json")) {
+		if key != "" {
+			prefix := "module." + strings.ReplaceAll(key, ".", ".module.") + "."
+			modules[prefix] = cmp.Or(absolute(dir), filepath.Join(r.root, dir))
+		}
+	}
+	return modules
+}
+
+func absolute(dir string) string {
+	if filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
+}
