@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
 )
 
 func (c *command) mapping() *cobra.Command {
@@ -46,6 +48,24 @@ that is never compared. Nothing live is reached.`,
 	c.outputFlag(test, "table", "json")
 	cmd.AddCommand(test)
 	return cmd
+}
+
+// printImport prints the block that takes an unmanaged resource under Terraform,
+// where a built-in table knows it.
+func (c *command) printImport(f *model.Finding) error {
+	if f.Verdict != model.Unmanaged {
+		return nil
+	}
+	tables, err := mapping.Load()
+	if err != nil {
+		return err
+	}
+	found, ok := tables.Import(model.Ref{Kind: f.Kind, ID: f.Key.ID}, f.Place, f.Name)
+	if !ok {
+		return nil
+	}
+	_, err = fmt.Fprintf(c.streams.Out, "\nTo manage it with %s:\n\n%s", found.Provider, found.Block())
+	return err
 }
 
 // absoluteStates makes file names absolute, and leaves URLs.

@@ -166,7 +166,11 @@ func (c *command) findingsShow() *cobra.Command {
 				for i, v := range detail.Versions {
 					versions[i] = report.Version(v)
 				}
-				return report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
+				err = report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
+				if err == nil && c.output == "table" {
+					err = c.printImport(&detail.Finding)
+				}
+				return err
 			})
 		},
 	}

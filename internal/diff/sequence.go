@@ -100,20 +100,24 @@ func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	return pairs
 }
 
-// pairNamed pairs elements by name. Those that only the second list has come
-// after the first list's.
+// pairNamed pairs elements by all that names them, and what is left by the
+// first of it. Those that only the second list has come after the first list's.
 func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
-	pairs := make([]pairing, 0, len(d))
+	pairs := make([]pairing, len(d))
 	taken := make([]bool, len(l))
 	for i := range d {
-		p := pairing{i, -1, i}
-		for j := range l {
-			if !taken[j] && sameElement(schema, d[i], l[j]) {
-				p.l, taken[j] = j, true
-				break
+		pairs[i] = pairing{i, -1, i}
+	}
+	half := *schema
+	half.Keys = schema.Keys[:1]
+	for _, by := range []*model.Schema{schema, &half} {
+		for i := range d {
+			for j := 0; j < len(l) && pairs[i].l < 0; j++ {
+				if !taken[j] && sameElement(by, d[i], l[j]) {
+					pairs[i].l, taken[j] = j, true
+				}
 			}
 		}
-		pairs = append(pairs, p)
 	}
 	for j := range l {
 		if !taken[j] {

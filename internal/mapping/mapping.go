@@ -48,6 +48,9 @@ type Type struct {
 	none           string
 	ids            []template
 	place, called  template
+	// imported makes the id that the provider imports by, of the live
+	// resource's id, place and name.
+	imported template
 	made           *reference
 	covers         []cover
 	// forms are tried in order; the last one fits always.

@@ -44,7 +44,7 @@ func (r *reader) typ(provider, name string, n *yaml.Node) {
 		"aliases": r.texts(&aliases), "extend": r.flag(&extend), "none": r.text(&t.none), "kind": r.text(&t.kind),
 		"id": func(n *yaml.Node) { t.ids = r.alternatives(n) }, "place": r.template(&t.place), "name": r.template(&t.called),
 		"template": r.reference(&t.made), "covers": func(n *yaml.Node) { t.covers = r.covers(n) },
-		"whole": w.read(r), "local": r.patterns(&t.local),
+		"import": r.template(&t.imported), "whole": w.read(r), "local": r.patterns(&t.local),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
 		"forms":      func(n *yaml.Node) { forms = n },

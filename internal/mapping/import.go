@@ -1,0 +1,60 @@
+package mapping
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An Import says how a live resource is taken under a declaration.
+type Import struct {
+	// Provider and Type are those of the resource block that it would be.
+	Provider, Type string
+	// ID is what the provider imports by.
+	ID string
+	// Name is a name for the block, made of the resource's own.
+	Name string
+}
+
+// Import says how a live resource is imported: by the first type, in the order
+// of Types, whose table says so.
+func (t *Tables) Import(ref model.Ref, place, name string) (Import, bool) {
+	live := model.MapOf(model.Field{Name: "id", Value: model.StringOf(ref.ID)},
+		model.Field{Name: "place", Value: model.StringOf(place)}, model.Field{Name: "name", Value: model.StringOf(name)})
+	for _, typ := range t.Types() {
+		if typ.kind != ref.Kind || typ.imported == nil || typ.name != typ.like {
+			continue
+		}
+		if id := typ.imported.text(live); id != "" {
+			return Import{Provider: typ.provider, Type: typ.name, ID: id, Name: identifier(name)}, true
+		}
+	}
+	return Import{}, false
+}
+
+// Block returns the import block, ready to be pasted.
+func (i Import) Block() string {
+	return fmt.Sprintf("import {\n  to = %s.%s\n  id = %s\n}\n", i.Type, i.Name, quoted(i.ID))
+}
+
+// quoted writes a string as Terraform does: what would begin a template is
+// escaped.
+func quoted(s string) string {
+	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(s))
+}
+
+// identifier makes a name that Terraform takes of another.
+func identifier(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if plain == "" || plain[0] == '-' || '0' <= plain[0] && plain[0] <= '9' {
+		return "_" + plain
+	}
+	return plain
+}
