@@ -103,7 +103,7 @@ func changedOrMoved(schema *model.Schema) model.Verdict {
 // basis says what a verdict without a declared side rests on.
 func (w *walk) basis() string {
 	if w.claim.RecordOnly {
-		return "differs from what was last applied; what is declared was not read"
+		return "the declared side was not read"
 	}
 	return ""
 }

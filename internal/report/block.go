@@ -58,7 +58,7 @@ func (b block) Rest() phrase {
 // ownName returns what people call the resource, unless its id says so.
 func ownName(f *model.Finding) string {
 	id := f.Key.ID
-	if f.Name == id[strings.LastIndexByte(id, '/')+1:] {
+	if f.Name == id || f.Name == id[strings.LastIndexByte(id, '/')+1:] {
 		return ""
 	}
 	return f.Name
