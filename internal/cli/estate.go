@@ -19,11 +19,17 @@ import (
 
 // surroundings are what collectors and loaders get besides their settings.
 type surroundings struct {
+	// loaders are there once: declarations of one type may share things.
+	loaders []declared.Definition
 	// types are those of the sources, by name.
 	types  map[string]string
 	sealer model.Sealer
 	cache  string
 	log    *slog.Logger
+}
+
+func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surroundings {
+	return surroundings{loaders: alldeclared.Definitions(), sealer: sealer, cache: cache, log: log}
 }
 
 // newEstate opens every source and declaration of a configuration. It reaches
@@ -72,7 +78,7 @@ func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
 
 func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.Declaration, error) {
 	var types []string
-	for _, d := range alldeclared.Definitions() {
+	for _, d := range s.loaders {
 		if types = append(types, d.Type); d.Type != declaration.Type {
 			continue
 		}

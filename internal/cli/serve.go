@@ -163,7 +163,7 @@ func (s *service) reload() bool {
 }
 
 func (s *service) estate(cfg *config.Config) (daemon.Estate, error) {
-	estate, err := newEstate(cfg, surroundings{sealer: s.sealer, cache: cacheDir(cfg.StateDir), log: s.log})
+	estate, err := newEstate(cfg, newSurroundings(s.sealer, cacheDir(cfg.StateDir), s.log))
 	estate.Whole = true
 	return estate, err
 }

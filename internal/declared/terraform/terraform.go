@@ -4,6 +4,8 @@
 package terraform
 
 import (
+	"sync"
+
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/mapping"
@@ -13,21 +15,25 @@ import (
 const Type = "terraform"
 
 // Definition returns the loader type "terraform". Its loaders share the places
-// for plans that run at once.
+// for plans that run at once, and the built-in mapping tables.
 func Definition() declared.Definition {
-	limiter := plan.NewLimiter(0)
-	d := declared.Define(Type, Defaults(), func(env declared.Env, config Config) (declared.Loader, error) {
-		return open(env, config, limiter)
-	})
+	s := shared{limiter: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}
+	d := declared.Define(Type, Defaults(), s.open)
 	d.Alone = true
 	return d
 }
 
-func open(env declared.Env, config Config, limiter *plan.Limiter) (declared.Loader, error) {
+// shared is what the loaders of one definition share.
+type shared struct {
+	limiter *plan.Limiter
+	builtIn func() (*mapping.Tables, error)
+}
+
+func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 	if err := config.check(env); err != nil {
 		return nil, err
 	}
-	tables, err := mapping.Load(config.Mappings...)
+	tables, err := s.tables(env, config)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +41,19 @@ func open(env declared.Env, config Config, limiter *plan.Limiter) (declared.Load
 	if config.engine() == State {
 		return newStates(l)
 	}
-	return newPlans(l, limiter)
+	return newPlans(l, s.limiter)
+}
+
+// tables returns the mapping tables: none where no source is governed, whose
+// resources could be found by them.
+func (s shared) tables(env declared.Env, config Config) (*mapping.Tables, error) {
+	switch {
+	case len(env.Governs) == 0:
+		return &mapping.Tables{}, nil
+	case len(config.Mappings) == 0:
+		return s.builtIn()
+	}
+	return mapping.Load(config.Mappings...)
 }
 
 // loader is what both engines share.
