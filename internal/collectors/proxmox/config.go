@@ -48,7 +48,7 @@ func Defaults() Config {
 		Concurrency: 4,
 		Timeout:     30 * time.Second,
 		MaxBody:     64 << 20,
-		LogSince:    7 * 24 * time.Hour,
+		LogSince:    90 * 24 * time.Hour,
 	}
 }
 
