@@ -51,8 +51,8 @@ type Type struct {
 	// imported makes the id that the provider imports by, of the live
 	// resource's id, place and name.
 	imported template
-	made           *reference
-	covers         []cover
+	made     *reference
+	covers   []cover
 	// forms are tried in order; the last one fits always.
 	forms []form
 	// local are patterns of attributes that have no live side.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 func parse(t *testing.T, text string) model.Value {
@@ -151,7 +152,7 @@ func TestCanonicalize(t *testing.T) {
 				c := newTestCluster(t, d, func(c *Config) { c.Canonicalize = tt.mode })
 				claims := []model.Claim{tt.claim(t)}
 				got, err := c.Canonicalize(t.Context(), claims)
-				var access *AccessError
+				var access *reach.Error
 				if (err != nil) != tt.fails || tt.fails && !errors.As(err, &access) {
 					t.Fatalf("%s: Canonicalize() = %v", tt.reason, err)
 				}

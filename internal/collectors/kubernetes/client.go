@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -113,7 +115,7 @@ func (c *client) late(err error) error {
 	if errors.As(err, &plugin) {
 		return err
 	}
-	return &timeoutError{c.timeout}
+	return &reach.Timeout{After: c.timeout}
 }
 
 // send returns the body of a successful answer, which the caller closes.

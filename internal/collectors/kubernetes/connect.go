@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // connect makes a client of the settings. It reads the kubeconfig and the
@@ -22,16 +23,16 @@ import (
 func connect(config Config, jitter func() float64, running chan struct{}) (*client, error) {
 	access, err := config.access()
 	if err != nil {
-		return nil, &AccessError{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
+		return nil, &reach.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
 	}
 	access.UserAgent = "driftd"
 	base, _, err := rest.DefaultServerUrlFor(access)
 	if err != nil {
-		return nil, &AccessError{Server: config.origin(), Err: err, Hint: "correct the server's address"}
+		return nil, &reach.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}
 	}
 	plain, err := rest.HTTPClientFor(access)
 	if err != nil {
-		return nil, &AccessError{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
+		return nil, &reach.Error{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
 	}
 	return &client{
 		// A redirect would carry the credentials to somebody else.

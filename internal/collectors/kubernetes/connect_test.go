@@ -22,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A pair is a certificate with its key, as PEM.
@@ -209,7 +211,7 @@ func TestAccessErrors(t *testing.T) {
 			own := tt.config(t)
 			config.Kubeconfig, config.Context, config.Server, config.InCluster = own.Kubeconfig, own.Context, own.Server, own.InCluster
 			_, err := openCluster(t, config).Collect(t.Context())
-			var access *AccessError
+			var access *reach.Error
 			if !errors.As(err, &access) {
 				t.Fatalf("%s: Collect() = %v", tt.reason, err)
 			}

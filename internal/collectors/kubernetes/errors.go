@@ -2,48 +2,25 @@ package kubernetes
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
-// An AccessError says why nothing of a source could be read, and what to do.
-type AccessError struct {
-	// Server is the address of the API server, or what should have told it.
-	Server string
-	Err    error
-	// Hint is the next step.
-	Hint string
-}
-
-// Error names the server, what is wrong and the next step, on one line.
-func (e *AccessError) Error() string {
-	return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint)
-}
-
-// Unwrap returns what is wrong.
-func (e *AccessError) Unwrap() error { return e.Err }
-
 // explain gives the next step for an error that concerns the server as a whole.
-func (c *client) explain(err error, now time.Time) *AccessError {
+func (c *client) explain(err error, now time.Time) *reach.Error {
 	hint := statusHint(codeOf(err))
 	if codeOf(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
 		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
 	}
 	if hint == "" {
-		hint = certificateHint(err)
+		hint = connectionHint(err)
 	}
-	if hint == "" {
-		hint = networkHint(err)
-	}
-	return &AccessError{Server: c.server(), Err: firstLine(err), Hint: hint}
+	return &reach.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
 }
 
 func statusHint(code int) string {
@@ -66,49 +43,17 @@ func statusHint(code int) string {
 	return ""
 }
 
-func certificateHint(err error) string {
-	var (
-		unknown x509.UnknownAuthorityError
-		invalid x509.CertificateInvalidError
-		host    x509.HostnameError
-		record  tls.RecordHeaderError
-		alert   tls.AlertError
-	)
-	switch {
-	case errors.As(err, &unknown):
-		return "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Sprintf("the server's certificate is valid from %s to %s: renew it, or set this machine's clock",
-			invalid.Cert.NotBefore.UTC().Format(time.RFC3339), invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
-	case errors.As(err, &invalid):
-		return "the server needs another certificate"
-	case errors.As(err, &host):
-		return "use an address that the server's certificate names, or set tls-server-name in the kubeconfig"
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not speak TLS: use http:// or the right port"
-	case errors.As(err, &alert):
-		return "the server refuses the TLS handshake: check the client certificate"
+// connectionHint gives the next step after an error that is no answer of the server.
+func connectionHint(err error) string {
+	words := reach.Words{Server: "the API server", Address: "the server's address",
+		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
+		Expired:   "renew it, or set this machine's clock",
+		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
 	}
-	return ""
-}
-
-func networkHint(err error) string {
-	var (
-		slow *timeoutError
-		name *net.DNSError
-		dial *net.OpError
-	)
+	hint := words.Hint(err)
 	switch {
-	case errors.As(err, &slow):
-		return "see that the address and the firewalls on the way let driftd through, or raise timeout"
-	case errors.As(err, &name):
-		return "the name does not resolve: check the server's address and this machine's DNS"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there: see that the API server runs and the port is right"
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return "see that the network has a way to this address"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "the connection broke off: see what lies between driftd and the API server"
+	case hint != "":
+		return hint
 	case strings.Contains(err.Error(), "getting credentials"):
 		return "the kubeconfig's credential plugin fails: run kubectl with the same kubeconfig and user"
 	}
@@ -136,7 +81,7 @@ func (e *lineError) Unwrap() error { return e.err }
 func (t target) reason(err error) string {
 	path := t.path()
 	var (
-		slow  *timeoutError
+		slow  *reach.Timeout
 		large *tooLargeError
 	)
 	switch code := codeOf(err); {

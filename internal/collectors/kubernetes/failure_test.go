@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 func TestCollectTriesAgain(t *testing.T) {
@@ -158,7 +160,7 @@ func TestCollectFailsAsAWhole(t *testing.T) {
 				f := newFake()
 				f.before = tt.before
 				_, err := newTestCluster(t, f, nil).Collect(t.Context())
-				var access *AccessError
+				var access *reach.Error
 				if !errors.As(err, &access) || err.Error() != tt.want {
 					t.Errorf("%s: Collect() =\n%v, want\n%s", tt.reason, err, tt.want)
 				}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 func TestProbe(t *testing.T) {
@@ -40,7 +42,7 @@ func TestProbeWithoutIdentity(t *testing.T) {
 func TestProbeFails(t *testing.T) {
 	t.Parallel()
 	_, err := newTestCluster(t, unauthorized(), nil).Probe(t.Context())
-	var access *AccessError
+	var access *reach.Error
 	if !errors.As(err, &access) {
 		t.Errorf("Probe() = %v", err)
 	}

@@ -100,11 +100,6 @@ func printable(s string) string {
 	return s
 }
 
-// A timeoutError is a request that was not answered in time.
-type timeoutError struct{ after time.Duration }
-
-func (e *timeoutError) Error() string { return fmt.Sprintf("no full answer within %s", e.after) }
-
 // A tooLargeError is an answer beyond a bound of the settings.
 type tooLargeError struct {
 	what    string

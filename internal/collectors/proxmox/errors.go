@@ -1,18 +1,16 @@
 package proxmox
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Status codes that pveproxy has of its own.
@@ -36,11 +34,6 @@ func (e *statusError) Error() string {
 	}
 	return fmt.Sprintf("%d %s", e.code, e.message)
 }
-
-// A timeoutError is a request that was not answered in time.
-type timeoutError struct{ after time.Duration }
-
-func (e *timeoutError) Error() string { return fmt.Sprintf("no full answer within %s", e.after) }
 
 // A tooLargeError is an answer beyond max_body.
 type tooLargeError struct{ limit int64 }
@@ -84,7 +77,7 @@ func vanished(err error) bool {
 // silent tells a node that does not answer from one that answers with an
 // error.
 func silent(err error) bool {
-	var slow *timeoutError
+	var slow *reach.Timeout
 	code := codeOf(err)
 	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
 }
@@ -110,31 +103,10 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// An AccessError says why nothing of a cluster could be read, and what to do.
-type AccessError struct {
-	// Server is the address that was asked.
-	Server string
-	Err    error
-	// Hint is the next step.
-	Hint string
-}
-
-// Error names the server, what is wrong and the next step, on one line.
-func (e *AccessError) Error() string {
-	return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint)
-}
-
-// Unwrap returns what is wrong.
-func (e *AccessError) Unwrap() error { return e.Err }
-
 // explain gives the next step for an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
-	for _, hint := range []string{c.statusHint(codeOf(err)), certificateHint(err), networkHint(err)} {
-		if hint != "" {
-			return &AccessError{Server: c.URL, Err: err, Hint: hint}
-		}
-	}
-	return &AccessError{Server: c.URL, Err: err, Hint: "see journalctl -u pveproxy on the node"}
+	hint := cmp.Or(c.statusHint(codeOf(err)), accessHint(err), "see journalctl -u pveproxy on the node")
+	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
 func (c Config) statusHint(code int) string {
@@ -155,51 +127,24 @@ func (c Config) statusHint(code int) string {
 	return ""
 }
 
-func certificateHint(err error) string {
+// accessHint gives the next step after an error that is no answer of the API.
+func accessHint(err error) string {
 	var (
-		unknown x509.UnknownAuthorityError
-		invalid x509.CertificateInvalidError
-		host    x509.HostnameError
-		record  tls.RecordHeaderError
-		other   *fingerprintError
+		other  *fingerprintError
+		answer *answerError
 	)
 	switch {
 	case errors.As(err, &other):
 		return "if the certificate was renewed, set fingerprint to the new one after you compared it on the node (pvenode cert info)"
-	case errors.As(err, &unknown):
-		return "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint"
-	case errors.As(err, &invalid):
-		return "renew the node's certificate (pvenode cert), or set this machine's clock"
-	case errors.As(err, &host):
-		return "use an address that the certificate names, or set fingerprint in the place of ca_file"
-	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "the server does not speak TLS: check the port"
-	}
-	return ""
-}
-
-func networkHint(err error) string {
-	var (
-		slow   *timeoutError
-		name   *net.DNSError
-		dial   *net.OpError
-		answer *answerError
-	)
-	switch {
-	case errors.As(err, &slow):
-		return "see that the address and the firewalls on the way let driftd through, or raise timeout"
-	case errors.As(err, &name):
-		return "the name does not resolve: check url and this machine's DNS"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens there: see that pveproxy runs and the port is right (8006)"
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return "see that the network has a way to this address"
 	case errors.As(err, &answer):
 		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return "the connection broke off: see what lies between driftd and the node"
 	}
-	return ""
+	words := reach.Words{Server: "pveproxy", Address: "url",
+		Authority: "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint",
+		Expired:   "renew the node's certificate (pvenode cert), or set this machine's clock",
+		Host:      "use an address that the certificate names, or set fingerprint in the place of ca_file",
+	}
+	return words.Hint(err)
 }
 
 // reason says why something was not read, and what to do. The same cause gives

@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // An api reads a Proxmox VE API.
@@ -192,7 +193,7 @@ func (s *session) exchange(ctx context.Context, method, path string, form io.Rea
 	case ctx.Err() != nil:
 		return model.Value{}, ctx.Err()
 	}
-	return model.Value{}, &timeoutError{s.config.Timeout}
+	return model.Value{}, &reach.Timeout{After: s.config.Timeout}
 }
 
 // read sends the request and reads the answer within its bounds.

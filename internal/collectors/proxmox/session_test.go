@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 func TestTrust(t *testing.T) {
@@ -79,9 +80,9 @@ func TestWholeFailures(t *testing.T) {
 		server := lab()
 		server.Break("", tc.fault)
 		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = 100 * time.Millisecond })
-		var access *AccessError
+		var access *reach.Error
 		if !errors.As(err, &access) || access.Hint == "" {
-			t.Errorf("%s: %v is no AccessError", tc.reason, err)
+			t.Errorf("%s: %v is no reach.Error", tc.reason, err)
 			continue
 		}
 		wantIn(t, err.Error(), tc.want...)
@@ -197,7 +198,7 @@ func TestPauses(t *testing.T) {
 		{"asked to wait for an hour", &statusError{code: http.StatusTooManyRequests, retryAfter: time.Hour}, 1, false, time.Hour, 0},
 		{"a dead node", &statusError{code: statusNodeDown}, 1, false, 2 * time.Second, 0},
 		{"an error of the server's", &statusError{code: http.StatusInternalServerError}, 1, false, 2 * time.Second, 0},
-		{"no answer in time", &timeoutError{time.Second}, 1, false, 2 * time.Second, 0},
+		{"no answer in time", &reach.Timeout{After: time.Second}, 1, false, 2 * time.Second, 0},
 	} {
 		pause, again := s.pause(tc.err, tc.try)
 		if again != tc.again || pause > tc.atMost || pause < tc.least {
