@@ -9,6 +9,9 @@ COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 # The commit's date, not the build's: the same commit gives the same bytes.
 DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 
+# Where e2e and bench find the real parts.
+TOOLS     = DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh)
+
 LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
 .PHONY: help
@@ -30,19 +33,20 @@ race: ## run the unit tests under the race detector; needs a C compiler
 .PHONY: lint
 lint: ## run golangci-lint, which also holds the borders between the rooms
 	$$(sh tools/build.sh lint)/golangci-lint run
+	cd test/provider && $$(sh ../../tools/build.sh lint)/golangci-lint run
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh
 
 .PHONY: e2e
-e2e: build tools ## drive bin/driftd against a real API server; ARGS goes to go test
-	DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) PROMTOOL=$$(sh tools/promtool.sh) \
+e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
+	$(TOOLS) PROMTOOL=$$(sh tools/promtool.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
 
 .PHONY: bench
-bench: build tools ## measure driftd against kubectl diff; BENCH=-short for a quick look
-	DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) $(GO) run ./test/bench $(BENCH)
+bench: build tools ## measure driftd against kubectl diff and tofu plan; BENCH=-short for a quick look
+	$(TOOLS) $(GO) run ./test/bench $(BENCH)
 
 .PHONY: golden
 golden: ## write the golden files anew; read the difference before you commit it
@@ -56,5 +60,6 @@ demo: build ## scan the sample cluster in testdata/demo
 	{ status=$$?; [ $$status = 2 ] && echo "(exit code 2: drift was found, as it should be here)"; }
 
 .PHONY: tools
-tools: ## build etcd, kube-apiserver, kube-controller-manager and kubectl
+tools: ## build the real parts: Kubernetes, OpenTofu, its providers, an S3 server
 	@sh tools/build.sh kube
+	@sh tools/terraform.sh

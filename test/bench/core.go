@@ -14,8 +14,8 @@ const coreResources = 100_000
 
 // measureCore runs the Go benchmarks of what needs no cluster: matching,
 // comparing and classifying on two cores, and the store.
-func measureCore(ctx context.Context, runs int) ([]result, error) {
-	marks, err := benchmarks(ctx, runs, "^(BenchmarkCore|BenchmarkSaveNew100k|BenchmarkSaveUnchanged100k)$",
+func measureCore(ctx context.Context, s scale, _, _ string) ([]result, error) {
+	marks, err := benchmarks(ctx, s.runs, "^(BenchmarkCore|BenchmarkSaveNew100k|BenchmarkSaveUnchanged100k)$",
 		"./internal/daemon", "./internal/store")
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Command bench measures driftd on a real API server against kubectl diff, and
-// against its own targets, all in one run on one machine: `make bench`.
+// Command bench measures driftd on real parts against kubectl diff and tofu
+// plan, and against its own targets, all in one run on one machine: `make bench`.
 package main
 
 import (
@@ -30,6 +30,9 @@ func main() {
 // A scale says how much is measured.
 type scale struct {
 	small, large estate
+	// planned, recorded and guests are how many resources are planned, are read
+	// from a state, and how many guests a Proxmox cluster has.
+	planned, recorded, guests int
 	// runs of each short thing; the median counts.
 	runs int
 }
@@ -39,16 +42,17 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox or core")
 	flag.Parse()
-	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, runs: 5}
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, runs: 5}
 	if *short {
-		s = scale{small: estate{50, 100}, large: estate{150, 300}, runs: 1}
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, runs: 1}
 	}
 	program, err := filepath.Abs(*driftd)
 	if err != nil {
 		return fmt.Errorf("find driftd: %w", err)
 	}
-	results, err := measureAll(ctx, s, program)
+	results, err := measureAll(ctx, s, program, *only)
 	if err != nil {
 		return err
 	}
@@ -64,18 +68,39 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-func measureAll(ctx context.Context, s scale, driftd string) ([]result, error) {
+func measureAll(ctx context.Context, s scale, driftd, only string) ([]result, error) {
 	dir, err := os.MkdirTemp("", "driftd-bench-")
 	if err != nil {
 		return nil, fmt.Errorf("make folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	results, err := measureProcess(ctx, s, driftd, dir)
-	if err != nil {
-		return nil, err
+	var results []result
+	for _, a := range areas() {
+		if only != "" && only != a.name {
+			continue
+		}
+		more, err := a.measure(ctx, s, driftd, dir)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, more...)
 	}
-	core, err := measureCore(ctx, s.runs)
-	return append(results, core...), err
+	return results, nil
+}
+
+// An area is what is measured together.
+type area struct {
+	name    string
+	measure func(ctx context.Context, s scale, driftd, dir string) ([]result, error)
+}
+
+func areas() []area {
+	return []area{
+		{"kubernetes", measureProcess},
+		{"terraform", measureTerraform},
+		{"proxmox", measureProxmox},
+		{"core", measureCore},
+	}
 }
 
 // measureProcess measures the whole program on a cluster of its own.
@@ -85,7 +110,7 @@ func measureProcess(ctx context.Context, s scale, driftd, dir string) (results [
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	b := &bench{cluster: cluster, driftd: driftd, dir: dir, runs: s.runs}
+	b := &bench{cluster: cluster, driftd: driftd, runner: runner{dir, s.runs}}
 	if err := cluster.WriteKubeconfig(b.path("kubeconfig"), "default", cluster.Admin()); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -26,21 +25,45 @@ const (
 	maxCore       = time.Second
 	maxPerSubject = 20 * time.Microsecond
 	maxDatabase   = megabyte
+	maxOverhead   = 0.05
+	minLighter    = 10
+	maxGuests     = 6 * time.Second
 )
 
 // bench measures programs against one cluster.
 type bench struct {
-	cluster     *kubetest.Cluster
-	driftd, dir string
-	runs        int
+	runner
+	cluster *kubetest.Cluster
+	driftd  string
 }
 
-func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+// A runner runs programs whose files lie in one folder.
+type runner struct {
+	dir  string
+	runs int
+}
 
-// cost is what a process took.
+func (r runner) path(name string) string { return filepath.Join(r.dir, name) }
+
+// write writes files by name.
+func (r runner) write(files map[string]string) error {
+	for name, text := range files {
+		if err := os.WriteFile(r.path(name), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// cost is what a process took, with all that it started.
 type cost struct {
 	wall, cpu time.Duration
 	memory    int64
+}
+
+// and is the cost of one process after another.
+func (c cost) and(d cost) cost {
+	return cost{c.wall + d.wall, c.cpu + d.cpu, max(c.memory, d.memory)}
 }
 
 func (c cost) String() string {
@@ -104,7 +127,7 @@ func (b *bench) scan(ctx context.Context, folders ...string) (cost, error) {
 }
 
 // median measures several times and returns the run with the median wall time.
-func (b *bench) median(runs int, measure func(n int) (cost, error)) (cost, error) {
+func (runner) median(runs int, measure func(n int) (cost, error)) (cost, error) {
 	costs := make([]cost, 0, runs)
 	for n := range runs {
 		c, err := measure(n)
@@ -113,30 +136,46 @@ func (b *bench) median(runs int, measure func(n int) (cost, error)) (cost, error
 		}
 		costs = append(costs, c)
 	}
+	return middle(costs), nil
+}
+
+// middle returns the cost with the median wall time.
+func middle(costs []cost) cost {
 	slices.SortFunc(costs, func(a, b cost) int { return int(a.wall - b.wall) })
-	return costs[len(costs)/2], nil
+	return costs[len(costs)/2]
 }
 
 // process runs a program to its end, which must be one of the exit codes.
-func (b *bench) process(ctx context.Context, codes []int, program string, args ...string) (cost, error) {
-	var out bytes.Buffer
+func (r runner) process(ctx context.Context, codes []int, program string, args ...string) (cost, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "HOME="+r.dir)
+	return measure(cmd, codes)
+}
+
+func measure(cmd *exec.Cmd, codes []int) (cost, error) {
+	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(os.Environ(), "HOME="+b.dir)
 	began := time.Now()
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return cost{}, fmt.Errorf("run %s: %w", cmd, err)
+	}
+	done, peak := make(chan struct{}), make(chan int64)
+	go func() { peak <- peakMemory(cmd.Process.Pid, done) }()
+	err := cmd.Wait()
 	wall := time.Since(began)
+	close(done)
+	together := <-peak
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
-		return cost{}, fmt.Errorf("run %s: %w", program, err)
+		return cost{}, fmt.Errorf("run %s: %w", cmd, err)
 	}
 	state := cmd.ProcessState
 	if !slices.Contains(codes, state.ExitCode()) {
-		return cost{}, fmt.Errorf("%s %s: %s: %.2000s", program, strings.Join(args, " "), state, out.Bytes())
+		return cost{}, fmt.Errorf("%s: %s: %.2000s", cmd, state, out.Bytes())
 	}
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return cost{}, fmt.Errorf("measure %s: this system does not say what a process used", program)
+		return cost{}, fmt.Errorf("measure %s: this system does not say what a process used", cmd)
 	}
 	// Linux counts in kilobytes.
-	return cost{wall, state.UserTime() + state.SystemTime(), usage.Maxrss << 10}, nil
+	return cost{wall, state.UserTime() + state.SystemTime(), max(together, usage.Maxrss<<10)}, nil
 }

@@ -3,24 +3,18 @@
 package e2e
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/test/kubetest"
 )
 
@@ -38,21 +32,15 @@ func TestScan(t *testing.T) {
 
 // A harness gives scripts their commands.
 type harness struct {
+	scanner
 	cluster *kubetest.Cluster
-	driftd  string
 	// mode is how manifests are applied: "client" or "server".
 	mode string
-	// schema is what reports promise to be.
-	schema *jsonschema.Schema
 }
 
 func newHarness(t *testing.T, c *kubetest.Cluster, mode string) harness {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "report-schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return harness{c, driftdPath(t), mode, schema}
+	return harness{newScanner(t, "HOME", "KUBECONFIG"), c, mode}
 }
 
 // run runs the scripts of a folder below testdata.
@@ -187,58 +175,12 @@ func (h harness) user(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(h.cluster.WriteKubeconfig(ts.MkAbs(args[1]), ts.Getenv("NS"), user))
 }
 
-// drift ARGS... runs `driftd scan` with a state folder of the script's own,
-// checks that its exit code says what its report says, prints the findings and
-// leaves the report in report.json. With "!" the scan must be unable to run.
+// drift ARGS... runs `driftd scan` and prints what was found.
 func (h harness) drift(ts *testscript.TestScript, neg bool, args []string) {
-	report, code, err := h.scan(ts, args)
-	if neg {
-		if code != 1 || errors.Is(err, errPrinted) {
-			ts.Fatalf("driftd scan: exit code %d (%v), want 1 and no result", code, err)
-		}
+	report, ok := h.scanner.drift(ts, neg, args)
+	if !ok {
 		return
 	}
+	_, err := fmt.Fprint(ts.Stdout(), strings.ReplaceAll(summarize(report), ts.Getenv("NS"), "$NS"))
 	ts.Check(err)
-	summary := summarize(report)
-	if want := wantedCode(report); code != want {
-		ts.Fatalf("driftd scan: exit code %d, but its report calls for %d:\n%s", code, want, summary)
-	}
-	_, err = fmt.Fprint(ts.Stdout(), strings.ReplaceAll(summary, ts.Getenv("NS"), "$NS"))
-	ts.Check(err)
-}
-
-func (h harness) scan(ts *testscript.TestScript, args []string) (report model.Report, code int, err error) {
-	args = append([]string{"scan", "-o", "json", "--state-dir", ts.MkAbs("state")}, args...)
-	cmd := exec.Command(h.driftd, args...)
-	cmd.Dir, cmd.Stderr = ts.MkAbs("."), ts.Stderr()
-	cmd.Env = []string{"HOME=" + ts.Getenv("HOME"), "KUBECONFIG=" + ts.Getenv("KUBECONFIG")}
-	out, err := cmd.Output()
-	code = cmd.ProcessState.ExitCode()
-	if code == 1 && len(out) > 0 {
-		return report, code, fmt.Errorf("driftd %s: %w: %s", strings.Join(args, " "), errPrinted, out)
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || code == 1) {
-		return report, code, fmt.Errorf("driftd %s: %w", strings.Join(args, " "), err)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(out))
-	if err := errors.Join(err, h.schema.Validate(document), json.Unmarshal(out, &report)); err != nil {
-		return report, code, fmt.Errorf("read report of driftd %s: %w: %s", strings.Join(args, " "), err, out)
-	}
-	if err := os.WriteFile(ts.MkAbs("report.json"), out, 0o600); err != nil {
-		return report, code, fmt.Errorf("keep report: %w", err)
-	}
-	return report, code, nil
-}
-
-var errPrinted = errors.New("a failed run printed a result")
-
-// wantedCode is the exit code that a report calls for.
-func wantedCode(r model.Report) int {
-	if slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Verdict.IsDrift() }) {
-		return 2
-	}
-	if len(r.Findings) > 0 || r.Summary.Unchecked > 0 {
-		return 3
-	}
-	return 0
 }

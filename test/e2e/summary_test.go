@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,9 +44,12 @@ func summarizeFinding(f model.Finding) []string {
 }
 
 // sides prints declared -> live, with the record between them where the
-// verdict is about it.
+// verdict is about it, and in the place of what nobody could read declared.
 func sides(v model.Verdict, c model.Change) string {
-	text := side(c.Declared)
+	text := side(cmp.Or(c.Declared, c.Recorded))
+	if v == model.Conflict || v == model.Codified || v == model.Pending {
+		text = side(c.Declared)
+	}
 	if v == model.Conflict || v == model.Codified {
 		text += " -> recorded " + side(c.Recorded)
 	}

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/driftd/driftd/test/process"
 )
 
 const (
@@ -44,7 +46,7 @@ type Cluster struct {
 	admin    User
 	token    User
 	// processes in the order in which they were started.
-	processes []*process
+	processes []*process.Process
 	// serverFlags are kube-apiserver's, for a restart.
 	serverFlags []string
 }
@@ -85,7 +87,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 }
 
 func (c *Cluster) start(ctx context.Context, o Options) error {
-	ports, err := freePorts(3)
+	ports, err := process.FreePorts(3)
 	if err != nil {
 		return err
 	}
@@ -150,12 +152,18 @@ func (c *Cluster) runControllers() error {
 }
 
 func (c *Cluster) run(program string, flags ...string) error {
-	p, err := startProcess(filepath.Join(c.bin, program), filepath.Join(c.dir, program+".log"), flags...)
+	p, err := c.spawn(program, flags...)
 	if err != nil {
 		return err
 	}
 	c.processes = append(c.processes, p)
 	return nil
+}
+
+func (c *Cluster) spawn(program string, flags ...string) (*process.Process, error) {
+	return process.Start(process.Options{
+		Program: filepath.Join(c.bin, program), Args: flags, Log: filepath.Join(c.dir, program+".log"),
+	})
 }
 
 // waitReady asks the API server until it says that it is ready, or died.
@@ -172,8 +180,8 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 			return nil
 		}
 		for _, p := range c.processes {
-			if p.exited() {
-				return fmt.Errorf("start cluster: %s exited; its last words: %s", p.name, p.lastWords())
+			if p.Exited() {
+				return fmt.Errorf("start cluster: a program exited; its last words: %s", p.Log())
 			}
 		}
 		select {
@@ -212,7 +220,7 @@ func (c *Cluster) Client() *http.Client {
 func (c *Cluster) Stop() error {
 	var errs []error
 	for i := len(c.processes) - 1; i >= 0; i-- {
-		errs = append(errs, c.processes[i].stop())
+		errs = append(errs, c.processes[i].Stop())
 	}
 	c.processes = nil
 	return errors.Join(errs...)
@@ -226,19 +234,19 @@ func (c *Cluster) Kubectl() string { return filepath.Join(c.bin, "kubectl") }
 
 // Pause stops the API server in its tracks: it accepts connections and answers
 // nothing, until Resume.
-func (c *Cluster) Pause() error { return c.apiServer().signal(syscall.SIGSTOP) }
+func (c *Cluster) Pause() error { return c.apiServer().Signal(syscall.SIGSTOP) }
 
 // Resume ends what Pause began.
-func (c *Cluster) Resume() error { return c.apiServer().signal(syscall.SIGCONT) }
+func (c *Cluster) Resume() error { return c.apiServer().Signal(syscall.SIGCONT) }
 
 // Restart kills the API server, and every connection to it, and returns when a
 // new one is ready at the same address.
 func (c *Cluster) Restart(ctx context.Context) error {
 	server := c.apiServer()
-	if err := server.kill(); err != nil {
+	if err := server.Kill(); err != nil {
 		return err
 	}
-	again, err := startProcess(filepath.Join(c.bin, server.name), server.log, c.serverFlags...)
+	again, err := c.spawn("kube-apiserver", c.serverFlags...)
 	if err != nil {
 		return err
 	}
@@ -246,29 +254,8 @@ func (c *Cluster) Restart(ctx context.Context) error {
 	return c.waitReady(ctx)
 }
 
-func (c *Cluster) apiServer() *process { return c.processes[1] }
+func (c *Cluster) apiServer() *process.Process { return c.processes[1] }
 
 func localURL(scheme string, port int) string {
 	return scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-}
-
-// freePorts returns ports that nobody listened on a moment ago. All are held
-// until the last is found, so that none is handed out twice.
-func freePorts(n int) (ports []int, err error) {
-	held := make([]net.Listener, 0, n)
-	defer func() {
-		for _, l := range held {
-			err = errors.Join(err, l.Close())
-		}
-	}()
-	for range n {
-		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-		if err != nil {
-			return nil, fmt.Errorf("find free port: %w", err)
-		}
-		held = append(held, l)
-		addr, _ := l.Addr().(*net.TCPAddr)
-		ports = append(ports, addr.Port)
-	}
-	return ports, nil
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sampleInterval is how often the memory of a process and of what it started
+// is looked at. Peaks that are shorter may be missed, on every side alike.
+const sampleInterval = 50 * time.Millisecond
+
+// peakMemory returns, once done is closed, the most resident memory that a
+// process and its descendants had together.
+func peakMemory(root int, done <-chan struct{}) int64 {
+	tick := time.NewTicker(sampleInterval)
+	defer tick.Stop()
+	var peak int64
+	for {
+		select {
+		case <-done:
+			return peak
+		case <-tick.C:
+			peak = max(peak, residentMemory(root))
+		}
+	}
+}
+
+// residentMemory adds up what a process and its descendants have now.
+func residentMemory(root int) int64 {
+	// Nothing is there that is no process; what ended meanwhile has nothing.
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	parents, pages := map[int]int{}, map[int]int64{}
+	for _, path := range stats {
+		text, _ := os.ReadFile(path)
+		if pid, parent, rss, ok := parseStat(string(text)); ok {
+			parents[pid], pages[pid] = parent, rss
+		}
+	}
+	var sum int64
+	for pid := range pages {
+		for above := pid; above != 0; above = parents[above] {
+			if above == root {
+				sum += pages[pid]
+				break
+			}
+		}
+	}
+	return sum * int64(os.Getpagesize())
+}
+
+// parseStat reads a line of the form that proc_pid_stat(5) describes: a number,
+// a name in brackets that may hold anything, and numbers, of which the second
+// is the parent and the twenty-second the resident pages.
+func parseStat(line string) (pid, parent int, rss int64, ok bool) {
+	number, _, found := strings.Cut(line, " (")
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	if !found || len(fields) < 22 {
+		return 0, 0, 0, false
+	}
+	var err [3]error
+	pid, err[0] = strconv.Atoi(number)
+	parent, err[1] = strconv.Atoi(fields[1])
+	rss, err[2] = strconv.ParseInt(fields[21], 10, 64)
+	return pid, parent, rss, err == [3]error{}
+}

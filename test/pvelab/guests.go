@@ -1,0 +1,157 @@
+package pvelab
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+)
+
+// guestRoutes write guests.
+func (l *Lab) guestRoutes() []route {
+	const guest = "/nodes/{node}/{kind}/{id}"
+	return []route{
+		on(http.MethodGet, "/nodes/{node}/tasks/{upid}/status", func(request) (any, error) {
+			return pvetest.Row{"status": "stopped", "exitstatus": "OK"}, nil
+		}),
+		on(http.MethodGet, "/nodes/{node}/tasks/{upid}/log", func(request) (any, error) { return []pvetest.Row{}, nil }),
+		on(http.MethodGet, "/nodes/{node}/storage/{storage}/content/{volume}", func(request) (any, error) {
+			return pvetest.Row{"format": "raw", "size": 8 << 30, "used": 8 << 30, "path": "/dev/pve/volume"}, nil
+		}),
+		on(http.MethodGet, "/nodes/{node}/lxc/{id}/interfaces", func(request) (any, error) {
+			return []pvetest.Row{{"name": "eth0", "ip-addresses": []pvetest.Row{
+				{"ip-address": "192.0.2.53", "ip-address-type": "inet", "prefix": 24},
+			}}}, nil
+		}),
+		on(http.MethodPost, "/nodes/{node}/(?P<kind>qemu|lxc)", l.createGuest),
+		on(http.MethodGet, guest+"/status/current", l.onGuest(func(g *pvetest.Guest) any {
+			return pvetest.Row{"vmid": g.ID, "status": g.Status, "name": g.Config["name"]}
+		})),
+		on(http.MethodPost, guest+"/config", l.editGuest),
+		on(http.MethodPut, guest+"/config", l.editGuest),
+		on(http.MethodPut, guest+"/resize", l.resizeGuest),
+		on(http.MethodPost, guest+"/status/{action}", l.startGuest),
+		on(http.MethodDelete, "/nodes/{node}/(?P<kind>qemu|lxc)/{id}", l.destroyGuest),
+	}
+}
+
+// onGuest answers what a guest that exists, on this node, says.
+func (l *Lab) onGuest(say func(*pvetest.Guest) any) func(request) (any, error) {
+	return func(r request) (data any, err error) {
+		err = fmt.Errorf("Configuration file 'nodes/%s/qemu-server/%s.conf' does not exist", r.path.Get("node"), r.path.Get("id")) //nolint:staticcheck // The API's own words.
+		l.Edit(func(c *pvetest.Cluster) {
+			for i := range c.Guests {
+				if g := &c.Guests[i]; strconv.Itoa(g.ID) == r.path.Get("id") && g.Node == r.path.Get("node") && g.Kind == r.path.Get("kind") {
+					data, err = say(g), nil
+				}
+			}
+		})
+		return data, err
+	}
+}
+
+func (l *Lab) createGuest(r request) (any, error) {
+	id, err := strconv.Atoi(r.form.Get("vmid"))
+	if err != nil {
+		return nil, fmt.Errorf("vmid: %w", err)
+	}
+	g := pvetest.Guest{ID: id, Kind: r.path.Get("kind"), Node: r.path.Get("node"), Pool: r.form.Get("pool"), Status: "stopped",
+		Config: guestRow(r.path.Get("kind"), row(r.form, "vmid", "pool", "start", "force", "unique", "ostemplate", "password", "ssh-public-keys", "storage"))}
+	if storage := r.form.Get("storage"); g.Kind == "lxc" && g.Config["rootfs"] == nil {
+		g.Config["rootfs"] = storage + ":4"
+	}
+	allocate(g.ID, g.Config)
+	l.Create(g, r.user)
+	if r.form.Get("start") == "1" {
+		l.SetStatus(id, "running", r.user)
+	}
+	return upid(g.Node, "create", strconv.Itoa(id), r.user), nil
+}
+
+// guestRow types what differs between the kinds of guests.
+func guestRow(kind string, config pvetest.Row) pvetest.Row {
+	if kind == "qemu" {
+		return config
+	}
+	if text, ok := config["memory"].(string); ok {
+		config["memory"] = typed("", text)
+	}
+	if text, ok := config["description"].(string); ok {
+		config["description"] = strings.TrimSuffix(text, "\n") + "\n"
+	}
+	return config
+}
+
+// allocate gives volumes names where sizes were asked for: local:8,ssd=1
+// becomes local:vm-300-disk-0,ssd=1,size=8G.
+func allocate(id int, config pvetest.Row) {
+	volume := regexp.MustCompile(`^(file=|volume=)?([\w-]+):(cloudinit|[\d.]+)(,.*)?$`)
+	number := 0
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		text, _ := config[key].(string)
+		m := volume.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		name, size := fmt.Sprintf("vm-%d-disk-%d", id, number), ",size="+m[3]+"G"
+		if m[3] == "cloudinit" {
+			name, size = fmt.Sprintf("vm-%d-cloudinit", id), ""
+		} else {
+			number++
+		}
+		options := regexp.MustCompile(`,(import-from|format|size)=[^,]*`).ReplaceAllString(m[4], "")
+		config[key] = m[2] + ":" + name + options + size
+	}
+}
+
+func (l *Lab) editGuest(r request) (any, error) {
+	id, err := strconv.Atoi(r.path.Get("id"))
+	if err != nil {
+		return nil, fmt.Errorf("id: %w", err)
+	}
+	edit := guestRow(r.path.Get("kind"), row(r.form))
+	allocate(id, edit)
+	for _, key := range slices.Sorted(maps.Keys(edit)) {
+		l.SetConfig(id, key, edit[key], r.user)
+	}
+	for _, key := range deleted(r.form) {
+		l.SetConfig(id, key, nil, r.user)
+	}
+	return upid(r.path.Get("node"), "qmconfig", r.path.Get("id"), r.user), nil
+}
+
+func (l *Lab) resizeGuest(r request) (any, error) {
+	id, err := strconv.Atoi(r.path.Get("id"))
+	if err != nil {
+		return nil, fmt.Errorf("id: %w", err)
+	}
+	l.Resize(id, r.form.Get("disk"), r.form.Get("size"), r.user)
+	return upid(r.path.Get("node"), "resize", r.path.Get("id"), r.user), nil
+}
+
+func (l *Lab) startGuest(r request) (any, error) {
+	id, err := strconv.Atoi(r.path.Get("id"))
+	if err != nil {
+		return nil, fmt.Errorf("id: %w", err)
+	}
+	status := "stopped"
+	if action := r.path.Get("action"); strings.HasPrefix(action, "start") || strings.HasPrefix(action, "re") {
+		status = "running"
+	}
+	l.SetStatus(id, status, r.user)
+	return upid(r.path.Get("node"), "qm"+r.path.Get("action"), r.path.Get("id"), r.user), nil
+}
+
+func (l *Lab) destroyGuest(r request) (any, error) {
+	id, err := strconv.Atoi(r.path.Get("id"))
+	if err != nil {
+		return nil, fmt.Errorf("id: %w", err)
+	}
+	l.Destroy(id, r.user)
+	return upid(r.path.Get("node"), "destroy", r.path.Get("id"), r.user), nil
+}
