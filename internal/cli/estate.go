@@ -86,7 +86,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 			return daemon.Declaration{}, declaration.GovernsNothing(declaration.Name)
 		}
 		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
-			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}, declaration.Decode)
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}, declaration.Decode)
 		if err != nil {
 			return daemon.Declaration{}, located(err, "declaration", declaration.Name)
 		}

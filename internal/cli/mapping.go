@@ -33,6 +33,9 @@ that is never compared. Nothing live is reached.`,
   driftd mapping test --mappings ./my-tables s3://states/prod -o json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, states []string) error {
+			if c.output != "table" && c.output != "json" {
+				return fmt.Errorf("unknown format %q: want table or json", c.output)
+			}
 			settings := terraform.Defaults()
 			settings.State, settings.Mappings = absoluteStates(states), folders
 			stop := c.progress("reading states")

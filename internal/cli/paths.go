@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/driftd/driftd/internal/config"
@@ -20,7 +21,10 @@ func sortPaths(paths []string) (declaredPaths, error) {
 	for _, path := range paths {
 		absolute, err := filepath.Abs(path)
 		if err != nil {
-			return sorted, fmt.Errorf("find %s: %w", path, err)
+			return sorted, fmt.Errorf("find path: %w", err)
+		}
+		if _, err := os.Stat(absolute); err != nil {
+			return sorted, fmt.Errorf("find path: %w", err)
 		}
 		name := plainName(filepath.Base(absolute))
 		if taken[name]++; taken[name] > 1 {
@@ -33,6 +37,8 @@ func sortPaths(paths []string) (declaredPaths, error) {
 		case terraform.IsState(path):
 			return sorted, fmt.Errorf("%s is a state: it is compared with live sources, which a configuration names "+
 				"(type: terraform, engine: state); to scan by a plan, give the folder of the root", path)
+		case terraform.IsConfiguration(path):
+			return sorted, fmt.Errorf("%s is a file of a Terraform root: give the folder", path)
 		case root:
 			sorted.roots = append(sorted.roots, rootDeclaration(name, path))
 		default:
@@ -42,9 +48,17 @@ func sortPaths(paths []string) (declaredPaths, error) {
 	return sorted, nil
 }
 
+// rootDeclaration plans as the caller's own terraform would: with his
+// environment, his home and the workspace that he chose.
 func rootDeclaration(name, path string) config.Declaration {
+	settings := map[string]any{"dir": path, "pass_env": []string{"*"}}
+	for setting, variable := range map[string]string{"home": "HOME", "cli_config_file": "TF_CLI_CONFIG_FILE", "workspace": "TF_WORKSPACE"} {
+		if value := os.Getenv(variable); value != "" {
+			settings[setting] = value
+		}
+	}
 	return config.Declaration{Name: name, Type: terraform.Type, Timeout: terraform.Defaults().Run.Timeout,
-		Settings: config.NewSettings("command line", map[string]any{"dir": path})}
+		Settings: config.NewSettings("command line", settings)}
 }
 
 func manifestsDeclaration(name, path string) config.Declaration {

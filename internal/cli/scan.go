@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,15 +44,26 @@ state folder, for report, findings and history.`,
 			if err := report.Write(io.Discard, c.output, model.Report{}, report.Options{}); err != nil {
 				return err
 			}
+			ctx, stop := untilHangup(cmd.Context())
+			defer stop()
 			if len(paths) == 0 {
-				return c.scanConfigured(cmd.Context(), cmd, live)
+				return c.scanConfigured(ctx, cmd, live)
 			}
-			return c.scanPaths(cmd.Context(), cmd, paths, live)
+			return c.scanPaths(ctx, cmd, paths, live)
 		},
 	}
 	live.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
 	return cmd
+}
+
+// untilHangup ends a context when the terminal goes, so that plans end with it;
+// not where nohup has that ignored.
+func untilHangup(ctx context.Context) (context.Context, context.CancelFunc) {
+	if signal.Ignored(syscall.SIGHUP) {
+		return ctx, func() {}
+	}
+	return signal.NotifyContext(ctx, syscall.SIGHUP)
 }
 
 // scanPaths scans folders without a configuration.

@@ -25,11 +25,7 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 	}
 	for _, d := range e.estate.Declarations {
 		if slices.Contains(due.Declarations, d.Name) {
-			group.Go(func() {
-				r := e.read(ctx, d)
-				e.keepRead(d.Name, r)
-				e.keepLive(d, r)
-			})
+			group.Go(func() { e.load(ctx, d) })
 		}
 	}
 	group.Wait()
@@ -160,20 +156,37 @@ func countKinds(s *model.Snapshot) map[string]int {
 	return counts
 }
 
-// keepLive keeps what a declaration's own engine saw of the live side, as the
-// look at a source of its own.
-func (e *Engine) keepLive(d Declaration, r read) {
+// load reads a declaration and keeps it, with what its own engine saw of the
+// live side as the look at a source of its own; a second time when much of that
+// has vanished and the estate wants that settled at once.
+func (e *Engine) load(ctx context.Context, d Declaration) {
 	name := declared.LiveSource(d.Name)
 	before := e.lookOf(name)
 	if before.believed == nil {
 		before = e.remembered(name)
 	}
-	switch live := r.declaration.Live; {
-	case live != nil:
-		e.keepLook(name, doubt(before, look{snapshot: *live, duration: r.duration}))
-	case before.believed != nil || len(d.Governs) == 0:
-		e.keepLook(name, look{err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed})
+	r := e.read(ctx, d)
+	own, seen := r.live(d, before)
+	if own.held && e.estate.ConfirmAtOnce {
+		r = e.read(ctx, d)
+		own, seen = r.live(d, own)
 	}
+	e.keepRead(d.Name, r)
+	if seen {
+		e.keepLook(name, own)
+	}
+}
+
+// live returns what a declaration's own engine saw; seen is false for one that
+// never looks.
+func (r read) live(d Declaration, before look) (own look, seen bool) {
+	switch snapshot := r.declaration.Live; {
+	case snapshot != nil:
+		return doubt(before, look{snapshot: *snapshot, duration: r.duration}), true
+	case before.believed != nil || len(d.Governs) == 0:
+		return look{err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true
+	}
+	return look{}, false
 }
 
 // errNoLive says why a declaration that has a live side of its own has none now.

@@ -73,6 +73,18 @@ func TestPlanThatLosesMuchIsHeldBack(t *testing.T) {
 	}
 }
 
+func TestCommandLinePlansAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	plan := &fakePlan{count: 20}
+	b := newBench(t, 0, func(e *Estate) {
+		e.Sources, e.ConfirmAtOnce = nil, true
+		e.Declarations = []Declaration{{Name: "root", Type: "test", Every: time.Minute, Loader: plan}}
+	})
+	b.cycle(t)
+	plan.gone = 10
+	wantVerdicts(t, b.cycle(t), "10 missing")
+}
+
 func TestPlanThatFailsKeepsWhatItFound(t *testing.T) {
 	t.Parallel()
 	plan := &fakePlan{count: 9, gone: 1}

@@ -30,7 +30,9 @@ type Env struct {
 	// CacheDir is a folder of the loader's own (clones); it may be emptied
 	// between two loads.
 	CacheDir string
-	Log      *slog.Logger
+	// SharedDir is one that all loaders of the type share (programs, schemas).
+	SharedDir string
+	Log       *slog.Logger
 }
 
 // A Decoder fills a settings struct from the configuration file: unknown keys

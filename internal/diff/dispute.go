@@ -100,7 +100,7 @@ func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
 
 func (d *disagreement) sequence(schema *model.Schema, a, b model.Value) {
 	for _, p := range pairSequence(schema, a.Items(), b.Items()) {
-		d.below(p.segment(), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
+		d.below(p.segment(schema, itemAt(a, p.d)), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
 	}
 }
 

@@ -119,6 +119,9 @@ func TestLensComparesInTheClaimsWords(t *testing.T) {
 		{reason: "what neither the record nor the template has was changed",
 			state: `{"disk":[]}`, live: `{"disk":[{"slot":"scsi0","size":9,"file":"b"}]}`,
 			template: `{"disk":[{"slot":"scsi0","size":2,"file":"a"}]}`, want: []string{"changed disk[0].size - 9"}},
+		{reason: "a new element is one finding, with what the system made for it",
+			state: `{"disk":[]}`, live: `{"disk":[{"slot":"scsi0","size":9,"file":"b"}]}`,
+			want: []string{`changed disk[0].file - "b"`, "changed disk[0].size - 9", `changed disk[0].slot - "scsi0"`}},
 		{reason: "accepted, and not in effect before a restart",
 			state: `{"cpu":[{"cores":2}]}`, live: `{"cores":4}`, running: []model.Field{{Name: "cores", Value: model.IntOf(2)}},
 			want: []string{"pending-restart cpu[0].cores 2 4 running 2"}},
@@ -145,6 +148,28 @@ func TestLensComparesInTheClaimsWords(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestTemplateThatIsGone(t *testing.T) {
+	t.Parallel()
+	claim := &model.Claim{Value: value(t, `{"disk":[],"node":"one"}`), Lens: newGuestLens(), RecordOnly: true, Complete: true,
+		Template: model.Ref{Kind: "guest", ID: "9"}}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"disk":[{"slot":"scsi0","size":2}],"node":"two"}`)}, Claims: []*model.Claim{claim}}
+	if diff := gocmp.Diff([]string{`moved node "one" "two"`}, sketch(Compare(&s, Options{}))); diff != "" {
+		t.Errorf("what the template may have had is not judged, the rest is: %s", diff)
+	}
+}
+
+func TestRemovedElementIsTracedByItsName(t *testing.T) {
+	t.Parallel()
+	lens := newGuestLens()
+	claim := &model.Claim{Value: value(t, `{"disk":[{"slot":"scsi0","size":2}]}`), Lens: lens, RecordOnly: true, Complete: true}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"disk":[]}`)}, Claims: []*model.Claim{claim},
+		Traces: []model.Trace{{Deed: model.Edited, Fields: []string{"disk"}, Actor: model.Actor{Name: "alice", Confidence: model.Exact}}}}
+	o := Compare(&s, Options{})
+	if len(o) != 1 || o[0].Actor.Name != "alice" || o[0].Changes[0].LivePath != "disk.scsi0.size" {
+		t.Errorf("outcome %+v", o)
 	}
 }
 

@@ -101,7 +101,9 @@ func (s segment) inBrackets() string {
 func (p path) live() path {
 	live := slices.Clone(p)
 	for i := range live {
-		live[i].index = live[i].liveIndex
+		if live[i].index = live[i].liveIndex; live[i].index < 0 && live[i].name != "" {
+			live[i].kind = model.FieldStep
+		}
 	}
 	return live
 }

@@ -81,11 +81,12 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 }
 
 func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
+	declared := !d.IsNull() || !r.IsNull()
 	switch {
-	case Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l):
+	case declared && (Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l)):
 		w.add(model.Pending, d, r, l, notApplied())
 	case Equal(schema, d, r):
-		w.addFor(w.basis(), changedOrMoved(schema), d, r, l, w.changedBy())
+		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
 	default:
 		w.add(model.Conflict, d, r, l, w.changedBy())
 	}
@@ -100,21 +101,14 @@ func changedOrMoved(schema *model.Schema) model.Verdict {
 	return model.Changed
 }
 
-// basis says what a verdict without a declared side rests on.
-func (w *walk) basis() string {
-	if w.claim.RecordOnly {
-		return "the declared side was not read"
-	}
-	return ""
-}
-
 // fromTemplate tells whether a value that the claim leaves to the default is
-// what the resource's template has, or one that the system made for it.
+// what the resource's template has, or may have had where that is gone, or one
+// that the system made for it.
 func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
-	if w.template.IsNull() || !absentEquals(schema, d) {
+	if w.template.IsNull() && w.claim.Template == (model.Ref{}) || !absentEquals(schema, d) {
 		return false
 	}
-	if schema != nil && schema.Generated {
+	if w.template.IsNull() || schema != nil && schema.Generated {
 		return true
 	}
 	v, _ := lookUp(w.template, w.path.live())

@@ -15,8 +15,8 @@ func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
 	recorded := w.recordedOf(schema, d, r)
 	pairs := pairSequence(schema, d.Items(), l.Items())
 	for _, p := range pairs {
-		w.push(p.segment())
 		dv, lv := itemAt(d, p.d), itemAt(l, p.l)
+		w.push(p.segment(schema, dv))
 		w.sequenceElement(schema.Element(), dv, recorded(p.d, lv), lv)
 		w.pop()
 	}
@@ -66,9 +66,17 @@ func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
 // it, and the position under which it is reported.
 type pairing struct{ d, l, at int }
 
-// segment leads to the element.
-func (p pairing) segment() segment {
-	return segment{kind: model.IndexStep, index: p.at, liveIndex: p.l}
+// segment leads to the element. One that live lacks is known there by its key,
+// or else by its position among the declared.
+func (p pairing) segment(schema *model.Schema, d model.Value) segment {
+	s := segment{kind: model.IndexStep, index: p.at, liveIndex: p.l}
+	if p.l < 0 {
+		s.liveIndex = -1 - p.d
+		if len(schema.Keys) == 1 {
+			s.name = d.At(schema.Keys[0]).Str()
+		}
+	}
+	return s
 }
 
 // pairSequence pairs the elements of two lists: by name where the schema names
@@ -103,10 +111,10 @@ func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 // pairNamed pairs elements by all that names them, and what is left by the
 // first of it. Those that only the second list has come after the first list's.
 func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
-	pairs := make([]pairing, len(d))
+	pairs := make([]pairing, 0, max(len(d), len(l)))
 	taken := make([]bool, len(l))
 	for i := range d {
-		pairs[i] = pairing{i, -1, i}
+		pairs = append(pairs, pairing{i, -1, i})
 	}
 	half := *schema
 	half.Keys = schema.Keys[:1]

@@ -22,7 +22,7 @@ type conversion struct {
 func conversions() map[string]func(argument string) conversion {
 	plain := func(c conversion) func(string) conversion { return func(string) conversion { return c } }
 	return map[string]func(string) conversion{
-		"gib":        plain(conversion{view: wholeGiB}),
+		"gib":        plain(conversion{view: inGiB}),
 		"size":       plain(conversion{view: sizeText, declared: canonicalSize}),
 		"time":       plain(conversion{view: instant}),
 		"not":        plain(conversion{view: invert}),
@@ -56,15 +56,22 @@ func parseConversion(text string) (conversion, error) {
 	return with(argument), nil
 }
 
-const gibibyte = 1 << 30
+// A fraction of a gibibyte has no more decimals than it has halvings.
+const (
+	gibibyte       = 1 << gibibyteDigits
+	gibibyteDigits = 30
+)
 
-// wholeGiB counts whole GiB, as providers do: a part of one is not counted.
-func wholeGiB(v model.Value) model.Value {
+// inGiB counts in GiB. Providers cut off what is no whole one, and so miss a
+// disk that grew by less.
+func inGiB(v model.Value) model.Value {
 	n, ok := integer(v)
 	if !ok {
 		return v
 	}
-	return numberOf(n.Quo(n, big.NewInt(gibibyte)))
+	gib := new(big.Rat).SetFrac(n, big.NewInt(gibibyte))
+	counted, _ := model.NumberOf(gib.FloatString(gibibyteDigits))
+	return counted
 }
 
 func integer(v model.Value) (*big.Int, bool) {

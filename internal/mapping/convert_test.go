@@ -24,7 +24,8 @@ func TestConversions(t *testing.T) {
 		live, declared, want string
 	}{
 		{"gib", "bytes count in GiB", `8589934592`, `8`, `8`},
-		{"gib", "a part of a GiB is not counted", `9000000000`, `8`, `8`},
+		{"gib", "a part of a GiB counts", `8858370048`, `8.25`, `8.25`},
+		{"gib", "the smallest part of one", `1`, `0.000000000931322574615478515625`, `0.000000000931322574615478515625`},
 		{"gib", "what is no number of bytes stays", `"8G"`, `"8G"`, `"8G"`},
 		{"gib", "a fraction is no number of bytes", `1.5`, `1.5`, `1.5`},
 		{"size", "the largest unit that loses nothing", `3221225472`, `"3072M"`, `"3G"`},

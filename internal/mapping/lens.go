@@ -74,7 +74,8 @@ func (l *lens) strays(name string) bool {
 }
 
 // LivePath returns the path in live behind one in the attributes' words; the
-// positions in it are those of View's lists.
+// positions in it are those of View's lists. A block that is not live is named
+// by its key (disk.scsi1), or by its position n among the declared as [-1-n].
 func (l *lens) LivePath(live model.Value, at string) string {
 	steps := parseSteps(at)
 	if len(steps) == 0 {
@@ -121,20 +122,32 @@ func inBlock(attributes []attribute, sc scope, steps []step) string {
 	return livePath(attributes, sc, steps)
 }
 
-// entry returns the element that a step of a path leads to.
+// entry returns the element that a step of a path leads to: a live one by its
+// position or its name, or the place of one that is declared and not live.
 func (a *attribute) entry(sc scope, to step) (scope, bool) {
 	entries := a.entries(sc)
-	if to.isIndex() {
+	if to.isIndex() && to.index >= 0 {
 		if to.index < len(entries) {
 			return entries[to.index], true
 		}
 		return scope{}, false
 	}
-	i := slices.IndexFunc(entries, func(e scope) bool { return e.key == to.name })
-	if i < 0 {
-		return scope{root: sc.root, key: to.name, at: joinPath(a.below(sc).at, to.name), traced: true}, true
+	name := to.name
+	if to.isIndex() {
+		// Without gaps, blocks are written in the order of their numbers.
+		if len(a.slots.prefixes) != 1 {
+			return scope{}, false
+		}
+		name = a.slots.prefixes[0] + strconv.Itoa(-1-to.index)
 	}
-	return entries[i], true
+	i := slices.IndexFunc(entries, func(e scope) bool { return e.key == name })
+	switch {
+	case i >= 0 && !to.isIndex():
+		return entries[i], true
+	case i >= 0, len(a.slots.prefixes) > 0 && !a.slots.has(name):
+		return scope{}, false
+	}
+	return scope{root: sc.root, key: name, at: joinPath(a.below(sc).at, name), traced: true}, true
 }
 
 // belowValue appends the steps inside a list or a map of scalars.

@@ -95,6 +95,7 @@ func TestView(t *testing.T) {
 	for path, want := range map[string]string{
 		"title": "title", "cores": "cpu.cores", "root.size": "drive3.size", "root.slot": "drive3", "root.rack": "rack", "root": "drive3",
 		"drives[3].size": "drive3.size", "drives[1]": "drive1", "drives[0]": "drive0", "drives[9].size": "", "drives": "",
+		"drives[-6].size": "drive5.size", "drives[-4].size": "", "drives.drive7.size": "drive7.size", "drives.other.size": "", "cables[-1].port": "",
 		"cables[0].port": "cables[0].port", "cables[5]": "", "cables": "cables", "ports.e1.up": "ports.e1.up", `ports["e/7"].up`: `ports["e/7"].up`,
 		`labels["a.b/c"]`: `labels["a.b/c"]`, "hosts[1]": "hosts[1]", "hosts[=x]": "hosts",
 		"mode": "mode", "extra.x": "extra.x", "drives[0].colour": "", "": "", "[": "",

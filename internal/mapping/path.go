@@ -183,7 +183,7 @@ func (s step) isIndex() bool { return s.name == "" }
 // parseSteps reads a path as package diff prints it. It stops, with what it
 // has, at an element that is not named by its position.
 func parseSteps(text string) []step {
-	pattern := regexp.MustCompile(`^\.?([-_$0-9A-Za-z]+)|^\[([0-9]+)\]|^\[("(?:[^"\\]|\\.)*")\]`)
+	pattern := regexp.MustCompile(`^\.?([-_$0-9A-Za-z]+)|^\[(-?[0-9]+)\]|^\[("(?:[^"\\]|\\.)*")\]`)
 	var steps []step
 	for text != "" {
 		m := pattern.FindStringSubmatch(text)

@@ -12,6 +12,9 @@ import (
 type update struct {
 	id     string
 	fields []string
+	// options are the settings as the line has them; none where it names a disk
+	// that grew.
+	options []option
 	// shown is the line, fit for people: no secret, nothing long.
 	shown string
 }
@@ -42,9 +45,9 @@ func parseUpdate(line string) (u update, ok bool) {
 		u.shown = clip(printable(line), shownLine)
 		return u, true
 	}
-	options := parseOptions(what)
+	u.options = parseOptions(what)
 	u.shown = updatePrefix + id + ":"
-	for _, o := range options {
+	for _, o := range u.options {
 		u.fields = append(u.fields, o.names()...)
 		u.shown += " -" + o.key + " " + o.shown()
 	}
@@ -80,12 +83,13 @@ func isKey(s string) bool {
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// names are the settings that an option changes.
+// names are the settings that an option changes. What waits for a restart and
+// is reverted stays as it is.
 func (o option) names() []string {
 	switch o.key {
-	case "delete", "revert":
+	case "delete":
 		return strings.FieldsFunc(o.value, func(r rune) bool { return strings.ContainsRune(", ;\x00", r) })
-	case "digest", "skiplock", "force", "background_delay", "import-working-storage", "lock":
+	case "digest", "revert", "skiplock", "force", "background_delay", "import-working-storage", "lock":
 		return nil
 	}
 	return []string{o.key}

@@ -24,6 +24,11 @@ type logEntry struct {
 	pid int64
 	// task tells an entry of the task log.
 	task bool
+	// line is what the cluster log says, and written are the settings that it
+	// tells, as rows of /pending.
+	line    string
+	written []model.Value
+	taskDeed
 }
 
 // maxLog is how many entries of a log are asked for. The cluster log holds
@@ -79,7 +84,8 @@ func (l *look) readClusterLog(ctx context.Context) {
 
 // logLine reads a row of the cluster log.
 func logLine(row model.Value) (logEntry, bool) {
-	u, ok := parseUpdate(row.At("msg").Str())
+	line := row.At("msg").Str()
+	u, ok := parseUpdate(line)
 	at := unixTime(row.At("time").Text())
 	if !ok || at.IsZero() {
 		return logEntry{}, false
@@ -92,7 +98,7 @@ func logLine(row model.Value) (logEntry, bool) {
 	if len(u.fields) == 0 {
 		confidence = model.Likely
 	}
-	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid}
+	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows()}
 	e.Ref, e.Fields = ref(shape.QEMU, u.id), u.fields
 	e.Actor = model.Actor{
 		Name: printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
@@ -110,7 +116,7 @@ func (l *look) readTasks(ctx context.Context, via api, path string) {
 	defer l.mu.Unlock()
 	for _, row := range rows.Items() {
 		if entry, ok := taskEntry(row); ok {
-			l.traces = append(l.traces, entry)
+			l.traces = append(l.traces, entry.all()...)
 		}
 	}
 }
@@ -129,37 +135,30 @@ func taskEntry(row model.Value) (logEntry, bool) {
 	if deed.deed == model.Edited && len(deed.fields) == 0 {
 		confidence = model.Likely
 	}
-	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
+	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskDeed: deed}
 	e.Ref, e.Deed, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
 	e.Actor = model.Actor{Name: printable(u.user), At: u.start, Via: "task log", Evidence: printable(name), Confidence: confidence}
 	return e, true
 }
 
-// A taskDeed is what a type of task does to the guest that it names.
-type taskDeed struct {
-	// kind of the guest; "" where tasks of both kinds are called the same.
-	kind   string
-	deed   model.Deed
-	fields []string
-}
-
-// taskDeeds are the types of tasks that change what is compared. A clone's task
-// names the guest that was copied, and does nothing to it.
-func taskDeeds() map[string]taskDeed {
-	deeds := map[string]taskDeed{"resize": {}, "move_volume": {kind: shape.LXC}}
-	for prefix, kind := range map[string]string{"qm": shape.QEMU, "vz": shape.LXC} {
-		for name, d := range map[string]taskDeed{
-			"create": {deed: model.Created}, "restore": {deed: model.Created}, "destroy": {deed: model.Deleted},
-			"config": {}, "resize": {}, "move": {}, "rollback": {},
-			"template": {fields: []string{"template"}}, "migrate": {fields: []string{"node"}},
-			"start": {fields: []string{"status"}}, "stop": {fields: []string{"status"}}, "shutdown": {fields: []string{"status"}},
-			"suspend": {fields: []string{"status"}}, "resume": {fields: []string{"status"}},
-		} {
-			d.kind = kind
-			deeds[prefix+name] = d
+// all returns the entry with what follows from it: a restored guest may have
+// any other setting than before, and the firewall of a destroyed one goes with
+// it.
+func (e logEntry) all() []logEntry {
+	entries := []logEntry{e}
+	if e.rewrites {
+		edit := e
+		edit.Deed, edit.Actor.Confidence = model.Edited, model.Likely
+		entries = append(entries, edit)
+	}
+	if e.Deed == model.Deleted {
+		for _, kind := range []string{shape.FirewallOptions, shape.FirewallRules} {
+			gone := e
+			gone.Ref = ref(kind, strings.TrimPrefix(e.Kind, Type+"/")+"/"+e.id)
+			entries = append(entries, gone)
 		}
 	}
-	return deeds
+	return entries
 }
 
 // told returns what the logs tell, each deed once, sorted as a snapshot wants
@@ -169,6 +168,9 @@ func (l *look) told() []model.Trace {
 	for i := range entries {
 		if entries[i].Kind == "" {
 			entries[i].Kind = l.kindOf(entries[i].id)
+		}
+		if entries[i].drives {
+			entries[i].Fields = l.drivesOf(entries[i].Ref)
 		}
 	}
 	slices.SortStableFunc(entries, func(a, b logEntry) int {
@@ -181,6 +183,7 @@ func (l *look) told() []model.Trace {
 			lines[e.process()] = e.Actor.At
 		}
 	}
+	entries = l.lasting(withoutManager(entries))
 	var traces []model.Trace
 	for i, e := range entries {
 		// A line of the cluster log that the task's own process wrote says the
@@ -202,21 +205,6 @@ type process struct {
 }
 
 func (e logEntry) process() process { return process{e.Ref, e.node, e.Actor.Name, e.pid} }
-
-// kindOf returns the kind of a guest by its id.
-func (l *look) kindOf(id string) string {
-	if l.isGuest(ref(shape.LXC, id)) {
-		return shape.LXC
-	}
-	return shape.QEMU
-}
-
-func (l *look) isGuest(r model.Ref) bool {
-	_, found := slices.BinarySearchFunc(l.resources, r, func(a model.Resource, b model.Ref) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-	})
-	return found || slices.ContainsFunc(l.unread, func(u model.Unread) bool { return u.Ref == r })
-}
 
 // unsigned says of a kind why nobody may be known to have changed it.
 func (l *look) unsigned(kind string) string {

@@ -1,7 +1,9 @@
 package proxmox
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -135,7 +138,9 @@ func TestTraces(t *testing.T) {
 	server.Create(pvetest.Guest{ID: 499, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "new"}}, "terraform@pve!tf")
 	s := collect(t, server)
 	want := []told{
-		{"lxc", "410", model.Edited, "", "dana@pve", "task log", model.Likely},
+		{"firewall_options", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
+		{"firewall_rules", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
+		{"lxc", "410", model.Edited, "rootfs", "dana@pve", "task log", model.Likely},
 		{"lxc", "411", model.Edited, "node", "root@pam", "task log", model.Exact},
 		{"qemu", "401", model.Edited, "cores", "dana@pve!shell", "cluster log", model.Exact},
 		{"qemu", "401", model.Edited, "scsi0", "dana@pve", "cluster log", model.Exact},
@@ -222,5 +227,107 @@ func TestOldEntriesAreLeftOut(t *testing.T) {
 	}
 	if s := collect(t, server); len(s.Traces) != 2 {
 		t.Errorf("traces %v, want two", s.Traces)
+	}
+}
+
+func TestWhoWroteWhatIsThere(t *testing.T) {
+	t.Parallel()
+	type line struct{ user, text string }
+	for _, tc := range []struct {
+		reason string
+		live   string
+		lines  []line
+		field  string
+		want   string
+	}{
+		{"the line wrote it", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}}, "cores", "a@pve"},
+		{"a file was edited since", `{"cores": 8}`, []line{{"a@pve", "-cores 4"}}, "cores", ""},
+		{"somebody wrote it again", `{"cores": 8}`, []line{{"a@pve", "-cores 4"}, {"b@pve", "-cores 8"}}, "cores", "b@pve"},
+		{"an apply put it back, and then a file was edited", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}, {"tf@pve!x", "-cores 2 -memory 512"}}, "cores", ""},
+		{"it was deleted", `{"cores": 4}`, []line{{"a@pve", "-delete tags,net1"}}, "net1", "a@pve"},
+		{"it was deleted, and is there", `{"net1": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}`, []line{{"a@pve", "-delete net1"}}, "net1", ""},
+		{"a revert writes nothing", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}, {"b@pve", "-revert cores"}}, "cores", "a@pve"},
+		{"in another order, with a new address", `{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=5"}`, []line{{"a@pve", "-net0 tag=5,bridge=vmbr0,model=virtio"}}, "net0", "a@pve"},
+		{"another part of a device", `{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr9"}`, []line{{"a@pve", "-net0 virtio=BC:24:11:00:00:01,bridge=vmbr0"}}, "net0", ""},
+		{"a new disk gets its volume", `{"scsi1": "fast:vm-5-disk-1,size=32G,ssd=1"}`, []line{{"a@pve", "-scsi1 fast:32,ssd=1"}}, "scsi1", "a@pve"},
+		{"a set in another order", `{"tags": "a;b"}`, []line{{"a@pve", "-tags b,a"}}, "tags", "a@pve"},
+		{"a default that is not kept", `{}`, []line{{"a@pve", "-vcpus 0"}}, "vcpus", "a@pve"},
+		{"a masked password", `{"cipassword": "**********"}`, []line{{"a@pve", "-cipassword <hidden>"}}, "cipassword", "a@pve"},
+		{"a text with what looks like a setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
+		{"such a text wrote no setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
+		{"line ends and accents in a text", `{"description": "f\u00fcr\nalle"}`, []line{{"a@pve", `-description f\u00fcr#010alle`}}, "description", "a@pve"},
+		{"a disk grew, by how much does not count", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
+	} {
+		l := &look{shaper: shape.New(model.NewSealer([]byte("k")))}
+		var rows []model.Value
+		var live model.Value
+		if err := live.UnmarshalJSON([]byte(tc.live)); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range live.Fields() {
+			rows = append(rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(f.Name)}, model.Field{Name: "value", Value: f.Value}))
+		}
+		held, _ := l.shaper.Guest(shape.QEMU, rows)
+		l.resources = []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: held}}
+		for i, li := range tc.lines {
+			e, ok := logLine(model.MapOf(
+				model.Field{Name: "msg", Value: model.StringOf("update VM 5: " + li.text)}, model.Field{Name: "user", Value: model.StringOf(li.user)},
+				model.Field{Name: "time", Value: model.StringOf(strconv.Itoa(1790000000 + i))}))
+			if !ok {
+				t.Fatalf("%s: the line is not read", tc.reason)
+			}
+			l.traces = append(l.traces, e)
+		}
+		got := ""
+		for _, tr := range l.told() {
+			if slices.Contains(tr.Fields, tc.field) {
+				got = tr.Actor.Name
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q wrote it, want %q", tc.reason, got, tc.want)
+		}
+	}
+}
+
+func TestWhatTasksTell(t *testing.T) {
+	t.Parallel()
+	task := func(typ string, after int, user string) model.Value {
+		upid := fmt.Sprintf("UPID:pve1:%08X:00000001:%08X:%s:5:%s:", after+1, 0x69a00000+after, typ, user)
+		return model.MapOf(model.Field{Name: "upid", Value: model.StringOf(upid)}, model.Field{Name: "status", Value: model.StringOf("OK")})
+	}
+	for _, tc := range []struct {
+		reason string
+		tasks  []model.Value
+		want   []told
+	}{
+		{"a restored guest has other settings", []model.Value{task("qmrestore", 0, "a@pve")}, []told{
+			{"qemu", "5", model.Created, "", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "", "a@pve", "task log", model.Likely},
+		}},
+		{"one of the disks", []model.Value{task("qmmove", 0, "a@pve")}, []told{{"qemu", "5", model.Edited, "ide2,scsi0", "a@pve", "task log", model.Likely}}},
+		{"a migration", []model.Value{task("qmigrate", 0, "a@pve")}, []told{{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}}},
+		{"the HA manager does what it is asked", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []told{
+			{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact},
+		}},
+		{"it was not asked for that", []model.Value{task("hastart", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []told{
+			{"qemu", "5", model.Edited, "status", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "node", "root@pam", "task log", model.Exact},
+		}},
+		{"nor so long ago", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 2000, "root@pam")}, []told{
+			{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "node", "root@pam", "task log", model.Exact},
+		}},
+	} {
+		drive := model.MapOf(model.Field{Name: "volume", Value: model.StringOf("x")})
+		l := &look{resources: []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: model.MapOf(
+			model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
+		for _, row := range tc.tasks {
+			e, ok := taskEntry(row)
+			if !ok {
+				t.Fatalf("%s: a task is not read", tc.reason)
+			}
+			l.traces = append(l.traces, e.all()...)
+		}
+		if d := cmp.Diff(tc.want, toldOf(model.Snapshot{Traces: l.told()}), cmp.AllowUnexported(told{})); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
+		}
 	}
 }

@@ -57,14 +57,16 @@ type Run struct {
 	// VarFiles, inside the root or absolute, and Vars set variables.
 	VarFiles []string          `mapstructure:"var_files"`
 	Vars     map[string]string `mapstructure:"vars"`
-	// BackendConfig and BackendConfigFiles complete a partial backend block.
+	// BackendConfig and BackendConfigFiles, inside the root or absolute, complete
+	// a partial backend block; without them, what init was told in Dir.
 	BackendConfig      map[string]string `mapstructure:"backend_config"`
-	BackendConfigFiles []string          `mapstructure:"backend_config_files" path:"true"`
+	BackendConfigFiles []string          `mapstructure:"backend_config_files"`
 	// Env sets variables of the program's environment, PassEnv lets driftd's
 	// own through, by name or pattern ("AWS_*"). Nothing else of it is seen.
 	Env     map[string]string `mapstructure:"env"`
 	PassEnv []string          `mapstructure:"pass_env"`
-	// CLIConfigFile is the program's own configuration file.
+	// CLIConfigFile is the program's own configuration file; "" means that in
+	// Home, or an empty one.
 	CLIConfigFile string `mapstructure:"cli_config_file" path:"true"`
 	// Home is the program's home folder, for credential files; "" means an
 	// empty one.
@@ -98,6 +100,11 @@ func (c Config) check(env declared.Env) error {
 	for configuration, source := range c.Providers {
 		if !slices.Contains(env.Governs, source) {
 			return fmt.Errorf("providers: %s: source %q is not governed: name it under governs", configuration, source)
+		}
+	}
+	for _, kind := range c.Unmanaged {
+		if !slices.ContainsFunc(env.Governs, func(source string) bool { return strings.HasPrefix(kind, env.Types[source]+"/") }) {
+			return fmt.Errorf("unmanaged: %q is no kind of a governed source: want one like proxmox/qemu", kind)
 		}
 	}
 	switch c.engine() {

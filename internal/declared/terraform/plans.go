@@ -28,8 +28,8 @@ type plans struct {
 
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
 	p := &plans{loader: l, limiter: limiter}
-	var err error
-	if l.config.Git != "" {
+	err := p.options("", "").Check()
+	if err == nil && l.config.Git != "" {
 		p.repository, err = l.config.Open(filepath.Join(l.env.CacheDir, "git"), l.env.Log)
 	}
 	return p, err
@@ -38,7 +38,7 @@ func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
 // Load implements declared.Loader.
 func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 	if p.repository == nil {
-		return p.plan(ctx, p.config.Dir, workTree(p.config.Dir))
+		return p.plan(ctx, p.options(p.config.Dir, workTree(p.config.Dir)))
 	}
 	var d model.Declaration
 	err := p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) (err error) {
@@ -61,7 +61,9 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 	if err := os.CopyFS(top, c.Files); err != nil {
 		return d, fmt.Errorf("check out %.12s: %w", c.Hash, err)
 	}
-	d, err = p.plan(ctx, filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
+	options := p.options(filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
+	options.Shown = p.config.Root()
+	d, err = p.plan(ctx, options)
 	d.Revision, d.Revised = c.Hash, c.When
 	return d, err
 }
@@ -82,11 +84,12 @@ func workTree(dir string) string {
 
 // plan plans a root, and compares what no governed source has with what the
 // plan's own providers read.
-func (p *plans) plan(ctx context.Context, dir, within string) (model.Declaration, error) {
-	if is, err := IsRoot(dir); !is {
-		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path", dir))
+func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declaration, error) {
+	if is, err := IsRoot(options.Dir); !is {
+		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path",
+			cmp.Or(options.Shown, options.Dir)))
 	}
-	out, err := plan.Run(ctx, p.options(dir, within))
+	out, err := plan.Run(ctx, options)
 	if err != nil {
 		return model.Declaration{}, err
 	}
@@ -97,7 +100,8 @@ func (p *plans) plan(ctx context.Context, dir, within string) (model.Declaration
 	}
 	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Live: own.sorted(), Tally: &t.tally}
-	if !out.Complete {
+	// An instance that was not read is claimed by nobody in a governed source.
+	if !out.Complete || out.Reason != "" && len(p.env.Governs) > 0 {
 		d.Problems = []model.Problem{{Address: p.env.Name, Reason: out.Reason}}
 	}
 	return d, nil
@@ -112,7 +116,7 @@ func (p *plans) options(dir, within string) plan.Options {
 	return plan.Options{Dir: dir, Within: within, Binary: run.Binary, Workspace: run.Workspace, VarFiles: run.VarFiles, Vars: vars,
 		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, PassEnv: run.PassEnv,
 		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
-		MemoryLimit: run.MemoryLimit, CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
+		MemoryLimit: run.MemoryLimit, CacheDir: p.env.CacheDir, SharedDir: p.env.SharedDir, Limiter: p.limiter, Sealer: p.env.Sealer}
 }
 
 // instance claims one instance: on the live resource of a governed source,
@@ -124,7 +128,12 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}
-	if i.Unchecked == "" && i.Deposed == "" && i.Recorded != nil && t.add(&o) == nil {
+	if i.Unchecked != "" {
+		// The plan knows no more than the record; a source may still be compared
+		// with that.
+		o.declared, o.recordOnly, o.pending = nil, true, ""
+	}
+	if i.Deposed == "" && i.Recorded != nil && t.add(&o) == nil {
 		return
 	}
 	t.tally.Resources++
@@ -137,11 +146,14 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 }
 
 // own collects what a plan's providers read of the live side.
-type own struct{ snapshot model.Snapshot }
+type own struct {
+	declaration string
+	snapshot    model.Snapshot
+}
 
 func newOwn(declaration, tool string) *own {
 	source := declared.LiveSource(declaration)
-	return &own{model.Snapshot{Source: source, Version: tool, Kinds: map[string]*model.Kind{},
+	return &own{declaration, model.Snapshot{Source: source, Version: tool, Kinds: map[string]*model.Kind{},
 		Coverage: []model.Coverage{{Source: source, Complete: true}}}}
 }
 
@@ -160,7 +172,7 @@ func (w *own) add(o *object, i *plan.Instance) model.Claim {
 		w.snapshot.Unread = append(w.snapshot.Unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.id},
 			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})
 	}
-	c := model.Claim{Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
+	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
 		Complete: true, Pending: i.Pending, Unchecked: i.Unchecked}
 	if i.Declared != nil {
 		c.Value = *i.Declared

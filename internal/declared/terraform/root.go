@@ -20,10 +20,12 @@ func IsRoot(dir string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look for Terraform files: %w", err)
 	}
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return isConfiguration(e.Name()) }), nil
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return IsConfiguration(e.Name()) }), nil
 }
 
-func isConfiguration(name string) bool {
+// IsConfiguration tells whether a path is that of a file of such a root.
+func IsConfiguration(path string) bool {
+	name := filepath.Base(path)
 	if name == "terragrunt.hcl" || name == "terragrunt.hcl.json" {
 		return true
 	}

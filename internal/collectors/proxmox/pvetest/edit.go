@@ -122,7 +122,8 @@ func (s *Server) Migrate(id int, node, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.cluster.Guest(id)
-	s.task(g, "migrate", user)
+	// The one task of virtual machines that is not called qm….
+	s.taskOf(g.Node, map[string]string{"qemu": "qmigrate", "lxc": "vzmigrate"}[g.Kind], strconv.Itoa(id), user)
 	g.Node = node
 }
 

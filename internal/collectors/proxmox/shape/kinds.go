@@ -108,17 +108,19 @@ func (k kind) severities() []model.SeverityRule {
 		}
 	}
 	if k.why != "" {
-		rules = append(rules, model.SeverityRule{Verdicts: appeared(), Severity: model.High, Reason: k.why})
+		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
+			model.SeverityRule{Verdicts: []model.Verdict{model.Unmanaged}, Severity: model.Medium, Reason: k.why})
 	}
 	return rules
 }
 
 // edited are the verdicts that tell of single fields and are not severe
-// without a reason; appeared those of what somebody made or took away.
+// without a reason; turned those of what is declared and was turned into something
+// else, or taken away. What nobody declares may have been there all along.
 func edited() []model.Verdict {
 	return []model.Verdict{model.Changed, model.Undeclared, model.Disputed}
 }
 
-func appeared() []model.Verdict {
-	return []model.Verdict{model.Unmanaged, model.Missing, model.Conflict, model.Changed, model.Undeclared}
+func turned() []model.Verdict {
+	return []model.Verdict{model.Missing, model.Conflict, model.Changed, model.Undeclared}
 }

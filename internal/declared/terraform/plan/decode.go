@@ -32,9 +32,10 @@ func Decode(r io.Reader) (*Plan, error) {
 		PriorState       *struct {
 			Values *tfjson.StateValues `json:"values"`
 		} `json:"prior_state"`
-		Config  *tfjson.Config             `json:"configuration"`
-		Checks  []tfjson.CheckResultStatic `json:"checks"`
-		Errored bool                       `json:"errored"`
+		Variables map[string]*tfjson.PlanVariable `json:"variables"`
+		Config    *tfjson.Config                  `json:"configuration"`
+		Checks    []tfjson.CheckResultStatic      `json:"checks"`
+		Errored   bool                            `json:"errored"`
 	}
 	dec := json.NewDecoder(r)
 	dec.UseNumber()
@@ -44,7 +45,7 @@ func Decode(r io.Reader) (*Plan, error) {
 	p := &Plan{Errored: raw.Errored, Plan: tfjson.Plan{FormatVersion: raw.FormatVersion,
 		TerraformVersion: raw.TerraformVersion, ResourceDrift: raw.ResourceDrift,
 		ResourceChanges: raw.ResourceChanges, DeferredChanges: raw.DeferredChanges,
-		Config: raw.Config, Checks: raw.Checks}}
+		Variables: raw.Variables, Config: raw.Config, Checks: raw.Checks}}
 	if raw.PriorState != nil {
 		p.PriorState = &tfjson.State{Values: raw.PriorState.Values}
 	}

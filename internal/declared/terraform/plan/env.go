@@ -23,7 +23,7 @@ func reserved(name string) bool {
 func (o Options) Check() error {
 	for name := range o.Env {
 		if reserved(name) {
-			return fmt.Errorf("env: %s is driftd's to set; settings like workspace, cli_config and parallelism speak for it", name)
+			return fmt.Errorf("env: %s is driftd's to set; settings like workspace, cli_config_file and parallelism speak for it", name)
 		}
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return fmt.Errorf("env: %q is no name of a variable", name)
@@ -55,7 +55,7 @@ func matches(pattern, name string) bool {
 }
 
 // environment returns all of the CLI's environment, sorted.
-func (w *work) environment(environ []string) []string {
+func (w *work) environment(cli string, environ []string) []string {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "LANG": "C.UTF-8", "NO_COLOR": "1", "HOME": w.home()}
 	if w.MemoryLimit != "" {
 		env["GOMEMLIMIT"] = w.MemoryLimit
@@ -67,7 +67,7 @@ func (w *work) environment(environ []string) []string {
 		"TMPDIR":              w.tmp,
 		"TF_DATA_DIR":         w.data,
 		"TF_PLUGIN_CACHE_DIR": w.plugins(),
-		"TF_CLI_CONFIG_FILE":  w.cliConfig(),
+		"TF_CLI_CONFIG_FILE":  w.cliConfig(cli),
 		"TF_INPUT":            "0",
 		"TF_IN_AUTOMATION":    "1",
 		"CHECKPOINT_DISABLE":  "1",
@@ -92,27 +92,32 @@ func (w *work) environment(environ []string) []string {
 	return list
 }
 
-// secrets returns the values that the configuration gave the CLI and that may
-// be secret. Addresses and paths are left readable: most errors are about them.
-func (o Options) secrets(environ []string) []string {
+// secrets returns the values that the CLI was given and that may be secret.
+// Addresses and paths are left readable: most errors are about them.
+func (w *work) secrets(environ []string) []string {
 	var found []string
-	add := func(value string) {
-		if !isPlace(value) {
-			found = append(found, value)
-		}
-	}
-	for _, value := range o.given(environ) {
+	add := unlessPlace(func(value string) { found = append(found, value) })
+	for _, value := range w.given(environ) {
 		add(value)
 	}
-	for _, value := range o.Vars {
+	for _, value := range w.Vars {
 		texts(valueOf(value), add)
 	}
-	for name, value := range o.BackendConfig {
+	for name, value := range w.backend {
 		if soundsSecret(name) {
-			found = append(found, value)
+			texts(valueOf(value), func(text string) { found = append(found, text) })
 		}
 	}
 	return found
+}
+
+// unlessPlace leaves out addresses and paths.
+func unlessPlace(found func(string)) func(string) {
+	return func(value string) {
+		if !isPlace(value) {
+			found(value)
+		}
+	}
 }
 
 // isPlace tells a path, and a URL without a user.

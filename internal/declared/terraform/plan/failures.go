@@ -101,7 +101,11 @@ func (r *reader) unmade() {
 		known[withoutKeys(key.address)] = true
 	}
 	for address, c := range r.config {
-		if c.Mode == tfjson.DataResourceMode || known[address] || repeated(r.Plan.Config.RootModule, address) {
+		if c.Mode == tfjson.DataResourceMode || known[address] {
+			continue
+		}
+		if repeated(r.Plan.Config.RootModule, address) {
+			r.unlisted = true
 			continue
 		}
 		r.add(Instance{Address: address, Module: moduleOf(address), Type: c.Type, Name: c.Name,
@@ -157,26 +161,6 @@ func resourcesBelow(m *tfjson.StateModule) []*tfjson.StateResource {
 		list = append(list, resourcesBelow(child)...)
 	}
 	return list
-}
-
-// secrets returns the texts that a plan marks as sensitive.
-func (p *Plan) secrets() []string {
-	var found []string
-	collect := func(values, marked any) {
-		m := &marks{}
-		m.add(marked)
-		m.collect(valueOf(values), func(text string) { found = append(found, text) })
-	}
-	for _, s := range p.recorded() {
-		collect(s.AttributeValues, sensitiveValues(s))
-	}
-	for _, list := range [][]*tfjson.ResourceChange{p.ResourceDrift, p.ResourceChanges} {
-		for _, c := range list {
-			collect(c.Change.Before, c.Change.BeforeSensitive)
-			collect(c.Change.After, c.Change.AfterSensitive)
-		}
-	}
-	return found
 }
 
 // moduleOf returns the module part of an instance's address.

@@ -28,8 +28,8 @@ type mask struct {
 	assigned, named, inURL *regexp.Regexp
 }
 
-func newMask(secrets []string) mask {
-	var pairs []string
+// newMask hides secrets, and renames what comes in pairs.
+func newMask(secrets []string, pairs ...string) mask {
 	// Longer ones first: a secret may hold another.
 	secrets = slices.Clone(secrets)
 	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
@@ -40,8 +40,8 @@ func newMask(secrets []string) mask {
 	}
 	return mask{
 		known:    strings.NewReplacer(pairs...),
-		assigned: regexp.MustCompile(`(?i)((?:passw(?:or)?d|secret|token|api[_-]?key|access[_-]?key|authorization)["']?\s*(?:[:=]|is)\s*["']?(?:bearer\s+|basic\s+)?)[^\s"',;)]+`),
-		named:    regexp.MustCompile(`(?i)((?:passw(?:or)?d|secret|token|key|bearer)\s+["']?)([^\s"',;)]*[0-9][^\s"',;)]*)`),
+		assigned: regexp.MustCompile(`(?i)((?:passw(?:or)?d|secret|token|api[_-]?key|access[_-]?key|authorization)["']?\s*(?:[:=]\s*["']?|is\s+["'])(?:bearer\s+|basic\s+)?)(?:\(secret\)|[^\s"',;)]+)`),
+		named:    regexp.MustCompile(`(?i)((?:passw(?:or)?d|secret|token|key|bearer)\s+(?:is\s+)?["']?)([^\s"',;)]*[0-9][^\s"',;)]*)`),
 		inURL:    regexp.MustCompile(`(://[^\s/:@]*:)[^\s/@]+@`),
 	}
 }

@@ -11,6 +11,8 @@ import (
 type Options struct {
 	// Dir is the root, absolute. It is only read.
 	Dir string
+	// Shown is what stands for Dir in messages; "" for Dir itself.
+	Shown string
 	// Within is the top of the git work tree that Dir lies in: modules are
 	// looked for up to there. "" for none.
 	Within string
@@ -24,7 +26,8 @@ type Options struct {
 	// that JSON has.
 	VarFiles []string
 	Vars     map[string]any
-	// BackendConfig and BackendFiles complete a partial backend configuration.
+	// BackendConfig and BackendFiles complete a partial backend configuration;
+	// without them, what init was told in Dir does.
 	BackendConfig map[string]string
 	BackendFiles  []string
 	// Env is set for the CLI and its providers, and PassEnv names variables of
@@ -32,7 +35,8 @@ type Options struct {
 	// are handed on. Nothing else is.
 	Env     map[string]string
 	PassEnv []string
-	// CLIConfig is the CLI's configuration file; "" stands for an empty one.
+	// CLIConfig is the CLI's configuration file; "" stands for that in Home, or
+	// an empty one.
 	CLIConfig string
 	// Home is HOME of the CLI, for credential files; "" stands for an empty
 	// folder.
@@ -40,13 +44,14 @@ type Options struct {
 	// Parallelism is the CLI's own; 0 leaves its default.
 	Parallelism int
 	// Timeout bounds one reading: copy, init, plan and show; 0 stands for 15
-	// minutes. Grace is what of it the CLI has to stop by itself.
+	// minutes. Grace is how long after it the CLI may take to stop by itself.
 	Timeout, Grace time.Duration
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.
 	MemoryLimit string
-	// CacheDir is a folder of ours: private copies, provider caches.
-	CacheDir string
+	// CacheDir is a folder of ours, for private copies; SharedDir one that other
+	// roots share, for providers and their schemas. "" stands for CacheDir.
+	CacheDir, SharedDir string
 	// Limiter is shared by all roots.
 	Limiter *Limiter
 	Sealer  model.Sealer
@@ -54,9 +59,11 @@ type Options struct {
 
 const (
 	defaultTimeout = 15 * time.Minute
-	defaultGrace   = 10 * time.Second
+	defaultGrace   = 3 * time.Second
 )
 
 func (o Options) timeout() time.Duration { return cmp.Or(o.Timeout, defaultTimeout) }
+
+func (o Options) shared() string { return cmp.Or(o.SharedDir, o.CacheDir) }
 
 func (o Options) grace() time.Duration { return cmp.Or(o.Grace, defaultGrace) }

@@ -283,3 +283,48 @@ func FuzzSchemas(f *testing.F) {
 		Read(Input{Plan: p, Schemas: s}, sealer())
 	})
 }
+
+// TestConfiguredSecrets hides what only variables and provider configurations
+// hold, which no resource marks.
+func TestConfiguredSecrets(t *testing.T) {
+	t.Parallel()
+	p := decoded(t, object{
+		"errored":     true,
+		"prior_state": priorState(stateResource("lab_server.bad", object{"id": "b"}, nil)),
+		"variables":   object{"pin": object{"value": "pin-1"}, "login": object{"value": "login-1"}, "region": object{"value": "north"}},
+		"configuration": object{
+			"provider_config": object{"lab": object{"name": "lab", "expressions": object{
+				"token": constant("token-1"), "endpoint": constant("lab.example.org"),
+				"password": object{"references": []any{"var.login"}}}}},
+			"root_module": object{"variables": object{"pin": object{"sensitive": true}, "login": object{}, "region": object{}}},
+		},
+	})
+	r := Read(Input{Plan: p, Schemas: schemas(t, p), Diagnostics: []Diagnostic{
+		{Address: "lab_server.bad", Summary: "no luck", Detail: "pin-1, login-1, token-1 at lab.example.org in north"}}}, sealer())
+	if want := "no luck: (secret), (secret), (secret) at lab.example.org in north"; r.Instances[0].Unchecked != want {
+		t.Errorf("got %s, want %s", r.Instances[0].Unchecked, want)
+	}
+}
+
+// TestTold calls a partial plan complete when its instances say all that failed.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	bad := Diagnostic{Address: "lab_server.bad", Summary: "Read failed"}
+	many := object{"address": "lab_server.many", "mode": "managed", "type": "lab_server", "name": "many", "count_expression": constant(0)}
+	for name, c := range map[string]struct {
+		failed   []Diagnostic
+		declared []any
+		want     bool
+	}{
+		"an instance":               {failed: []Diagnostic{bad}, want: true},
+		"a data source, too":        {failed: []Diagnostic{bad, {Address: "data.lab_lookup.a"}}},
+		"nobody says what":          {},
+		"instances nobody knows of": {failed: []Diagnostic{bad}, declared: []any{many}},
+	} {
+		p := decoded(t, object{"errored": true, "prior_state": priorState(stateResource("lab_server.bad", object{"id": "b"}, nil)),
+			"configuration": object{"root_module": object{"resources": c.declared}}})
+		if r := Read(Input{Plan: p, Schemas: schemas(t, p), Diagnostics: c.failed}, sealer()); r.Complete != c.want || r.Reason == "" {
+			t.Errorf("%s: complete %t, reason %q", name, r.Complete, r.Reason)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func Read(in Input, sealer model.Sealer) Result {
 	})
 	res := Result{Version: in.Plan.TerraformVersion, Complete: !in.Plan.Errored, Instances: r.instances}
 	if in.Plan.Errored {
-		res.Reason = r.failures.summary()
+		res.Complete, res.Reason = r.told(), r.failures.summary()
 	}
 	return res
 }
@@ -82,6 +82,8 @@ type reader struct {
 	failures  failures
 	seen      map[objectKey]bool
 	instances []Instance
+	// unlisted tells that there may be instances that no plan or record knows.
+	unlisted bool
 }
 
 func newReader(in Input, sealer model.Sealer) *reader {
@@ -94,6 +96,19 @@ func newReader(in Input, sealer model.Sealer) *reader {
 	}
 	r.failures = newFailures(in)
 	return r
+}
+
+// told tells whether the instances of a partial plan say all that failed: each
+// error is one of theirs, and none is missing.
+func (r *reader) told() bool {
+	unchecked := map[string]bool{}
+	for i := range r.instances {
+		if r.instances[i].Unchecked != "" {
+			unchecked[r.instances[i].Address] = true
+		}
+	}
+	return len(r.failures) > 0 && !r.unlisted &&
+		!slices.ContainsFunc(r.failures, func(d Diagnostic) bool { return !unchecked[d.Address] })
 }
 
 func (r *reader) add(i Instance) {

@@ -207,6 +207,11 @@ func TestVerdicts(t *testing.T) {
 			change: change(web, "no-op", with("mode", "manual"), with("mode", "manual"), nil),
 			want:   []string{"changed mode: declared auto, recorded auto, live manual"},
 		},
+		"left to the provider, filled in by hand": {
+			drift:  change(web, "update", with("extra", nil), with("extra", []any{"x"}), nil),
+			change: change(web, "no-op", with("extra", []any{"x"}), with("extra", []any{"x"}), nil),
+			want:   []string{`changed extra: declared -, recorded -, live ["x"]`},
+		},
 		"known after apply": {
 			reason: "an update makes providers call their own attributes unknown",
 			drift:  change(web, "update", with(), with("size", 8), nil),

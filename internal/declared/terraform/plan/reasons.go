@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,14 +26,17 @@ func hints() []hint {
 		{[]string{"Inconsistent dependency lock file", "dependency lock file", "Provider dependency changes detected",
 			"does not match any of the checksums", "incorrect package checksum"},
 			"run init in the root and commit .terraform.lock.hcl; it must hold this platform, too (providers lock -platform=linux_amd64)"},
-		{[]string{"Failed to query available provider packages", "Failed to install provider", "Could not retrieve the list of available versions"},
-			"the provider cannot be had: look at network, proxy variables (pass_env) and cli_config, which may name a mirror"},
+		{[]string{"Failed to query available provider packages", "Failed to resolve provider packages", "Failed to install provider", "Could not retrieve the list of available versions"},
+			"the provider cannot be had: look at network, proxy variables (pass_env) and cli_config_file, which may name a mirror"},
 		{[]string{"Failed to download module", "Could not download module", "Unreadable module", "Module not found",
 			"Failed to query module", "Unresolvable module", "Error accessing remote module registry"},
 			"the source of a module is gone, or credentials for it are missing: see home and pass_env"},
 		{[]string{"No value for required variable", "Value for undeclared variable"}, "set vars or var_files"},
-		{[]string{"Backend initialization required", "Missing required argument", "Invalid backend configuration"},
+		{[]string{"Backend initialization required", "Missing required argument", "Invalid backend configuration", `backend "`},
 			"complete the backend by backend_config"},
+		{[]string{"encrypted and can not be read"}, "name the key: TF_ENCRYPTION under env or pass_env, or an encryption block"},
+		{[]string{"Unsupported state file format", "does not support state version"},
+			"the state is broken, or another version of the CLI wrote it: name a binary that fits"},
 		{[]string{"backend", "Failed to get existing workspaces", "Error loading state", "Failed to load state", "Error refreshing state", "error loading the remote state"},
 			"the backend does not answer as it should: look at its address, credentials (pass_env, env) and network"},
 		{[]string{"Workspace \"", "workspace "}, "name a workspace that exists"},
@@ -63,7 +67,10 @@ func (w *work) explain(stage string, err error, reported []Diagnostic, mask mask
 	reported = withoutPreface(reported)
 	whole := reported[0].Summary + "\n" + reported[0].Detail
 	text := mask.hide(failures(reported).summary())
-	if required := rootdir.Scan(w.root).Required; strings.Contains(whole, "Core version") && len(required) > 0 {
+	required := rootdir.Scan(w.root).Required
+	slices.Sort(required)
+	required = slices.Compact(required)
+	if misfit := strings.Contains(whole, "Core version") || strings.Contains(whole, "not compatible with OpenTofu"); misfit && len(required) > 0 {
 		return &failure{stage, fmt.Sprintf("the root requires version %s, and this is %s: name a binary that fits",
 			strings.Join(required, ", "), ownVersion(whole))}
 	}
@@ -89,7 +96,8 @@ func withoutPreface(reported []Diagnostic) []Diagnostic {
 func ownVersion(complaint string) string {
 	fields := strings.Fields(complaint)
 	for i, word := range fields[1:] {
-		if fields[i] == "version" && word != "" && word[0] >= '0' && word[0] <= '9' {
+		word = strings.TrimPrefix(word, "v")
+		if (fields[i] == "version" || fields[i] == "OpenTofu") && word != "" && word[0] >= '0' && word[0] <= '9' {
 			return strings.TrimRight(word, ".,")
 		}
 	}

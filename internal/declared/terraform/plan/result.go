@@ -9,7 +9,7 @@ type Result struct {
 	// Version is the version of the program that made the plan ("1.12.6").
 	Version string
 	// Complete tells that every instance of the root is in Instances, each
-	// either compared or with its reason; Reason says what is missing.
+	// either compared or with its reason. Reason says what failed, if anything.
 	Complete bool
 	Reason   string
 	// Instances are sorted by address, deposed objects after the current one.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
@@ -67,8 +66,13 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 	if err := w.copyRoot(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
+	if !terragrunt {
+		if err := w.completeBackend(); err != nil {
+			return Output{}, err
+		}
+	}
 	environ := os.Environ()
-	r := &runner{work: w, cli: cli, env: w.environment(environ), mask: newMask(w.secrets(environ))}
+	r := &runner{work: w, cli: cli, env: w.environment(cli, environ), mask: newMask(w.secrets(environ), w.places()...)}
 	if err := r.initialize(ctx); err != nil {
 		return Output{}, err
 	}
@@ -88,6 +92,13 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 	}
 	res := Read(in, w.Sealer)
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version)}, nil
+}
+
+// places returns where private folders lie and what stands for them in
+// messages: their names are random, and mean nothing to anybody.
+func (w *work) places() []string {
+	shown := cmp.Or(w.Shown, w.Dir)
+	return []string{w.root, shown, w.Dir, shown, w.dir, "…", w.tmp, "…"}
 }
 
 // A runner runs the CLI in one work folder.
@@ -111,9 +122,9 @@ func (r *runner) initialize(ctx context.Context) error {
 		return fmt.Errorf("init: %w", err)
 	}
 	defer leave()
-	gate, err := lockFile(filepath.Join(r.CacheDir, "plugins.lock"), syscall.LOCK_EX)
+	gate, err := waitForLock(ctx, r.plugins()+".lock")
 	if err != nil {
-		return err
+		return fmt.Errorf("init: wait for another: %w", err)
 	}
 	defer release(gate)
 	args := []string{"init", "-input=false", "-no-color", "-lock=false"}
@@ -138,7 +149,7 @@ func (r *runner) backendArgs() []string {
 	for _, path := range r.BackendFiles {
 		args = append(args, "-backend-config="+r.inCopy(path))
 	}
-	if len(r.BackendConfig) > 0 {
+	if len(r.backend) > 0 {
 		args = append(args, "-backend-config="+filepath.Join(r.dir, "backend.json"))
 	}
 	if rootdir.Scan(r.root).Backend == "pg" {

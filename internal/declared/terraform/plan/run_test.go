@@ -109,6 +109,25 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// TestShortTmp gives the CLI a TMPDIR in which sockets can be made, however long
+// the path of state_dir is, and takes it away again.
+func TestShortTmp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	s.options.CacheDir = filepath.Join(s.options.CacheDir, strings.Repeat("long", 20))
+	if _, err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(s.fake.text("env"), "\nTMPDIR=")
+	tmp, _, _ := strings.Cut(rest, "\n")
+	if !strings.HasPrefix(filepath.Base(tmp), "driftd-") {
+		t.Errorf("TMPDIR is %s, want a link", tmp)
+	}
+	if _, err := os.Lstat(tmp); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left behind: %v", tmp, err)
+	}
+}
+
 func TestReservedEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"TF_DATA_DIR", "TF_CLI_ARGS_plan", "TF_WORKSPACE", "A=B", ""} {
@@ -161,6 +180,32 @@ func TestInterrupted(t *testing.T) {
 		if left := s.left(); len(left) != 0 {
 			t.Errorf("left behind: %v", left)
 		}
+	}
+}
+
+// TestSharedDir keeps what roots share apart from their copies, and gives up in
+// time when another process initializes.
+func TestSharedDir(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, map[string]string{".terraform.lock.hcl": "locked"})
+	s.options.SharedDir = filepath.Join(s.root, "..", "..", "shared")
+	if _, err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(s.fake.text("env"), "TF_PLUGIN_CACHE_DIR="+filepath.Join(s.options.SharedDir, "plugins")+"\n") {
+		t.Errorf("the plugin cache lies elsewhere: %s", s.fake.text("env"))
+	}
+	if kept, err := os.ReadDir(filepath.Join(s.options.SharedDir, "schemas")); err != nil || len(kept) != 1 {
+		t.Errorf("schemas: got %v, %v", kept, err)
+	}
+	held, err := lockFile(filepath.Join(s.options.SharedDir, "plugins.lock"), syscall.LOCK_EX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release(held)
+	s.options.Timeout = 200 * time.Millisecond
+	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), "not done after 200ms") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -315,7 +360,7 @@ func TestPartialRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Complete || len(out.Instances) != 1 || out.Instances[0].Unchecked != "refused: (secret)" {
+	if out.Reason == "" || len(out.Instances) != 1 || out.Instances[0].Unchecked != "refused: (secret)" {
 		t.Errorf("got %+v", out)
 	}
 }

@@ -68,9 +68,10 @@ func (n sides) areMaps() bool {
 	return maps > 0 && others == 0
 }
 
-// areAligned tells whether all sides that are there are lists of one length.
+// areAligned tells whether all sides that are there are lists of one length. A
+// list that appeared or vanished outside is compared as a whole.
 func (n sides) areAligned() bool {
-	length, aligned := -1, true
+	length, aligned := -1, n.r.IsNull() == n.l.IsNull()
 	n.each(func(v model.Value) {
 		aligned = aligned && v.Kind() == model.List && (length < 0 || length == len(v.Items()))
 		length = len(v.Items())

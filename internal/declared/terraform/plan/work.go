@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
@@ -27,7 +29,9 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
-	lock      *os.File
+	// backend completes the backend block.
+	backend map[string]any
+	lock    *os.File
 }
 
 // begin makes a work folder, and removes what killed processes left.
@@ -66,18 +70,18 @@ func (w *work) furnish() error {
 			return fmt.Errorf("make work folder: %w", err)
 		}
 	}
+	if err := w.shortenTmp(); err != nil {
+		return err
+	}
 	if err := os.WriteFile(filepath.Join(w.dir, "cli.tfrc"), nil, 0o600); err != nil {
 		return fmt.Errorf("make work folder: %w", err)
 	}
 	// Values go by file: arguments are for everybody on the machine to read.
-	if err := w.writeJSON("driftd.tfvars.json", w.Vars, len(w.Vars)); err != nil {
-		return err
-	}
-	return w.writeJSON("backend.json", w.BackendConfig, len(w.BackendConfig))
+	return w.writeJSON("driftd.tfvars.json", w.Vars)
 }
 
-func (w *work) writeJSON(name string, content any, entries int) error {
-	if entries == 0 {
+func (w *work) writeJSON(name string, content map[string]any) error {
+	if len(content) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(content)
@@ -92,11 +96,11 @@ func (w *work) writeJSON(name string, content any, entries int) error {
 
 // end removes the folder. It is called once.
 func (w *work) end() error {
-	err := os.RemoveAll(w.dir)
+	err := errors.Join(removeTmpLink(w.dir), os.RemoveAll(w.dir))
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
-func (w *work) plugins() string { return filepath.Join(w.CacheDir, "plugins") }
+func (w *work) plugins() string { return filepath.Join(w.shared(), "plugins") }
 
 func (w *work) home() string {
 	if w.Home != "" {
@@ -105,9 +109,20 @@ func (w *work) home() string {
 	return filepath.Join(w.dir, "home")
 }
 
-func (w *work) cliConfig() string {
+// cliConfig returns the CLI's configuration file: the one that is named, or
+// that of the home that is named, or an empty one.
+func (w *work) cliConfig(cli string) string {
 	if w.CLIConfig != "" {
 		return w.CLIConfig
+	}
+	names := []string{".terraformrc"}
+	if strings.HasPrefix(filepath.Base(cli), "tofu") {
+		names = []string{".tofurc", ".terraformrc"}
+	}
+	for _, name := range names {
+		if file := filepath.Join(w.Home, name); w.Home != "" && isFile(file) {
+			return file
+		}
 	}
 	return filepath.Join(w.dir, "cli.tfrc")
 }
@@ -115,13 +130,13 @@ func (w *work) cliConfig() string {
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Except: w.CacheDir,
-		Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
+		Stateless: rootdir.Scan(w.Dir).Backend != "", Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
 	if err != nil {
 		return err
 	}
 	w.root = root
 	if !whole && !rootdir.IsRoot(root) {
-		return fmt.Errorf("%s holds no configuration (*.tf)", w.Dir)
+		return fmt.Errorf("%s holds no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
 	}
 	return nil
 }
@@ -136,6 +151,24 @@ func lockFile(path string, how int) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
 	return f, nil
+}
+
+// lockPoll is how often a lock is tried that another process holds.
+const lockPoll = 100 * time.Millisecond
+
+// waitForLock takes a lock that another process may hold for minutes.
+func waitForLock(ctx context.Context, path string) (*os.File, error) {
+	for {
+		f, err := lockFile(path, syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPoll):
+		}
+	}
 }
 
 // release gives a lock back. Closing cannot fail in a way that keeps it.
@@ -158,7 +191,7 @@ func sweep(all string) error {
 		}
 		dir := strings.TrimSuffix(path, ".lock")
 		killUsers(filepath.Join(dir, "data"))
-		if err := errors.Join(os.RemoveAll(dir), os.Remove(path), lock.Close()); err != nil {
+		if err := errors.Join(removeTmpLink(dir), os.RemoveAll(dir), os.Remove(path), lock.Close()); err != nil {
 			return fmt.Errorf("remove an old work folder: %w", err)
 		}
 	}

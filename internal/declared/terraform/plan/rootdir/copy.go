@@ -30,9 +30,12 @@ type Source struct {
 	// repository), "" for none. Whole tells to copy all of it.
 	Within string
 	Whole  bool
-	// Except is a folder that is left out: driftd's own.
-	Except string
-	Limits Limits
+	// Except is a folder that is left out: driftd's own. Stateless leaves out the
+	// states of a root that has no backend block, for one that has: init would
+	// take them for what is to be migrated.
+	Except    string
+	Stateless bool
+	Limits    Limits
 }
 
 // Copy copies a root, and what its modules need beside it, into the folder to,
@@ -49,7 +52,10 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 	s.Root = root
 	wanted := s.wanted()
 	base := commonFolder(wanted)
-	c := copier{limits: s.Limits, except: s.Except, done: map[string]bool{}}
+	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}}
+	if s.Stateless {
+		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
+	}
 	for _, path := range wanted {
 		if err := c.copy(ctx, path, filepath.Join(to, strings.TrimPrefix(path, base)), 0); err != nil {
 			return "", err
@@ -148,13 +154,16 @@ const maxDepth = 64
 
 type copier struct {
 	limits Limits
-	except string
+	except []string
+	// inside are the folders that are being copied: a link back to one of them
+	// leads in a circle, and is left out.
+	inside []string
 	done   map[string]bool
 }
 
 // copy copies a file or folder.
 func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
-	if c.done[to] || from == c.except {
+	if c.done[to] || slices.Contains(c.except, from) {
 		return nil
 	}
 	c.done[to] = true
@@ -182,6 +191,15 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 	if err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}
+	place, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return fmt.Errorf("copy root: %w", err)
+	}
+	if slices.Contains(c.inside, place) {
+		return nil
+	}
+	c.inside = append(c.inside, place)
+	defer func() { c.inside = c.inside[:len(c.inside)-1] }()
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}

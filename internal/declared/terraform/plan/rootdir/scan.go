@@ -24,7 +24,10 @@ type Module struct {
 	// Dir is the folder.
 	Dir string
 	// Backend is the type of the backend ("s3", "cloud"), "" for none.
-	Backend string
+	// BackendSets are the attributes that its block sets, with their texts; ""
+	// stands for what is no constant text.
+	Backend     string
+	BackendSets map[string]string
 	// Required are the version constraints on the CLI.
 	Required []string
 	// Ignored tells, by resource ("lab_server.web"), what ignore_changes lists.
@@ -122,9 +125,16 @@ func (m *Module) readSettings(body hcl.Body) {
 		}
 	}
 	for _, block := range content.Blocks {
-		m.Backend = block.Type
+		m.Backend, m.BackendSets = block.Type, map[string]string{}
 		if len(block.Labels) > 0 {
 			m.Backend = block.Labels[0]
+		}
+		attributes, _ := block.Body.JustAttributes()
+		for name, a := range attributes {
+			m.BackendSets[name] = ""
+			if v, diags := a.Expr.Value(nil); !diags.HasErrors() && isText(v) {
+				m.BackendSets[name] = v.AsString()
+			}
 		}
 	}
 }

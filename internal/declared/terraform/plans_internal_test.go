@@ -1,0 +1,69 @@
+package terraform
+
+import (
+	"testing"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestInstancesOfAPlan(t *testing.T) {
+	t.Parallel()
+	tables, err := mapping.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := func(comment string) *model.Value {
+		v := model.MapOf(model.Field{Name: "pool_id", Value: model.StringOf("blue")}, model.Field{Name: "comment", Value: model.StringOf(comment)})
+		return &v
+	}
+	instance := plan.Instance{Address: "proxmox_virtual_environment_pool.blue", Type: "proxmox_virtual_environment_pool", Name: "blue",
+		Provider: "registry.opentofu.org/bpg/proxmox", Declared: attributes("b"), Recorded: attributes("a"), Live: attributes("c"), LiveRead: true}
+	tests := []struct {
+		reason                string
+		governs               string
+		change                func(*plan.Instance)
+		source, kind          string
+		declared, recorded    bool
+		recordOnly, unchecked bool
+		live                  int
+	}{
+		{"a governed source has it", "pve", func(*plan.Instance) {}, "pve", "proxmox/pool", true, true, false, false, 0},
+		{"no source is governed: the provider's own reading counts", "", func(*plan.Instance) {},
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1},
+		{"the provider failed, the source did not: the record is compared", "pve", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live = "boom", nil, nil },
+			"pve", "proxmox/pool", true, false, true, false, 0},
+		{"the provider failed, and nothing else reads it", "", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live, i.LiveRead = "boom", nil, nil, false },
+			"plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0},
+		{"not made yet, so that nothing is known of it elsewhere", "pve", func(i *plan.Instance) { i.Recorded, i.Live, i.Pending = nil, nil, "to be made" },
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, false, false, false, 0},
+		{"a deposed object is the plan's own", "pve", func(i *plan.Instance) { i.Deposed = "0a1b" },
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			t.Parallel()
+			env := declared.Env{Name: "root", Types: map[string]string{"pve": "proxmox"}, Sealer: model.NewSealer([]byte("key"))}
+			if test.governs != "" {
+				env.Governs = []string{test.governs}
+			}
+			i := instance
+			test.change(&i)
+			p := &plans{loader: &loader{env: env, tables: tables}}
+			translator, own := newTranslator(env, tables, nil), newOwn("root", "OpenTofu 1.12.6")
+			p.instance(translator, own, &i)
+			c := translator.claims[0]
+			if c.Source != test.source || c.Kind != test.kind || c.Declaration != "root" {
+				t.Errorf("claimed %s in %s by %q", c.Kind, c.Source, c.Declaration)
+			}
+			if c.Value.IsNull() == test.declared || (c.Recorded != nil) != test.recorded || c.RecordOnly != test.recordOnly || (c.Unchecked != "") != test.unchecked {
+				t.Errorf("claim %+v", c)
+			}
+			if n := len(own.snapshot.Resources); n != test.live {
+				t.Errorf("%d live resources of its own, want %d", n, test.live)
+			}
+		})
+	}
+}
