@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/driftd/driftd/internal/cli"
@@ -14,14 +13,7 @@ import (
 // Set by the linker.
 var version, commit, date = "devel", "", ""
 
-// gcPercent trades a little time for memory, where GOGC does not say otherwise:
-// driftd lives beside other programs, and waits for others most of the time.
-const gcPercent = 40
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Run(ctx, cli.Build{Version: version, Commit: commit, Date: date}, os.Args[1:],
 		cli.Streams{Out: os.Stdout, Err: os.Stderr})
