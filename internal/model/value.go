@@ -198,13 +198,14 @@ func (v Value) At(names ...string) Value {
 
 // With returns a copy of map v in which name holds field.
 func (v Value) With(name string, field Value) Value {
-	fields := slices.Clone(v.Fields())
-	i := sort.Search(len(fields), func(i int) bool { return fields[i].Name >= name })
-	if i < len(fields) && fields[i].Name == name {
-		fields[i].Value = field
-	} else {
-		fields = slices.Insert(fields, i, Field{name, field})
+	old := v.Fields()
+	i := sort.Search(len(old), func(i int) bool { return old[i].Name >= name })
+	after := i
+	if i < len(old) && old[i].Name == name {
+		after++
 	}
+	fields := make([]Field, 0, i+1+len(old)-after)
+	fields = append(append(append(fields, old[:i]...), Field{name, field}), old[after:]...)
 	return Value{kind: Map, node: &node{fields: fields}}
 }
 

@@ -135,7 +135,11 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 
 // join adds what another translator made.
 func (t *translator) join(part *translator) {
-	t.claims = append(t.claims, part.claims...)
+	if len(t.claims) == 0 {
+		t.claims = part.claims
+	} else {
+		t.claims = append(t.claims, part.claims...)
+	}
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared
 	t.tally.Without += part.tally.Without
