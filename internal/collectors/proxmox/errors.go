@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -136,6 +137,8 @@ func accessHint(err error) string {
 	switch {
 	case errors.As(err, &other):
 		return "if the certificate was renewed, set fingerprint to the new one after you compared it on the node (pvenode cert info)"
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return "correct the path, and let driftd read the file"
 	case errors.As(err, &answer):
 		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
 	}

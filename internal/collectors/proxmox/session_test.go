@@ -46,7 +46,7 @@ func TestTrust(t *testing.T) {
 		{"by nobody", func(*Config) {}, "set ca_file to a copy"},
 		{"another fingerprint", func(c *Config) { c.Fingerprint = strings.Repeat("00:", 31) + "00" }, "the server's certificate has the fingerprint " + colons(sum[:])},
 		{"no certificate in the file", func(c *Config) { c.CAFile = empty }, "holds no certificate"},
-		{"no such file", func(c *Config) { c.CAFile = empty + ".gone" }, "read ca_file"},
+		{"no such file", func(c *Config) { c.CAFile = empty + ".gone" }, "correct the path"},
 	} {
 		config := testConfig(t, server.URL)
 		tc.change(&config)
