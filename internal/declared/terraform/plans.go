@@ -95,13 +95,13 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declarati
 	}
 	t := newTranslator(p.env, p.tables, p.config.Providers)
 	own := newOwn(p.env.Name, out.Tool)
+	complete := out.Complete
 	for i := range out.Instances {
-		p.instance(t, own, &out.Instances[i])
+		complete = p.instance(t, own, &out.Instances[i]) && complete
 	}
 	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Live: own.sorted(), Tally: &t.tally}
-	// An instance that was not read is claimed by nobody in a governed source.
-	if !out.Complete || out.Reason != "" && len(p.env.Governs) > 0 {
+	if !complete {
 		d.Problems = []model.Problem{{Address: p.env.Name, Reason: out.Reason}}
 	}
 	return d, nil
@@ -120,8 +120,9 @@ func (p *plans) options(dir, within string) plan.Options {
 }
 
 // instance claims one instance: on the live resource of a governed source,
-// where a table knows it, or else on what the plan's provider read.
-func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
+// where a table knows it, or else on what the plan's provider read. It returns
+// false when a governed source may hold it, nobody knows as what.
+func (p *plans) instance(t *translator, own *own, i *plan.Instance) (known bool) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: provider,
 		declared: i.Declared, recorded: i.Recorded, pending: i.Pending}
@@ -133,8 +134,16 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 		// with that.
 		o.declared, o.recordOnly, o.pending = nil, true, ""
 	}
-	if i.Deposed == "" && i.Recorded != nil && t.add(&o) == nil {
-		return
+	known = true
+	if i.Deposed == "" && i.Recorded != nil {
+		err := t.add(&o)
+		if err == nil {
+			if i.Unchecked != "" { // What is declared was not compared.
+				t.claims = append(t.claims, own.add(&o, i))
+			}
+			return true
+		}
+		known = i.Unchecked == "" || nowhere(err)
 	}
 	t.tally.Resources++
 	if i.Unchecked == "" {
@@ -143,6 +152,7 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 		t.tally.Unchecked++
 	}
 	t.claims = append(t.claims, own.add(&o, i))
+	return known
 }
 
 // own collects what a plan's providers read of the live side.

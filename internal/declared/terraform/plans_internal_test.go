@@ -29,18 +29,23 @@ func TestInstancesOfAPlan(t *testing.T) {
 		declared, recorded    bool
 		recordOnly, unchecked bool
 		live                  int
+		unknown               bool
 	}{
-		{"a governed source has it", "pve", func(*plan.Instance) {}, "pve", "proxmox/pool", true, true, false, false, 0},
+		{"a governed source has it", "pve", func(*plan.Instance) {}, "pve", "proxmox/pool", true, true, false, false, 0, false},
 		{"no source is governed: the provider's own reading counts", "", func(*plan.Instance) {},
-			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1},
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1, false},
 		{"the provider failed, the source did not: the record is compared", "pve", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live = "boom", nil, nil },
-			"pve", "proxmox/pool", true, false, true, false, 0},
+			"pve", "proxmox/pool", true, false, true, false, 0, false},
 		{"the provider failed, and nothing else reads it", "", func(i *plan.Instance) { i.Unchecked, i.Declared, i.Live, i.LiveRead = "boom", nil, nil, false },
-			"plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0},
+			"plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0, false},
+		{"the provider failed, and nobody knows which live resource it is", "pve", func(i *plan.Instance) {
+			nothing := model.MapOf()
+			i.Unchecked, i.Declared, i.Recorded, i.Live, i.LiveRead = "boom", nil, &nothing, nil, false
+		}, "plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0, true},
 		{"not made yet, so that nothing is known of it elsewhere", "pve", func(i *plan.Instance) { i.Recorded, i.Live, i.Pending = nil, nil, "to be made" },
-			"plan:root", "terraform/proxmox_virtual_environment_pool", true, false, false, false, 0},
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, false, false, false, 0, false},
 		{"a deposed object is the plan's own", "pve", func(i *plan.Instance) { i.Deposed = "0a1b" },
-			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1},
+			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -53,8 +58,13 @@ func TestInstancesOfAPlan(t *testing.T) {
 			test.change(&i)
 			p := &plans{loader: &loader{env: env, tables: tables}}
 			translator, own := newTranslator(env, tables, nil), newOwn("root", "OpenTofu 1.12.6")
-			p.instance(translator, own, &i)
+			if known := p.instance(translator, own, &i); known == test.unknown {
+				t.Errorf("known %t", known)
+			}
 			c := translator.claims[0]
+			if last := translator.claims[len(translator.claims)-1]; (last.Unchecked != "") != (i.Unchecked != "") {
+				t.Errorf("that the plan failed is said by %+v", last)
+			}
 			if c.Source != test.source || c.Kind != test.kind || c.Declaration != "root" {
 				t.Errorf("claimed %s in %s by %q", c.Kind, c.Source, c.Declaration)
 			}

@@ -54,10 +54,17 @@ func newTranslator(env declared.Env, tables *mapping.Tables, providers map[strin
 
 var (
 	// errUnmapped says that no table speaks of a type, errNoLiveSide that
-	// nothing live stands for it.
+	// nothing live stands for it, errNoSource that no governed source has such.
 	errUnmapped   = errors.New("no mapping table speaks of type")
 	errNoLiveSide = errors.New("no live side")
+	errNoSource   = errors.New("no source")
 )
+
+// nowhere tells, of an error of add, that no governed source can hold the
+// object.
+func nowhere(err error) bool {
+	return errors.Is(err, errUnmapped) || errors.Is(err, errNoLiveSide) || errors.Is(err, errNoSource)
+}
 
 // add makes a claim of an object on the live resource that it stands for. It
 // makes none, and says why, when no governed source has that; a plan may know
@@ -135,7 +142,7 @@ func (t *translator) source(kind, configuration string) (string, error) {
 	fits := slices.DeleteFunc(slices.Clone(t.env.Governs), func(s string) bool { return t.env.Types[s] != typ })
 	switch len(fits) {
 	case 0:
-		return "", fmt.Errorf("no source of type %s is governed: add one, and name it under governs", typ)
+		return "", fmt.Errorf("%w of type %s is governed: add one, and name it under governs", errNoSource, typ)
 	case 1:
 		return fits[0], nil
 	}
