@@ -95,15 +95,14 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declarati
 	}
 	t := newTranslator(p.env, p.tables, p.config.Providers)
 	own := newOwn(p.env.Name, out.Tool)
-	complete := out.Complete
+	if !out.Complete {
+		t.problems = append(t.problems, model.Problem{Address: p.env.Name, Reason: out.Reason})
+	}
 	for i := range out.Instances {
-		complete = p.instance(t, own, &out.Instances[i]) && complete
+		p.instance(t, own, &out.Instances[i])
 	}
 	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
-		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Live: own.sorted(), Tally: &t.tally}
-	if !complete {
-		d.Problems = []model.Problem{{Address: p.env.Name, Reason: out.Reason}}
-	}
+		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally}
 	return d, nil
 }
 
@@ -120,11 +119,10 @@ func (p *plans) options(dir, within string) plan.Options {
 }
 
 // instance claims one instance: on the live resource of a governed source,
-// where a table knows it, or else on what the plan's provider read. It returns
-// false when a governed source may hold it, nobody knows as what.
-func (p *plans) instance(t *translator, own *own, i *plan.Instance) (known bool) {
+// where a table knows it, or else on what the plan's provider read.
+func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
-	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: provider,
+	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
 		declared: i.Declared, recorded: i.Recorded, pending: i.Pending}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
@@ -134,25 +132,18 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) (known bool)
 		// with that.
 		o.declared, o.recordOnly, o.pending = nil, true, ""
 	}
-	known = true
-	if i.Deposed == "" && i.Recorded != nil {
+	if i.Recorded != nil {
 		err := t.add(&o)
 		if err == nil {
 			if i.Unchecked != "" { // What is declared was not compared.
 				t.claims = append(t.claims, own.add(&o, i))
 			}
-			return true
+			return
 		}
-		known = i.Unchecked == "" || nowhere(err)
+		t.suspect(&o, err)
 	}
-	t.tally.Resources++
-	if i.Unchecked == "" {
-		t.tally.Compared++
-	} else {
-		t.tally.Unchecked++
-	}
+	t.count(i.Unchecked == "")
 	t.claims = append(t.claims, own.add(&o, i))
-	return known
 }
 
 // own collects what a plan's providers read of the live side.

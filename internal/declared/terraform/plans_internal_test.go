@@ -44,8 +44,10 @@ func TestInstancesOfAPlan(t *testing.T) {
 		}, "plan:root", "terraform/proxmox_virtual_environment_pool", false, true, false, true, 0, true},
 		{"not made yet, so that nothing is known of it elsewhere", "pve", func(i *plan.Instance) { i.Recorded, i.Live, i.Pending = nil, nil, "to be made" },
 			"plan:root", "terraform/proxmox_virtual_environment_pool", true, false, false, false, 0, false},
-		{"a deposed object is the plan's own", "pve", func(i *plan.Instance) { i.Deposed = "0a1b" },
-			"plan:root", "terraform/proxmox_virtual_environment_pool", true, true, false, false, 1, false},
+		{"a deposed object is live there until it is destroyed", "pve", func(i *plan.Instance) { i.Deposed, i.Declared, i.Pending = "0a1b", nil, "left over" },
+			"pve", "proxmox/pool", false, true, false, false, 0, false},
+		{"another configuration of the provider is another source's", "pve", func(i *plan.Instance) { i.Alias = "west" },
+			"west", "proxmox/pool", true, true, false, false, 0, false},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
@@ -57,9 +59,10 @@ func TestInstancesOfAPlan(t *testing.T) {
 			i := instance
 			test.change(&i)
 			p := &plans{loader: &loader{env: env, tables: tables}}
-			translator, own := newTranslator(env, tables, nil), newOwn("root", "OpenTofu 1.12.6")
-			if known := p.instance(translator, own, &i); known == test.unknown {
-				t.Errorf("known %t", known)
+			translator, own := newTranslator(env, tables, map[string]string{"proxmox.west": "west"}), newOwn("root", "OpenTofu 1.12.6")
+			p.instance(translator, own, &i)
+			if unknown := len(translator.problems) > 0; unknown != test.unknown {
+				t.Errorf("problems %v", translator.problems)
 			}
 			c := translator.claims[0]
 			if last := translator.claims[len(translator.claims)-1]; (last.Unchecked != "") != (i.Unchecked != "") {

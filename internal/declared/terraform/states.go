@@ -69,10 +69,9 @@ type reading struct {
 
 	options state.Options
 	// several tells that addresses alone do not tell instances apart.
-	several  bool
-	states   []model.StateRead
-	problems []model.Problem
-	errs     []error
+	several bool
+	states  []model.StateRead
+	errs    []error
 }
 
 func (r *reading) fail(address string, err error) {
@@ -106,21 +105,16 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 		return
 	}
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider.String(),
-		configuration: i.Provider.Type, recorded: &i.Attributes, recordOnly: true}
-	if i.Provider.Alias != "" {
-		o.configuration += "." + i.Provider.Alias
-	}
+		configuration: configured(i.Provider.Type, i.Provider.Alias), recorded: &i.Attributes, recordOnly: true}
 	if r.several {
 		o.id = from + "#" + o.id
 	}
+	if i.Flat {
+		o.unchecked = "recorded by Terraform 0.11 and never since: refresh the state"
+	}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
-		t.addUnchecked(&o, "left over by a replacement (deposed "+i.Deposed+"): the next apply destroys it")
-		return
-	}
-	if i.Flat {
-		t.addUnchecked(&o, "recorded by Terraform 0.11 and never since: refresh the state")
-		return
+		o.unchecked = "left over by a replacement (deposed " + i.Deposed + "): the next apply destroys it"
 	}
 	switch err := t.add(&o); {
 	case errors.Is(err, errNoLiveSide):
@@ -129,6 +123,7 @@ func (r *reading) instance(t *translator, from string, i state.Instance) {
 	case errors.Is(err, errUnmapped):
 		t.addUnmapped(&o, err.Error())
 	case err != nil:
+		t.suspect(&o, err)
 		t.addUnchecked(&o, err.Error())
 	}
 }
@@ -140,6 +135,7 @@ func (t *translator) join(part *translator) {
 	} else {
 		t.claims = append(t.claims, part.claims...)
 	}
+	t.problems = append(t.problems, part.problems...)
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared
 	t.tally.Without += part.tally.Without

@@ -80,14 +80,14 @@ func TestStateIsClaimed(t *testing.T) {
 	}
 	want := []string{
 		`aws_sqs_queue.jobs["a"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["a"] unchecked: no mapping table speaks of type aws_sqs_queue; docs/mapping.md says how to write one`,
-		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: left over by a replacement (deposed 0a1b2c3d): the next apply destroys it`,
+		`aws_sqs_queue.jobs["b"] = pve/terraform/aws_sqs_queue/aws_sqs_queue.jobs["b"] (deposed 0a1b2c3d) unchecked: no mapping table speaks of type aws_sqs_queue; docs/mapping.md says how to write one`,
 		`proxmox_virtual_environment_pool.blue = pve/proxmox/pool/blue`,
 		`proxmox_virtual_environment_vm.web = pve/proxmox/qemu/401`,
 	}
 	if diff := cmp.Diff(want, claimed(d)); diff != "" {
 		t.Error(diff)
 	}
-	tally := &model.Tally{Resources: 5, Compared: 2, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 1}, Unchecked: 1}
+	tally := &model.Tally{Resources: 5, Compared: 2, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}}
 	if diff := cmp.Diff(tally, d.Tally); diff != "" {
 		t.Errorf("tally: %s", diff)
 	}
@@ -135,6 +135,33 @@ func TestStateNeedsItsSource(t *testing.T) {
 				t.Errorf("claimed\n%s\nwant\n%s", strings.Join(got, "\n"), test.want)
 			}
 		})
+	}
+}
+
+func TestWhatCannotBeComparedIsNotUnmanaged(t *testing.T) {
+	t.Parallel()
+	state := func(instance string) string {
+		return write(t, "terraform.tfstate", `{"version": 4, "serial": 1, "lineage": "x", "resources": [
+ {"mode": "managed", "type": "proxmox_virtual_environment_vm", "name": "web", "provider": "provider[\"registry.terraform.io/bpg/proxmox\"]",
+  "instances": [`+instance+`]}]}`)
+	}
+	tests := []struct {
+		reason, instance, claimed string
+		problems                  int
+	}{
+		{"a deposed guest is there until it is destroyed", `{"deposed": "0a1b2c3d", "attributes": {"id": "401", "vm_id": 401}}`, "proxmox/qemu", 0},
+		{"so is one that Terraform 0.11 recorded", `{"attributes_flat": {"id": "401", "vm_id": "401"}}`, "proxmox/qemu", 0},
+		{"one without an id may be any", `{"attributes": {"name": "web"}}`, "terraform/proxmox_virtual_environment_vm", 1},
+	}
+	for _, test := range tests {
+		file := state(test.instance)
+		d, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) { c.State = []string{file} })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := d.Claims[0]; c.Kind != test.claimed || c.Unchecked == "" || len(d.Problems) != test.problems || d.Tally.Unchecked != 1 {
+			t.Errorf("%s: claim %+v, problems %v", test.reason, c, d.Problems)
+		}
 	}
 }
 

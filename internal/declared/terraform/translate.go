@@ -22,8 +22,16 @@ type object struct {
 	provider, configuration string
 	declared, recorded      *model.Value
 	// recordOnly tells that the declared side was not read.
-	recordOnly bool
-	pending    string
+	recordOnly         bool
+	pending, unchecked string
+}
+
+// configured names the configuration of a provider, as Config.Providers does.
+func configured(provider, alias string) string {
+	if alias == "" {
+		return provider
+	}
+	return provider + "." + alias
 }
 
 // attributes are those that say which live resource the object is: as it was
@@ -46,6 +54,9 @@ type translator struct {
 	providers map[string]string
 	claims    []model.Claim
 	tally     model.Tally
+	// problems are objects of which nobody knows what in a governed source they
+	// are: nothing there can be called unmanaged.
+	problems []model.Problem
 }
 
 func newTranslator(env declared.Env, tables *mapping.Tables, providers map[string]string) *translator {
@@ -85,17 +96,34 @@ func (t *translator) add(o *object) error {
 	if err != nil {
 		return err
 	}
-	t.tally.Resources++
-	t.tally.Compared++
+	t.count(o.unchecked == "")
 	t.claims = append(t.claims, t.claim(o, typ, mapped, source))
 	return nil
+}
+
+// count counts an object that is compared, or else is unchecked.
+func (t *translator) count(compared bool) {
+	t.tally.Resources++
+	if compared {
+		t.tally.Compared++
+	} else {
+		t.tally.Unchecked++
+	}
+}
+
+// suspect notes an object that add refused, where a governed source may hold
+// it nevertheless.
+func (t *translator) suspect(o *object, err error) {
+	if !nowhere(err) {
+		t.problems = append(t.problems, model.Problem{Address: o.id, Reason: err.Error()})
+	}
 }
 
 // claim is the claim of an object on the live resource that it was mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
 		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true, RecordOnly: o.recordOnly,
-		Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending}
+		Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
 	if o.recorded != nil && !o.recordOnly {
 		c.Recorded = &mapped.Value
 		c.Value = model.Value{}
@@ -108,8 +136,7 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 
 // addUnchecked claims, without a live side, what cannot be compared.
 func (t *translator) addUnchecked(o *object, reason string) {
-	t.tally.Resources++
-	t.tally.Unchecked++
+	t.count(false)
 	t.claims = append(t.claims, t.alone(o, reason))
 }
 

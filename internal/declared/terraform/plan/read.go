@@ -113,7 +113,20 @@ func (r *reader) told() bool {
 
 func (r *reader) add(i Instance) {
 	r.seen[objectKey{i.Address, i.Deposed}] = true
+	i.Alias = r.alias(i.Address)
 	r.instances = append(r.instances, i)
+}
+
+// alias returns which of its provider's configurations a resource uses. A key is
+// "proxmox.west", after the module's address where it is a module's own.
+func (r *reader) alias(address string) string {
+	c := r.config[withoutKeys(address)]
+	if c == nil {
+		return ""
+	}
+	key := c.ProviderConfigKey[strings.LastIndexByte(c.ProviderConfigKey, ':')+1:]
+	_, alias, _ := strings.Cut(key, ".")
+	return alias
 }
 
 // describe returns an instance without its trees.

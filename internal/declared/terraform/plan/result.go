@@ -33,6 +33,9 @@ type Instance struct {
 	// Module, Type and Name are parts of the address. The Type of a check block
 	// is CheckType. Provider is a source address.
 	Module, Type, Name, Provider string
+	// Alias selects one of the provider's configurations; "" is the default
+	// one, or that of an object that is configured no longer.
+	Alias string
 	// ID is the attribute id, where it is a string that may be shown.
 	ID string
 	// Declared is nil when the configuration holds it no longer, Recorded when
