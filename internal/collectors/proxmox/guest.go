@@ -185,6 +185,9 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 	if !s.wanted(g.kindName()) {
 		return nil
 	}
+	if g.status == "" {
+		return &answerError{"neither the cluster nor the guest's node tells whether it runs"}
+	}
 	data, err := n.Get(ctx, g.path(n.name)+"/pending")
 	if err != nil {
 		return err
@@ -214,10 +217,7 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 
 // fields are what the list of guests says of a guest's value.
 func (g guest) fields() []model.Field {
-	fields := []model.Field{{Name: "node", Value: model.StringOf(g.node)}}
-	if g.status != "" {
-		fields = append(fields, model.Field{Name: "status", Value: model.StringOf(g.status)})
-	}
+	fields := []model.Field{{Name: "node", Value: model.StringOf(g.node)}, {Name: "status", Value: model.StringOf(g.status)}}
 	if g.pool != "" {
 		fields = append(fields, model.Field{Name: "pool", Value: model.StringOf(g.pool)})
 	}
