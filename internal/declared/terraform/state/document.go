@@ -38,7 +38,6 @@ func (d *document) read() error {
 		"serial":             set(&d.state.Serial, d.whole),
 		"lineage":            set(&d.state.Lineage, d.string),
 		"resources":          d.resources,
-		"check_results":      d.checks,
 		"meta":               set(&d.sealed.meta, d.texts64),
 		"encrypted_data":     set(&d.sealed.data, d.base64),
 		"encryption_version": set(&d.sealed.version, d.string),
@@ -75,36 +74,6 @@ func (d *document) resources() error {
 		return d.SkipValue()
 	}
 	return d.array(d.resource)
-}
-
-func (d *document) checks() error {
-	if d.version != 0 && d.version != format {
-		return d.SkipValue()
-	}
-	return d.array(func() error {
-		var kind string
-		var checks []Check
-		err := d.record(map[string]func() error{
-			"object_kind": set(&kind, d.string),
-			"objects":     func() error { return d.array(func() error { return d.check(&checks) }) },
-		})
-		for _, c := range checks {
-			c.Kind = kind
-			d.state.Checks = append(d.state.Checks, c)
-		}
-		return err
-	})
-}
-
-func (d *document) check(checks *[]Check) error {
-	var c Check
-	err := d.record(map[string]func() error{
-		"object_addr":      set(&c.Address, d.string),
-		"status":           set(&c.Status, d.string),
-		"failure_messages": set(&c.Messages, d.strings),
-	})
-	*checks = append(*checks, c)
-	return err
 }
 
 // supported returns the state if it has the format that is read.

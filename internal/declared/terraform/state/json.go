@@ -195,17 +195,6 @@ func (d *decoder) whole() (int64, error) {
 	return whole, nil
 }
 
-func (d *decoder) bool() (bool, error) {
-	token, err := d.ReadToken()
-	if err != nil {
-		return false, err
-	}
-	if kind := token.Kind(); kind != 't' && kind != 'f' {
-		return false, fmt.Errorf("%s stands where a boolean belongs", describe(kind))
-	}
-	return token.Bool(), nil
-}
-
 // string reads a string or an object's name.
 func (d *decoder) string() (string, error) {
 	raw, err := d.ReadValue()
@@ -220,16 +209,6 @@ func (d *decoder) string() (string, error) {
 	}
 	plain, err := jsontext.AppendUnquote(nil, raw)
 	return string(plain), err
-}
-
-func (d *decoder) strings() ([]string, error) {
-	var texts []string
-	err := d.array(func() error {
-		text, err := d.string()
-		texts = append(texts, text)
-		return err
-	})
-	return texts, err
 }
 
 // Texts longer than keptLength seldom repeat.

@@ -74,16 +74,13 @@ func (d *document) instances(r *resource) error {
 func (d *document) object() (object, error) {
 	var o object
 	err := d.record(map[string]func() error{
-		"index_key":             set(&o.key, d.value),
-		"status":                set(&o.status, d.string),
-		"deposed":               set(&o.Deposed, d.string),
-		"provider":              set(&o.provider, d.string),
-		"schema_version":        set(&o.SchemaVersion, d.whole),
-		"attributes":            set(&o.Attributes, d.value),
-		"attributes_flat":       set(&o.flat, d.value),
-		"sensitive_attributes":  set(&o.marks, d.marks),
-		"dependencies":          set(&o.Dependencies, d.strings),
-		"create_before_destroy": set(&o.CreateBeforeDestroy, d.bool),
+		"index_key":            set(&o.key, d.value),
+		"status":               set(&o.status, d.string),
+		"deposed":              set(&o.Deposed, d.string),
+		"provider":             set(&o.provider, d.string),
+		"attributes":           set(&o.Attributes, d.value),
+		"attributes_flat":      set(&o.flat, d.value),
+		"sensitive_attributes": set(&o.marks, d.marks),
 	})
 	if err != nil {
 		return o, err
@@ -125,7 +122,7 @@ func (d *document) hand(r *resource, o object) error {
 func (r *resource) instance(o object) (Instance, error) {
 	i := o.Instance
 	i.Module, i.Type, i.Name = r.module, r.typ, r.name
-	i.Data, i.Tainted = r.mode == "data", o.status == "tainted"
+	i.Data = r.mode == "data"
 	switch {
 	case r.mode != "data" && r.mode != "managed":
 		return i, fmt.Errorf("a resource's mode is %q, want managed or data", r.mode)

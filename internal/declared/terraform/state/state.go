@@ -32,27 +32,11 @@ type State struct {
 	// Hash is the SHA-256 of the content, in hex; of the content that was
 	// encrypted, where it was, so that a new key changes nothing.
 	Hash string
-	// Encrypted tells that OpenTofu encrypted it.
-	Encrypted bool
-	// Checks are the results of the last run's checks, in the state's order.
-	Checks []Check
 }
 
 // Record returns what a run record keeps of the reading.
 func (s *State) Record(address string) model.StateRead {
 	return model.StateRead{Address: address, Lineage: s.Lineage, Serial: s.Serial, Hash: s.Hash}
-}
-
-// A Check is the result of one condition when Terraform ran last.
-type Check struct {
-	// Address is that of the check, resource, output or variable.
-	Address string
-	// Kind is "check", "resource", "output" or "var".
-	Kind string
-	// Status is "pass", "fail", "error" or "unknown".
-	Status string
-	// Messages say what failed.
-	Messages []string
 }
 
 // An Instance is one object that the state records.
@@ -69,20 +53,14 @@ type Instance struct {
 	// Key is the part of the address after the name: "", "[0]" or ["a"].
 	Key      string
 	Provider Provider
-	Tainted  bool
 	// Deposed is the key of an object that waits to be destroyed, or "".
 	Deposed string
-	// SchemaVersion is the version of the type's schema that Attributes follow.
-	SchemaVersion int64
 	// Attributes is a map. What is marked as sensitive is sealed, dynamic
 	// values stand without their types.
 	Attributes model.Value
 	// Flat tells that Attributes were written by Terraform 0.11 and have not
 	// been refreshed since: every scalar is a string.
 	Flat bool
-	// Dependencies are the addresses of resources, without keys.
-	Dependencies        []string
-	CreateBeforeDestroy bool
 }
 
 // Read reads a state and hands its instances to each, in the state's order.
@@ -117,7 +95,6 @@ func readDecrypted(ctx context.Context, plain []byte, o Options, each func(Insta
 	if err != nil {
 		return nil, err
 	}
-	d.state.Encrypted = true
 	return d.supported()
 }
 
