@@ -30,8 +30,15 @@ type Input struct {
 	// of what was applied that were good last, by declaration.
 	Earlier []model.Finding
 	Records map[string][]model.StateRead
-	Rules   []Rule
-	Now     time.Time
+	// Recent are findings that were resolved lately: what comes again goes back
+	// and forth.
+	Recent []model.Finding
+	Rules  []Rule
+	// Owners say who answers for what: the first that fits.
+	Owners []OwnerRule
+	// Decisions are what people decided about findings.
+	Decisions []model.Decision
+	Now       time.Time
 }
 
 // A Result is every finding that a scan makes, keeps or ends; each list is
@@ -46,6 +53,8 @@ type Result struct {
 	Resolved []model.Finding
 	// Records are those that the next scan is to be given, by declaration.
 	Records map[string][]model.StateRead
+	// Rules tell what each of the rules hid, in their order.
+	Rules []model.RuleRun
 }
 
 // Open returns the findings that are open after the scan.
@@ -56,13 +65,11 @@ func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 
 // Findings makes the findings of a scan.
 func Findings(in Input) Result {
-	earlier := make(map[string]*model.Finding, len(in.Earlier))
-	for i := range in.Earlier {
-		earlier[in.Earlier[i].ID] = &in.Earlier[i]
-	}
+	earlier, recent := byID(in.Earlier), byID(in.Recent)
 	proof := newProof(&in)
 	records, rewritten := heldRecords(&in)
-	result := Result{Current: current(&in, rewritten), Records: records}
+	c := newIgnorer(in.Rules, in.Now)
+	result := Result{Current: current(&in, c, rewritten), Records: records}
 	seen := make(map[string]bool, len(result.Current))
 	for i := range result.Current {
 		f := &result.Current[i]
@@ -71,22 +78,51 @@ func Findings(in Input) Result {
 		if before := earlier[f.ID]; before != nil {
 			f.FirstSeen = before.FirstSeen
 		}
+		flip(f, earlier[f.ID], recent[f.ID], in.Now)
 		seen[f.ID] = true
 	}
 	for _, f := range in.Earlier {
 		switch {
 		case seen[f.ID]:
 		case proof.over(&f):
-			f.Resolved = in.Now
+			f.Resolved, f.Decision = in.Now, nil
+			f.Flipped(in.Now, "")
 			result.Resolved = append(result.Resolved, f)
 		default:
+			f.Settle(in.Decisions, in.Now)
 			result.Remembered = append(result.Remembered, f)
 		}
 	}
 	for _, list := range [][]model.Finding{result.Current, result.Remembered, result.Resolved} {
 		Sort(list)
 	}
+	result.Rules = c.runs
 	return result
+}
+
+func byID(findings []model.Finding) map[string]*model.Finding {
+	ids := make(map[string]*model.Finding, len(findings))
+	for i := range findings {
+		ids[findings[i].ID] = &findings[i]
+	}
+	return ids
+}
+
+// flip notes that a finding came, or shows something else than before.
+func flip(f, before, resolved *model.Finding, now time.Time) {
+	switch {
+	case before != nil:
+		f.Flips = before.Flips
+		if before.Basis != f.Basis {
+			f.Flipped(now, f.Basis)
+		}
+	case resolved != nil:
+		f.Flips = resolved.Flips
+		f.Flipped(now, f.Basis)
+	default:
+		f.Flipped(now, f.Basis)
+	}
+	f.Flapping = f.Flaps(now)
 }
 
 // Sort orders findings: worst first, then by key, verdict and ID.
@@ -102,35 +138,43 @@ func Sort(findings []model.Finding) {
 }
 
 // current returns the findings of this scan.
-func current(in *Input, rewritten []model.Finding) []model.Finding {
+func current(in *Input, rules *ignorer, rewritten []model.Finding) []model.Finding {
 	var findings []model.Finding
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
-			f := newFinding(j.Subject, &j.Outcomes[k])
-			hide(&f, in.Rules, in.Now)
-			findings = append(findings, f)
+			findings = append(findings, newFinding(j.Subject, &j.Outcomes[k], rules))
 		}
 	}
 	for i := range in.Declarations {
 		findings = append(findings, problems(&in.Declarations[i])...)
 	}
 	for i := range rewritten {
-		hide(&rewritten[i], in.Rules, in.Now)
+		rules.apply(&rewritten[i])
 	}
 	findings = append(findings, rewritten...)
 	distinguish(findings)
+	for i := range findings {
+		f := &findings[i]
+		f.Owner = owner(f, in.Owners)
+		if f.Basis == "" {
+			f.Basis = basis(f, nil)
+		}
+		f.Settle(in.Decisions, in.Now)
+	}
 	return findings
 }
 
-func newFinding(s *model.Subject, o *model.Outcome) model.Finding {
+func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
 	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: o.Changes,
-		Actor: o.Actor, Reason: o.Reason}
+		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim)}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
 	}
+	rules.apply(&f)
+	f.Basis = basis(&f, o.Claim)
 	var why string
-	if f.Severity, why = rate(s.Kind, o); why != "" && f.Reason != "" {
+	if f.Severity, why = rate(s.Kind, f.Verdict, f.Changes); why != "" && f.Reason != "" {
 		why += "; "
 	}
 	f.Reason = why + f.Reason
@@ -173,15 +217,15 @@ func distinguish(findings []model.Finding) {
 	}
 }
 
-// rate returns the severity of an outcome, and the reason of the rule that gave
+// rate returns the severity of a verdict, and the reason of the rule that gave
 // it: that of its worst change.
-func rate(kind *model.Kind, o *model.Outcome) (model.Severity, string) {
-	if len(o.Changes) == 0 {
-		return rateOne(kind, o.Verdict, "")
+func rate(kind *model.Kind, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
+	if len(changes) == 0 {
+		return rateOne(kind, verdict, "")
 	}
-	worst, reason := rateOne(kind, o.Verdict, livePath(&o.Changes[0]))
-	for i := range o.Changes[1:] {
-		if severity, why := rateOne(kind, o.Verdict, livePath(&o.Changes[i+1])); severity.Rank() < worst.Rank() {
+	worst, reason := rateOne(kind, verdict, livePath(&changes[0]))
+	for i := range changes[1:] {
+		if severity, why := rateOne(kind, verdict, livePath(&changes[i+1])); severity.Rank() < worst.Rank() {
 			worst, reason = severity, why
 		}
 	}

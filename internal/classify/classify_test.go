@@ -118,7 +118,7 @@ func TestSeverity(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			if got, _ := rate(kind, &tc.outcome); got != tc.want {
+			if got, _ := rate(kind, tc.outcome.Verdict, tc.outcome.Changes); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})

@@ -1,8 +1,8 @@
 package classify
 
 import (
-	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -10,42 +10,111 @@ import (
 
 // A Rule hides findings. Its patterns are globs; an empty one fits everything.
 type Rule struct {
-	Source, Kind, Resource, Path string
+	Source, Kind, Resource string
+	// Path and Value fit single fields: the path of a change, and the value
+	// that is live, or declared where nothing is live.
+	Path, Value string
 	// Reason is why; it is shown with what the rule hides.
 	Reason string
 	// Expires is when the rule ends; zero never.
 	Expires time.Time
 }
 
-// hide applies the first rule that fits. A rule with a path takes the fields
-// that it fits out of the finding, and hides it when none is left.
-func hide(f *model.Finding, rules []Rule, now time.Time) {
-	for _, r := range rules {
-		if !r.fits(f) || !r.Expires.IsZero() && !now.Before(r.Expires) {
+// String names the rule by its patterns: "kind=Deployment.apps path=spec.*".
+func (r *Rule) String() string {
+	var parts []string
+	for _, p := range []struct{ name, pattern string }{
+		{"source", r.Source}, {"kind", r.Kind}, {"resource", r.Resource}, {"path", r.Path}, {"value", r.Value},
+	} {
+		if p.pattern != "" {
+			parts = append(parts, p.name+"="+p.pattern)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func (r *Rule) selector() model.Selector {
+	one := func(pattern string) []string {
+		if pattern == "" {
+			return nil
+		}
+		return []string{pattern}
+	}
+	return model.Selector{Sources: one(r.Source), Kinds: one(r.Kind), Resources: one(r.Resource)}
+}
+
+// An ignorer applies rules, and counts what each hides.
+type ignorer struct {
+	rules     []Rule
+	selectors []model.Selector
+	runs      []model.RuleRun
+}
+
+func newIgnorer(rules []Rule, now time.Time) *ignorer {
+	g := &ignorer{rules: rules}
+	for i := range rules {
+		r := &rules[i]
+		ended := !r.Expires.IsZero() && !now.Before(r.Expires)
+		g.selectors = append(g.selectors, r.selector())
+		g.runs = append(g.runs, model.RuleRun{Rule: r.String(), Reason: r.Reason, Expires: r.Expires, Ended: ended})
+	}
+	return g
+}
+
+// apply hides a finding, or takes fields out of it. A rule with a path or a
+// value takes the fields that it fits, and hides the finding when none is left.
+func (g *ignorer) apply(f *model.Finding) {
+	for i := range g.rules {
+		r, run := &g.rules[i], &g.runs[i]
+		if run.Ended || !g.selectors[i].Fits(f) {
 			continue
 		}
-		if r.Path == "" {
-			f.Hidden = r.Reason
-			return
+		var left []model.Change
+		var taken []model.IgnoredChange
+		for _, c := range f.Changes {
+			if r.fitsField(&c) {
+				taken = append(taken, model.IgnoredChange{Reason: r.Reason, Change: c})
+			} else {
+				left = append(left, c)
+			}
 		}
-		left := slices.DeleteFunc(slices.Clone(f.Changes), func(c model.Change) bool { return r.fitsPath(c.Path) })
-		if len(left) == 0 && len(f.Changes) > 0 {
+		switch {
+		case r.Path == "" && r.Value == "", len(left) == 0 && len(taken) > 0:
 			f.Hidden = r.Reason
+			run.Findings++
 			return
+		case len(taken) > 0:
+			f.Changes, f.Ignored = left, append(slices.Clip(f.Ignored), taken...)
+			run.Fields += len(taken)
 		}
-		f.Changes = left
 	}
 }
 
-func (r Rule) fits(f *model.Finding) bool {
-	return glob(r.Source, f.Source) && (glob(r.Kind, f.Kind) || glob(r.Kind, path.Base(f.Kind))) && glob(r.Resource, f.Key.ID)
+func (r *Rule) fitsField(c *model.Change) bool {
+	if !model.Glob(r.Path, c.Path) && !model.Glob(r.Path, withoutKeys(c.Path)) {
+		return false
+	}
+	if r.Value == "" {
+		return true
+	}
+	value := c.Live
+	if value == nil {
+		value = c.Declared
+	}
+	return value != nil && !c.Secret && model.Glob(r.Value, value.String())
 }
 
-func (r Rule) fitsPath(p string) bool { return glob(r.Path, p) || glob(r.Path, withoutKeys(p)) }
+// An OwnerRule says who answers for the findings that it fits.
+type OwnerRule struct {
+	model.Selector
+	Owner string
+}
 
-// glob matches a pattern in which "*" stands for any run of characters but
-// "/". A pattern that is broken fits nothing.
-func glob(pattern, text string) bool {
-	ok, err := path.Match(pattern, text)
-	return pattern == "" || ok && err == nil
+func owner(f *model.Finding, rules []OwnerRule) string {
+	for i := range rules {
+		if rules[i].Fits(f) {
+			return rules[i].Owner
+		}
+	}
+	return ""
 }

@@ -40,7 +40,12 @@ type Config struct {
 	// govern sources that exist.
 	Declarations []Declaration `mapstructure:"declarations"`
 	Ignore       []IgnoreRule  `mapstructure:"ignore"`
-	Kubernetes   Kubernetes    `mapstructure:"kubernetes"`
+	// Owners say who answers for what; the first that fits counts.
+	Owners []OwnerRule `mapstructure:"owners"`
+	Notify Notify      `mapstructure:"notify"`
+	// Triggers have distinct names.
+	Triggers   []Trigger  `mapstructure:"triggers"`
+	Kubernetes Kubernetes `mapstructure:"kubernetes"`
 	// File is the absolute path of the file; "" when there was none.
 	File string `mapstructure:"-"`
 }
@@ -104,6 +109,9 @@ type IgnoreRule struct {
 	Kind     string `mapstructure:"kind"`
 	Resource string `mapstructure:"resource"`
 	Path     string `mapstructure:"path"`
+	// Value fits the value of a field: the live one, or what is declared where
+	// nothing is live.
+	Value string `mapstructure:"value"`
 	// Reason is shown with what the rule hides.
 	Reason string `mapstructure:"reason"`
 	// Expires is when the rule ends, a plain date at its last moment in UTC;
@@ -126,6 +134,7 @@ func Default() *Config {
 		Server:    Server{Listen: "127.0.0.1:9797"},
 		Log:       Log{Format: "text", Level: slog.LevelInfo},
 		Retention: Retention{MaxAge: 90 * moment.Day},
+		Notify:    Notify{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute},
 	}
 }
 

@@ -244,6 +244,9 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 	for i := range found {
 		switch f := &found[i]; {
 		case f.Hidden != "":
+			s.Hidden++
+		case f.Accepted():
+			s.Accepted++
 		case f.Verdict.IsDrift():
 			s.Findings++
 		case f.Kind == classify.PartKind:
@@ -253,13 +256,13 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 	return s
 }
 
-// report is what a scan found: its own findings, without what is hidden and
-// what it only remembers.
+// report is what a scan found: its own findings, without what is hidden or
+// accepted, and what it only remembers.
 func report(run model.Run, found []model.Finding) model.Report {
 	r := model.Report{Version: model.ReportVersion, Summary: run.Summary, Coverage: run.Coverage,
 		Scan: run.Scan()}
 	for _, f := range found {
-		if f.Hidden == "" {
+		if f.Shown() {
 			r.Findings = append(r.Findings, f)
 		}
 	}

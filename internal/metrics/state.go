@@ -129,7 +129,7 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 func (s *state) countFindings(open []model.Finding) {
 	counts, unchecked := map[series]int{}, map[model.Key]bool{}
 	for _, f := range open {
-		if s.sources[f.Source] == nil || f.Hidden != "" {
+		if s.sources[f.Source] == nil || !f.Shown() {
 			continue
 		}
 		counts[series{f.Source, strings.ToValidUTF8(f.Kind, "\uFFFD"), f.Verdict, f.Severity}]++

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Verdict is the result of comparing a subject.
 type Verdict string
@@ -127,27 +130,104 @@ type Finding struct {
 	LastSeen  time.Time `json:"last_seen"`
 	// Resolved is when a scan proved that it is over; zero while it is open.
 	Resolved time.Time `json:"resolved,omitzero"`
-	// Hidden names the ignore rule that hides it; "" when it is shown.
+	// Owner is who the rules of owners say answers for it, or "".
+	Owner string `json:"owner,omitempty"`
+	// Labels are those of the resource, live or as declared.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Basis is a digest of what the finding shows, and of what is declared. It
+	// changes when one of them does, and tells nothing of either.
+	Basis string `json:"basis,omitempty"`
+	// Hidden is the reason of the ignore rule that hides it; "" when none does.
 	Hidden string `json:"hidden,omitempty"`
+	// Ignored are fields that ignore rules took out of Changes.
+	Ignored []IgnoredChange `json:"ignored,omitempty"`
+	// Decision is what somebody decided about it, while that holds.
+	Decision *Decision `json:"decision,omitempty"`
+	// Flips are when it last came, changed and went, oldest first.
+	Flips []Flip `json:"flips,omitempty"`
+	// Flapping tells that it went back and forth when it was last judged.
+	Flapping bool `json:"flapping,omitempty"`
 }
 
-// Public returns the finding as people may see it: no digest of a secret.
+// An IgnoredChange is a field that an ignore rule took out of a finding.
+type IgnoredChange struct {
+	// Reason is the rule's.
+	Reason string `json:"reason"`
+	Change
+}
+
+// Shown tells whether the finding counts as drift: no rule hides it, and nobody
+// accepted it.
+func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
+
+// Accepted tells whether somebody accepted it.
+func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }
+
+// Muted tells whether nobody wants to hear of it now: it is hidden, or somebody
+// decided about it.
+func (f *Finding) Muted() bool { return f.Hidden != "" || f.Decision != nil }
+
+// A Flip is a moment at which a finding came, changed or went.
+type Flip struct {
+	At time.Time `json:"at"`
+	// Basis is what it showed from then on; "" when it went.
+	Basis string `json:"basis,omitempty"`
+}
+
+// A finding that flipped FlapCount times within FlapWindow, between no more
+// than half as many states, is flapping.
+const (
+	FlapCount  = 6
+	FlapWindow = 3 * time.Hour
+)
+
+// Flipped notes that the finding came, changed or, with basis "", went. What is
+// too old to count is dropped, and what a clock set back put into the future.
+func (f *Finding) Flipped(at time.Time, basis string) {
+	kept := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return at.Sub(p.At) > FlapWindow || p.At.After(at) })
+	kept = append(kept, Flip{at, basis})
+	f.Flips = kept[max(0, len(kept)-FlapCount):]
+}
+
+// Flaps tells whether it goes back and forth too often to tell of each time.
+func (f *Finding) Flaps(now time.Time) bool {
+	states := map[string]bool{}
+	recent := 0
+	for _, p := range f.Flips {
+		if now.Sub(p.At) <= FlapWindow {
+			recent++
+			states[p.Basis] = true
+		}
+	}
+	return recent >= FlapCount && len(states) <= FlapCount/2
+}
+
+// Public returns the finding as people may see it: no digest of a secret, and
+// nothing that only driftd's own reckoning needs.
 func (f Finding) Public() Finding {
 	changes := make([]Change, len(f.Changes))
 	for i, c := range f.Changes {
-		c.Declared, c.Recorded, c.Live, c.Running = public(c.Declared), public(c.Recorded), public(c.Live), public(c.Running)
-		claims := make([]ClaimedValue, len(c.Claims))
-		for j, claim := range c.Claims {
-			claim.Value = claim.Value.Public()
-			claims[j] = claim
-		}
-		if c.Claims = claims; len(claims) == 0 {
-			c.Claims = nil
-		}
-		changes[i] = c
+		changes[i] = c.public()
 	}
-	f.Changes = changes
+	f.Changes, f.Flips = changes, nil
+	f.Ignored = slices.Clone(f.Ignored)
+	for i := range f.Ignored {
+		f.Ignored[i].Change = f.Ignored[i].public()
+	}
 	return f
+}
+
+func (c Change) public() Change {
+	c.Declared, c.Recorded, c.Live, c.Running = public(c.Declared), public(c.Recorded), public(c.Live), public(c.Running)
+	claims := make([]ClaimedValue, len(c.Claims))
+	for j, claim := range c.Claims {
+		claim.Value = claim.Value.Public()
+		claims[j] = claim
+	}
+	if c.Claims = claims; len(claims) == 0 {
+		c.Claims = nil
+	}
+	return c
 }
 
 func public(v *Value) *Value {

@@ -150,6 +150,10 @@ type Kind struct {
 	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
+	// Labels is the path of the values that people sort resources by: a map of
+	// texts, a list, or one text of tags with ";" between them; "" when there
+	// are none.
+	Labels string
 	// Severities rate drift of this kind: of each change the first that fits
 	// counts, of all changes the worst.
 	Severities []SeverityRule
@@ -309,6 +313,9 @@ type Declaration struct {
 	// Terraform plan reads it through its providers); nil when it reads none.
 	// Its Source is the declaration's name.
 	Live *Snapshot
+	// Decisions are what people decided about findings, where that stands in a
+	// file of the declaration.
+	Decisions []Decision
 	// States are the records that were read, by address.
 	States []StateRead
 	// Tally says how much of what is declared could be compared at all; nil

@@ -14,6 +14,9 @@ type Run struct {
 	Declarations []DeclarationRun `json:"declarations"`
 	Summary      Summary          `json:"summary"`
 	Coverage     []Coverage       `json:"coverage"`
+	// Rules are the ignore rules, in the configuration's order, with what each
+	// hid.
+	Rules []RuleRun `json:"rules,omitempty"`
 	// Tool is the version of driftd that ran.
 	Tool string `json:"tool"`
 }
@@ -52,13 +55,36 @@ type DeclarationRun struct {
 	States []StateRead `json:"states,omitempty"`
 }
 
+// A RuleRun is one ignore rule's part of a run.
+type RuleRun struct {
+	// Rule says what it fits, as the configuration does.
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"`
+	// Findings and Fields count what it hides: whole findings, and fields of
+	// others.
+	Findings int `json:"findings"`
+	Fields   int `json:"fields"`
+	// Expires is when it ends; zero never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Ended tells that its time is up.
+	Ended bool `json:"ended,omitempty"`
+}
+
+// Dead tells that the rule hides nothing: it may go.
+func (r *RuleRun) Dead() bool { return r.Ended || r.Findings+r.Fields == 0 }
+
 // A Summary counts what a scan judged. Resources are those that somebody
 // declared and those that somebody should have.
 type Summary struct {
 	Resources int `json:"resources"`
 	InSync    int `json:"in_sync"`
+	// Findings are those that are shown: neither hidden by a rule nor accepted.
 	Findings  int `json:"findings"`
 	Unchecked int `json:"unchecked"`
+	// Accepted counts the findings that somebody accepted, Hidden those that a
+	// rule hides.
+	Accepted int `json:"accepted,omitempty"`
+	Hidden   int `json:"hidden,omitempty"`
 }
 
 // A Report is what a scan found, in the form that people and programs read.

@@ -104,7 +104,7 @@ func (o *outline) headline() (said string, calm bool) {
 func (o *outline) counted() int {
 	n := 0
 	for _, f := range o.open {
-		if f.Hidden == "" {
+		if f.Shown() {
 			n++
 		}
 	}

@@ -99,6 +99,9 @@ func summary(run model.Run, open []model.Finding) model.Summary {
 	for _, f := range open {
 		switch {
 		case f.Hidden != "":
+			s.Hidden++
+		case f.Accepted():
+			s.Accepted++
 		case f.Verdict.IsDrift():
 			s.Findings++
 		default:
@@ -129,7 +132,7 @@ func (a API) selected(s selection) ([]model.Finding, error) {
 	}
 	shown := make([]model.Finding, 0, len(all))
 	for _, f := range all {
-		if s.wantsSource(f.Source) && (s.hidden || f.Hidden == "") {
+		if s.wantsSource(f.Source) && (s.hidden || f.Shown()) {
 			shown = append(shown, f.Public())
 		}
 	}

@@ -1,0 +1,95 @@
+package classify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// basis returns a digest of what a finding shows: of each field every side, and
+// where the verdict is on the whole resource, what is declared of it. Secrets
+// go in as the digests that they already are.
+func basis(f *model.Finding, claim *model.Claim) string {
+	h := sha256.New()
+	put(h, string(f.Verdict))
+	for i := range f.Changes {
+		c := &f.Changes[i]
+		put(h, c.Path)
+		for _, side := range []*model.Value{c.Declared, c.Recorded, c.Live, c.Running} {
+			putValue(h, side)
+		}
+		for j := range c.Claims {
+			put(h, c.Claims[j].Declaration)
+			putValue(h, &c.Claims[j].Value)
+		}
+	}
+	switch {
+	case len(f.Changes) > 0:
+	case claim != nil && f.Verdict != model.Unchecked:
+		put(h, claim.Pending)
+		putValue(h, &claim.Value)
+		putValue(h, claim.Recorded)
+	default:
+		put(h, f.Reason)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// put writes a text so that no two lists of texts look alike.
+func put(h hash.Hash, text string) {
+	h.Write([]byte(text)) // a hash never fails
+	h.Write([]byte{0})
+}
+
+func putValue(h hash.Hash, v *model.Value) {
+	if v == nil {
+		put(h, "-")
+		return
+	}
+	h.Write(v.AppendJSON([]byte{'+'}))
+	put(h, "")
+}
+
+// labels returns what people sort a resource by, live or else as declared.
+func labels(s *model.Subject, claim *model.Claim) map[string]string {
+	if s.Kind == nil || s.Kind.Labels == "" {
+		return nil
+	}
+	names := strings.Split(s.Kind.Labels, ".")
+	switch {
+	case s.Live != nil:
+		return labelsOf(s.Live.Value.At(names...))
+	case claim != nil && claim.Lens == nil:
+		return labelsOf(claim.Value.At(names...))
+	}
+	return nil
+}
+
+// labelsOf reads labels in their forms: a map, a list, a text of tags.
+func labelsOf(v model.Value) map[string]string {
+	found := map[string]string{}
+	switch v.Kind() {
+	case model.Map:
+		for _, f := range v.Fields() {
+			found[f.Name] = f.Value.Str()
+		}
+	case model.List:
+		for _, item := range v.Items() {
+			found[item.Str()] = ""
+		}
+	case model.String:
+		for tag := range strings.SplitSeq(v.Str(), ";") {
+			found[strings.TrimSpace(tag)] = ""
+		}
+	default:
+		return nil
+	}
+	delete(found, "")
+	if len(found) == 0 {
+		return nil
+	}
+	return found
+}

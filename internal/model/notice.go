@@ -1,0 +1,184 @@
+package model
+
+import "time"
+
+// A MessageKind says why a receiver is told something.
+type MessageKind string
+
+// The kinds of messages.
+const (
+	NewMessage       MessageKind = "new"       // findings that nobody was told of
+	ChangedMessage   MessageKind = "changed"   // what was told is different now
+	ResolvedMessage  MessageKind = "resolved"  // what was told is over
+	ReminderMessage  MessageKind = "reminder"  // what was told is still so
+	UncheckedMessage MessageKind = "unchecked" // what could not be compared for too long
+	DigestMessage    MessageKind = "digest"    // how it stands
+	TestMessage      MessageKind = "test"      // somebody tries whether messages arrive
+)
+
+// News is what became of one finding since a receiver was last told of it.
+type News string
+
+// The news.
+const (
+	Appeared     News = "new"          // nobody was told of it
+	Again        News = "again"        // it was over, and came back
+	Altered      News = "changed"      // it shows something else, or is worse
+	Over         News = "resolved"     // a scan proved that it is over
+	StartsToFlap News = "flapping"     // it goes back and forth: single changes are not told
+	Steady       News = "steady"       // it went back and forth, and stays as it is now
+	WasAccepted  News = "accepted"     // somebody leaves it so
+	WasSnoozed   News = "snoozed"      // somebody wants to hear of it later
+	WasSeen      News = "acknowledged" // somebody is on it
+	WasHidden    News = "ignored"      // a rule hides it now
+	Returned     News = "returned"     // it was accepted, snoozed, acknowledged or ignored, and is not any more
+	Standing     News = "open"         // nothing new
+)
+
+// An Item is one finding in a message. The finding is Public.
+type Item struct {
+	News    News    `json:"news"`
+	Finding Finding `json:"finding"`
+}
+
+// A Message is what one receiver is told at one time. It holds no secret.
+type Message struct {
+	// Key is the same each time that the message is delivered, and no other's.
+	Key      string      `json:"key"`
+	Receiver string      `json:"receiver"`
+	Kind     MessageKind `json:"kind"`
+	At       time.Time   `json:"at"`
+	// Thread is what all messages about the same findings share; First tells
+	// the one that begins it.
+	Thread string `json:"thread"`
+	First  bool   `json:"first"`
+	// Title says in one line what it is about.
+	Title string `json:"title"`
+	// Severity is that of the worst of News, or else of All.
+	Severity Severity `json:"severity"`
+	// News are what is new, worst first; NewsCount counts those too that are
+	// left out beyond MaxItems.
+	News      []Item `json:"news"`
+	NewsCount int    `json:"news_count"`
+	// All are all findings of the thread as they stand, the open ones first, of
+	// them the worst; as many as MaxItems, the counts count all.
+	All           []Item `json:"all"`
+	OpenCount     int    `json:"open_count"`
+	MutedCount    int    `json:"muted_count"`
+	ResolvedCount int    `json:"resolved_count"`
+	// Notes are lines beside the findings, as in a digest.
+	Notes []string `json:"notes,omitempty"`
+	// URL is where driftd's pages begin, or "".
+	URL string `json:"url,omitempty"`
+}
+
+// MaxItems bounds the findings that one message lists.
+const MaxItems = 20
+
+// A Thread is what one receiver was told about findings that belong together.
+type Thread struct {
+	ID       string `json:"id"`
+	Receiver string `json:"receiver"`
+	// Group is what its findings have in common.
+	Group string `json:"group"`
+	// Opened is when it began, Grew when a finding last joined it, and Said
+	// when something was last said in it.
+	Opened time.Time `json:"opened"`
+	Grew   time.Time `json:"grew"`
+	Said   time.Time `json:"said"`
+	// Sequence counts the messages.
+	Sequence int `json:"sequence"`
+	// Members are by the finding's ID.
+	Members map[string]Told `json:"members"`
+}
+
+// Told is what a receiver was last told of a finding.
+type Told struct {
+	News     News     `json:"news"`
+	Basis    string   `json:"basis"`
+	Flapping bool     `json:"flapping,omitempty"`
+	Severity Severity `json:"severity"`
+	Verdict  Verdict  `json:"verdict"`
+	Key
+	Name string `json:"name"`
+}
+
+// Open tells whether the receiver takes the finding for open.
+func (t Told) Open() bool { return t.News != Over && !t.Muted() }
+
+// Muted tells whether the receiver was told that somebody decided about it.
+func (t Told) Muted() bool {
+	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasSeen || t.News == WasHidden
+}
+
+// A Pace is how much a receiver was told lately.
+type Pace struct {
+	// Sent are the times of its last messages, oldest first.
+	Sent []time.Time `json:"sent,omitempty"`
+	// Digest is when its last daily digest was due.
+	Digest time.Time `json:"digest,omitzero"`
+	// Held is since when it is not told of something because of quiet hours;
+	// zero when nothing is held.
+	Held time.Time `json:"held,omitzero"`
+}
+
+// Notices are what receivers were told, as far as that matters for what they
+// are told next.
+type Notices struct {
+	Threads []Thread
+	// Paces are by receiver.
+	Paces map[string]Pace
+}
+
+// A NoticeChange is what planning messages changes: it is kept as a whole, with
+// the findings that it comes from.
+type NoticeChange struct {
+	// Threads are new or changed; Gone are the IDs of those to forget.
+	Threads []Thread
+	Gone    []string
+	// Paces that changed, by receiver.
+	Paces map[string]Pace
+	// Messages are to be delivered, in this order.
+	Messages []Message
+}
+
+// Empty tells whether nothing changed.
+func (c *NoticeChange) Empty() bool {
+	return len(c.Threads)+len(c.Gone)+len(c.Paces)+len(c.Messages) == 0
+}
+
+// A Parcel is a message on its way.
+type Parcel struct {
+	Message Message
+	// Begun tells that a delivery was begun before, and nobody knows whether
+	// the message arrived.
+	Begun bool
+	// Receipt is what the receiver said when the thread's first message
+	// arrived; "" before.
+	Receipt string
+}
+
+// A Queue is what waits to be delivered to one receiver.
+type Queue struct {
+	Length int
+	// Oldest is when the first of it was to be said; zero for none.
+	Oldest time.Time
+}
+
+// A ReceiverStatus is how it stands with one receiver.
+type ReceiverStatus struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Queued counts the messages that wait; Oldest is when the first of them was
+	// to be said.
+	Queued int       `json:"queued"`
+	Oldest time.Time `json:"oldest,omitzero"`
+	// Delivered is when it last took something; zero for never since the start.
+	Delivered time.Time `json:"delivered,omitzero"`
+	// Error is why the last delivery failed, with what to do; "" when it did
+	// not.
+	Error string `json:"error,omitempty"`
+	// Stopped tells that nothing more is sent until somebody has looked: no
+	// repetition would help.
+	Stopped bool `json:"stopped,omitempty"`
+}
