@@ -29,7 +29,7 @@ func TestWorstChangeRatesTheFinding(t *testing.T) {
 		{"no rule fits the whole", model.Missing, nil, model.High, ""},
 	}
 	for _, test := range tests {
-		severity, why := rate(kind, &model.Outcome{Verdict: test.verdict, Changes: test.changes})
+		severity, why := rate(kind, test.verdict, test.changes)
 		if severity != test.want || why != test.why {
 			t.Errorf("%s: %s (%q), want %s (%q)", test.reason, severity, why, test.want, test.why)
 		}
