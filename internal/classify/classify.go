@@ -166,7 +166,7 @@ func current(in *Input, rules *ignorer, rewritten []model.Finding) []model.Findi
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
-	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: o.Changes,
+	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim)}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
@@ -218,15 +218,22 @@ func distinguish(findings []model.Finding) {
 }
 
 // rate returns the severity of a verdict, and the reason of the rule that gave
-// it: that of its worst change.
+// it: that of its worst change. On each change that a rule speaks of it notes
+// the severity.
 func rate(kind *model.Kind, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
 	if len(changes) == 0 {
 		return rateOne(kind, verdict, "")
 	}
-	worst, reason := rateOne(kind, verdict, livePath(&changes[0]))
-	for i := range changes[1:] {
-		if severity, why := rateOne(kind, verdict, livePath(&changes[i+1])); severity.Rank() < worst.Rank() {
+	var worst model.Severity
+	var reason string
+	for i := range changes {
+		c := &changes[i]
+		severity, why := rateOne(kind, verdict, livePath(c))
+		if worst == "" || severity.Rank() < worst.Rank() {
 			worst, reason = severity, why
+		}
+		if severity != usual(verdict) {
+			c.Severity = severity
 		}
 	}
 	return worst, reason
@@ -244,15 +251,20 @@ func rateOne(kind *model.Kind, verdict model.Verdict, path string) (model.Severi
 			}
 		}
 	}
+	return usual(verdict), ""
+}
+
+// usual is the severity of a verdict of which no rule speaks.
+func usual(verdict model.Verdict) model.Severity {
 	switch verdict {
 	case model.Conflict, model.Missing:
-		return model.High, ""
+		return model.High
 	case model.Changed, model.Disputed, model.Undeclared:
-		return model.Medium, ""
+		return model.Medium
 	case model.Pending, model.Codified:
-		return model.Info, ""
+		return model.Info
 	}
-	return model.Low, ""
+	return model.Low
 }
 
 func fits(rule *model.SeverityRule, verdict model.Verdict, path string) bool {

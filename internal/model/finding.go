@@ -95,6 +95,9 @@ type Change struct {
 	// Running is what is in effect until a restart, where Live waits for one.
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
+	// Severity is set where a rule of the kind rates this field otherwise than
+	// usual.
+	Severity Severity `json:"severity,omitempty"`
 	// Claims are the values of each declaration, where they dispute.
 	Claims []ClaimedValue `json:"claims,omitempty"`
 	// Actor is set where it differs from the finding's.

@@ -35,11 +35,21 @@ const (
 	Standing     News = "open"         // nothing new
 )
 
-// An Item is one finding in a message. The finding is Public.
+// An Item is one finding in a message. The finding is Public, and short: the
+// worst of its changes come first, no more than MaxFields of them, with values
+// cut to MaxValue characters.
 type Item struct {
 	News    News    `json:"news"`
 	Finding Finding `json:"finding"`
+	// Fields counts all changes.
+	Fields int `json:"fields"`
 }
+
+// Bounds of an Item.
+const (
+	MaxFields = 10
+	MaxValue  = 500
+)
 
 // A Message is what one receiver is told at one time. It holds no secret.
 type Message struct {

@@ -1,0 +1,88 @@
+package notify
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// endsSoon is how long before its end a decision is named in a digest.
+const endsSoon = 7 * 24 * time.Hour
+
+// digest tells once a day how all stands, unless there is nothing to say.
+func (pl *planner) digest() {
+	due := pl.pacing.dueDigest(pl.now)
+	if due.IsZero() || !due.After(pl.pace.Digest) {
+		return
+	}
+	begun := !pl.pace.Digest.IsZero()
+	pl.pace.Digest, pl.paced = due, true
+	if !begun {
+		return // the first day has no day before it
+	}
+	t := &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
+		ID: threadID(pl.receiver, "digest", due), Members: map[string]model.Told{}}}
+	for i := range pl.findings {
+		f := &pl.findings[i]
+		if pl.route(f, pl.receiver) != nil && pl.loud(f, pl.now) {
+			t.findings[f.ID] = f
+			t.tell(item{model.Standing, f}, false)
+		}
+	}
+	notes := pl.notes(due.Add(-24 * time.Hour))
+	if len(t.Members) == 0 && len(notes) == 0 {
+		return
+	}
+	pl.send(t, model.DigestMessage, nil)
+	pl.messages[len(pl.messages)-1].Notes = notes
+}
+
+// notes are the lines of a digest beside its findings.
+func (pl *planner) notes(since time.Time) []string {
+	var notes []string
+	resolved := 0
+	for _, f := range pl.in.Recent {
+		if !f.Resolved.Before(since) && pl.route(&f, pl.receiver) != nil {
+			resolved++
+		}
+	}
+	if resolved > 0 {
+		notes = append(notes, fmt.Sprintf("%d resolved since yesterday.", resolved))
+	}
+	for _, d := range pl.in.Decisions {
+		if d.Kind == model.Accept && !d.Until.IsZero() && !d.Ended(pl.now) && d.Until.Sub(pl.now) < endsSoon {
+			notes = append(notes, fmt.Sprintf("The acceptance of %s by %s ends at %s.", d.Subject.Key, d.Owner, d.Until.In(pl.pacing.location()).Format(time.DateTime)))
+		}
+	}
+	for i := range pl.in.Rules {
+		if r := &pl.in.Rules[i]; r.Dead() {
+			notes = append(notes, fmt.Sprintf("The ignore rule %s hides nothing: remove it.", r.Rule))
+		}
+	}
+	if more := len(notes) - model.MaxItems; more > 0 {
+		notes = append(notes[:model.MaxItems], fmt.Sprintf("And %d more.", more))
+	}
+	return slices.Clip(notes)
+}
+
+// keepPace notes how much the receiver was told, and whether something is held.
+func (pl *planner) keepPace() {
+	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool {
+		return pl.now.Sub(at) >= pl.pacing.Per || at.After(pl.now)
+	})
+	if pl.pacing.Messages > 0 {
+		for range pl.messages {
+			sent = append(sent, pl.now)
+		}
+	}
+	pl.paced = pl.paced || len(pl.messages) > 0
+	pl.pace.Sent = sent
+	switch {
+	case pl.held > 0 && pl.pace.Held.IsZero():
+		pl.pace.Held, pl.paced = pl.now, true
+	case pl.overnight && !pl.untold:
+		pl.pace.Held, pl.paced = time.Time{}, true
+	}
+}

@@ -1,0 +1,294 @@
+package notify
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Input is what there is to tell of.
+type Input struct {
+	// Findings are all that are open, and Recent those that were resolved
+	// lately.
+	Findings, Recent []model.Finding
+	// Notices are what receivers were told.
+	Notices model.Notices
+	// Queued counts the messages that wait, by receiver: one that takes nothing
+	// is told no more than MaxQueued.
+	Queued map[string]int
+	// Rules are the ignore rules, and Decisions those of people, for digests.
+	Rules     []model.RuleRun
+	Decisions []model.Decision
+	Now       time.Time
+}
+
+// MaxQueued is how many messages may wait for one receiver. What there is to
+// tell beyond it is told when there is room again, as it stands then.
+const MaxQueued = 500
+
+// keepThread is how long a thread in which nothing is open is kept: what comes
+// back within it comes back there.
+const keepThread = 24 * time.Hour
+
+// Plan says what each receiver is to be told now, and what it was told then. It
+// is pure: with the same input it plans the same, and what it planned it does
+// not plan again.
+func (p *Policy) Plan(in Input) model.NoticeChange {
+	var change model.NoticeChange
+	change.Paces = map[string]model.Pace{}
+	sorted := slices.Clone(in.Findings)
+	slices.SortFunc(sorted, worstFirst)
+	threads := map[string][]model.Thread{}
+	for _, t := range in.Notices.Threads {
+		if _, known := p.Receivers[t.Receiver]; !known {
+			change.Gone = append(change.Gone, t.ID)
+			continue
+		}
+		threads[t.Receiver] = append(threads[t.Receiver], t)
+	}
+	recent := make(map[string]*model.Finding, len(in.Recent))
+	for i := range in.Recent {
+		recent[in.Recent[i].ID] = &in.Recent[i]
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Receivers)) {
+		pl := newPlanner(p, name, in, threads[name])
+		pl.findings, pl.recent = sorted, recent
+		pl.plan()
+		pl.finish(&change)
+	}
+	slices.Sort(change.Gone)
+	return change
+}
+
+// worstFirst orders findings; it never calls two of them equal.
+func worstFirst(a, b model.Finding) int {
+	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.Key.Compare(b.Key), cmp.Compare(a.ID, b.ID))
+}
+
+// A planner plans for one receiver.
+type planner struct {
+	*Policy
+	receiver string
+	pacing   Pacing
+	in       Input
+	now      time.Time
+	findings []model.Finding
+	recent   map[string]*model.Finding
+
+	pace  model.Pace
+	paced bool
+	// threads are by ID; member is the thread that speaks of a finding.
+	threads map[string]*thread
+	member  map[string]*thread
+	// held counts the news that wait for the end of quiet hours; overnight tells
+	// that they have ended since the last plan.
+	held      int
+	overnight bool
+	// untold tells that there is news which the receiver may not get yet.
+	untold   bool
+	messages []model.Message
+}
+
+// A thread is one that is being planned.
+type thread struct {
+	model.Thread
+	// findings are the members as they are now, by ID.
+	findings map[string]*model.Finding
+	// news is what there is to tell.
+	news  []item
+	first bool
+	// changed tells that it has to be kept, dropped that it is to be forgotten.
+	changed bool
+	route   *Route
+}
+
+type item struct {
+	news    model.News
+	finding *model.Finding
+}
+
+func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
+	pl := &planner{Policy: p, receiver: receiver, pacing: p.Receivers[receiver], in: in, now: in.Now,
+		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}}
+	slices.SortFunc(known, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
+	for _, k := range known {
+		t := &thread{Thread: k, findings: map[string]*model.Finding{}}
+		t.Members = maps.Clone(k.Members)
+		// A clock that was set back must not silence anybody.
+		t.Said, t.Grew = earlier(t.Said, in.Now), earlier(t.Grew, in.Now)
+		pl.threads[t.ID] = t
+		for id := range t.Members {
+			if older := pl.member[id]; older != nil {
+				delete(older.Members, id)
+			}
+			pl.member[id] = t // the youngest thread that has it
+		}
+	}
+	return pl
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
+}
+
+func (pl *planner) plan() {
+	quiet := pl.pacing.Quiet.hold(pl.now.In(pl.pacing.location()))
+	fresh := pl.gather(quiet)
+	pl.overnight = !quiet && !pl.pace.Held.IsZero()
+	for _, n := range fresh {
+		if pl.overnight {
+			n.group = pl.once(heldGroup)
+		}
+		pl.open(n.group, n.item, n.route)
+	}
+	pl.say()
+	if !quiet {
+		pl.remind()
+	}
+	pl.digest()
+	pl.keepPace()
+}
+
+// Groups that hold findings of many.
+const (
+	heldGroup     = "held"
+	overflowGroup = "overflow"
+)
+
+// once returns a group that no later thread can join.
+func (pl *planner) once(name string) string {
+	return fmt.Sprintf("%s\x00%d", name, pl.now.UnixNano())
+}
+
+func (t *thread) is(name string) bool { return strings.HasPrefix(t.Group, name+"\x00") }
+
+// A newcomer is a finding that no thread speaks of.
+type newcomer struct {
+	item
+	group string
+	route *Route
+}
+
+// gather notes the news of every thread, and returns what is new to all.
+func (pl *planner) gather(quiet bool) []newcomer {
+	var fresh []newcomer
+	open := make(map[string]bool, len(pl.findings))
+	for i := range pl.findings {
+		f := &pl.findings[i]
+		open[f.ID] = true
+		route := pl.route(f, pl.receiver)
+		t := pl.member[f.ID]
+		if t != nil {
+			t.findings[f.ID] = f
+		}
+		switch news := pl.newsOf(f, t, route != nil); {
+		case news == "":
+		case quiet && !slices.Contains(pl.pacing.Quiet.Except, f.Severity):
+			pl.held++
+		case t != nil && news != forgotten:
+			t.news = append(t.news, item{news, f})
+			t.route = cmp.Or(t.route, route)
+		case t != nil:
+			delete(t.Members, f.ID)
+			t.changed = true
+		default:
+			fresh = append(fresh, newcomer{item{news, f}, group(f, route.GroupBy), route})
+		}
+	}
+	for _, t := range pl.sorted() {
+		for _, id := range slices.Sorted(maps.Keys(t.Members)) {
+			if !open[id] {
+				pl.ended(t, id, t.Members[id], quiet)
+			}
+		}
+	}
+	return fresh
+}
+
+// ended notes what became of a member that is not open any more.
+func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
+	f := cmp.Or(pl.recent[id], stub(id, told, pl.now))
+	t.findings[id] = f
+	switch {
+	case told.News == model.Over:
+	case told.News == model.WasAccepted || told.News == model.WasHidden:
+		// Nobody wants to hear of it, but where it is listed it is struck.
+		told.News = model.Over
+		t.Members[id], t.changed = told, true
+	case f.Flaps(pl.now) && told.Flapping:
+	case quiet && !slices.Contains(pl.pacing.Quiet.Except, told.Severity):
+		pl.held++
+	case f.Flaps(pl.now):
+		t.news = append(t.news, item{model.StartsToFlap, f})
+	default:
+		t.news = append(t.news, item{model.Over, f})
+	}
+}
+
+// stub is a finding of which only is known what was told.
+func stub(id string, told model.Told, now time.Time) *model.Finding {
+	return &model.Finding{ID: id, Key: told.Key, Name: told.Name, Verdict: told.Verdict, Severity: told.Severity,
+		Actor: model.UnknownActor("not kept"), Resolved: now}
+}
+
+// sorted returns the threads, the oldest first.
+func (pl *planner) sorted() []*thread {
+	return slices.SortedFunc(maps.Values(pl.threads), func(a, b *thread) int {
+		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// open puts a newcomer into the thread of its group that still grows, or into a
+// new one.
+func (pl *planner) open(group string, it item, route *Route) {
+	var home *thread
+	for _, t := range pl.sorted() {
+		if t.Group == group && pl.now.Sub(t.Grew) <= pl.GroupWindow {
+			home = t
+		}
+	}
+	if home == nil {
+		home = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
+			ID: threadID(pl.receiver, group, pl.now), Receiver: pl.receiver, Group: group,
+			Opened: pl.now, Members: map[string]model.Told{}}}
+		pl.threads[home.ID] = home
+	}
+	home.Grew = pl.now
+	home.findings[it.finding.ID] = it.finding
+	home.news = append(home.news, it)
+	home.route = cmp.Or(home.route, route)
+}
+
+// finish adds what was planned to the change.
+func (pl *planner) finish(change *model.NoticeChange) {
+	for _, t := range pl.sorted() {
+		switch {
+		case t.over() && pl.now.Sub(t.Said) > keepThread:
+			change.Gone = append(change.Gone, t.ID)
+		case t.changed:
+			change.Threads = append(change.Threads, t.Thread)
+		}
+	}
+	if pl.paced {
+		change.Paces[pl.receiver] = pl.pace
+	}
+	change.Messages = append(change.Messages, pl.messages...)
+}
+
+// over tells whether nothing in the thread is open any more.
+func (t *thread) over() bool {
+	for _, told := range t.Members {
+		if told.News != model.Over {
+			return false
+		}
+	}
+	return true
+}
