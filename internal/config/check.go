@@ -26,8 +26,12 @@ func (d *document) check(c *Config) {
 		d.add("retention.max_runs", "max_runs: want a number from 0, which means all")
 	}
 	sources := d.checkSources(c.Sources)
-	d.checkDeclarations(c.Declarations, sources)
-	d.checkIgnore(c.Ignore, sources)
+	declarations := d.checkDeclarations(c.Declarations, sources)
+	known := knownNames(c, sources, declarations)
+	d.checkIgnore(c.Ignore, known)
+	d.checkOwners(c.Owners, known)
+	d.checkNotify(&c.Notify, known)
+	d.checkTriggers(c.Triggers, sources, declarations)
 	for i, name := range c.Kubernetes.Controllers {
 		if name == "" {
 			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the field manager")
@@ -68,7 +72,7 @@ func (d *document) checkSources(sources []Source) []string {
 	names := make([]string, 0, len(sources))
 	for i, s := range sources {
 		path := fmt.Sprintf("sources[%d]", i)
-		d.checkEntry(path, "source", s.Name, s.Type, names)
+		d.checkEntry(entry{path, "source", "kubernetes", s.Name, s.Type}, names)
 		d.notNegative(path+".every", s.Every)
 		d.notNegative(path+".timeout", s.Timeout)
 		names = append(names, s.Name)
@@ -84,16 +88,18 @@ func isEmpty(tree any) bool {
 	return tree == nil || ok && len(items) == 0
 }
 
-func (d *document) checkDeclarations(declarations []Declaration, sources []string) {
-	var names []string
+// checkDeclarations returns the names of the declarations.
+func (d *document) checkDeclarations(declarations []Declaration, sources []string) []string {
+	names := make([]string, 0, len(declarations))
 	for i, decl := range declarations {
 		path := fmt.Sprintf("declarations[%d]", i)
-		d.checkEntry(path, "declaration", decl.Name, decl.Type, names)
+		d.checkEntry(entry{path, "declaration", "manifests", decl.Name, decl.Type}, names)
 		d.notNegative(path+".every", decl.Every)
 		d.notNegative(path+".timeout", decl.Timeout)
 		d.checkGoverns(path, decl, sources)
 		names = append(names, decl.Name)
 	}
+	return names
 }
 
 func (d *document) checkGoverns(path string, decl Declaration, sources []string) {
@@ -108,33 +114,48 @@ func (d *document) checkGoverns(path string, decl Declaration, sources []string)
 	}
 }
 
-// checkEntry checks what sources and declarations share.
-func (d *document) checkEntry(path, what, name, typ string, earlier []string) {
+// An entry is an item of a list whose items have a name and a type.
+type entry struct {
+	path string
+	// what it is, and example one of its types.
+	what, example string
+	name, typ     string
+}
+
+// checkEntry checks what the items of such a list share.
+func (d *document) checkEntry(e entry, earlier []string) {
 	switch {
-	case name == "" && typ == "":
-		d.add(path, "a %s without a name and a type: give it both", what)
+	case e.name == "" && e.typ == "":
+		d.add(e.path, "a %s without a name and a type: give it both", e.what)
 		return
-	case name == "":
-		d.add(path, "a %s without a name: give it one", what)
-	case len(name) > 100 || !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`).MatchString(name):
-		d.add(path+".name", "%s name %q: want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100", what, name)
-	case slices.Contains(earlier, name):
-		first := d.line(fmt.Sprintf("%ss[%d].name", what, slices.Index(earlier, name)))
-		d.add(path+".name", "duplicate %s name %q: line %d has it already", what, name, first)
+	case e.name == "":
+		d.add(e.path, "a %s without a name: give it one", e.what)
+	case len(e.name) > 100 || !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`).MatchString(e.name):
+		d.add(e.path+".name", "%s name %q: want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100", e.what, e.name)
+	case slices.Contains(earlier, e.name):
+		list := e.path[:strings.LastIndex(e.path, "[")]
+		first := d.line(fmt.Sprintf("%s[%d].name", list, slices.Index(earlier, e.name)))
+		d.add(e.path+".name", "duplicate %s name %q: line %d has it already", e.what, e.name, first)
 	}
-	if typ == "" {
-		d.add(path, "%s %q has no type: say what it is, as in type: kubernetes", what, name)
+	if e.typ == "" {
+		d.add(e.path, "%s %q has no type: say what it is, as in type: %s", e.what, e.name, e.example)
 	}
 }
 
-func (d *document) checkIgnore(rules []IgnoreRule, sources []string) {
+func (d *document) checkIgnore(rules []IgnoreRule, known known) {
 	for i, r := range rules {
 		path := fmt.Sprintf("ignore[%d]", i)
-		if r.Source == "" && r.Kind == "" && r.Resource == "" && r.Path == "" {
-			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource or path")
+		if r.Source == "" && r.Kind == "" && r.Resource == "" && r.Path == "" && r.Value == "" {
+			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value")
 		}
-		if r.Source != "" && !strings.ContainsAny(r.Source, "*?[") && !slices.Contains(sources, r.Source) {
-			d.add(path+".source", "ignore rule of an unknown source %q: %s", r.Source, oneOf(r.Source, sources))
+		if strings.TrimSpace(r.Reason) == "" {
+			d.add(path, "an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale")
+		}
+		for key, pattern := range map[string]string{"kind": r.Kind, "resource": r.Resource, "path": r.Path, "value": r.Value} {
+			d.checkPattern(path+"."+key, pattern)
+		}
+		if r.Source != "" {
+			d.checkNamed(path+".source", "ignore rule of an unknown source", r.Source, known.sources)
 		}
 	}
 }

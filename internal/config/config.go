@@ -112,7 +112,7 @@ type IgnoreRule struct {
 	// Value fits the value of a field: the live one, or what is declared where
 	// nothing is live.
 	Value string `mapstructure:"value"`
-	// Reason is shown with what the rule hides.
+	// Reason is shown with what the rule hides; it is never empty.
 	Reason string `mapstructure:"reason"`
 	// Expires is when the rule ends, a plain date at its last moment in UTC;
 	// zero means never.
@@ -180,8 +180,8 @@ func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 	return config, doc.err()
 }
 
-// adopt tells each source and declaration where its settings stand, and gives
-// it the schedule where it has none of its own.
+// adopt tells each source, declaration and receiver where its settings stand,
+// and gives each that has none a schedule, and a way to group and to repeat.
 func (c *Config) adopt(doc *document) {
 	for i := range c.Sources {
 		s := &c.Sources[i]
@@ -192,6 +192,17 @@ func (c *Config) adopt(doc *document) {
 		d := &c.Declarations[i]
 		d.doc, d.path = doc, fmt.Sprintf("declarations[%d]", i)
 		d.Every, d.Timeout = cmp.Or(d.Every, c.Schedule.Every), cmp.Or(d.Timeout, c.Schedule.Timeout)
+	}
+	for i := range c.Notify.Receivers {
+		r := &c.Notify.Receivers[i]
+		r.doc, r.path = doc, fmt.Sprintf("notify.receivers[%d]", i)
+	}
+	for i := range c.Notify.Routes {
+		r, repeat := &c.Notify.Routes[i], DefaultRepeat
+		r.Repeat = cmp.Or(r.Repeat, &repeat)
+		if r.GroupBy == nil {
+			r.GroupBy = []string{"cause"}
+		}
 	}
 }
 

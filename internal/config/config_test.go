@@ -52,7 +52,27 @@ declarations:
   - {name: shop, type: manifests, governs: [prod], every: 1d}
 ignore:
   - {source: prod, path: spec.replicas, reason: sale, expires: 2027-01-31}
-  - {kind: "*/Job.batch", expires: 2027-01-31T12:00:00+01:00}
+  - {kind: "*/Job.batch", value: "*:latest", reason: noise, expires: 2027-01-31T12:00:00+01:00}
+owners:
+  - {match: {label: {app.kubernetes.io/part-of: shop}, namespace: shop}, owner: team-shop}
+  - {owner: ops}
+notify:
+  url: https://driftd.example.org
+  unchecked_after: 0
+  receivers:
+    - name: ops
+      type: slack
+      rate: {messages: 0}
+      quiet_hours: {from: 22:00, to: 07:00, days: [sat, sun], except: [critical]}
+      digest: "09:00"
+      timezone: Europe/Berlin
+    - {name: bus, type: webhook}
+  routes:
+    - {match: {source: ["plan:shop", "pve*"], severity: high}, receivers: [ops], continue: true, group_by: [], repeat: 0}
+    - {match: {owner: ops}, receivers: [bus, ops], repeat: ~}
+triggers:
+  - {name: push, type: github, secret_file: secret, declarations: [shop], min_interval: 0}
+  - {name: cmdb, type: netbox, secret_file: /secret}
 kubernetes: {controllers: [injector]}
 `)
 	got, err := config.Load(file, nil)
@@ -63,6 +83,7 @@ kubernetes: {controllers: [injector]}
 	if err != nil {
 		t.Fatal(err)
 	}
+	repeat := 24 * time.Hour
 	want := &config.Config{
 		StateDir:  filepath.Join(filepath.Dir(file), "state"),
 		Schedule:  config.Schedule{Every: time.Hour, Timeout: 90 * time.Second},
@@ -78,7 +99,28 @@ kubernetes: {controllers: [injector]}
 		},
 		Ignore: []config.IgnoreRule{
 			{Source: "prod", Path: "spec.replicas", Reason: "sale", Expires: time.Date(2027, 1, 31, 23, 59, 59, 999999999, time.UTC)},
-			{Kind: "*/Job.batch", Expires: time.Date(2027, 1, 31, 11, 0, 0, 0, time.UTC)},
+			{Kind: "*/Job.batch", Value: "*:latest", Reason: "noise", Expires: time.Date(2027, 1, 31, 11, 0, 0, 0, time.UTC)},
+		},
+		Owners: []config.OwnerRule{
+			{Match: config.Match{Label: map[string]string{"app.kubernetes.io/part-of": "shop"}, Namespace: []string{"shop"}}, Owner: "team-shop"},
+			{Owner: "ops"},
+		},
+		Notify: config.Notify{
+			URL: "https://driftd.example.org", GroupWindow: 5 * time.Minute,
+			Receivers: []config.Receiver{
+				{Name: "ops", Type: "slack", Rate: config.Rate{Per: 10 * time.Minute}, Digest: "09:00", Timezone: "Europe/Berlin",
+					QuietHours: config.QuietHours{From: "22:00", To: "07:00", Days: []string{"sat", "sun"}, Except: []string{"critical"}}},
+				{Name: "bus", Type: "webhook", Rate: config.Rate{Messages: 20, Per: 10 * time.Minute}},
+			},
+			Routes: []config.Route{
+				{Match: config.Match{Source: []string{"plan:shop", "pve*"}, Severity: []string{"high"}}, Receivers: []string{"ops"},
+					Continue: true, GroupBy: []string{}, Repeat: new(time.Duration)},
+				{Match: config.Match{Owner: []string{"ops"}}, Receivers: []string{"bus", "ops"}, GroupBy: []string{"cause"}, Repeat: &repeat},
+			},
+		},
+		Triggers: []config.Trigger{
+			{Name: "push", Type: "github", SecretFile: filepath.Join(filepath.Dir(file), "secret"), Declarations: []string{"shop"}},
+			{Name: "cmdb", Type: "netbox", SecretFile: "/secret", MinInterval: 10 * time.Second},
 		},
 		Kubernetes: config.Kubernetes{Controllers: []string{"injector"}},
 		File:       file,
@@ -121,11 +163,15 @@ func TestLoadExample(t *testing.T) {
 	want := config.Default()
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
+	got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the example does not show the defaults (-want +got):\n%s", diff)
 	}
 	if len(c.Sources) == 0 || len(c.Declarations) == 0 || len(c.Ignore) == 0 || len(c.Kubernetes.Controllers) == 0 {
 		t.Error("the example lacks a part")
+	}
+	if len(c.Owners) == 0 || len(c.Notify.Receivers) == 0 || len(c.Notify.Routes) == 0 || len(c.Triggers) == 0 {
+		t.Error("the example tells nobody")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"reflect"
 	"strings"
@@ -50,6 +51,7 @@ func (d *document) addDecodeErrors(path string, err error) {
 // convert reads the scalars that YAML lacks, and refuses what has the wrong
 // type. Its errors show a value only where that cannot be a secret.
 func convert(from, to reflect.Value) (any, error) {
+	begin(to)
 	switch to.Interface().(type) {
 	case time.Duration:
 		return duration(from)
@@ -60,6 +62,10 @@ func convert(from, to reflect.Value) (any, error) {
 	case Settings:
 		if tree, ok := from.Interface().(map[string]any); ok {
 			return Settings{tree: tree}, nil
+		}
+	case Match:
+		if tree, ok := from.Interface().(map[string]any); ok {
+			return listed(tree, reflect.TypeFor[Match]()), nil
 		}
 	}
 	if to.Kind() == reflect.Slice || to.Kind() == reflect.Map {
@@ -72,6 +78,29 @@ func convert(from, to reflect.Value) (any, error) {
 		return nil, errors.New("the number is out of range")
 	}
 	return nil, fmt.Errorf("want %s, got %s", wanted(from, to), nameOf(from.Kind()))
+}
+
+// begin fills an item of a list with those of its defaults that a 0 in the file
+// replaces.
+func begin(to reflect.Value) {
+	switch to.Interface().(type) {
+	case Receiver:
+		to.Set(reflect.ValueOf(Receiver{Rate: Rate{Messages: 20, Per: 10 * time.Minute}}))
+	case Trigger:
+		to.Set(reflect.ValueOf(Trigger{MinInterval: 10 * time.Second}))
+	}
+}
+
+// listed returns a tree in which a single text stands as a list of one, where
+// the struct has a list.
+func listed(tree map[string]any, t reflect.Type) map[string]any {
+	tree = maps.Clone(tree)
+	for name, field := range fieldsOf(t) {
+		if text, ok := tree[name].(string); ok && field.Type.Kind() == reflect.Slice {
+			tree[name] = []any{text}
+		}
+	}
+	return tree
 }
 
 func duration(from reflect.Value) (any, error) {

@@ -16,7 +16,7 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(example))
-	for _, seed := range []string{"", minimal, "a: &a [*a]", "\t", "? [x]\n: y", bomb(), "sources: [{settings: {a.b: 1, a[0]: 2}}]", head + "    rules: [{file: ~}, 3]\n"} {
+	for _, seed := range []string{"", minimal, "a: &a [*a]", told + "  routes: [{match: {source: prod, label: {a.b: \"*\"}}, receivers: [ops], repeat: 1d}]\n", "\t", "? [x]\n: y", bomb(), "sources: [{settings: {a.b: 1, a[0]: 2}}]", head + "    rules: [{file: ~}, 3]\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
@@ -24,6 +24,13 @@ func FuzzLoad(f *testing.F) {
 		if err == nil {
 			for _, s := range c.Sources {
 				err = errors.Join(err, s.Decode(&settings{}))
+			}
+			for i := range c.Notify.Receivers {
+				r := &c.Notify.Receivers[i]
+				if _, wrong := r.Location(); wrong != nil {
+					t.Errorf("timezone %q was let through", r.Timezone)
+				}
+				err = errors.Join(err, r.Decode(&settings{}))
 			}
 		}
 		_, again := config.LoadBytes([]byte(content))

@@ -62,7 +62,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.StructField {
 // unknownKey says what to write instead of a key.
 func unknownKey(path, key string, valid []string) string {
 	text := fmt.Sprintf("unknown key %q", key)
-	if path == "" && (key == "notify" || key == "reconcile") {
+	if path == "" && key == "reconcile" {
 		return text + ": this version of driftd does not support it, remove it"
 	}
 	if isSecretName(key) {

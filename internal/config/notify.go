@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/driftd/driftd/internal/moment"
+)
 
 // Match says which findings are meant: all that is given must fit, and of a
 // list one is enough. Everything but verdict and severity is a glob.
@@ -82,17 +86,20 @@ type Route struct {
 	// declaration, kind, namespace, resource, verdict, severity, owner, actor.
 	GroupBy []string `mapstructure:"group_by"`
 	// Repeat is how long after the last word on open findings they are called to
-	// mind; 0 means never.
+	// mind; 0 means never. It is never nil.
 	Repeat *time.Duration `mapstructure:"repeat"`
 }
+
+// DefaultRepeat is the Repeat of a route that says nothing of it.
+const DefaultRepeat = moment.Day
 
 // A Trigger lets another system ask for a scan, with a signed request.
 type Trigger struct {
 	Name string `mapstructure:"name"`
-	// Type says how requests are signed: github, gitlab, gitea, netbox.
+	// Type says how requests are signed, see trigger.Types.
 	Type       string `mapstructure:"type"`
 	SecretFile string `mapstructure:"secret_file" path:"true"`
-	// Sources and Declarations are what is read then.
+	// Sources and Declarations are what is read then; without both, everything.
 	Sources      []string `mapstructure:"sources"`
 	Declarations []string `mapstructure:"declarations"`
 	// MinInterval is the least time between two scans that it makes.

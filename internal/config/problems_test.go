@@ -48,10 +48,7 @@ func TestProblems(t *testing.T) {
 		"later version": {
 			reason:  "what the design names is not accepted in silence",
 			content: minimal + "notify: {}\nreconcile: {}\n",
-			want: []string{
-				`2: unknown key "notify": this version of driftd does not support it, remove it`,
-				`3: unknown key "reconcile": this version of driftd does not support it, remove it`,
-			},
+			want:    []string{`3: unknown key "reconcile": this version of driftd does not support it, remove it`},
 		},
 		"wrong types": {
 			reason:  "types are not guessed",
@@ -127,12 +124,14 @@ func TestProblems(t *testing.T) {
 			},
 		},
 		"ignore": {
-			reason:  "a rule hides something and ends some day",
-			content: minimal + "ignore:\n- {reason: noise}\n- {source: prdo}\n- {source: \"p*\", expires: soon}\n",
+			reason:  "a rule hides something, says why, and ends some day",
+			content: minimal + "ignore:\n- {reason: noise}\n- {source: prdo, reason: \" \"}\n- {source: \"p*\", reason: noise, expires: soon}\n- {value: \"[a\", reason: noise}\n",
 			want: []string{
-				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource or path`,
+				`3: an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value`,
+				`4: an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale`,
 				`4: ignore rule of an unknown source "prdo": did you mean "prod"?`,
 				`5: expires: want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z`,
+				`6: pattern "[a": the brackets do not close, or the end is a backslash`,
 			},
 		},
 		"controllers": {

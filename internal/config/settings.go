@@ -5,12 +5,12 @@ import (
 	"reflect"
 )
 
-// Settings are what a source or a declaration says to its own type. They stay
-// raw until the type's package decodes them. The zero Settings say nothing.
+// Settings are what a source, a declaration or a receiver says to its own type.
+// They stay raw until the type's package decodes them. The zero Settings say nothing.
 type Settings struct {
 	tree map[string]any
 	doc  *document
-	// path is that of the source or declaration.
+	// path is that of the source, declaration or receiver.
 	path string
 }
 
@@ -36,7 +36,7 @@ func (s Settings) Decode(into any) error {
 	return doc.err()
 }
 
-// Where names the place of the source or declaration: "driftd.yaml:12".
+// Where names the place of what they belong to: "driftd.yaml:12".
 func (s Settings) Where() string {
 	where, _ := s.document().where(s.path)
 	return where

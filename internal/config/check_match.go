@@ -1,0 +1,129 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// known are the names that a match may speak of.
+type known struct{ sources, declarations, owners []string }
+
+// knownNames returns what findings may be called after: a Terraform plan is a
+// source of its own, too.
+func knownNames(c *Config, sources, declarations []string) known {
+	k := known{sources: slices.Clone(sources), declarations: declarations}
+	for _, name := range declarations {
+		k.sources = append(k.sources, "plan:"+name)
+	}
+	for _, rule := range c.Owners {
+		k.owners = append(k.owners, rule.Owner)
+	}
+	return k
+}
+
+// checkMatch checks the words of a match.
+func (d *document) checkMatch(at string, m *Match, known known) {
+	for key, patterns := range map[string][]string{"kind": m.Kind, "resource": m.Resource, "namespace": m.Namespace} {
+		for i, pattern := range patterns {
+			d.checkListed(fmt.Sprintf("%s.%s[%d]", at, key, i), pattern)
+		}
+	}
+	for key, list := range map[string]struct{ patterns, names []string }{
+		"source":      {m.Source, known.sources},
+		"declaration": {m.Declaration, known.declarations},
+		"owner":       {m.Owner, known.owners},
+	} {
+		for i, pattern := range list.patterns {
+			if item := fmt.Sprintf("%s.%s[%d]", at, key, i); d.checkListed(item, pattern) {
+				d.checkNamed(item, "match of an unknown "+key, pattern, list.names)
+			}
+		}
+	}
+	d.checkWords(at+".verdict", "verdict", m.Verdict, words(model.Verdicts()))
+	d.checkWords(at+".severity", "severity", m.Severity, words(model.Severities()))
+	for name, pattern := range m.Label {
+		d.checkPattern(at+".label."+name, pattern)
+	}
+}
+
+func words[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = string(w)
+	}
+	return texts
+}
+
+// checkWords checks that a list holds nothing but certain words.
+func (d *document) checkWords(at, what string, list, valid []string) {
+	for i, word := range list {
+		if !slices.Contains(valid, word) {
+			d.add(fmt.Sprintf("%s[%d]", at, i), "unknown %s %q: %s", what, word, oneOf(word, valid))
+		}
+	}
+}
+
+// checkNamed checks a pattern that is one of certain names, unless it is more
+// than a name.
+func (d *document) checkNamed(at, problem, pattern string, names []string) {
+	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !slices.Contains(names, pattern) {
+		d.add(at, "%s %q: %s", problem, pattern, oneOf(pattern, names))
+	}
+}
+
+// checkListed checks a pattern of a list, in which an empty one means nothing.
+func (d *document) checkListed(at, pattern string) bool {
+	if pattern == "" {
+		d.add(at, "an empty pattern: fill it or remove it")
+		return false
+	}
+	return d.checkPattern(at, pattern)
+}
+
+func (d *document) checkPattern(at, pattern string) bool {
+	if _, err := path.Match(pattern, ""); err != nil {
+		d.add(at, "pattern %q: the brackets do not close, or the end is a backslash", pattern)
+		return false
+	}
+	return true
+}
+
+// everything tells whether a match fits every finding.
+func (m *Match) everything() bool {
+	all := func(patterns []string) bool { return len(patterns) == 0 || slices.Contains(patterns, "*") }
+	return all(m.Source) && all(m.Kind) && all(m.Declaration) && all(m.Owner) &&
+		len(m.Resource)+len(m.Namespace)+len(m.Verdict)+len(m.Severity)+len(m.Label) == 0
+}
+
+// A sieve notices items of a list that are never tried, because one before them
+// takes everything.
+type sieve struct{ takesAll string }
+
+// pass checks the next item; last tells that nothing comes past it.
+func (s *sieve) pass(d *document, at, what string, last bool) {
+	if s.takesAll != "" {
+		d.add(at, "this %s is never tried: the one on line %d fits everything, move that to the end", what, d.line(s.takesAll))
+	} else if last {
+		s.takesAll = at
+	}
+}
+
+func (d *document) checkOwners(rules []OwnerRule, known known) {
+	var order sieve
+	for i := range rules {
+		r, at := &rules[i], fmt.Sprintf("owners[%d]", i)
+		order.pass(d, at, "owner rule", r.Match.everything())
+		if strings.TrimSpace(r.Owner) == "" {
+			d.add(at, "an owner rule without an owner: name who answers, as in owner: team-shop")
+		}
+		if len(r.Match.Owner) > 0 {
+			d.add(at+".match.owner", "an owner rule cannot match owners: it says who they are")
+			continue
+		}
+		d.checkMatch(at+".match", &r.Match, known)
+	}
+}

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// TimeOfDay reads a time of day, "22:00", as what has passed since midnight.
+func TimeOfDay(text string) (time.Duration, error) {
+	t, err := time.Parse("15:04", text)
+	if err != nil || len(text) != len("15:04") {
+		return 0, fmt.Errorf("time of day %q: want one from 00:00 to 23:59, such as 09:00", text)
+	}
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, nil
+}
+
+// weekdays are the names of the days, by their time.Weekday.
+func weekdays() []string { return []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"} }
+
+// Weekdays are the Days that are names of days.
+func (q *QuietHours) Weekdays() []time.Weekday {
+	days := make([]time.Weekday, 0, len(q.Days))
+	for _, name := range q.Days {
+		if i := slices.Index(weekdays(), name); i >= 0 {
+			days = append(days, time.Weekday(i))
+		}
+	}
+	return days
+}
+
+// Location returns where the receiver's quiet hours and digest count.
+func (r *Receiver) Location() (*time.Location, error) {
+	if r.Timezone == "" {
+		return time.Local, nil
+	}
+	location, err := time.LoadLocation(r.Timezone)
+	if err != nil {
+		return nil, fmt.Errorf("unknown timezone %q: want a name such as Europe/Berlin or UTC", r.Timezone)
+	}
+	return location, nil
+}

@@ -1,0 +1,236 @@
+package trigger_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/trigger"
+)
+
+// A watch notes the scans that a desk makes, with the time since it began.
+type watch struct {
+	began time.Time
+	// takes is how long a scan does, and err what becomes of it.
+	takes time.Duration
+	err   error
+	busy  bool
+	scans []string
+}
+
+func (w *watch) scan(ctx context.Context, sources, declarations []string) error {
+	if w.busy {
+		w.scans = append(w.scans, "two at once")
+	}
+	w.busy = true
+	defer func() { w.busy = false }()
+	w.scans = append(w.scans, fmt.Sprintf("%v %v %v", time.Since(w.began), sources, declarations))
+	select {
+	case <-time.After(w.takes):
+	case <-ctx.Done():
+	}
+	return w.err
+}
+
+// run runs a desk in a bubble of its own time.
+func run(t *testing.T, w *watch, triggers []trigger.Trigger, use func(*trigger.Desk)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w.began = time.Now()
+		d := trigger.NewDesk(trigger.Options{Scan: w.scan, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		d.Configure(triggers)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.Run(ctx) }()
+		use(d)
+		stop()
+		<-done
+	})
+}
+
+// push is a signed request that is like no other.
+func push(d *trigger.Desk, name string) error {
+	return accept(d, name, fmt.Sprintf("%s %d", name, time.Now().UnixNano()))
+}
+
+func accept(d *trigger.Desk, name, body string) error {
+	mac := hmac.New(sha256.New, []byte("secret"))
+	mac.Write([]byte(body))
+	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	return d.Accept(name, header("X-Hub-Signature-256", signature), strings.NewReader(body))
+}
+
+func github(name string, every time.Duration, sources, declarations []string) trigger.Trigger {
+	return trigger.Trigger{Name: name, Type: "github", Secret: secret("secret"), Sources: sources, Declarations: declarations, MinInterval: every}
+}
+
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	w := &watch{takes: 30 * time.Second}
+	run(t, w, []trigger.Trigger{github("push", 10*time.Second, []string{"prod"}, []string{"shop"})}, func(d *trigger.Desk) {
+		for range 50 { // one now, and one more for those that come while it runs
+			if err := push(d, "push"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Hour)
+	})
+	if diff := cmp.Diff([]string{"0s [prod] [shop]", "30s [prod] [shop]"}, w.scans); diff != "" {
+		t.Errorf("scans (-want +got):\n%s", diff)
+	}
+}
+
+func TestMinInterval(t *testing.T) {
+	t.Parallel()
+	w := &watch{takes: time.Second, err: errors.New("source away")}
+	triggers := []trigger.Trigger{github("push", time.Minute, nil, []string{"shop"}), github("fast", 0, []string{"prod"}, nil)}
+	run(t, w, triggers, func(d *trigger.Desk) {
+		for range 30 {
+			if err := push(d, "push"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		time.Sleep(2 * time.Second)
+		if err := push(d, "fast"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+	})
+	want := []string{"0s [] [shop]", "1m0s [] [shop]", "2m0s [] [shop]", "3m0s [] [shop]", "4m0s [] [shop]", "5m0s [] [shop]", "5m2s [prod] []"}
+	if diff := cmp.Diff(want, w.scans); diff != "" {
+		t.Errorf("scans (-want +got):\n%s", diff)
+	}
+}
+
+func TestTriggersScanTogether(t *testing.T) {
+	t.Parallel()
+	triggers := []trigger.Trigger{
+		github("first", 0, []string{"pve"}, nil), github("b", 0, []string{"prod", "edge"}, []string{"shop"}),
+		github("a", 0, []string{"prod"}, []string{"shop", "infra"}), github("all", 0, nil, nil),
+	}
+	w := &watch{takes: time.Minute}
+	run(t, w, triggers, func(d *trigger.Desk) {
+		for _, names := range [][]string{{"first"}, {"a", "b"}, {"all", "b"}} {
+			for _, name := range names {
+				if err := push(d, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			time.Sleep(59 * time.Second)
+		}
+		time.Sleep(time.Hour)
+	})
+	want := []string{"0s [pve] []", "1m0s [edge prod] [infra shop]", "2m0s [] []"}
+	if diff := cmp.Diff(want, w.scans); diff != "" {
+		t.Errorf("scans (-want +got):\n%s", diff)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	w := &watch{}
+	triggers := []trigger.Trigger{github("push", 0, []string{"prod"}, nil), github("other", 0, []string{"edge"}, nil)}
+	run(t, w, triggers, func(d *trigger.Desk) {
+		steps := []struct {
+			reason, name string
+			want         error
+		}{
+			{"it is new", "push", nil},
+			{"it was here", "push", trigger.ErrReplayed},
+			{"another trigger has a memory of its own", "other", nil},
+			{"nobody has such a trigger", "absent", trigger.ErrUnknown},
+		}
+		for _, s := range steps {
+			if err := accept(d, s.name, "{}"); !errors.Is(err, s.want) {
+				t.Errorf("%s: Accept() = %v, want %v", s.reason, err, s.want)
+			}
+			time.Sleep(time.Second)
+		}
+		d.Configure(triggers[:1]) // a reload forgets nothing
+		if err := accept(d, "push", "{}"); !errors.Is(err, trigger.ErrReplayed) {
+			t.Errorf("Accept() after a reload = %v", err)
+		}
+		if err := accept(d, "other", "new"); !errors.Is(err, trigger.ErrUnknown) {
+			t.Errorf("Accept() of a trigger that is gone = %v", err)
+		}
+		time.Sleep(time.Minute)
+	})
+	if diff := cmp.Diff([]string{"0s [prod] []", "2s [edge] []"}, w.scans); diff != "" {
+		t.Errorf("scans (-want +got):\n%s", diff)
+	}
+}
+
+// TestReloadKeepsWhatWasAsked changes a trigger while it waits.
+func TestReloadKeepsWhatWasAsked(t *testing.T) {
+	t.Parallel()
+	w := &watch{}
+	run(t, w, []trigger.Trigger{github("push", time.Minute, []string{"prod"}, nil), github("gone", time.Minute, nil, nil)}, func(d *trigger.Desk) {
+		for range 2 {
+			if err := errors.Join(push(d, "push"), push(d, "gone")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		d.Configure([]trigger.Trigger{github("push", 10*time.Second, []string{"edge"}, nil)})
+		time.Sleep(time.Hour)
+	})
+	if last := w.scans[len(w.scans)-1]; last != "10s [edge] []" {
+		t.Errorf("scans = %q, want the last after 10 s, of edge alone", w.scans)
+	}
+}
+
+func TestRunEndsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	w := &watch{takes: time.Hour}
+	run(t, w, []trigger.Trigger{github("push", time.Hour, nil, nil)}, func(d *trigger.Desk) {
+		if err := push(d, "push"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+	})
+	if w.busy || len(w.scans) != 1 {
+		t.Errorf("scans = %q, busy %t", w.scans, w.busy)
+	}
+}
+
+// TestClockSetBack sees to it that nobody waits for an hour that was there
+// before.
+func TestClockSetBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watch{began: time.Now()}
+		var back time.Duration
+		d := trigger.NewDesk(trigger.Options{Scan: w.scan, Log: slog.New(slog.DiscardHandler),
+			Now: func() time.Time { return time.Now().Add(-back) }})
+		d.Configure([]trigger.Trigger{github("push", time.Minute, nil, nil)})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); d.Run(ctx) }()
+		for range 2 {
+			if err := push(d, "push"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			back += time.Hour
+		}
+		stop()
+		<-done
+		if diff := cmp.Diff([]string{"0s [] []", "1s [] []"}, w.scans); diff != "" {
+			t.Errorf("scans (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package trigger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// ServeHTTP answers a request to the trigger that the path's {name} names: 202
+// when a scan will begin. A refusal tells no more than it must; the log does.
+func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	err := d.Accept(name, r.Header, r.Body)
+	if err == nil {
+		d.answer(w, r, http.StatusAccepted, map[string]any{"accepted": true})
+		return
+	}
+	d.grumble(r.Context(), name, err)
+	code, message, hint := refusal(err)
+	d.answer(w, r, code, map[string]any{"error": message, "hint": hint})
+}
+
+// refusal returns what a refused request is answered with.
+func refusal(err error) (code int, message, hint string) {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return http.StatusNotFound, "there is no such trigger", "see triggers in the configuration of driftd"
+	case errors.Is(err, ErrUnsigned):
+		return http.StatusUnauthorized, "the request is not signed as it should be", "the log of driftd says more"
+	case errors.Is(err, ErrReplayed):
+		return http.StatusConflict, "this request was accepted before", "a new scan needs a new request"
+	case errors.Is(err, ErrTooLarge), errors.As(err, &tooLarge):
+		return http.StatusRequestEntityTooLarge, "the request is " + ErrTooLarge.Error(), "send less"
+	case errors.Is(err, ErrBroken):
+		return http.StatusBadRequest, "the request broke off", "send it again"
+	}
+	return http.StatusInternalServerError, "the request cannot be checked", "the log of driftd says why"
+}
+
+// patience is how long nothing more is logged of what a trigger refuses:
+// everybody may send it requests.
+const patience = time.Minute
+
+// grumble logs why a request was refused.
+func (d *Desk) grumble(ctx context.Context, name string, why error) {
+	level := slog.LevelDebug
+	d.mu.Lock()
+	if p, ok := d.posts[name]; ok && d.Now().Sub(p.grumbled).Abs() >= patience {
+		level, p.grumbled = slog.LevelWarn, d.Now()
+	}
+	d.mu.Unlock()
+	d.Log.Log(ctx, level, "request to a trigger refused", "trigger", name, "err", why)
+}
+
+func (d *Desk) answer(w http.ResponseWriter, r *http.Request, code int, answer map[string]any) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		d.Log.ErrorContext(r.Context(), "answer not encoded", "err", err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	if _, err := w.Write(append(body, '\n')); err != nil {
+		d.Log.DebugContext(r.Context(), "answer not delivered", "err", err)
+	}
+}
