@@ -1,7 +1,11 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"testing"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 func BenchmarkSaveNew100k(b *testing.B) {
@@ -34,4 +38,99 @@ func BenchmarkSaveUnchanged100k(b *testing.B) {
 		save(b, s, scan(1, nil, snap))
 	}
 	b.ReportMetric(float64(s.Size()-before)/float64(b.N)/1024, "kB-grown/op")
+}
+
+// flood is 5,000 new findings, told in one thread by 25 messages of 20.
+func flood() Record {
+	rec := scan(1, make([]model.Finding, 5000))
+	for i := range rec.Findings {
+		rec.Findings[i] = finding(fmt.Sprintf("%016x", i), 1, based, func(f *model.Finding) { f.Flipped(minute(1), f.Basis) })
+	}
+	rec.Notices.Threads = []model.Thread{thread("slack", "t", 1, len(rec.Findings))}
+	for i := range 25 {
+		m := message("slack", "t", fmt.Sprintf("t.%d", i))
+		m.News = make([]model.Item, model.MaxItems)
+		for j := range m.News {
+			m.News[j] = model.Item{News: model.Appeared, Finding: rec.Findings[i*len(m.News)+j].Public()}
+		}
+		m.All = m.News
+		rec.Notices.Messages = append(rec.Notices.Messages, m)
+	}
+	return rec
+}
+
+func BenchmarkSaveFlood(b *testing.B) {
+	rec := flood()
+	for b.Loop() {
+		b.StopTimer()
+		s, err := Open(b.TempDir(), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		save(b, s, rec)
+		b.StopTimer()
+		b.ReportMetric(float64(s.Size())/(1<<20), "MB")
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+func BenchmarkDeliver(b *testing.B) {
+	s := openNew(b)
+	rec := flood()
+	save(b, s, rec)
+	for i := 0; b.Loop(); i++ {
+		m := rec.Notices.Messages[i%25]
+		if err := errors.Join(s.BeginDelivery("slack", m.Key), s.EndDelivery("slack", m.Key, "receipt")); err != nil {
+			b.Fatal(err)
+		}
+		if i%25 == 24 {
+			b.StopTimer()
+			saveNotices(b, s, model.NoticeChange{Messages: rec.Notices.Messages})
+			b.StartTimer()
+		}
+	}
+}
+
+func BenchmarkNotices(b *testing.B) {
+	s := openNew(b)
+	save(b, s, flood())
+	for b.Loop() {
+		if _, err := s.Notices(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSettle settles the findings of a flood, all of them accepted.
+func BenchmarkSettle(b *testing.B) {
+	s := openNew(b)
+	rec := flood()
+	save(b, s, rec)
+	list := make([]model.Decision, len(rec.Findings))
+	for i := range list {
+		list[i] = decision(fmt.Sprintf("d%016x", i), rec.Findings[i].ID)
+	}
+	if err := s.Decide(list, minute(2)); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if changed, err := s.Settle(minute(3)); err != nil || changed != 0 {
+			b.Fatal(changed, err)
+		}
+	}
+}
+
+func BenchmarkDecideOne(b *testing.B) {
+	s := openNew(b)
+	rec := flood()
+	save(b, s, rec)
+	for b.Loop() {
+		if err := s.Decide([]model.Decision{decision("d", rec.Findings[0].ID)}, minute(2)); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

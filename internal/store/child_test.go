@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -18,6 +22,8 @@ const (
 	childDir = "DRIFTD_STORE_TEST_DIR"
 	// saveForever saves and says so, until it is killed.
 	saveForever = "save"
+	// deliverForever saves, and delivers what is to be said, until it is killed.
+	deliverForever = "deliver"
 	// saveUntilFull saves until no file may grow any more.
 	saveUntilFull = "full"
 	// makeKeyOnce asks for the sealer and says what it makes of a word.
@@ -41,6 +47,8 @@ func runChild(job, dir string) int {
 	switch job {
 	case saveForever:
 		err = saveOn(dir)
+	case deliverForever:
+		err = deliverOn(dir)
 	case saveUntilFull:
 		err = fill(dir)
 	case makeKeyOnce:
@@ -93,6 +101,105 @@ func numbered(n int) Record {
 func numberedValue(i, n int) string {
 	changed := max(n-(i+n)%4, 0)
 	return fmt.Sprintf("%d changed in %d %s", i, changed, strings.Repeat("x", i))
+}
+
+// steps is how many things are done for one record: it is saved, and two
+// messages are begun and ended.
+const steps = 5
+
+// deliverOn goes on where the last process was killed.
+func deliverOn(dir string) error {
+	s, err := Open(dir, Options{})
+	if err != nil {
+		return err
+	}
+	step, err := stepOf(s)
+	if err != nil {
+		return err
+	}
+	for step++; ; step++ {
+		if err := doStep(s, step/steps, step%steps); err != nil {
+			return err
+		}
+		fmt.Println(step)
+	}
+}
+
+func doStep(s *Store, n, step int) error {
+	switch key := fmt.Sprintf("t.%d.%d", n, (step+1)/2); step {
+	case 0:
+		return s.Save(noticed(n))
+	case 1, 3:
+		return s.BeginDelivery("slack", key)
+	case 2:
+		return s.EndDelivery("slack", key, receiptIn(n))
+	default:
+		return s.EndDelivery("slack", key, "")
+	}
+}
+
+func receiptIn(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("receipt %d", n)
+}
+
+// noticed is the nth numbered record with two messages and a decision.
+func noticed(n int) Record {
+	rec := numbered(n)
+	rec.Notices = model.NoticeChange{Threads: []model.Thread{thread("slack", "t", n, 20)}, Paces: map[string]model.Pace{"slack": {Sent: []time.Time{minute(n)}}},
+		Messages: []model.Message{message("slack", "t", fmt.Sprintf("t.%d.1", n)), message("slack", "t", fmt.Sprintf("t.%d.2", n))}}
+	rec.Decisions = map[string][]model.Decision{"git": {decision("d", "f1", func(d *model.Decision) { d.From, d.Reason = "git", strconv.Itoa(n) })}}
+	return rec
+}
+
+// stepOf finds out up to which step everything was done; an error when that is
+// half of one.
+func stepOf(s *Store) (int, error) {
+	run, err := s.LastRun()
+	if errors.Is(err, ErrNotFound) {
+		return steps - 1, nil
+	} else if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(run.ID, "run-"))
+	if err != nil {
+		return 0, err
+	}
+	want := noticed(n)
+	told, err := s.Notices()
+	if err != nil {
+		return 0, err
+	}
+	decided, err := s.Decisions()
+	if diff := cmp.Diff(want.Notices.Threads, told.Threads) + cmp.Diff(want.Notices.Paces, told.Paces) + cmp.Diff(want.Decisions["git"], decided); diff != "" || err != nil {
+		return 0, fmt.Errorf("run %d: %w: %s", n, err, diff)
+	}
+	for step := range steps {
+		if same, err := waitsAt(s, n, step); same || err != nil {
+			return n*steps + step, err
+		}
+	}
+	return 0, fmt.Errorf("run %d: what waits is that of no step", n)
+}
+
+// waitsAt tells whether that waits which has to after a step of record n.
+func waitsAt(s *Store, n, step int) (bool, error) {
+	queues, err := s.Queues()
+	ended := step / 2
+	if err != nil || queues["slack"].Length != 2-ended {
+		return false, err
+	}
+	if ended == 2 {
+		return true, nil
+	}
+	p, err := s.NextParcel("slack")
+	if err != nil {
+		return false, err
+	}
+	want := model.Parcel{Message: noticed(n).Notices.Messages[ended], Begun: step%2 == 1, Receipt: receiptIn(n - 1 + ended)}
+	return cmp.Equal(want, p), nil
 }
 
 // fill saves ever more until the disk is full, as far as a process can make

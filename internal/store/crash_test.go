@@ -21,7 +21,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 30))
 	acknowledged := 0
 	for range 30 {
-		acknowledged = max(acknowledged, killOnce(t, dir, random))
+		acknowledged = max(acknowledged, killOnce(t, saveForever, dir, random))
 		s, err := Open(dir, Options{})
 		if err != nil {
 			t.Fatalf("after a kill: %v", err)
@@ -37,11 +37,46 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
+// TestKilledWhileDelivering kills a process that saves and delivers, and looks
+// each time whether all that it called done is done, and the next thing wholly
+// or not at all.
+func TestKilledWhileDelivering(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(7, 4))
+	done := 0
+	seen := map[int]bool{}
+	for range 40 {
+		done = max(done, killOnce(t, deliverForever, dir, random))
+		s, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatalf("after a kill: %v", err)
+		}
+		step, err := stepOf(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step < done || done > 0 && step > done+1 {
+			t.Fatalf("done up to %d, the store is at %d", done, step)
+		}
+		done = step
+		seen[step%steps] = true
+		checkNumbered(t, s, done/steps)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		checkFile(t, dbIn(dir))
+	}
+	if done < 2*steps || len(seen) < 2 {
+		t.Errorf("the kills hit too little: %d steps, %v", done, seen)
+	}
+}
+
 // killOnce starts a process that saves, kills it at a moment that may lie
 // anywhere in a save, and returns the last number that it gave out.
-func killOnce(t *testing.T, dir string, random *rand.Rand) int {
+func killOnce(t *testing.T, job, dir string, random *rand.Rand) int {
 	t.Helper()
-	cmd := child(t, saveForever, dir)
+	cmd := child(t, job, dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -185,7 +185,10 @@ func large(t *testing.T) (dir string, s *Store) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		save(t, s, scan(i, []model.Finding{finding("a", i, reason(fmt.Sprint(i)))}, estate(500, i)))
+		rec := scan(i, []model.Finding{finding("a", i, reason(fmt.Sprint(i)))}, estate(500, i))
+		rec.Notices = notices(i, 100)
+		rec.Decisions = map[string][]model.Decision{"git": {decision("d", "a", func(d *model.Decision) { d.Reason = fmt.Sprint(i) })}}
+		save(t, s, rec)
 	}
 	return dir, s
 }
@@ -203,9 +206,25 @@ func useAll(s *Store, round int) error {
 	_, err = s.Changes("", minute(-1), minute(9))
 	errs = append(errs, err)
 	_, err = s.Runs(0)
-	errs = append(errs, err)
+	errs = append(errs, err, useOutbox(s, round))
 	errs = append(errs, s.Save(scan(round, []model.Finding{finding("a", round)}, estate(500, round))))
 	return errors.Join(errs...)
+}
+
+func useOutbox(s *Store, round int) error {
+	_, err := s.Notices()
+	errs := []error{err}
+	for range 2 {
+		p, err := s.NextParcel("slack")
+		m := &p.Message
+		errs = append(errs, err, s.BeginDelivery(m.Receiver, m.Key), s.EndDelivery(m.Receiver, m.Key, "receipt"))
+	}
+	_, err = s.Queues()
+	errs = append(errs, err)
+	_, err = s.Decisions()
+	errs = append(errs, err, s.Decide([]model.Decision{decision("e", "a")}, minute(round)))
+	_, err = s.Recent(minute(0))
+	return errors.Join(append(errs, err, s.SaveNotices(notices(round, 100)))...)
 }
 
 func TestDamagedWhileOpen(t *testing.T) {

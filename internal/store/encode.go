@@ -77,7 +77,9 @@ func parseKey(b []byte) (model.Key, error) {
 	return model.Key{Source: string(part[0]), Kind: string(part[1]), ID: string(part[2])}, nil
 }
 
-func sourcePrefix(source string) []byte { return append([]byte(source), 0) }
+// under is how the keys begin of what belongs to a source, a finding or a
+// receiver.
+func under(name string) []byte { return append([]byte(name), 0) }
 
 // validKey tells whether the key can be stored and found again.
 func validKey(k model.Key) error {
@@ -197,6 +199,14 @@ func (c codec) unpack(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: decompress: %w", errCorrupt, err)
 	}
 	return raw, nil
+}
+
+func (c codec) packJSON(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return c.pack(raw), nil
 }
 
 func (c codec) unpackJSON(b []byte, into any) error {

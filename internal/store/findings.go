@@ -59,6 +59,17 @@ func (s *Store) Findings(f Filter) ([]model.Finding, error) {
 	return found, err
 }
 
+// Recent returns the findings that were resolved at a moment or later, sorted
+// by ID.
+func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
+	var found []model.Finding
+	err := s.view("read resolved findings", func(t *txn) (err error) {
+		found, err = t.collect(t.resolved, Filter{Since: since})
+		return err
+	})
+	return slices.DeleteFunc(found, func(f model.Finding) bool { return f.Resolved.Before(since) }), err
+}
+
 func worstFirst(a, b model.Finding) int {
 	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.Compare(b.Key),
 		cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.ID, b.ID))
@@ -119,7 +130,7 @@ func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error
 	var now model.Finding
 	var versions []FindingVersion
 	err := s.view(fmt.Sprintf("find finding %q", idPrefix), func(t *txn) error {
-		id, err := t.findingID(idPrefix)
+		id, err := complete(idPrefix, "`driftd findings list` shows those that there are", t.open, t.resolved)
 		if err != nil {
 			return err
 		}
@@ -142,10 +153,11 @@ func (s *Store) Finding(idPrefix string) (model.Finding, []FindingVersion, error
 // maxCandidates bounds how many candidates an error names.
 const maxCandidates = 10
 
-// findingID completes the beginning of a finding's ID.
-func (t *txn) findingID(begin string) (string, error) {
+// complete finds the only key of the buckets that is or begins with begin; hint
+// says what to do when there is none.
+func complete(begin, hint string, buckets ...*bbolt.Bucket) (string, error) {
 	var ids []string
-	for _, b := range []*bbolt.Bucket{t.open, t.resolved} {
+	for _, b := range buckets {
 		err := each(b, []byte(begin), func(id, _ []byte) error {
 			ids = append(ids, string(id))
 			return nil
@@ -157,7 +169,7 @@ func (t *txn) findingID(begin string) (string, error) {
 	slices.Sort(ids)
 	switch {
 	case begin == "" || len(ids) == 0:
-		return "", fmt.Errorf("%w: `driftd findings list` shows those that there are", ErrNotFound)
+		return "", fmt.Errorf("%w: %s", ErrNotFound, hint)
 	case len(ids) == 1 || ids[0] == begin:
 		return ids[0], nil
 	}
@@ -169,7 +181,7 @@ func (t *txn) findingID(begin string) (string, error) {
 
 func (t *txn) findingVersions(id string) ([]FindingVersion, error) {
 	var versions []FindingVersion
-	prefix := findingPrefix(id)
+	prefix := under(id)
 	err := each(t.findings, prefix, func(k, v []byte) error {
 		at := bytes.TrimPrefix(k, prefix)
 		if len(at) != 8 {

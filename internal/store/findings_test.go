@@ -50,7 +50,13 @@ func TestFindingRoundTrip(t *testing.T) {
 		}), "everything below a change"},
 		"whole resource": {finding("a", 0, func(f *model.Finding) { f.Changes, f.Verdict = nil, model.Missing }), "no changes"},
 		"no times":       {finding("a", 0, func(f *model.Finding) { f.FirstSeen, f.LastSeen = time.Time{}, time.Time{} }), "zero times stay zero"},
-		"resolved":       {finding("a", 0, resolvedAt(3)), "a resolved one is found by its id"},
+		"resolved":       {finding("a", 0, resolvedAt(0)), "a resolved one is found by its id"},
+		"judged": {finding("a", 0, func(f *model.Finding) {
+			f.Owner, f.Labels, f.Basis, f.Hidden, f.Flapping = "team", map[string]string{"app": "web"}, "basis", "noise", true
+			f.Ignored = []model.IgnoredChange{{Reason: "noise", Change: model.Change{Path: "x", Live: &secret, Secret: true}}}
+			f.Decision = &model.Decision{ID: "d", Kind: model.Snooze, Finding: "a", By: "bob", At: start(), Until: minute(9)}
+			f.Flips = []model.Flip{{At: start(), Basis: "basis"}, {At: minute(1)}}
+		}), "whose it is, and what was decided"},
 		"other zone": {finding("a", 0, func(f *model.Finding) {
 			f.FirstSeen = f.FirstSeen.In(time.FixedZone("X", 3600))
 		}), "an instant is one in any zone"},

@@ -142,7 +142,7 @@ func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, er
 	}
 	var prefix []byte
 	if source != "" {
-		prefix = sourcePrefix(source)
+		prefix = under(source)
 	}
 	var changes []ResourceChange
 	err := s.view("compare two moments", func(t *txn) error {
@@ -168,7 +168,7 @@ func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, er
 func (s *Store) FirstLook(source string) (time.Time, error) {
 	first := never
 	err := s.view("find the first look at "+source, func(t *txn) error {
-		return each(t.resources, sourcePrefix(source), func(_, v []byte) error {
+		return each(t.resources, under(source), func(_, v []byte) error {
 			st, err := parseState(v)
 			if err != nil {
 				return err

@@ -306,15 +306,15 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	before := hash(t, dbIn(dir))
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		says(t, err, dbIn(dir), "version 7", "up to 1", "upgrade driftd")
+		says(t, err, dbIn(dir), "version 7", "up to 2", "upgrade driftd")
 	}
 	if hash(t, dbIn(dir)) != before {
 		t.Error("the file was changed")
 	}
 }
 
-// oldSchema makes a file of version 0, which has another bucket and lacks one,
-// and returns the schema that brings it to version 2.
+// oldSchema makes a file of version 1, which has another bucket and lacks one,
+// and returns the schema that brings it to version 3.
 func oldSchema(tb testing.TB, dir string) schema {
 	tb.Helper()
 	setVersionIn(tb, dir, func(tx *bbolt.Tx) error {
@@ -325,14 +325,14 @@ func oldSchema(tb testing.TB, dir string) schema {
 		if err := old.Put([]byte("k"), []byte("v")); err != nil {
 			return err
 		}
-		return errors.Join(tx.DeleteBucket([]byte(seenBucket)), setVersion(tx, 0))
+		return errors.Join(tx.DeleteBucket([]byte(seenBucket)), setVersion(tx, 1))
 	})
-	return schema{version: 2, steps: map[int]func(*bbolt.Tx) error{
-		0: func(tx *bbolt.Tx) error {
+	return schema{version: 3, steps: map[int]func(*bbolt.Tx) error{
+		1: func(tx *bbolt.Tx) error {
 			_, err := tx.CreateBucket([]byte(seenBucket))
 			return err
 		},
-		1: func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("old runs")) },
+		2: func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("old runs")) },
 	}}
 }
 
@@ -342,7 +342,7 @@ func TestMigration(t *testing.T) {
 	want := oldSchema(t, dir)
 
 	_, err := open(dir, Options{ReadOnly: true}, want)
-	says(t, err, "version 0", "needs 2", "driftd scan")
+	says(t, err, "version 1", "needs 3", "driftd scan")
 
 	s, err := open(dir, Options{}, want)
 	if err != nil {
@@ -357,11 +357,11 @@ func TestMigration(t *testing.T) {
 	}
 	checkFile(t, dbIn(dir))
 	_, err = Open(dir, Options{})
-	says(t, err, "version 2", "up to 1")
-	if diff := cmp.Diff([]string{fileName, fileName + ".schema-0"}, names(t, dir)); diff != "" {
+	says(t, err, "version 3", "up to 2")
+	if diff := cmp.Diff([]string{fileName, fileName + ".schema-1"}, names(t, dir)); diff != "" {
 		t.Errorf("the backup stays: %s", diff)
 	}
-	if err := os.Rename(dbIn(dir)+".schema-0", dbIn(dir)); err != nil {
+	if err := os.Rename(dbIn(dir)+".schema-1", dbIn(dir)); err != nil {
 		t.Fatal(err)
 	}
 	s, err = open(dir, Options{}, want)
@@ -390,12 +390,12 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			t.Parallel()
 			dir := saved(t)
 			want := oldSchema(t, dir)
-			if want.steps[1] = c.step; c.step == nil {
-				delete(want.steps, 1)
+			if want.steps[2] = c.step; c.step == nil {
+				delete(want.steps, 2)
 			}
 			before := hash(t, dbIn(dir))
 			_, err := open(dir, Options{}, want)
-			says(t, err, "from schema version 0 to 2", c.says, "as it was")
+			says(t, err, "from schema version 1 to 3", c.says, "as it was")
 			if hash(t, dbIn(dir)) != before {
 				t.Error("the file was changed")
 			}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -147,7 +149,216 @@ func TestStoreAgreesWithPlainModel(t *testing.T) {
 	})
 }
 
-func mustCodec(t *rapid.T) codec {
+// A plain outbox is what the outbox is meant to be.
+type plainOutbox struct {
+	queues   map[string][]model.Parcel
+	threads  map[string]string    // id → receiver
+	receipts map[[2]string]string // receiver, thread
+}
+
+func (p *plainOutbox) save(change *model.NoticeChange) {
+	for _, m := range change.Messages {
+		if p.find(m.Receiver, m.Key) < 0 {
+			p.queues[m.Receiver] = append(p.queues[m.Receiver], model.Parcel{Message: m})
+		}
+	}
+	for _, t := range change.Threads {
+		p.threads[t.ID] = t.Receiver
+	}
+	for _, id := range change.Gone {
+		delete(p.threads, id)
+	}
+	p.forget()
+}
+
+func (p *plainOutbox) find(receiver, key string) int {
+	return slices.IndexFunc(p.queues[receiver], func(p model.Parcel) bool { return p.Message.Key == key })
+}
+
+func (p *plainOutbox) begin(receiver, key string) {
+	if i := p.find(receiver, key); i >= 0 {
+		p.queues[receiver][i].Begun = true
+	}
+}
+
+func (p *plainOutbox) end(receiver, key, receipt string) {
+	i := p.find(receiver, key)
+	if i < 0 {
+		return
+	}
+	if receipt != "" {
+		p.receipts[[2]string{receiver, p.queues[receiver][i].Message.Thread}] = receipt
+	}
+	if p.queues[receiver] = slices.Delete(p.queues[receiver], i, i+1); len(p.queues[receiver]) == 0 {
+		delete(p.queues, receiver)
+	}
+	p.forget()
+}
+
+// forget removes the receipts of threads that are neither known nor waited in.
+func (p *plainOutbox) forget() {
+	for at := range p.receipts {
+		waits := slices.ContainsFunc(p.queues[at[0]], func(p model.Parcel) bool { return p.Message.Thread == at[1] })
+		if p.threads[at[1]] != at[0] && !waits {
+			delete(p.receipts, at)
+		}
+	}
+}
+
+// all is what waits, each with its receipt.
+func (p *plainOutbox) all() map[string][]model.Parcel {
+	queues := map[string][]model.Parcel{}
+	for receiver, queue := range p.queues {
+		for _, parcel := range queue {
+			parcel.Receipt = p.receipts[[2]string{receiver, parcel.Message.Thread}]
+			queues[receiver] = append(queues[receiver], parcel)
+		}
+	}
+	return queues
+}
+
+// drawChange draws messages and threads: most of a receiver are in the thread
+// that has its name.
+func drawChange(t *rapid.T) *model.NoticeChange {
+	change := &model.NoticeChange{}
+	receivers := []string{"a", "ab", "b"}
+	own := func(receiver string) *rapid.Generator[string] {
+		return rapid.SampledFrom([]string{receiver, receiver, receiver, "a", "ab", "b"})
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "messages") {
+		receiver := rapid.SampledFrom(receivers).Draw(t, "receiver")
+		m := message(receiver, rapid.OneOf(own(receiver), own("")).Draw(t, "thread"), drawKey(t))
+		m.At = minute(rapid.IntRange(0, 9).Draw(t, "at"))
+		change.Messages = append(change.Messages, m)
+	}
+	for _, id := range receivers {
+		switch rapid.IntRange(0, 5).Draw(t, "thread "+id) {
+		case 0, 1:
+			change.Threads = append(change.Threads, thread(own(id).Draw(t, "of"), id, 0, 1))
+		case 2:
+			change.Gone = append(change.Gone, id)
+		}
+	}
+	return change
+}
+
+func drawKey(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"1", "2", "3", "4", "5"}).Draw(t, "key")
+}
+
+func TestOutboxAgreesWithPlainModel(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp(root, "") //nolint:usetesting // one folder a drawn case; root is t.TempDir
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &plainOutbox{queues: map[string][]model.Parcel{}, threads: map[string]string{}, receipts: map[[2]string]string{}}
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			if err := stepBoth(t, s, p); err != nil {
+				t.Fatal(err)
+			}
+			compareOutbox(t, s, p)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := verify(s.path, mustCodec(t)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// stepBoth does one drawn thing to the store and to the model: mostly to what
+// is next, sometimes to what is not or not any more.
+func stepBoth(t *rapid.T, s *Store, p *plainOutbox) error {
+	receiver, key := rapid.SampledFrom([]string{"a", "ab", "b"}).Draw(t, "receiver"), drawKey(t)
+	if queue := p.queues[receiver]; len(queue) > 0 && rapid.IntRange(0, 3).Draw(t, "other") > 0 {
+		key = queue[0].Message.Key
+	}
+	switch rapid.IntRange(0, 4).Draw(t, "step") {
+	case 0:
+		p.begin(receiver, key)
+		return s.BeginDelivery(receiver, key)
+	case 1, 2:
+		receipt := rapid.SampledFrom([]string{"", "r1", "r2"}).Draw(t, "receipt")
+		p.end(receiver, key, receipt)
+		return s.EndDelivery(receiver, key, receipt)
+	case 3:
+		p.end(receiver, key, "")
+		return s.DropMessage(receiver, key)
+	}
+	change := drawChange(t)
+	p.save(change)
+	return s.SaveNotices(*change)
+}
+
+func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
+	queues, parcels, receipts := outbox(t, s)
+	if diff := cmp.Diff(p.all(), parcels); diff != "" {
+		t.Fatalf("what waits: %s", diff)
+	}
+	if diff := cmp.Diff(p.receipts, receipts); diff != "" {
+		t.Fatalf("receipts: %s", diff)
+	}
+	want := map[string]model.Queue{}
+	for receiver, queue := range p.queues {
+		want[receiver] = model.Queue{Length: len(queue), Oldest: queue[0].Message.At}
+	}
+	if diff := cmp.Diff(want, queues); diff != "" {
+		t.Fatalf("queues: %s", diff)
+	}
+	for _, receiver := range []string{"a", "ab", "b"} {
+		got, err := s.NextParcel(receiver)
+		if len(p.queues[receiver]) == 0 {
+			if !errors.Is(err, ErrNotFound) {
+				t.Fatalf("next for %s: got %v", receiver, err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(p.all()[receiver][0], got); diff != "" || err != nil {
+			t.Fatalf("next for %s: %v %s", receiver, err, diff)
+		}
+	}
+}
+
+// outbox reads all that is kept of what is to be delivered.
+func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, parcels map[string][]model.Parcel, receipts map[[2]string]string) {
+	t.Helper()
+	parcels, receipts = map[string][]model.Parcel{}, map[[2]string]string{}
+	queues, err := s.Queues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.view("look", func(tx *txn) error {
+		err := each(tx.receipts, nil, func(k, v []byte) error {
+			receiver, thread, _ := bytes.Cut(k, []byte{0})
+			var receipt string
+			err := tx.unpackJSON(v, &receipt)
+			receipts[[2]string{string(receiver), string(thread)}] = receipt
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return each(tx.outbox, nil, func(k, v []byte) error {
+			q, m, err := tx.parseMessage(k, v)
+			parcels[m.Receiver] = append(parcels[m.Receiver], model.Parcel{Message: m, Begun: q.begun, Receipt: receipts[[2]string{m.Receiver, m.Thread}]})
+			return err
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return queues, parcels, receipts
+}
+
+func mustCodec(t rapid.TB) codec {
 	c, err := newCodec()
 	if err != nil {
 		t.Fatal(err)

@@ -10,10 +10,11 @@ import (
 )
 
 // Prune removes what lies beyond the retention: versions that were superseded,
-// resources that were gone and findings that were resolved before, old runs,
-// and contents that nothing names any more. It returns how many versions and
-// runs it removed. The newest run, what exists and what is open stay. The file
-// does not shrink: its free space is used again.
+// resources that were gone and findings that were resolved before, decisions
+// that had ended, old runs, and contents that nothing names any more. It returns
+// how many versions, runs and decisions it removed. The newest run, what exists,
+// what is open and what is to be told stay. The file does not shrink: its free
+// space is used again.
 func (s *Store) Prune(now time.Time) (removed int, err error) {
 	if s.o.Retention == (Retention{}) {
 		return 0, nil
@@ -49,6 +50,9 @@ func (p *pruner) prune(maxRuns int) error {
 	}
 	if err := p.pruneFindings(); err != nil {
 		return fmt.Errorf("findings: %w", err)
+	}
+	if err := p.pruneDecisions(); err != nil {
+		return fmt.Errorf("decisions: %w", err)
 	}
 	if err := p.pruneContents(); err != nil {
 		return fmt.Errorf("contents: %w", err)
@@ -157,6 +161,22 @@ func (p *pruner) pruneFindings() error {
 func (p *pruner) forgotten(id []byte) bool {
 	id = bytes.TrimSuffix(id, []byte{0})
 	return p.open.Get(id) == nil && p.resolved.Get(id) == nil
+}
+
+// pruneDecisions removes those that had ended at the cut.
+func (p *pruner) pruneDecisions() error {
+	list, err := p.allDecisions()
+	if err != nil {
+		return err
+	}
+	var ended [][]byte
+	for i := range list {
+		if d := &list[i]; !d.Until.IsZero() && momentOf(d.Until) <= p.cut {
+			ended = append(ended, []byte(d.ID))
+		}
+	}
+	p.removed += len(ended)
+	return deleteAll(p.decisions, ended)
 }
 
 // pruneContents removes what no version names.

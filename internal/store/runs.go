@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 
 	"github.com/driftd/driftd/internal/model"
@@ -11,11 +10,11 @@ import (
 func runKey(num uint64) []byte { return binary.BigEndian.AppendUint64(nil, num) }
 
 func (t *txn) saveRun(run *model.Run, at moment) error {
-	body, err := json.Marshal(run)
+	packed, err := t.packJSON(run)
 	if err != nil {
-		return fmt.Errorf("encode run: %w", err)
+		return err
 	}
-	return appendTo(t.runs, append(at.append(nil), t.pack(body)...))
+	return appendTo(t.runs, append(at.append(nil), packed...))
 }
 
 func (t *txn) parseRun(v []byte) (model.Run, error) {

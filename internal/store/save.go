@@ -16,7 +16,8 @@ import (
 // Save keeps what a scan leaves behind, in one transaction: after a crash or
 // an error either all of it is there or nothing. A resource becomes gone only
 // where its snapshot covers the place in which it lay. Where a clock went
-// back, a version is kept just after the one before it.
+// back, a version is kept just after the one before it. Snoozes and
+// acknowledgements end with the findings that the scan resolved.
 func (s *Store) Save(rec Record) error {
 	at := momentOf(rec.Run.Started)
 	if at == never {
@@ -27,6 +28,12 @@ func (s *Store) Save(rec Record) error {
 			return err
 		}
 		if err := t.saveFindings(rec.Findings, at); err != nil {
+			return err
+		}
+		if err := t.saveDecisions(rec.Decisions, rec.Findings); err != nil {
+			return err
+		}
+		if err := t.saveNotices(&rec.Notices); err != nil {
 			return err
 		}
 		return t.saveRun(&rec.Run, at)
@@ -69,7 +76,7 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 		return err
 	}
 	in.changed = in.changed[:0]
-	prefix := sourcePrefix(snap.Source)
+	prefix := under(snap.Source)
 	c := in.resources.Cursor()
 	k, v := c.Seek(prefix)
 	for i := range snap.Resources {

@@ -39,6 +39,8 @@ type ledger struct {
 	at moment
 	// before and now are when the sources' findings were last seen.
 	before, now map[string]moment
+	// written counts the new versions.
+	written int
 }
 
 // openLedger finds out when each source's findings were last seen. Open ones
@@ -72,6 +74,16 @@ func (t *txn) openLedger(sorted []model.Finding, at moment) (*ledger, error) {
 	return l, putAll(t.open, pinned)
 }
 
+// amend returns a ledger for open findings of which something else may change
+// than when they were seen.
+func (t *txn) amend(open []model.Finding, now time.Time) *ledger {
+	seen := map[string]moment{}
+	for i := range open {
+		seen[open[i].Source] = t.sourceSeen(open[i].Source)
+	}
+	return &ledger{txn: t, at: momentOf(now), before: seen, now: seen}
+}
+
 func (l *ledger) seenNow(source string) moment {
 	if seen, ok := l.now[source]; ok {
 		return seen
@@ -88,7 +100,7 @@ func holds(sorted []model.Finding, id []byte) bool {
 
 // sourceSeen is when the source's findings were last seen.
 func (t *txn) sourceSeen(source string) moment {
-	if v := t.seen.Get(sourcePrefix(source)); len(v) == 8 {
+	if v := t.seen.Get(under(source)); len(v) == 8 {
 		return momentAt(v)
 	}
 	return never
@@ -100,7 +112,7 @@ func (l *ledger) close() error {
 		if seen == l.before[source] {
 			continue
 		}
-		if err := l.seen.Put(sourcePrefix(source), seen.append(nil)); err != nil {
+		if err := l.seen.Put(under(source), seen.append(nil)); err != nil {
 			return fmt.Errorf("write last seen: %w", err)
 		}
 	}
@@ -125,7 +137,8 @@ func (l *ledger) save(f *model.Finding) error {
 		if err := l.supersede(f.ID, &was); err != nil {
 			return err
 		}
-		now.at = l.at.after(was.at)
+		now.at = max(l.at, momentOf(f.Resolved)).after(was.at)
+		l.written++
 		value := append(momentOf(f.LastSeen).append(nil), l.pack(body)...)
 		if err := l.findings.Put(findingKey(f.ID, now.at), value); err != nil {
 			return fmt.Errorf("write version: %w", err)
@@ -188,17 +201,41 @@ func (t *txn) head(id string) (head, *bbolt.Bucket, error) {
 }
 
 // findingKey is where the version of a finding at a moment lies.
-func findingKey(id string, at moment) []byte { return at.append(findingPrefix(id)) }
-
-func findingPrefix(id string) []byte { return append([]byte(id), 0) }
+func findingKey(id string, at moment) []byte { return at.append(under(id)) }
 
 // encodeFinding returns the finding's JSON without LastSeen, times in UTC.
 func encodeFinding(f model.Finding) ([]byte, error) {
 	f.LastSeen = time.Time{}
 	f.FirstSeen, f.Resolved, f.Actor.At = f.FirstSeen.UTC(), f.Resolved.UTC(), f.Actor.At.UTC()
+	f.Flips = slices.Clone(f.Flips)
+	for i := range f.Flips {
+		f.Flips[i].At = f.Flips[i].At.UTC()
+	}
+	if f.Decision != nil {
+		d := *f.Decision
+		d.At, d.Until = d.At.UTC(), d.Until.UTC()
+		f.Decision = &d
+	}
+	f.Changes = slices.Clone(f.Changes)
+	for i := range f.Changes {
+		f.Changes[i].Actor = inUTC(f.Changes[i].Actor)
+	}
+	f.Ignored = slices.Clone(f.Ignored)
+	for i := range f.Ignored {
+		f.Ignored[i].Actor = inUTC(f.Ignored[i].Actor)
+	}
 	body, err := json.Marshal(f)
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
 	return body, nil
+}
+
+func inUTC(a *model.Actor) *model.Actor {
+	if a == nil {
+		return nil
+	}
+	utc := *a
+	utc.At = a.At.UTC()
+	return &utc
 }

@@ -25,13 +25,19 @@ const (
 	findingBucket  = "findings"  // finding id, NUL, moment → last seen, compressed finding
 	seenBucket     = "seen"      // source → when its findings were last seen
 	runBucket      = "runs"      // number → start, compressed run
+	decisionBucket = "decisions" // id → compressed decision
+	threadBucket   = "threads"   // id → receiver, NUL, compressed thread
+	paceBucket     = "paces"     // receiver → compressed pace
+	outboxBucket   = "outbox"    // receiver, NUL, number → begun, time, key, NUL, thread, NUL, compressed message
+	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt
 )
 
 const schemaKey = "schema"
 
 func bucketNames() []string {
 	return []string{metaBucket, resourceBucket, versionBucket, contentBucket, openBucket,
-		resolvedBucket, findingBucket, seenBucket, runBucket}
+		resolvedBucket, findingBucket, seenBucket, runBucket, decisionBucket, threadBucket, paceBucket,
+		outboxBucket, receiptBucket}
 }
 
 // A schema is the shape of the file that a driftd knows, and the way there
@@ -42,7 +48,15 @@ type schema struct {
 	steps map[int]func(*bbolt.Tx) error
 }
 
-func currentSchema() schema { return schema{version: 1} }
+func currentSchema() schema {
+	return schema{version: 2, steps: map[int]func(*bbolt.Tx) error{1: addNotices}}
+}
+
+// addNotices makes room for what people decide and are told, which version 1
+// did not keep.
+func addNotices(tx *bbolt.Tx) error {
+	return makeBuckets(tx, decisionBucket, threadBucket, paceBucket, outboxBucket, receiptBucket)
+}
 
 // create makes an empty store where there is no file. It appears under its
 // name only when it is whole.
@@ -66,12 +80,19 @@ func (s *Store) create(want schema) error {
 
 // lay makes the buckets of an empty store.
 func lay(tx *bbolt.Tx, version int) error {
-	for _, name := range bucketNames() {
+	if err := makeBuckets(tx, bucketNames()...); err != nil {
+		return err
+	}
+	return setVersion(tx, version)
+}
+
+func makeBuckets(tx *bbolt.Tx, names ...string) error {
+	for _, name := range names {
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 			return fmt.Errorf("create bucket %s: %w", name, err)
 		}
 	}
-	return setVersion(tx, version)
+	return nil
 }
 
 func setVersion(tx *bbolt.Tx, version int) error {

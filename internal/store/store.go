@@ -55,6 +55,11 @@ type Record struct {
 	// Findings are all that are open after the scan, and those that it
 	// resolved.
 	Findings []model.Finding
+	// Decisions are by the declaration in whose file they stand. They take the
+	// place of those that stood there before; an empty list removes them.
+	Decisions map[string][]model.Decision
+	// Notices are what receivers are told because of the findings.
+	Notices model.NoticeChange
 }
 
 // A Store is the open file. It is safe for use by many goroutines.

@@ -16,7 +16,9 @@ type txn struct {
 	codec
 	resources, versions, contents  *bbolt.Bucket
 	open, resolved, findings, seen *bbolt.Bucket
-	runs                           *bbolt.Bucket
+	runs, decisions                *bbolt.Bucket
+	threads, paces                 *bbolt.Bucket
+	outbox, receipts               *bbolt.Bucket
 }
 
 // begin finds the buckets; one that is missing means damage.
@@ -34,6 +36,8 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 		codec: c, resources: found[resourceBucket], versions: found[versionBucket], contents: found[contentBucket],
 		open: found[openBucket], resolved: found[resolvedBucket], findings: found[findingBucket],
 		seen: found[seenBucket], runs: found[runBucket],
+		decisions: found[decisionBucket], threads: found[threadBucket], paces: found[paceBucket],
+		outbox: found[outboxBucket], receipts: found[receiptBucket],
 	}, nil
 }
 

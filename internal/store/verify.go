@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // verify reads every record of a file and checks it against the others: the
@@ -44,6 +46,11 @@ func (t *txn) verify() error {
 		{"resolved finding", t.resolved, t.verifyHead},
 		{"version of a finding", t.findings, func(_, v []byte) error { _, err := t.parseFinding(v); return err }},
 		{"run", t.runs, func(_, v []byte) error { _, err := t.parseRun(v); return err }},
+		{"decision", t.decisions, func(k, v []byte) error { _, err := t.parseDecision(k, v); return err }},
+		{"thread", t.threads, func(k, v []byte) error { _, err := t.parseThread(k, v); return err }},
+		{"pace", t.paces, func(_, v []byte) error { return t.unpackJSON(v, new(model.Pace)) }},
+		{"message", t.outbox, func(k, v []byte) error { _, _, err := t.parseMessage(k, v); return err }},
+		{"receipt", t.receipts, func(_, v []byte) error { return t.unpackJSON(v, new(string)) }},
 	} {
 		if err := inOrder(part.what, part.in, part.check); err != nil {
 			return err

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A DeclaredError refuses to revoke a decision that stands in a file: the next
+// reading of the file would bring it back.
+type DeclaredError struct{ Decision model.Decision }
+
+// Error names the file and what to do.
+func (e *DeclaredError) Error() string {
+	return fmt.Sprintf("it stands in %s: remove it there", e.Decision.Via)
+}
+
+// Decisions returns what people decided, sorted by ID: what has ended too,
+// until Prune removes it.
+func (s *Store) Decisions() ([]model.Decision, error) {
+	var list []model.Decision
+	err := s.view("read decisions", func(t *txn) (err error) {
+		list, err = t.allDecisions()
+		return err
+	})
+	return list, err
+}
+
+// Decide keeps decisions, and notes them on the open findings for which they
+// hold. One takes the place of an earlier one of its kind about the same
+// finding, unless that stands in a file.
+func (s *Store) Decide(list []model.Decision, now time.Time) error {
+	return s.update("keep decisions", func(t *txn) error {
+		known, err := t.allDecisions()
+		if err != nil {
+			return err
+		}
+		ids := map[topic]string{}
+		for i := range known {
+			if d := &known[i]; d.From == "" {
+				ids[topicOf(d)] = d.ID
+			}
+		}
+		for i := range list {
+			d := &list[i]
+			if id, ok := ids[topicOf(d)]; ok {
+				if err := t.decisions.Delete([]byte(id)); err != nil {
+					return err
+				}
+			}
+			if err := t.putDecision(d); err != nil {
+				return err
+			}
+			ids[topicOf(d)] = d.ID
+		}
+		_, err = t.settle(now)
+		return err
+	})
+}
+
+// A topic is what no two decisions share that were made here.
+type topic struct {
+	kind    model.DecisionKind
+	finding string
+	subject model.Subjected
+}
+
+func topicOf(d *model.Decision) topic {
+	if d.Finding != "" {
+		return topic{kind: d.Kind, finding: d.Finding}
+	}
+	return topic{kind: d.Kind, subject: d.Subject}
+}
+
+// Revoke removes the decision whose ID is or begins with idPrefix, and settles
+// the open findings anew. The error is ErrNotFound, ErrAmbiguous with the
+// candidates, or a *DeclaredError.
+func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
+	var d model.Decision
+	err := s.update(fmt.Sprintf("revoke decision %q", idPrefix), func(t *txn) error {
+		id, err := complete(idPrefix, "it has ended or was replaced", t.decisions)
+		if err != nil {
+			return err
+		}
+		if d, err = t.parseDecision([]byte(id), t.decisions.Get([]byte(id))); err != nil {
+			return err
+		}
+		if d.From != "" {
+			return &DeclaredError{d}
+		}
+		if err := t.decisions.Delete([]byte(id)); err != nil {
+			return err
+		}
+		_, err = t.settle(now)
+		return err
+	})
+	if err != nil {
+		return model.Decision{}, err
+	}
+	return d, nil
+}
+
+// Settle notes on each open finding what was decided about it and holds now. It
+// returns how many are noted otherwise than before.
+func (s *Store) Settle(now time.Time) (changed int, err error) {
+	err = s.update("settle findings", func(t *txn) error {
+		changed, err = t.settle(now)
+		return err
+	})
+	return changed, err
+}
+
+// A target is what decisions are about: a finding's ID, or a resource.
+type target struct {
+	finding  string
+	resource model.Key
+}
+
+func targetOf(d *model.Decision) target {
+	if d.Finding != "" {
+		return target{finding: d.Finding}
+	}
+	return target{resource: d.Subject.Key}
+}
+
+func (t *txn) settle(now time.Time) (changed int, err error) {
+	list, err := t.allDecisions()
+	if err != nil {
+		return 0, err
+	}
+	about := map[target][]model.Decision{}
+	for i := range list {
+		to := targetOf(&list[i])
+		about[to] = append(about[to], list[i])
+	}
+	open, err := t.collect(t.open, Filter{})
+	if err != nil {
+		return 0, err
+	}
+	l := t.amend(open, now)
+	for i := range open {
+		f := &open[i]
+		before := f.Decision
+		f.Settle(slices.Concat(about[target{finding: f.ID}], about[target{resource: f.Key}]), now)
+		if before == nil && f.Decision == nil {
+			continue
+		}
+		if err := l.save(f); err != nil {
+			return 0, fmt.Errorf("finding %s: %w", f.ID, err)
+		}
+	}
+	return l.written, nil
+}
+
+// saveDecisions takes in what stands in files, and forgets what was decided for
+// the time that the findings were open.
+func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding) error {
+	over := map[string]bool{}
+	for i := range findings {
+		if f := &findings[i]; !f.Resolved.IsZero() {
+			over[f.ID] = true
+		}
+	}
+	if len(files)+len(over) == 0 {
+		return nil
+	}
+	stated := map[string]bool{}
+	for _, from := range slices.Sorted(maps.Keys(files)) {
+		for _, d := range files[from] {
+			d.From = from
+			if err := t.putDecision(&d); err != nil {
+				return err
+			}
+			stated[d.ID] = true
+		}
+	}
+	known, err := t.allDecisions()
+	if err != nil {
+		return err
+	}
+	var gone [][]byte
+	for i := range known {
+		d := &known[i]
+		_, read := files[d.From]
+		if d.From == "" {
+			read = d.Kind != model.Accept && over[d.Finding]
+		}
+		if read && !stated[d.ID] {
+			gone = append(gone, []byte(d.ID))
+		}
+	}
+	return deleteAll(t.decisions, gone)
+}
+
+// putDecision writes a decision, unless it is there as it should be.
+func (t *txn) putDecision(d *model.Decision) error {
+	value, err := t.packJSON(d)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(t.decisions.Get([]byte(d.ID)), value) {
+		return nil
+	}
+	if err := t.decisions.Put([]byte(d.ID), value); err != nil {
+		return fmt.Errorf("write decision %q: %w", d.ID, err)
+	}
+	return nil
+}
+
+func (t *txn) allDecisions() ([]model.Decision, error) {
+	var list []model.Decision
+	err := each(t.decisions, nil, func(k, v []byte) error {
+		d, err := t.parseDecision(k, v)
+		list = append(list, d)
+		return err
+	})
+	return list, err
+}
+
+func (t *txn) parseDecision(k, v []byte) (model.Decision, error) {
+	var d model.Decision
+	if err := t.unpackJSON(v, &d); err != nil {
+		return d, fmt.Errorf("decision %q: %w", k, err)
+	}
+	if d.ID != string(k) {
+		return d, fmt.Errorf("%w: decision %q lies under %q", errCorrupt, d.ID, k)
+	}
+	return d, nil
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Notices returns what receivers were told; its threads are sorted by ID.
+func (s *Store) Notices() (model.Notices, error) {
+	n := model.Notices{Paces: map[string]model.Pace{}}
+	err := s.view("read notices", func(t *txn) error {
+		err := each(t.threads, nil, func(k, v []byte) error {
+			thread, err := t.parseThread(k, v)
+			n.Threads = append(n.Threads, thread)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return each(t.paces, nil, func(k, v []byte) error {
+			var pace model.Pace
+			err := t.unpackJSON(v, &pace)
+			n.Paces[string(k)] = pace
+			return err
+		})
+	})
+	if err != nil {
+		return model.Notices{}, err
+	}
+	return n, nil
+}
+
+// SaveNotices keeps what receivers are told, and what is to be sent to them, in
+// one transaction. A message that waits already does not wait twice.
+func (s *Store) SaveNotices(change model.NoticeChange) error {
+	if change.Empty() {
+		return nil
+	}
+	return s.update("save notices", func(t *txn) error { return t.saveNotices(&change) })
+}
+
+func (t *txn) saveNotices(change *model.NoticeChange) error {
+	// The messages come first: a thread that is forgotten keeps its receipt for
+	// what is still to be said in it.
+	if err := t.enqueue(change.Messages); err != nil {
+		return err
+	}
+	for i := range change.Threads {
+		if err := t.putThread(&change.Threads[i]); err != nil {
+			return fmt.Errorf("thread %s: %w", change.Threads[i].ID, err)
+		}
+	}
+	for _, id := range change.Gone {
+		if err := t.replaceThread(id, nil); err != nil {
+			return fmt.Errorf("thread %s: %w", id, err)
+		}
+	}
+	for _, receiver := range slices.Sorted(maps.Keys(change.Paces)) {
+		if err := t.putPace(receiver, change.Paces[receiver]); err != nil {
+			return fmt.Errorf("pace of %s: %w", receiver, err)
+		}
+	}
+	return nil
+}
+
+func (t *txn) putThread(thread *model.Thread) error {
+	if strings.Contains(thread.Receiver, "\x00") {
+		return fmt.Errorf("receiver %q: want no NUL byte", thread.Receiver)
+	}
+	packed, err := t.packJSON(thread)
+	if err != nil {
+		return err
+	}
+	return t.replaceThread(thread.ID, append(under(thread.Receiver), packed...))
+}
+
+// replaceThread writes a thread, or removes it where the value is nil.
+func (t *txn) replaceThread(id string, value []byte) error {
+	before, _, _ := bytes.Cut(t.threads.Get([]byte(id)), []byte{0})
+	receiver := string(before)
+	var err error
+	if value == nil {
+		err = t.threads.Delete([]byte(id))
+	} else {
+		err = t.threads.Put([]byte(id), value)
+	}
+	if err != nil {
+		return err
+	}
+	return t.release(receiver, id)
+}
+
+func (t *txn) parseThread(k, v []byte) (model.Thread, error) {
+	var thread model.Thread
+	receiver, packed, _ := bytes.Cut(v, []byte{0})
+	if err := t.unpackJSON(packed, &thread); err != nil {
+		return thread, fmt.Errorf("thread %q: %w", k, err)
+	}
+	if thread.ID != string(k) || thread.Receiver != string(receiver) {
+		return thread, fmt.Errorf("%w: thread %q of %q lies under %q", errCorrupt, thread.ID, thread.Receiver, k)
+	}
+	return thread, nil
+}
+
+// putPace writes how much a receiver was told, if it was told anything.
+func (t *txn) putPace(receiver string, pace model.Pace) error {
+	if len(pace.Sent) == 0 && pace.Digest.IsZero() && pace.Held.IsZero() {
+		return t.paces.Delete([]byte(receiver))
+	}
+	packed, err := t.packJSON(pace)
+	if err != nil {
+		return err
+	}
+	return t.paces.Put([]byte(receiver), packed)
+}

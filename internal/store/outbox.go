@@ -1,0 +1,255 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// NextParcel returns what waits longest for a receiver, or ErrNotFound. A
+// message stays the next until EndDelivery or DropMessage removes it.
+func (s *Store) NextParcel(receiver string) (model.Parcel, error) {
+	var p model.Parcel
+	err := s.view("read next message for "+receiver, func(t *txn) error {
+		k, v := t.outbox.Cursor().Seek(under(receiver))
+		if !bytes.HasPrefix(k, under(receiver)) {
+			return fmt.Errorf("%w: nothing waits", ErrNotFound)
+		}
+		q, m, err := t.parseMessage(k, v)
+		if err != nil {
+			return err
+		}
+		p.Message, p.Begun = m, q.begun
+		packed := t.receipts.Get(receiptKey(receiver, q.thread))
+		if packed == nil {
+			return nil
+		}
+		return t.unpackJSON(packed, &p.Receipt)
+	})
+	if err != nil {
+		return model.Parcel{}, err
+	}
+	return p, nil
+}
+
+// BeginDelivery notes that a message is being delivered, so that whoever comes
+// after a crash knows that it may have arrived. A message that does not wait
+// any more is no error.
+func (s *Store) BeginDelivery(receiver, key string) error {
+	return s.update("begin delivery of "+key, func(t *txn) error {
+		k, q, err := t.waiting(receiver, func(q *queued) bool { return q.key == key })
+		if err != nil || k == nil || q.begun {
+			return err
+		}
+		q.begun = true
+		return t.outbox.Put(k, q.encode())
+	})
+}
+
+// EndDelivery removes a message that arrived. A receipt is kept for what is
+// said later in the message's thread, for as long as that is known; "" leaves
+// the one that there is. A message that does not wait any more is no error.
+func (s *Store) EndDelivery(receiver, key, receipt string) error {
+	return s.update("end delivery of "+key, func(t *txn) error { return t.dequeue(receiver, key, receipt) })
+}
+
+// DropMessage removes a message that nobody delivers any more. One that does
+// not wait is no error.
+func (s *Store) DropMessage(receiver, key string) error {
+	return s.update("drop message "+key, func(t *txn) error { return t.dequeue(receiver, key, "") })
+}
+
+// Queues returns what waits, by receiver; a receiver for which nothing waits is
+// not in it.
+func (s *Store) Queues() (map[string]model.Queue, error) {
+	queues := map[string]model.Queue{}
+	err := s.view("read queues", func(t *txn) error {
+		return each(t.outbox, nil, func(k, v []byte) error {
+			receiver, err := receiverOf(k)
+			if err != nil {
+				return err
+			}
+			queue := queues[receiver]
+			if queue.Length == 0 {
+				q, err := parseQueued(v)
+				if err != nil {
+					return err
+				}
+				queue.Oldest = q.at.time()
+			}
+			queue.Length++
+			queues[receiver] = queue
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return queues, nil
+}
+
+// A queued message is an entry of the outbox. What is asked for without the
+// message itself stands before it.
+type queued struct {
+	begun       bool
+	at          moment
+	key, thread string
+	packed      []byte
+}
+
+func (q *queued) encode() []byte {
+	b := make([]byte, 1, 1+8+len(q.key)+len(q.thread)+2+len(q.packed))
+	if q.begun {
+		b[0] = 1
+	}
+	b = append(append(q.at.append(b), q.key...), 0)
+	b = append(append(b, q.thread...), 0)
+	return append(b, q.packed...)
+}
+
+func parseQueued(v []byte) (queued, error) {
+	if len(v) < 9 || v[0] > 1 {
+		return queued{}, fmt.Errorf("%w: message of %d bytes", errCorrupt, len(v))
+	}
+	part := bytes.SplitN(v[9:], []byte{0}, 3)
+	if len(part) != 3 {
+		return queued{}, fmt.Errorf("%w: message without key and thread", errCorrupt)
+	}
+	return queued{begun: v[0] == 1, at: momentAt(v[1:]), key: string(part[0]), thread: string(part[1]), packed: part[2]}, nil
+}
+
+// queueKey is where a message for a receiver lies.
+func queueKey(receiver string, num uint64) []byte {
+	return binary.BigEndian.AppendUint64(under(receiver), num)
+}
+
+// receiverOf reads the receiver from a queueKey.
+func receiverOf(k []byte) (string, error) {
+	if n := len(k) - 9; n >= 0 && k[n] == 0 {
+		return string(k[:n]), nil
+	}
+	return "", fmt.Errorf("%w: outbox key %q", errCorrupt, k)
+}
+
+func receiptKey(receiver, thread string) []byte { return append(under(receiver), thread...) }
+
+func (t *txn) parseMessage(k, v []byte) (queued, model.Message, error) {
+	var m model.Message
+	q, err := parseQueued(v)
+	if err != nil {
+		return q, m, err
+	}
+	receiver, err := receiverOf(k)
+	if err != nil {
+		return q, m, err
+	}
+	if err := t.unpackJSON(q.packed, &m); err != nil {
+		return q, m, fmt.Errorf("message %q: %w", q.key, err)
+	}
+	if m.Receiver != receiver || m.Key != q.key || m.Thread != q.thread || momentOf(m.At) != q.at {
+		return q, m, fmt.Errorf("%w: message %q for %q lies under %q for %q", errCorrupt, m.Key, m.Receiver, q.key, receiver)
+	}
+	return q, m, nil
+}
+
+// enqueue puts messages behind those that wait, unless they wait already.
+func (t *txn) enqueue(messages []model.Message) error {
+	known := map[string]map[string]bool{}
+	for i := range messages {
+		m := &messages[i]
+		if m.Receiver == "" || m.Key == "" || strings.Contains(m.Receiver+m.Key+m.Thread, "\x00") {
+			return fmt.Errorf("message %q for receiver %q: want both, and no NUL byte in them or in the thread", m.Key, m.Receiver)
+		}
+		if known[m.Receiver] == nil {
+			keys, err := t.queuedKeys(m.Receiver)
+			if err != nil {
+				return err
+			}
+			known[m.Receiver] = keys
+		}
+		if known[m.Receiver][m.Key] {
+			continue
+		}
+		known[m.Receiver][m.Key] = true
+		if err := t.append(m); err != nil {
+			return fmt.Errorf("message %s: %w", m.Key, err)
+		}
+	}
+	return nil
+}
+
+func (t *txn) append(m *model.Message) error {
+	packed, err := t.packJSON(m)
+	if err != nil {
+		return err
+	}
+	num, err := t.outbox.NextSequence()
+	if err != nil {
+		return err
+	}
+	q := queued{at: momentOf(m.At), key: m.Key, thread: m.Thread, packed: packed}
+	return t.outbox.Put(queueKey(m.Receiver, num), q.encode())
+}
+
+func (t *txn) queuedKeys(receiver string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	_, _, err := t.waiting(receiver, func(q *queued) bool {
+		keys[q.key] = true
+		return false
+	})
+	return keys, err
+}
+
+// waiting finds the first message for a receiver that is wanted; the key is nil
+// when none is.
+func (t *txn) waiting(receiver string, wanted func(*queued) bool) (key []byte, q queued, err error) {
+	c := t.outbox.Cursor()
+	for k, v := c.Seek(under(receiver)); bytes.HasPrefix(k, under(receiver)); k, v = c.Next() {
+		q, err := parseQueued(v)
+		if err != nil {
+			return nil, q, err
+		}
+		if wanted(&q) {
+			return bytes.Clone(k), q, nil
+		}
+	}
+	return nil, queued{}, nil
+}
+
+// dequeue removes a message, and keeps the receipt for its thread.
+func (t *txn) dequeue(receiver, key, receipt string) error {
+	k, q, err := t.waiting(receiver, func(q *queued) bool { return q.key == key })
+	if err != nil || k == nil {
+		return err
+	}
+	if receipt != "" {
+		packed, err := t.packJSON(receipt)
+		if err != nil {
+			return err
+		}
+		if err := t.receipts.Put(receiptKey(receiver, q.thread), packed); err != nil {
+			return fmt.Errorf("write receipt: %w", err)
+		}
+	}
+	if err := t.outbox.Delete(k); err != nil {
+		return err
+	}
+	return t.release(receiver, q.thread)
+}
+
+// release forgets the receipt of a thread that is not known any more, once
+// nothing of it waits.
+func (t *txn) release(receiver, thread string) error {
+	key := receiptKey(receiver, thread)
+	if t.receipts.Get(key) == nil || bytes.HasPrefix(t.threads.Get([]byte(thread)), under(receiver)) {
+		return nil
+	}
+	k, _, err := t.waiting(receiver, func(q *queued) bool { return q.thread == thread })
+	if err != nil || k != nil {
+		return err
+	}
+	return t.receipts.Delete(key)
+}
