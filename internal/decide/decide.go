@@ -1,0 +1,153 @@
+// Package decide says what people may decide about findings: to accept,
+// acknowledge or snooze them, and until when. It is pure: time and randomness
+// come in as values.
+package decide
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+)
+
+// A Request is what somebody wants decided.
+type Request struct {
+	Kind model.DecisionKind
+	// Reason says why; an acceptance wants one. Owner answers for it.
+	Reason, Owner string
+	// By is who asks, Via through what: "command line", "slack".
+	By, Via string
+	// Until is when it ends. Zero stands for the kind's default, or, with
+	// Forever, for never.
+	Until   time.Time
+	Forever bool
+}
+
+// A Refusal says to people what is wrong with what they ask for.
+type Refusal struct{ Message, Hint string }
+
+// Error returns message and hint on one line.
+func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
+
+// AcknowledgeFor is how long an acknowledgement holds that does not say.
+const AcknowledgeFor = moment.Day
+
+// maxText bounds a reason and a name, in bytes.
+const maxText = 2000
+
+// Longest is how long a decision of a kind may hold; an acceptance may hold for
+// ever where somebody says so.
+func Longest(kind model.DecisionKind) time.Duration {
+	switch kind {
+	case model.Accept:
+		return 5 * 365 * moment.Day
+	case model.Snooze:
+		return 90 * moment.Day
+	case model.Acknowledge:
+		return 30 * moment.Day
+	}
+	return 0
+}
+
+// Make makes a decision about each of the findings, as they are now. IDs are
+// read from random. The error is a *Refusal, or random's own.
+func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) ([]model.Decision, error) {
+	r.Reason, r.Owner = strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner)
+	if err := r.check(now); err != nil {
+		return nil, err
+	}
+	if len(findings) == 0 {
+		return nil, &Refusal{"no finding is named", "`driftd findings list` shows those that there are"}
+	}
+	var decisions []model.Decision
+	for i := range findings {
+		f := &findings[i]
+		if err := open(f); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(decisions, func(d model.Decision) bool { return d.Finding == f.ID }) {
+			continue
+		}
+		id, err := newID(random)
+		if err != nil {
+			return nil, err
+		}
+		decisions = append(decisions, model.Decision{
+			ID: id, Kind: r.Kind, Finding: f.ID, Basis: f.Basis,
+			Subject: model.Subjected{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict},
+			Reason:  r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: r.end(now),
+		})
+	}
+	return decisions, nil
+}
+
+// end is when the decision ends; zero is never.
+func (r *Request) end(now time.Time) time.Time {
+	if r.Until.IsZero() && !r.Forever && r.Kind == model.Acknowledge {
+		return now.Add(AcknowledgeFor)
+	}
+	return r.Until
+}
+
+// check tells what is wrong with a request, whatever it is about.
+func (r *Request) check(now time.Time) error {
+	accepts := r.Kind == model.Accept
+	switch {
+	case !slices.Contains(model.DecisionKinds(), r.Kind):
+		return &Refusal{fmt.Sprintf("unknown decision %q", r.Kind), "want accept, snooze or acknowledge"}
+	case r.By == "":
+		return &Refusal{"nobody is named who decides", "say who you are"}
+	case accepts && r.Reason == "":
+		return &Refusal{"an acceptance wants a reason", "say why it may stay as it is"}
+	case accepts && r.Owner == "":
+		return &Refusal{"an acceptance wants an owner", "name the person or the team that answers for it"}
+	case len(r.Reason) > maxText || len(r.Owner) > maxText:
+		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d characters", maxText)}
+	}
+	return r.checkUntil(now)
+}
+
+func (r *Request) checkUntil(now time.Time) error {
+	longest := Longest(r.Kind)
+	switch {
+	case r.Forever && r.Kind != model.Accept:
+		return &Refusal{"only an acceptance may hold for ever", "say when it ends, or accept the finding"}
+	case r.Forever && !r.Until.IsZero():
+		return &Refusal{"it cannot both end and hold for ever", "say one of the two"}
+	case r.Until.IsZero() && r.Kind == model.Accept && !r.Forever:
+		return &Refusal{"an acceptance wants an end", "say until when, as in 2026-12-24 or 30d, or say forever"}
+	case r.Until.IsZero() && r.Kind == model.Snooze:
+		return &Refusal{"a snooze wants an end", "say for how long, as in 4h, or until when"}
+	case !r.Until.IsZero() && !r.Until.After(now):
+		return &Refusal{"it would have ended already, at " + r.Until.UTC().Format(time.RFC3339), "name a time to come"}
+	case r.Until.Sub(now) > longest && r.Kind == model.Accept:
+		return &Refusal{fmt.Sprintf("an end over %d years away", longest/(365*moment.Day)), "name a nearer one, or say forever"}
+	case r.Until.Sub(now) > longest:
+		return &Refusal{fmt.Sprintf("to %s is for at most %d days", r.Kind, longest/moment.Day), "accept the finding to leave it so for longer"}
+	}
+	return nil
+}
+
+// open refuses a finding that nothing can be decided about.
+func open(f *model.Finding) error {
+	switch {
+	case !f.Resolved.IsZero():
+		return &Refusal{"finding " + f.ID + " is over since " + f.Resolved.UTC().Format(time.RFC3339), "there is nothing left to decide about"}
+	case f.Basis == "":
+		return &Refusal{"finding " + f.ID + " was found by an older driftd", "scan once more, then decide"}
+	}
+	return nil
+}
+
+func newID(random io.Reader) (string, error) {
+	var id [6]byte
+	if _, err := io.ReadFull(random, id[:]); err != nil {
+		return "", fmt.Errorf("make an id: %w", err)
+	}
+	return hex.EncodeToString(id[:]), nil
+}

@@ -1,0 +1,158 @@
+package decide_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+)
+
+func now() time.Time { return time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC) }
+
+// random is a source of IDs that everybody can predict.
+func random() io.Reader { return bytes.NewReader(bytes.Repeat([]byte{0xab}, 60)) }
+
+func drifted() model.Finding {
+	return model.Finding{ID: "f00d01", Verdict: model.Changed, Basis: "abc", Declaration: "shop",
+		Key: model.Key{Source: "prod", Kind: "kubernetes/Service", ID: "shop/web"}}
+}
+
+func TestMake(t *testing.T) {
+	t.Parallel()
+	accept := decide.Request{Kind: model.Accept, Reason: " sale ", Owner: "team-shop", By: "alice", Via: "command line", Until: now().Add(moment.Day)}
+	want := model.Decision{ID: "abababababab", Kind: model.Accept, Finding: "f00d01", Basis: "abc",
+		Subject: model.Subjected{Key: drifted().Key, Declaration: "shop", Verdict: model.Changed},
+		Reason:  "sale", Owner: "team-shop", By: "alice", At: now(), Via: "command line", Until: now().Add(moment.Day)}
+	forever, ack := want, want
+	forever.Until = time.Time{}
+	ack.Kind, ack.Reason, ack.Owner = model.Acknowledge, "", ""
+	for name, tc := range map[string]struct {
+		reason   string
+		findings []model.Finding
+		request  func(r *decide.Request)
+		want     []model.Decision
+	}{
+		"accept":  {"a decision pins what the finding shows", []model.Finding{drifted()}, func(*decide.Request) {}, []model.Decision{want}},
+		"forever": {"for ever only when it was said", []model.Finding{drifted()}, func(r *decide.Request) { r.Until, r.Forever = time.Time{}, true }, []model.Decision{forever}},
+		"twice":   {"naming one finding twice decides once", []model.Finding{drifted(), drifted()}, func(*decide.Request) {}, []model.Decision{want}},
+		"acknowledge": {"who is on it need not say for how long", []model.Finding{drifted()},
+			func(r *decide.Request) {
+				*r = decide.Request{Kind: model.Acknowledge, By: "alice", Via: "command line"}
+			}, []model.Decision{ack}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := accept
+			tc.request(&r)
+			got, err := decide.Make(tc.findings, r, now(), random())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if f := drifted(); !got[0].Holds(&f, now()) {
+				t.Errorf("the decision does not hold for the finding that it was made about")
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	resolved, old := drifted(), drifted()
+	resolved.Resolved, old.Basis = now(), ""
+	accept := decide.Request{Kind: model.Accept, Reason: "sale", Owner: "team-shop", By: "alice", Until: now().Add(moment.Day)}
+	snooze := decide.Request{Kind: model.Snooze, By: "alice", Until: now().Add(time.Hour)}
+	for name, tc := range map[string]struct {
+		reason   string
+		request  decide.Request
+		change   func(r *decide.Request)
+		findings []model.Finding
+		want     string
+	}{
+		"kind":           {reason: "the kinds are a closed list", request: accept, change: func(r *decide.Request) { r.Kind = "mute" }, want: `unknown decision "mute"`},
+		"nobody":         {reason: "somebody decides", request: accept, change: func(r *decide.Request) { r.By = "" }, want: "nobody is named"},
+		"reason":         {reason: "nothing is accepted without a word", request: accept, change: func(r *decide.Request) { r.Reason = " \n" }, want: "wants a reason"},
+		"owner":          {reason: "somebody answers for it", request: accept, change: func(r *decide.Request) { r.Owner = "" }, want: "wants an owner"},
+		"long":           {reason: "a reason is no book", request: accept, change: func(r *decide.Request) { r.Reason = strings.Repeat("x", 2001) }, want: "too long"},
+		"no end":         {reason: "nothing is for ever unsaid", request: accept, change: func(r *decide.Request) { r.Until = time.Time{} }, want: "wants an end"},
+		"both":           {reason: "an end and no end", request: accept, change: func(r *decide.Request) { r.Forever = true }, want: "both end and hold"},
+		"past":           {reason: "an end that was", request: accept, change: func(r *decide.Request) { r.Until = now() }, want: "ended already"},
+		"far":            {reason: "a mistyped year", request: accept, change: func(r *decide.Request) { r.Until = now().AddDate(200, 0, 0) }, want: "over 5 years away"},
+		"snooze end":     {reason: "a snooze wants one", request: snooze, change: func(r *decide.Request) { r.Until = time.Time{} }, want: "a snooze wants an end"},
+		"snooze forever": {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until, r.Forever = time.Time{}, true }, want: "only an acceptance"},
+		"long snooze":    {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until = now().Add(91 * moment.Day) }, want: "at most 90 days"},
+		"resolved":       {reason: "what is over needs no decision", request: accept, findings: []model.Finding{drifted(), resolved}, want: "f00d01 is over since 2026-11-20T09:00:00Z"},
+		"no basis":       {reason: "nothing would pin it", request: accept, findings: []model.Finding{old}, want: "older driftd"},
+		"nothing":        {reason: "it must be about something", request: accept, findings: []model.Finding{}, want: "no finding is named"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.findings == nil {
+				tc.findings = []model.Finding{drifted()}
+			}
+			if tc.change != nil {
+				tc.change(&tc.request)
+			}
+			made, err := decide.Make(tc.findings, tc.request, now(), random())
+			var refusal *decide.Refusal
+			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), tc.want) || refusal.Hint == "" || made != nil {
+				t.Errorf("%s: Make() = %v, %v; want a refusal with %q and a hint", tc.reason, made, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestNoRandomness(t *testing.T) {
+	t.Parallel()
+	r := decide.Request{Kind: model.Acknowledge, By: "alice"}
+	if _, err := decide.Make([]model.Finding{drifted()}, r, now(), strings.NewReader("abc")); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("Make() without randomness: %v, want an error", err)
+	}
+}
+
+func TestParseUntil(t *testing.T) {
+	t.Parallel()
+	day := time.Date(2026, 12, 24, 23, 59, 59, 999999999, time.UTC)
+	for name, tc := range map[string]struct {
+		reason, text string
+		want         time.Time
+		forever      bool
+		fails, file  bool
+	}{
+		"date":     {reason: "the day itself still counts", text: "2026-12-24", want: day, file: true},
+		"time":     {reason: "in any zone", text: "2026-12-24T18:00:00+01:00", want: time.Date(2026, 12, 24, 17, 0, 0, 0, time.UTC), file: true},
+		"forever":  {reason: "said in words", text: "forever", forever: true, file: true},
+		"days":     {reason: "from now on", text: " 30d ", want: now().Add(30 * moment.Day)},
+		"hours":    {reason: "from now on", text: "4h", want: now().Add(4 * time.Hour)},
+		"empty":    {reason: "silence is not for ever", text: "", fails: true},
+		"past":     {reason: "time goes on", text: "-4h", fails: true},
+		"zero":     {reason: "now is no end", text: "0", fails: true},
+		"year one": {reason: "the zero time means never", text: "0001-01-01T00:00:00Z", fails: true},
+		"word":     {reason: "christmas is whose?", text: "christmas", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, forever, err := decide.ParseUntil(tc.text, now())
+			if (err != nil) != tc.fails || !got.Equal(tc.want) || forever != tc.forever {
+				t.Errorf("%s: ParseUntil(%q) = %v, %v, %v", tc.reason, tc.text, got, forever, err)
+			}
+			end, forever, err := decide.ParseEnd(tc.text)
+			if (err == nil) != tc.file {
+				t.Errorf("ParseEnd(%q) = %v, want it read: %v", tc.text, err, tc.file)
+			}
+			if again, still, _ := decide.ParseEnd(decide.FormatEnd(end)); tc.file && (!again.Equal(end) || still != forever) {
+				t.Errorf("%q is written as %s, and read as %v", tc.text, decide.FormatEnd(end), again)
+			}
+		})
+	}
+}
