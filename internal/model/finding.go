@@ -180,7 +180,7 @@ type Flip struct {
 // A finding that flipped FlapCount times within FlapWindow, between no more
 // than half as many states, is flapping.
 const (
-	FlapCount  = 6
+	FlapCount  = 5
 	FlapWindow = 3 * time.Hour
 )
 
@@ -203,40 +203,4 @@ func (f *Finding) Flaps(now time.Time) bool {
 		}
 	}
 	return recent >= FlapCount && len(states) <= FlapCount/2
-}
-
-// Public returns the finding as people may see it: no digest of a secret, and
-// nothing that only driftd's own reckoning needs.
-func (f Finding) Public() Finding {
-	changes := make([]Change, len(f.Changes))
-	for i, c := range f.Changes {
-		changes[i] = c.public()
-	}
-	f.Changes, f.Flips = changes, nil
-	f.Ignored = slices.Clone(f.Ignored)
-	for i := range f.Ignored {
-		f.Ignored[i].Change = f.Ignored[i].public()
-	}
-	return f
-}
-
-func (c Change) public() Change {
-	c.Declared, c.Recorded, c.Live, c.Running = public(c.Declared), public(c.Recorded), public(c.Live), public(c.Running)
-	claims := make([]ClaimedValue, len(c.Claims))
-	for j, claim := range c.Claims {
-		claim.Value = claim.Value.Public()
-		claims[j] = claim
-	}
-	if c.Claims = claims; len(claims) == 0 {
-		c.Claims = nil
-	}
-	return c
-}
-
-func public(v *Value) *Value {
-	if v == nil {
-		return nil
-	}
-	p := v.Public()
-	return &p
 }

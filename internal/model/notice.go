@@ -10,6 +10,7 @@ const (
 	NewMessage       MessageKind = "new"       // findings that nobody was told of
 	ChangedMessage   MessageKind = "changed"   // what was told is different now
 	ResolvedMessage  MessageKind = "resolved"  // what was told is over
+	DecidedMessage   MessageKind = "decided"   // somebody, or a rule, wants no more told of it
 	ReminderMessage  MessageKind = "reminder"  // what was told is still so
 	UncheckedMessage MessageKind = "unchecked" // what could not be compared for too long
 	DigestMessage    MessageKind = "digest"    // how it stands

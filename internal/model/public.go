@@ -1,0 +1,101 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// Public returns the finding as people may see it: no digest of a secret in a
+// value, a path or a reason, SecretText wherever a secret stands, and nothing
+// that only driftd's own reckoning needs.
+func (f Finding) Public() Finding {
+	digests := redactor(f.Changes, f.Ignored)
+	changes := make([]Change, len(f.Changes))
+	for i := range f.Changes {
+		changes[i] = f.Changes[i].public(digests)
+	}
+	ignored := slices.Clone(f.Ignored)
+	for i := range ignored {
+		ignored[i].Change = ignored[i].public(digests)
+	}
+	f.Changes, f.Ignored, f.Flips = changes, ignored, nil
+	f.Reason = digests.Replace(f.Reason)
+	return f
+}
+
+func (c Change) public(digests *strings.Replacer) Change {
+	c.Secret = c.Secret || slices.ContainsFunc(c.values(), (*Value).hasSecret)
+	show := (*Value).public
+	if c.Secret {
+		show = (*Value).masked
+	}
+	c.Path, c.LivePath = digests.Replace(c.Path), digests.Replace(c.LivePath)
+	c.Declared, c.Recorded, c.Live, c.Running = show(c.Declared), show(c.Recorded), show(c.Live), show(c.Running)
+	c.Claims = slices.Clone(c.Claims)
+	for i := range c.Claims {
+		c.Claims[i].Value = *show(&c.Claims[i].Value)
+	}
+	return c
+}
+
+// values returns every value of a change; absent ones are nil.
+func (c *Change) values() []*Value {
+	values := []*Value{c.Declared, c.Recorded, c.Live, c.Running}
+	for i := range c.Claims {
+		values = append(values, &c.Claims[i].Value)
+	}
+	return values
+}
+
+func (v *Value) hasSecret() bool { return v != nil && v.HasSecret() }
+
+func (v *Value) public() *Value {
+	if v == nil {
+		return nil
+	}
+	p := v.Public()
+	return &p
+}
+
+// masked hides the scalar of a secret field, also where nobody sealed it.
+func (v *Value) masked() *Value {
+	p := v.public()
+	if p == nil || p.IsEmpty() || p.Kind() == List || p.Kind() == Map {
+		return p
+	}
+	hidden := StringOf(SecretText)
+	return &hidden
+}
+
+// redactor replaces every digest of the changes' values: the path of a set's
+// item is made of the item.
+func redactor(changes []Change, ignored []IgnoredChange) *strings.Replacer {
+	var pairs []string
+	note := func(c *Change) {
+		for _, v := range c.values() {
+			if v.hasSecret() {
+				pairs = v.appendDigests(pairs)
+			}
+		}
+	}
+	for i := range changes {
+		note(&changes[i])
+	}
+	for i := range ignored {
+		note(&ignored[i].Change)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func (v Value) appendDigests(pairs []string) []string {
+	if v.kind == Secret && v.text != "" {
+		return append(pairs, v.text, SecretText)
+	}
+	for _, item := range v.Items() {
+		pairs = item.appendDigests(pairs)
+	}
+	for _, f := range v.Fields() {
+		pairs = f.Value.appendDigests(pairs)
+	}
+	return pairs
+}
