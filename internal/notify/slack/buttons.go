@@ -1,0 +1,80 @@
+package slack
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// The names of the buttons and of the form, as Slack sends them back.
+const (
+	acknowledgeAction = "driftd_acknowledge"
+	snoozeAction      = "driftd_snooze"
+	acceptAction      = "driftd_accept"
+	acceptForm        = "driftd_accept_form"
+)
+
+// maxOption bounds the value of an option of a menu, in characters.
+const maxOption = 150
+
+// A span is a choice of how long.
+type span struct {
+	value, words string
+	length       time.Duration
+}
+
+const day = 24 * time.Hour
+
+func snoozes() []span {
+	return []span{{"1h", "1 hour", time.Hour}, {"4h", "4 hours", 4 * time.Hour}, {"1d", "1 day", day}, {"1w", "1 week", 7 * day}}
+}
+
+// find returns the span of a value.
+func find(spans []span, value string) (span, bool) {
+	for _, s := range spans {
+		if s.value == value {
+			return s, true
+		}
+	}
+	return span{}, false
+}
+
+// A ref says whose thread a button belongs to.
+type ref struct{ receiver, thread string }
+
+func (r ref) String() string { return r.receiver + "/" + r.thread }
+
+// readRef reads what String wrote.
+func readRef(text string) (ref, bool) {
+	i := strings.LastIndexByte(text, '/')
+	if i <= 0 || i == len(text)-1 {
+		return ref{}, false
+	}
+	return ref{text[:i], text[i+1:]}, true
+}
+
+// buttons adds what people may do about the open findings of the thread. A
+// thread that does not fit into a button's value has none.
+func (s *sheet) buttons(m model.Message) {
+	value := ref{m.Receiver, m.Thread}.String()
+	if _, ok := readRef(value); !ok || utf8.RuneCountInString(value)+len("1w:") > maxOption {
+		return
+	}
+	options := make([]*slack.OptionBlockObject, 0, len(snoozes()))
+	for _, o := range snoozes() {
+		options = append(options, slack.NewOptionBlockObject(o.value+":"+value, caption(o.words), nil))
+	}
+	s.blocks = append(s.blocks, slack.NewActionBlock("",
+		slack.NewButtonBlockElement(acknowledgeAction, value, caption("Acknowledge")),
+		slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, caption("Snooze"), snoozeAction, options...),
+		slack.NewButtonBlockElement(acceptAction, value, caption("Accept…"))))
+}
+
+// caption makes a text without marks and emoji.
+func caption(text string) *slack.TextBlockObject {
+	return slack.NewTextBlockObject(slack.PlainTextType, text, false, false)
+}

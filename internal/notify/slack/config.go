@@ -1,0 +1,153 @@
+package slack
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/credential"
+)
+
+// Config is the settings of a slack receiver. It is an app with a bot token
+// (TokenFile with Channel), or an incoming webhook (WebhookURLFile), which can
+// only post.
+type Config struct {
+	// TokenFile holds the app's bot token, xoxb-…
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// Channel is the ID of the channel, C0123456789.
+	Channel string `mapstructure:"channel"`
+	// WebhookURLFile holds the address of an incoming webhook, which is a secret.
+	WebhookURLFile string `mapstructure:"webhook_url_file" path:"true"`
+	// AppTokenFile holds an app-level token, xapp-…; with it, driftd hears of
+	// buttons.
+	AppTokenFile string `mapstructure:"app_token_file" path:"true"`
+	// Users and Groups are the IDs of the people and user groups that may press
+	// buttons. Without any there are no buttons.
+	Users  []string `mapstructure:"users"`
+	Groups []string `mapstructure:"groups"`
+	// APIURL is where Slack's methods are.
+	APIURL string `mapstructure:"api_url"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// Pace is the least time between two messages, of which Slack takes one a
+	// second in a channel.
+	Pace time.Duration `mapstructure:"pace"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{APIURL: slack.APIURL, Timeout: 10 * time.Second, Pace: time.Second}
+}
+
+// check returns what is wrong with the settings: the first thing, since others
+// may follow from it.
+func (c *Config) check() error {
+	for _, check := range []func() error{c.checkAccount, c.checkButtons, c.checkLimits} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) checkAccount() error {
+	switch {
+	case c.TokenFile != "" && c.WebhookURLFile != "":
+		return errors.New("settings token_file and webhook_url_file exclude each other: keep one")
+	case c.TokenFile == "" && c.WebhookURLFile == "":
+		return errors.New("setting token_file is missing: set it and channel, or webhook_url_file; docs/slack.md says how to make the app")
+	case c.WebhookURLFile != "" && c.Channel != "":
+		return errors.New("setting channel needs token_file: a webhook has a channel of its own")
+	case c.WebhookURLFile != "" && c.AppTokenFile != "":
+		return errors.New("setting app_token_file needs token_file: messages of a webhook have no buttons")
+	case c.TokenFile != "" && c.Channel == "":
+		return errors.New("setting channel is missing: set the ID of the channel, such as C0123456789")
+	case c.Channel != "" && !isID(c.Channel, "CGD"):
+		return fmt.Errorf("setting channel is %q: want the channel's ID, such as C0123456789; it stands at the end of the channel's details in Slack", c.Channel)
+	}
+	return nil
+}
+
+func (c *Config) checkButtons() error {
+	for name, ids := range map[string][]string{"users": c.Users, "groups": c.Groups} {
+		if len(ids) > 0 && c.AppTokenFile == "" {
+			return fmt.Errorf("setting %s needs app_token_file: without it there are no buttons", name)
+		}
+	}
+	for _, id := range c.Users {
+		if !isID(id, "UW") {
+			return fmt.Errorf("setting users has %q: want member IDs, such as U0123456789; \"Copy member ID\" in somebody's profile gives it", id)
+		}
+	}
+	for _, id := range c.Groups {
+		if !isID(id, "S") {
+			return fmt.Errorf("setting groups has %q: want IDs of user groups, such as S0123456789", id)
+		}
+	}
+	return nil
+}
+
+// isID tells whether an ID of Slack begins with one of the letters.
+func isID(id, letters string) bool {
+	return len(id) > 2 && strings.ContainsRune(letters, rune(id[0])) && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
+}
+
+func (c *Config) checkLimits() error {
+	switch {
+	case !safe(c.APIURL):
+		return errors.New("setting api_url is no address: want one such as " + slack.APIURL)
+	case c.Timeout <= 0:
+		return errors.New("setting timeout must be more than 0")
+	case c.Pace < 0:
+		return errors.New("setting pace must not be less than 0")
+	}
+	return nil
+}
+
+// safe tells an address to which a token may be sent.
+func safe(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// read returns the token that the file of a setting holds, "" where there is
+// none.
+func read(setting, file, prefix, other string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	token, err := credential.Read(file)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("setting %s: %w", setting, err)
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", fmt.Errorf("setting %s: the file holds more than a token: leave one line, %s…", setting, prefix)
+	case strings.HasPrefix(token, other):
+		return "", fmt.Errorf("setting %s: the file holds another kind of token (%s…): want %s…", setting, other, prefix)
+	}
+	return token, nil
+}
+
+// readWebhook returns the address of the webhook, "" where there is none.
+func (c *Config) readWebhook() (string, error) {
+	if c.WebhookURLFile == "" {
+		return "", nil
+	}
+	address, err := credential.Read(c.WebhookURLFile)
+	if err != nil {
+		return "", fmt.Errorf("setting webhook_url_file: %w", err)
+	}
+	if !safe(address) {
+		return "", errors.New("setting webhook_url_file: the file holds no address such as https://hooks.slack.com/services/…")
+	}
+	return address, nil
+}

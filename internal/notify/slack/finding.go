@@ -1,0 +1,258 @@
+package slack
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
+)
+
+const (
+	maxFields  = 3
+	absentText = "(absent)"
+	arrow      = " → "
+)
+
+// describe says what there is to know of a finding: in full where somebody is
+// to look after it, in a line where not.
+func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
+	f := &it.Finding
+	text := &prose{struck: it.News == model.Over}
+	if word := newsWord(it); word != "" && it.News != model.Over {
+		text.stress(word).say(" · ")
+	}
+	text.say(string(f.Verdict) + " ")
+	what(text, f)
+	text.struck = false
+	switch {
+	case it.News == model.Over:
+		text.say(" resolved")
+		if !f.Resolved.IsZero() {
+			text.say(" ")
+			text.at(f.Resolved)
+		}
+		return block(text.section())
+	case !isOpen(it):
+		decided(text, f)
+		return block(text.section())
+	case brief:
+		since(text.say(" "), f)
+		next(text.say(" · "), f, address)
+		return block(text.section())
+	}
+	since(text.say("\n"), f)
+	who(text, f.Actor)
+	if f.Reason != "" {
+		text.say("\n").quote(f.Reason, maxReason)
+	}
+	if f.Flapping || it.News == model.StartsToFlap {
+		text.say("\nIt goes back and forth: single changes are not told until it stays as it is.")
+	}
+	if len(f.Changes) == 0 {
+		next(text.say("\nNext: "), f, address)
+		return block(text.section())
+	}
+	after := (&prose{}).say("Next: ")
+	next(after, f, address)
+	return block(text.section(), lines(fields(it)), after.section())
+}
+
+// newsWord says what became of a finding; "" for nothing.
+func newsWord(it model.Item) string {
+	switch it.News {
+	case model.Standing:
+		return ""
+	case model.Again:
+		return "came back"
+	case model.Altered:
+		return "different now"
+	case model.StartsToFlap:
+		return "flapping"
+	case model.Steady:
+		return "steady again"
+	case model.Returned:
+		return "open again"
+	}
+	return string(it.News)
+}
+
+// what names the resource, where it is, and where it is declared.
+func what(p *prose, f *model.Finding) {
+	p.quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
+	if f.Name != "" && f.Name != path.Base(f.Key.ID) {
+		p.say(" (").quote(f.Key.ID, maxWord).say(")")
+	}
+	p.say(" in ").quote(f.Source, maxWord)
+	if f.Place != "" {
+		p.say("/").quote(f.Place, maxWord)
+	}
+	if f.Declaration == "" {
+		return
+	}
+	p.say(", declared in ").quote(f.Declaration, maxWord)
+	if f.Address != "" {
+		p.say(" ").code(f.Address)
+	}
+}
+
+func nameOf(f *model.Finding) string {
+	if f.Name != "" {
+		return f.Name
+	}
+	return f.Key.ID
+}
+
+func since(p *prose, f *model.Finding) {
+	if !f.FirstSeen.IsZero() {
+		p.say("since ")
+		p.at(f.FirstSeen)
+	}
+}
+
+// who says who did it, how sure that is, and on which evidence.
+func who(p *prose, a model.Actor) {
+	if a.Name == "" {
+		return
+	}
+	p.say(", by ")
+	if a.Confidence == model.Unknown {
+		p.say("unknown")
+		if a.Reason != "" {
+			p.say(" (").quote(a.Reason, maxReason).say(")")
+		}
+		return
+	}
+	p.name(a.Name, maxWord).say(" (" + string(a.Confidence))
+	if a.Via != "" {
+		p.say(", ").quote(a.Via, maxWord)
+	}
+	p.say(")")
+	if !a.At.IsZero() {
+		p.say(" ")
+		p.at(a.At)
+	}
+}
+
+// decided says who decided about a finding, until when and why.
+func decided(p *prose, f *model.Finding) {
+	d := f.Decision
+	switch {
+	case f.Hidden != "":
+		p.say(", hidden by a rule: ").quote(f.Hidden, maxReason)
+		return
+	case d == nil:
+		return
+	}
+	p.say(", by ").quote(d.By, maxWord)
+	if d.Owner != "" && d.Owner != d.By {
+		p.say(", owner ").quote(d.Owner, maxWord)
+	}
+	switch {
+	case !d.Until.IsZero():
+		p.say(", until ")
+		p.at(d.Until)
+	case d.Kind == model.Accept:
+		p.say(", forever")
+	}
+	if d.Reason != "" {
+		p.say(": ").quote(d.Reason, maxReason)
+	}
+}
+
+// next says what to do.
+func next(p *prose, f *model.Finding, address string) {
+	p.code("driftd findings show " + f.ID)
+	if page := plain.Page(address, f); page != "" {
+		p.say(" · ")
+		p.link(page, "details")
+	}
+}
+
+// fields says how the worst fields differ, a line each.
+func fields(it model.Item) string {
+	changes := it.Finding.Changes[:min(len(it.Finding.Changes), maxFields)]
+	lines := make([]string, 0, maxFields+1)
+	for i := range changes {
+		lines = append(lines, field(it.Finding.Verdict, &changes[i]))
+	}
+	if more := max(it.Fields, len(it.Finding.Changes)) - len(changes); more > 0 {
+		lines = append(lines, "…"+andMore(more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// field says what should be and what is.
+func field(v model.Verdict, c *model.Change) string {
+	line := clean(c.Path, maxName) + ": "
+	if len(c.Claims) > 0 {
+		return line + claims(c)
+	}
+	want := c.Declared
+	if want == nil || v == model.Codified && c.Recorded != nil {
+		want = c.Recorded
+	}
+	switch from, to := value(want, c.Secret, textOf(c.Live)), value(c.Live, c.Secret, textOf(want)); {
+	case from == model.SecretText && to == model.SecretText:
+		line += from + " changed"
+	default:
+		line += from + arrow + to
+	}
+	if c.Running != nil {
+		line += " (" + value(c.Running, c.Secret, "") + " until a restart)"
+	}
+	return line
+}
+
+// claims says what each declaration says, where they dispute.
+func claims(c *model.Change) string {
+	said := make([]string, 0, maxFields+1)
+	for _, claim := range c.Claims[:min(len(c.Claims), maxFields)] {
+		said = append(said, clean(claim.Declaration, maxWord)+" says "+value(&claim.Value, c.Secret, ""))
+	}
+	return strings.Join(append(said, "live "+value(c.Live, c.Secret, "")), ", ")
+}
+
+func textOf(v *model.Value) string {
+	if v == nil {
+		return ""
+	}
+	return v.String()
+}
+
+// value writes one side of a field; of a long one the part from where it
+// differs from the other. What could be taken for something else is quoted.
+func value(v *model.Value, secret bool, other string) string {
+	switch {
+	case v == nil:
+		return absentText
+	case secret:
+		return model.SecretText
+	}
+	text := v.String()
+	if v.Kind() == model.String && (text == "" || text == absentText || text == model.SecretText ||
+		strings.TrimSpace(text) != text || strings.ContainsAny(text, "→\"")) {
+		text = strconv.Quote(text)
+	}
+	if len(text) > maxValue {
+		text = from(text, other)
+	}
+	return clean(text, maxValue)
+}
+
+// from drops what a text begins with like another, but for a few characters.
+func from(text, other string) string {
+	const before = 10
+	same := 0
+	a, b := []rune(text), []rune(other)
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	if same > maxValue/2 {
+		return "…" + string(a[same-before:])
+	}
+	return text
+}

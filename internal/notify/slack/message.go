@@ -1,0 +1,295 @@
+package slack
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Slack's limits, and ours below them.
+const (
+	// maxShown is how many findings a message shows, and maxWeight how heavy it
+	// may become by them: Slack refuses blocks of more than some 13,000 bytes as
+	// it keeps them, and says msg_blocks_too_long.
+	maxShown  = 10
+	maxWeight = 9000
+	// maxNamed is how many findings the text of notifications names.
+	maxNamed = 3
+	// maxFull is how many findings are described in full; the milder ones beyond
+	// take a line.
+	maxFull = 3
+	// maxNotes bounds the lines beside the findings.
+	maxNotes = 8
+)
+
+// A message is what is posted: blocks, and the text of notifications.
+type message struct {
+	text   string
+	blocks []slack.Block
+}
+
+// options are what every message is posted or edited with. Nothing in its text
+// is a mark, a mention or a link.
+func (m message) options() []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(m.text, false), slack.MsgOptionBlocks(m.blocks...),
+		slack.MsgOptionDisableMarkdown(), slack.MsgOptionParse(false), slack.MsgOptionLinkNames(false),
+		slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+	}
+}
+
+// rootMessage makes the first message of a thread, as all stands now.
+func rootMessage(m model.Message, buttons bool) message {
+	shown := newSheet(m)
+	over := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
+	title := &prose{}
+	switch bad := openOnes(m.All); {
+	case over:
+		head(title, "✅", "RESOLVED")
+	case len(bad) > 0:
+		head(title, sign(worst(bad)), kindWord(m.Kind), severityWord(worst(bad)))
+	case len(m.All) > 0:
+		head(title, "⚪", strings.ToUpper(mutedWord(m)))
+	default:
+		head(title, "🔔", cmp.Or(kindWord(m.Kind), "DRIFTD"))
+	}
+	title.struck = over
+	title.name(m.Title, maxTitle)
+	if count(m) > 1 {
+		title.struck = false
+		title.say("\n" + tally(m))
+	}
+	shown.add(block(title.section()))
+	items := m.All
+	if len(items) == 0 {
+		items = m.News
+	}
+	shown.items(items, max(count(m), len(items)), false)
+	shown.notes(m.Notes)
+	if buttons && m.OpenCount > 0 && (m.Kind != model.DigestMessage || len(m.News) > 0) {
+		shown.buttons(m)
+	}
+	return shown.message(m, over)
+}
+
+// newsMessage makes a later message: what is new, or what is called to mind.
+func newsMessage(m model.Message) message {
+	shown := newSheet(m)
+	title := &prose{}
+	switch m.Kind {
+	case model.ResolvedMessage:
+		head(title, "✅", "RESOLVED")
+	case model.DecidedMessage:
+		head(title, "⚪", kindWord(m.Kind))
+	default:
+		head(title, sign(m.Severity), cmp.Or(kindWord(m.Kind), "NEW"), severityWord(m.Severity))
+	}
+	title.name(m.Title, maxTitle)
+	shown.add(block(title.section()))
+	if len(m.News) > 0 {
+		shown.items(m.News, m.NewsCount, false)
+	} else {
+		shown.items(openOnes(m.All), m.OpenCount, true)
+	}
+	shown.notes(m.Notes)
+	return shown.message(m, false)
+}
+
+// openOnes returns the items that somebody is still to look after.
+func openOnes(items []model.Item) []model.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(it model.Item) bool { return !isOpen(it) })
+}
+
+func isOpen(it model.Item) bool { return model.Told{News: it.News}.Open() }
+
+// head begins a title: how bad it is, and what sort of message this is.
+func head(p *prose, sign string, words ...string) {
+	p.say(sign + " ").stress(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · ")).say("  ")
+}
+
+func worst(items []model.Item) model.Severity {
+	found := model.Info
+	for i := range items {
+		if s := items[i].Finding.Severity; s.Rank() < found.Rank() {
+			found = s
+		}
+	}
+	return found
+}
+
+func severityWord(s model.Severity) string {
+	if s.Rank() < len(model.Severities()) {
+		return strings.ToUpper(string(s))
+	}
+	return "DRIFT"
+}
+
+func sign(s model.Severity) string {
+	switch s {
+	case model.Critical:
+		return "🔴"
+	case model.High:
+		return "🟠"
+	case model.Medium:
+		return "🟡"
+	case model.Low:
+		return "🔵"
+	}
+	return "⚪"
+}
+
+// kindWord names the sort of a message; "" for findings that are new.
+func kindWord(k model.MessageKind) string {
+	switch k {
+	case model.ChangedMessage:
+		return "CHANGED"
+	case model.DecidedMessage:
+		return "DECIDED"
+	case model.ReminderMessage:
+		return "STILL OPEN"
+	case model.UncheckedMessage:
+		return "NOT CHECKED"
+	case model.DigestMessage:
+		return "DIGEST"
+	case model.TestMessage:
+		return "TEST"
+	}
+	return ""
+}
+
+// tally counts how the findings of a thread stand.
+func tally(m model.Message) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// mutedWord says what was decided about the findings that nobody wants to hear
+// of, where that is the same for all.
+func mutedWord(m model.Message) string {
+	word, seen := "", 0
+	for _, it := range m.All {
+		if !(model.Told{News: it.News}).Muted() {
+			continue
+		}
+		if seen++; word != "" && word != string(it.News) {
+			return "quiet"
+		}
+		word = string(it.News)
+	}
+	if seen != m.MutedCount {
+		return "quiet"
+	}
+	return word
+}
+
+func andMore(n int) string { return fmt.Sprintf(" and %d more", n) }
+
+// A sheet is a message in the making, within Slack's limits.
+type sheet struct {
+	m      model.Message
+	blocks []slack.Block
+	weight int
+}
+
+func newSheet(m model.Message) *sheet { return &sheet{m: m} }
+
+// add adds a block.
+func (s *sheet) add(block slack.Block) {
+	s.weight += weigh(block)
+	s.blocks = append(s.blocks, block)
+}
+
+// items adds findings, as many as there is room for, and says how many there
+// are beyond. Brief ones are one line each.
+func (s *sheet) items(items []model.Item, count int, brief bool) {
+	shown := 0
+	for _, it := range items[:min(len(items), maxShown)] {
+		described := describe(it, s.m.URL, brief || shown >= maxFull)
+		if shown > 0 && s.weight+weigh(described) > maxWeight {
+			break
+		}
+		s.add(described)
+		shown++
+	}
+	if more := count - shown; more > 0 {
+		p := (&prose{}).say(fmt.Sprintf("… and %d more: ", more)).code("driftd findings list")
+		if s.m.URL != "" {
+			p.say(" · ")
+			p.link(s.m.URL, "all findings")
+		}
+		s.add(block(p.section()))
+	}
+}
+
+// notes adds lines beside the findings.
+func (s *sheet) notes(notes []string) {
+	if len(notes) == 0 {
+		return
+	}
+	p := &prose{}
+	for i, note := range notes[:min(len(notes), maxNotes)] {
+		if i > 0 {
+			p.say("\n")
+		}
+		p.say("• ").quote(note, maxReason)
+	}
+	if more := len(notes) - maxNotes; more > 0 {
+		p.say(fmt.Sprintf("\n• … and %d more", more))
+	}
+	s.add(block(p.section()))
+}
+
+// message finishes the message.
+func (s *sheet) message(m model.Message, over bool) message {
+	text := []string{"[" + strings.ToLower(cmp.Or(kindWord(m.Kind), severityWord(m.Severity))) + "] " + fallback(m.Title, maxTitle)}
+	if over {
+		text[0] += " (resolved)"
+	}
+	items := m.News
+	if len(items) == 0 {
+		items = openOnes(m.All)
+	}
+	for _, it := range items[:min(len(items), maxNamed)] {
+		what := strings.TrimSpace(newsWord(it) + " " + string(it.Finding.Verdict))
+		text = append(text, what+": "+fallback(nameOf(&it.Finding), maxName))
+	}
+	return message{strings.Join(text, "\n"), s.blocks}
+}
+
+// weigh estimates how many bytes Slack keeps for a block: its JSON, with escapes
+// for what is not ASCII.
+func weigh(b slack.Block) int {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return maxWeight
+	}
+	weight := len(`,"block_id":"xxxxx"`)
+	for len(text) > 0 {
+		_, size := utf8.DecodeRune(text)
+		switch size {
+		case 1:
+			weight++
+		case 4:
+			weight += len(`\ud83d\ude00`)
+		default:
+			weight += len(`\u0000`)
+		}
+		text = text[size:]
+	}
+	return weight
+}

@@ -1,0 +1,317 @@
+package slack_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/driftd/driftd/internal/model"
+	room "github.com/driftd/driftd/internal/notify/slack"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func at(hour int) time.Time { return time.Date(2026, 11, 20, hour, 30, 0, 0, time.UTC) }
+
+func text(s string) *model.Value {
+	v := model.StringOf(s)
+	return &v
+}
+
+func number(n int64) *model.Value {
+	v := model.IntOf(n)
+	return &v
+}
+
+// changed is a finding with something of everything.
+func changed(id string) model.Finding {
+	secret := model.DigestOf("d1ge57")
+	return model.Finding{
+		ID: id, Verdict: model.Changed, Severity: model.High, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "pve/" + id},
+		Place: "node3", Name: "web-" + id, Declaration: "infra", Address: "module.web.proxmox_vm_qemu.web", FirstSeen: at(8),
+		Actor: model.Actor{Name: "root@pam", At: at(7), Via: "task log", Confidence: model.Likely},
+		Changes: []model.Change{
+			{Path: "cores", Declared: number(4), Recorded: number(4), Live: number(8), Running: number(4)},
+			{Path: "cipassword", Declared: &secret, Live: &secret, Secret: true},
+			{Path: "description", Recorded: text(""), Live: text("4 → 8")},
+			{Path: "net1"}, {Path: "tags"},
+		},
+	}
+}
+
+// message makes a message about findings as they stand.
+func message(kind model.MessageKind, items ...model.Item) model.Message {
+	m := model.Message{Key: "abc123.1", Receiver: "ops", Thread: "abc123", Kind: kind, At: at(9), First: true, Severity: model.High,
+		Title: "pve: qemu pve/101 changed by root@pam", URL: "https://driftd.example.org/"}
+	for i := range items {
+		it := &items[i]
+		it.Fields = len(it.Finding.Changes)
+		switch told := (model.Told{News: it.News}); {
+		case it.News == model.Over:
+			m.ResolvedCount++
+		case told.Muted():
+			m.MutedCount++
+		default:
+			m.OpenCount++
+		}
+	}
+	m.All = items
+	return m
+}
+
+func item(news model.News, f model.Finding) model.Item { return model.Item{News: news, Finding: f} }
+
+func with[T any](v T, change func(*T)) T {
+	change(&v)
+	return v
+}
+
+func decided(f model.Finding, d model.Decision) model.Finding {
+	f.Decision = &d
+	return f
+}
+
+func messages() map[string]struct {
+	m       model.Message
+	later   bool
+	buttons bool
+} {
+	accepted := decided(changed("102"), model.Decision{Kind: model.Accept, By: "Alice Doe (U1)", Owner: "net-team", Until: at(20), Reason: "until the move", Via: "command line"})
+	forever := decided(changed("105"), model.Decision{Kind: model.Accept, By: "Alice", Owner: "Alice", Reason: "it is a lab"})
+	snoozed := decided(changed("103"), model.Decision{Kind: model.Snooze, By: "Bob", Until: at(20)})
+	seen := decided(changed("104"), model.Decision{Kind: model.Acknowledge, By: "Bob", Until: at(22)})
+	over := with(changed("101"), func(f *model.Finding) { f.Resolved = at(10) })
+	unchecked := with(changed("106"), func(f *model.Finding) {
+		f.Verdict, f.Changes, f.Reason, f.Actor = model.Unchecked, nil, "node3 does not answer", model.Actor{}
+	})
+	nobody := with(changed("107"), func(f *model.Finding) {
+		f.Verdict, f.Changes, f.Severity, f.Actor = model.Missing, nil, model.Critical, model.UnknownActor("Proxmox keeps no log of this")
+	})
+	disputed := with(changed("108"), func(f *model.Finding) {
+		f.Verdict, f.Severity, f.Actor = model.Disputed, model.Low, model.Actor{Name: "ci", Confidence: model.Exact}
+		long := strings.Repeat("same ", 30)
+		f.Changes = []model.Change{
+			{Path: "memory", Live: number(4096), Claims: []model.ClaimedValue{{Declaration: "infra", Value: *number(2048)}, {Declaration: "git", Value: *number(8192)}}},
+			{Path: "userdata", Declared: text(long + "old"), Live: text(long + "new")},
+			{Path: "gone", Declared: text("x")},
+		}
+	})
+	flapping := with(changed("109"), func(f *model.Finding) { f.Flapping, f.Changes = true, nil })
+	many := message(model.NewMessage)
+	for i := range model.MaxItems {
+		many.All = append(many.All, model.Item{News: model.Standing, Finding: changed(fmt.Sprint(200 + i)), Fields: 5})
+	}
+	many.OpenCount, many.Title = 5000, "pve: 5000 findings changed by root@pam"
+	mixed := message(model.NewMessage, item(model.Standing, nobody), item(model.WasSeen, seen), item(model.WasSnoozed, snoozed),
+		item(model.WasAccepted, accepted), item(model.WasAccepted, forever),
+		item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over))
+	mixed.Title = "pve: 7 findings changed"
+	news := message(model.ChangedMessage, item(model.Standing, nobody))
+	news.First, news.News = false, []model.Item{item(model.Appeared, nobody), item(model.Again, disputed), item(model.Altered, changed("101")),
+		item(model.StartsToFlap, flapping), item(model.Steady, changed("111")), item(model.Returned, changed("112")),
+		item(model.WasSeen, seen), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over)}
+	news.NewsCount = 12
+	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasSeen, seen))
+	reminder.First = false
+	resolved := message(model.ResolvedMessage, item(model.Over, over))
+	resolved.First, resolved.News, resolved.NewsCount, resolved.Title = false, resolved.All, 1, "pve: qemu pve/101 resolved"
+	digest := message(model.DigestMessage, item(model.Standing, changed("101")))
+	digest.Notes = []string{"3 resolved since yesterday.", "The ignore rule <!here> hides nothing: remove it."}
+	quiet := message(model.DigestMessage)
+	quiet.Title, quiet.Severity, quiet.Notes = "nothing is open", model.Info, digest.Notes[:1]
+	tried := message(model.TestMessage)
+	tried.Title, tried.Severity = "driftd can send messages here", model.Info
+	return map[string]struct {
+		m       model.Message
+		later   bool
+		buttons bool
+	}{
+		"new":          {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
+		"new-no-link":  {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
+		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
+		"flapping":     {message(model.NewMessage, item(model.Standing, flapping)), false, false},
+		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
+		"many":         {many, false, true},
+		"mixed":        {mixed, false, true},
+		"acknowledged": {message(model.NewMessage, item(model.WasSeen, seen)), false, true},
+		"over":         {message(model.NewMessage, item(model.Over, over)), false, true},
+		"digest":       {digest, false, true},
+		"digest-quiet": {quiet, false, true},
+		"test":         {tried, false, true},
+		"later-news":   {news, true, false}, "later-reminder": {reminder, true, false}, "later-resolved": {resolved, true, false},
+	}
+}
+
+// TestMessages shows each sort of message as people see it.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	for name, test := range messages() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			words, blocks := room.Render(test.m, test.later, test.buttons)
+			raw, err := json.Marshal(blocks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBlocks(t, words, raw)
+			golden(t, name+".golden", "--- notification\n"+words+"\n--- message\n"+read(t, string(raw))+"\n")
+		})
+	}
+}
+
+// TestWire shows one message as it is sent.
+func TestWire(t *testing.T) {
+	t.Parallel()
+	_, blocks := room.Render(messages()["new"].m, false, true)
+	raw, err := json.MarshalIndent(blocks, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "new.json", string(raw)+"\n")
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMuchIsLeftOut(t *testing.T) {
+	t.Parallel()
+	words, blocks := room.Render(messages()["many"].m, false, true)
+	raw, err := json.Marshal(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.Count(read(t, string(raw)), "driftd findings show")
+	if shown < 3 || shown > 10 {
+		t.Errorf("%d findings are shown", shown)
+	}
+	if want := fmt.Sprintf("… and %d more", 5000-shown); !strings.Contains(read(t, string(raw)), want) {
+		t.Errorf("no %q in:\n%s", want, read(t, string(raw)))
+	}
+	if !strings.Contains(words, "5000 findings") {
+		t.Errorf("the notification says %q", words)
+	}
+}
+
+func hostile() []string {
+	return []string{"<!channel>", "<@U123|x>", "<#C1>", "@here @channel", "*bold* _it_ ~s~ `c` ```x```", ":boom: :a:b:c:", "\u202egnp.exe\u202c",
+		"a\u200bb\u2060\ufeff", "<script>alert(1)</script>", strings.Repeat("x", 10000), strings.Repeat("😀", 10000), strings.Repeat("<!here>", 2000),
+		"", " ", "\n\n\r\n• fake", "\x00\x1b[31m", "\xff\xfe", "שלום עולם", "→ (absent) (secret)", "driftd findings show x", "https://evil.example", "&lt;!channel&gt;", "\u2028line", "👩‍👩‍👧"}
+}
+
+// TestHostileNames: whatever things are called, the limits hold, and no name
+// pages anybody or looks like a mark of driftd's.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.SampledFrom(hostile()), rapid.String())
+		value := func() *model.Value { return text(name.Draw(t, "value")) }
+		finding := func() model.Finding {
+			f := model.Finding{
+				ID: "abc123", Verdict: rapid.SampledFrom(model.Verdicts()).Draw(t, "verdict"), Severity: rapid.SampledFrom(model.Severities()).Draw(t, "severity"),
+				Key: model.Key{Source: name.Draw(t, "source"), Kind: name.Draw(t, "kind"), ID: name.Draw(t, "id")}, Place: name.Draw(t, "place"), Name: name.Draw(t, "name"),
+				Declaration: name.Draw(t, "declaration"), Address: name.Draw(t, "address"), Reason: name.Draw(t, "reason"), FirstSeen: at(1), Hidden: name.Draw(t, "hidden"),
+				Actor: model.Actor{Name: name.Draw(t, "actor"), Via: name.Draw(t, "via"), Reason: name.Draw(t, "why"),
+					Confidence: rapid.SampledFrom([]model.Confidence{model.Exact, model.Likely, model.Unknown}).Draw(t, "confidence")},
+			}
+			for range rapid.IntRange(0, 5).Draw(t, "changes") {
+				f.Changes = append(f.Changes, model.Change{Path: name.Draw(t, "path"), Declared: value(), Live: value(), Running: value(),
+					Claims: make([]model.ClaimedValue, rapid.IntRange(0, 4).Draw(t, "claims"))})
+			}
+			if rapid.Bool().Draw(t, "decided") {
+				f.Decision = &model.Decision{Kind: model.Accept, By: name.Draw(t, "by"), Owner: name.Draw(t, "owner"), Reason: name.Draw(t, "because")}
+			}
+			return f
+		}
+		news := rapid.SampledFrom([]model.News{model.Standing, model.Over, model.WasAccepted, model.WasHidden, model.Altered, model.StartsToFlap})
+		var items []model.Item
+		for range rapid.IntRange(0, 4).Draw(t, "items") {
+			items = append(items, item(news.Draw(t, "news"), finding()))
+		}
+		kind := rapid.SampledFrom([]model.MessageKind{model.NewMessage, model.ChangedMessage, model.DigestMessage, model.TestMessage, model.ReminderMessage}).Draw(t, "kind")
+		m := message(kind, items...)
+		m.Title, m.Receiver, m.Notes = name.Draw(t, "title"), name.Draw(t, "receiver"), rapid.SliceOfN(name, 0, 20).Draw(t, "notes")
+		if m.Title == "" {
+			m.Title = "x"
+		}
+		later := rapid.Bool().Draw(t, "later")
+		if later {
+			m.News, m.NewsCount = items, len(items)
+		}
+		words, blocks := room.Render(m, later, true)
+		raw, err := json.Marshal(blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkBlocks(t, words, raw)
+	})
+}
+
+// FuzzTitle: the same of any title.
+func FuzzTitle(f *testing.F) {
+	for _, name := range hostile() {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, title string) {
+		m := message(model.NewMessage, item(model.Standing, with(changed("101"), func(f *model.Finding) { f.Name = title })))
+		m.Title = "x" + title
+		words, blocks := room.Render(m, false, true)
+		raw, err := json.Marshal(blocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkBlocks(t, words, raw)
+	})
+}
+
+// TestLookalikes: what is made harmless still reads like what it was.
+func TestLookalikes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ reason, name, want, notification string }{
+		"mention":   {"nobody is paged", "<!channel>", "‹!channel›", "‹!channel›"},
+		"here":      {"nobody is paged", "@here", "@here", "＠here"},
+		"emoji":     {"a code stays a code, also where two share a colon", ":a:b: c", "∶a∶b: c", "∶a∶b: c"},
+		"mac":       {"what is no code stays", "net: aa", "net: aa", "net: aa"},
+		"marks":     {"marks mean nothing in blocks, and look alike elsewhere", "*b* ~s~ `c`", "*b* ~s~ `c`", "∗b∗ ∼s∼ ˋcˋ"},
+		"ampersand": {"only the notification knows entities", "a & b", "a & b", "a &amp; b"},
+		"bidi":      {"a mark that turns the text is shown", "a\u202eb", `a\u202eb`, `a\u202eb`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := message(model.TestMessage)
+			m.Title = test.name
+			words, blocks := room.Render(m, false, false)
+			raw, err := json.Marshal(blocks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, string(raw)); !strings.Contains(got, "*"+test.want+"*") {
+				t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+			}
+			if want := "[test] " + test.notification; words != want {
+				t.Errorf("%s: notification %q, want %q", test.reason, words, want)
+			}
+		})
+	}
+}

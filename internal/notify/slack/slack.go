@@ -1,0 +1,178 @@
+// Package slack tells a Slack channel of findings: a message for each thread,
+// which is edited as its findings change, with what is new as replies, and
+// buttons for those who may decide.
+package slack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+)
+
+// Type is the receiver's type in the configuration.
+const Type = "slack"
+
+// Definition returns the receiver of type "slack". Receivers that it opens hear
+// of each other's buttons, so that several may share one app.
+func Definition() notify.Definition {
+	listening := &peers{}
+	return notify.Define(Type, Defaults(), func(env notify.Env, config Config) (notify.Receiver, error) {
+		return open(env, config, listening)
+	})
+}
+
+func open(env notify.Env, config Config, listening *peers) (notify.Receiver, error) {
+	if err := config.check(); err != nil {
+		return notify.Receiver{}, err
+	}
+	address, err := config.readWebhook()
+	if err != nil {
+		return notify.Receiver{}, err
+	}
+	wire := newWire(config, env.Version, env.Now)
+	if address != "" {
+		return notify.Receiver{Notifier: &webhook{wire, address}}, nil
+	}
+	token, err := read("token_file", config.TokenFile, "xoxb-", "xapp-")
+	if err != nil {
+		return notify.Receiver{}, err
+	}
+	appToken, err := read("app_token_file", config.AppTokenFile, "xapp-", "xoxb-")
+	if err != nil {
+		return notify.Receiver{}, err
+	}
+	if !strings.HasSuffix(config.APIURL, "/") {
+		config.APIURL += "/"
+	}
+	r := &room{env: env, config: config, wire: wire, api: wire.connect(config.APIURL, token), appToken: appToken, peers: listening}
+	receiver := notify.Receiver{Notifier: r}
+	if appToken != "" {
+		receiver.Listener = r
+	}
+	return receiver, nil
+}
+
+// A room is one channel, as an app sees it. It is safe for concurrent use.
+type room struct {
+	env      notify.Env
+	config   Config
+	wire     *wire
+	api      *slack.Client
+	appToken string
+	peers    *peers
+	members  members
+	once     once
+}
+
+// Notify posts the first message of a thread. For a later one it edits the
+// first, so that it shows how all stands now, and says in the thread what is
+// new.
+func (r *room) Notify(ctx context.Context, p model.Parcel) (string, error) {
+	if root, ok := readReceipt(p.Receipt, r.config.Channel); ok {
+		err := r.follow(ctx, p, root)
+		if !errors.Is(err, errGone) {
+			return "", err
+		}
+		r.env.Log.Info("the message of a thread is gone: it is posted anew", "thread", p.Message.Thread)
+	}
+	return r.begin(ctx, p)
+}
+
+// begin posts a message that begins a thread in Slack.
+func (r *room) begin(ctx context.Context, p model.Parcel) (string, error) {
+	m := p.Message
+	if p.Begun {
+		ts, err := r.arrived(ctx, m, "")
+		if err != nil || ts != "" {
+			return newReceipt(r.config.Channel, ts, m).String(), err
+		}
+	}
+	ts, err := r.post(ctx, rootMessage(m, r.hasButtons()), with(m.Key)...)
+	if err != nil {
+		return "", err
+	}
+	return newReceipt(r.config.Channel, ts, m).String(), nil
+}
+
+// follow brings the first message of a thread up to date and says what is new
+// below it. It returns errGone when the first message is not there any more.
+func (r *room) follow(ctx context.Context, p model.Parcel, root receipt) error {
+	m := p.Message
+	if err := r.edit(ctx, root.TS, rootMessage(root.recall(m), r.hasButtons())); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !saidHere(it, m.Receiver) }) || len(m.News) == 0 {
+		return r.reply(ctx, p, root)
+	}
+	return nil
+}
+
+// saidHere tells news that the buttons' answer told already.
+func saidHere(it model.Item, receiver string) bool {
+	d := it.Finding.Decision
+	return (model.Told{News: it.News}).Muted() && it.Finding.Hidden == "" && d != nil && d.Via == receiver
+}
+
+// reply says in the thread what is new.
+func (r *room) reply(ctx context.Context, p model.Parcel, root receipt) error {
+	m := p.Message
+	if p.Begun {
+		if ts, err := r.arrived(ctx, m, root.TS); err != nil || ts != "" {
+			return err
+		}
+	}
+	options := append(with(m.Key), slack.MsgOptionTS(root.TS))
+	if m.Kind == model.ReminderMessage {
+		// Who is to be reminded does not look into threads.
+		options = append(options, slack.MsgOptionBroadcast())
+	}
+	_, err := r.post(ctx, newsMessage(m), options...)
+	return err
+}
+
+// hasButtons tells whether there is anybody who may press them.
+func (r *room) hasButtons() bool {
+	return r.appToken != "" && len(r.config.Users)+len(r.config.Groups) > 0
+}
+
+// post posts a message and returns its timestamp, which is its ID.
+func (r *room) post(ctx context.Context, m message, options ...slack.MsgOption) (ts string, err error) {
+	err = r.paced(ctx, "post message", func() error {
+		_, ts, err = r.api.PostMessageContext(ctx, r.config.Channel, append(m.options(), options...)...)
+		return err
+	})
+	if err == nil && ts == "" {
+		return "", errors.New("post message: the answer names no message")
+	}
+	return ts, err
+}
+
+// edit puts a message in another's place. Where Slack does not let anybody edit
+// it any more, it stays as it is.
+func (r *room) edit(ctx context.Context, ts string, m message) error {
+	err := r.paced(ctx, "edit message", func() error {
+		_, _, _, err := r.api.UpdateMessageContext(ctx, r.config.Channel, ts, m.options()...)
+		return err
+	})
+	switch codeOf(err) {
+	case "edit_window_closed", "cant_update_message":
+		r.env.Log.Info("a message may not be edited any more", "err", err)
+		return nil
+	}
+	return err
+}
+
+// paced calls a method that counts as a message.
+func (r *room) paced(ctx context.Context, what string, call func() error) error {
+	if err := r.wire.pace.wait(ctx); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return r.wire.call(ctx, what, call)
+}

@@ -1,0 +1,56 @@
+package slack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A webhook posts through an incoming webhook. It cannot edit, answer in
+// threads or look what has arrived, so what was begun is posted again.
+type webhook struct {
+	*wire
+	address string
+}
+
+// Notify posts a message.
+func (h *webhook) Notify(ctx context.Context, p model.Parcel) (string, error) {
+	m := newsMessage(p.Message)
+	if p.Message.First {
+		m = rootMessage(p.Message, false)
+	}
+	if err := h.pace.wait(ctx); err != nil {
+		return "", fmt.Errorf("post message: %w", err)
+	}
+	return "", h.call(ctx, "post message", func() error { return h.send(ctx, m) })
+}
+
+func (h *webhook) send(ctx context.Context, m message) error {
+	no := false
+	body, err := json.Marshal(struct {
+		slack.WebhookMessage
+		Markdown bool `json:"mrkdwn"`
+	}{WebhookMessage: slack.WebhookMessage{
+		Text: m.text, Blocks: &slack.Blocks{BlockSet: m.blocks}, Parse: "none", UnfurlLinks: &no, UnfurlMedia: &no}})
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json; charset=utf-8")
+	response, err := h.Do(request)
+	if err != nil {
+		return err
+	}
+	// That it is a success says all: nobody waits for a body that nobody reads.
+	_ = response.Body.Close()
+	return nil
+}
