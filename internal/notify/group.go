@@ -60,8 +60,11 @@ func title(kind model.MessageKind, items []item) string {
 		return "nothing is open"
 	}
 	what := subject(items)
-	if kind == model.ResolvedMessage {
+	switch kind {
+	case model.ResolvedMessage:
 		return what + " resolved"
+	case model.DecidedMessage:
+		return what + " " + string(items[0].news)
 	}
 	said := what + " " + verdicts(items)
 	first := items[0].finding.Actor

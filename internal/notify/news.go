@@ -15,19 +15,22 @@ const forgotten model.News = "forgotten"
 // thread is the one that speaks of it, or nil; routed tells that the receiver is
 // to hear of it at all.
 func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
-	if t == nil {
-		switch {
-		case !routed || !pl.loud(f, pl.now):
-			return ""
-		case f.Flaps(pl.now):
-			return model.StartsToFlap
-		}
-		return model.Appeared
-	}
-	told := t.Members[f.ID]
 	switch {
-	case !routed:
+	case t != nil && routed:
+		return pl.newsSince(t.Members[f.ID], f)
+	case t != nil:
 		return forgotten
+	case !routed || !pl.loud(f, pl.now):
+		return ""
+	case f.Flaps(pl.now):
+		return model.StartsToFlap
+	}
+	return model.Appeared
+}
+
+// newsSince returns what there is to tell of a finding that was told before.
+func (pl *planner) newsSince(told model.Told, f *model.Finding) model.News {
+	switch {
 	case told.News == model.Over && !pl.loud(f, pl.now):
 		return ""
 	case f.Muted():
@@ -43,7 +46,7 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 		return model.Again
 	case told.Flapping:
 		return model.Steady
-	case f.Severity.Rank() < told.Severity.Rank(), f.Basis != told.Basis && f.Verdict != model.Unchecked:
+	case f.Severity.Rank() < told.Severity.Rank(), f.Basis != told.Basis && len(f.Changes) > 0:
 		return model.Altered
 	}
 	return ""
@@ -92,33 +95,36 @@ func sortItems(items []item) {
 
 // kind says why the thread is heard of.
 func (t *thread) kind() model.MessageKind {
-	var begins, unchecked, alters bool
+	if t.first && t.is(heldGroup) {
+		return model.DigestMessage
+	}
+	has := map[model.MessageKind]bool{}
+	unchecked := true
 	for _, it := range t.news {
-		switch it.news {
-		case model.Appeared, model.Again, model.Returned, model.StartsToFlap:
-			begins = true
-			unchecked = it.finding.Verdict == model.Unchecked
-		case model.Over:
-		default:
-			alters = true
+		has[kindOf(it.news)] = true
+		unchecked = unchecked && it.finding.Verdict == model.Unchecked
+	}
+	for _, kind := range []model.MessageKind{model.NewMessage, model.ChangedMessage, model.ResolvedMessage} {
+		if has[kind] && kind == model.NewMessage && unchecked {
+			return model.UncheckedMessage
+		}
+		if has[kind] {
+			return kind
 		}
 	}
-	switch {
-	case t.first && t.is(heldGroup):
-		return model.DigestMessage
-	case begins && unchecked && t.all(func(f *model.Finding) bool { return f.Verdict == model.Unchecked }):
-		return model.UncheckedMessage
-	case begins:
-		return model.NewMessage
-	case alters:
-		return model.ChangedMessage
-	}
-	return model.ResolvedMessage
+	return model.DecidedMessage
 }
 
-// all tells whether all findings that are new fit.
-func (t *thread) all(fits func(*model.Finding) bool) bool {
-	return !slices.ContainsFunc(t.news, func(it item) bool { return !fits(it.finding) })
+func kindOf(news model.News) model.MessageKind {
+	switch news {
+	case model.Appeared, model.Again, model.Returned, model.StartsToFlap:
+		return model.NewMessage
+	case model.Altered, model.Steady:
+		return model.ChangedMessage
+	case model.Over:
+		return model.ResolvedMessage
+	}
+	return model.DecidedMessage
 }
 
 // standing returns how all members of the thread stand, the open ones first.

@@ -193,7 +193,7 @@ func TestPlan(t *testing.T) {
 		}},
 		"accepted": {reason: "what is accepted is said once, and is back when that ends", steps: []step{
 			{func(d *desk) { d.show(finding("a"), finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
-			{func(d *desk) { d.show(decided(finding("a"), model.Accept)) }, []string{"changed: accepted a (1/1/0)"}},
+			{func(d *desk) { d.show(decided(finding("a"), model.Accept)) }, []string{"decided: accepted a (1/1/0)"}},
 			{func(d *desk) { d.later(time.Hour) }, nil},
 			{func(d *desk) { d.show(finding("a")) }, []string{"new: returned a (2/0/0)"}},
 		}},
@@ -203,12 +203,12 @@ func TestPlan(t *testing.T) {
 		}},
 		"accepted and over": {reason: "nobody wants to hear that what was accepted is over", steps: []step{
 			{func(d *desk) { d.show(finding("a")) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.show(decided(finding("a"), model.Accept)) }, []string{"changed: accepted a (0/1/0)"}},
+			{func(d *desk) { d.show(decided(finding("a"), model.Accept)) }, []string{"decided: accepted a (0/1/0)"}},
 			{func(d *desk) { d.resolve("a") }, nil},
 		}},
 		"acknowledged": {reason: "what somebody is on is not called to mind, but its end is told", steps: []step{
 			{func(d *desk) { d.show(finding("a")) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.show(decided(finding("a"), model.Acknowledge)) }, []string{"changed: acknowledged a (0/1/0)"}},
+			{func(d *desk) { d.show(decided(finding("a"), model.Acknowledge)) }, []string{"decided: acknowledged a (0/1/0)"}},
 			{func(d *desk) { d.later(48 * time.Hour) }, nil},
 			{func(d *desk) { d.resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
@@ -219,7 +219,7 @@ func TestPlan(t *testing.T) {
 			{func(d *desk) { d.later(29 * time.Minute) }, nil},
 			{func(d *desk) { d.later(time.Minute) }, []string{"unchecked: new a (1/0/0)"}},
 			{func(d *desk) {
-				d.later(time.Minute).show(with(finding("a"), func(f *model.Finding) { f.Verdict, f.Basis = model.Unchecked, "other reason" }))
+				d.later(time.Minute).show(with(finding("a"), func(f *model.Finding) { f.Verdict, f.Basis, f.Changes = model.Unchecked, "other reason", nil }))
 			}, nil},
 		}},
 		"flapping": {reason: "what goes back and forth is said to, and then nothing until it stays", steps: []step{
@@ -227,15 +227,13 @@ func TestPlan(t *testing.T) {
 			{func(d *desk) { d.later(10 * time.Minute).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
 			{func(d *desk) { d.later(10 * time.Minute).show(finding("a")) }, []string{"new: again a (1/0/0)"}},
 			{func(d *desk) { d.later(10 * time.Minute).resolve("a") }, []string{"resolved: resolved a (0/0/1)"}},
-			{func(d *desk) { d.later(10 * time.Minute).show(finding("a")) }, []string{"new: again a (1/0/0)"}},
-			{func(d *desk) { d.later(10 * time.Minute).resolve("a") }, []string{"new: flapping a (1/0/0)"}},
-			{func(d *desk) { d.later(10 * time.Minute).show(finding("a")) }, nil},
+			{func(d *desk) { d.later(10 * time.Minute).show(finding("a")) }, []string{"new: flapping a (1/0/0)"}},
 			{func(d *desk) { d.later(10 * time.Minute).resolve("a") }, nil},
 			{func(d *desk) { d.later(model.FlapWindow) }, []string{"resolved: resolved a (0/0/1)"}},
 		}},
 		"rules": {reason: "what a rule hides from now on is over for the receiver", steps: []step{
 			{func(d *desk) { d.show(finding("a")) }, []string{"new: new a (1/0/0)"}},
-			{func(d *desk) { d.show(with(finding("a"), func(f *model.Finding) { f.Hidden = "noise" })) }, []string{"changed: ignored a (0/1/0)"}},
+			{func(d *desk) { d.show(with(finding("a"), func(f *model.Finding) { f.Hidden = "noise" })) }, []string{"decided: ignored a (0/1/0)"}},
 		}},
 		"routes": {reason: "the first route that fits counts", set: func(p *Policy) {
 			p.Routes = []Route{{Selector: model.Selector{Sources: []string{"pr*"}, Severities: []model.Severity{model.Medium}}, Receivers: []string{"others"}},

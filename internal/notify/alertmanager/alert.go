@@ -1,0 +1,154 @@
+package alertmanager
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/notify/plain"
+)
+
+// Bounds of what an alert says, in characters, and of the resource's labels
+// that it has.
+const (
+	maxLabel      = 200
+	maxAnnotation = 1000
+	maxLabels     = 30
+	maxFields     = 3
+)
+
+// An alert is a postableAlert of the API.
+type alert struct {
+	Labels       map[string]string `json:"labels"`
+	Annotations  map[string]string `json:"annotations"`
+	StartsAt     time.Time         `json:"startsAt"`
+	EndsAt       time.Time         `json:"endsAt"`
+	GeneratorURL string            `json:"generatorURL,omitempty"`
+}
+
+// newAlert makes an alert of a finding.
+func newAlert(f *model.Finding, url string, now, end time.Time) alert {
+	words := plain.Words{Quote: plain.Unmention, URL: url}
+	a := alert{
+		Labels: labels(f), StartsAt: f.FirstSeen.UTC(), EndsAt: end, GeneratorURL: plain.Page(url, f),
+		Annotations: bounded(map[string]string{
+			"summary":     words.Subject(f) + ", " + words.Where(f),
+			"description": strings.Join(words.Fields(f.Changes, len(f.Changes), maxFields), "\n"),
+			"reason":      words.Reason(f),
+			"who":         words.Who(f.Actor),
+			"since":       words.Since(f),
+			"next":        words.Next(f),
+		}),
+	}
+	// A clock that was set back, or a time that nobody kept: an alert does not
+	// begin after now.
+	if f.FirstSeen.IsZero() || a.StartsAt.After(now) {
+		a.StartsAt = now
+	}
+	return a
+}
+
+// id is the same for alerts that Alertmanager takes for one.
+func (a *alert) id() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
+		b.WriteString(name + "\x00" + a.Labels[name] + "\x00")
+	}
+	return b.String()
+}
+
+// bounded leaves out what is empty, and cuts what is long.
+func bounded(texts map[string]string) map[string]string {
+	for name, text := range texts {
+		if runes := []rune(text); len(runes) > maxAnnotation {
+			texts[name] = string(runes[:maxAnnotation-1]) + "…"
+		} else if text == "" {
+			delete(texts, name)
+		}
+	}
+	return texts
+}
+
+// labels are what routes and silences go by.
+func labels(f *model.Finding) map[string]string {
+	all := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(f.Labels)) {
+		if label := "label_" + valid(name); i < maxLabels && all[label] == "" {
+			all[label] = value(f.Labels[name])
+		}
+	}
+	for name, text := range map[string]string{
+		"alertname": "DriftdFinding", "finding": f.ID, "source": f.Source, "kind": f.Kind, "resource": f.Key.ID,
+		"namespace": f.Place, "declaration": f.Declaration, "verdict": string(f.Verdict), "severity": string(f.Severity),
+		"owner": f.Owner,
+	} {
+		all[name] = value(text)
+	}
+	maps.DeleteFunc(all, func(_, text string) bool { return text == "" })
+	return all
+}
+
+// valid writes a name as all versions of Alertmanager take it:
+// [a-zA-Z_][a-zA-Z0-9_]*. It stands behind a prefix.
+func valid(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), maxLabel)]
+}
+
+// value makes a label's value of foreign data.
+func value(s string) string { return plain.Visible(s, maxLabel) }
+
+// sorted lists alerts in the order of their ids.
+func sorted(alerts map[string]alert) []alert {
+	list := make([]alert, 0, len(alerts))
+	for _, id := range slices.Sorted(maps.Keys(alerts)) {
+		list = append(list, alerts[id])
+	}
+	return list
+}
+
+// ended lists those of the alerts that are not open any more, as over.
+func ended(believed, open map[string]alert, now time.Time) []alert {
+	over := maps.Clone(believed)
+	maps.DeleteFunc(over, func(id string, _ alert) bool { _, still := open[id]; return still })
+	list := sorted(over)
+	for i := range list {
+		list[i].EndsAt = now
+		list[i].StartsAt = slices.MinFunc([]time.Time{list[i].StartsAt, now}, time.Time.Compare)
+	}
+	return list
+}
+
+// batch is how many alerts one request holds.
+const batch = 500
+
+// push sends alerts, so many at a time. After an error it sends no more. An empty
+// list is sent too: it shows that the Alertmanager is there.
+func (p *peer) push(ctx context.Context, alerts []alert) error {
+	parts := slices.Collect(slices.Chunk(alerts, batch))
+	if len(parts) == 0 {
+		parts = [][]alert{{}}
+	}
+	for _, part := range parts {
+		body, err := json.Marshal(part)
+		if err != nil {
+			return notify.Refused(fmt.Errorf("write alerts as JSON: %w", err))
+		}
+		if err := p.client.Send(ctx, p.to, p.header.Clone(), body); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package all lists the kinds of receivers that driftd has.
+package all
+
+import (
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/notify/alertmanager"
+	"github.com/driftd/driftd/internal/notify/shoutrrr"
+	"github.com/driftd/driftd/internal/notify/slack"
+	"github.com/driftd/driftd/internal/notify/webhook"
+)
+
+// Definitions returns every kind of receiver, by type.
+func Definitions() []notify.Definition {
+	return []notify.Definition{
+		alertmanager.Definition(),
+		shoutrrr.Definition(),
+		slack.Definition(),
+		webhook.Definition(),
+	}
+}

@@ -1,0 +1,195 @@
+// Package plain says in plain text what a finding is about: what, where, who,
+// since when, which fields, and what to do next. It is pure.
+package plain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Words is how findings are said to one receiver.
+type Words struct {
+	// Quote makes foreign data harmless for the receiver; nil leaves it. What it
+	// gets is one line of characters that can be seen.
+	Quote func(string) string
+	// URL is where driftd's pages begin, or "".
+	URL string
+}
+
+// Bounds of foreign data, in characters.
+const (
+	maxName   = 200
+	maxValue  = 100
+	maxReason = 300
+)
+
+// Subject says what the finding is about: "changed: Deployment.apps shop/web".
+func (w Words) Subject(f *model.Finding) string {
+	kind := f.Kind[strings.IndexByte(f.Kind, '/')+1:]
+	subject := w.data(string(f.Verdict), maxName) + ": " + w.data(kind, maxName) + " " + w.data(f.Key.ID, maxName)
+	if f.Name != "" && f.Name != f.Key.ID[strings.LastIndexByte(f.Key.ID, '/')+1:] {
+		subject += " (" + w.data(f.Name, maxName) + ")"
+	}
+	return subject
+}
+
+// Where says where it is, and where it is declared.
+func (w Words) Where(f *model.Finding) string {
+	where := "in " + w.data(f.Source, maxName)
+	switch {
+	case f.Declaration == "" && f.Address == "":
+		return where + ", not declared"
+	case f.Declaration != "":
+		where += ", declared by " + w.data(f.Declaration, maxName)
+	default:
+		where += ", declared"
+	}
+	if f.Address != "" {
+		where += " at " + w.data(f.Address, maxName)
+	}
+	return where
+}
+
+// Who says who did it, how sure that is, or why nobody knows; "" where nobody
+// was asked for.
+func (w Words) Who(a model.Actor) string {
+	switch {
+	case a.Name == "":
+		return ""
+	case a.Confidence == model.Unknown && a.Reason != "":
+		return "nobody knows by whom: " + w.data(a.Reason, maxReason)
+	case a.Confidence == model.Unknown:
+		return "nobody knows by whom"
+	}
+	who := "by " + w.data(a.Name, maxName)
+	if !a.At.IsZero() {
+		who += " at " + Time(a.At)
+	}
+	if a.Via != "" {
+		who += " via " + w.data(a.Via, maxName)
+	}
+	if a.Confidence == model.Likely {
+		who += " (likely)"
+	}
+	return who
+}
+
+// Since says since when it is so, and until when it was.
+func (w Words) Since(f *model.Finding) string {
+	switch {
+	case f.FirstSeen.IsZero():
+		return ""
+	case f.Resolved.IsZero():
+		return "since " + Time(f.FirstSeen)
+	}
+	return "from " + Time(f.FirstSeen) + " to " + Time(f.Resolved)
+}
+
+// Next says where there is more to learn.
+func (w Words) Next(f *model.Finding) string {
+	if page := Page(w.URL, f); page != "" {
+		return page
+	}
+	return "driftd findings show " + w.data(f.ID, maxName)
+}
+
+// Reason says why it could not be checked, or is as bad as it is; or "".
+func (w Words) Reason(f *model.Finding) string { return w.data(f.Reason, maxReason) }
+
+// Line makes foreign data one line of at most so many characters, and quotes it.
+func (w Words) Line(s string, limit int) string { return w.data(s, limit) }
+
+func (w Words) data(s string, limit int) string {
+	s = Visible(s, limit)
+	if w.Quote == nil {
+		return s
+	}
+	return w.Quote(s)
+}
+
+// Page is the address of a finding's page; "" without one.
+func Page(url string, f *model.Finding) string {
+	if url == "" {
+		return ""
+	}
+	return strings.TrimSuffix(url, "/") + "/findings/" + f.ID
+}
+
+// Time says a moment to the minute, in UTC.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// Fields says the worst fields, one a line and no more than most, and how many
+// more there are of total.
+func (w Words) Fields(changes []model.Change, total, most int) []string {
+	shown := worstFirst(changes)
+	shown = shown[:min(most, len(shown))]
+	lines := make([]string, 0, len(shown)+1)
+	for i := range shown {
+		lines = append(lines, w.field(&shown[i]))
+	}
+	if more := total - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more %s", more, plural("field", more)))
+	}
+	return lines
+}
+
+// worstFirst orders changes as messages do.
+func worstFirst(changes []model.Change) []model.Change {
+	rank := func(c model.Change) int {
+		if c.Severity == "" {
+			return model.Medium.Rank()
+		}
+		return c.Severity.Rank()
+	}
+	changes = slices.Clone(changes)
+	slices.SortStableFunc(changes, func(a, b model.Change) int { return rank(a) - rank(b) })
+	return changes
+}
+
+func (w Words) field(c *model.Change) string {
+	path := w.data(c.Path, maxName)
+	if c.Secret {
+		return path + ": (secret) changed"
+	}
+	var sides []string
+	say := func(side string, v *model.Value) { sides = append(sides, side+" "+w.value(v)) }
+	for _, claim := range c.Claims {
+		say(w.data(claim.Declaration, maxName)+" says", &claim.Value)
+	}
+	switch {
+	case len(c.Claims) > 0:
+	case c.Declared == nil && c.Recorded == nil:
+		sides = append(sides, "not declared")
+	case c.Declared != nil:
+		say("declared", c.Declared)
+	}
+	if c.Recorded != nil && (c.Declared == nil || !c.Recorded.Equal(*c.Declared)) {
+		say("recorded", c.Recorded)
+	}
+	say("live", c.Live)
+	if c.Running != nil {
+		say("running", c.Running)
+	}
+	return path + ": " + strings.Join(sides, ", ")
+}
+
+func (w Words) value(v *model.Value) string {
+	switch {
+	case v == nil:
+		return "(absent)"
+	case v.Kind() == model.String && v.Text() == "":
+		return `""`
+	}
+	return w.data(v.Public().String(), maxValue)
+}
+
+func plural(word string, n int) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}

@@ -1,0 +1,159 @@
+package plain_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
+)
+
+func at(hour int) time.Time { return time.Date(2026, 11, 20, hour, 30, 0, 0, time.UTC) }
+
+func value(s string) *model.Value {
+	v := model.StringOf(s)
+	return &v
+}
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	secret := model.DigestOf("d1ge57")
+	tests := map[string]struct {
+		reason  string
+		finding model.Finding
+		words   plain.Words
+		want    []string
+	}{
+		"all": {
+			reason: "everything that there is to say",
+			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"},
+				Name: "web", Declaration: "shop", Address: "web.yaml:12", FirstSeen: at(1), Reason: "a reason",
+				Actor:   model.Actor{Name: "jane", At: at(0), Via: "managedFields", Confidence: model.Likely},
+				Changes: []model.Change{{Path: "a", Declared: value("1"), Recorded: value("1"), Live: value("2")}}},
+			words: plain.Words{URL: "https://driftd.example.org/"},
+			want: []string{"changed: Deployment.apps shop/web", "in prod, declared by shop at web.yaml:12",
+				"by jane at 2026-11-20 00:30 UTC via managedFields (likely)", "since 2026-11-20 01:30 UTC", "a reason",
+				"https://driftd.example.org/findings/abc", "a: declared 1, live 2"},
+		},
+		"little": {
+			reason:  "what is not known is left out",
+			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Name: "web"},
+			want:    []string{"unmanaged: qemu 100 (web)", "in pve, not declared", "", "", "", "driftd findings show abc"},
+		},
+		"nobody": {
+			reason: "an unknown actor, and a time that is over",
+			finding: model.Finding{ID: "abc", Verdict: model.Missing, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
+				Actor: model.UnknownActor("no log"), FirstSeen: at(1), Resolved: at(2)},
+			want: []string{"missing: k i", "in s, declared at x:1", "nobody knows by whom: no log",
+				"from 2026-11-20 01:30 UTC to 2026-11-20 02:30 UTC", "", "driftd findings show abc"},
+		},
+		"fields": {
+			reason: "the worst first, each side named, secrets never",
+			finding: model.Finding{ID: "abc", Key: model.Key{Kind: "k", ID: "i"}, Changes: []model.Change{
+				{Path: "usual", Recorded: value("old"), Live: value("")},
+				{Path: "worst", Severity: model.Critical, Declared: &secret, Live: &secret, Secret: true},
+				{Path: "bad", Severity: model.High, Declared: value("a"), Recorded: value("b"), Live: value("c"), Running: value("d")},
+				{Path: "claimed", Severity: model.High, Live: value("c"), Claims: []model.ClaimedValue{{Declaration: "one", Value: model.IntOf(1)}, {Declaration: "two", Value: secret}}},
+				{Path: "added", Live: value("new")},
+				{Path: "gone", Declared: value("x")},
+				{Path: "last", Severity: model.Low},
+			}},
+			want: []string{": k i", "in , not declared", "", "", "", "driftd findings show abc",
+				"worst: (secret) changed", "bad: declared a, recorded b, live c, running d",
+				"claimed: one says 1, two says (secret), live c", `usual: recorded old, live ""`, "added: not declared, live new",
+				"gone: declared x, live (absent)", "and 2 more fields"},
+		},
+		"quoted": {
+			reason: "each piece of foreign data is quoted, and driftd's own words are not",
+			finding: model.Finding{ID: "i", Verdict: "v", Key: model.Key{Source: "s", Kind: "k", ID: "r"}, Name: "n", Declaration: "d",
+				Address: "a", Reason: "w", Actor: model.Actor{Name: "j", Via: "x"}, Changes: []model.Change{{Path: "p", Live: value("l")}}},
+			words: plain.Words{Quote: func(s string) string { return "<" + s + ">" }},
+			want: []string{"<v>: <k> <r> (<n>)", "in <s>, declared by <d> at <a>", "by <j> via <x>", "", "<w>",
+				"driftd findings show <i>", "<p>: not declared, live <l>"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, w := &test.finding, test.words
+			got := append([]string{w.Subject(f), w.Where(f), w.Who(f.Actor), w.Since(f), w.Reason(f), w.Next(f)},
+				w.Fields(f.Changes, len(f.Changes)+len(f.Changes)/7, 6)...)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+			}
+		})
+	}
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason, in string
+		limit      int
+		want       string
+	}{
+		"plain":  {"what fits stays", "web", 3, "web"},
+		"emoji":  {"pictures stay", "web 🚀 é", 10, "web 🚀 é"},
+		"cut":    {"the cut is shown, within the limit", "abcdef", 4, "abc…"},
+		"breaks": {"a header or a line cannot begin", "a\r\nBcc: b", 20, `a\r\nBcc: b`},
+		"bidi":   {"nothing turns round", "a\u202eb", 20, `a\u202eb`},
+		"bytes":  {"bytes that are no text", "a\xff\x00", 20, `a\xff\u0000`},
+		"whole":  {"an escape is not cut in two", "ab\n", 3, "ab…"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := plain.Visible(test.in, test.limit); got != test.want {
+				t.Errorf("%s: %q, want %q", test.reason, got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzVisible(f *testing.F) {
+	f.Add("a\r\n\u202e\xff", 3)
+	f.Add(strings.Repeat("x", 100), 10)
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit = 1 + max(limit, -limit)%1000
+		if limit <= 0 {
+			return
+		}
+		got := plain.Visible(s, limit)
+		if n := utf8.RuneCountInString(got); !utf8.ValidString(got) || n > limit {
+			t.Errorf("%q has %d characters, the limit is %d", got, n, limit)
+		}
+		for _, r := range got {
+			if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) {
+				t.Errorf("%q holds %U", got, r)
+			}
+		}
+		for _, r := range plain.Unmark(got) {
+			if unicode.IsControl(r) {
+				t.Errorf("%q holds %U when it is quoted", got, r)
+			}
+		}
+	})
+}
+
+func TestUnmark(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"@everyone":  "@\u2060everyone",
+		"<!channel>": "<\u2060\\!channel\\>",
+		"[a](b)":     `\[a\]\(b\)`,
+		"*_`":        "\\*\\_\\`",
+		"web-1.2/x":  "web-1.2/x",
+	} {
+		if got := plain.Unmark(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	if got := plain.Unmention("a <@U1> <!here> @all *b*"); got != "a <\u2060@\u2060U1> <\u2060!here> @\u2060all *b*" {
+		t.Errorf("%q still mentions", got)
+	}
+}

@@ -1,0 +1,127 @@
+// Package post sends requests to receivers over HTTP, and says what came of
+// them in words that hold no secret: neither addresses beyond their host, nor
+// what the other side said.
+package post
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// Options are how a Client works.
+type Options struct {
+	// Server is what hints call the receiver ("the webhook").
+	Server string
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration
+	// CAFile holds the authorities, in PEM form, that sign certificates; "" are
+	// the system's.
+	CAFile string
+	Now    func() time.Time
+}
+
+// A Client sends requests to one kind of receiver.
+type Client struct {
+	o    Options
+	http *http.Client
+}
+
+// New returns a Client. It reads CAFile once.
+func New(o Options) (*Client, error) {
+	if o.Timeout <= 0 {
+		return nil, errors.New("timeout: must be over 0s")
+	}
+	trust := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read ca_file: %w", err)
+		}
+		trust.RootCAs = x509.NewCertPool()
+		if !trust.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read ca_file: %s holds no certificate in PEM form", o.CAFile)
+		}
+	}
+	return &Client{o: o, http: &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			TLSClientConfig:        trust,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: 64 << 10,
+			IdleConnTimeout:        time.Minute,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Send posts a body to an address. What the answer says beyond its status is
+// not read, and redirects are not followed. The error is marked as package
+// notify wants it.
+func (c *Client) Send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {
+	if err := c.send(ctx, to, header, body); err != nil {
+		return fmt.Errorf("post to %s://%s: %w", to.Scheme, to.Host, err)
+	}
+	return nil
+}
+
+func (c *Client) send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, &reach.Timeout{After: c.o.Timeout})
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return notify.Permanent(errors.New("the address is no URL"))
+	}
+	request.Header = header
+	answer, err := c.http.Do(request)
+	var slow *reach.Timeout
+	switch {
+	case err == nil:
+		// Nobody waits for a body that nobody reads.
+		_ = answer.Body.Close()
+		return Judge(answer.StatusCode, answer.Header, c.o.Now())
+	case errors.As(context.Cause(ctx), &slow):
+		err = slow
+	default:
+		err = Cause(err)
+	}
+	return c.explain(err)
+}
+
+func (c *Client) explain(err error) error {
+	words := reach.Words{
+		Server:    c.o.Server,
+		Address:   "the address",
+		Authority: "set ca_file to the authority that signed its certificate",
+		Expired:   "renew it",
+		Host:      "use the name that the server's certificate is for",
+	}
+	if hint := words.Hint(err); hint != "" {
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	return err
+}
+
+// Address reads an address of a receiver. The error does not show it.
+func Address(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("is no URL")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, errors.New("must begin with https:// or http:// and a host")
+	case u.User != nil:
+		return nil, errors.New("must not hold a user or a password: they have settings of their own")
+	}
+	return u, nil
+}

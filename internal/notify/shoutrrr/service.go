@@ -1,0 +1,136 @@
+package shoutrrr
+
+import (
+	"mime"
+	"net/url"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
+)
+
+// An errand is what the process that sends is asked for.
+type errand struct {
+	Address string            `json:"address"`
+	Text    string            `json:"text"`
+	Params  map[string]string `json:"params"`
+}
+
+// A service is what messages have to be like for it.
+type service struct {
+	// limit bounds the text, in bytes, and title a title beside it, in
+	// characters; 0 where the service has none.
+	limit, title int
+	// quote makes foreign data harmless; header writes the title, nil as it is.
+	quote, header func(string) string
+	// params go with a message; ok is false where it must not be sent. They
+	// override the address's.
+	params func(*model.Message) (params map[string]string, ok bool)
+}
+
+func same(s string) string { return s }
+
+// fixed are params that are always the same: key, value, key, value …
+func fixed(pairs ...string) func(*model.Message) (map[string]string, bool) {
+	return func(*model.Message) (map[string]string, bool) {
+		params := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			params[pairs[i]] = pairs[i+1]
+		}
+		return params, true
+	}
+}
+
+const usualLimit = 4000
+
+// serviceOf returns what is known of a service. What is not listed gets plain
+// text that begins with the title.
+func serviceOf(name string) service {
+	usual := service{limit: usualLimit, quote: plain.Unmention, params: fixed()}
+	titled := usual
+	titled.title = 200
+	s, ok := map[string]service{
+		"smtp": {limit: usualLimit, title: 200, quote: same, header: mailHeader, params: fixed("usehtml", "no")},
+		// Discord pings nobody from an embed, which is what a title makes of it.
+		"discord":    {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed("splitLines", "no", "json", "no")},
+		"teams":      {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed()},
+		"telegram":   {limit: 4096, quote: plain.Unmention, params: fixed("parsemode", "none", "preview", "no", "title", "")},
+		"pagerduty":  {limit: 1024, quote: same, params: incident},
+		"opsgenie":   {limit: usualLimit, title: 130, quote: same, params: alert},
+		"mattermost": {limit: usualLimit, quote: plain.Unmark, params: fixed()},
+		"zulip":      {limit: usualLimit, quote: plain.Unmark, params: fixed()},
+		"wecom":      {limit: 2048, quote: plain.Unmention, params: fixed()},
+		"pushover":   {limit: 1024, title: 200, quote: plain.Unmention, params: fixed()},
+		"join":       {limit: 1000, title: 100, quote: same, params: fixed()},
+		"bark":       titled,
+		"generic":    titled,
+		"gotify":     titled,
+		"ntfy":       titled,
+		"pushbullet": titled,
+	}[name]
+	if !ok {
+		return usual
+	}
+	return s
+}
+
+// errand makes what is sent of a message; ok is false where nothing is to be.
+func (s service) errand(m *model.Message) (e errand, ok bool) {
+	e.Params, ok = s.params(m)
+	words := plain.Words{Quote: s.quote, URL: m.URL}
+	title := words.Line(m.Title, maxTitle)
+	if s.title == 0 {
+		e.Text = text(m, words, title, s.limit)
+		return e, ok
+	}
+	e.Params["title"] = words.Line(m.Title, s.title)
+	if s.header != nil {
+		e.Params["title"] = s.header(e.Params["title"])
+	}
+	if e.Text = text(m, words, "", s.limit); e.Text == "" {
+		e.Text = title
+	}
+	return e, ok
+}
+
+// over tells whether nothing of the thread is left to do.
+func over(m *model.Message) bool {
+	return m.OpenCount == 0 && m.Kind != model.TestMessage && m.Kind != model.DigestMessage
+}
+
+// thread is what messages of one incident share.
+func thread(m *model.Message) string {
+	if m.Thread == "" {
+		return m.Key
+	}
+	return m.Thread
+}
+
+// incident is PagerDuty's: it makes one incident of a thread, and resolves it.
+func incident(m *model.Message) (map[string]string, bool) {
+	severities := map[model.Severity]string{model.Critical: "critical", model.High: "error", model.Medium: "warning"}
+	params := map[string]string{"action": "trigger", "dedup_key": "driftd-" + thread(m), "severity": "info", "source": "driftd", "client": "driftd"}
+	if severity, ok := severities[m.Severity]; ok {
+		params["severity"] = severity
+	}
+	if over(m) {
+		params["action"] = "resolve"
+	}
+	if u, err := url.Parse(m.URL); err == nil && u.Host != "" {
+		params["client_url"] = m.URL
+	}
+	return params, true
+}
+
+// alert is Opsgenie's: it makes one alert of a thread. The library cannot close it, and must
+// not open one only to say that all is well.
+func alert(m *model.Message) (map[string]string, bool) {
+	priorities := map[model.Severity]string{model.Critical: "P1", model.High: "P2", model.Medium: "P3", model.Low: "P4"}
+	params := map[string]string{"alias": "driftd-" + thread(m), "priority": "P5", "source": "driftd"}
+	if priority, ok := priorities[m.Severity]; ok {
+		params["priority"] = priority
+	}
+	return params, !over(m)
+}
+
+// mailHeader writes a line as a header of a mail may have it (RFC 2047), folded.
+func mailHeader(line string) string { return mime.QEncoding.Encode("utf-8", line) }

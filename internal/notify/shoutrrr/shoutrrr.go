@@ -1,0 +1,134 @@
+// Package shoutrrr tells people by the services that the library of that name
+// speaks to: e-mail, Teams, Discord, Telegram, PagerDuty, Opsgenie and others.
+//
+// The library runs in a process of its own, one for each message: it takes no
+// context, waits for minutes within a call, reads answers without a bound,
+// panics where a connection fails (Zulip) and forgets that it did (Telegram). A
+// process can be ended, and its HTTP can be watched.
+package shoutrrr
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// Config is the settings of a shoutrrr receiver.
+type Config struct {
+	// URLFile holds the service's address as shoutrrr writes it, which has
+	// passwords and tokens in it.
+	URLFile string `mapstructure:"url_file" path:"true"`
+	// Timeout bounds each delivery.
+	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Definition makes shoutrrr receivers.
+func Definition() notify.Definition {
+	return notify.Define("shoutrrr", Config{Timeout: 20 * time.Second}, open)
+}
+
+func open(env notify.Env, config Config) (notify.Receiver, error) {
+	if config.Timeout <= 0 {
+		return notify.Receiver{}, errors.New("timeout: must be over 0s")
+	}
+	if config.URLFile == "" {
+		return notify.Receiver{}, errors.New("url_file: name the file that holds the service's address")
+	}
+	address, err := credential.Read(config.URLFile)
+	if err != nil {
+		return notify.Receiver{}, fmt.Errorf("url_file: %w", err)
+	}
+	name, err := check(address)
+	if err != nil {
+		return notify.Receiver{}, fmt.Errorf("url_file: %w", err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return notify.Receiver{}, fmt.Errorf("find driftd's own program: %w", err)
+	}
+	return notify.Receiver{Notifier: &sender{
+		program: program, name: name, address: address, service: serviceOf(name), timeout: config.Timeout, now: env.Now,
+	}}, nil
+}
+
+// A sender starts a process for each message.
+type sender struct {
+	program       string
+	name, address string
+	service       service
+	timeout       time.Duration
+	now           func() time.Time
+	// env is added to the process's environment.
+	env []string
+}
+
+// Notify delivers one message. Nobody can tell of a message that was begun
+// before whether it arrived: it may come twice.
+func (s *sender) Notify(ctx context.Context, parcel model.Parcel) (string, error) {
+	e, ok := s.service.errand(&parcel.Message)
+	if !ok {
+		return "", nil
+	}
+	e.Address = s.address
+	if err := s.send(ctx, e); err != nil {
+		return "", fmt.Errorf("send by %s: %w", s.name, err)
+	}
+	return "", nil
+}
+
+// maxOutcome bounds what is read of the process.
+const maxOutcome = 16 << 10
+
+func (s *sender) send(ctx context.Context, e errand) error {
+	input, err := json.Marshal(e)
+	if err != nil {
+		return notify.Refused(fmt.Errorf("write message as JSON: %w", err))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, &reach.Timeout{After: s.timeout})
+	defer cancel()
+	process := exec.CommandContext(ctx, s.program, Verb)
+	process.Env = append(os.Environ(), s.env...)
+	process.Stdin = bytes.NewReader(input)
+	process.WaitDelay = time.Second
+	output := &bounded{}
+	process.Stdout = output
+	err = process.Run()
+	var (
+		exit *exec.ExitError
+		o    outcome
+	)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && !errors.As(err, &exit):
+		return fmt.Errorf("start the process that sends: %w", err)
+	case err != nil, json.Unmarshal(output.Bytes(), &o) != nil:
+		return errors.New("the process that sends broke off")
+	}
+	return o.judge(s.now())
+}
+
+// A bounded buffer keeps the beginning.
+type bounded struct{ bytes.Buffer }
+
+// Write keeps what there is room for.
+func (b *bounded) Write(p []byte) (int, error) {
+	b.Buffer.Write(p[:min(len(p), maxOutcome-b.Len())])
+	return len(p), nil
+}
+
+// clean makes an error of the library a line without what the address holds.
+func clean(err error, address string) string {
+	return plain.Visible(redact(err.Error(), address), 200)
+}

@@ -1,0 +1,121 @@
+package shoutrrr
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/notifytest"
+	"github.com/driftd/driftd/internal/notify/plain"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// messages are one of each sort.
+func messages() map[string]model.Message {
+	first := notifytest.Parcel().Message
+	resolved := notifytest.Parcel().Message
+	resolved.Kind, resolved.Title, resolved.OpenCount, resolved.ResolvedCount = model.ResolvedMessage, "resolved: shop/web", 0, 2
+	resolved.News, resolved.NewsCount = resolved.News[:1], 1
+	resolved.News[0].News = model.Over
+	resolved.News[0].Finding.Resolved = now()
+	flood := notifytest.Parcel().Message
+	flood.Title, flood.NewsCount, flood.News = "new: 5,000 findings", 5000, nil
+	for range model.MaxItems {
+		item := first.News[0]
+		item.Fields = 12
+		for i := range 4 {
+			v := model.StringOf(strings.Repeat("v", 300))
+			item.Finding.Changes = append(item.Finding.Changes, model.Change{Path: fmt.Sprintf("spec.field%d", i), Live: &v})
+		}
+		flood.News = append(flood.News, item)
+	}
+	flood.Notes = []string{"2 more came and went meanwhile."}
+	digest := model.Message{Key: "k", Kind: model.DigestMessage, Title: "how it stands", OpenCount: 2, All: first.All, Notes: []string{"400 of 412 resources are in sync", "a note\nwith a line break"}}
+	reminder := notifytest.Parcel().Message
+	reminder.Kind, reminder.News, reminder.NewsCount = model.ReminderMessage, nil, 0
+	reminder.All = reminder.All[:1]
+	reminder.All[0].News = model.Standing
+	return map[string]model.Message{"new": first, "resolved": resolved, "flood": flood, "digest": digest, "reminder": reminder,
+		"test": {Key: "k", Kind: model.TestMessage, Title: "a test"}}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for name, m := range messages() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := text(&m, plain.Words{URL: m.URL}, m.Title, usualLimit) + "\n"
+			path := filepath.Join("testdata", name+".txt")
+			if *update {
+				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("text (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whatever the names and the limit, a text is text, fits, and says what it
+// leaves out.
+func FuzzText(f *testing.F) {
+	f.Add("web\n@all", 200, 30)
+	f.Add(strings.Repeat("é\u202e", 300), 1024, 2)
+	f.Add("x", 4096, 0)
+	f.Fuzz(func(t *testing.T, name string, limit, count int) {
+		limit, count = limit%5000, count%50
+		if limit < 100 || count < 0 {
+			return
+		}
+		item := notifytest.Parcel().Message.News[0]
+		item.Finding.Key.ID, item.Finding.Actor.Name, item.Finding.Changes[0].Path = name, name, name
+		m := model.Message{Title: "title", NewsCount: count}
+		for range count {
+			m.News = append(m.News, item)
+		}
+		got := text(&m, plain.Words{Quote: plain.Unmark}, m.Title, limit)
+		if len(got) > limit || !utf8.ValidString(got) || !strings.HasPrefix(got, "title") {
+			t.Errorf("%d bytes, the limit is %d: %q", len(got), limit, got)
+		}
+		shown := strings.Count("\n"+got, "\n[")
+		more := 0
+		if i := strings.Index(got, "…and "); i >= 0 {
+			_, _ = fmt.Sscanf(got[i:], "…and %d more", &more)
+		}
+		if shown+more != count {
+			t.Errorf("%d shown and %d more, of %d: %q", shown, more, count, got)
+		}
+	})
+}
+
+// Every service gets something, within its limits.
+func TestErrand(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"smtp", "discord", "teams", "telegram", "pagerduty", "opsgenie", "mattermost", "zulip", "wecom", "pushover", "join", "generic", "slack"} {
+		s := serviceOf(name)
+		for kind, m := range messages() {
+			e, ok := s.errand(&m)
+			if want := name != "opsgenie" || kind != "resolved"; ok != want {
+				t.Errorf("%s is sent a %s message: %t", name, kind, ok)
+			}
+			if e.Text == "" || len(e.Text) > s.limit || s.title == 0 && !strings.HasPrefix(e.Text, m.Title) ||
+				s.title > 0 && e.Params["title"] != m.Title {
+				t.Errorf("%s: the %s message %+v", name, kind, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+// Package webhook tells another program of findings: each message is a
+// CloudEvent, signed after the Standard Webhooks scheme. docs/webhook.md shows
+// both.
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/notify/post"
+)
+
+// Config is the settings of a webhook receiver. One of URL and URLFile is set.
+type Config struct {
+	// URL takes the messages. URLFile holds it where the address itself is a
+	// secret.
+	URL     string `mapstructure:"url"`
+	URLFile string `mapstructure:"url_file" path:"true"`
+	// SecretFile holds the keys that messages are signed with, one a line: each
+	// of them signs. Without it they are not signed.
+	SecretFile string `mapstructure:"secret_file" path:"true"`
+	// HeadersFile holds headers to send along, "Name: value" each on a line.
+	HeadersFile string `mapstructure:"headers_file" path:"true"`
+	// CAFile holds the authorities that signed the server's certificate; "" are
+	// the system's.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// Timeout bounds each delivery.
+	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Definition makes webhook receivers.
+func Definition() notify.Definition {
+	return notify.Define("webhook", Config{Timeout: 10 * time.Second}, open)
+}
+
+func open(env notify.Env, config Config) (notify.Receiver, error) {
+	client, err := post.New(post.Options{Server: "the webhook", Timeout: config.Timeout, CAFile: config.CAFile, Now: env.Now})
+	if err != nil {
+		return notify.Receiver{}, err
+	}
+	h := &hook{client: client, now: env.Now, source: "/driftd"}
+	if env.URL != "" {
+		h.source = env.URL
+	}
+	if h.to, err = config.address(); err != nil {
+		return notify.Receiver{}, err
+	}
+	if h.signer, err = readSigner(config.SecretFile); err != nil {
+		return notify.Receiver{}, err
+	}
+	if h.header, err = readHeaders(config.HeadersFile); err != nil {
+		return notify.Receiver{}, err
+	}
+	h.header.Set("User-Agent", "driftd/"+env.Version)
+	return notify.Receiver{Notifier: h}, nil
+}
+
+// address reads the address; an error does not show it.
+func (c Config) address() (*url.URL, error) {
+	if (c.URL == "") == (c.URLFile == "") {
+		return nil, errors.New("set either url or url_file")
+	}
+	setting, text := "url", c.URL
+	if c.URLFile != "" {
+		var err error
+		if text, err = credential.Read(c.URLFile); err != nil {
+			return nil, fmt.Errorf("url_file: %w", err)
+		}
+		setting = "url_file"
+	}
+	to, err := post.Address(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the address %w", setting, err)
+	}
+	return to, nil
+}
+
+// A hook posts events to one address.
+type hook struct {
+	client *post.Client
+	to     *url.URL
+	source string
+	header http.Header
+	signer signer
+	now    func() time.Time
+}
+
+// An event is a message in the JSON format of CloudEvents 1.0.
+type event struct {
+	SpecVersion     string        `json:"specversion"`
+	ID              string        `json:"id"`
+	Source          string        `json:"source"`
+	Type            string        `json:"type"`
+	Subject         string        `json:"subject,omitempty"`
+	Time            time.Time     `json:"time,omitzero"`
+	DataContentType string        `json:"datacontenttype"`
+	Data            model.Message `json:"data"`
+}
+
+// typePrefix begins an event's type; the kind of the message ends it.
+const typePrefix = "io.github.driftd.findings."
+
+// Notify posts one message. A message that is delivered again has the same id.
+func (h *hook) Notify(ctx context.Context, parcel model.Parcel) (string, error) {
+	m := parcel.Message
+	body, err := json.Marshal(event{SpecVersion: "1.0", ID: m.Key, Source: h.source, Type: typePrefix + string(m.Kind),
+		Subject: m.Thread, Time: m.At.UTC(), DataContentType: "application/json", Data: m})
+	if err != nil {
+		return "", notify.Refused(fmt.Errorf("write message as JSON: %w", err))
+	}
+	header := h.header.Clone()
+	header.Set("Content-Type", "application/cloudevents+json; charset=UTF-8")
+	h.signer.sign(header, m.Key, h.now(), body)
+	return "", h.client.Send(ctx, h.to, header, body)
+}
