@@ -45,7 +45,10 @@ type Definition struct {
 	// Alone tells that its declarations may govern no source: their loaders
 	// read the live side themselves.
 	Alone bool
-	Open  func(Env, Decoder) (Loader, error)
+	// ClaimsNothing tells that they hold no claims: there is nothing live that
+	// they speak of.
+	ClaimsNothing bool
+	Open          func(Env, Decoder) (Loader, error)
 }
 
 // LiveSource is the name under which the live side appears that a declaration's

@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/acceptances"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
@@ -10,6 +11,7 @@ import (
 // Definitions returns every loader, by type.
 func Definitions() []declared.Definition {
 	return []declared.Definition{
+		acceptances.Definition(),
 		manifests.Definition(),
 		terraform.Definition(),
 	}

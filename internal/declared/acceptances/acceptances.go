@@ -1,0 +1,151 @@
+// Package acceptances reads what people accepted from a file, acceptances.yaml,
+// in a folder or at a commit of a git repository, and writes such files.
+package acceptances
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// FileName is what the file is called in a folder.
+const FileName = "acceptances.yaml"
+
+// MaxSize bounds the file, in bytes.
+const MaxSize = 16 << 20
+
+// Config is the settings of a declaration of acceptances. Its place is the
+// file, or the folder that holds it.
+type Config struct {
+	gitrepo.Place `mapstructure:",squash"`
+	// Timeout bounds one reading.
+	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{Place: gitrepo.Place{Username: "git"}, Timeout: 2 * time.Minute}
+}
+
+// Definition returns the loader type "acceptances". Its declarations govern
+// nothing: what they accept may be anywhere.
+func Definition() declared.Definition {
+	d := declared.Define("acceptances", Defaults(), open)
+	d.Alone, d.ClaimsNothing = true, true
+	return d
+}
+
+func open(env declared.Env, config Config) (declared.Loader, error) {
+	if err := config.Check("acceptances"); err != nil {
+		return nil, err
+	}
+	switch {
+	case config.Timeout <= 0:
+		return nil, fmt.Errorf("timeout %s: want more than 0", config.Timeout)
+	case len(env.Governs) > 0:
+		return nil, errors.New("governs: acceptances declare nothing of a source, each names its own: leave governs out")
+	}
+	l := &loader{name: env.Name, config: config}
+	if config.Git == "" {
+		return l, nil
+	}
+	var err error
+	l.repository, err = config.Open(env.CacheDir, env.Log)
+	return l, err
+}
+
+type loader struct {
+	name   string
+	config Config
+	// repository is nil for a folder.
+	repository *gitrepo.Repository
+}
+
+// Load implements declared.Loader. An entry that cannot be read is a Problem
+// and the others count; a file that cannot be read as a whole is an error.
+func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	defer cancel()
+	load := l.folder
+	if l.repository != nil {
+		load = l.git
+	}
+	d, err := load(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return d, fmt.Errorf("%w (timeout is %s)", err, l.config.Timeout)
+	}
+	return d, err
+}
+
+func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Declaration{}, fmt.Errorf("read acceptances: %w", err)
+	}
+	folder, root := filepath.Split(filepath.Clean(l.config.Dir))
+	return l.read(gitrepo.Commit{}, os.DirFS(folder), root, l.config.Dir)
+}
+
+func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
+	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
+		d, err = l.read(c, c.Files, l.config.Root(), fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash))
+		return err
+	})
+	return d, err
+}
+
+// read reads the file that lies at root, or in the folder there; where names
+// the place for people.
+func (l *loader) read(c gitrepo.Commit, files fs.FS, root, where string) (model.Declaration, error) {
+	name, data, err := readFile(files, root)
+	if err != nil {
+		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", where, err)
+	}
+	address := name
+	if l.repository == nil {
+		address = path.Base(name)
+	}
+	f, err := parse(data)
+	if err != nil {
+		return model.Declaration{}, fmt.Errorf("read %s in %s: %w", address, where, err)
+	}
+	return model.Declaration{Name: l.name, Revision: c.Hash, Revised: c.When,
+		Decisions: f.decisions(l.name, address, c.When), Problems: f.problems(address)}, nil
+}
+
+// readFile returns the file's own name too.
+func readFile(files fs.FS, root string) (name string, data []byte, err error) {
+	name = root
+	info, err := fs.Stat(files, name)
+	if err == nil && info.IsDir() {
+		name = path.Join(root, FileName)
+		info, err = fs.Stat(files, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with `driftd accept --export > %s`", name, FileName)
+	case err != nil:
+		return "", nil, err
+	case !info.Mode().IsRegular():
+		return "", nil, fmt.Errorf("%s is no file", name)
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(data) > MaxSize {
+		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
+	}
+	return name, data, err
+}

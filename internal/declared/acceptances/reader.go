@@ -1,0 +1,134 @@
+package acceptances
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/nearest"
+)
+
+// A reader reads the fields of a map, and notes all that is wrong with them. It
+// quotes names of fields, and values only where they are no one's secret.
+type reader struct {
+	value model.Value
+	wrong []string
+}
+
+func (r *reader) fail(format string, args ...any) {
+	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) err() error {
+	if len(r.wrong) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(r.wrong, "; "))
+}
+
+// keys refuses fields that are none of these.
+func (r *reader) keys(known ...string) {
+	for _, f := range r.value.Fields() {
+		if slices.Contains(known, f.Name) {
+			continue
+		}
+		hint := "want one of " + strings.Join(known, ", ")
+		if near, ok := nearest.Word(f.Name, known); ok {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		r.fail("unknown key %q: %s", f.Name, hint)
+	}
+}
+
+// text reads a text; "" where there is none.
+func (r *reader) text(name string) string {
+	v, ok := r.value.Get(name)
+	if ok && v.Kind() != model.String {
+		r.fail("%s: want text (put it in quotes)", name)
+	}
+	return v.Str()
+}
+
+// given reads a text that must stand there, and may be empty.
+func (r *reader) given(name string) string {
+	if _, ok := r.value.Get(name); !ok {
+		r.fail("%s is missing", name)
+	}
+	return r.text(name)
+}
+
+// required reads a text that must say something.
+func (r *reader) required(name string) string {
+	mistakes := len(r.wrong)
+	text := r.given(name)
+	if strings.TrimSpace(text) == "" && len(r.wrong) == mistakes {
+		r.fail("%s is empty", name)
+	}
+	return text
+}
+
+// list reads a list; one that is absent or null is empty.
+func (r *reader) list(name string) []model.Value {
+	v, _ := r.value.Get(name)
+	if v.Kind() != model.List && !v.IsNull() {
+		r.fail("%s: want a list", name)
+	}
+	return v.Items()
+}
+
+func (r *reader) verdict(name string) model.Verdict {
+	verdict := model.Verdict(r.text(name))
+	if verdict != "" && !slices.Contains(model.Verdicts(), verdict) {
+		r.fail("unknown %s %q", name, verdict)
+	}
+	return verdict
+}
+
+// end reads when it ends; zero is never.
+func (r *reader) end(name string) time.Time {
+	mistakes := len(r.wrong)
+	text := r.required(name)
+	if len(r.wrong) > mistakes {
+		return time.Time{}
+	}
+	end, _, err := decide.ParseEnd(text)
+	if err != nil {
+		r.fail("%s %v", name, err)
+	}
+	return end
+}
+
+// changes reads the fields that a finding must show.
+func (r *reader) changes(name string) []model.Change {
+	var changes []model.Change
+	for i, v := range r.list(name) {
+		field := reader{value: v}
+		if v.Kind() != model.Map {
+			r.fail("%s[%d]: want a path, and of declared, recorded and live what must stay", name, i)
+			continue
+		}
+		field.keys("path", "declared", "recorded", "live")
+		c := model.Change{Path: field.required("path"), Declared: field.side("declared"), Recorded: field.side("recorded"), Live: field.side("live")}
+		if slices.ContainsFunc(changes, func(d model.Change) bool { return d.Path == c.Path }) {
+			field.fail("path %q stands twice", c.Path)
+		}
+		if err := field.err(); err != nil {
+			r.fail("%s[%d]: %v", name, i, err)
+		}
+		changes = append(changes, c)
+	}
+	return changes
+}
+
+// side returns a value of any kind, null as well; nil where there is none.
+func (r *reader) side(name string) *model.Value {
+	v, ok := r.value.Get(name)
+	if !ok {
+		return nil
+	}
+	return &v
+}
