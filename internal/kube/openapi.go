@@ -70,11 +70,14 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 		apiVersion, name := versionAndKind(gvks[0])
 		if have := kinds[name]; have == nil || have.Version < apiVersion {
 			kinds[name] = &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced[name],
-				Schema: reader.definition(f.Name), Severities: severities(name)}
+				Schema: reader.definition(f.Name), Labels: labelsPath, Severities: severities(name)}
 		}
 	}
 	return kinds, nil
 }
+
+// labelsPath is where every object has its labels.
+const labelsPath = "metadata.labels"
 
 func versionAndKind(gvk model.Value) (apiVersion, kind string) {
 	apiVersion = gvk.At("version").Str()
@@ -122,7 +125,7 @@ func kindsOf(spec model.Value) map[string]*model.Kind {
 		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
 		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
 		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Alike: alike(spec), Schema: schema,
-			Namespaced: spec.At("scope").Str() == "Namespaced", Severities: severities(name)}}
+			Namespaced: spec.At("scope").Str() == "Namespaced", Labels: labelsPath, Severities: severities(name)}}
 	}
 	return nil
 }
