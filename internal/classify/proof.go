@@ -52,12 +52,15 @@ func (p proof) over(f *model.Finding) bool {
 	if f.Kind == RecordKind {
 		return p.recordRead(f)
 	}
-	snapshot := p.snapshots[f.Source]
-	if f.Declaration != "" && !p.read(f) || snapshot == nil {
+	if f.Declaration != "" && !p.read(f) {
 		return false
 	}
 	if f.Kind == PartKind {
 		return true
+	}
+	snapshot := p.snapshots[f.Source]
+	if snapshot == nil {
+		return false
 	}
 	if f.Declaration == "" && p.unreadable(f.Source) {
 		return false
@@ -82,7 +85,7 @@ func (p proof) recordRead(f *model.Finding) bool {
 // gone tells whether the finding's source or declaration is no longer part of
 // the estate.
 func (p proof) gone(f *model.Finding) bool {
-	return !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
+	return f.Source != "" && !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
 // read tells whether the finding's declaration was read, and if a part of it

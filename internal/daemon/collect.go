@@ -183,6 +183,7 @@ func (r read) live(d Declaration, before look) (own look, seen bool) {
 	switch snapshot := r.declaration.Live; {
 	case snapshot != nil:
 		return doubt(before, look{snapshot: *snapshot, duration: r.duration}), true
+	case d.ClaimsNothing:
 	case before.believed != nil || len(d.Governs) == 0:
 		return look{err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true
 	}
@@ -211,9 +212,10 @@ func (e *Engine) read(parent context.Context, d Declaration) read {
 	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
 }
 
-// governed returns the sources that a declaration speaks of, at least its own.
+// governed returns the sources that a declaration speaks of, at least its own
+// live side where it has one.
 func governed(d Declaration) []string {
-	if len(d.Governs) == 0 {
+	if len(d.Governs) == 0 && !d.ClaimsNothing {
 		return []string{declared.LiveSource(d.Name)}
 	}
 	return d.Governs

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
@@ -57,7 +58,9 @@ const thing = "test/Thing"
 // fakeDeclaration declares as many things.
 type fakeDeclaration struct {
 	count int
-	err   error
+	// size is what it declares; "" is "1".
+	size string
+	err  error
 }
 
 func (f *fakeDeclaration) Load(context.Context) (model.Declaration, error) {
@@ -68,7 +71,7 @@ func (f *fakeDeclaration) Load(context.Context) (model.Declaration, error) {
 	for i := range f.count {
 		id := fmt.Sprintf("p/%02d", i)
 		d.Claims = append(d.Claims, model.Claim{Declaration: "git", Address: "x.yaml", Kind: thing, ID: id, Place: "p", Name: id[2:],
-			Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf("1")})})
+			Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(cmp.Or(f.size, "1"))})})
 	}
 	return d, nil
 }
@@ -143,7 +146,7 @@ func TestSilenceWhenNothingDrifted(t *testing.T) {
 	b := newBench(t, 10, nil)
 	r := b.cycle(t)
 	wantVerdicts(t, r, "")
-	if d := cmp.Diff(model.Summary{Resources: 10, InSync: 10}, r.Summary); d != "" || !r.Scan.Complete {
+	if d := gocmp.Diff(model.Summary{Resources: 10, InSync: 10}, r.Summary); d != "" || !r.Scan.Complete {
 		t.Errorf("summary (-want +got), complete %t:\n%s", r.Scan.Complete, d)
 	}
 }

@@ -4,6 +4,8 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -29,6 +31,8 @@ type Declaration struct {
 	Governs        []string
 	Every, Timeout time.Duration
 	Loader         declared.Loader
+	// ClaimsNothing tells that there is nothing live that it speaks of.
+	ClaimsNothing bool
 }
 
 // Estate is everything that driftd looks at, and how it judges.
@@ -36,6 +40,7 @@ type Estate struct {
 	Sources      []Source
 	Declarations []Declaration
 	Rules        []classify.Rule
+	Owners       []classify.OwnerRule
 	// Controller tells the writers that set fields beside what is declared.
 	Controller func(writer string) bool
 	// Whole tells that there is nothing else in the store's estate: findings of
@@ -46,11 +51,36 @@ type Estate struct {
 	ConfirmAtOnce bool
 }
 
-// Store keeps what scans find.
+// Store keeps what scans find, what people decided about it, and what receivers
+// were told.
 type Store interface {
+	FindingStore
+	DecisionStore
+	NoticeStore
+}
+
+// FindingStore keeps what scans find.
+type FindingStore interface {
 	OpenFindings() ([]model.Finding, error)
+	Recent(since time.Time) ([]model.Finding, error)
 	Runs(limit int) ([]model.Run, error)
 	Save(store.Record) error
+}
+
+// DecisionStore keeps what people decided about findings.
+type DecisionStore interface {
+	Decisions() ([]model.Decision, error)
+	Decide(decisions []model.Decision, now time.Time) error
+	Revoke(id string, now time.Time) (model.Decision, error)
+	Settle(now time.Time) (changed int, err error)
+	Finding(id string) (model.Finding, []store.FindingVersion, error)
+}
+
+// NoticeStore keeps what receivers were told, and what waits to be.
+type NoticeStore interface {
+	Notices() (model.Notices, error)
+	SaveNotices(model.NoticeChange) error
+	Queues() (map[string]model.Queue, error)
 }
 
 // Observer hears of every look and of every finished scan, with all findings
@@ -59,6 +89,9 @@ type Observer interface {
 	SourceScanned(source string, took time.Duration, err error)
 	DeclarationLoaded(declaration string, err error)
 	ObserveRun(run model.Run, open []model.Finding)
+	// ObserveFindings hears of all findings that are open, where that changed
+	// without a scan.
+	ObserveFindings(open []model.Finding)
 	// Saved tells whether a scan could be stored.
 	Saved(err error)
 }
@@ -70,6 +103,7 @@ func (nobody) SourceScanned(string, time.Duration, error) {}
 func (nobody) DeclarationLoaded(string, error)            {}
 func (nobody) Saved(error)                                {}
 func (nobody) ObserveRun(model.Run, []model.Finding)      {}
+func (nobody) ObserveFindings([]model.Finding)            {}
 
 // An Engine scans one estate. Its methods may be called at once; scans of the
 // same source do not overlap.
@@ -80,9 +114,11 @@ type Engine struct {
 	now      func() time.Time
 	log      *slog.Logger
 	version  string
+	tell     Telling
+	random   io.Reader
 
 	// evaluating is held while looks are compared and stored.
-	evaluating sync.Mutex
+	evaluating *sync.Mutex
 	// records are what declarations last said of their own records, by name.
 	records map[string][]model.StateRead
 	mu      sync.Mutex
@@ -102,6 +138,11 @@ type Options struct {
 	Log      *slog.Logger
 	// Version of driftd, for run records.
 	Version string
+	// Telling is how people are told; the zero Telling tells nobody.
+	Telling Telling
+	// Evaluating is what engines of one store share, where there are several
+	// (one for each configuration that was read); nil for an engine alone.
+	Evaluating *sync.Mutex
 }
 
 // New returns an Engine for an estate.
@@ -109,8 +150,11 @@ func New(estate Estate, o Options) *Engine {
 	if o.Observer == nil {
 		o.Observer = nobody{}
 	}
+	if o.Evaluating == nil {
+		o.Evaluating = &sync.Mutex{}
+	}
 	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
-		looks: map[string]look{}, reads: map[string]read{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
+		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, looks: map[string]look{}, reads: map[string]read{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
 }
 
 // look is the last look at a source.
@@ -167,12 +211,19 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	defer e.evaluating.Unlock()
 	view := e.view(due)
 	judged := judge(view, e.estate.Controller)
-	result, err := e.classify(view, judged, started)
+	known, err := e.known(view, started)
 	if err != nil {
 		return model.Report{}, err
 	}
+	result := e.classify(view, judged, known, started)
 	run := e.record(view, judged, result, started)
-	err = e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All()})
+	known.findings, known.recent, known.rules = result.Open(), append(known.recent, result.Resolved...), run.Rules
+	notices, err := e.plan(known)
+	if err != nil {
+		return model.Report{}, err
+	}
+	err = e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All(),
+		Decisions: known.filed, Notices: notices})
 	e.noteSaved(view, err == nil)
 	e.observer.Saved(err)
 	if err != nil {
@@ -180,6 +231,7 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	}
 	e.records = result.Records
 	e.observer.ObserveRun(run, result.Open())
+	e.post(known.findings, notices)
 	return report(run, result.Current), nil
 }
 

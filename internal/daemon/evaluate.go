@@ -130,20 +130,17 @@ func judge(v view, controller func(string) bool) []model.Judged {
 	return judged
 }
 
-func (e *Engine) classify(v view, judged []model.Judged, now time.Time) (classify.Result, error) {
-	earlier, err := e.store.OpenFindings()
-	if err != nil {
-		return classify.Result{}, err
-	}
-	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: earlier, Records: e.recordsBefore(v),
-		Rules: e.estate.Rules, Whole: e.estate.Whole, Now: now}
+func (e *Engine) classify(v view, judged []model.Judged, before known, now time.Time) classify.Result {
+	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: before.findings, Recent: before.recent,
+		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Owners: e.estate.Owners,
+		Whole: e.estate.Whole, Now: now}
 	for _, s := range v.sources {
 		in.Sources = append(in.Sources, s.Name)
 	}
 	for _, d := range v.declarations {
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
-	return classify.Findings(in), nil
+	return classify.Findings(in)
 }
 
 // recordsBefore returns the records of what was applied that were good last, by
@@ -180,7 +177,7 @@ func (e *Engine) recordsOf(declaration string) []model.StateRead {
 func (e *Engine) record(v view, judged []model.Judged, result classify.Result, started time.Time) model.Run {
 	found := result.Current
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
-		Tool: e.version, Complete: true, Summary: summarize(judged, found)}
+		Tool: e.version, Complete: true, Summary: summarize(judged, found), Rules: result.Rules}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
 			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken}

@@ -33,6 +33,7 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 		}
 	}
 	group.Go(func() { e.catchUp(ctx) })
+	group.Go(func() { e.tick(ctx) })
 	<-ctx.Done()
 	group.Wait()
 	if err := scheduler.Shutdown(); err != nil {
@@ -122,6 +123,17 @@ func (e *Engine) Scan(ctx context.Context, sources []string) (model.Report, erro
 		}
 	}
 	return e.Cycle(ctx, due)
+}
+
+// Read reads the named sources and declarations now, and nothing else; none of
+// both means everything. Names that are unknown are left out.
+func (e *Engine) Read(ctx context.Context, sources, declarations []string) error {
+	due := Due{Sources: sources, Declarations: declarations}
+	if len(sources)+len(declarations) == 0 {
+		due = e.Everything()
+	}
+	_, err := e.Cycle(ctx, due)
+	return err
 }
 
 func (e *Engine) dueFor(sources []string) (Due, error) {

@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+)
+
+// Decide keeps what somebody decided about the findings whose IDs begin so. An
+// error of theirs is a *decide.Refusal, or the store's about an ID.
+func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
+	e.evaluating.Lock()
+	defer e.evaluating.Unlock()
+	findings := make([]model.Finding, 0, len(ids))
+	for _, id := range ids {
+		f, _, err := e.store.Finding(id)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, f)
+	}
+	return e.decide(findings, r)
+}
+
+// decide is called with evaluating held.
+func (e *Engine) decide(findings []model.Finding, r decide.Request) ([]model.Decision, error) {
+	now := e.now()
+	decisions, err := decide.Make(findings, r, now, e.random)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.store.Decide(decisions, now); err != nil {
+		return nil, err
+	}
+	return decisions, e.afterDecision()
+}
+
+// afterDecision tells of it, and lets the observer see it.
+func (e *Engine) afterDecision() error {
+	if err := e.announce(); err != nil {
+		return err
+	}
+	open, err := e.store.OpenFindings()
+	if err != nil {
+		return err
+	}
+	e.observer.ObserveFindings(open)
+	return nil
+}
+
+// Revoke takes the decision back whose ID begins so.
+func (e *Engine) Revoke(_ context.Context, id string) (model.Decision, error) {
+	e.evaluating.Lock()
+	defer e.evaluating.Unlock()
+	d, err := e.store.Revoke(id, e.now())
+	if err != nil {
+		return d, err
+	}
+	return d, e.afterDecision()
+}
+
+// Answer decides about all findings of a thread that are open and still show
+// what its receiver was told; it is notify.Decide.
+func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
+	e.evaluating.Lock()
+	defer e.evaluating.Unlock()
+	findings, changed, err := e.spokenOf(r)
+	if err != nil {
+		return "", err
+	}
+	if len(findings) == 0 {
+		return "", errors.New("nothing of this is open as it is shown here: see the last message of the thread")
+	}
+	decisions, err := e.decide(findings, decide.Request{Kind: r.Kind, Reason: r.Reason, Owner: r.Owner, By: r.By, Via: r.Receiver,
+		Until: r.Until, Forever: r.Forever})
+	if err != nil {
+		return "", err
+	}
+	return answer(r, decisions, changed), nil
+}
+
+// spokenOf returns the open findings of a thread, and how many of them show
+// something else than the thread says.
+func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed int, err error) {
+	notices, err := e.store.Notices()
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.IndexFunc(notices.Threads, func(t model.Thread) bool { return t.ID == r.Thread && t.Receiver == r.Receiver })
+	if at < 0 {
+		return nil, 0, errors.New("this message is too old to answer: see driftd findings")
+	}
+	open, err := e.store.OpenFindings()
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range open {
+		told, member := notices.Threads[at].Members[open[i].ID]
+		switch {
+		case !member || told.News == model.Over:
+		case told.Basis != open[i].Basis && len(open[i].Changes) > 0:
+			changed++
+		default:
+			findings = append(findings, open[i])
+		}
+	}
+	return findings, changed, nil
+}
+
+// answer says what was done, in words for whoever asked for it.
+func answer(r notify.Request, decisions []model.Decision, changed int) string {
+	done := map[model.DecisionKind]string{model.Accept: "accepted", model.Snooze: "snoozed", model.Acknowledge: "acknowledged"}
+	count := fmt.Sprintf("%d findings", len(decisions))
+	if len(decisions) == 1 {
+		count = "1 finding"
+	}
+	said := fmt.Sprintf("%s %s %s", r.By, done[r.Kind], count)
+	if until := decisions[0].Until; until.IsZero() {
+		said += " for ever"
+	} else {
+		said += " until " + until.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	if r.Reason != "" {
+		said += ": " + r.Reason
+	}
+	if changed > 0 {
+		said += fmt.Sprintf(" (%d changed meanwhile and were left)", changed)
+	}
+	return said
+}

@@ -1,0 +1,278 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// A told is a bench whose engine tells the receiver "ops".
+type told struct {
+	*bench
+	now   time.Time
+	woken int
+	shown map[string][]model.Finding
+}
+
+func (d *told) Wake() { d.woken++ }
+
+func (d *told) Show(receiver string, open []model.Finding) { d.shown[receiver] = open }
+
+func newTold(t *testing.T, change func(*Estate)) *told {
+	t.Helper()
+	d := &told{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), shown: map[string][]model.Finding{}}
+	estate := Estate{}
+	d.bench = newBench(t, 4, func(e *Estate) {
+		if change != nil {
+			change(e)
+		}
+		estate = *e
+	})
+	d.engine = d.engineOf(estate)
+	return d
+}
+
+func (d *told) engineOf(estate Estate) *Engine {
+	policy := &notify.Policy{Routes: []notify.Route{{Receivers: []string{"ops"}, GroupBy: []string{"cause"}}},
+		Receivers: map[string]notify.Pacing{"ops": {Digest: -1}}, GroupWindow: time.Minute}
+	policy.Routes[0].Receivers = append(policy.Routes[0].Receivers, "mirror")
+	return New(estate, Options{Store: d.store, Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler),
+		Telling: Telling{Policy: policy, Mirrors: []string{"mirror"}, Post: d}})
+}
+
+// set edits a thing by hand.
+func (d *told) set(thing int, value string) { d.source.values[thing] = value }
+
+// messages takes what waits for ops out of the store, in short.
+func (d *told) messages(t *testing.T) []string {
+	t.Helper()
+	var said []string
+	for {
+		p, err := d.store.NextParcel("ops")
+		if errors.Is(err, store.ErrNotFound) {
+			return said
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var news []string
+		for _, it := range p.Message.News {
+			news = append(news, fmt.Sprintf("%s %s", it.News, it.Finding.Key.ID))
+		}
+		said = append(said, fmt.Sprintf("%s: %s", p.Message.Kind, strings.Join(news, ", ")))
+		if err := d.store.EndDelivery("ops", p.Message.Key, "receipt"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (d *told) want(t *testing.T, reason string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, d.messages(t)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", reason, diff)
+	}
+}
+
+func (d *told) accept(t *testing.T, until time.Duration) model.Decision {
+	t.Helper()
+	open, err := d.store.OpenFindings()
+	if err != nil || len(open) == 0 {
+		t.Fatalf("%d findings are open, error %v", len(open), err)
+	}
+	made, err := d.engine.Decide(t.Context(), []string{open[0].ID}, decide.Request{Kind: model.Accept, Reason: "sale", Owner: "shop",
+		By: "alice", Via: "test", Until: d.now.Add(until)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made[0]
+}
+
+func TestAcceptance(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.set(0, "2")
+	wantVerdicts(t, d.cycle(t), "1 changed")
+	d.want(t, "the edit is told", "new: new p/00")
+	d.accept(t, 24*time.Hour)
+	d.want(t, "that it was accepted is told at once", "decided: accepted p/00")
+	if shown := d.shown["mirror"]; len(shown) != 0 {
+		t.Errorf("a mirror is shown %d findings, want none", len(shown))
+	}
+	r := d.cycle(t)
+	if wantVerdicts(t, r, ""); r.Summary.Accepted != 1 || r.Summary.Findings != 0 {
+		t.Errorf("summary %+v, want one accepted and no finding", r.Summary)
+	}
+	for _, back := range []string{"3", "4"} {
+		d.set(0, back)
+		wantVerdicts(t, d.cycle(t), "1 changed")
+		d.want(t, "another value is not what was accepted", "new: returned p/00")
+		d.set(0, "2")
+		wantVerdicts(t, d.cycle(t), "")
+		d.want(t, "the accepted value again", "decided: accepted p/00")
+	}
+	d.now = d.now.Add(24*time.Hour - time.Second)
+	if err := d.engine.Announce(); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "it still holds")
+	d.now = d.now.Add(time.Second)
+	if err := d.engine.Announce(); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "its end needs no scan", "new: returned p/00")
+}
+
+func TestAcceptanceOfAnotherDeclaration(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.source.count = 3
+	wantVerdicts(t, d.cycle(t), "1 missing")
+	d.messages(t)
+	d.accept(t, 24*time.Hour)
+	wantVerdicts(t, d.cycle(t), "")
+	d.want(t, "what is missing may stay so", "decided: accepted p/03")
+	d.declaration.size = "5"
+	d.source.values = map[int]string{0: "5", 1: "5", 2: "5"}
+	wantVerdicts(t, d.cycle(t), "1 missing")
+	d.want(t, "something else is declared now", "new: returned p/03")
+}
+
+func TestRevoke(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.set(0, "2")
+	d.cycle(t)
+	made := d.accept(t, time.Hour)
+	d.messages(t)
+	if _, err := d.engine.Revoke(t.Context(), made.ID); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "what was accepted is back", "new: returned p/00")
+}
+
+// decisions is a declaration that is a file of acceptances.
+type decisions struct {
+	list []model.Decision
+	err  error
+}
+
+func (f *decisions) Load(context.Context) (model.Declaration, error) {
+	return model.Declaration{Name: "file", Decisions: f.list}, f.err
+}
+
+func TestDecisionsInAFile(t *testing.T) {
+	t.Parallel()
+	file := &decisions{list: []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Via: "acceptances.yaml:3", Owner: "shop", By: "alice",
+		Subject: model.Subjected{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
+		Changes: []model.Change{{Path: "size", Live: value("2")}}}}}
+	var estate Estate
+	d := newTold(t, func(e *Estate) {
+		e.Declarations = append(e.Declarations, Declaration{Name: "file", Type: "acceptances", Loader: file, ClaimsNothing: true})
+		e.Whole = true
+		estate = *e
+	})
+	d.set(0, "2")
+	r := d.cycle(t)
+	if wantVerdicts(t, r, ""); !r.Scan.Complete {
+		t.Errorf("coverage %+v, want complete", r.Coverage)
+	}
+	d.want(t, "what is accepted in a file is never told")
+	file.err = errors.New("git is away")
+	wantVerdicts(t, d.cycle(t), "1 unchecked")
+	d.engine = d.engineOf(estate)
+	wantVerdicts(t, d.cycle(t), "1 unchecked")
+	d.want(t, "the file as it was last read counts, also after a restart", "unchecked: new file/file")
+	file.err, file.list = nil, nil
+	wantVerdicts(t, d.cycle(t), "1 changed")
+	d.want(t, "it is no longer in the file", "resolved: resolved file/file", "new: new p/00")
+	file.list = []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Subject: model.Subjected{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
+		Changes: []model.Change{{Path: "size"}}}}
+	wantVerdicts(t, d.cycle(t), "")
+	estate.Declarations = estate.Declarations[:1]
+	d.engine = d.engineOf(estate)
+	wantVerdicts(t, d.cycle(t), "1 changed")
+}
+
+func value(text string) *model.Value {
+	v := model.StringOf(text)
+	return &v
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.set(0, "2")
+	d.set(1, "2")
+	d.cycle(t)
+	d.messages(t)
+	notices, err := d.store.Notices()
+	if err != nil || len(notices.Threads) != 1 {
+		t.Fatalf("%d threads, error %v", len(notices.Threads), err)
+	}
+	request := notify.Request{Kind: model.Acknowledge, Receiver: "ops", Thread: notices.Threads[0].ID, By: "alice"}
+	d.set(1, "3")
+	// The look has changed, and nobody was told yet: the engine has not judged.
+	if _, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: request.Thread, By: "alice"}); err == nil {
+		t.Error("an acceptance without reason was taken")
+	}
+	said, err := d.engine.Answer(t.Context(), request)
+	if err != nil || said != "alice acknowledged 2 findings until 2026-03-03 09:00 UTC" {
+		t.Errorf("Answer() = %q, %v", said, err)
+	}
+	d.want(t, "both are said to be seen", "decided: acknowledged p/00, acknowledged p/01")
+	d.cycle(t)
+	d.want(t, "one shows something else meanwhile", "new: returned p/01")
+	for _, wrong := range []notify.Request{{Kind: model.Acknowledge, Receiver: "ops", Thread: "none", By: "a"},
+		{Kind: model.Acknowledge, Receiver: "others", Thread: request.Thread, By: "a"}} {
+		if _, err := d.engine.Answer(t.Context(), wrong); err == nil {
+			t.Errorf("Answer(%+v) was taken", wrong)
+		}
+	}
+}
+
+func TestFlappingOverScans(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	for i := range 20 {
+		d.set(0, []string{"2", "1"}[i%2])
+		d.now = d.now.Add(10 * time.Minute)
+		d.cycle(t)
+	}
+	said := d.messages(t)
+	if len(said) != model.FlapCount || !slices.Contains(said, "new: flapping p/00") {
+		t.Errorf("20 flips were said so: %q", said)
+	}
+}
+
+// TestWhatIsToldIsKeptWithTheScan sees that a scan that could not be stored
+// tells nobody, and that the next one does.
+func TestWhatIsToldIsKeptWithTheScan(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.set(0, "2")
+	full := &failingStore{Store: d.store}
+	full.full.Store(true)
+	d.engine.store = full
+	if _, err := d.engine.Cycle(t.Context(), d.engine.Everything()); err == nil {
+		t.Fatal("the store should have failed")
+	}
+	if d.woken > 0 {
+		t.Error("somebody was told of what was not stored")
+	}
+	d.want(t, "nothing was kept")
+	full.full.Store(false)
+	d.cycle(t)
+	d.want(t, "now it is told", "new: new p/00")
+}
