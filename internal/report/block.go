@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -15,11 +16,14 @@ type block struct {
 	Kind     string
 	Resource string
 	// Name is set where it is not already part of Resource.
-	Name   string
-	Where  phrase
-	Who    phrase
-	Reason string
-	Fields []field
+	Name  string
+	Where phrase
+	Who   phrase
+	// Standing is who answers for it, what somebody decided about it, and
+	// whether it goes back and forth.
+	Standing phrase
+	Reason   string
+	Fields   []field
 	// More is the number of fields that are not among Fields.
 	More int
 }
@@ -41,6 +45,7 @@ func newBlock(raw *model.Finding, c clock, most int) block {
 		Name:     visible(ownName(&f)),
 		Where:    where(&f),
 		Who:      seen(&f, c),
+		Standing: standing(&f, c),
 		Reason:   visible(f.Reason),
 		Fields:   fieldsOf(f.Verdict, raw.Changes[:most], f.Changes[:most], c),
 		More:     len(f.Changes) - most,
@@ -88,4 +93,49 @@ func seen(f *model.Finding, c clock) phrase {
 		since = since.then(phrase{}.say("resolved " + c.at(f.Resolved)))
 	}
 	return c.who(f.Actor).then(since)
+}
+
+// standing says who answers for a finding, and how it stands with it.
+func standing(f *model.Finding, c clock) phrase {
+	p := phrase{}
+	if f.Owner != "" {
+		p = p.say("owner ").quote(f.Owner)
+	}
+	if f.Flapping {
+		p = p.then(phrase{}.say("flapping: it goes back and forth"))
+	}
+	if f.Hidden != "" {
+		p = p.then(phrase{}.say("hidden: ").quote(f.Hidden))
+	}
+	if f.Decision != nil {
+		p = p.then(c.decided(f.Decision))
+	}
+	return p
+}
+
+// decided says what somebody decided, who, until when and why.
+func (c clock) decided(d *model.Decision) phrase {
+	p := phrase{}.say(participle(d.Kind) + " by ").quote(d.By)
+	if d.Until.IsZero() {
+		p = p.say(" for ever")
+	} else {
+		p = p.say(" until " + stamp(d.Until))
+	}
+	if d.Reason != "" {
+		p = p.say(": ").quote(d.Reason)
+	}
+	return p
+}
+
+// participle is what a finding is after a decision.
+func participle(k model.DecisionKind) string {
+	switch k {
+	case model.Accept:
+		return "accepted"
+	case model.Snooze:
+		return "snoozed"
+	case model.Acknowledge:
+		return "acknowledged"
+	}
+	return fmt.Sprintf("decided (%q)", string(k))
 }

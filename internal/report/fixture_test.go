@@ -61,6 +61,26 @@ func conflict() model.Finding {
 			Recorded: text("registry.example.org/shop/web:1.3"), Live: text("registry.example.org/shop/web:1.5-hotfix")},
 	}
 	f.Reason = "an image that nobody declared is running"
+	f.Owner, f.Flapping = "team-shop", true
+	f.Decision = &model.Decision{ID: "dec1de00ac4d", Kind: model.Acknowledge, Finding: f.ID, By: "alice", At: earlier(time.Hour),
+		Via: "slack", Reason: "on it", Until: earlier(-23 * time.Hour)}
+	return f
+}
+
+// accepted is a finding that somebody leaves so, and of which a rule hides a
+// part.
+func accepted() model.Finding {
+	f := finding("acce97ed", model.Changed, model.High, "Secret/shop/tokens")
+	f.Owner, f.Labels, f.Basis = "team-<b>", map[string]string{"tier": "", "team": "shop\x1b[2J"}, "0123456789abcdef"
+	f.Hidden = "noise"
+	f.Changes = []model.Change{{Path: "data.token", Declared: sealed("1"), Live: sealed("2"), Secret: true}}
+	f.Ignored = []model.IgnoredChange{
+		{Reason: "the operator writes it", Change: model.Change{Path: "metadata.annotations", Declared: text("a"), Live: text("b")}},
+		{Reason: "rotates", Change: model.Change{Path: "finalizers[=" + digest + "9]", Live: sealed("9"), Running: sealed("8")}},
+	}
+	f.Flips = []model.Flip{{At: earlier(time.Hour), Basis: "never shown"}}
+	f.Decision = &model.Decision{ID: "dec1de00acc0", Kind: model.Accept, Subject: model.Subjected{Key: f.Key, Verdict: f.Verdict}, Basis: f.Basis,
+		By: "acceptances.yaml:12", Via: "acceptances.yaml:12", From: "agreed", Owner: "bob", Reason: "the sale\n| forged"}
 	return f
 }
 
@@ -200,7 +220,7 @@ func rich() model.Report {
 	return model.Report{
 		Version:  model.ReportVersion,
 		Scan:     model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Declarations: commits()},
-		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 42},
+		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 42, Accepted: 3, Hidden: 2},
 		Findings: findings,
 		Coverage: []model.Coverage{
 			{Source: "prod", Complete: true},
@@ -228,4 +248,36 @@ func write(t *testing.T, format string, r model.Report, o Options) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// rules are ignore rules: two that share a reason, one that hides nothing, and
+// one that is over.
+func rules() []model.RuleRun {
+	return []model.RuleRun{
+		{Rule: "kind=Secret resource=shop/*", Reason: "noise", Findings: 1, Expires: earlier(-48 * time.Hour)},
+		{Rule: "path=metadata.annotations", Reason: "the operator writes it", Fields: 2},
+		{Rule: "path=metadata.annotations.x", Reason: "the operator writes it", Fields: 1},
+		{Rule: "kind=Job.batch", Reason: "jobs \x1b[2J come and go"},
+		{Rule: "source=old", Reason: "until it is gone", Expires: earlier(time.Hour), Ended: true},
+	}
+}
+
+// quiet are findings that rules hide, in whole or in part, or that somebody
+// accepted.
+func quiet() []model.Finding {
+	agreed := accepted()
+	agreed.ID, agreed.Hidden, agreed.Key.ID = "acce97e0", "", "shop/agreed"
+	partly := configMap()
+	partly.Ignored = accepted().Ignored[:1]
+	return []model.Finding{missing(), partly, agreed, accepted()}
+}
+
+func decisions() []DecisionEntry {
+	filed, acknowledged := *accepted().Decision, *conflict().Decision
+	ended := acknowledged
+	ended.ID, ended.Until, ended.Kind = "dec1de00e4de", earlier(time.Hour), model.Snooze
+	ended.Subject = model.Subjected{Key: missing().Key, Verdict: model.Missing}
+	void := ended
+	void.ID, void.Until, void.By = "dec1de000000", earlier(-time.Hour), "\x1b[31mmallory"
+	return []DecisionEntry{{ended, nil}, {void, nil}, {filed, []string{"acce97ed", "acce97e0"}}, {acknowledged, []string{"c0ff11c7"}}}
 }

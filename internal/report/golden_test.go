@@ -112,6 +112,17 @@ func verbs() map[string]func(w io.Writer, format string, o Options) error {
 		"show-disputed":  show(disputed(), nil),
 		"show-hostile":   show(hostile(), nil),
 		"show-missing":   show(missing(), nil),
+		"show-accepted":  show(accepted(), nil),
+		"hidden": func(w io.Writer, format string, o Options) error {
+			return WriteHidden(w, format, rules(), quiet(), o)
+		},
+		"hidden-empty": func(w io.Writer, format string, o Options) error {
+			return WriteHidden(w, format, nil, []model.Finding{conflict()}, o)
+		},
+		"decisions": func(w io.Writer, format string, o Options) error {
+			return WriteDecisions(w, format, decisions(), o)
+		},
+		"decisions-empty": func(w io.Writer, format string, o Options) error { return WriteDecisions(w, format, nil, o) },
 		"list": func(w io.Writer, format string, o Options) error {
 			return WriteFindings(w, format, rich().Findings, o)
 		},

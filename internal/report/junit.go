@@ -164,6 +164,7 @@ func details(b *block) string {
 	t.line(string(b.Severity), " ", string(b.Verdict), ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
 	t.prose(plain, "", b.Where)
 	t.prose(plain, "", b.Who)
+	t.prose(plain, "", b.Standing)
 	if b.Reason != "" {
 		t.line("note: ", b.Reason)
 	}

@@ -73,6 +73,9 @@ func (m *markdown) block(b *block) {
 	if len(b.Who) > 0 {
 		m.printf("  \n%s", b.Who.mark(code))
 	}
+	if len(b.Standing) > 0 {
+		m.printf("  \n%s", b.Standing.mark(code))
+	}
 	if b.Reason != "" {
 		m.printf("  \nnote: %s", code(b.Reason))
 	}

@@ -76,8 +76,8 @@ func (o *outline) headline() (said string, calm bool) {
 	hidden := drift + max(0, sum.Unchecked-unchecked)
 	var parts []string
 	switch {
-	case len(o.open) > 0:
-		parts = append(parts, thousands(len(o.open))+" drifted")
+	case o.counted() > 0:
+		parts = append(parts, thousands(o.counted())+" drifted")
 	case hidden > 0:
 		parts = append(parts, "no drift among the findings shown")
 	case unchecked > 0 && sum.InSync == 0:
@@ -92,6 +92,12 @@ func (o *outline) headline() (said string, calm bool) {
 	if n := len(o.resolved); n > 0 {
 		parts = append(parts, thousands(n)+" resolved")
 	}
+	if sum.Accepted > 0 {
+		parts = append(parts, thousands(sum.Accepted)+" accepted")
+	}
+	if sum.Hidden > 0 {
+		parts = append(parts, thousands(sum.Hidden)+" hidden")
+	}
 	if hidden > 0 {
 		parts = append(parts, count(hidden, "finding")+" not shown")
 	}
@@ -100,7 +106,7 @@ func (o *outline) headline() (said string, calm bool) {
 }
 
 // counted is the number of open findings that a summary counts: no ignore rule
-// hides them.
+// hides them, and nobody accepted them.
 func (o *outline) counted() int {
 	n := 0
 	for _, f := range o.open {

@@ -102,6 +102,7 @@ func anyFinding(id int) *rapid.Generator[model.Finding] {
 			Changes: rapid.SliceOfN(anyChange(), 0, 3).Draw(t, "changes"), Actor: anyActor().Draw(t, "actor"),
 			Reason: anyText().Draw(t, "reason"), FirstSeen: anyTime().Draw(t, "first"), LastSeen: anyTime().Draw(t, "last"),
 		}
+		stand(t, &f)
 		if rapid.IntRange(0, 4).Draw(t, "over") == 0 {
 			f.Resolved = anyTime().Draw(t, "resolved")
 		}
@@ -109,11 +110,31 @@ func anyFinding(id int) *rapid.Generator[model.Finding] {
 	})
 }
 
+// stand gives a finding, now and then, an owner and all that may be decided
+// about it.
+func stand(t *rapid.T, f *model.Finding) {
+	f.Owner, f.Hidden = anyText().Draw(t, "owner"), rapid.SampledFrom(nasty).Draw(t, "hidden")
+	f.Flapping = rapid.Bool().Draw(t, "flapping")
+	f.Flips = []model.Flip{{At: anyTime().Draw(t, "flip")}}
+	if rapid.Bool().Draw(t, "labels") {
+		f.Labels = map[string]string{strings.ToValidUTF8(anyText().Draw(t, "label"), "?"): anyText().Draw(t, "text")}
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "ignored") {
+		f.Ignored = append(f.Ignored, model.IgnoredChange{Reason: anyText().Draw(t, "rule"), Change: anyChange().Draw(t, "ignored")})
+	}
+	if rapid.Bool().Draw(t, "decided") {
+		f.Decision = &model.Decision{ID: "d", Kind: rapid.SampledFrom(model.DecisionKinds()).Draw(t, "kind"), Finding: f.ID, Basis: f.Basis,
+			Subject: model.Subjected{Key: f.Key}, Reason: anyText().Draw(t, "why"), By: anyText().Draw(t, "by"), Via: anyText().Draw(t, "via"),
+			At: anyTime().Draw(t, "decided at"), Until: anyTime().Draw(t, "until")}
+	}
+}
+
 func anyReport(t *rapid.T) model.Report {
 	r := model.Report{
 		Version: model.ReportVersion,
 		Scan:    model.Scan{ID: anyText().Draw(t, "scan"), Started: anyTime().Draw(t, "started"), Complete: rapid.Bool().Draw(t, "complete")},
-		Summary: model.Summary{InSync: 3, Findings: rapid.IntRange(0, 9).Draw(t, "findings")},
+		Summary: model.Summary{InSync: 3, Findings: rapid.IntRange(0, 9).Draw(t, "findings"), Accepted: rapid.IntRange(0, 2).Draw(t, "accepted"),
+			Hidden: rapid.IntRange(0, 2).Draw(t, "hidden")},
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "commits") {
 		r.Scan.Declarations = append(r.Scan.Declarations, model.Revision{Name: anyText().Draw(t, "name"), Revision: anyText().Draw(t, "revision")})

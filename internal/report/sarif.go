@@ -77,6 +77,8 @@ type (
 		Declaration string         `json:"declaration"`
 		Actor       model.Actor    `json:"actor"`
 		FirstSeen   time.Time      `json:"firstSeen"`
+		Owner       string         `json:"owner,omitempty"`
+		Flapping    bool           `json:"flapping,omitempty"`
 	}
 )
 
@@ -94,6 +96,7 @@ func writeSARIF(w *bufio.Writer, r *model.Report, o Options) error {
 	e.value("tool", sarifTool{sarifDriver{"driftd", "https://github.com/driftd/driftd", sarifRules()}})
 	e.value("automationDetails", map[string]string{"id": "driftd/" + r.Scan.ID})
 	e.value("invocations", []sarifInvocation{invocation(out)})
+	e.value("properties", map[string]model.Summary{"summary": r.Summary})
 	e.open("results", "[")
 	for _, findings := range [][]*model.Finding{out.open, out.unseen, out.resolved} {
 		for _, f := range findings {
@@ -135,7 +138,7 @@ func newSARIFResult(raw *model.Finding, c clock) sarifResult {
 		Message:      sarifMessage{sarifText(summary(&b))},
 		Locations:    []sarifLocation{sarifPlace(&f)},
 		Fingerprints: map[string]string{"driftdFinding/v1": f.ID},
-		Properties:   sarifProperties{f.Severity, f.Declaration, f.Actor, f.FirstSeen},
+		Properties:   sarifProperties{f.Severity, f.Declaration, f.Actor, f.FirstSeen, f.Owner, f.Flapping},
 	}
 	if i := slices.Index(model.Verdicts(), f.Verdict); i >= 0 {
 		res.RuleIndex = &i
@@ -169,7 +172,7 @@ func summary(b *block) string {
 	if b.Reason != "" {
 		parts = append(parts, b.Reason)
 	}
-	return strings.Join(append(parts, b.Where.then(b.Who).String()), "; ")
+	return strings.Join(append(parts, b.Where.then(b.Who).then(b.Standing).String()), "; ")
 }
 
 // plainCell says what a field was and is, without marks.

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 	for i := range b.Fields {
 		t.fullField(&f.Changes[i], &b.Fields[i])
 	}
+	t.ignored(&f, raw, c)
 	t.whole = false
 	t.section("History", len(versions))
 	for i := range versions {
@@ -87,13 +89,60 @@ func (t *table) facts(f *model.Finding, c clock) {
 	t.fact("first seen", moment(f.FirstSeen))
 	t.fact("last seen", moment(f.LastSeen))
 	t.fact("resolved", moment(f.Resolved))
+	t.fact("owner", f.Owner)
+	t.fact("labels", labels(f.Labels))
 	t.fact("hidden by", f.Hidden)
+	if f.Flapping {
+		t.fact("flapping", "it goes back and forth: single changes are not told")
+	}
+	if d := f.Decision; d != nil {
+		t.fact(participle(d.Kind), c.decision(d))
+		t.fact("  reason", d.Reason)
+		t.fact("  owner", d.Owner)
+		t.fact("  decision", d.ID+", "+d.Via)
+	}
+	t.fact("basis", f.Basis)
 	t.fact("changed by", f.Actor.Name)
 	t.fact("  at", moment(f.Actor.At))
 	t.fact("  via", f.Actor.Via)
 	t.fact("  evidence", f.Actor.Evidence)
 	t.fact("  confidence", string(f.Actor.Confidence))
 	t.fact("  reason", f.Actor.Reason)
+}
+
+// decision says who decided, when and until when.
+func (c clock) decision(d *model.Decision) string {
+	said := "by " + d.By
+	if !d.At.IsZero() {
+		said += " " + c.at(d.At)
+	}
+	if d.Until.IsZero() {
+		return said + ", for ever"
+	}
+	return said + ", until " + stamp(d.Until)
+}
+
+// labels writes labels by name: "team=shop, tier".
+func labels(all map[string]string) string {
+	said := make([]string, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] != "" {
+			name += "=" + all[name]
+		}
+		said = append(said, name)
+	}
+	return strings.Join(said, ", ")
+}
+
+// ignored writes the fields that ignore rules took out of a finding.
+func (t *table) ignored(f, raw *model.Finding, c clock) {
+	t.section("Ignored", len(f.Ignored))
+	for i := range f.Ignored {
+		shown := &f.Ignored[i].Change
+		said := newField(f.Verdict, &raw.Ignored[i].Change, shown, c)
+		t.fullField(shown, &said)
+		t.prose(dim, "    ", phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
+	}
 }
 
 func (t *table) fact(name, value string) {
@@ -154,6 +203,7 @@ func (t *table) fullText(shown *model.Change, f *field) {
 func (t *table) version(v *Version, c clock) {
 	b := newBlock(&v.Finding, c, mostFields)
 	t.line("  ", c.both(v.At), "  ", string(b.Severity), " ", string(b.Verdict))
+	t.prose(plain, "    ", b.Standing)
 	t.fields(b.Fields)
 	t.prose(dim, "    ", b.Rest())
 }

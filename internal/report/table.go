@@ -121,6 +121,7 @@ func (t *table) block(b *block) {
 	t.line("  ", t.paint(dim, b.ID))
 	t.prose(plain, "  ", b.Where)
 	t.prose(plain, "  ", b.Who)
+	t.prose(plain, "  ", b.Standing)
 	if b.Reason != "" {
 		t.prose(dim, "  ", phrase{}.say("note: "+b.Reason))
 	}

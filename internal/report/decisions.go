@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A DecisionEntry is a decision, with the open findings for which it holds now.
+type DecisionEntry struct {
+	model.Decision
+	Holds []string `json:"holds"`
+}
+
+// WriteDecisions writes what people decided, as a table or as JSON: those that
+// hold first, and of them the one that ends next.
+func WriteDecisions(w io.Writer, format string, entries []DecisionEntry, o Options) error {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b DecisionEntry) int {
+		return cmp.Or(compareBool(len(a.Holds) == 0, len(b.Holds) == 0), compareBool(a.Until.IsZero(), b.Until.IsZero()),
+			a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
+	})
+	return choose(w, format, "write decisions",
+		func(b *bufio.Writer) error { return listDecisions(newTable(b, o), entries, o.Now) },
+		func(b *bufio.Writer) error { return decisionsJSON(b, entries) })
+}
+
+func decisionsJSON(w *bufio.Writer, entries []DecisionEntry) error {
+	e := emitter{w: w}
+	e.open("", "{")
+	e.value("version", model.ReportVersion)
+	e.open("decisions", "[")
+	for i := range entries {
+		d := entries[i]
+		d.At, d.Until, d.Changes = utc(d.At), utc(d.Until), nil
+		if d.Holds == nil {
+			d.Holds = []string{}
+		}
+		e.value("", d)
+	}
+	e.close("]")
+	e.close("}")
+	return e.err
+}
+
+func listDecisions(t *table, entries []DecisionEntry, now time.Time) error {
+	if len(entries) == 0 {
+		t.line("No decisions.")
+		return t.emit()
+	}
+	rows := [][]string{{"ID", "KIND", "HOLDS", "ABOUT", "BY", "UNTIL", "REASON"}}
+	for i := range entries {
+		rows = append(rows, decisionRow(&entries[i], now))
+	}
+	widths := t.fitColumns(rows)
+	for _, row := range rows {
+		for j, cell := range row[:len(row)-1] {
+			t.WriteString(pad(clip(cell, widths[j]), widths[j]) + "  ")
+		}
+		t.line(row[len(row)-1])
+	}
+	return t.emit()
+}
+
+func decisionRow(d *DecisionEntry, now time.Time) []string {
+	about := shortKind(d.Subject.Kind) + " " + d.Subject.ID
+	if d.Subject.Source != "" {
+		about = d.Subject.Source + " " + about
+	}
+	if d.Subject.Verdict != "" {
+		about += " " + string(d.Subject.Verdict)
+	}
+	until := "for ever"
+	if !d.Until.IsZero() {
+		until = stamp(d.Until)
+	}
+	return []string{visible(d.ID), visible(string(d.Kind)), holds(d, now), visible(about), visible(d.By), until, visible(d.Reason)}
+}
+
+// holds says for which finding a decision holds, or why for none.
+func holds(d *DecisionEntry, now time.Time) string {
+	switch {
+	case len(d.Holds) == 1:
+		return visible(d.Holds[0])
+	case len(d.Holds) > 1:
+		return count(len(d.Holds), "finding")
+	case d.Ended(now):
+		return "no: ended"
+	}
+	return "no"
+}
