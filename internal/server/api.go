@@ -24,6 +24,7 @@ type Reader interface {
 	FindingReader
 	HistoryReader
 	RunReader
+	DecisionReader
 }
 
 // FindingReader reads findings.
@@ -59,6 +60,11 @@ type API struct {
 	Store Reader
 	// Scanner is nil where no daemon runs.
 	Scanner Scanner
+	// Decider is nil where nothing can be decided.
+	Decider Decider
+	// Receivers tells how it stands with those that are told; nil where nobody
+	// is.
+	Receivers func() []model.ReceiverStatus
 	// Compare lists the fields in which two values of one resource differ:
 	// Recorded is what was, Live what came.
 	Compare func(key model.Key, before, after model.Value) []model.Change
@@ -67,30 +73,49 @@ type API struct {
 	Waiting func() []string
 	// Metrics serves /metrics; nil where there are none.
 	Metrics http.Handler
+	// Hooks serves POST /hooks/{name}, over TCP as well; nil where nobody asks
+	// for scans that way.
+	Hooks http.Handler
 	// Version is driftd's own.
 	Version string
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// maxInFlight bounds how many requests one handler answers at once.
-const maxInFlight = 64
+// maxInFlight bounds how many requests one handler answers at once, and maxBody
+// the body of each, in bytes.
+const (
+	maxInFlight = 64
+	maxBody     = 64 << 10
+)
 
-// Handler serves the whole API, for those who may ask for a scan.
+// bounds are of the requests that are answered at once, and of the body of each.
+type bounds struct {
+	requests int
+	body     int64
+}
+
+// Handler serves the whole API, for those who may ask for a scan and decide.
 func (a API) Handler() http.Handler {
 	mux := a.reading()
 	mux.HandleFunc("POST /api/v1/scan", a.scan)
-	return a.guard(mux)
+	mux.Handle("POST /api/v1/decisions", a.answer(a.decide))
+	mux.Handle("DELETE /api/v1/decisions/{id}", a.answer(a.revoke))
+	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, mux))
 }
 
 // ReadOnly serves what reads only.
 func (a API) ReadOnly() http.Handler {
 	mux := a.reading()
-	mux.Handle("POST /api/v1/scan", a.answer(func(*http.Request) (any, error) {
-		return nil, &Error{Status: http.StatusForbidden, Message: "this address answers questions only",
-			Hint: "ask for a scan on the host of the daemon: driftd scan --config FILE"}
-	}))
-	return a.guard(mux)
+	refuse := func(pattern, hint string) {
+		mux.Handle(pattern, a.answer(func(*http.Request) (any, error) {
+			return nil, &Error{Status: http.StatusForbidden, Message: "this address answers questions only", Hint: hint}
+		}))
+	}
+	refuse("POST /api/v1/scan", "ask for a scan on the host of the daemon: driftd scan --config FILE")
+	refuse("POST /api/v1/decisions", "decide on the host of the daemon: driftd accept, acknowledge or snooze")
+	refuse("DELETE /api/v1/decisions/{id}", "decide on the host of the daemon: driftd decisions revoke ID")
+	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, mux))
 }
 
 func (a API) reading() *http.ServeMux {
@@ -102,12 +127,14 @@ func (a API) reading() *http.ServeMux {
 	mux.Handle("GET /api/v1/diff", a.answer(a.diff))
 	mux.Handle("GET /api/v1/runs", a.answer(a.runs))
 	mux.Handle("GET /api/v1/status", a.answer(a.status))
+	mux.Handle("GET /api/v1/decisions", a.answer(a.decisions))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {
 		mux.Handle("GET /metrics", a.Metrics)
 	}
 	mux.Handle("GET /{$}", a.page())
+	mux.HandleFunc("GET /findings/{id}", a.findingPage)
 	mux.Handle("/", a.answer(unknown))
 	return mux
 }
@@ -118,7 +145,7 @@ func unknown(r *http.Request) (any, error) {
 		return nil, &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not answered here", Hint: "use GET"}
 	}
 	return nil, &Error{Status: http.StatusNotFound, Message: "there is no such page",
-		Hint: "see /, /metrics, /healthz, /readyz and /api/v1/{report,findings,history,diff,runs,status}"}
+		Hint: "see /, /findings/ID, /metrics, /healthz, /readyz and /api/v1/{report,findings,history,diff,runs,status,decisions}"}
 }
 
 // answer serves what a handler returns, as JSON.
@@ -162,13 +189,13 @@ func (a API) writeBody(w http.ResponseWriter, r *http.Request, status int, conte
 }
 
 // guard bounds what a request may cost and lets no panic out.
-func (a API) guard(next http.Handler) http.Handler {
-	slots := make(chan struct{}, maxInFlight)
+func (a API) guard(b bounds, next http.Handler) http.Handler {
+	slots := make(chan struct{}, b.requests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer a.recover(w, r)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, b.body)
 		select {
 		case slots <- struct{}{}:
 			defer func() { <-slots }()
@@ -176,13 +203,10 @@ func (a API) guard(next http.Handler) http.Handler {
 		default:
 			w.Header().Set("Retry-After", "1")
 			a.write(w, r, http.StatusServiceUnavailable, &Error{Status: http.StatusServiceUnavailable,
-				Message: fmt.Sprintf("%d requests are being answered already", maxInFlight), Hint: "try again soon"})
+				Message: fmt.Sprintf("%d requests are being answered already", b.requests), Hint: "try again soon"})
 		}
 	})
 }
-
-// maxBody bounds a request's body, in bytes; none has a use for one.
-const maxBody = 4 << 10
 
 func (a API) recover(w http.ResponseWriter, r *http.Request) {
 	cause := recover()

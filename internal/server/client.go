@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,9 +121,46 @@ func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, er
 	return r, err
 }
 
+// Status returns how it stands.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.do(ctx, http.MethodGet, "status", nil, &s)
+	return s, err
+}
+
+// Decide has decisions made, and returns them.
+func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]DecisionStatus, error) {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("encode the decision: %w", err)
+	}
+	var made Decisions
+	err = c.send(ctx, http.MethodPost, "decisions", nil, bytes.NewReader(body), &made)
+	return made.Decisions, err
+}
+
+// Decisions returns what people decided, also what has ended.
+func (c *Client) Decisions(ctx context.Context) ([]DecisionStatus, error) {
+	var d Decisions
+	err := c.do(ctx, http.MethodGet, "decisions", nil, &d)
+	return d.Decisions, err
+}
+
+// Revoke takes the decision back whose ID begins with id, and returns it.
+func (c *Client) Revoke(ctx context.Context, id string) (d model.Decision, err error) {
+	if id == "" {
+		return d, badRequest("no decision is named", "`driftd decisions` shows those that there are")
+	}
+	err = c.do(ctx, http.MethodDelete, "decisions/"+url.PathEscape(id), nil, &d)
+	return d, err
+}
+
 // do asks for a page and decodes the answer.
-func (c *Client) do(ctx context.Context, method, page string, query url.Values, into any) (err error) {
-	r, err := http.NewRequestWithContext(ctx, method, "http://driftd/api/v1/"+page+"?"+query.Encode(), http.NoBody)
+func (c *Client) do(ctx context.Context, method, page string, query url.Values, into any) error {
+	return c.send(ctx, method, page, query, http.NoBody, into)
+}
+
+func (c *Client) send(ctx context.Context, method, page string, query url.Values, content io.Reader, into any) (err error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://driftd/api/v1/"+page+"?"+query.Encode(), content)
 	if err != nil {
 		return fmt.Errorf("ask for %s: %w", page, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -35,9 +36,15 @@ func badRequest(message, hint string) *Error {
 // asError finds the status of an error.
 func asError(err error) *Error {
 	var e *Error
+	var refused *decide.Refusal
+	var declared *store.DeclaredError
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.As(err, &refused):
+		return badRequest(refused.Message, refused.Hint)
+	case errors.As(err, &declared):
+		return &Error{Status: http.StatusConflict, Message: err.Error()}
 	case errors.Is(err, store.ErrNotFound):
 		return &Error{Status: http.StatusNotFound, Message: err.Error()}
 	case errors.Is(err, store.ErrAmbiguous):

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"html/template"
 	"net/http"
-	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
 )
 
 // pageText is the page that a person finds at /.
@@ -18,11 +20,16 @@ const pageText = `<!DOCTYPE html>
 <h1>driftd</h1>
 <p>Version {{.Version}}.
 {{with .LastRun -}}
-The last scan ended at <time>{{.Finished.UTC.Format $.Layout}}</time>: {{.Summary.Findings}} findings,
-{{.Summary.Unchecked}} unchecked, {{.Summary.InSync}} of {{.Summary.Resources}} in sync.
+The last scan ended at <time>{{stamp .Finished}}</time>.
 {{- else -}}
 Nothing has been scanned yet.
 {{- end}}</p>
+{{with .Open}}<p>Open now: {{.Findings}} findings, {{.Unchecked}} unchecked, {{.Accepted}} accepted, {{.Hidden}} hidden;
+{{.InSync}} of {{.Resources}} in sync.</p>
+{{end}}{{with .Failing}}<p>These receivers fail:</p>
+<ul>{{range .}}
+<li>{{.Name}} ({{.Type}}){{if .Stopped}}, stopped{{end}}{{with .Queued}}, {{.}} waiting{{end}}: {{.Error}}</li>{{end}}
+</ul>{{end}}
 {{with .Waiting}}<p>Still waiting for:</p>
 <ul>{{range .}}
 <li>{{.}}</li>{{end}}
@@ -30,6 +37,7 @@ Nothing has been scanned yet.
 <ul>
 <li><a href="/api/v1/report">report</a> (JSON)</li>
 <li><a href="/api/v1/status">status</a> (JSON)</li>
+<li><a href="/api/v1/decisions">decisions</a> (JSON)</li>
 <li><a href="/metrics">metrics</a></li>
 <li><a href="/healthz">health</a>, <a href="/readyz">readiness</a></li>
 </ul>
@@ -38,7 +46,7 @@ Nothing has been scanned yet.
 
 // page serves a page for people who come with a browser.
 func (a API) page() http.Handler {
-	tmpl := template.Must(template.New("page").Parse(pageText))
+	tmpl := template.Must(template.New("page").Funcs(template.FuncMap{"stamp": stamp}).Parse(pageText))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, err := a.currentStatus()
 		if err != nil {
@@ -48,12 +56,37 @@ func (a API) page() http.Handler {
 		var body bytes.Buffer
 		if err := tmpl.Execute(&body, struct {
 			Status
-			Layout string
-		}{status, time.RFC3339}); err != nil {
+			Failing []model.ReceiverStatus
+		}{status, status.failing()}); err != nil {
 			a.reply(w, r, nil, err)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		a.writeBody(w, r, http.StatusOK, "text/html; charset=utf-8", body.Bytes())
 	})
+}
+
+// findingPage shows one finding in full, as `driftd findings show` does: links
+// in messages lead here.
+func (a API) findingPage(w http.ResponseWriter, r *http.Request) {
+	body, err := a.findingText(r.PathValue("id"))
+	if err != nil {
+		a.reply(w, r, nil, err)
+		return
+	}
+	a.writeBody(w, r, http.StatusOK, plain, body)
+}
+
+func (a API) findingText(id string) ([]byte, error) {
+	finding, stored, err := a.Store.Finding(id)
+	if err != nil {
+		return nil, err
+	}
+	versions := make([]report.Version, len(stored))
+	for i, v := range stored {
+		versions[i] = report.Version{At: v.At, Finding: v.Finding}
+	}
+	var body bytes.Buffer
+	err = report.WriteFinding(&body, "table", finding, versions, report.Options{Now: a.Now()})
+	return body.Bytes(), err
 }

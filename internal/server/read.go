@@ -38,18 +38,6 @@ type Runs struct {
 	Runs []model.Run `json:"runs"`
 }
 
-// Status is the answer to /api/v1/status.
-type Status struct {
-	Version string `json:"version"`
-	// Daemon tells that a daemon answers, and not the command itself.
-	Daemon bool `json:"daemon"`
-	// Waiting is what the daemon still waits for; empty when it is ready.
-	Waiting []string `json:"waiting"`
-	// LastRun is nil before the first.
-	LastRun    *model.Run `json:"last_run,omitempty"`
-	StoreBytes int64      `json:"store_bytes"`
-}
-
 // report answers with the last run and what is open now of its sources and
 // declarations. The summary counts all of that, however little is selected.
 func (a API) report(r *http.Request) (any, error) {
@@ -209,23 +197,6 @@ func (a API) runs(r *http.Request) (any, error) {
 	}
 	runs, err := a.Store.Runs(limit)
 	return Runs{append([]model.Run{}, runs...)}, err
-}
-
-func (a API) status(r *http.Request) (any, error) {
-	if _, err := a.params(r); err != nil {
-		return nil, err
-	}
-	return a.currentStatus()
-}
-
-func (a API) currentStatus() (Status, error) {
-	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size()}
-	run, err := a.Store.LastRun()
-	if errors.Is(err, store.ErrNotFound) {
-		return status, nil
-	}
-	status.LastRun = &run
-	return status, err
 }
 
 // waiting is never nil.

@@ -1,0 +1,271 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os/user"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// deciding returns the API over findings about which something can be decided,
+// and one that stands in a file.
+func deciding(t *testing.T) API {
+	t.Helper()
+	s := emptyStore(t)
+	at := begin()
+	findings := []model.Finding{
+		finding("f00d01", "prod", "Deployment.apps", model.Changed, at, at),
+		finding("f00d02", "prod", "ConfigMap", model.Changed, at, at),
+		finding("beef01", "prod", "Service", model.Missing, at, at),
+	}
+	for i := range findings {
+		findings[i].Basis = fmt.Sprint("basis", i)
+	}
+	over := finding("0ver01", "prod", "Role", model.Missing, at, at)
+	over.Basis = "gone"
+	filed := model.Decision{ID: "f11e00", Kind: model.Accept, Subject: model.Subjected{Key: findings[2].Key}, Basis: "basis2", Reason: "sale", Owner: "bob",
+		By: "acceptances.yaml:3", Via: "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
+		Changes: []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}}}
+	findings[2].Settle([]model.Decision{filed}, at)
+	for i, r := range []store.Record{
+		{Run: run("run-1", at), Findings: append(findings, over), Decisions: map[string][]model.Decision{"agreed": {filed}}},
+		{Run: run("run-2", at.Add(time.Hour)), Findings: append(slices.Clone(findings), resolved(over, at.Add(time.Hour)))},
+	} {
+		if err := s.Save(r); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	return API{Store: s, Decider: storeDecider{s, now, bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, 60))}, Version: "1.2.3", Now: now, Log: quiet()}
+}
+
+func resolved(f model.Finding, at time.Time) model.Finding {
+	f.Resolved = at
+	return f
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	a := deciding(t)
+	c := client(a.Handler())
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.Decide(t.Context(), DecisionRequest{Kind: model.Accept, Findings: []string{"f00d01", "f00d02"}, Reason: "known", Owner: "team-shop", Until: "30d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []DecisionStatus{decided("010203040506", "f00d01", "Deployment.apps", "basis0", me.Username), decided("070102030405", "f00d02", "ConfigMap", "basis1", me.Username)}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("Decide() (-want +got):\n%s", diff)
+	}
+	report, err := c.Report(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Summary.Accepted != 3 || report.Summary.Findings != 0 || len(report.Findings) != 0 {
+		t.Errorf("after accepting: %+v, %d findings shown", report.Summary, len(report.Findings))
+	}
+	list, err := c.Decisions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 3 || list[2].ID != "f11e00" || list[2].Holds[0] != "beef01" || list[2].Changes[0].Live != nil {
+		t.Errorf("Decisions() = %+v", list)
+	}
+	gone, err := c.Revoke(t.Context(), "0102")
+	if err != nil || gone.Finding != "f00d01" {
+		t.Errorf("Revoke() = %+v, %v", gone, err)
+	}
+	open, err := c.Findings(t.Context(), Query{})
+	if err != nil || len(open) != 1 || open[0].ID != "f00d01" || open[0].Decision != nil {
+		t.Errorf("after revoking %+v is shown, %v", open, err)
+	}
+}
+
+func decided(id, finding, kind, basis, by string) DecisionStatus {
+	return DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis,
+		Subject: model.Subjected{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
+		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: "command line", Until: now().Add(30 * 24 * time.Hour)}}
+}
+
+func TestDecisionsAreRefused(t *testing.T) {
+	t.Parallel()
+	a := deciding(t)
+	idle := a
+	idle.Decider = nil
+	const post, remove = http.MethodPost, http.MethodDelete
+	for name, tc := range map[string]struct {
+		reason, method, target, body string
+		handler                      http.Handler
+		status                       int
+		message                      string
+	}{
+		"over TCP":      {"TCP is for reading", post, "decisions", `{}`, a.ReadOnly(), 403, "answers questions only"},
+		"revoke by TCP": {"TCP is for reading", remove, "decisions/f11e00", ``, a.ReadOnly(), 403, "answers questions only"},
+		"no decider":    {"somebody must keep it", post, "decisions", `{}`, idle.Handler(), 503, "nothing can be decided here"},
+		"no revoker":    {"somebody must forget it", remove, "decisions/f11e00", ``, idle.Handler(), 503, "nothing can be decided here"},
+		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is no decision"},
+		"unknown key":   {"a typo is not ignored", post, "decisions", `{"kind":"snooze","find":[]}`, a.Handler(), 400, "unknown field"},
+		"two":           {"one at a time", post, "decisions", `{"findings":["f00d01"]} {}`, a.Handler(), 400, "something follows"},
+		"nothing":       {"it is about something", post, "decisions", `{"kind":"snooze"}`, a.Handler(), 400, "no finding is named"},
+		"empty":         {"the empty beginning is everything's", post, "decisions", `{"kind":"snooze","findings":[""]}`, a.Handler(), 400, "no finding is named"},
+		"too many":      {"a request is bounded", post, "decisions", `{"kind":"snooze","findings":["a"` + strings.Repeat(`,"a"`, 1000) + `]}`, a.Handler(), 400, "1001 findings at once"},
+		"large":         {"a body is bounded", post, "decisions", `{"kind":"` + strings.Repeat("a", 64<<10) + `"}`, a.Handler(), 400, "the body is no decision"},
+		"until":         {"an end has a form", post, "decisions", `{"kind":"snooze","findings":["f00d01"],"until":"soon"}`, a.Handler(), 400, `until \"soon\": want`},
+		"rules":         {"an acceptance wants a reason", post, "decisions", `{"kind":"accept","findings":["f00d01"],"until":"forever"}`, a.Handler(), 400, "wants a reason"},
+		"unknown":       {"an id may be wrong", post, "decisions", `{"kind":"acknowledge","findings":["dead"]}`, a.Handler(), 404, "not found"},
+		"ambiguous":     {"an id may be too short", post, "decisions", `{"kind":"acknowledge","findings":["f00d"]}`, a.Handler(), 409, "f00d01, f00d02"},
+		"over":          {"what is over is over", post, "decisions", `{"kind":"acknowledge","findings":["0ver"]}`, a.Handler(), 400, "is over since"},
+		"in a file":     {"the file says so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
+		"no decision":   {"an id may be wrong", remove, "decisions/dead", ``, a.Handler(), 404, "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := http.NewRequestWithContext(t.Context(), tc.method, "http://driftd/api/v1/"+tc.target, strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := InProcess(tc.handler).RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body := read(t, answer); answer.StatusCode != tc.status || !strings.Contains(body, tc.message) {
+				t.Errorf("%s: %s %s = %d %s; want %d with %q", tc.reason, tc.method, tc.target, answer.StatusCode, body, tc.status, tc.message)
+			}
+		})
+	}
+	if list, err := a.Store.Decisions(); err != nil || len(list) != 1 {
+		t.Errorf("what was refused was kept all the same: %+v, %v", list, err)
+	}
+}
+
+// asked notes who decides.
+type asked struct {
+	Decider
+	request decide.Request
+}
+
+func (d *asked) Decide(_ context.Context, _ []string, r decide.Request) ([]model.Decision, error) {
+	d.request = r
+	return nil, nil
+}
+
+func TestWhoDecides(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	d := &asked{}
+	o.API.Decider = d
+	serve(t, o)
+	c, err := Dial(t.Context(), o.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Decide(t.Context(), DecisionRequest{Kind: model.Accept, Findings: []string{"f00d01"}, Until: "forever"}); err != nil {
+		t.Fatal(err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := decide.Request{Kind: model.Accept, By: me.Username, Via: "command line", Forever: true}
+	if diff := cmp.Diff(want, d.request); diff != "" {
+		t.Errorf("over the socket (-want +got):\n%s", diff)
+	}
+	nobody := context.WithValue(t.Context(), peerKey{}, &peer{uid: 4294967000})
+	if by := callerOf(nobody); by != "uid 4294967000" {
+		t.Errorf("a user without a name is called %q", by)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	a := deciding(t)
+	receivers := []model.ReceiverStatus{
+		{Name: "ops", Type: "slack", Queued: 3, Error: "token <b>revoked</b>: make a new one", Stopped: true},
+		{Name: "hook", Type: "webhook"},
+	}
+	a.Receivers = func() []model.ReceiverStatus { return receivers }
+	c := client(a.Handler())
+	s, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(receivers, s.Receivers); diff != "" {
+		t.Errorf("receivers (-want +got):\n%s", diff)
+	}
+	if len(s.Ending) != 1 || s.Ending[0].ID != "f11e00" || s.Open.Accepted != 1 || s.Open.Findings != 2 {
+		t.Errorf("status = %+v, open %+v", s, s.Open)
+	}
+	late := a
+	late.Now = func() time.Time { return now().Add(-6 * 24 * time.Hour) }
+	if s, err := client(late.Handler()).Status(t.Context()); err != nil || len(s.Ending) != 0 {
+		t.Errorf("eight days before: %+v, %v", s.Ending, err)
+	}
+	_, page := get(t, a.Handler(), http.MethodGet, "/")
+	for _, want := range []string{"1 accepted, 0 hidden", "ops (slack), stopped, 3 waiting: token &lt;b&gt;revoked", "2 findings"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "hook (webhook)") {
+		t.Errorf("the page shows a receiver that works:\n%s", page)
+	}
+}
+
+func TestFindingPage(t *testing.T) {
+	t.Parallel()
+	a := api(t)
+	for _, h := range []http.Handler{a.Handler(), a.ReadOnly()} {
+		status, body := get(t, h, http.MethodGet, "/findings/f00d01")
+		if status != http.StatusOK || !strings.Contains(body, "Deployment shop/web") || !strings.Contains(body, "(secret) changed") && !strings.Contains(body, "a secret in it changed") {
+			t.Errorf("GET /findings/f00d01 = %d\n%s", status, body)
+		}
+		if strings.Contains(body, sealer().Seal("hunter2").Text()) {
+			t.Error("the page shows the digest of a secret")
+		}
+	}
+	if status, body := get(t, a.ReadOnly(), http.MethodGet, "/findings/dead"); status != http.StatusNotFound || !strings.Contains(body, "not found") {
+		t.Errorf("GET /findings/dead = %d %s", status, body)
+	}
+}
+
+// A storeDecider decides as the daemon does, and tells nobody.
+type storeDecider struct {
+	store  *store.Store
+	now    func() time.Time
+	random io.Reader
+}
+
+func (d storeDecider) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
+	findings := make([]model.Finding, 0, len(ids))
+	for _, id := range ids {
+		f, _, err := d.store.Finding(id)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, f)
+	}
+	now := d.now()
+	made, err := decide.Make(findings, r, now, d.random)
+	if err != nil {
+		return nil, err
+	}
+	return made, d.store.Decide(made, now)
+}
+
+func (d storeDecider) Revoke(_ context.Context, id string) (model.Decision, error) {
+	return d.store.Revoke(id, d.now())
+}

@@ -1,0 +1,157 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/driftd/driftd/internal/trigger"
+)
+
+// hooks answers with the trigger's name and how much was sent, or why that
+// could not be read.
+func hooks(w http.ResponseWriter, r *http.Request) {
+	n, err := io.Copy(io.Discard, r.Body)
+	fmt.Fprint(w, r.PathValue("name"), " ", n, " ", err)
+}
+
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	a := api(t)
+	without := a
+	a.Hooks = http.HandlerFunc(hooks)
+	tests := map[string]struct {
+		reason         string
+		handler        http.Handler
+		method, target string
+		status         int
+		want           string
+	}{
+		"on the socket":     {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
+		"over TCP":          {"and everybody else", a.ReadOnly(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
+		"another method":    {"a hook is sent", a.ReadOnly(), http.MethodGet, "/hooks/push", http.StatusNotFound, "there is no such page"},
+		"no name":           {"to some trigger", a.ReadOnly(), http.MethodPost, "/hooks/", http.StatusMethodNotAllowed, "POST is not answered here"},
+		"below a name":      {"and to nothing below it", a.ReadOnly(), http.MethodPost, "/hooks/push/x", http.StatusMethodNotAllowed, "POST is not answered here"},
+		"without hooks":     {"where there are none", without.ReadOnly(), http.MethodPost, "/hooks/push", http.StatusMethodNotAllowed, "POST is not answered here"},
+		"the rest stands":   {"reading goes on beside them", a.ReadOnly(), http.MethodGet, "/healthz", http.StatusOK, "ok"},
+		"and is still safe": {"TCP is for reading", a.ReadOnly(), http.MethodPost, "/api/v1/scan", http.StatusForbidden, "answers questions only"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, body := get(t, tt.handler, tt.method, tt.target)
+			if status != tt.status || !strings.Contains(body, tt.want) {
+				t.Errorf("%s: %s %s = %d %s", tt.reason, tt.method, tt.target, status, body)
+			}
+		})
+	}
+}
+
+// TestHookBodies sends as much to a hook as it takes, and to another path as
+// much as that does not.
+func TestHookBodies(t *testing.T) {
+	t.Parallel()
+	a := api(t)
+	a.Hooks = http.HandlerFunc(hooks)
+	h := a.Handler()
+	tests := map[string]struct {
+		reason string
+		size   int64
+		want   string
+	}{
+		"large":     {"a push of many commits", trigger.MaxBody, fmt.Sprint("push ", trigger.MaxBody, " <nil>")},
+		"too large": {"nobody signs so much", trigger.MaxBody + 1, fmt.Sprint("push ", trigger.MaxBody, " http: request body too large")},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://driftd/hooks/push", io.LimitReader(zeros{}, tt.size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := InProcess(h).RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, answer); got != tt.want {
+				t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+			}
+		})
+	}
+}
+
+// zeros has no end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+const slowHook = "POST /hooks/push HTTP/1.1\r\nHost: driftd\r\nContent-Length: 100\r\n\r\nsome"
+
+func TestSlowHookIsCutOff(t *testing.T) {
+	t.Parallel()
+	served(t, API{Hooks: http.HandlerFunc(hooks)}, func(l *pipeListener, _ func()) {
+		conn := l.dial()
+		send(t, conn, slowHook) // and no more
+		began := time.Now()
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body := read(t, answer); !strings.Contains(body, "push 4 ") || !strings.Contains(body, "timeout") {
+			t.Errorf("hook = %s", body)
+		}
+		if took := time.Since(began); took != hookTimeout {
+			t.Errorf("cut off after %v, want %v", took, hookTimeout)
+		}
+	})
+}
+
+// TestSlowHooksHoldUpNobody takes all slots of the hooks.
+func TestSlowHooksHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	var reading atomic.Int32
+	count := func(w http.ResponseWriter, r *http.Request) {
+		reading.Add(1)
+		hooks(w, r)
+	}
+	served(t, API{Hooks: http.HandlerFunc(count)}, func(l *pipeListener, _ func()) {
+		var slow []net.Conn
+		for range maxHooks {
+			slow = append(slow, l.dial())
+			send(t, slow[len(slow)-1], slowHook)
+		}
+		synctest.Wait()
+		for request, want := range map[string]int{
+			"POST /hooks/push": http.StatusServiceUnavailable,
+			"GET /healthz":     http.StatusOK,
+		} {
+			conn := l.dial()
+			send(t, conn, request+" HTTP/1.1\r\nHost: driftd\r\nContent-Length: 0\r\n\r\n")
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body := read(t, answer); answer.StatusCode != want {
+				t.Errorf("%s = %d %s, want %d", request, answer.StatusCode, body, want)
+			}
+		}
+		if n := reading.Load(); n != maxHooks {
+			t.Errorf("%d hooks are read, want %d", n, maxHooks)
+		}
+		var errs error
+		for _, conn := range slow {
+			errs = errors.Join(errs, conn.Close())
+		}
+		if errs != nil {
+			t.Error(errs)
+		}
+	})
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// Status is the answer to /api/v1/status.
+type Status struct {
+	Version string `json:"version"`
+	// Daemon tells that a daemon answers, and not the command itself.
+	Daemon bool `json:"daemon"`
+	// Waiting is what the daemon still waits for; empty when it is ready.
+	Waiting []string `json:"waiting"`
+	// LastRun is nil before the first; Open counts what is open now of its
+	// sources and declarations.
+	LastRun *model.Run     `json:"last_run,omitempty"`
+	Open    *model.Summary `json:"open,omitempty"`
+	// Receivers are those that are told; never null.
+	Receivers []model.ReceiverStatus `json:"receivers"`
+	// Ending are decisions that hold now and end within EndsSoon, the next
+	// first; never null.
+	Ending     []DecisionStatus `json:"ending"`
+	StoreBytes int64            `json:"store_bytes"`
+}
+
+// EndsSoon is how far ahead Status looks for decisions that end.
+const EndsSoon = 7 * moment.Day
+
+func (a API) status(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	return a.currentStatus()
+}
+
+func (a API) currentStatus() (Status, error) {
+	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size(),
+		Receivers: []model.ReceiverStatus{}, Ending: []DecisionStatus{}}
+	if a.Receivers != nil {
+		status.Receivers = append(status.Receivers, a.Receivers()...)
+	}
+	run, err := a.Store.LastRun()
+	if errors.Is(err, store.ErrNotFound) {
+		return status, nil
+	}
+	if err != nil {
+		return status, err
+	}
+	open, err := a.Store.Findings(store.Filter{})
+	if err != nil {
+		return status, err
+	}
+	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !belongs(f, run) }))
+	status.LastRun, status.Open = &run, &now
+	status.Ending, err = a.ending()
+	return status, err
+}
+
+// ending returns the decisions that hold and end soon.
+func (a API) ending() ([]DecisionStatus, error) {
+	list, err := a.Store.Decisions()
+	if err != nil {
+		return nil, err
+	}
+	soon := a.Now().Add(EndsSoon)
+	standing, err := a.standing(slices.DeleteFunc(list, func(d model.Decision) bool { return d.Until.IsZero() || d.Until.After(soon) }))
+	if err != nil {
+		return nil, err
+	}
+	ending := slices.DeleteFunc(standing.Decisions, func(d DecisionStatus) bool { return len(d.Holds) == 0 })
+	slices.SortStableFunc(ending, func(d, e DecisionStatus) int { return d.Until.Compare(e.Until) })
+	return ending, nil
+}
+
+// failing returns the receivers that could not be told.
+func (s *Status) failing() []model.ReceiverStatus {
+	return slices.DeleteFunc(slices.Clone(s.Receivers), func(r model.ReceiverStatus) bool { return r.Error == "" && !r.Stopped })
+}
+
+// stamp writes a time for people.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
