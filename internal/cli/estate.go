@@ -35,7 +35,7 @@ func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surrou
 // newEstate opens every source and declaration of a configuration. It reaches
 // none of them. All problems come at once.
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
-	estate := daemon.Estate{Controller: kube.Controllers(cfg.Kubernetes.Controllers), Rules: rules(cfg.Ignore)}
+	estate := daemon.Estate{Controller: kube.Controllers(cfg.Kubernetes.Controllers), Rules: rules(cfg.Ignore), Owners: owners(cfg.Owners)}
 	s.types = make(map[string]string, len(cfg.Sources))
 	for _, source := range cfg.Sources {
 		s.types[source.Name] = source.Type
@@ -91,7 +91,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 			return daemon.Declaration{}, located(err, "declaration", declaration.Name)
 		}
 		return daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
-			Every: declaration.Every, Timeout: declaration.Timeout, Loader: loader}, nil
+			Every: declaration.Every, Timeout: declaration.Timeout, Loader: loader, ClaimsNothing: d.ClaimsNothing}, nil
 	}
 	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
 }
@@ -116,7 +116,7 @@ func (s surroundings) cacheDir(kind, name string) string {
 func rules(ignore []config.IgnoreRule) []classify.Rule {
 	list := make([]classify.Rule, 0, len(ignore))
 	for _, r := range ignore {
-		list = append(list, classify.Rule{Source: r.Source, Kind: r.Kind, Resource: r.Resource, Path: r.Path,
+		list = append(list, classify.Rule{Source: r.Source, Kind: r.Kind, Resource: r.Resource, Path: r.Path, Value: r.Value,
 			Reason: r.Reason, Expires: r.Expires})
 	}
 	return list

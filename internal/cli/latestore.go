@@ -2,6 +2,7 @@ package cli
 
 import (
 	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
@@ -21,28 +22,65 @@ func (l *lateStore) get() (*store.Store, error) {
 	return l.store, l.err
 }
 
-func (l *lateStore) OpenFindings() ([]model.Finding, error) {
+// late asks the store, once it is open.
+func late[T any](l *lateStore, ask func(*store.Store) (T, error)) (T, error) {
 	s, err := l.get()
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
-	return s.OpenFindings()
+	return ask(s)
+}
+
+func (l *lateStore) OpenFindings() ([]model.Finding, error) {
+	return late(l, (*store.Store).OpenFindings)
+}
+
+func (l *lateStore) Recent(since time.Time) ([]model.Finding, error) {
+	return late(l, func(s *store.Store) ([]model.Finding, error) { return s.Recent(since) })
 }
 
 func (l *lateStore) Runs(limit int) ([]model.Run, error) {
-	s, err := l.get()
-	if err != nil {
-		return nil, err
-	}
-	return s.Runs(limit)
+	return late(l, func(s *store.Store) ([]model.Run, error) { return s.Runs(limit) })
 }
 
 func (l *lateStore) Save(record store.Record) error {
+	_, err := late(l, func(s *store.Store) (any, error) { return nil, s.Save(record) })
+	return err
+}
+
+func (l *lateStore) Finding(id string) (f model.Finding, versions []store.FindingVersion, err error) {
 	s, err := l.get()
 	if err != nil {
-		return err
+		return f, nil, err
 	}
-	return s.Save(record)
+	return s.Finding(id)
+}
+
+func (l *lateStore) Decisions() ([]model.Decision, error) { return late(l, (*store.Store).Decisions) }
+
+func (l *lateStore) Decide(list []model.Decision, now time.Time) error {
+	_, err := late(l, func(s *store.Store) (any, error) { return nil, s.Decide(list, now) })
+	return err
+}
+
+func (l *lateStore) Revoke(id string, now time.Time) (model.Decision, error) {
+	return late(l, func(s *store.Store) (model.Decision, error) { return s.Revoke(id, now) })
+}
+
+func (l *lateStore) Settle(now time.Time) (changed int, err error) {
+	return late(l, func(s *store.Store) (int, error) { return s.Settle(now) })
+}
+
+func (l *lateStore) Notices() (model.Notices, error) { return late(l, (*store.Store).Notices) }
+
+func (l *lateStore) SaveNotices(change model.NoticeChange) error {
+	_, err := late(l, func(s *store.Store) (any, error) { return nil, s.SaveNotices(change) })
+	return err
+}
+
+func (l *lateStore) Queues() (map[string]model.Queue, error) {
+	return late(l, (*store.Store).Queues)
 }
 
 func (l *lateStore) close() error {

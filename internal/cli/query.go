@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -22,6 +25,16 @@ import (
 // ask calls use with a client of the daemon, or, where none runs, of the
 // database itself, which is opened for reading only.
 func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
+	return c.connect(cmd, true, use)
+}
+
+// tell is ask for those who decide something: where no daemon runs, the
+// database is opened for writing.
+func (c *command) tell(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
+	return c.connect(cmd, false, use)
+}
+
+func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Context, *server.Client) error) error {
 	ctx := cmd.Context()
 	cfg, err := c.loadConfig(cmd.Flags())
 	if err != nil {
@@ -35,18 +48,49 @@ func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Clie
 		return err
 	}
 	log := c.quietLogger()
+	st, err := openExisting(cfg, readOnly, log)
+	if err != nil {
+		return err
+	}
+	api := server.API{Store: st, Compare: newCompare(), Receivers: func() []model.ReceiverStatus { return waiting(cfg, st, log) },
+		Version: c.build.Version, Now: time.Now, Log: log}
+	if !readOnly {
+		api.Decider = daemon.New(daemon.Estate{}, daemon.Options{Store: st, Now: time.Now, Log: log, Version: c.build.Version})
+	}
+	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
+	return errors.Join(use(ctx, client), st.Close())
+}
+
+// openExisting opens a database that some scan made.
+func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.Store, error) {
 	options := storeOptions(cfg, log)
 	options.ReadOnly, options.Wait = true, queryWait
 	st, err := store.Open(cfg.StateDir, options)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
+		return nil, fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
 	}
+	if err != nil || readOnly {
+		return st, err
+	}
+	if err := st.Close(); err != nil {
+		return nil, err
+	}
+	options.ReadOnly = false
+	return store.Open(cfg.StateDir, options)
+}
+
+// waiting tells what waits for the receivers of a configuration while no daemon
+// runs.
+func waiting(cfg *config.Config, st *store.Store, log *slog.Logger) []model.ReceiverStatus {
+	queues, err := st.Queues()
 	if err != nil {
-		return err
+		log.Warn("read what waits to be told", "err", err)
 	}
-	api := server.API{Store: st, Compare: newCompare(), Version: c.build.Version, Now: time.Now, Log: log}
-	client = &server.Client{HTTP: &http.Client{Transport: server.InProcess(api.Handler())}}
-	return errors.Join(use(ctx, client), st.Close())
+	list := make([]model.ReceiverStatus, 0, len(cfg.Notify.Receivers))
+	for _, r := range cfg.Notify.Receivers {
+		list = append(list, model.ReceiverStatus{Name: r.Name, Type: r.Type, Queued: queues[r.Name].Length, Oldest: queues[r.Name].Oldest})
+	}
+	return list
 }
 
 // queryWait is how long a question waits for a scan to store what it found.
@@ -111,70 +155,6 @@ func (c *command) report() *cobra.Command {
 	}
 	q.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
-	return cmd
-}
-
-func (c *command) findings() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "findings",
-		Short:   "List findings, or show one in full",
-		Example: "  driftd findings list\n  driftd findings show 3f2a",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(c.findingsList(), c.findingsShow())
-	return cmd
-}
-
-func (c *command) findingsList() *cobra.Command {
-	var q queryFlags
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "One line for each open finding",
-		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-				list, err := client.Findings(ctx, q.query())
-				if err != nil {
-					return err
-				}
-				return report.WriteFindings(c.streams.Out, c.output, list, c.reportOptions())
-			})
-		},
-	}
-	q.add(cmd)
-	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
-	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "findings that an ignore rule hides, too")
-	c.outputFlag(cmd, "table", "json")
-	return cmd
-}
-
-func (c *command) findingsShow() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "One finding in full: field by field, who, since when, on which evidence",
-		Example: "  driftd findings show 3f2a",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-				detail, err := client.Finding(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				versions := make([]report.Version, len(detail.Versions))
-				for i, v := range detail.Versions {
-					versions[i] = report.Version(v)
-				}
-				err = report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
-				if err == nil && c.output == "table" {
-					err = c.printImport(&detail.Finding)
-				}
-				return err
-			})
-		},
-	}
-	c.outputFlag(cmd, "table", "json")
 	return cmd
 }
 

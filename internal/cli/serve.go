@@ -25,6 +25,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/trigger"
 )
 
 func (c *command) serve() *cobra.Command {
@@ -40,8 +41,7 @@ one running and says so. SIGTERM stops it.`,
 			if err != nil {
 				return err
 			}
-			s := &service{command: c, cmd: cmd, config: cfg}
-			return s.run(cmd.Context())
+			return (&service{command: c, cmd: cmd}).run(cmd.Context(), cfg)
 		},
 	}
 	// Named after values of the configuration, which they override.
@@ -52,31 +52,34 @@ one running and says so. SIGTERM stops it.`,
 }
 
 // A service is one running daemon: a store and a server that live as long as
-// it does, and an engine for each configuration that it reads.
+// it does, and a generation for each configuration that it reads.
 type service struct {
 	*command
 	cmd     *cobra.Command
-	config  *config.Config
 	log     *slog.Logger
 	sealer  model.Sealer
 	store   *store.Store
 	metrics *metrics.Metrics
 	socket  string
-	engine  atomic.Pointer[daemon.Engine]
+	hooks   *trigger.Desk
+	// evaluating is shared by the engines of all generations.
+	evaluating sync.Mutex
+	current    atomic.Pointer[generation]
 }
 
-func (s *service) run(ctx context.Context) error {
-	s.log, s.socket = newLogger(s.streams, s.config.Log), socketPath(s.config.StateDir)
+func (s *service) run(ctx context.Context, cfg *config.Config) error {
+	s.log, s.socket = newLogger(s.streams, cfg.Log), socketPath(cfg.StateDir)
 	kubernetes.RedirectLogs(s.log)
 	var err error
-	if s.sealer, err = store.Sealer(s.config.StateDir); err != nil {
+	if s.sealer, err = store.Sealer(cfg.StateDir); err != nil {
 		return err
 	}
-	if s.store, err = store.Open(s.config.StateDir, storeOptions(s.config, s.log)); err != nil {
+	if s.store, err = store.Open(cfg.StateDir, storeOptions(cfg, s.log)); err != nil {
 		return err
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
-	estate, err := s.estate(s.config)
+	s.hooks = trigger.NewDesk(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
+	first, err := s.newGeneration(cfg)
 	if err != nil {
 		return errors.Join(err, s.store.Close())
 	}
@@ -84,31 +87,31 @@ func (s *service) run(ctx context.Context) error {
 	defer stop()
 	var group sync.WaitGroup
 	var served, ran error
-	s.adopt(s.config, estate)
+	s.adopt(first)
 	s.remember()
-	settings := s.config.Server
-	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, settings) })
+	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, cfg.Server) })
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(func() { s.tend(ctx) })
+	group.Go(func() { s.hooks.Run(ctx) })
 	ran = s.generations(ctx)
 	s.log.Info("stopping")
 	stop()
-	notify(sd.SdNotifyStopping)
+	tellSystemd(sd.SdNotifyStopping)
 	group.Wait()
 	return errors.Join(ran, served, s.store.Close())
 }
 
-// generations runs one engine after the other: a new one each time that a new
-// configuration was read and is good.
+// generations runs one generation after the other: a new one each time that a
+// new configuration was read and is good.
 func (s *service) generations(ctx context.Context) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
 	for ctx.Err() == nil {
-		engine, generation := s.engine.Load(), s.config
 		running, end := context.WithCancel(ctx)
 		done := make(chan error, 1)
-		go func() { done <- engine.Run(running, generation.Schedule.Jitter) }()
+		g := s.current.Load()
+		go func() { done <- g.run(running) }()
 		err := s.untilReload(ctx, reload, done)
 		end()
 		if err == nil {
@@ -139,49 +142,28 @@ func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done
 
 // reload reads the configuration again and tells whether it is in force.
 func (s *service) reload() bool {
-	notify(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
-	defer notify(sd.SdNotifyReady)
+	tellSystemd(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
+	defer tellSystemd(sd.SdNotifyReady)
+	before := s.current.Load().config
 	cfg, _, err := s.openConfigured(s.cmd)
-	if err == nil && cfg.StateDir != s.config.StateDir {
+	if err == nil && cfg.StateDir != before.StateDir {
 		err = errors.New("state_dir cannot change while driftd runs: restart it")
 	}
-	if err == nil && cfg.Server != s.config.Server {
+	if err == nil && cfg.Server != before.Server {
 		s.log.Warn("a changed server section counts after a restart")
 	}
-	estate := daemon.Estate{}
+	var next *generation
 	if err == nil {
-		estate, err = s.estate(cfg)
+		next, err = s.newGeneration(cfg)
 	}
 	s.metrics.ConfigReloaded(err == nil)
 	if err != nil {
 		s.log.Error("reload configuration; the old one stays in force", "err", err)
 		return false
 	}
-	s.adopt(cfg, estate)
+	s.adopt(next)
 	s.log.Info("configuration reloaded", "file", cfg.File)
 	return true
-}
-
-func (s *service) estate(cfg *config.Config) (daemon.Estate, error) {
-	estate, err := newEstate(cfg, newSurroundings(s.sealer, cacheDir(cfg.StateDir), s.log))
-	estate.Whole = true
-	return estate, err
-}
-
-// adopt puts a configuration in force.
-func (s *service) adopt(cfg *config.Config, estate daemon.Estate) {
-	s.config = cfg
-	sources := make([]metrics.Source, 0, len(cfg.Sources))
-	for _, source := range cfg.Sources {
-		sources = append(sources, metrics.Source{Name: source.Name, Every: source.Every})
-	}
-	declarations := make([]string, 0, len(cfg.Declarations))
-	for _, d := range cfg.Declarations {
-		declarations = append(declarations, d.Name)
-	}
-	s.metrics.Configure(sources, declarations)
-	s.engine.Store(daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log,
-		Version: s.build.Version}))
 }
 
 // remember shows what the last scan before the start found, until the first one
@@ -201,7 +183,7 @@ func (s *service) remember() {
 
 // Scan lets the socket ask whichever engine is in force.
 func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
-	found, err := s.engine.Load().Scan(ctx, sources)
+	found, err := s.current.Load().engine.Scan(ctx, sources)
 	if errors.Is(err, daemon.ErrUnknownSource) {
 		return found, &server.Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "see the sources of the configuration"}
 	}
@@ -209,15 +191,25 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 }
 
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
-	api := server.API{Store: s.store, Scanner: s, Compare: newCompare(), Metrics: s.metrics.Handler(),
-		Waiting: func() []string { return s.engine.Load().Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
+	api := server.API{Store: s.store, Scanner: s, Decider: s, Receivers: s.receivers,
+		Compare: newCompare(), Metrics: s.metrics.Handler(),
+		Hooks: s.hooks, Waiting: func() []string { return s.current.Load().engine.Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
 	return server.Serve(ctx, server.Options{API: api, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
 		Socket: s.socket, Log: s.log, Ready: func(addresses []net.Addr) {
 			for _, a := range addresses {
 				s.log.Info("listening", "address", a.String())
 			}
-			notify(sd.SdNotifyReady)
+			tellSystemd(sd.SdNotifyReady)
 		}})
+}
+
+// receivers tells how it stands with those that are told.
+func (s *service) receivers() []model.ReceiverStatus {
+	list, err := s.current.Load().deliverer.Status()
+	if err != nil {
+		s.log.Error("read what waits to be told", "err", err)
+	}
+	return list
 }
 
 // tend measures the store every few seconds and prunes it every hour, until ctx
@@ -228,6 +220,7 @@ func (s *service) tend(ctx context.Context) {
 	defer prune.Stop()
 	for {
 		s.metrics.StoreSize(s.store.Size())
+		s.metrics.ReceiversStatus(s.receivers())
 		select {
 		case <-ctx.Done():
 			return
@@ -259,13 +252,13 @@ func (s *service) watchdog(ctx context.Context) {
 				s.log.Error("store does not answer", "err", err)
 				continue
 			}
-			notify(sd.SdNotifyWatchdog)
+			tellSystemd(sd.SdNotifyWatchdog)
 		}
 	}
 }
 
-// notify tells systemd; without systemd it does nothing.
-func notify(state string) {
+// tellSystemd tells systemd; without systemd it does nothing.
+func tellSystemd(state string) {
 	_, _ = sd.SdNotify(false, state) // best effort: systemd will see a dead socket before we do
 }
 

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/declared/acceptances"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) accept() *cobra.Command {
+	request := server.DecisionRequest{Kind: model.Accept}
+	var export bool
+	cmd := &cobra.Command{
+		Use:   "accept ID…",
+		Short: "Leave findings as they are, with a reason, an owner and an end",
+		Long: `Accept findings: they are no drift any more, until the end, and while they show
+what they show now. A finding comes back when its value or its declaration
+changes, and is quiet again when it goes back to what was accepted.
+
+An end is a date (until the end of that day, in UTC), a time, how long from now,
+or the word forever.`,
+		Example: `  driftd accept 3f2a --reason "hotfix, see OPS-123" --owner team-shop --until 2026-12-24
+  driftd accept 3f2a 77c1 --reason "kept by hand" --owner bob --until 30d
+  driftd accept --export > acceptances.yaml`,
+		ValidArgsFunction: c.completeFindings,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			switch {
+			case export && len(ids) > 0:
+				return errors.New("--export writes every acceptance that holds: name no finding")
+			case export:
+				return c.ask(cmd, c.exportAccepted)
+			}
+			return c.decide(cmd, ids, request)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&request.Reason, "reason", "", "why it may stay as it is")
+	flags.StringVar(&request.Owner, "owner", "", "who answers for it")
+	flags.StringVar(&request.Until, "until", "", "when it ends: 2026-12-24, 30d, forever")
+	flags.BoolVar(&export, "export", false, "write all acceptances that hold, as a file for git")
+	for _, other := range []string{"reason", "owner", "until"} {
+		cmd.MarkFlagsMutuallyExclusive("export", other)
+	}
+	return cmd
+}
+
+func (c *command) exportAccepted(ctx context.Context, client *server.Client) error {
+	open, err := client.Findings(ctx, server.Query{Hidden: true})
+	if err != nil {
+		return err
+	}
+	return acceptances.Write(c.streams.Out, open)
+}
+
+func (c *command) acknowledge() *cobra.Command {
+	request := server.DecisionRequest{Kind: model.Acknowledge}
+	cmd := &cobra.Command{
+		Use:     "acknowledge ID…",
+		Aliases: []string{"ack"},
+		Short:   "Say that somebody is on it: nobody is reminded for a while",
+		Long: `Acknowledge findings: they stay drift and in every report, but nobody is told
+again until the end, unless they change.`,
+		Example:           "  driftd acknowledge 3f2a\n  driftd ack 3f2a --reason \"rolling back\" --for 4h",
+		ValidArgsFunction: c.completeFindings,
+		RunE:              func(cmd *cobra.Command, ids []string) error { return c.decide(cmd, ids, request) },
+	}
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "what is being done")
+	cmd.Flags().StringVar(&request.Until, "for", "24h", "for how long")
+	return cmd
+}
+
+func (c *command) snooze() *cobra.Command {
+	request := server.DecisionRequest{Kind: model.Snooze}
+	cmd := &cobra.Command{
+		Use:   "snooze ID…",
+		Short: "Hear of findings later",
+		Long: `Snooze findings: they stay drift and in every report, but nobody is told of them
+until the end, unless they change.`,
+		Example:           "  driftd snooze 3f2a --for 4h\n  driftd snooze 3f2a --until 2026-12-24T08:00:00Z --reason \"after the freeze\"",
+		ValidArgsFunction: c.completeFindings,
+		RunE:              func(cmd *cobra.Command, ids []string) error { return c.decide(cmd, ids, request) },
+	}
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why later")
+	cmd.Flags().StringVar(&request.Until, "for", "", "for how long: 4h, 2d")
+	cmd.Flags().StringVar(&request.Until, "until", "", "until when: 2026-12-24, 2026-12-24T08:00:00Z")
+	cmd.MarkFlagsMutuallyExclusive("for", "until")
+	return cmd
+}
+
+// decide decides, and says what it did.
+func (c *command) decide(cmd *cobra.Command, ids []string, request server.DecisionRequest) error {
+	request.Findings = ids
+	return c.tell(cmd, func(ctx context.Context, client *server.Client) error {
+		made, err := client.Decide(ctx, request)
+		if err != nil {
+			return err
+		}
+		for i := range made {
+			fmt.Fprintln(c.streams.Out, printable(done(&made[i])))
+		}
+		return nil
+	})
+}
+
+// done says what was decided.
+func done(d *server.DecisionStatus) string {
+	said := map[model.DecisionKind]string{model.Accept: "accepted", model.Snooze: "snoozed", model.Acknowledge: "acknowledged"}[d.Kind]
+	until := "for ever"
+	if !d.Until.IsZero() {
+		until = "until " + d.Until.UTC().Format(time.RFC3339)
+	}
+	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", said, d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
+	if !slices.Contains(d.Holds, d.Finding) {
+		text += "; a stronger decision holds for it already, see driftd decisions"
+	}
+	return text
+}
+
+func (c *command) decisions() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "decisions",
+		Short: "List what was decided about findings, and whether it holds, or take it back",
+		Long: `List acceptances, snoozes and acknowledgements: by whom, until when and why, and
+for which finding each holds now. One that holds for none has ended, or its
+finding is over, or shows something else.`,
+		Example: "  driftd decisions\n  driftd decisions -o json\n  driftd decisions revoke 9b1c",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				list, err := client.Decisions(ctx)
+				if err != nil {
+					return err
+				}
+				entries := make([]report.DecisionEntry, len(list))
+				for i, d := range list {
+					entries[i] = report.DecisionEntry(d)
+				}
+				return report.WriteDecisions(c.streams.Out, c.output, entries, c.reportOptions())
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	cmd.AddCommand(&cobra.Command{
+		Use:   "revoke ID",
+		Short: "Take a decision back: what it kept quiet comes back",
+		Long: `Take a decision back. One that stands in a file (acceptances.yaml) is taken back
+by removing it there.`,
+		Example: "  driftd decisions revoke 9b1c",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.tell(cmd, func(ctx context.Context, client *server.Client) error {
+				d, err := client.Revoke(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", d.ID, d.Kind, printable(d.Subject.Key.String()), printable(d.By))
+				return err
+			})
+		},
+	})
+	return cmd
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) findings() *cobra.Command {
+	var q queryFlags
+	var hidden bool
+	cmd := &cobra.Command{
+		Use:   "findings",
+		Short: "List findings, show one in full, or show what is hidden",
+		Long: `List open findings, as findings list does. With --hidden, show what each ignore
+rule hides, with its reason and end, what somebody accepted until when, and the
+rules that hide nothing: they may go.`,
+		Example: "  driftd findings\n  driftd findings --hidden\n  driftd findings show 3f2a",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !hidden {
+				return c.listFindings(cmd, &q)
+			}
+			return c.ask(cmd, c.printHidden)
+		},
+	}
+	q.add(cmd)
+	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
+	cmd.Flags().BoolVar(&hidden, "hidden", false, "what ignore rules hide, and what was accepted")
+	for _, other := range []string{"since", "verdict", "source", "resolved"} {
+		cmd.MarkFlagsMutuallyExclusive("hidden", other)
+	}
+	c.outputFlag(cmd, "table", "json")
+	cmd.AddCommand(c.findingsList(), c.findingsShow())
+	return cmd
+}
+
+// printHidden prints what is hidden or accepted, from the last scan.
+func (c *command) printHidden(ctx context.Context, client *server.Client) error {
+	status, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	open, err := client.Findings(ctx, server.Query{Hidden: true})
+	if err != nil {
+		return err
+	}
+	var rules []model.RuleRun
+	if status.LastRun != nil {
+		rules = status.LastRun.Rules
+	}
+	return report.WriteHidden(c.streams.Out, c.output, rules, open, c.reportOptions())
+}
+
+func (c *command) findingsList() *cobra.Command {
+	var q queryFlags
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "One line for each open finding",
+		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listFindings(cmd, &q) },
+	}
+	q.add(cmd)
+	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
+	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "findings that an ignore rule hides, or somebody accepted, too")
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) listFindings(cmd *cobra.Command, q *queryFlags) error {
+	return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+		list, err := client.Findings(ctx, q.query())
+		if err != nil {
+			return err
+		}
+		return report.WriteFindings(c.streams.Out, c.output, list, c.reportOptions())
+	})
+}
+
+func (c *command) findingsShow() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:               "show ID",
+		Short:             "One finding in full: field by field, who, since when, on which evidence",
+		Example:           "  driftd findings show 3f2a",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: c.completeFindings,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				detail, err := client.Finding(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				versions := make([]report.Version, len(detail.Versions))
+				for i, v := range detail.Versions {
+					versions[i] = report.Version(v)
+				}
+				err = report.WriteFinding(c.streams.Out, c.output, detail.Finding, versions, c.reportOptions())
+				if err == nil && c.output == "table" {
+					err = c.printImport(&detail.Finding)
+				}
+				return err
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+// completeFindings offers the IDs of open findings.
+func (c *command) completeFindings(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var ids []cobra.Completion
+	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+		list, err := client.Findings(ctx, server.Query{})
+		for i := range list {
+			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, printable(string(list[i].Verdict)+" "+list[i].Key.String())))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}

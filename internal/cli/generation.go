@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/metrics"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// A generation is what runs under one configuration: an engine that scans, and
+// a deliverer that tells people.
+type generation struct {
+	config    *config.Config
+	engine    *daemon.Engine
+	deliverer *notify.Deliverer
+}
+
+func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
+	estate, err := newEstate(cfg, newSurroundings(s.sealer, cacheDir(cfg.StateDir), s.log))
+	if err != nil {
+		return nil, err
+	}
+	estate.Whole = true
+	opened, err := s.openReceivers(cfg, s.log)
+	if err != nil {
+		return nil, err
+	}
+	policy, mirrors, err := newPolicy(cfg, opened)
+	if err != nil {
+		return nil, err
+	}
+	g := &generation{config: cfg}
+	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
+		NotFound: func(err error) bool { return errors.Is(err, store.ErrNotFound) },
+		Decide:   func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
+	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log, Version: s.build.Version,
+		Evaluating: &s.evaluating, Telling: daemon.Telling{Policy: policy, Mirrors: mirrors, Post: g.deliverer}})
+	return g, nil
+}
+
+// run scans and tells until ctx ends.
+func (g *generation) run(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer end()
+	group.Go(func() { g.deliverer.Run(ctx) })
+	return g.engine.Run(ctx, g.config.Schedule.Jitter)
+}
+
+// adopt puts a generation in force.
+func (s *service) adopt(g *generation) {
+	sources := make([]metrics.Source, 0, len(g.config.Sources))
+	for _, source := range g.config.Sources {
+		sources = append(sources, metrics.Source{Name: source.Name, Every: source.Every})
+	}
+	declarations := make([]string, 0, len(g.config.Declarations))
+	for _, d := range g.config.Declarations {
+		declarations = append(declarations, d.Name)
+	}
+	receivers := make([]string, 0, len(g.config.Notify.Receivers))
+	for _, r := range g.config.Notify.Receivers {
+		receivers = append(receivers, r.Name)
+	}
+	s.metrics.Configure(sources, declarations, receivers)
+	s.hooks.Configure(triggers(g.config.Triggers))
+	s.current.Store(g)
+}
+
+// read lets triggers ask whichever engine is in force.
+func (s *service) read(ctx context.Context, sources, declarations []string) error {
+	return s.current.Load().engine.Read(ctx, sources, declarations)
+}
+
+// Decide lets the socket ask whichever engine is in force.
+func (s *service) Decide(ctx context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
+	return s.current.Load().engine.Decide(ctx, ids, r)
+}
+
+// Revoke lets the socket ask whichever engine is in force.
+func (s *service) Revoke(ctx context.Context, id string) (model.Decision, error) {
+	return s.current.Load().engine.Revoke(ctx, id)
+}

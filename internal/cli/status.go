@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/server"
+)
+
+func (c *command) status() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "How it stands: daemon, sources, declarations, receivers, rules, decisions",
+		Long: `How it stands, from the daemon or, where none runs, from the state folder: how
+fresh each source and declaration is, what waits for each receiver and why,
+ignore rules that hide nothing, and decisions that end within a week. The exit
+code is 0 whenever that can be told; scan and report have codes for drift.`,
+		Example: "  driftd status\n  driftd status -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
+				s, err := client.Status(ctx)
+				if err != nil {
+					return err
+				}
+				return c.printStatus(&s)
+			})
+		},
+	}
+	c.outputFlag(cmd, "table", "json")
+	return cmd
+}
+
+func (c *command) printStatus(s *server.Status) error {
+	switch c.output {
+	case "table":
+		return writeStatus(c.streams.Out, s, time.Now())
+	case "json":
+		encoder := json.NewEncoder(c.streams.Out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(s)
+	}
+	return fmt.Errorf("unknown format %q: want table or json", c.output)
+}
+
+// A sheet is a text of tables, each with a title row; empty ones are left out.
+type sheet struct {
+	out *tabwriter.Writer
+	now time.Time
+}
+
+func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
+	t := sheet{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), now}
+	t.head(s)
+	if run := s.LastRun; run != nil {
+		t.table("SOURCE", []string{"TYPE", "RESOURCES", "READ", "STATE"}, len(run.Sources), func(i int) []string { return t.source(&run.Sources[i]) })
+		t.table("DECLARATION", []string{"TYPE", "CLAIMS", "REVISION", "STATE"}, len(run.Declarations),
+			func(i int) []string { return declarationRow(&run.Declarations[i]) })
+	}
+	t.table("RECEIVER", []string{"TYPE", "WAITING", "DELIVERED", "STATE"}, len(s.Receivers),
+		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
+	if s.LastRun != nil {
+		dead := deadRules(s.LastRun.Rules)
+		t.table("DEAD IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+	}
+	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(s.Ending), func(i int) []string { return t.ending(&s.Ending[i]) })
+	if err := t.out.Flush(); err != nil {
+		return fmt.Errorf("print status: %w", err)
+	}
+	return nil
+}
+
+func (t *sheet) row(cells ...string) {
+	for i := range cells {
+		cells[i] = strings.NewReplacer("\n", `\n`, "\t", " ").Replace(printable(cells[i]))
+	}
+	fmt.Fprintln(t.out, strings.Join(cells, "\t"))
+}
+
+func (t *sheet) table(title string, columns []string, n int, row func(int) []string) {
+	if n == 0 {
+		return
+	}
+	fmt.Fprintln(t.out)
+	t.row(append([]string{title}, columns...)...)
+	for i := range n {
+		t.row(row(i)...)
+	}
+}
+
+func (t *sheet) head(s *server.Status) {
+	daemon := "no daemon runs"
+	switch {
+	case s.Daemon && len(s.Waiting) > 0:
+		daemon = "the daemon runs, and waits for " + strings.Join(s.Waiting, ", ")
+	case s.Daemon:
+		daemon = "the daemon runs"
+	}
+	t.row("driftd "+s.Version, daemon)
+	t.row("store", fmt.Sprintf("%.1f MiB", float64(s.StoreBytes)/(1<<20)))
+	if s.LastRun == nil {
+		t.row("last scan", "none yet")
+		return
+	}
+	complete := ""
+	if !s.LastRun.Complete {
+		complete = ", incomplete"
+	}
+	t.row("last scan", t.when(s.LastRun.Finished)+complete)
+	if o := s.Open; o != nil {
+		t.row("open", fmt.Sprintf("%d drifted, %d unchecked, %d accepted, %d hidden; %d of %d in sync",
+			o.Findings, o.Unchecked, o.Accepted, o.Hidden, o.InSync, o.Resources))
+	}
+}
+
+// when says a time and how long ago it was.
+func (t *sheet) when(at time.Time) string {
+	if at.IsZero() {
+		return "never"
+	}
+	said := at.UTC().Format(time.RFC3339)
+	if age := t.now.Sub(at).Truncate(time.Second); age >= 0 {
+		said += " (" + age.String() + " ago)"
+	}
+	return said
+}
+
+func (t *sheet) source(s *model.SourceRun) []string {
+	state := "ok"
+	switch {
+	case s.Err != "":
+		state = s.Err
+	case s.Held:
+		state = "held back: much of it had vanished"
+	}
+	return []string{s.Name, s.Type, strconv.Itoa(s.Resources), t.when(s.Taken), state}
+}
+
+func declarationRow(d *model.DeclarationRun) []string {
+	state := "ok"
+	switch {
+	case d.Err != "":
+		state = d.Err
+	case len(d.Problems) > 0:
+		state = fmt.Sprintf("%d parts cannot be read: %s: %s", len(d.Problems), d.Problems[0].Address, d.Problems[0].Reason)
+	}
+	return []string{d.Name, d.Type, strconv.Itoa(d.Claims), cmp.Or(fmt.Sprintf("%.12s", d.Revision), "-"), state}
+}
+
+// receiver says how it stands with a receiver: what became of deliveries only a
+// daemon can tell.
+func (t *sheet) receiver(r *model.ReceiverStatus, daemon bool) []string {
+	waiting, state := strconv.Itoa(r.Queued), cmp.Or(r.Error, "ok")
+	if r.Queued > 0 && !r.Oldest.IsZero() {
+		waiting += " since " + r.Oldest.UTC().Format(time.RFC3339)
+	}
+	switch {
+	case !daemon:
+		return []string{r.Name, r.Type, waiting, "-", "no daemon tells it"}
+	case r.Stopped:
+		state = "STOPPED: " + state
+	}
+	return []string{r.Name, r.Type, waiting, t.when(r.Delivered), state}
+}
+
+func deadRules(rules []model.RuleRun) [][]string {
+	var dead [][]string
+	for i := range rules {
+		switch r := &rules[i]; {
+		case r.Ended:
+			dead = append(dead, []string{r.Rule, r.Reason, "its time is up: remove it"})
+		case r.Dead():
+			dead = append(dead, []string{r.Rule, r.Reason, "it hides nothing: remove it"})
+		}
+	}
+	return dead
+}
+
+func (t *sheet) ending(d *server.DecisionStatus) []string {
+	return []string{d.ID, string(d.Kind), d.Subject.Key.String(), d.By, d.Until.UTC().Format(time.RFC3339)}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	allreceivers "github.com/driftd/driftd/internal/notify/all"
+	"github.com/driftd/driftd/internal/trigger"
+)
+
+// openReceivers opens every receiver of a configuration. Receivers of one type
+// come from one definition: those of one Slack app share its connection.
+func (c *command) openReceivers(cfg *config.Config, log *slog.Logger) ([]notify.Opened, error) {
+	definitions := allreceivers.Definitions()
+	return openAll(cfg.Notify.Receivers, func(r config.Receiver) (notify.Opened, error) {
+		var types []string
+		for _, d := range definitions {
+			if types = append(types, d.Type); d.Type != r.Type {
+				continue
+			}
+			receiver, err := d.Open(notify.Env{Name: r.Name, Version: c.build.Version, URL: cfg.Notify.URL, Now: time.Now,
+				Log: log.With("receiver", r.Name)}, notify.Decoder(r.Decode))
+			if err != nil {
+				return notify.Opened{}, located(err, "receiver", r.Name)
+			}
+			return notify.Opened{Name: r.Name, Type: r.Type, Receiver: receiver}, nil
+		}
+		return notify.Opened{}, r.UnknownType(r.Type, types)
+	})
+}
+
+// newPolicy says who is told what; nil where there is nobody to tell. Mirrors
+// are told no messages: they are named apart.
+func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Policy, mirrors []string, err error) {
+	if len(opened) == 0 {
+		return nil, nil, nil
+	}
+	policy = &notify.Policy{Receivers: map[string]notify.Pacing{}, UncheckedAfter: cfg.Notify.UncheckedAfter,
+		GroupWindow: cfg.Notify.GroupWindow, URL: cfg.Notify.URL, Routes: routes(cfg.Notify)}
+	for i, o := range opened {
+		if o.Mirror != nil {
+			mirrors = append(mirrors, o.Name)
+			continue
+		}
+		if policy.Receivers[o.Name], err = pacing(&cfg.Notify.Receivers[i]); err != nil {
+			return nil, nil, located(err, "receiver", o.Name)
+		}
+	}
+	return policy, mirrors, nil
+}
+
+// routes are those of the configuration, or one that tells every receiver of
+// everything but what is for information.
+func routes(n config.Notify) []notify.Route {
+	if len(n.Routes) == 0 {
+		route := notify.Route{GroupBy: []string{"cause"}, Repeat: config.DefaultRepeat,
+			Selector: model.Selector{Severities: []model.Severity{model.Critical, model.High, model.Medium, model.Low}}}
+		for _, r := range n.Receivers {
+			route.Receivers = append(route.Receivers, r.Name)
+		}
+		return []notify.Route{route}
+	}
+	list := make([]notify.Route, 0, len(n.Routes))
+	for _, r := range n.Routes {
+		list = append(list, notify.Route{Selector: selector(r.Match), Receivers: r.Receivers, Continue: r.Continue, GroupBy: r.GroupBy, Repeat: *r.Repeat})
+	}
+	return list
+}
+
+func pacing(r *config.Receiver) (notify.Pacing, error) {
+	p := notify.Pacing{Messages: r.Rate.Messages, Per: r.Rate.Per, Digest: -1}
+	var errs [4]error
+	p.Location, errs[0] = r.Location()
+	if r.Digest != "" {
+		p.Digest, errs[1] = config.TimeOfDay(r.Digest)
+	}
+	if q := &r.QuietHours; q.From != "" {
+		p.Quiet = notify.QuietHours{Days: q.Weekdays(), Except: severities(q.Except)}
+		p.Quiet.From, errs[2] = config.TimeOfDay(q.From)
+		p.Quiet.To, errs[3] = config.TimeOfDay(q.To)
+	}
+	return p, errors.Join(errs[:]...)
+}
+
+func severities(names []string) []model.Severity {
+	list := make([]model.Severity, 0, len(names))
+	for _, n := range names {
+		list = append(list, model.Severity(n))
+	}
+	return list
+}
+
+func selector(m config.Match) model.Selector {
+	s := model.Selector{Sources: m.Source, Kinds: m.Kind, Resources: m.Resource, Namespaces: m.Namespace, Declarations: m.Declaration,
+		Owners: m.Owner, Severities: severities(m.Severity), Labels: m.Label}
+	for _, v := range m.Verdict {
+		s.Verdicts = append(s.Verdicts, model.Verdict(v))
+	}
+	return s
+}
+
+func owners(rules []config.OwnerRule) []classify.OwnerRule {
+	list := make([]classify.OwnerRule, 0, len(rules))
+	for _, r := range rules {
+		list = append(list, classify.OwnerRule{Selector: selector(r.Match), Owner: r.Owner})
+	}
+	return list
+}
+
+func triggers(list []config.Trigger) []trigger.Trigger {
+	made := make([]trigger.Trigger, 0, len(list))
+	for _, t := range list {
+		made = append(made, trigger.Trigger{Name: t.Name, Type: t.Type, Sources: t.Sources, Declarations: t.Declarations,
+			MinInterval: t.MinInterval, Secret: func() (string, error) { return credential.Read(t.SecretFile) }})
+	}
+	return made
+}
