@@ -2,17 +2,19 @@ package metrics
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // descriptions of the gauges, which are rendered from the state.
 type descriptions struct {
-	findings, resources, unchecked, coverage *prometheus.Desc
-	lastSuccess, stale                       *prometheus.Desc
-	declared, declarationLastSuccess         *prometheus.Desc
-	reloadSuccessful, reloadTimestamp        *prometheus.Desc
-	storeBytes, buildInfo                    *prometheus.Desc
+	findings, oldestFinding, flapping, accepted, hidden *prometheus.Desc
+	resources, unchecked, coverage, lastSuccess, stale  *prometheus.Desc
+	declared, declarationLastSuccess                    *prometheus.Desc
+	queued, oldestQueued, stopped                       *prometheus.Desc
+	rules, reloadSuccessful, reloadTimestamp            *prometheus.Desc
+	storeBytes, buildInfo                               *prometheus.Desc
 }
 
 func newDescriptions(build Build) descriptions {
@@ -20,17 +22,30 @@ func newDescriptions(build Build) descriptions {
 		return prometheus.NewDesc("driftd_"+name, help, labels, nil)
 	}
 	return descriptions{
-		findings:               desc("findings", "Open findings.", "source", "kind", "verdict", "severity"),
-		resources:              desc("resources", "Resources that the source's last good scan saw.", "source"),
-		unchecked:              desc("unchecked_resources", "Declared resources that could not be compared.", "source"),
-		coverage:               desc("coverage_scopes", "Scopes of the last run, by whether they were fully read.", "source", "complete"),
-		lastSuccess:            desc("scan_last_success_timestamp_seconds", "When the source was last read.", "source"),
-		stale:                  desc("source_stale", "Whether the source was not read for three of its intervals.", "source"),
-		declared:               desc("declared_resources", "Resources that the declaration claims.", "declaration"),
-		declarationLastSuccess: desc("declaration_last_success_timestamp_seconds", "When the declaration was last read.", "declaration"),
-		reloadSuccessful:       desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
-		reloadTimestamp:        desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
-		storeBytes:             desc("store_bytes", "Size of the database."),
+		findings: desc("findings", "Open findings, without the accepted and the hidden ones.",
+			"source", "kind", "verdict", "severity"),
+		oldestFinding: desc("finding_oldest_timestamp_seconds", "When the oldest open drift was first seen.",
+			"source", "severity"),
+		flapping:    desc("findings_flapping", "Open findings that go back and forth.", "source"),
+		accepted:    desc("findings_accepted", "Open findings that somebody accepted.", "source"),
+		hidden:      desc("findings_hidden", "Open findings that an ignore rule hides.", "source"),
+		resources:   desc("resources", "Resources that the source's last good scan saw.", "source"),
+		unchecked:   desc("unchecked_resources", "Declared resources that could not be compared.", "source"),
+		coverage:    desc("coverage_scopes", "Scopes of the last run, by whether they were fully read.", "source", "complete"),
+		lastSuccess: desc("scan_last_success_timestamp_seconds", "When the source was last read.", "source"),
+		stale:       desc("source_stale", "Whether the source was not read for three of its intervals.", "source"),
+		declared:    desc("declared_resources", "Resources that the declaration claims.", "declaration"),
+		declarationLastSuccess: desc("declaration_last_success_timestamp_seconds",
+			"When the declaration was last read.", "declaration"),
+		queued: desc("notification_queue_length", "Messages that wait for the receiver.", "receiver"),
+		oldestQueued: desc("notification_oldest_timestamp_seconds",
+			"When the first of the messages that wait was to be said.", "receiver"),
+		stopped: desc("receiver_stopped",
+			"Whether nothing more is sent to the receiver until somebody has mended it.", "receiver"),
+		rules:            desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
+		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
+		reloadTimestamp:  desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
+		storeBytes:       desc("store_bytes", "Size of the database."),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels say which driftd runs.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
@@ -43,8 +58,9 @@ type collector struct{ m *Metrics }
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	d := &c.m.desc
 	for _, desc := range []*prometheus.Desc{
-		d.findings, d.resources, d.unchecked, d.coverage, d.lastSuccess, d.stale, d.declared,
-		d.declarationLastSuccess, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo,
+		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
+		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.stale, d.declared, d.declarationLastSuccess,
+		d.queued, d.oldestQueued, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo,
 	} {
 		ch <- desc
 	}
@@ -54,45 +70,77 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
-	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
-	}
-	d, s := &c.m.desc, &c.m.state
+	d, s, p := &c.m.desc, &c.m.state, sink{ch}
+	now := c.m.now()
 	for name, src := range s.sources {
-		c.collectSource(name, src, gauge)
+		src.render(d, p, name, now)
 	}
 	for name, decl := range s.declarations {
 		if decl.read {
-			gauge(d.declared, float64(decl.claims), name)
+			p.gauge(d.declared, float64(decl.claims), name)
 		}
-		if !decl.lastSuccess.IsZero() {
-			gauge(d.declarationLastSuccess, float64(decl.lastSuccess.Unix()), name)
-		}
+		p.moment(d.declarationLastSuccess, decl.lastSuccess, name)
+	}
+	for name, r := range s.receivers {
+		r.render(d, p, name)
 	}
 	for f, n := range s.findings {
-		gauge(d.findings, float64(n), f.source, f.kind, string(f.verdict), string(f.severity))
+		p.gauge(d.findings, float64(n), f.source, f.kind, string(f.verdict), string(f.severity))
 	}
-	gauge(d.reloadSuccessful, number(!s.reloadFailed))
-	gauge(d.reloadTimestamp, float64(s.reloaded.Unix()))
-	gauge(d.storeBytes, float64(s.storeBytes))
-	gauge(d.buildInfo, 1)
+	for state, n := range s.rules {
+		p.gauge(d.rules, float64(n), state)
+	}
+	p.gauge(d.reloadSuccessful, number(!s.reloadFailed))
+	p.moment(d.reloadTimestamp, s.reloaded)
+	if s.storeBytes > 0 {
+		p.gauge(d.storeBytes, float64(s.storeBytes))
+	}
+	p.gauge(d.buildInfo, 1)
 }
 
-func (c collector) collectSource(name string, src *source, gauge func(*prometheus.Desc, float64, ...string)) {
-	d := &c.m.desc
-	gauge(d.stale, number(src.stale(c.m.now())), name)
-	if !src.lastSuccess.IsZero() {
-		gauge(d.lastSuccess, float64(src.lastSuccess.Unix()), name)
+func (s *source) render(d *descriptions, p sink, name string, now time.Time) {
+	if s.every > 0 {
+		p.gauge(d.stale, number(s.stale(now)), name)
 	}
-	if src.read {
-		gauge(d.resources, float64(src.resources), name)
+	p.moment(d.lastSuccess, s.lastSuccess, name)
+	if s.read {
+		p.gauge(d.resources, float64(s.resources), name)
 	}
-	if !src.judged {
+	if !s.judged {
 		return
 	}
-	gauge(d.unchecked, float64(src.unchecked), name)
-	gauge(d.coverage, float64(src.complete), name, strconv.FormatBool(true))
-	gauge(d.coverage, float64(src.incomplete), name, strconv.FormatBool(false))
+	p.gauge(d.coverage, float64(s.complete), name, strconv.FormatBool(true))
+	p.gauge(d.coverage, float64(s.incomplete), name, strconv.FormatBool(false))
+	p.gauge(d.unchecked, float64(s.tally.unchecked), name)
+	p.gauge(d.flapping, float64(s.tally.flapping), name)
+	p.gauge(d.accepted, float64(s.tally.accepted), name)
+	p.gauge(d.hidden, float64(s.tally.hidden), name)
+	for severity, first := range s.tally.oldest {
+		p.moment(d.oldestFinding, first, name, string(severity))
+	}
+}
+
+func (r *receiver) render(d *descriptions, p sink, name string) {
+	if !r.told {
+		return
+	}
+	p.gauge(d.queued, float64(r.status.Queued), name)
+	p.moment(d.oldestQueued, r.status.Oldest, name)
+	p.gauge(d.stopped, number(r.status.Stopped), name)
+}
+
+// A sink takes what is rendered.
+type sink struct{ ch chan<- prometheus.Metric }
+
+func (p sink) gauge(desc *prometheus.Desc, value float64, labels ...string) {
+	p.ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+}
+
+// moment renders a time; one that is not known is absent.
+func (p sink) moment(desc *prometheus.Desc, at time.Time, labels ...string) {
+	if !at.IsZero() {
+		p.gauge(desc, float64(at.Unix()), labels...)
+	}
 }
 
 func number(yes bool) float64 {

@@ -21,6 +21,9 @@ const MaxFindingSeries = 500
 // OtherKind is the kind under which findings beyond MaxFindingSeries count.
 const OtherKind = "other"
 
+// MaxKindLength bounds the label kind, in bytes: longer ones are cut.
+const MaxKindLength = 128
+
 // staleAfter is how many intervals may pass without a success.
 const staleAfter = 3
 
@@ -30,7 +33,8 @@ type Build struct{ Version, Commit, GoVersion string }
 // A Source is what Configure needs to know of one.
 type Source struct {
 	Name string
-	// Every is its interval; three of them without a success make it stale.
+	// Every is its interval, above zero; three of them without a success make
+	// it stale.
 	Every time.Duration
 }
 
@@ -39,10 +43,7 @@ type Metrics struct {
 	now      func() time.Time
 	registry *prometheus.Registry
 	desc     descriptions
-
-	duration *prometheus.HistogramVec
-	scans    *prometheus.CounterVec
-	unsaved  prometheus.Counter
+	counters counters
 
 	mu    sync.Mutex
 	state state
@@ -62,23 +63,12 @@ func newBare(build Build, now func() time.Time) *Metrics {
 		now:      now,
 		registry: prometheus.NewPedanticRegistry(),
 		desc:     newDescriptions(build),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "driftd_scan_duration_seconds",
-			Help:    "How long reading a source took.",
-			Buckets: []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300},
-		}, []string{"source"}),
-		scans: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "driftd_scans_total",
-			Help: "How often a source was read, by result: success or error.",
-		}, []string{"source", "result"}),
-		unsaved: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "driftd_store_save_failures_total",
-			Help: "How often what a scan found could not be stored.",
-		}),
-		state: newState(),
+		counters: newCounters(),
+		state:    newState(),
 	}
 	m.state.reloaded = now() // a process that runs has read its configuration
-	m.registry.MustRegister(m.duration, m.scans, m.unsaved, collector{m})
+	m.counters.register(m.registry)
+	m.registry.MustRegister(collector{m})
 	return m
 }
 
@@ -91,20 +81,20 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Configure says which sources and declarations there are; it is called at the
-// start and after each reload. Series of others vanish.
-func (m *Metrics) Configure(sources []Source, declarations []string) {
+// Configure says which sources, declarations and receivers there are; it is
+// called at the start and after each reload. Series of others vanish.
+func (m *Metrics) Configure(sources []Source, declarations, receivers []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, name := range m.state.configure(sources, declarations, m.now()) {
-		gone := prometheus.Labels{"source": name}
-		m.duration.DeletePartialMatch(gone)
-		m.scans.DeletePartialMatch(gone)
-	}
+	m.counters.forget(m.state.configure(sources, declarations, receivers, m.now()))
 	for _, s := range sources {
-		m.duration.WithLabelValues(s.Name)
-		m.scans.WithLabelValues(s.Name, "success")
-		m.scans.WithLabelValues(s.Name, "error")
+		m.counters.addSource(s.Name)
+	}
+	for _, name := range declarations {
+		m.counters.addDeclaration(name)
+	}
+	for _, name := range receivers {
+		m.counters.addReceiver(name)
 	}
 }
 
@@ -117,13 +107,11 @@ func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
 	if !ok {
 		return // a scan that began before the reload which removed it
 	}
-	m.duration.WithLabelValues(name).Observe(took.Seconds())
-	if err != nil {
-		m.scans.WithLabelValues(name, "error").Inc()
-		return
+	m.counters.duration.WithLabelValues(name).Observe(took.Seconds())
+	m.counters.scans.WithLabelValues(name, result(err, success)).Inc()
+	if err == nil {
+		s.succeeded(m.now())
 	}
-	m.scans.WithLabelValues(name, "success").Inc()
-	s.succeeded(m.now())
 }
 
 // DeclarationLoaded notes that a declaration was read, or that this gave an
@@ -131,7 +119,12 @@ func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
 func (m *Metrics) DeclarationLoaded(name string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if d, ok := m.state.declarations[name]; ok && err == nil {
+	d, ok := m.state.declarations[name]
+	if !ok {
+		return
+	}
+	m.counters.loads.WithLabelValues(name, result(err, success)).Inc()
+	if err == nil {
 		d.lastSuccess = m.now()
 	}
 }
@@ -141,13 +134,43 @@ func (m *Metrics) DeclarationLoaded(name string, err error) {
 func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state.observe(run, open)
+	m.state.observe(run)
+	m.state.countFindings(open)
+}
+
+// ObserveFindings notes all findings that are open, after something else than a
+// run changed them: a decision, or the end of one.
+func (m *Metrics) ObserveFindings(open []model.Finding) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.countFindings(open)
+}
+
+// Delivered notes that a receiver took a message, or that trying it gave an
+// error. It is called once for each attempt.
+func (m *Metrics) Delivered(receiver string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.state.receivers[receiver]; ok {
+		m.counters.notifications.WithLabelValues(receiver, result(err, delivered)).Inc()
+	}
+}
+
+// ReceiversStatus notes how it stands with all receivers.
+func (m *Metrics) ReceiversStatus(list []model.ReceiverStatus) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, status := range list {
+		if r, ok := m.state.receivers[status.Name]; ok {
+			r.told, r.status = true, status
+		}
+	}
 }
 
 // Saved notes whether what a scan found could be stored.
 func (m *Metrics) Saved(err error) {
 	if err != nil {
-		m.unsaved.Inc()
+		m.counters.unsaved.Inc()
 	}
 }
 

@@ -8,13 +8,16 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -58,21 +61,45 @@ func finding(source, kind, id string, verdict model.Verdict, severity model.Seve
 func busy(t *testing.T) *Metrics {
 	t.Helper()
 	m, c := frozen(t)
-	m.Configure([]Source{{"prod", 5 * time.Minute}, {"edge", time.Minute}, {"new", time.Hour}}, []string{"shop", "platform"})
+	m.Configure([]Source{{"prod", 5 * time.Minute}, {"edge", time.Minute}, {"new", time.Hour}}, []string{"shop", "platform", "infra"},
+		[]string{"slack", "oncall", "mirror"})
 	m.SourceScanned("prod", 1500*time.Millisecond, nil)
 	m.SourceScanned("prod", 40*time.Second, nil)
 	m.SourceScanned("edge", time.Minute, errors.New("connection refused"))
 	m.DeclarationLoaded("shop", nil)
 	m.DeclarationLoaded("platform", errors.New("remote is gone"))
-	hidden := finding("prod", "kubernetes/ConfigMap", "shop/c", model.Changed, model.Low)
-	hidden.Hidden = "noise"
-	m.ObserveRun(model.Run{
-		Sources:      []model.SourceRun{{Name: "prod", Resources: 412, Taken: start()}, {Name: "edge", Err: "connection refused"}},
+	m.ObserveRun(run(), open())
+	m.ReceiversStatus([]model.ReceiverStatus{
+		{Name: "slack", Type: "slack", Queued: 3, Oldest: start().Add(-time.Hour), Stopped: true},
+		{Name: "oncall", Type: "webhook"},
+		{Name: "gone", Type: "webhook", Queued: 1},
+	})
+	m.Delivered("slack", errors.New("token revoked"))
+	m.Delivered("oncall", nil)
+	m.Delivered("oncall", nil)
+	m.Delivered("gone", nil)
+	m.ConfigReloaded(false)
+	m.StoreSize(1 << 20)
+	c.at = c.at.Add(4 * time.Minute)
+	return m
+}
+
+func run() model.Run {
+	return model.Run{
+		Sources: []model.SourceRun{{Name: "prod", Resources: 412, Taken: start()}, {Name: "edge", Err: "connection refused"},
+			{Name: declared.LiveSource("infra"), Resources: 9, Taken: start()}},
 		Declarations: []model.DeclarationRun{{Name: "shop", Claims: 390}, {Name: "platform", Err: "remote is gone"}},
 		Coverage: []model.Coverage{
 			{Source: "prod", Complete: true}, {Source: "prod", Kind: "kubernetes/Secret"}, {Source: "edge"}, {Source: "gone"},
+			{Source: "prod", Kind: "kubernetes/Event", Skipped: true},
 		},
-	}, []model.Finding{
+		Rules: []model.RuleRun{{Rule: "kind=Job", Findings: 1}, {Rule: "path=spec.replicas", Fields: 2}, {Rule: "kind=Pod"}},
+	}
+}
+
+func open() []model.Finding {
+	own := declared.LiveSource("infra")
+	findings := []model.Finding{
 		finding("prod", "kubernetes/Deployment.apps", "shop/a", model.Changed, model.High),
 		finding("prod", "kubernetes/Deployment.apps", "shop/b", model.Changed, model.High),
 		finding("prod", "kubernetes/Service", "shop/b", model.Missing, model.Critical),
@@ -80,12 +107,17 @@ func busy(t *testing.T) *Metrics {
 		finding("edge", "kubernetes/Service", "shop/b", model.Unchecked, model.Info),
 		finding("edge", "kubernetes/\xffodd", "shop/b", model.Unchecked, model.Info),
 		finding("gone", "kubernetes/Service", "shop/b", model.Missing, model.Critical),
-		hidden,
-	})
-	m.ConfigReloaded(false)
-	m.StoreSize(1 << 20)
-	c.at = c.at.Add(4 * time.Minute)
-	return m
+		finding(own, "aws_instance", "aws_instance.web", model.Changed, model.Medium),
+		finding("prod", "kubernetes/ConfigMap", "shop/c", model.Changed, model.Low),
+		finding("prod", "kubernetes/ConfigMap", "shop/d", model.Changed, model.Low),
+	}
+	for i := range findings {
+		findings[i].FirstSeen = start().Add(-time.Duration(i) * time.Hour)
+	}
+	findings[0].Flapping = true
+	findings[8].Hidden = "noise"
+	findings[9].Decision = &model.Decision{Kind: model.Accept}
+	return findings
 }
 
 func TestPage(t *testing.T) {
@@ -134,7 +166,7 @@ func TestStale(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, c := frozen(t)
-			m.Configure([]Source{{"prod", 5 * time.Minute}}, nil)
+			m.Configure([]Source{{"prod", 5 * time.Minute}}, nil, nil)
 			if tt.success >= 0 {
 				c.at = start().Add(tt.success)
 				m.SourceScanned("prod", time.Second, nil)
@@ -151,7 +183,7 @@ func TestStale(t *testing.T) {
 func TestLastRunOfTheStoreFillsThePage(t *testing.T) {
 	t.Parallel()
 	m, _ := frozen(t)
-	m.Configure([]Source{{"prod", 5 * time.Minute}}, []string{"shop"})
+	m.Configure([]Source{{"prod", 5 * time.Minute}}, []string{"shop"}, nil)
 	m.ObserveRun(model.Run{Sources: []model.SourceRun{{Name: "prod", Resources: 7, Taken: start().Add(-time.Hour)}}}, nil)
 	got := page(t, m)
 	for _, line := range []string{
@@ -169,7 +201,7 @@ func TestLastRunOfTheStoreFillsThePage(t *testing.T) {
 func TestFailedScanKeepsTheCountAndShowsUnchecked(t *testing.T) {
 	t.Parallel()
 	m, _ := frozen(t)
-	m.Configure([]Source{{"prod", 5 * time.Minute}}, nil)
+	m.Configure([]Source{{"prod", 5 * time.Minute}}, nil, nil)
 	m.ObserveRun(model.Run{Sources: []model.SourceRun{{Name: "prod", Resources: 7}}}, nil)
 	m.ObserveRun(model.Run{Sources: []model.SourceRun{{Name: "prod", Err: "refused"}}},
 		[]model.Finding{finding("prod", "kubernetes/Service", "shop/web", model.Unchecked, model.Info)})
@@ -184,11 +216,14 @@ func TestFailedScanKeepsTheCountAndShowsUnchecked(t *testing.T) {
 func TestReloadRemovesSeries(t *testing.T) {
 	t.Parallel()
 	m := busy(t)
-	m.Configure([]Source{{"prod", 5 * time.Minute}}, []string{"platform"})
+	m.Configure([]Source{{"prod", 5 * time.Minute}}, []string{"platform"}, []string{"slack"})
 	m.SourceScanned("edge", time.Second, nil) // one that was under way
 	m.DeclarationLoaded("shop", nil)
+	m.Delivered("oncall", nil)
+	m.ReceiversStatus([]model.ReceiverStatus{{Name: "oncall", Queued: 1}})
+	m.ObserveRun(run(), open())
 	got := page(t, m)
-	for _, name := range []string{"edge", "new", "shop"} {
+	for _, name := range []string{"edge", "new", "shop", "plan:infra", "infra", "oncall", "mirror"} {
 		if strings.Contains(got, `"`+name+`"`) {
 			t.Errorf("page still shows %s:\n%s", name, got)
 		}
@@ -216,7 +251,7 @@ func TestReloadIsShown(t *testing.T) {
 func TestFindingSeriesAreBounded(t *testing.T) {
 	t.Parallel()
 	m, _ := frozen(t)
-	m.Configure([]Source{{"prod", time.Minute}}, nil)
+	m.Configure([]Source{{"prod", time.Minute}}, nil, nil)
 	var open []model.Finding
 	for i := range 2 * MaxFindingSeries {
 		severity := model.Low
@@ -238,6 +273,147 @@ func TestFindingSeriesAreBounded(t *testing.T) {
 	}
 }
 
+func TestDecisionsAreShownWithoutARun(t *testing.T) {
+	t.Parallel()
+	m := busy(t)
+	decided := open()[:1]
+	decided[0].Decision = &model.Decision{Kind: model.Accept}
+	m.ObserveFindings(decided)
+	got := page(t, m)
+	for _, line := range []string{
+		`driftd_findings_accepted{source="prod"} 1`, `driftd_findings_hidden{source="prod"} 0`,
+		`driftd_findings_flapping{source="prod"} 0`, `driftd_unchecked_resources{source="edge"} 0`,
+		`driftd_ignore_rules{state="dead"} 1`, `driftd_resources{source="prod"} 412`,
+	} {
+		if !has(got, line) {
+			t.Errorf("page lacks %s:\n%s", line, got)
+		}
+	}
+	for _, name := range []string{"driftd_findings{", "driftd_finding_oldest_timestamp_seconds{"} {
+		if strings.Contains(got, "\n"+name) {
+			t.Errorf("page still has %s:\n%s", name, got)
+		}
+	}
+}
+
+func TestWhatIsSeenButMutedCounts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []model.DecisionKind{model.Snooze, model.Acknowledge} {
+		m := busy(t)
+		seen := open()[:1]
+		seen[0].Decision = &model.Decision{Kind: kind}
+		m.ObserveFindings(seen)
+		if got := page(t, m); !has(got, `driftd_finding_oldest_timestamp_seconds{severity="high",source="prod"} 1.7723664e+09`) ||
+			!has(got, `driftd_findings{kind="kubernetes/Deployment.apps",severity="high",source="prod",verdict="changed"} 1`) {
+			t.Errorf("%s hides a finding:\n%s", kind, got)
+		}
+	}
+}
+
+func TestReceiverRecovers(t *testing.T) {
+	t.Parallel()
+	m := busy(t)
+	m.ReceiversStatus([]model.ReceiverStatus{{Name: "slack"}, {Name: "oncall"}, {Name: "mirror"}})
+	m.Delivered("slack", nil)
+	got := page(t, m)
+	for _, line := range []string{
+		`driftd_receiver_stopped{receiver="slack"} 0`, `driftd_notification_queue_length{receiver="slack"} 0`,
+		`driftd_notification_queue_length{receiver="mirror"} 0`,
+		`driftd_notifications_total{receiver="slack",result="delivered"} 1`,
+		`driftd_notifications_total{receiver="slack",result="error"} 1`,
+	} {
+		if !has(got, line) {
+			t.Errorf("page lacks %s:\n%s", line, got)
+		}
+	}
+	if strings.Contains(got, "\ndriftd_notification_oldest_timestamp_seconds{") {
+		t.Errorf("page shows the oldest message of an empty queue:\n%s", got)
+	}
+}
+
+// TestLint has Prometheus' own parser and linter judge the page.
+func TestLint(t *testing.T) {
+	t.Parallel()
+	problems, err := promlint.New(strings.NewReader(page(t, busy(t)))).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestKindLabel(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ reason, kind, want string }{
+		"usual":   {reason: "it stays as it is", kind: "kubernetes/Service", want: "kubernetes/Service"},
+		"longest": {reason: "the bound itself fits", kind: strings.Repeat("x", MaxKindLength), want: strings.Repeat("x", MaxKindLength)},
+		"longer":  {reason: "dots say that it was cut", kind: strings.Repeat("x", 10_000), want: strings.Repeat("x", MaxKindLength-3) + "…"},
+		"runes":   {reason: "no rune is cut in two", kind: strings.Repeat("é", 10_000), want: strings.Repeat("é", (MaxKindLength-4)/2) + "…"},
+		"invalid": {reason: "labels are valid UTF-8", kind: "a\xff\xfeb", want: "a\uFFFDb"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := kindLabel(tt.kind); got != tt.want {
+				t.Errorf("%s: kindLabel = %q, want %q", tt.reason, got, tt.want)
+			}
+		})
+	}
+}
+
+// flood is 10,000 findings of 3,000 kinds, some of them with long names, in 20
+// sources.
+func flood(t testing.TB) *Metrics {
+	t.Helper()
+	c := &clock{start()}
+	m := newBare(Build{Version: "1.2.3"}, c.now)
+	var sources []Source
+	for i := range 20 {
+		sources = append(sources, Source{fmt.Sprintf("source%02d", i), time.Minute})
+	}
+	m.Configure(sources, nil, nil)
+	findings := make([]model.Finding, 0, 10_000)
+	for i := range cap(findings) {
+		kind := fmt.Sprintf("crd/%s%04d", strings.Repeat("long", i%3*1000), i%3000)
+		f := finding(sources[i%20].Name, kind, strconv.Itoa(i), model.Verdicts()[i%11], model.Severities()[i%5])
+		f.FirstSeen = start()
+		findings = append(findings, f)
+	}
+	r := model.Run{}
+	for _, s := range sources {
+		r.Sources = append(r.Sources, model.SourceRun{Name: s.Name, Taken: start()})
+	}
+	m.ObserveRun(r, findings)
+	return m
+}
+
+func TestPageIsBounded(t *testing.T) {
+	t.Parallel()
+	got := page(t, flood(t))
+	// The folded ones still differ in source, verdict and severity.
+	most := MaxFindingSeries + 20*len(model.Verdicts())*len(model.Severities())
+	if n := strings.Count(got, "\ndriftd_findings{"); n < MaxFindingSeries || n > most {
+		t.Errorf("page has %d series of findings, want %d to %d", n, MaxFindingSeries, most)
+	}
+	if n := len(got); n > 256<<10 {
+		t.Errorf("page has %d bytes, want at most %d", n, 256<<10)
+	}
+	if !strings.Contains(got, `kind="other"`) {
+		t.Errorf("page folds nothing")
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	m := flood(b)
+	handler := m.Handler()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+		b.ReportMetric(float64(w.Body.Len()), "bytes/page")
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	m := busy(t)
@@ -246,8 +422,10 @@ func TestManyAtOnce(t *testing.T) {
 		group.Go(func() {
 			for range 20 {
 				m.SourceScanned("prod", time.Second, nil)
-				m.Configure([]Source{{"prod", time.Minute}}, nil)
+				m.Configure([]Source{{"prod", time.Minute}}, nil, nil)
 				m.ObserveRun(model.Run{}, []model.Finding{finding("prod", "k/K", "x", model.Changed, model.Low)})
+				m.Delivered("slack", nil)
+				m.ReceiversStatus([]model.ReceiverStatus{{Name: "slack"}})
 			}
 		})
 		group.Go(func() { page(t, m) })

@@ -3,7 +3,6 @@ package metrics
 import (
 	"cmp"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,23 +11,30 @@ import (
 
 // state is the newest that is known.
 type state struct {
+	// sources are those that are configured, and the live sides of plans.
 	sources      map[string]*source
 	declarations map[string]*declaration
+	receivers    map[string]*receiver
 	findings     map[series]int
+	// rules counts the ignore rules by state; nil before the first run.
+	rules        map[string]int
 	reloadFailed bool
 	reloaded     time.Time
-	storeBytes   int64
+	// storeBytes is 0 before it was measured.
+	storeBytes int64
 }
 
 type source struct {
+	// every is 0 for the live side of a plan: its declaration has the schedule.
 	every time.Duration
 	// since is when it was first configured.
 	since       time.Time
 	lastSuccess time.Time
 	// judged tells that a run spoke of it, read that one could read it.
 	judged, read         bool
-	resources, unchecked int
+	resources            int
 	complete, incomplete int
+	tally                tally
 }
 
 type declaration struct {
@@ -37,38 +43,75 @@ type declaration struct {
 	claims      int
 }
 
-// series are the labels of driftd_findings.
-type series struct {
-	source, kind string
-	verdict      model.Verdict
-	severity     model.Severity
+type receiver struct {
+	// told tells that status was given once.
+	told   bool
+	status model.ReceiverStatus
 }
+
+// names of sources, declarations and receivers.
+type names struct{ sources, declarations, receivers []string }
 
 func newState() state {
-	return state{sources: map[string]*source{}, declarations: map[string]*declaration{}, findings: map[series]int{}}
+	return state{sources: map[string]*source{}, declarations: map[string]*declaration{}, receivers: map[string]*receiver{},
+		findings: map[series]int{}}
 }
 
-// configure returns the names of the sources that are no more.
-func (s *state) configure(sources []Source, declarations []string, now time.Time) (gone []string) {
-	kept := map[string]*source{}
+// configure keeps what is known of those that are configured, and returns the
+// names of those that are no more.
+func (s *state) configure(sources []Source, declarations, receivers []string, now time.Time) (gone names) {
+	s.declarations, gone.declarations = renew(s.declarations, declarations)
+	s.receivers, gone.receivers = renew(s.receivers, receivers)
+	var kept []string
 	for _, c := range sources {
-		kept[c.Name] = cmp.Or(s.sources[c.Name], &source{since: now})
-		kept[c.Name].every = c.Every
+		kept = append(kept, c.Name)
 	}
 	for name := range s.sources {
+		if s.ofPlan(name) {
+			kept = append(kept, name)
+		}
+	}
+	s.sources, gone.sources = renew(s.sources, kept)
+	for _, c := range sources {
+		src := s.sources[c.Name]
+		src.every = c.Every
+		if src.since.IsZero() {
+			src.since = now
+		}
+	}
+	maps.DeleteFunc(s.findings, func(f series, _ int) bool { return s.sources[f.source] == nil })
+	return gone
+}
+
+// renew returns the things of these names, the known ones as they were, and the
+// names of those that are left out.
+func renew[T any](known map[string]*T, list []string) (kept map[string]*T, gone []string) {
+	kept = make(map[string]*T, len(list))
+	for _, name := range list {
+		kept[name] = cmp.Or(known[name], new(T))
+	}
+	for name := range known {
 		if kept[name] == nil {
 			gone = append(gone, name)
 		}
 	}
-	s.sources = kept
-	maps.DeleteFunc(s.findings, func(f series, _ int) bool { return kept[f.source] == nil })
+	return kept, gone
+}
 
-	loaders := map[string]*declaration{}
-	for _, name := range declarations {
-		loaders[name] = cmp.Or(s.declarations[name], &declaration{})
+// ofPlan tells whether a source is the live side that a declaration's own
+// engine sees, by the name that package declared gives it.
+func (s *state) ofPlan(source string) bool {
+	declaration, ok := strings.CutPrefix(source, "plan:")
+	return ok && s.declarations[declaration] != nil
+}
+
+// source returns a source of the configuration, or the live side of one of its
+// plans; nil for another.
+func (s *state) source(name string) *source {
+	if s.sources[name] == nil && s.ofPlan(name) {
+		s.sources[name] = &source{}
 	}
-	s.declarations = loaders
-	return gone
+	return s.sources[name]
 }
 
 func (s *source) succeeded(at time.Time) {
@@ -88,9 +131,9 @@ func (s *source) stale(now time.Time) bool {
 
 // observe takes in a run. What a source could not read this time keeps its
 // last count.
-func (s *state) observe(run model.Run, open []model.Finding) {
+func (s *state) observe(run model.Run) {
 	for _, r := range run.Sources {
-		src := s.sources[r.Name]
+		src := s.source(r.Name)
 		if src == nil {
 			continue
 		}
@@ -105,7 +148,14 @@ func (s *state) observe(run model.Run, open []model.Finding) {
 		}
 	}
 	s.countCoverage(run.Coverage)
-	s.countFindings(open)
+	s.rules = map[string]int{"active": 0, "dead": 0}
+	for i := range run.Rules {
+		if run.Rules[i].Dead() {
+			s.rules["dead"]++
+		} else {
+			s.rules["active"]++
+		}
+	}
 }
 
 func (s *state) countCoverage(coverage []model.Coverage) {
@@ -113,7 +163,7 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 		src.complete, src.incomplete = 0, 0
 	}
 	for _, c := range coverage {
-		switch src := s.sources[c.Source]; {
+		switch src := s.source(c.Source); {
 		case src == nil:
 		case c.Skipped:
 		case c.Complete:
@@ -122,48 +172,4 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 			src.incomplete++
 		}
 	}
-}
-
-// countFindings counts what is shown: a finding that a rule hides is nobody's
-// alarm.
-func (s *state) countFindings(open []model.Finding) {
-	counts, unchecked := map[series]int{}, map[model.Key]bool{}
-	for _, f := range open {
-		if s.sources[f.Source] == nil || !f.Shown() {
-			continue
-		}
-		counts[series{f.Source, strings.ToValidUTF8(f.Kind, "\uFFFD"), f.Verdict, f.Severity}]++
-		if f.Verdict == model.Unchecked {
-			unchecked[f.Key] = true
-		}
-	}
-	s.findings = fold(counts, MaxFindingSeries)
-	for _, src := range s.sources {
-		src.unchecked = 0
-	}
-	for key := range unchecked {
-		s.sources[key.Source].unchecked++
-	}
-}
-
-// fold keeps the worst limit of the series and adds the others up under
-// OtherKind.
-func fold(counts map[series]int, limit int) map[series]int {
-	if len(counts) <= limit {
-		return counts
-	}
-	folded := map[series]int{}
-	for i, f := range slices.SortedFunc(maps.Keys(counts), worstFirst) {
-		n := counts[f]
-		if i >= limit {
-			f.kind = OtherKind
-		}
-		folded[f] += n
-	}
-	return folded
-}
-
-func worstFirst(a, b series) int {
-	return cmp.Or(cmp.Compare(a.severity.Rank(), b.severity.Rank()), cmp.Compare(a.source, b.source),
-		cmp.Compare(a.kind, b.kind), cmp.Compare(a.verdict, b.verdict))
 }

@@ -1,6 +1,7 @@
 // Package e2e drives the built driftd against real parts: an API server with
-// the real kubectl, OpenTofu and, where it is installed, Terraform. Its tests
-// carry the build tag e2e; `make e2e` builds what they need and runs them.
+// the real kubectl, OpenTofu, Prometheus and, where it is installed, Terraform.
+// Its tests carry the build tag e2e; `make e2e` builds what they need and runs
+// them.
 //
 // The scripts under testdata/scan and testdata/broken are read like this:
 // `apply` is kubectl apply, client-side in one run of the script and

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -79,10 +78,6 @@ func TestServeAnswers(t *testing.T) {
 // TestMetrics has promtool judge the page of a daemon that found something.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	promtool := os.Getenv("PROMTOOL")
-	if promtool == "" {
-		promtool = "promtool"
-	}
 	d := install(t, cluster, "").serve()
 	d.kubectl("delete", "configmap/app")
 	d.awaitFindings("missing ConfigMap $NS/app by unknown\n")
@@ -90,7 +85,7 @@ func TestMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lint := exec.Command(promtool, "check", "metrics")
+	lint := exec.Command(prometheusProgram("promtool"), "check", "metrics")
 	lint.Stdin = strings.NewReader(page)
 	if out, err := lint.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("promtool check metrics: %v: %s", err, out)
