@@ -159,8 +159,11 @@ func (a applier) applyAll(ctx context.Context, objects []object) error {
 	return context.Cause(ctx)
 }
 
-func (a applier) apply(ctx context.Context, o object) error {
-	url := a.url + o.path + "?fieldManager=kubectl&force=true"
+func (a applier) apply(ctx context.Context, o object) error { return a.applyAs(ctx, o, "kubectl") }
+
+// applyAs applies an object in the name of a field manager.
+func (a applier) applyAs(ctx context.Context, o object, manager string) error {
+	url := a.url + o.path + "?fieldManager=" + manager + "&force=true"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPatch, url, bytes.NewReader([]byte(o.manifest)))
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", o.path, err)
