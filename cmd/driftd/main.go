@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
 	"github.com/driftd/driftd/internal/cli"
 )
