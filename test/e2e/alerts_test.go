@@ -1,0 +1,334 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack/slacktest"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	hookSecret   = "whsec_c2VjcmV0LW9mLXRoZS1lbmQtdG8tZW5kLXRlc3Q="
+	pushSecret   = "push-secret"
+	alertsConfig = dumpConfig + `
+notify:
+  receivers:
+    - {name: hook, type: webhook, rate: {messages: 0}, settings: {url: "$HOOK", secret_file: hook-secret}}
+    - {name: slack, type: slack, rate: {messages: 0}, settings: {token_file: token, channel: C0TEST, api_url: "$SLACK", pace: 0s}}
+triggers:
+  - {name: push, type: github, secret_file: push-secret, min_interval: 0s}
+`
+)
+
+// A listener is whom a daemon tells: a webhook that knows ids, and a Slack.
+type listener struct {
+	t     *testing.T
+	hook  *httptest.Server
+	slack *slacktest.Server
+
+	mu    sync.Mutex
+	seen  map[string]string
+	said  map[string][]model.News
+	posts []post
+	edits int
+	// down makes both refuse for a while.
+	down bool
+}
+
+// A post is one message in Slack.
+type post struct {
+	TS       string          `json:"ts"`
+	Thread   string          `json:"thread_ts,omitempty"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+func listen(t *testing.T) *listener {
+	t.Helper()
+	l := &listener{t: t, seen: map[string]string{}, said: map[string][]model.News{}}
+	l.hook = httptest.NewServer(http.HandlerFunc(l.event))
+	t.Cleanup(l.hook.Close)
+	l.slack = slacktest.NewTestServer(func(c slacktest.Customize) {
+		c.Handle("/chat.postMessage", l.post)
+		c.Handle("/chat.update", l.edit)
+		c.Handle("/conversations.history", l.history)
+		c.Handle("/conversations.replies", l.history)
+	})
+	l.slack.Start()
+	t.Cleanup(l.slack.Stop)
+	return l
+}
+
+// event takes a CloudEvent, as a receiver that remembers ids does.
+func (l *listener) event(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var event struct {
+		ID   string        `json:"id"`
+		Data model.Message `json:"data"`
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &event)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err != nil || !signed(r.Header, body):
+		l.t.Errorf("a broken event: %v: %s", err, body)
+	case l.down:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case l.seen[event.ID] != "" && l.seen[event.ID] != string(body):
+		l.t.Errorf("another event under the id %s:\n%s\n%s", event.ID, l.seen[event.ID], body)
+	case l.seen[event.ID] == "":
+		l.seen[event.ID] = string(body)
+		for _, it := range event.Data.News {
+			l.said[it.Finding.Name] = append(l.said[it.Finding.Name], it.News)
+		}
+	}
+}
+
+// signed checks a signature of standardwebhooks.com.
+func signed(header http.Header, body []byte) bool {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(hookSecret, "whsec_"))
+	if err != nil {
+		return false
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", header.Get("webhook-id"), header.Get("webhook-timestamp"), body)
+	return strings.Contains(header.Get("webhook-signature"), "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+}
+
+func (l *listener) post(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.down {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	p := post{TS: fmt.Sprintf("1700000000.%06d", len(l.posts)+1), Thread: r.FormValue("thread_ts"), Metadata: json.RawMessage(r.FormValue("metadata"))}
+	l.posts = append(l.posts, p)
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"ok": true, "channel": "C0TEST", "ts": %q}`, p.TS)
+}
+
+func (l *listener) edit(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.edits++
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"ok": true, "channel": "C0TEST", "ts": %q, "text": ""}`, r.FormValue("ts"))
+}
+
+func (l *listener) history(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	thread, found := r.FormValue("ts"), []post{}
+	for _, p := range l.posts {
+		if p.Thread == thread || p.TS == thread {
+			found = append(found, p)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	answer, err := json.Marshal(map[string]any{"ok": true, "messages": found})
+	if err != nil {
+		l.t.Error(err)
+	}
+	_, _ = w.Write(answer)
+}
+
+// told returns what was said of a resource.
+func (l *listener) told(name string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	words := make([]string, 0, len(l.said[name]))
+	for _, n := range l.said[name] {
+		words = append(words, string(n))
+	}
+	return strings.Join(words, ", ")
+}
+
+// posted tells how often each message was posted to Slack.
+func (l *listener) posted() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	count := map[string]int{}
+	for _, p := range l.posts {
+		count[string(p.Metadata)]++
+	}
+	return count
+}
+
+func (l *listener) set(down bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down = down
+}
+
+// installAlerts makes an installation that tells a listener.
+func installAlerts(t *testing.T) (*installation, *listener) {
+	t.Helper()
+	l := listen(t)
+	i := installDump(t, strings.NewReplacer("$HOOK", l.hook.URL, "$SLACK", l.slack.GetAPIURL()).Replace(alertsConfig))
+	i.write("hook-secret", hookSecret)
+	i.write("push-secret", pushSecret)
+	i.write("token", "xoxb-test")
+	return i, l
+}
+
+// awaits waits until exactly this was said of a resource.
+func (l *listener) awaits(i *installation, name, want string) {
+	i.t.Helper()
+	i.eventually(startTimeout, "what is said of "+name, func() error {
+		if got := l.told(name); got != want {
+			return fmt.Errorf("it is %q, want %q", got, want)
+		}
+		return nil
+	})
+}
+
+// TestAlertsSurviveKills kills a daemon at many moments while things come and
+// go. In the end everything was said once, and Slack holds no message twice.
+func TestAlertsSurviveKills(t *testing.T) {
+	t.Parallel()
+	i, l := installAlerts(t)
+	const kills = 24
+	for n := range kills {
+		d := i.start()
+		if n%2 == 0 {
+			i.lives("other")
+		} else {
+			i.lives("app", "other")
+		}
+		// Later each time, from before the start to after the delivery.
+		timer := time.NewTimer(time.Duration(n) * 25 * time.Millisecond)
+		<-timer.C
+		d.signal(syscall.SIGKILL)
+		<-d.done
+	}
+	i.lives("other")
+	i.serve()
+	i.ends(2, "scan")
+	i.eventually(startTimeout, "the last word", func() error {
+		if told := l.told("app"); !strings.HasSuffix(told, string(model.Appeared)) && !strings.HasSuffix(told, string(model.Again)) &&
+			!strings.HasSuffix(told, string(model.StartsToFlap)) {
+			return fmt.Errorf("of app was said: %q", told)
+		}
+		if stdout, _, _ := i.driftd("status", "-o", "json"); strings.Contains(stdout, `"queued": 0`) && !strings.Contains(stdout, `"oldest"`) {
+			return nil
+		}
+		return fmt.Errorf("something waits")
+	})
+	open := false
+	for n, word := range strings.Split(l.told("app"), ", ") {
+		comes := word == string(model.Appeared) || word == string(model.Again)
+		if flaps := word == string(model.StartsToFlap); !flaps && comes == open {
+			t.Errorf("word %d is %q although it was open = %t: %s", n, word, open, l.told("app"))
+		}
+		open = word != string(model.Over)
+	}
+	for key, count := range l.posted() {
+		if count != 1 {
+			t.Errorf("Slack has %d messages %s", count, key)
+		}
+	}
+}
+
+// TestAlertsAfterAnOutage: what came while nobody listened is said once, in
+// order, and a reload in the middle changes nothing.
+func TestAlertsAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	i, l := installAlerts(t)
+	d := i.serve()
+	l.set(true)
+	i.lives("other")
+	i.ends(2, "scan")
+	d.signal(syscall.SIGHUP)
+	d.awaitMetric("driftd_config_last_reload_successful 1")
+	i.lives("app", "other")
+	i.ends(0, "scan")
+	i.lives("app")
+	i.ends(2, "scan")
+	if stdout, _, code := i.driftd("status"); code != 0 || !strings.Contains(stdout, "503") {
+		t.Errorf("status does not say what fails: exit code %d: %s", code, stdout)
+	}
+	l.set(false)
+	l.awaits(i, "app", "new, resolved")
+	l.awaits(i, "other", "new")
+}
+
+// TestDecisions accepts from the command line beside a daemon, which tells.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	i, l := installAlerts(t)
+	d := i.serve()
+	i.lives("other")
+	i.ends(2, "scan")
+	l.awaits(i, "app", "new")
+	r, err := d.report()
+	if err != nil || len(r.Findings) != 1 {
+		t.Fatalf("%d findings, error %v", len(r.Findings), err)
+	}
+	i.ends(0, "accept", r.Findings[0].ID, "--reason", "on its way out", "--owner", "shop", "--until", "30d")
+	l.awaits(i, "app", "new, accepted")
+	d.awaitMetric(`driftd_findings_accepted{source="test"} 1`)
+	i.ends(0, "report")
+	stdout, _, _ := i.driftd("decisions", "-o", "json")
+	var list struct {
+		Decisions []model.Decision `json:"decisions"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || len(list.Decisions) != 1 {
+		t.Fatalf("decisions: %v: %s", err, stdout)
+	}
+	i.ends(0, "decisions", "revoke", list.Decisions[0].ID)
+	l.awaits(i, "app", "new, accepted, returned")
+}
+
+// TestTrigger lets a push make a scan, signed as GitHub signs it.
+func TestTrigger(t *testing.T) {
+	t.Parallel()
+	i, l := installAlerts(t)
+	i.serve()
+	i.lives("other")
+	body := `{"ref": "refs/heads/main"}`
+	mac := hmac.New(sha256.New, []byte(pushSecret))
+	mac.Write([]byte(body))
+	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
+	for _, step := range []struct {
+		reason, name, signature string
+		want                    int
+	}{
+		{"somebody else signed it", "push", "sha256=" + strings.Repeat("0", 64), http.StatusUnauthorized},
+		{"nobody signed it", "push", "", http.StatusUnauthorized},
+		{"there is no such trigger", "pull", signature, http.StatusNotFound},
+		{"it is signed", "push", signature, http.StatusAccepted},
+		{"it was accepted before", "push", signature, http.StatusConflict},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+i.address+"/hooks/"+step.name, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Hub-Signature-256", step.signature)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != step.want {
+			t.Errorf("%s: %s, want %d", step.reason, resp.Status, step.want)
+		}
+	}
+	l.awaits(i, "app", "new")
+}
