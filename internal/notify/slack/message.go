@@ -73,7 +73,7 @@ func rootMessage(m model.Message, buttons bool) message {
 	}
 	shown.items(items, max(count(m), len(items)), false)
 	shown.notes(m.Notes)
-	if buttons && m.OpenCount > 0 && (m.Kind != model.DigestMessage || len(m.News) > 0) {
+	if buttons && answerable(m) {
 		shown.buttons(m)
 	}
 	return shown.message(m, over)
@@ -100,6 +100,14 @@ func newsMessage(m model.Message) message {
 	}
 	shown.notes(m.Notes)
 	return shown.message(m, false)
+}
+
+// answerable tells whether there is something left to decide: what is open, or
+// only acknowledged or snoozed. A daily digest has no thread to answer in.
+func answerable(m model.Message) bool {
+	return (m.Kind != model.DigestMessage || len(m.News) > 0) && slices.ContainsFunc(m.All, func(it model.Item) bool {
+		return isOpen(it) || it.News == model.WasSeen || it.News == model.WasSnoozed
+	})
 }
 
 // openOnes returns the items that somebody is still to look after.
