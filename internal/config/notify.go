@@ -49,7 +49,7 @@ type Receiver struct {
 	Name string `mapstructure:"name"`
 	Type string `mapstructure:"type"`
 	Rate Rate   `mapstructure:"rate"`
-	// QuietHours are when it is told only of what is as bad as Except says.
+	// QuietHours are when it is told only of the severities that Except lists.
 	QuietHours QuietHours `mapstructure:"quiet_hours"`
 	// Digest is the time of day of a daily summary, "09:00"; "" means none.
 	Digest string `mapstructure:"digest"`

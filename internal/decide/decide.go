@@ -20,7 +20,7 @@ type Request struct {
 	Kind model.DecisionKind
 	// Reason says why; an acceptance wants one. Owner answers for it.
 	Reason, Owner string
-	// By is who asks, Via through what: "command line", "slack".
+	// By is who asks, Via through what: "command line", a receiver's name.
 	By, Via string
 	// Until is when it ends. Zero stands for the kind's default, or, with
 	// Forever, for never.

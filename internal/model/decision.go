@@ -45,7 +45,7 @@ type Decision struct {
 	Changes []Change `json:"changes,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	// Owner is who answers for it, By who decided, At when, Via where: "command
-	// line", "slack", a file's address.
+	// line", a receiver's name, a file's address and line.
 	Owner string    `json:"owner,omitempty"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`

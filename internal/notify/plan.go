@@ -100,9 +100,10 @@ type thread struct {
 	// findings are the members as they are now, by ID.
 	findings map[string]*model.Finding
 	// news is what there is to tell.
-	news  []item
+	news []item
+	// first tells that it begins now.
 	first bool
-	// changed tells that it has to be kept, dropped that it is to be forgotten.
+	// changed tells that it has to be kept.
 	changed bool
 	route   *Route
 }

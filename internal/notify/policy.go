@@ -54,8 +54,8 @@ type Pacing struct {
 	Location *time.Location
 }
 
-// QuietHours are a part of the day during which a receiver is told only of what
-// is as bad as Except says. From and To are after midnight; with To before From
+// QuietHours are a part of the day during which a receiver is told only of the
+// severities that Except lists. From and To are after midnight; with To before From
 // they end on the next day. The zero QuietHours are none.
 type QuietHours struct {
 	From, To time.Duration

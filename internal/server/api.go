@@ -1,5 +1,5 @@
 // Package server answers over HTTP: the API, health and metrics, on a unix
-// socket for the other commands and, for reading only, over TCP. A command
+// socket for the other commands and, for reading and for hooks, over TCP. A command
 // speaks the same API in its own process where no daemon runs.
 //
 // Nothing that it answers shows a secret, not even a digest of one.
@@ -104,7 +104,7 @@ func (a API) Handler() http.Handler {
 	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, mux))
 }
 
-// ReadOnly serves what reads only.
+// ReadOnly serves what reads only, and the hooks.
 func (a API) ReadOnly() http.Handler {
 	mux := a.reading()
 	refuse := func(pattern, hint string) {

@@ -54,7 +54,8 @@ type Query struct {
 	Since    string
 	Verdicts []string
 	Sources  []string
-	// Resolved wants resolved findings too, Hidden those that a rule hides.
+	// Resolved wants resolved findings too, Hidden those that a rule hides or
+	// somebody accepted.
 	Resolved, Hidden bool
 }
 

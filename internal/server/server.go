@@ -29,7 +29,7 @@ const (
 // Options say where the server answers.
 type Options struct {
 	API API
-	// Listen is host:port, for reading only; "" means nowhere.
+	// Listen is host:port, for reading and for hooks; "" means nowhere.
 	Listen string
 	// WebConfigFile turns on TLS and passwords for Listen, see CheckWebConfig.
 	WebConfigFile string
