@@ -21,6 +21,25 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
+	// ended is closed when its configuration is no longer in force.
+	ended chan struct{}
+}
+
+// errReloaded ends what was begun under a configuration that is gone.
+var errReloaded = errors.New("the configuration was read again meanwhile: try once more")
+
+// within returns a context that ends with the generation: a scan must not judge
+// by a configuration that is gone.
+func (g *generation) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-g.ended:
+			cancel(errReloaded)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
@@ -37,7 +56,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg}
+	g := &generation{config: cfg, ended: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		NotFound: func(err error) bool { return errors.Is(err, store.ErrNotFound) },
 		Decide:   func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
@@ -48,8 +67,8 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 
 // run scans and tells until ctx ends.
 func (g *generation) run(ctx context.Context) error {
+	defer close(g.ended)
 	ctx, end := context.WithCancel(ctx)
-	defer end()
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer end()
@@ -78,7 +97,10 @@ func (s *service) adopt(g *generation) {
 
 // read lets triggers ask whichever engine is in force.
 func (s *service) read(ctx context.Context, sources, declarations []string) error {
-	return s.current.Load().engine.Read(ctx, sources, declarations)
+	g := s.current.Load()
+	ctx, cancel := g.within(ctx)
+	defer cancel()
+	return g.engine.Read(ctx, sources, declarations)
 }
 
 // Decide lets the socket ask whichever engine is in force.

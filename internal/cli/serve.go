@@ -112,7 +112,7 @@ func (s *service) generations(ctx context.Context) error {
 		done := make(chan error, 1)
 		g := s.current.Load()
 		go func() { done <- g.run(running) }()
-		err := s.untilReload(ctx, reload, done)
+		next, err := s.untilReload(ctx, reload, done)
 		end()
 		if err == nil {
 			err = <-done
@@ -120,50 +120,58 @@ func (s *service) generations(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if next != nil {
+			s.adopt(next)
+			s.metrics.ConfigReloaded(true)
+			s.log.Info("configuration reloaded", "file", next.config.File)
+			tellSystemd(sd.SdNotifyReady)
+		}
 	}
 	return nil
 }
 
-// untilReload waits for a good new configuration, or the end.
-func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done <-chan error) error {
+// untilReload waits for a good new configuration, or for the end, and then
+// returns nil.
+func (s *service) untilReload(ctx context.Context, reload <-chan os.Signal, done <-chan error) (*generation, error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, nil
 		case err := <-done:
-			return fmt.Errorf("scheduler ended: %w", err)
+			return nil, fmt.Errorf("scheduler ended: %w", err)
 		case <-reload:
-			if s.reload() {
-				return nil
+			if next := s.reload(); next != nil {
+				return next, nil
 			}
 		}
 	}
 }
 
-// reload reads the configuration again and tells whether it is in force.
-func (s *service) reload() bool {
+// reload reads the configuration again; nil means that the old one stays.
+func (s *service) reload() *generation {
 	tellSystemd(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
-	defer tellSystemd(sd.SdNotifyReady)
+	next, err := s.readAgain()
+	if err != nil {
+		s.metrics.ConfigReloaded(false)
+		s.log.Error("reload configuration; the old one stays in force", "err", err)
+		tellSystemd(sd.SdNotifyReady)
+	}
+	return next
+}
+
+func (s *service) readAgain() (*generation, error) {
 	before := s.current.Load().config
 	cfg, _, err := s.openConfigured(s.cmd)
-	if err == nil && cfg.StateDir != before.StateDir {
-		err = errors.New("state_dir cannot change while driftd runs: restart it")
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && cfg.Server != before.Server {
+	if cfg.StateDir != before.StateDir {
+		return nil, errors.New("state_dir cannot change while driftd runs: restart it")
+	}
+	if cfg.Server != before.Server {
 		s.log.Warn("a changed server section counts after a restart")
 	}
-	var next *generation
-	if err == nil {
-		next, err = s.newGeneration(cfg)
-	}
-	s.metrics.ConfigReloaded(err == nil)
-	if err != nil {
-		s.log.Error("reload configuration; the old one stays in force", "err", err)
-		return false
-	}
-	s.adopt(next)
-	s.log.Info("configuration reloaded", "file", cfg.File)
-	return true
+	return s.newGeneration(cfg)
 }
 
 // remember shows what the last scan before the start found, until the first one
@@ -183,7 +191,10 @@ func (s *service) remember() {
 
 // Scan lets the socket ask whichever engine is in force.
 func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
-	found, err := s.current.Load().engine.Scan(ctx, sources)
+	g := s.current.Load()
+	ctx, cancel := g.within(ctx)
+	defer cancel()
+	found, err := g.engine.Scan(ctx, sources)
 	if errors.Is(err, daemon.ErrUnknownSource) {
 		return found, &server.Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "see the sources of the configuration"}
 	}

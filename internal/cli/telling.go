@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -44,7 +45,10 @@ func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Polic
 	policy = &notify.Policy{Receivers: map[string]notify.Pacing{}, UncheckedAfter: cfg.Notify.UncheckedAfter,
 		GroupWindow: cfg.Notify.GroupWindow, URL: cfg.Notify.URL, Routes: routes(cfg.Notify)}
 	for i, o := range opened {
-		if o.Mirror != nil {
+		if r := &cfg.Notify.Receivers[i]; o.Mirror != nil {
+			if r.Digest+r.QuietHours.From != "" {
+				return nil, nil, fmt.Errorf("receiver %s of type %s has no quiet_hours and no digest: it is always shown all that is open, remove them", r.Name, r.Type)
+			}
 			mirrors = append(mirrors, o.Name)
 			continue
 		}

@@ -28,6 +28,20 @@ func (d *document) checkNotify(n *Notify, known known) {
 		d.checkMatch(at+".match", &r.Match, known)
 		d.checkRoute(at, r, names)
 	}
+	d.checkRouted(n)
+}
+
+// checkRouted notes receivers that nothing reaches.
+func (d *document) checkRouted(n *Notify) {
+	if len(n.Routes) == 0 {
+		return
+	}
+	for i := range n.Receivers {
+		name := n.Receivers[i].Name
+		if name != "" && !slices.ContainsFunc(n.Routes, func(r Route) bool { return slices.Contains(r.Receivers, name) }) {
+			d.add(fmt.Sprintf("notify.receivers[%d]", i), "receiver %q is told nothing: no route names it, add it to one or remove it", name)
+		}
+	}
 }
 
 // checkURL checks an address of pages; its text stands in messages.

@@ -49,7 +49,7 @@ type Receiver struct {
 	Name string `mapstructure:"name"`
 	Type string `mapstructure:"type"`
 	Rate Rate   `mapstructure:"rate"`
-	// QuietHours are when it is told only of the severities that Except lists.
+	// QuietHours are when it is told only of what is as bad as Except says.
 	QuietHours QuietHours `mapstructure:"quiet_hours"`
 	// Digest is the time of day of a daily summary, "09:00"; "" means none.
 	Digest string `mapstructure:"digest"`
@@ -72,7 +72,7 @@ type QuietHours struct {
 	To   string `mapstructure:"to"`
 	// Days are those on which it begins: mon, tue …; empty means all.
 	Days []string `mapstructure:"days"`
-	// Except are severities that are told all the same.
+	// Except are severities that are told all the same, with those that are worse.
 	Except []string `mapstructure:"except"`
 }
 

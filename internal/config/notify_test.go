@@ -33,6 +33,7 @@ func TestNotifyProblems(t *testing.T) {
 			reason:  "a typo in a match would tell nobody",
 			content: told + "  routes:\n  - match:\n      source: prdo\n      declaration: [shp, \"s*\"]\n      verdict: [chnged, in-sync]\n      severity: Critical\n      owner: team-sohp\n      kind: [\"\"]\n      resource: 'a\\'\n      lable: {a: b}\n    receivers: [ops]\nowners: [{match: {label: {a.b/c: \"[\"}}, owner: team-shop}]\n",
 			want: []string{
+				`4: receiver "mail" is told nothing: no route names it, add it to one or remove it`,
 				`7: match of an unknown source "prdo": did you mean "prod"?`,
 				`8: match of an unknown declaration "shp": did you mean "shop"?`,
 				`9: unknown verdict "chnged": did you mean "changed"?`,
@@ -49,6 +50,7 @@ func TestNotifyProblems(t *testing.T) {
 			reason:  "a text is a list of one, and nothing else is",
 			content: told + "  routes:\n  - {match: {source: prod}, receivers: [ops]}\n  - {match: prod, receivers: [ops]}\n  - {match: {source: 5, label: [a]}, receivers: [ops]}\n",
 			want: []string{
+				`4: receiver "mail" is told nothing: no route names it, add it to one or remove it`,
 				`7: match: want keys and values, got text`,
 				`8: label: want keys and values, got a list`,
 				`8: source: want a list, got a whole number`,

@@ -37,20 +37,16 @@ func (e *Engine) decide(findings []model.Finding, r decide.Request) ([]model.Dec
 	if err := e.store.Decide(decisions, now); err != nil {
 		return nil, err
 	}
-	return decisions, e.afterDecision()
+	e.announceNow()
+	return decisions, nil
 }
 
-// afterDecision tells of it, and lets the observer see it.
-func (e *Engine) afterDecision() error {
+// announceNow tells of a decision that was kept. Where that fails, the decision
+// stands all the same, and the next tick tells of it.
+func (e *Engine) announceNow() {
 	if err := e.announce(); err != nil {
-		return err
+		e.log.Error("announce", "err", err)
 	}
-	open, err := e.store.OpenFindings()
-	if err != nil {
-		return err
-	}
-	e.observer.ObserveFindings(open)
-	return nil
 }
 
 // Revoke takes the decision back whose ID begins so.
@@ -61,7 +57,8 @@ func (e *Engine) Revoke(_ context.Context, id string) (model.Decision, error) {
 	if err != nil {
 		return d, err
 	}
-	return d, e.afterDecision()
+	e.announceNow()
+	return d, nil
 }
 
 // Answer decides about all findings of a thread that are open and still show
@@ -102,8 +99,8 @@ func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed i
 	for i := range open {
 		told, member := notices.Threads[at].Members[open[i].ID]
 		switch {
-		case !member || told.News == model.Over:
-		case told.Basis != open[i].Basis && len(open[i].Changes) > 0:
+		case !member || told.News == model.Over || !open[i].Shown():
+		case told.Sequence > r.Sequence, told.Basis != open[i].Basis && len(open[i].Changes) > 0:
 			changed++
 		default:
 			findings = append(findings, open[i])
@@ -128,7 +125,10 @@ func answer(r notify.Request, decisions []model.Decision, changed int) string {
 	if r.Reason != "" {
 		said += ": " + r.Reason
 	}
-	if changed > 0 {
+	switch {
+	case changed == 1:
+		said += " (1 changed meanwhile and was left)"
+	case changed > 1:
 		said += fmt.Sprintf(" (%d changed meanwhile and were left)", changed)
 	}
 	return said

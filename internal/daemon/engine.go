@@ -209,6 +209,9 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	}
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
+	if ctx.Err() != nil {
+		return model.Report{}, context.Cause(ctx)
+	}
 	view := e.view(due)
 	judged := judge(view, e.estate.Controller)
 	known, err := e.known(view, started)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,7 +47,8 @@ func (e *Engine) known(v view, now time.Time) (known, error) {
 			k.filed[d.From] = nil
 		}
 	}
-	for name, list := range k.filed {
+	for _, name := range slices.Sorted(maps.Keys(k.filed)) {
+		list := k.filed[name]
 		if had := func(d model.Decision) bool { return d.From == name }; len(list) == 0 && !slices.ContainsFunc(k.decisions, had) {
 			delete(k.filed, name)
 		}

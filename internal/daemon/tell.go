@@ -92,15 +92,18 @@ func (e *Engine) Announce() error {
 // announce is called with evaluating held.
 func (e *Engine) announce() error {
 	now := e.now()
-	settled, err := e.store.Settle(now)
-	if err != nil {
+	if _, err := e.store.Settle(now); err != nil {
 		return fmt.Errorf("settle findings: %w", err)
 	}
 	k, err := e.stored(now)
 	if err != nil {
 		return err
 	}
-	if runs, err := e.store.Runs(1); err == nil && len(runs) > 0 {
+	runs, err := e.store.Runs(1)
+	if err != nil {
+		return fmt.Errorf("read the last run: %w", err)
+	}
+	if len(runs) > 0 {
 		k.rules = runs[0].Rules
 	}
 	planned, err := e.plan(k)
@@ -112,9 +115,7 @@ func (e *Engine) announce() error {
 			return fmt.Errorf("keep what is to be told: %w", err)
 		}
 	}
-	if settled > 0 {
-		e.observer.ObserveFindings(k.findings)
-	}
+	e.observer.ObserveFindings(k.findings)
 	e.post(k.findings, planned)
 	return nil
 }

@@ -221,10 +221,10 @@ func TestAnswer(t *testing.T) {
 	if err != nil || len(notices.Threads) != 1 {
 		t.Fatalf("%d threads, error %v", len(notices.Threads), err)
 	}
-	request := notify.Request{Kind: model.Acknowledge, Receiver: "ops", Thread: notices.Threads[0].ID, By: "alice"}
+	request := notify.Request{Kind: model.Acknowledge, Receiver: "ops", Thread: notices.Threads[0].ID, Sequence: 1, By: "alice"}
 	d.set(1, "3")
 	// The look has changed, and nobody was told yet: the engine has not judged.
-	if _, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: request.Thread, By: "alice"}); err == nil {
+	if _, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: request.Thread, Sequence: 1, By: "alice"}); err == nil {
 		t.Error("an acceptance without reason was taken")
 	}
 	said, err := d.engine.Answer(t.Context(), request)
@@ -235,11 +235,34 @@ func TestAnswer(t *testing.T) {
 	d.cycle(t)
 	d.want(t, "one shows something else meanwhile", "new: returned p/01")
 	for _, wrong := range []notify.Request{{Kind: model.Acknowledge, Receiver: "ops", Thread: "none", By: "a"},
-		{Kind: model.Acknowledge, Receiver: "others", Thread: request.Thread, By: "a"}} {
+		{Kind: model.Acknowledge, Receiver: "others", Thread: request.Thread, Sequence: 1, By: "a"},
+		{Kind: model.Acknowledge, Receiver: "ops", Thread: request.Thread, By: "a"}} {
 		if _, err := d.engine.Answer(t.Context(), wrong); err == nil {
 			t.Errorf("Answer(%+v) was taken", wrong)
 		}
 	}
+}
+
+// TestAnswerToWhatWasSeen presses a button of a message after which something
+// else was planned: who pressed has not seen that.
+func TestAnswerToWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	d := newTold(t, nil)
+	d.set(0, "2")
+	d.set(1, "2")
+	d.cycle(t)
+	notices, err := d.store.Notices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.set(1, "99")
+	d.cycle(t)
+	said, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: notices.Threads[0].ID, Sequence: 1,
+		By: "alice", Reason: "sale", Owner: "shop", Forever: true})
+	if err != nil || said != "alice accepted 1 finding for ever: sale (1 changed meanwhile and was left)" {
+		t.Errorf("Answer() = %q, %v", said, err)
+	}
+	wantVerdicts(t, d.cycle(t), "1 changed")
 }
 
 func TestFlappingOverScans(t *testing.T) {

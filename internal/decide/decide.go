@@ -107,7 +107,7 @@ func (r *Request) check(now time.Time) error {
 	case accepts && r.Owner == "":
 		return &Refusal{"an acceptance wants an owner", "name the person or the team that answers for it"}
 	case len(r.Reason) > maxText || len(r.Owner) > maxText:
-		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d characters", maxText)}
+		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", maxText)}
 	}
 	return r.checkUntil(now)
 }

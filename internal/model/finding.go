@@ -197,7 +197,7 @@ func (f *Finding) Flaps(now time.Time) bool {
 	states := map[string]bool{}
 	recent := 0
 	for _, p := range f.Flips {
-		if now.Sub(p.At) <= FlapWindow {
+		if age := now.Sub(p.At); age >= 0 && age <= FlapWindow {
 			recent++
 			states[p.Basis] = true
 		}

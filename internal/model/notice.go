@@ -63,6 +63,8 @@ type Message struct {
 	// the one that begins it.
 	Thread string `json:"thread"`
 	First  bool   `json:"first"`
+	// Sequence numbers the messages of the thread, from 1.
+	Sequence int `json:"sequence"`
 	// Title says in one line what it is about.
 	Title string `json:"title"`
 	// Severity is that of the worst of News, or else of All.
@@ -105,7 +107,9 @@ type Thread struct {
 
 // Told is what a receiver was last told of a finding.
 type Told struct {
-	News     News     `json:"news"`
+	News News `json:"news"`
+	// Sequence is that of the message that told it.
+	Sequence int      `json:"sequence"`
 	Basis    string   `json:"basis"`
 	Flapping bool     `json:"flapping,omitempty"`
 	Severity Severity `json:"severity"`
@@ -189,7 +193,7 @@ type ReceiverStatus struct {
 	// Error is why the last delivery failed, with what to do; "" when it did
 	// not.
 	Error string `json:"error,omitempty"`
-	// Stopped tells that nothing more is sent until somebody has looked: no
-	// repetition would help.
+	// Stopped tells that nothing more is sent, or that answers are not heard any
+	// more, until somebody has looked: no repetition would help.
 	Stopped bool `json:"stopped,omitempty"`
 }

@@ -34,12 +34,6 @@ func (s *Selector) Fits(f *Finding) bool {
 		oneFits(s.Declarations, f.Declaration) && oneFits(s.Owners, f.Owner)
 }
 
-// Any tells whether the selector fits everything.
-func (s *Selector) Any() bool {
-	return len(s.Sources)+len(s.Kinds)+len(s.Resources)+len(s.Namespaces)+len(s.Declarations)+len(s.Owners)+
-		len(s.Verdicts)+len(s.Severities)+len(s.Labels) == 0
-}
-
 func oneFits(patterns []string, text string) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return Glob(p, text) })
 }

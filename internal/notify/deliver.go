@@ -204,8 +204,8 @@ func (d *Deliverer) Status() ([]model.ReceiverStatus, error) {
 	for _, l := range d.lines {
 		status := model.ReceiverStatus{Name: l.Name, Type: l.Type, Queued: queues[l.Name].Length, Oldest: queues[l.Name].Oldest}
 		status.Delivered, status.Error, status.Stopped = l.out.state()
-		if l.in != nil && status.Error == "" {
-			_, status.Error, _ = l.in.state()
+		if _, problem, stopped := l.in.state(); status.Error == "" {
+			status.Error, status.Stopped = problem, stopped
 		}
 		list = append(list, status)
 	}

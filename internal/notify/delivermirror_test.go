@@ -292,7 +292,7 @@ func TestListener(t *testing.T) {
 				d.Wake()
 				synctest.Wait()
 				same(t, "sent all the same", f.taken(), []string{"1"})
-				same(t, "stopped", status(t, d)[0].Stopped, false)
+				same(t, "stopped", status(t, d)[0].Stopped, name == "permanent")
 				stop()
 				same(t, test.reason, listener.starts, test.starts)
 				same(t, "asked", asked, len(test.starts))

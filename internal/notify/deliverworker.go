@@ -208,8 +208,11 @@ func (w *worker) pause(err error) time.Duration {
 	return min(pause, w.longest)
 }
 
-// state is what people are shown of the worker.
+// state is what people are shown of the worker; nil is never in trouble.
 func (w *worker) state() (delivered time.Time, problem string, stopped bool) {
+	if w == nil {
+		return time.Time{}, "", false
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.delivered, brief(w.err), w.stopped

@@ -70,7 +70,7 @@ func (pl *planner) notes(since time.Time) []string {
 // keepPace notes how much the receiver was told, and whether something is held.
 func (pl *planner) keepPace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool {
-		return pl.now.Sub(at) >= pl.pacing.Per || at.After(pl.now)
+		return pl.now.Sub(at) >= pl.pacing.Per
 	})
 	if pl.pacing.Messages > 0 {
 		for range pl.messages {

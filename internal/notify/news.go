@@ -73,10 +73,10 @@ func muted(f *model.Finding) model.News {
 	return model.WasSeen
 }
 
-// tell notes that the receiver was told.
+// tell notes that the receiver is told by the next message.
 func (t *thread) tell(it item, flapping bool) {
 	f := it.finding
-	t.Members[f.ID] = model.Told{News: it.news, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
+	t.Members[f.ID] = model.Told{News: it.news, Sequence: t.Sequence + 1, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
 		Verdict: f.Verdict, Key: f.Key, Name: f.Name}
 }
 

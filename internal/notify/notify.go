@@ -45,8 +45,10 @@ type Decide func(context.Context, Request) (answer string, err error)
 // A Request is what somebody wants decided about all open findings of a thread.
 type Request struct {
 	Kind model.DecisionKind
-	// Receiver and Thread say where the button was.
+	// Receiver, Thread and Sequence say which message showed the button: what
+	// was told later is not meant.
 	Receiver, Thread string
+	Sequence         int
 	Reason, Owner    string
 	// By is who asks, in words that people know.
 	By string

@@ -116,11 +116,13 @@ type item struct {
 func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
 	pl := &planner{Policy: p, receiver: receiver, pacing: p.Receivers[receiver], in: in, now: in.Now,
 		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}}
+	// A clock that was set back must not silence anybody.
+	pl.pace.Digest = earlier(pl.pace.Digest, in.Now)
+	pl.pace.Sent = slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(in.Now) })
 	slices.SortFunc(known, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
 	for _, k := range known {
 		t := &thread{Thread: k, findings: map[string]*model.Finding{}}
 		t.Members = maps.Clone(k.Members)
-		// A clock that was set back must not silence anybody.
 		t.Said, t.Grew = earlier(t.Said, in.Now), earlier(t.Grew, in.Now)
 		pl.threads[t.ID] = t
 		for id := range t.Members {
@@ -192,7 +194,7 @@ func (pl *planner) gather(quiet bool) []newcomer {
 		}
 		switch news := pl.newsOf(f, t, route != nil); {
 		case news == "":
-		case quiet && !slices.Contains(pl.pacing.Quiet.Except, f.Severity):
+		case quiet && !pl.pacing.Quiet.excepts(f.Severity):
 			pl.held++
 		case t != nil && news != forgotten:
 			t.news = append(t.news, item{news, f})
@@ -225,7 +227,7 @@ func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 		told.News = model.Over
 		t.Members[id], t.changed = told, true
 	case f.Flaps(pl.now) && told.Flapping:
-	case quiet && !slices.Contains(pl.pacing.Quiet.Except, told.Severity):
+	case quiet && !pl.pacing.Quiet.excepts(told.Severity):
 		pl.held++
 	case f.Flaps(pl.now):
 		t.news = append(t.news, item{model.StartsToFlap, f})

@@ -191,6 +191,14 @@ func TestPlan(t *testing.T) {
 			{func(d *desk) { d.later(-365 * 24 * time.Hour).show(finding("b")) }, []string{"new: new b (2/0/0)"}},
 			{func(d *desk) { d.later(24 * time.Hour) }, []string{"reminder:  (2/0/0)"}},
 		}},
+		"clock set back at the rate": {reason: "what was sent in a future that is not any more does not count", set: func(p *Policy) {
+			p.Receivers["ops"] = Pacing{Messages: 1, Per: time.Hour, Digest: 9 * time.Hour}
+			p.Routes[0].Repeat = 0
+		}, steps: []step{
+			{func(d *desk) { d.show(finding("a")) }, []string{"new: new a (1/0/0)"}},
+			{func(d *desk) { d.later(-365 * 24 * time.Hour).show(by(finding("b"), "bob")) }, []string{"new: new b (1/0/0)"}},
+			{func(d *desk) { d.later(24 * time.Hour) }, []string{"digest:  (2/0/0)"}},
+		}},
 		"accepted": {reason: "what is accepted is said once, and is back when that ends", steps: []step{
 			{func(d *desk) { d.show(finding("a"), finding("b")) }, []string{"new: new a, new b (2/0/0)"}},
 			{func(d *desk) { d.show(decided(finding("a"), model.Accept)) }, []string{"decided: accepted a (1/1/0)"}},
@@ -263,7 +271,7 @@ func TestPlan(t *testing.T) {
 			{func(d *desk) { d.queued = nil; d.show(basis(finding("a"), "2")) }, []string{"new: new a (1/0/0)"}},
 		}},
 		"quiet": {reason: "in quiet hours only what is bad enough is told, the rest at their end in one", set: func(p *Policy) {
-			p.Receivers["ops"] = Pacing{Digest: -1, Quiet: QuietHours{From: 8 * time.Hour, To: 9 * time.Hour, Except: []model.Severity{model.Critical}}}
+			p.Receivers["ops"] = Pacing{Digest: -1, Quiet: QuietHours{From: 8 * time.Hour, To: 9 * time.Hour, Except: []model.Severity{model.High}}}
 		}, steps: []step{
 			{func(d *desk) {
 				d.show(by(finding("a"), "alice"), by(finding("b"), "bob"), finding("gone"),

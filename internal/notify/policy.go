@@ -54,14 +54,14 @@ type Pacing struct {
 	Location *time.Location
 }
 
-// QuietHours are a part of the day during which a receiver is told only of the
-// severities that Except lists. From and To are after midnight; with To before From
+// QuietHours are a part of the day during which a receiver is told only of what
+// is as bad as Except says. From and To are after midnight; with To before From
 // they end on the next day. The zero QuietHours are none.
 type QuietHours struct {
 	From, To time.Duration
 	// Days are those on which they begin; empty means all.
 	Days []time.Weekday
-	// Except are severities that are told all the same.
+	// Except are severities that are told all the same, and worse ones too.
 	Except []model.Severity
 }
 
@@ -76,6 +76,11 @@ func (q *QuietHours) hold(at time.Time) bool {
 		return since >= q.From && since < q.To && on(at.Weekday())
 	}
 	return since >= q.From && on(at.Weekday()) || since < q.To && on((at.Weekday()+6)%7)
+}
+
+// excepts tells whether something is bad enough to be told all the same.
+func (q *QuietHours) excepts(s model.Severity) bool {
+	return slices.ContainsFunc(q.Except, func(e model.Severity) bool { return s.Rank() <= e.Rank() })
 }
 
 // sinceMidnight is what a clock on the wall shows.

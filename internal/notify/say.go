@@ -114,7 +114,7 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	t.Sequence++
 	t.Said, t.changed = pl.now, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
-		Thread: t.ID, First: t.first, URL: pl.URL, News: publish(news), NewsCount: len(news), All: publish(all)}
+		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(news), NewsCount: len(news), All: publish(all)}
 	t.first = false
 	for _, it := range all {
 		switch told := t.Members[it.finding.ID]; {

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,24 +44,28 @@ func find(spans []span, value string) (span, bool) {
 	return span{}, false
 }
 
-// A ref says whose thread a button belongs to.
-type ref struct{ receiver, thread string }
+// A ref says to which message a button belongs.
+type ref struct {
+	receiver, thread string
+	sequence         int
+}
 
-func (r ref) String() string { return r.receiver + "/" + r.thread }
+func (r ref) String() string { return r.receiver + "/" + r.thread + "." + strconv.Itoa(r.sequence) }
 
 // readRef reads what String wrote.
 func readRef(text string) (ref, bool) {
-	i := strings.LastIndexByte(text, '/')
-	if i <= 0 || i == len(text)-1 {
+	slash, dot := strings.LastIndexByte(text, '/'), strings.LastIndexByte(text, '.')
+	if slash <= 0 || dot <= slash+1 {
 		return ref{}, false
 	}
-	return ref{text[:i], text[i+1:]}, true
+	sequence, err := strconv.Atoi(text[dot+1:])
+	return ref{text[:slash], text[slash+1 : dot], sequence}, err == nil
 }
 
 // buttons adds what people may do about the open findings of the thread. A
 // thread that does not fit into a button's value has none.
 func (s *sheet) buttons(m model.Message) {
-	value := ref{m.Receiver, m.Thread}.String()
+	value := ref{m.Receiver, m.Thread, m.Sequence}.String()
 	if _, ok := readRef(value); !ok || utf8.RuneCountInString(value)+len("1w:") > maxOption {
 		return
 	}

@@ -152,7 +152,7 @@ func TestButtons(t *testing.T) {
 			}
 			await(t, d.done)
 			w.settled("an answer", func() bool { return len(w.all()) == 2 })
-			test.want.Receiver, test.want.Thread = "ops", "abc123"
+			test.want.Receiver, test.want.Thread, test.want.Sequence = "ops", "abc123", 1
 			if diff := cmp.Diff([]notify.Request{test.want}, d.requests(), within(time.Minute)); diff != "" {
 				t.Errorf("%s: asked (-want +got):\n%s", test.reason, diff)
 			}
@@ -181,7 +181,7 @@ func TestNotDone(t *testing.T) {
 		"another channel": {reason: "a press in another channel is none of ours", user: alice, want: "does not answer for that message",
 			press: func(m *posted) { m.Channel = "C0OTHER00" }},
 		"another receiver": {reason: "nobody has that name", user: alice, want: "does not answer for that message",
-			change: func(_ *workspace, _ *desk, action map[string]any) { action["value"] = "others/abc123" }},
+			change: func(_ *workspace, _ *desk, action map[string]any) { action["value"] = "others/abc123.1" }},
 		"nobody knows": {reason: "Slack does not tell who is in the group", user: "U0MALLORY", want: "could not find out whether you may do that: list members of S0CREW000: missing_scope",
 			change: func(w *workspace, _ *desk, _ map[string]any) { w.fails("usergroups.users.list", says("missing_scope")) }},
 	}
@@ -305,7 +305,7 @@ func TestForm(t *testing.T) {
 			s.send("e2", sent(w.forms[0], "V1", test.because, test.owner, test.until, test.day)) // Slack sends it again
 			w.settled("answers", func() bool { return len(w.all()) == 2 && len(w.whispered()) == 1 })
 			want := test.want
-			want.Kind, want.Receiver, want.Thread, want.Reason, want.Owner, want.By = model.Accept, "ops", "abc123", "a lab", test.owner, "Alice ‹!channel› Doe (U0ALICE00)"
+			want.Kind, want.Receiver, want.Thread, want.Sequence, want.Reason, want.Owner, want.By = model.Accept, "ops", "abc123", 1, "a lab", test.owner, "Alice ‹!channel› Doe (U0ALICE00)"
 			if diff := cmp.Diff([]notify.Request{want}, d.requests(), within(time.Minute)); diff != "" {
 				t.Errorf("%s: asked (-want +got):\n%s", test.reason, diff)
 			}
@@ -474,9 +474,9 @@ func TestPeers(t *testing.T) {
 // not say.
 func FuzzPress(f *testing.F) {
 	for _, payload := range []any{
-		pressed(posted{Channel: channel, TS: "1.2"}, alice, map[string]any{"action_id": "driftd_acknowledge", "value": "ops/abc"}),
-		pressed(posted{Channel: channel, TS: "1.2"}, alice, map[string]any{"action_id": "driftd_snooze", "selected_option": map[string]any{"value": "4h:ops/abc"}}),
-		sent(slack.ModalViewRequest{CallbackID: "driftd_accept_form", PrivateMetadata: `{"ref":"ops/abc"}`}, "V1", "x", "y", "forever", ""),
+		pressed(posted{Channel: channel, TS: "1.2"}, alice, map[string]any{"action_id": "driftd_acknowledge", "value": "ops/abc.1"}),
+		pressed(posted{Channel: channel, TS: "1.2"}, alice, map[string]any{"action_id": "driftd_snooze", "selected_option": map[string]any{"value": "4h:ops/abc.1"}}),
+		sent(slack.ModalViewRequest{CallbackID: "driftd_accept_form", PrivateMetadata: `{"ref":"ops/abc.1"}`}, "V1", "x", "y", "forever", ""),
 	} {
 		raw, err := json.Marshal(payload)
 		if err != nil {

@@ -49,7 +49,7 @@ func changed(id string) model.Finding {
 
 // message makes a message about findings as they stand.
 func message(kind model.MessageKind, items ...model.Item) model.Message {
-	m := model.Message{Key: "abc123.1", Receiver: "ops", Thread: "abc123", Kind: kind, At: at(9), First: true, Severity: model.High,
+	m := model.Message{Key: "abc123.1", Receiver: "ops", Thread: "abc123", Sequence: 1, Kind: kind, At: at(9), First: true, Severity: model.High,
 		Title: "pve: qemu pve/101 changed by root@pam", URL: "https://driftd.example.org/"}
 	for i := range items {
 		it := &items[i]

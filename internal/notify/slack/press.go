@@ -83,7 +83,7 @@ func (r *room) work(ctx context.Context, heard *press) {
 // carryOut has the decision made, and says in the thread what was done.
 func (e *ear) carryOut(ctx context.Context, heard *press) {
 	request := heard.asks
-	request.Receiver, request.Thread = heard.receiver, heard.thread
+	request.Receiver, request.Thread, request.Sequence = heard.receiver, heard.thread, heard.sequence
 	request.By = e.called(ctx, heard.user, heard.name)
 	answer, err := e.decide(ctx, request)
 	if err != nil {
