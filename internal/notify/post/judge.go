@@ -32,9 +32,6 @@ func Judge(code int, header http.Header, now time.Time) error {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return notify.Permanent(fmt.Errorf("%w: check the credentials", err))
-	case http.StatusNotFound:
-		// A proxy says so too while what stands behind it is being replaced.
-		return fmt.Errorf("%w: nothing takes messages there, check the address", err)
 	case http.StatusGone:
 		return notify.Permanent(fmt.Errorf("%w: nothing takes messages there any more, check the address", err))
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
@@ -42,8 +39,8 @@ func Judge(code int, header http.Header, now time.Time) error {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity,
 		http.StatusRequestHeaderFieldsTooLarge:
 		return notify.Refused(err)
-	case http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusLocked, http.StatusTooEarly:
-		return err
+	case http.StatusNotFound, http.StatusRequestTimeout, http.StatusMisdirectedRequest, http.StatusLocked, http.StatusTooEarly:
+		return err // a proxy says 404 too while what stands behind it is being replaced
 	}
 	busy := code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 	switch {
