@@ -98,7 +98,7 @@ until the end, unless they change.`,
 // decide decides, and says what it did.
 func (c *command) decide(cmd *cobra.Command, ids []string, request server.DecisionRequest) error {
 	request.Findings = ids
-	return c.tell(cmd, func(ctx context.Context, client *server.Client) error {
+	return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 		made, err := client.Decide(ctx, request)
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ by removing it there.`,
 		Example: "  driftd decisions revoke 9b1c",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.tell(cmd, func(ctx context.Context, client *server.Client) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
 				d, err := client.Revoke(ctx, args[0])
 				if err != nil {
 					return err

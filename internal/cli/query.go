@@ -28,9 +28,9 @@ func (c *command) ask(cmd *cobra.Command, use func(context.Context, *server.Clie
 	return c.connect(cmd, true, use)
 }
 
-// tell is ask for those who decide something: where no daemon runs, the
+// change is ask for those who decide something: where no daemon runs, the
 // database is opened for writing.
-func (c *command) tell(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
+func (c *command) change(cmd *cobra.Command, use func(context.Context, *server.Client) error) error {
 	return c.connect(cmd, false, use)
 }
 

@@ -175,7 +175,7 @@ func (f *decisions) Load(context.Context) (model.Declaration, error) {
 func TestDecisionsInAFile(t *testing.T) {
 	t.Parallel()
 	file := &decisions{list: []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Via: "acceptances.yaml:3", Owner: "shop", By: "alice",
-		Subject: model.Subjected{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
+		Subject: model.Target{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
 		Changes: []model.Change{{Path: "size", Live: value("2")}}}}}
 	var estate Estate
 	d := newTold(t, func(e *Estate) {
@@ -197,7 +197,7 @@ func TestDecisionsInAFile(t *testing.T) {
 	file.err, file.list = nil, nil
 	wantVerdicts(t, d.cycle(t), "1 changed")
 	d.want(t, "it is no longer in the file", "resolved: resolved file/file", "new: new p/00")
-	file.list = []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Subject: model.Subjected{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
+	file.list = []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Subject: model.Target{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
 		Changes: []model.Change{{Path: "size"}}}}
 	wantVerdicts(t, d.cycle(t), "")
 	estate.Declarations = estate.Declarations[:1]
@@ -243,9 +243,9 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerToWhatWasSeen presses a button of a message after which something
+// TestAnswerToWhatWasAcknowledged presses a button of a message after which something
 // else was planned: who pressed has not seen that.
-func TestAnswerToWhatWasSeen(t *testing.T) {
+func TestAnswerToWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	d := newTold(t, nil)
 	d.set(0, "2")

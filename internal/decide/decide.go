@@ -79,7 +79,7 @@ func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) 
 		}
 		decisions = append(decisions, model.Decision{
 			ID: id, Kind: r.Kind, Finding: f.ID, Basis: f.Basis,
-			Subject: model.Subjected{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict},
+			Subject: model.Target{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict},
 			Reason:  r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: r.end(now),
 		})
 	}

@@ -29,7 +29,7 @@ func TestMake(t *testing.T) {
 	t.Parallel()
 	accept := decide.Request{Kind: model.Accept, Reason: " sale ", Owner: "team-shop", By: "alice", Via: "command line", Until: now().Add(moment.Day)}
 	want := model.Decision{ID: "abababababab", Kind: model.Accept, Finding: "f00d01", Basis: "abc",
-		Subject: model.Subjected{Key: drifted().Key, Declaration: "shop", Verdict: model.Changed},
+		Subject: model.Target{Key: drifted().Key, Declaration: "shop", Verdict: model.Changed},
 		Reason:  "sale", Owner: "team-shop", By: "alice", At: now(), Via: "command line", Until: now().Add(moment.Day)}
 	forever, ack := want, want
 	forever.Until = time.Time{}

@@ -37,7 +37,7 @@ type Decision struct {
 	Finding string `json:"finding"`
 	// Subject names the finding for people, and for decisions that stand in a
 	// file.
-	Subject Subjected `json:"subject"`
+	Subject Target `json:"subject"`
 	// Basis is the Finding.Basis that it holds for; "" where Changes says that.
 	Basis string `json:"basis,omitempty"`
 	// Changes are what the finding must show: their paths, and of their values
@@ -57,9 +57,9 @@ type Decision struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Subjected names what a decision is about; an empty Verdict or Declaration
+// Target names what a decision is about; an empty Verdict or Declaration
 // stands for any.
-type Subjected struct {
+type Target struct {
 	Key
 	Declaration string  `json:"declaration,omitempty"`
 	Verdict     Verdict `json:"verdict,omitempty"`

@@ -22,18 +22,18 @@ type News string
 
 // The news.
 const (
-	Appeared     News = "new"          // nobody was told of it
-	Again        News = "again"        // it was over, and came back
-	Altered      News = "changed"      // it shows something else, or is worse
-	Over         News = "resolved"     // a scan proved that it is over
-	StartsToFlap News = "flapping"     // it goes back and forth: single changes are not told
-	Steady       News = "steady"       // it went back and forth, and stays as it is now
-	WasAccepted  News = "accepted"     // somebody leaves it so
-	WasSnoozed   News = "snoozed"      // somebody wants to hear of it later
-	WasSeen      News = "acknowledged" // somebody is on it
-	WasHidden    News = "ignored"      // a rule hides it now
-	Returned     News = "returned"     // it was accepted, snoozed, acknowledged or ignored, and is not any more
-	Standing     News = "open"         // nothing new
+	Appeared        News = "new"          // nobody was told of it
+	Again           News = "again"        // it was over, and came back
+	Altered         News = "changed"      // it shows something else, or is worse
+	Over            News = "resolved"     // a scan proved that it is over
+	StartsToFlap    News = "flapping"     // it goes back and forth: single changes are not told
+	Steady          News = "steady"       // it went back and forth, and stays as it is now
+	WasAccepted     News = "accepted"     // somebody leaves it so
+	WasSnoozed      News = "snoozed"      // somebody wants to hear of it later
+	WasAcknowledged News = "acknowledged" // somebody is on it
+	WasHidden       News = "ignored"      // a rule hides it now
+	Returned        News = "returned"     // it was accepted, snoozed, acknowledged or ignored, and is not any more
+	Standing        News = "open"         // nothing new
 )
 
 // An Item is one finding in a message. The finding is Public, and short: the
@@ -123,7 +123,7 @@ func (t Told) Open() bool { return t.News != Over && !t.Muted() }
 
 // Muted tells whether the receiver was told that somebody decided about it.
 func (t Told) Muted() bool {
-	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasSeen || t.News == WasHidden
+	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasAcknowledged || t.News == WasHidden
 }
 
 // A Pace is how much a receiver was told lately.

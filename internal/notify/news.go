@@ -70,7 +70,7 @@ func muted(f *model.Finding) model.News {
 	case f.Decision.Kind == model.Snooze:
 		return model.WasSnoozed
 	}
-	return model.WasSeen
+	return model.WasAcknowledged
 }
 
 // tell notes that the receiver is told by the next message.
@@ -83,7 +83,7 @@ func (t *thread) tell(it item, flapping bool) {
 // newsOrder lists the news, the most pressing first.
 func newsOrder() []model.News {
 	return []model.News{model.Appeared, model.Again, model.Returned, model.StartsToFlap, model.Altered, model.Steady,
-		model.Standing, model.WasSeen, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.Over}
+		model.Standing, model.WasAcknowledged, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.Over}
 }
 
 func sortItems(items []item) {

@@ -79,7 +79,7 @@ func accepted() model.Finding {
 		{Reason: "rotates", Change: model.Change{Path: "finalizers[=" + digest + "9]", Live: sealed("9"), Running: sealed("8")}},
 	}
 	f.Flips = []model.Flip{{At: earlier(time.Hour), Basis: "never shown"}}
-	f.Decision = &model.Decision{ID: "dec1de00acc0", Kind: model.Accept, Subject: model.Subjected{Key: f.Key, Verdict: f.Verdict}, Basis: f.Basis,
+	f.Decision = &model.Decision{ID: "dec1de00acc0", Kind: model.Accept, Subject: model.Target{Key: f.Key, Verdict: f.Verdict}, Basis: f.Basis,
 		By: "acceptances.yaml:12", Via: "acceptances.yaml:12", From: "agreed", Owner: "bob", Reason: "the sale\n| forged"}
 	return f
 }
@@ -276,7 +276,7 @@ func decisions() []DecisionEntry {
 	filed, acknowledged := *accepted().Decision, *conflict().Decision
 	ended := acknowledged
 	ended.ID, ended.Until, ended.Kind = "dec1de00e4de", earlier(time.Hour), model.Snooze
-	ended.Subject = model.Subjected{Key: missing().Key, Verdict: model.Missing}
+	ended.Subject = model.Target{Key: missing().Key, Verdict: model.Missing}
 	void := ended
 	void.ID, void.Until, void.By = "dec1de000000", earlier(-time.Hour), "\x1b[31mmallory"
 	return []DecisionEntry{{ended, nil}, {void, nil}, {filed, []string{"acce97ed", "acce97e0"}}, {acknowledged, []string{"c0ff11c7"}}}

@@ -124,7 +124,7 @@ func stand(t *rapid.T, f *model.Finding) {
 	}
 	if rapid.Bool().Draw(t, "decided") {
 		f.Decision = &model.Decision{ID: "d", Kind: rapid.SampledFrom(model.DecisionKinds()).Draw(t, "kind"), Finding: f.ID, Basis: f.Basis,
-			Subject: model.Subjected{Key: f.Key}, Reason: anyText().Draw(t, "why"), By: anyText().Draw(t, "by"), Via: anyText().Draw(t, "via"),
+			Subject: model.Target{Key: f.Key}, Reason: anyText().Draw(t, "why"), By: anyText().Draw(t, "by"), Via: anyText().Draw(t, "via"),
 			At: anyTime().Draw(t, "decided at"), Until: anyTime().Draw(t, "until")}
 	}
 }

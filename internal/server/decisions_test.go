@@ -35,7 +35,7 @@ func deciding(t *testing.T) API {
 	}
 	over := finding("0ver01", "prod", "Role", model.Missing, at, at)
 	over.Basis = "gone"
-	filed := model.Decision{ID: "f11e00", Kind: model.Accept, Subject: model.Subjected{Key: findings[2].Key}, Basis: "basis2", Reason: "sale", Owner: "bob",
+	filed := model.Decision{ID: "f11e00", Kind: model.Accept, Subject: model.Target{Key: findings[2].Key}, Basis: "basis2", Reason: "sale", Owner: "bob",
 		By: "acceptances.yaml:3", Via: "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
 		Changes: []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}}}
 	findings[2].Settle([]model.Decision{filed}, at)
@@ -97,7 +97,7 @@ func TestDecide(t *testing.T) {
 
 func decided(id, finding, kind, basis, by string) DecisionStatus {
 	return DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis,
-		Subject: model.Subjected{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
+		Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
 		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: "command line", Until: now().Add(30 * 24 * time.Hour)}}
 }
 

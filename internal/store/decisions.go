@@ -66,7 +66,7 @@ func (s *Store) Decide(list []model.Decision, now time.Time) error {
 type topic struct {
 	kind    model.DecisionKind
 	finding string
-	subject model.Subjected
+	subject model.Target
 }
 
 func topicOf(d *model.Decision) topic {

@@ -15,7 +15,7 @@ import (
 
 // decision is an acceptance of a finding as finding makes it, made at minute 0.
 func decision(id, about string, edit ...func(*model.Decision)) model.Decision {
-	d := model.Decision{ID: id, Kind: model.Accept, Finding: about, Subject: model.Subjected{Key: key("shop/" + about)}, Basis: "basis",
+	d := model.Decision{ID: id, Kind: model.Accept, Finding: about, Subject: model.Target{Key: key("shop/" + about)}, Basis: "basis",
 		Reason: "so be it", Owner: "team", By: "alice", At: start(), Via: "command line"}
 	for _, e := range edit {
 		e(&d)

@@ -74,12 +74,12 @@ func opened(env declared.Env, config Config) (declared.Loader, error) {
 func wanted(address string, at time.Time) []model.Decision {
 	three, text, null := model.IntOf(3), model.StringOf("3"), model.Value{}
 	return []model.Decision{
-		{ID: "71c5a38f0936", Kind: model.Accept, Subject: model.Subjected{Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"}},
+		{ID: "71c5a38f0936", Kind: model.Accept, Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"}},
 			Changes: []model.Change{{Path: "spec.replicas", Declared: &three, Live: &text}, {Path: "metadata.labels", Live: &null}},
 			Reason:  "the sale", Owner: "team-shop", By: address + ":4", Via: address + ":4", At: at, From: "agreed",
 			Until: time.Date(2026, 12, 24, 23, 59, 59, 999999999, time.UTC)},
 		{ID: "ac08b32059e4", Kind: model.Accept,
-			Subject: model.Subjected{Key: model.Key{Source: "prod", Kind: "kubernetes/Secret", ID: "shop/db"}, Declaration: "shop", Verdict: model.Changed},
+			Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/Secret", ID: "shop/db"}, Declaration: "shop", Verdict: model.Changed},
 			Basis:   "0af1", Reason: "rotated by hand", Owner: "bob", By: "alice", Via: address + ":17", At: at, From: "agreed"},
 	}
 }

@@ -118,7 +118,7 @@ func readEntry(v model.Value) (model.Decision, error) {
 	r := reader{value: v}
 	r.keys("source", "kind", "resource", "declaration", "verdict", "changes", "basis", "reason", "owner", "until", "by")
 	d := model.Decision{Kind: model.Accept,
-		Subject: model.Subjected{
+		Subject: model.Target{
 			Key:         model.Key{Source: r.given("source"), Kind: r.required("kind"), ID: r.required("resource")},
 			Declaration: r.text("declaration"), Verdict: r.verdict("verdict"),
 		},

@@ -106,7 +106,7 @@ func newsMessage(m model.Message) message {
 // only acknowledged or snoozed. A daily digest has no thread to answer in.
 func answerable(m model.Message) bool {
 	return (m.Kind != model.DigestMessage || len(m.News) > 0) && slices.ContainsFunc(m.All, func(it model.Item) bool {
-		return isOpen(it) || it.News == model.WasSeen || it.News == model.WasSnoozed
+		return isOpen(it) || it.News == model.WasAcknowledged || it.News == model.WasSnoozed
 	})
 }
 

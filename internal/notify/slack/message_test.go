@@ -110,16 +110,16 @@ func messages() map[string]struct {
 		many.All = append(many.All, model.Item{News: model.Standing, Finding: changed(fmt.Sprint(200 + i)), Fields: 5})
 	}
 	many.OpenCount, many.Title = 5000, "pve: 5000 findings changed by root@pam"
-	mixed := message(model.NewMessage, item(model.Standing, nobody), item(model.WasSeen, seen), item(model.WasSnoozed, snoozed),
+	mixed := message(model.NewMessage, item(model.Standing, nobody), item(model.WasAcknowledged, seen), item(model.WasSnoozed, snoozed),
 		item(model.WasAccepted, accepted), item(model.WasAccepted, forever),
 		item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over))
 	mixed.Title = "pve: 7 findings changed"
 	news := message(model.ChangedMessage, item(model.Standing, nobody))
 	news.First, news.News = false, []model.Item{item(model.Appeared, nobody), item(model.Again, disputed), item(model.Altered, changed("101")),
 		item(model.StartsToFlap, flapping), item(model.Steady, changed("111")), item(model.Returned, changed("112")),
-		item(model.WasSeen, seen), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over)}
+		item(model.WasAcknowledged, seen), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over)}
 	news.NewsCount = 12
-	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasSeen, seen))
+	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasAcknowledged, seen))
 	reminder.First = false
 	resolved := message(model.ResolvedMessage, item(model.Over, over))
 	resolved.First, resolved.News, resolved.NewsCount, resolved.Title = false, resolved.All, 1, "pve: qemu pve/101 resolved"
@@ -141,7 +141,7 @@ func messages() map[string]struct {
 		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
 		"many":         {many, false, true},
 		"mixed":        {mixed, false, true},
-		"acknowledged": {message(model.NewMessage, item(model.WasSeen, seen)), false, true},
+		"acknowledged": {message(model.NewMessage, item(model.WasAcknowledged, seen)), false, true},
 		"over":         {message(model.NewMessage, item(model.Over, over)), false, true},
 		"digest":       {digest, false, true},
 		"digest-quiet": {quiet, false, true},

@@ -187,7 +187,7 @@ func TestSaidHere(t *testing.T) {
 		to := mustOpen(t, w.settings(nil))
 		receipt := deliver(t, to, first(), "")
 		seen := decided(changed("101"), model.Decision{Kind: model.Acknowledge, By: "Alice", Via: via})
-		m := message(model.ChangedMessage, item(model.WasSeen, seen))
+		m := message(model.ChangedMessage, item(model.WasAcknowledged, seen))
 		m.First, m.News, m.NewsCount = false, m.All, 1
 		deliver(t, to, m, receipt)
 		if list := w.all(); len(list) != want || list[0].Edits != 1 || !strings.Contains(read(t, list[0].Blocks), "by Alice") {
