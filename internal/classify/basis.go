@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -25,6 +26,12 @@ func basis(f *model.Finding, claim *model.Claim) string {
 			put(h, c.Claims[j].Declaration)
 			putValue(h, &c.Claims[j].Value)
 		}
+		if c.Declared == nil && c.Recorded == nil && c.Live == nil && c.Actor != nil {
+			// All that is known of a secret which cannot be read is that somebody
+			// set it.
+			put(h, c.Actor.Name)
+			put(h, c.Actor.At.UTC().Format(time.RFC3339Nano))
+		}
 	}
 	switch {
 	case len(f.Changes) > 0:
@@ -32,7 +39,7 @@ func basis(f *model.Finding, claim *model.Claim) string {
 		put(h, claim.Pending)
 		putValue(h, &claim.Value)
 		putValue(h, claim.Recorded)
-	default:
+	case f.Verdict != model.Unchecked:
 		put(h, f.Reason)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])

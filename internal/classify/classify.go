@@ -68,8 +68,8 @@ func Findings(in Input) Result {
 	earlier, recent := byID(in.Earlier), byID(in.Recent)
 	proof := newProof(&in)
 	records, rewritten := heldRecords(&in)
-	c := newIgnorer(in.Rules, in.Now)
-	result := Result{Current: current(&in, c, rewritten), Records: records}
+	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
+	result := Result{Current: current(&in, rules, decisions, rewritten), Records: records}
 	seen := make(map[string]bool, len(result.Current))
 	for i := range result.Current {
 		f := &result.Current[i]
@@ -77,6 +77,7 @@ func Findings(in Input) Result {
 		f.FirstSeen = f.LastSeen
 		if before := earlier[f.ID]; before != nil {
 			f.FirstSeen = before.FirstSeen
+			keepReason(f, before)
 		}
 		flip(f, earlier[f.ID], recent[f.ID], in.Now)
 		seen[f.ID] = true
@@ -87,16 +88,18 @@ func Findings(in Input) Result {
 		case proof.over(&f):
 			f.Resolved, f.Decision = in.Now, nil
 			f.Flipped(in.Now, "")
+			f.Flapping = f.Flaps(in.Now)
 			result.Resolved = append(result.Resolved, f)
 		default:
-			f.Settle(in.Decisions, in.Now)
+			rules.again(&f)
+			decisions.Settle(&f, in.Now)
 			result.Remembered = append(result.Remembered, f)
 		}
 	}
 	for _, list := range [][]model.Finding{result.Current, result.Remembered, result.Resolved} {
 		Sort(list)
 	}
-	result.Rules = c.runs
+	result.Rules = rules.runs
 	return result
 }
 
@@ -108,16 +111,33 @@ func byID(findings []model.Finding) map[string]*model.Finding {
 	return ids
 }
 
+// keepReason keeps the reason why something could not be compared, where only
+// its numbers differ (a port, how long it took): it is the same as before.
+func keepReason(f, before *model.Finding) {
+	if f.Verdict == model.Unchecked && withoutDigits(f.Reason) == withoutDigits(before.Reason) {
+		f.Reason = before.Reason
+	}
+}
+
+func withoutDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
 // flip notes that a finding came, or shows something else than before.
 func flip(f, before, resolved *model.Finding, now time.Time) {
 	switch {
 	case before != nil:
-		f.Flips = before.Flips
+		f.Flips, f.Flapping = before.Flips, before.Flapping
 		if before.Basis != f.Basis {
 			f.Flipped(now, f.Basis)
 		}
 	case resolved != nil:
-		f.Flips = resolved.Flips
+		f.Flips, f.Flapping = resolved.Flips, resolved.Flapping
 		f.Flipped(now, f.Basis)
 	default:
 		f.Flipped(now, f.Basis)
@@ -138,7 +158,7 @@ func Sort(findings []model.Finding) {
 }
 
 // current returns the findings of this scan.
-func current(in *Input, rules *ignorer, rewritten []model.Finding) []model.Finding {
+func current(in *Input, rules *ignorer, decisions model.DecisionIndex, rewritten []model.Finding) []model.Finding {
 	var findings []model.Finding
 	for i := range in.Judged {
 		j := &in.Judged[i]
@@ -160,7 +180,7 @@ func current(in *Input, rules *ignorer, rewritten []model.Finding) []model.Findi
 		if f.Basis == "" {
 			f.Basis = basis(f, nil)
 		}
-		f.Settle(in.Decisions, in.Now)
+		decisions.Settle(f, in.Now)
 	}
 	return findings
 }

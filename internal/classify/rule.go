@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -88,6 +89,18 @@ func (g *ignorer) apply(f *model.Finding) {
 			run.Fields += len(taken)
 		}
 	}
+}
+
+// again applies the rules to a finding that was not made anew: what was hidden
+// before may be shown now.
+func (g *ignorer) again(f *model.Finding) {
+	f.Changes, f.Hidden = slices.Clone(f.Changes), ""
+	for _, taken := range f.Ignored {
+		f.Changes = append(f.Changes, taken.Change)
+	}
+	f.Ignored = nil
+	slices.SortFunc(f.Changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
+	g.apply(f)
 }
 
 func (r *Rule) fitsField(c *model.Change) bool {

@@ -111,13 +111,12 @@ func (c *command) decide(cmd *cobra.Command, ids []string, request server.Decisi
 }
 
 // done says what was decided.
-func done(d *server.DecisionStatus) string {
-	said := map[model.DecisionKind]string{model.Accept: "accepted", model.Snooze: "snoozed", model.Acknowledge: "acknowledged"}[d.Kind]
-	until := "for ever"
+func done(d *model.DecisionStatus) string {
+	until := "forever"
 	if !d.Until.IsZero() {
 		until = "until " + d.Until.UTC().Format(time.RFC3339)
 	}
-	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", said, d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
+	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
 	if !slices.Contains(d.Holds, d.Finding) {
 		text += "; a stronger decision holds for it already, see driftd decisions"
 	}
@@ -139,11 +138,7 @@ finding is over, or shows something else.`,
 				if err != nil {
 					return err
 				}
-				entries := make([]report.DecisionEntry, len(list))
-				for i, d := range list {
-					entries[i] = report.DecisionEntry(d)
-				}
-				return report.WriteDecisions(c.streams.Out, c.output, entries, c.reportOptions())
+				return report.WriteDecisions(c.streams.Out, c.output, list, c.reportOptions())
 			})
 		},
 	}

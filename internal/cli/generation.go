@@ -12,7 +12,6 @@ import (
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
-	"github.com/driftd/driftd/internal/store"
 )
 
 // A generation is what runs under one configuration: an engine that scans, and
@@ -58,8 +57,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	}
 	g := &generation{config: cfg, ended: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
-		NotFound: func(err error) bool { return errors.Is(err, store.ErrNotFound) },
-		Decide:   func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
+		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Evaluating: &s.evaluating, Telling: daemon.Telling{Policy: policy, Mirrors: mirrors, Post: g.deliverer}})
 	return g, nil

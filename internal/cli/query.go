@@ -88,7 +88,8 @@ func waiting(cfg *config.Config, st *store.Store, log *slog.Logger) []model.Rece
 	}
 	list := make([]model.ReceiverStatus, 0, len(cfg.Notify.Receivers))
 	for _, r := range cfg.Notify.Receivers {
-		list = append(list, model.ReceiverStatus{Name: r.Name, Type: r.Type, Queued: queues[r.Name].Length, Oldest: queues[r.Name].Oldest})
+		list = append(list, model.ReceiverStatus{Name: r.Name, Type: r.Type, Queued: queues[r.Name].Length,
+			Oldest: queues[r.Name].Oldest, Untold: queues[r.Name].Untold})
 	}
 	return list
 }

@@ -61,7 +61,7 @@ type service struct {
 	store   *store.Store
 	metrics *metrics.Metrics
 	socket  string
-	hooks   *trigger.Desk
+	hooks   *trigger.Queue
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
@@ -78,7 +78,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
-	s.hooks = trigger.NewDesk(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
+	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {
 		return errors.Join(err, s.store.Close())

@@ -187,6 +187,6 @@ func deadRules(rules []model.RuleRun) [][]string {
 	return dead
 }
 
-func (t *sheet) ending(d *server.DecisionStatus) []string {
+func (t *sheet) ending(d *model.DecisionStatus) []string {
 	return []string{d.ID, string(d.Kind), d.Subject.Key.String(), d.By, d.Until.UTC().Format(time.RFC3339)}
 }

@@ -73,8 +73,8 @@ func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	if len(findings) == 0 {
 		return "", errors.New("nothing of this is open as it is shown here: see the last message of the thread")
 	}
-	decisions, err := e.decide(findings, decide.Request{Kind: r.Kind, Reason: r.Reason, Owner: r.Owner, By: r.By, Via: r.Receiver,
-		Until: r.Until, Forever: r.Forever})
+	decisions, err := e.decide(findings, decide.Request{Kind: r.Kind, Reason: r.Reason, Owner: r.Owner, Until: r.Until,
+		By: r.By, Via: r.Receiver})
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed i
 	for i := range open {
 		told, member := notices.Threads[at].Members[open[i].ID]
 		switch {
-		case !member || told.News == model.Over || !open[i].Shown():
+		case !member || told.News == model.Over || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
 		case told.Sequence > r.Sequence, told.Basis != open[i].Basis && len(open[i].Changes) > 0:
 			changed++
 		default:
@@ -111,14 +111,13 @@ func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed i
 
 // answer says what was done, in words for whoever asked for it.
 func answer(r notify.Request, decisions []model.Decision, changed int) string {
-	done := map[model.DecisionKind]string{model.Accept: "accepted", model.Snooze: "snoozed", model.Acknowledge: "acknowledged"}
 	count := fmt.Sprintf("%d findings", len(decisions))
 	if len(decisions) == 1 {
 		count = "1 finding"
 	}
-	said := fmt.Sprintf("%s %s %s", r.By, done[r.Kind], count)
+	said := fmt.Sprintf("%s %s %s", r.By, r.Kind.Participle(), count)
 	if until := decisions[0].Until; until.IsZero() {
-		said += " for ever"
+		said += " forever"
 	} else {
 		said += " until " + until.UTC().Format("2006-01-02 15:04 UTC")
 	}

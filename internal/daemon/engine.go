@@ -212,13 +212,13 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	if ctx.Err() != nil {
 		return model.Report{}, context.Cause(ctx)
 	}
-	view := e.view(due)
+	view, now := e.view(due), e.now()
 	judged := judge(view, e.estate.Controller)
-	known, err := e.known(view, started)
+	known, err := e.known(view, now)
 	if err != nil {
 		return model.Report{}, err
 	}
-	result := e.classify(view, judged, known, started)
+	result := e.classify(view, judged, known, now)
 	run := e.record(view, judged, result, started)
 	known.findings, known.recent, known.rules = result.Open(), append(known.recent, result.Resolved...), run.Rules
 	notices, err := e.plan(known)

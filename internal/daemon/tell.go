@@ -89,13 +89,29 @@ func (e *Engine) Announce() error {
 	return e.announce()
 }
 
+// afterTime reads what the store has, once decisions that ended are noted there.
+func (e *Engine) afterTime(now time.Time) (known, error) {
+	k, err := e.stored(now)
+	if err != nil {
+		return k, err
+	}
+	decisions, changed := model.IndexDecisions(k.decisions), false
+	for i := range k.findings {
+		changed = decisions.Settle(&k.findings[i], now) || changed
+	}
+	if !changed {
+		return k, nil
+	}
+	if _, err := e.store.Settle(now); err != nil {
+		return k, fmt.Errorf("settle findings: %w", err)
+	}
+	return k, nil
+}
+
 // announce is called with evaluating held.
 func (e *Engine) announce() error {
 	now := e.now()
-	if _, err := e.store.Settle(now); err != nil {
-		return fmt.Errorf("settle findings: %w", err)
-	}
-	k, err := e.stored(now)
+	k, err := e.afterTime(now)
 	if err != nil {
 		return err
 	}

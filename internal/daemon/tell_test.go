@@ -15,7 +15,6 @@ import (
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
-	"github.com/driftd/driftd/internal/store"
 )
 
 // A told is a bench whose engine tells the receiver "ops".
@@ -60,12 +59,12 @@ func (d *told) messages(t *testing.T) []string {
 	t.Helper()
 	var said []string
 	for {
-		p, err := d.store.NextParcel("ops")
-		if errors.Is(err, store.ErrNotFound) {
-			return said
-		}
+		p, ok, err := d.store.NextParcel("ops")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !ok {
+			return said
 		}
 		var news []string
 		for _, it := range p.Message.News {
@@ -92,7 +91,7 @@ func (d *told) accept(t *testing.T, until time.Duration) model.Decision {
 		t.Fatalf("%d findings are open, error %v", len(open), err)
 	}
 	made, err := d.engine.Decide(t.Context(), []string{open[0].ID}, decide.Request{Kind: model.Accept, Reason: "sale", Owner: "shop",
-		By: "alice", Via: "test", Until: d.now.Add(until)})
+		By: "alice", Via: "test", Until: d.now.Add(until).Format(time.RFC3339Nano)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +195,7 @@ func TestDecisionsInAFile(t *testing.T) {
 	d.want(t, "the file as it was last read counts, also after a restart", "unchecked: new file/file")
 	file.err, file.list = nil, nil
 	wantVerdicts(t, d.cycle(t), "1 changed")
-	d.want(t, "it is no longer in the file", "resolved: resolved file/file", "new: new p/00")
+	d.want(t, "it is no longer in the file", "new: new p/00", "resolved: resolved file/file")
 	file.list = []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Subject: model.Target{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
 		Changes: []model.Change{{Path: "size"}}}}
 	wantVerdicts(t, d.cycle(t), "")
@@ -258,8 +257,8 @@ func TestAnswerToWhatWasAcknowledged(t *testing.T) {
 	d.set(1, "99")
 	d.cycle(t)
 	said, err := d.engine.Answer(t.Context(), notify.Request{Kind: model.Accept, Receiver: "ops", Thread: notices.Threads[0].ID, Sequence: 1,
-		By: "alice", Reason: "sale", Owner: "shop", Forever: true})
-	if err != nil || said != "alice accepted 1 finding for ever: sale (1 changed meanwhile and was left)" {
+		By: "alice", Reason: "sale", Owner: "shop", Until: decide.Forever})
+	if err != nil || said != "alice accepted 1 finding forever: sale (1 changed meanwhile and was left)" {
 		t.Errorf("Answer() = %q, %v", said, err)
 	}
 	wantVerdicts(t, d.cycle(t), "1 changed")

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -149,7 +148,7 @@ func (w *week) acceptMemory() {
 		w.t.Fatalf("%d findings are open, error %v", len(open), err)
 	}
 	if _, err := w.engine.Decide(w.t.Context(), []string{open[0].ID}, decide.Request{Kind: model.Accept, Reason: "month's end", Owner: "team-billing",
-		By: "carol", Via: "command line", Until: w.begin.AddDate(0, 0, 5)}); err != nil {
+		By: "carol", Via: "command line", Until: w.begin.AddDate(0, 0, 5).Format(time.RFC3339Nano)}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -228,7 +227,7 @@ func (w *week) open() {
 		t.Fatal(err)
 	}
 	w.deliverer = notify.NewDeliverer(notify.Options{Outbox: w.store, Receivers: []notify.Opened{{Name: "oncall", Type: "slack", Receiver: receiver}},
-		NotFound: func(err error) bool { return errors.Is(err, store.ErrNotFound) }, Now: clock})
+		Now: clock})
 	policy := &notify.Policy{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute,
 		Routes: []notify.Route{{Receivers: []string{"oncall"}, GroupBy: []string{"cause"}, Repeat: 24 * time.Hour,
 			Selector: model.Selector{Severities: []model.Severity{model.Critical, model.High, model.Medium, model.Low}}}},

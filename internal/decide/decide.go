@@ -22,10 +22,9 @@ type Request struct {
 	Reason, Owner string
 	// By is who asks, Via through what: "command line", a receiver's name.
 	By, Via string
-	// Until is when it ends. Zero stands for the kind's default, or, with
-	// Forever, for never.
-	Until   time.Time
-	Forever bool
+	// Until is when it ends, as ParseUntil reads it; "" stands for the kind's
+	// default.
+	Until string
 }
 
 // A Refusal says to people what is wrong with what they ask for.
@@ -34,15 +33,15 @@ type Refusal struct{ Message, Hint string }
 // Error returns message and hint on one line.
 func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
 
-// AcknowledgeFor is how long an acknowledgement holds that does not say.
-const AcknowledgeFor = moment.Day
+// acknowledgeFor is how long an acknowledgement holds that does not say.
+const acknowledgeFor = moment.Day
 
 // maxText bounds a reason and a name, in bytes.
 const maxText = 2000
 
-// Longest is how long a decision of a kind may hold; an acceptance may hold for
-// ever where somebody says so.
-func Longest(kind model.DecisionKind) time.Duration {
+// longest is how long a decision of a kind may hold; an acceptance may hold
+// forever where somebody says so.
+func longest(kind model.DecisionKind) time.Duration {
 	switch kind {
 	case model.Accept:
 		return 5 * 365 * moment.Day
@@ -57,8 +56,12 @@ func Longest(kind model.DecisionKind) time.Duration {
 // Make makes a decision about each of the findings, as they are now. IDs are
 // read from random. The error is a *Refusal, or random's own.
 func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) ([]model.Decision, error) {
-	r.Reason, r.Owner = strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner)
-	if err := r.check(now); err != nil {
+	r.Reason, r.Owner, r.Until = strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner), strings.TrimSpace(r.Until)
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	until, err := r.end(now)
+	if err != nil {
 		return nil, err
 	}
 	if len(findings) == 0 {
@@ -80,22 +83,14 @@ func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) 
 		decisions = append(decisions, model.Decision{
 			ID: id, Kind: r.Kind, Finding: f.ID, Basis: f.Basis,
 			Subject: model.Target{Key: f.Key, Declaration: f.Declaration, Verdict: f.Verdict},
-			Reason:  r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: r.end(now),
+			Reason:  r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: until,
 		})
 	}
 	return decisions, nil
 }
 
-// end is when the decision ends; zero is never.
-func (r *Request) end(now time.Time) time.Time {
-	if r.Until.IsZero() && !r.Forever && r.Kind == model.Acknowledge {
-		return now.Add(AcknowledgeFor)
-	}
-	return r.Until
-}
-
 // check tells what is wrong with a request, whatever it is about.
-func (r *Request) check(now time.Time) error {
+func (r *Request) check() error {
 	accepts := r.Kind == model.Accept
 	switch {
 	case !slices.Contains(model.DecisionKinds(), r.Kind):
@@ -109,25 +104,38 @@ func (r *Request) check(now time.Time) error {
 	case len(r.Reason) > maxText || len(r.Owner) > maxText:
 		return &Refusal{"the reason or the owner is too long", fmt.Sprintf("want at most %d bytes", maxText)}
 	}
-	return r.checkUntil(now)
+	return nil
 }
 
-func (r *Request) checkUntil(now time.Time) error {
-	longest := Longest(r.Kind)
+// end is when the decision ends; zero is never.
+func (r *Request) end(now time.Time) (time.Time, error) {
 	switch {
-	case r.Forever && r.Kind != model.Accept:
-		return &Refusal{"only an acceptance may hold for ever", "say when it ends, or accept the finding"}
-	case r.Forever && !r.Until.IsZero():
-		return &Refusal{"it cannot both end and hold for ever", "say one of the two"}
-	case r.Until.IsZero() && r.Kind == model.Accept && !r.Forever:
-		return &Refusal{"an acceptance wants an end", "say until when, as in 2026-12-24 or 30d, or say forever"}
-	case r.Until.IsZero() && r.Kind == model.Snooze:
-		return &Refusal{"a snooze wants an end", "say for how long, as in 4h, or until when"}
-	case !r.Until.IsZero() && !r.Until.After(now):
-		return &Refusal{"it would have ended already, at " + r.Until.UTC().Format(time.RFC3339), "name a time to come"}
-	case r.Until.Sub(now) > longest && r.Kind == model.Accept:
+	case r.Until == "" && r.Kind == model.Accept:
+		return time.Time{}, &Refusal{"an acceptance wants an end", "say until when, as in 2026-12-24 or 30d, or say forever"}
+	case r.Until == "" && r.Kind == model.Snooze:
+		return time.Time{}, &Refusal{"a snooze wants an end", "say for how long, as in 4h, or until when"}
+	case r.Until == "":
+		return now.Add(acknowledgeFor), nil
+	}
+	end, err := ParseUntil(r.Until, now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return end, r.checkEnd(end, now)
+}
+
+func (r *Request) checkEnd(end, now time.Time) error {
+	longest := longest(r.Kind)
+	switch {
+	case end.IsZero() && r.Kind != model.Accept:
+		return &Refusal{"only an acceptance may hold forever", "say when it ends, or accept the finding"}
+	case end.IsZero():
+		return nil
+	case !end.After(now):
+		return &Refusal{"it would have ended already, at " + end.UTC().Format(time.RFC3339), "name a time to come"}
+	case end.Sub(now) > longest && r.Kind == model.Accept:
 		return &Refusal{fmt.Sprintf("an end over %d years away", longest/(365*moment.Day)), "name a nearer one, or say forever"}
-	case r.Until.Sub(now) > longest:
+	case end.Sub(now) > longest:
 		return &Refusal{fmt.Sprintf("to %s is for at most %d days", r.Kind, longest/moment.Day), "accept the finding to leave it so for longer"}
 	}
 	return nil

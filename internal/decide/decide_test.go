@@ -27,7 +27,7 @@ func drifted() model.Finding {
 
 func TestMake(t *testing.T) {
 	t.Parallel()
-	accept := decide.Request{Kind: model.Accept, Reason: " sale ", Owner: "team-shop", By: "alice", Via: "command line", Until: now().Add(moment.Day)}
+	accept := decide.Request{Kind: model.Accept, Reason: " sale ", Owner: "team-shop", By: "alice", Via: "command line", Until: " 1d "}
 	want := model.Decision{ID: "abababababab", Kind: model.Accept, Finding: "f00d01", Basis: "abc",
 		Subject: model.Target{Key: drifted().Key, Declaration: "shop", Verdict: model.Changed},
 		Reason:  "sale", Owner: "team-shop", By: "alice", At: now(), Via: "command line", Until: now().Add(moment.Day)}
@@ -41,7 +41,7 @@ func TestMake(t *testing.T) {
 		want     []model.Decision
 	}{
 		"accept":  {"a decision pins what the finding shows", []model.Finding{drifted()}, func(*decide.Request) {}, []model.Decision{want}},
-		"forever": {"for ever only when it was said", []model.Finding{drifted()}, func(r *decide.Request) { r.Until, r.Forever = time.Time{}, true }, []model.Decision{forever}},
+		"forever": {"only when it was said", []model.Finding{drifted()}, func(r *decide.Request) { r.Until = "forever" }, []model.Decision{forever}},
 		"twice":   {"naming one finding twice decides once", []model.Finding{drifted(), drifted()}, func(*decide.Request) {}, []model.Decision{want}},
 		"acknowledge": {"who is on it need not say for how long", []model.Finding{drifted()},
 			func(r *decide.Request) {
@@ -70,8 +70,8 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	resolved, old := drifted(), drifted()
 	resolved.Resolved, old.Basis = now(), ""
-	accept := decide.Request{Kind: model.Accept, Reason: "sale", Owner: "team-shop", By: "alice", Until: now().Add(moment.Day)}
-	snooze := decide.Request{Kind: model.Snooze, By: "alice", Until: now().Add(time.Hour)}
+	accept := decide.Request{Kind: model.Accept, Reason: "sale", Owner: "team-shop", By: "alice", Until: "1d"}
+	snooze := decide.Request{Kind: model.Snooze, By: "alice", Until: "1h"}
 	for name, tc := range map[string]struct {
 		reason   string
 		request  decide.Request
@@ -84,13 +84,13 @@ func TestRefusals(t *testing.T) {
 		"reason":         {reason: "nothing is accepted without a word", request: accept, change: func(r *decide.Request) { r.Reason = " \n" }, want: "wants a reason"},
 		"owner":          {reason: "somebody answers for it", request: accept, change: func(r *decide.Request) { r.Owner = "" }, want: "wants an owner"},
 		"long":           {reason: "a reason is no book", request: accept, change: func(r *decide.Request) { r.Reason = strings.Repeat("x", 2001) }, want: "too long"},
-		"no end":         {reason: "nothing is for ever unsaid", request: accept, change: func(r *decide.Request) { r.Until = time.Time{} }, want: "wants an end"},
-		"both":           {reason: "an end and no end", request: accept, change: func(r *decide.Request) { r.Forever = true }, want: "both end and hold"},
-		"past":           {reason: "an end that was", request: accept, change: func(r *decide.Request) { r.Until = now() }, want: "ended already"},
-		"far":            {reason: "a mistyped year", request: accept, change: func(r *decide.Request) { r.Until = now().AddDate(200, 0, 0) }, want: "over 5 years away"},
-		"snooze end":     {reason: "a snooze wants one", request: snooze, change: func(r *decide.Request) { r.Until = time.Time{} }, want: "a snooze wants an end"},
-		"snooze forever": {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until, r.Forever = time.Time{}, true }, want: "only an acceptance"},
-		"long snooze":    {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until = now().Add(91 * moment.Day) }, want: "at most 90 days"},
+		"no end":         {reason: "nothing is forever unsaid", request: accept, change: func(r *decide.Request) { r.Until = " " }, want: "wants an end"},
+		"no time":        {reason: "christmas is whose?", request: accept, change: func(r *decide.Request) { r.Until = "christmas" }, want: `until "christmas": want a date`},
+		"past":           {reason: "an end that was", request: accept, change: func(r *decide.Request) { r.Until = now().Format(time.RFC3339) }, want: "ended already"},
+		"far":            {reason: "a mistyped year", request: accept, change: func(r *decide.Request) { r.Until = "2226-11-20" }, want: "over 5 years away"},
+		"snooze end":     {reason: "a snooze wants one", request: snooze, change: func(r *decide.Request) { r.Until = "" }, want: "a snooze wants an end"},
+		"snooze forever": {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until = "forever" }, want: "only an acceptance"},
+		"long snooze":    {reason: "that would be an acceptance", request: snooze, change: func(r *decide.Request) { r.Until = "91d" }, want: "at most 90 days"},
 		"resolved":       {reason: "what is over needs no decision", request: accept, findings: []model.Finding{drifted(), resolved}, want: "f00d01 is over since 2026-11-20T09:00:00Z"},
 		"no basis":       {reason: "nothing would pin it", request: accept, findings: []model.Finding{old}, want: "older driftd"},
 		"nothing":        {reason: "it must be about something", request: accept, findings: []model.Finding{}, want: "no finding is named"},
@@ -126,15 +126,14 @@ func TestParseUntil(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason, text string
 		want         time.Time
-		forever      bool
 		fails, file  bool
 	}{
 		"date":     {reason: "the day itself still counts", text: "2026-12-24", want: day, file: true},
 		"time":     {reason: "in any zone", text: "2026-12-24T18:00:00+01:00", want: time.Date(2026, 12, 24, 17, 0, 0, 0, time.UTC), file: true},
-		"forever":  {reason: "said in words", text: "forever", forever: true, file: true},
+		"forever":  {reason: "said in words", text: "forever", file: true},
 		"days":     {reason: "from now on", text: " 30d ", want: now().Add(30 * moment.Day)},
 		"hours":    {reason: "from now on", text: "4h", want: now().Add(4 * time.Hour)},
-		"empty":    {reason: "silence is not for ever", text: "", fails: true},
+		"empty":    {reason: "silence is not forever", text: "", fails: true},
 		"past":     {reason: "time goes on", text: "-4h", fails: true},
 		"zero":     {reason: "now is no end", text: "0", fails: true},
 		"year one": {reason: "the zero time means never", text: "0001-01-01T00:00:00Z", fails: true},
@@ -142,15 +141,15 @@ func TestParseUntil(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, forever, err := decide.ParseUntil(tc.text, now())
-			if (err != nil) != tc.fails || !got.Equal(tc.want) || forever != tc.forever {
-				t.Errorf("%s: ParseUntil(%q) = %v, %v, %v", tc.reason, tc.text, got, forever, err)
+			got, err := decide.ParseUntil(tc.text, now())
+			if (err != nil) != tc.fails || !got.Equal(tc.want) {
+				t.Errorf("%s: ParseUntil(%q) = %v, %v", tc.reason, tc.text, got, err)
 			}
-			end, forever, err := decide.ParseEnd(tc.text)
+			end, err := decide.ParseEnd(tc.text)
 			if (err == nil) != tc.file {
 				t.Errorf("ParseEnd(%q) = %v, want it read: %v", tc.text, err, tc.file)
 			}
-			if again, still, _ := decide.ParseEnd(decide.FormatEnd(end)); tc.file && (!again.Equal(end) || still != forever) {
+			if again, _ := decide.ParseEnd(decide.FormatEnd(end)); tc.file && !again.Equal(end) {
 				t.Errorf("%q is written as %s, and read as %v", tc.text, decide.FormatEnd(end), again)
 			}
 		})

@@ -13,19 +13,19 @@ const Forever = "forever"
 
 // ParseEnd reads when a decision ends, as files say it: a date, which counts
 // until its end, in UTC, a time such as 2026-12-24T18:00:00Z, or the word
-// Forever, for which the end is zero.
-func ParseEnd(text string) (end time.Time, forever bool, err error) {
+// Forever, for which alone the end is zero.
+func ParseEnd(text string) (time.Time, error) {
 	if text == Forever {
-		return time.Time{}, true, nil
+		return time.Time{}, nil
 	}
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return t.Add(moment.Day - time.Nanosecond), false, nil
+		return t.Add(moment.Day - time.Nanosecond), nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.IsZero() {
-		return time.Time{}, false, fmt.Errorf("%q: want a date such as 2026-12-24, a time such as 2026-12-24T18:00:00Z, or forever", text)
+		return time.Time{}, fmt.Errorf("%q: want a date such as 2026-12-24, a time such as 2026-12-24T18:00:00Z, or forever", text)
 	}
-	return t.UTC(), false, nil
+	return t.UTC(), nil
 }
 
 // FormatEnd writes an end so that ParseEnd reads the same.
@@ -41,20 +41,20 @@ func FormatEnd(end time.Time) string {
 }
 
 func endOf(date string) time.Time {
-	end, _, _ := ParseEnd(date) // a date that was just written
+	end, _ := ParseEnd(date) // a date that was just written
 	return end
 }
 
 // ParseUntil reads what ParseEnd reads, and durations from now on: "30d",
-// "36h".
-func ParseUntil(text string, now time.Time) (end time.Time, forever bool, err error) {
+// "36h". The error is a *Refusal.
+func ParseUntil(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
-	if end, forever, err = ParseEnd(text); err == nil {
-		return end, forever, nil
+	if end, err := ParseEnd(text); err == nil {
+		return end, nil
 	}
 	length, err := moment.ParseDuration(text)
 	if err != nil || length <= 0 {
-		return time.Time{}, false, fmt.Errorf("%q: want a date such as 2026-12-24, how long as in 30d or 4h, or forever", text)
+		return time.Time{}, &Refusal{fmt.Sprintf("until %q", text), "want a date such as 2026-12-24, how long as in 30d or 4h, or forever"}
 	}
-	return now.Add(length), false, nil
+	return now.Add(length), nil
 }

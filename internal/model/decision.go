@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // DecisionKind says what somebody decided about a finding.
 type DecisionKind string
@@ -24,6 +27,19 @@ func (k DecisionKind) Rank() int {
 		}
 	}
 	return len(DecisionKinds())
+}
+
+// Participle is what a finding is that somebody decided about.
+func (k DecisionKind) Participle() string {
+	switch k {
+	case Accept:
+		return "accepted"
+	case Snooze:
+		return "snoozed"
+	case Acknowledge:
+		return "acknowledged"
+	}
+	return "decided"
 }
 
 // A Decision is what somebody decided about one finding. It holds while the
@@ -57,6 +73,13 @@ type Decision struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
+// A DecisionStatus is a decision and how it stands.
+type DecisionStatus struct {
+	Decision
+	// Holds are the IDs of the open findings that are noted with it; never nil.
+	Holds []string `json:"holds"`
+}
+
 // Target names what a decision is about; an empty Verdict or Declaration
 // stands for any.
 type Target struct {
@@ -67,6 +90,12 @@ type Target struct {
 
 // Ended tells whether the decision's time is up.
 func (d *Decision) Ended(now time.Time) bool { return !d.Until.IsZero() && !now.Before(d.Until) }
+
+// EndsSoon tells whether the decision ends within a week from now on.
+func (d *Decision) EndsSoon(now time.Time) bool {
+	const week = 7 * 24 * time.Hour
+	return !d.Until.IsZero() && !d.Ended(now) && d.Until.Sub(now) <= week
+}
 
 // About tells whether the decision is about a finding, whatever that shows now.
 func (d *Decision) About(f *Finding) bool {
@@ -112,21 +141,58 @@ func given(want, shown *Value) bool {
 	return want == nil || shown != nil && want.Equal(*shown)
 }
 
-// Settle notes on a finding the strongest decision that holds for it; of two of
-// one kind the later. The order of decisions does not matter.
-func (f *Finding) Settle(decisions []Decision, now time.Time) {
-	f.Decision = nil
-	for i := range decisions {
-		d := &decisions[i]
-		if d.Holds(f, now) && (f.Decision == nil || d.before(f.Decision)) {
-			f.Decision = d
+// A DecisionIndex finds the decisions about a finding among many. The zero
+// DecisionIndex holds none.
+type DecisionIndex struct {
+	byFinding  map[string][]*Decision
+	byResource map[Key][]*Decision
+}
+
+// IndexDecisions returns an index of decisions, which must not change.
+func IndexDecisions(list []Decision) DecisionIndex {
+	x := DecisionIndex{map[string][]*Decision{}, map[Key][]*Decision{}}
+	for i := range list {
+		if d := &list[i]; d.Finding != "" {
+			x.byFinding[d.Finding] = append(x.byFinding[d.Finding], d)
+		} else {
+			x.byResource[d.Subject.Key] = append(x.byResource[d.Subject.Key], d)
 		}
 	}
-	if f.Decision != nil {
-		noted := *f.Decision
-		noted.Changes = nil // the finding shows them
-		f.Decision = &noted
+	return x
+}
+
+// Settle notes on a finding the strongest decision that holds for it; of two of
+// one kind the later. The order of decisions does not matter. It tells whether
+// that is another than before.
+func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
+	before := f.Decision
+	f.Decision = nil
+	for _, list := range [][]*Decision{x.byFinding[f.ID], x.byResource[f.Key]} {
+		for _, d := range list {
+			if d.Holds(f, now) && (f.Decision == nil || d.before(f.Decision)) {
+				f.Decision = d
+			}
+		}
 	}
+	if f.Decision == nil {
+		return before != nil
+	}
+	noted := f.Decision.noted()
+	f.Decision = &noted
+	return before == nil || noted.ID != before.ID || noted.Reason != before.Reason || noted.Owner != before.Owner ||
+		!noted.Until.Equal(before.Until)
+}
+
+// noted is the decision as findings show it: without what they show themselves,
+// and of one in a file without what each commit moves.
+func (d *Decision) noted() Decision {
+	n := *d
+	n.Changes = nil
+	if n.From != "" {
+		n.At = time.Time{}
+		n.Via, _, _ = strings.Cut(n.Via, ":")
+	}
+	return n
 }
 
 // before tells whether d counts rather than e.

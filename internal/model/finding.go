@@ -177,10 +177,13 @@ type Flip struct {
 	Basis string `json:"basis,omitempty"`
 }
 
-// A finding that flipped FlapCount times within FlapWindow, between no more
-// than half as many states, is flapping.
+// A finding is flapping that flipped FlapCount times within FlapWindow between
+// no more than FlapStates states, or FlapLimit times between however many. It is
+// flapping until it stays as it is for FlapWindow.
 const (
 	FlapCount  = 5
+	FlapStates = 2
+	FlapLimit  = 12
 	FlapWindow = 3 * time.Hour
 )
 
@@ -189,18 +192,23 @@ const (
 func (f *Finding) Flipped(at time.Time, basis string) {
 	kept := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return at.Sub(p.At) > FlapWindow || p.At.After(at) })
 	kept = append(kept, Flip{at, basis})
-	f.Flips = kept[max(0, len(kept)-FlapCount):]
+	f.Flips = kept[max(0, len(kept)-FlapLimit):]
 }
 
 // Flaps tells whether it goes back and forth too often to tell of each time.
 func (f *Finding) Flaps(now time.Time) bool {
-	states := map[string]bool{}
-	recent := 0
-	for _, p := range f.Flips {
-		if age := now.Sub(p.At); age >= 0 && age <= FlapWindow {
-			recent++
-			states[p.Basis] = true
-		}
+	recent := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return p.At.After(now) || now.Sub(p.At) > FlapWindow })
+	if f.Flapping {
+		return len(recent) > 0
 	}
-	return recent >= FlapCount && len(states) <= FlapCount/2
+	return len(recent) >= FlapLimit || len(recent) >= FlapCount && states(recent[len(recent)-FlapCount:]) <= FlapStates
+}
+
+// states counts what flips led to.
+func states(flips []Flip) int {
+	seen := map[string]bool{}
+	for _, p := range flips {
+		seen[p.Basis] = true
+	}
+	return len(seen)
 }

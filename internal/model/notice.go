@@ -44,6 +44,9 @@ type Item struct {
 	Finding Finding `json:"finding"`
 	// Fields counts all changes.
 	Fields int `json:"fields"`
+	// Why says why it is told again, where it was accepted, snoozed,
+	// acknowledged or ignored before.
+	Why string `json:"why,omitempty"`
 }
 
 // Bounds of an Item.
@@ -65,8 +68,10 @@ type Message struct {
 	First  bool   `json:"first"`
 	// Sequence numbers the messages of the thread, from 1.
 	Sequence int `json:"sequence"`
-	// Title says in one line what it is about.
-	Title string `json:"title"`
+	// Title says in one line what it is about, and Subject what the whole thread
+	// is about as it stands.
+	Title   string `json:"title"`
+	Subject string `json:"subject"`
 	// Severity is that of the worst of News, or else of All.
 	Severity Severity `json:"severity"`
 	// News are what is new, worst first; NewsCount counts those too that are
@@ -94,11 +99,12 @@ type Thread struct {
 	Receiver string `json:"receiver"`
 	// Group is what its findings have in common.
 	Group string `json:"group"`
-	// Opened is when it began, Grew when a finding last joined it, and Said
-	// when something was last said in it.
+	// Opened is when it began, and Said when something was last said in it.
 	Opened time.Time `json:"opened"`
-	Grew   time.Time `json:"grew"`
 	Said   time.Time `json:"said"`
+	// Waits is since when there is news that the receiver may not get yet; zero
+	// when there is none.
+	Waits time.Time `json:"waits,omitzero"`
 	// Sequence counts the messages.
 	Sequence int `json:"sequence"`
 	// Members are by the finding's ID.
@@ -116,6 +122,9 @@ type Told struct {
 	Verdict  Verdict  `json:"verdict"`
 	Key
 	Name string `json:"name"`
+	// Decision is why it was told no more of it; nil where a rule hid it, or
+	// nothing did.
+	Decision *Decision `json:"decision,omitempty"`
 }
 
 // Open tells whether the receiver takes the finding for open.
@@ -135,6 +144,9 @@ type Pace struct {
 	// Held is since when it is not told of something because of quiet hours;
 	// zero when nothing is held.
 	Held time.Time `json:"held,omitzero"`
+	// Untold counts the findings of which it may not be told yet, because of
+	// quiet hours or its rate.
+	Untold int `json:"untold,omitempty"`
 }
 
 // Notices are what receivers were told, as far as that matters for what they
@@ -178,6 +190,8 @@ type Queue struct {
 	Length int
 	// Oldest is when the first of it was to be said; zero for none.
 	Oldest time.Time
+	// Untold counts the findings of which it may not be told yet.
+	Untold int
 }
 
 // A ReceiverStatus is how it stands with one receiver.
@@ -188,6 +202,9 @@ type ReceiverStatus struct {
 	// to be said.
 	Queued int       `json:"queued"`
 	Oldest time.Time `json:"oldest,omitzero"`
+	// Untold counts the findings of which it may not be told yet, because of
+	// quiet hours or its rate.
+	Untold int `json:"untold"`
 	// Delivered is when it last took something; zero for never since the start.
 	Delivered time.Time `json:"delivered,omitzero"`
 	// Error is why the last delivery failed, with what to do; "" when it did

@@ -16,9 +16,9 @@ import (
 // An Outbox keeps what waits to be delivered to each receiver, in order. What
 // its methods have returned from outlives a crash.
 type Outbox interface {
-	// NextParcel returns the first message that waits; Options.NotFound tells
-	// the error that says that none does.
-	NextParcel(receiver string) (model.Parcel, error)
+	// NextParcel returns the first message that waits; ok is false where none
+	// does.
+	NextParcel(receiver string) (parcel model.Parcel, ok bool, err error)
 	// BeginDelivery notes that from now on the message may have arrived.
 	BeginDelivery(receiver, key string) error
 	// EndDelivery takes out a message that has arrived, and keeps the receipt
@@ -35,11 +35,9 @@ type Watcher interface {
 	Delivered(receiver string, err error)
 }
 
-// Options are what a Deliverer works with. Outbox and NotFound are needed.
+// Options are what a Deliverer works with. Outbox is needed.
 type Options struct {
 	Outbox Outbox
-	// NotFound tells the Outbox's error that says that nothing waits.
-	NotFound func(error) bool
 	// Receivers have distinct names.
 	Receivers []Opened
 	// Watcher may be nil.
@@ -51,9 +49,6 @@ type Options struct {
 	Now func() time.Time
 	// Log gets what could not be delivered; nil discards it.
 	Log *slog.Logger
-	// Step is called with what has just been done to a message: next, begun,
-	// sent, ended, dropped. It is for tests that crash there, and may be nil.
-	Step func(at string)
 }
 
 // Opened is a receiver of the configuration, ready for use.
@@ -87,9 +82,6 @@ func NewDeliverer(o Options) *Deliverer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Step == nil {
-		o.Step = func(string) {}
-	}
 	if o.Watcher == nil {
 		o.Watcher = nobody{}
 	}
@@ -116,7 +108,7 @@ func newLine(o *Options, r Opened) line {
 	}
 	if r.Listener != nil {
 		l.in = newWorker(o, r.Name, nobody{})
-		l.in.turn = (&ear{Listener: r.Listener, decide: o.Decide, well: l.in.succeed}).listen
+		l.in.turn = (&listening{Listener: r.Listener, decide: o.Decide, well: l.in.succeed}).listen
 	}
 	return l
 }
@@ -202,7 +194,7 @@ func (d *Deliverer) Status() ([]model.ReceiverStatus, error) {
 	}
 	list := make([]model.ReceiverStatus, 0, len(d.lines))
 	for _, l := range d.lines {
-		status := model.ReceiverStatus{Name: l.Name, Type: l.Type, Queued: queues[l.Name].Length, Oldest: queues[l.Name].Oldest}
+		status := model.ReceiverStatus{Name: l.Name, Type: l.Type, Queued: queues[l.Name].Length, Oldest: queues[l.Name].Oldest, Untold: queues[l.Name].Untold}
 		status.Delivered, status.Error, status.Stopped = l.out.state()
 		if _, problem, stopped := l.in.state(); status.Error == "" {
 			status.Error, status.Stopped = problem, stopped

@@ -2,7 +2,6 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 )
-
-var errNothing = errors.New("nothing waits")
 
 // A box is an outbox in memory, whose methods can be made to fail.
 type box struct {
@@ -45,15 +42,15 @@ func (b *box) first(method, receiver string, use func(*model.Parcel)) error {
 		}
 	}
 	if len(b.queues[receiver]) == 0 {
-		return errNothing
+		return nil
 	}
 	use(&b.queues[receiver][0])
 	return nil
 }
 
-func (b *box) NextParcel(receiver string) (p model.Parcel, err error) {
-	err = b.first("next", receiver, func(first *model.Parcel) { p = *first })
-	return p, err
+func (b *box) NextParcel(receiver string) (p model.Parcel, ok bool, err error) {
+	err = b.first("next", receiver, func(first *model.Parcel) { p, ok = *first, true })
+	return p, ok, err
 }
 
 func (b *box) BeginDelivery(receiver, key string) error {
@@ -179,7 +176,7 @@ func notifiers(list ...*fake) (opened []Opened) {
 
 // options are those of a Deliverer over b.
 func options(b *box, receivers ...Opened) Options {
-	return Options{Outbox: b, NotFound: func(err error) bool { return errors.Is(err, errNothing) }, Receivers: receivers}
+	return Options{Outbox: b, Receivers: receivers}
 }
 
 // running starts a Deliverer and returns it with what ends it.

@@ -52,8 +52,8 @@ func (m *mirror) show(ctx context.Context) (bool, error) {
 // it counts as mended.
 const listensWell = time.Minute
 
-// An ear listens to one receiver.
-type ear struct {
+// A listening is what one receiver hears.
+type listening struct {
 	Listener
 	decide Decide
 	// well is called when it has listened for a while.
@@ -61,10 +61,10 @@ type ear struct {
 }
 
 // listen is a turn, which is never done.
-func (e *ear) listen(ctx context.Context) (bool, error) {
-	well := time.AfterFunc(listensWell, e.well)
+func (l *listening) listen(ctx context.Context) (bool, error) {
+	well := time.AfterFunc(listensWell, l.well)
 	defer well.Stop()
-	err := e.Listen(ctx, e.decide)
+	err := l.Listen(ctx, l.decide)
 	if err == nil {
 		err = errors.New("it ended by itself")
 	}

@@ -36,14 +36,13 @@ type ending struct {
 // not note is not sent again while the process lives.
 func (s *sender) deliver(ctx context.Context) (bool, error) {
 	if s.over == nil {
-		parcel, err := s.o.Outbox.NextParcel(s.name)
+		parcel, ok, err := s.o.Outbox.NextParcel(s.name)
 		switch {
-		case err != nil && s.o.NotFound(err):
-			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("read outbox: %w", err)
+		case !ok:
+			return false, nil
 		}
-		s.o.Step("next")
 		if s.over, err = s.send(ctx, parcel); err != nil {
 			return false, err
 		}
@@ -63,7 +62,6 @@ func (s *sender) send(ctx context.Context, parcel model.Parcel) (*ending, error)
 			return nil, fmt.Errorf("write outbox: %w", err)
 		}
 	}
-	s.o.Step("begun")
 	call, cancel := graceful(ctx)
 	defer cancel()
 	receipt, err := s.to.Notify(call, parcel)
@@ -73,24 +71,15 @@ func (s *sender) send(ctx context.Context, parcel model.Parcel) (*ending, error)
 	case err != nil:
 		return nil, err
 	}
-	s.o.Step("sent")
 	return &ending{key: key, receipt: receipt}, nil
 }
 
 // conclude notes in the outbox what became of a message.
 func (s *sender) conclude(over *ending) error {
 	if over.refused != nil {
-		if err := s.o.Outbox.DropMessage(s.name, over.key); err != nil {
-			return err
-		}
-		s.o.Step("dropped")
-		return nil
+		return s.o.Outbox.DropMessage(s.name, over.key)
 	}
-	if err := s.o.Outbox.EndDelivery(s.name, over.key, over.receipt); err != nil {
-		return err
-	}
-	s.o.Step("ended")
-	return nil
+	return s.o.Outbox.EndDelivery(s.name, over.key, over.receipt)
 }
 
 // graceful returns the context of one call, which outlives ctx by a moment.

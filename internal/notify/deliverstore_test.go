@@ -28,11 +28,7 @@ func storeAt(t *testing.T, dir string) *store.Store {
 }
 
 func overStore(s *store.Store, receivers ...Opened) Options {
-	return Options{
-		Outbox:    s,
-		NotFound:  func(err error) bool { return errors.Is(err, store.ErrNotFound) },
-		Receivers: receivers,
-	}
+	return Options{Outbox: s, Receivers: receivers}
 }
 
 // announce lets the nth message for a receiver wait, which is the first of its

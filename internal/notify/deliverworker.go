@@ -17,13 +17,14 @@ const (
 	// error; the pause doubles from one to the next.
 	minPause = time.Second
 	maxPause = 5 * time.Minute
-	// maxLater bounds what a receiver may ask for.
-	maxLater = time.Hour
 	// forever is until there is something new.
 	forever = time.Duration(math.MaxInt64)
 	// maxError bounds the text of an error that is shown, in characters.
 	maxError = 500
 )
+
+// MaxLater bounds how long a receiver is left alone that asks for that.
+const MaxLater = time.Hour
 
 // A turn does the next thing for one receiver and tells whether it is done
 // with that: with an error too, when trying again would not help. Neither means
@@ -199,7 +200,7 @@ func (w *worker) pause(err error) time.Duration {
 	case w.stopped:
 		return forever
 	case errors.As(err, &later) && later.After > 0:
-		return min(later.After, maxLater)
+		return min(later.After, MaxLater)
 	}
 	pause := minPause
 	for i := 1; i < w.failures && pause < w.longest; i++ {

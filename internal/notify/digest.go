@@ -8,9 +8,6 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// endsSoon is how long before its end a decision is named in a digest.
-const endsSoon = 7 * 24 * time.Hour
-
 // digest tells once a day how all stands, unless there is nothing to say.
 func (pl *planner) digest() {
 	due := pl.pacing.dueDigest(pl.now)
@@ -19,8 +16,8 @@ func (pl *planner) digest() {
 	}
 	begun := !pl.pace.Digest.IsZero()
 	pl.pace.Digest, pl.paced = due, true
-	if !begun {
-		return // the first day has no day before it
+	if !begun || pl.in.Queued[pl.receiver] > 0 {
+		return // the first day has no day before it; who takes nothing needs no more
 	}
 	t := &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
 		ID: threadID(pl.receiver, "digest", due), Members: map[string]model.Told{}}}
@@ -28,7 +25,7 @@ func (pl *planner) digest() {
 		f := &pl.findings[i]
 		if pl.route(f, pl.receiver) != nil && pl.loud(f, pl.now) {
 			t.findings[f.ID] = f
-			t.tell(item{model.Standing, f}, false)
+			t.tell(item{news: model.Standing, finding: f}, false)
 		}
 	}
 	notes := pl.notes(due.Add(-24 * time.Hour))
@@ -44,7 +41,7 @@ func (pl *planner) notes(since time.Time) []string {
 	var notes []string
 	resolved := 0
 	for _, f := range pl.in.Recent {
-		if !f.Resolved.Before(since) && pl.route(&f, pl.receiver) != nil {
+		if !f.Muted() && !f.Resolved.Before(since) && pl.route(&f, pl.receiver) != nil {
 			resolved++
 		}
 	}
@@ -52,7 +49,7 @@ func (pl *planner) notes(since time.Time) []string {
 		notes = append(notes, fmt.Sprintf("%d resolved since yesterday.", resolved))
 	}
 	for _, d := range pl.in.Decisions {
-		if d.Kind == model.Accept && !d.Until.IsZero() && !d.Ended(pl.now) && d.Until.Sub(pl.now) < endsSoon {
+		if d.Kind == model.Accept && d.EndsSoon(pl.now) {
 			notes = append(notes, fmt.Sprintf("The acceptance of %s by %s ends at %s.", d.Subject.Key, d.Owner, d.Until.In(pl.pacing.location()).Format(time.DateTime)))
 		}
 	}
@@ -82,7 +79,10 @@ func (pl *planner) keepPace() {
 	switch {
 	case pl.held > 0 && pl.pace.Held.IsZero():
 		pl.pace.Held, pl.paced = pl.now, true
-	case pl.overnight && !pl.untold:
+	case pl.overnight && pl.squeezed == 0:
 		pl.pace.Held, pl.paced = time.Time{}, true
+	}
+	if untold := pl.held + pl.squeezed; untold != pl.pace.Untold {
+		pl.pace.Untold, pl.paced = untold, true
 	}
 }

@@ -103,6 +103,47 @@ func (m *mailbox) arrivals() ([]arrival, error) {
 	return list, errors.Join(lines.Err(), file.Close())
 }
 
+// A stepwise outbox, which is a receiver too, names each step once it is done.
+type stepwise struct {
+	Outbox
+	Notifier
+
+	step func(string)
+}
+
+// did names a step that was done.
+func (s stepwise) did(step string, err error) error {
+	if err == nil {
+		s.step(step)
+	}
+	return err
+}
+
+func (s stepwise) NextParcel(receiver string) (p model.Parcel, ok bool, err error) {
+	p, ok, err = s.Outbox.NextParcel(receiver)
+	if ok {
+		s.step("next")
+	}
+	return p, ok, err
+}
+
+func (s stepwise) BeginDelivery(receiver, key string) error {
+	return s.did("begun", s.Outbox.BeginDelivery(receiver, key))
+}
+
+func (s stepwise) Notify(ctx context.Context, p model.Parcel) (string, error) {
+	receipt, err := s.Notifier.Notify(ctx, p)
+	return receipt, s.did("sent", err)
+}
+
+func (s stepwise) EndDelivery(receiver, key, receipt string) error {
+	return s.did("ended", s.Outbox.EndDelivery(receiver, key, receipt))
+}
+
+func (s stepwise) DropMessage(receiver, key string) error {
+	return s.did("dropped", s.Outbox.DropMessage(receiver, key))
+}
+
 // deliverUntilKilled delivers what waits, unless it dies before.
 func deliverUntilKilled(dir, box, at, nth string) error {
 	left, err := strconv.Atoi(nth)
@@ -126,8 +167,8 @@ func deliverUntilKilled(dir, box, at, nth string) error {
 	}
 	mailbox := mailboxIn(dir, box)
 	mailbox.step = step
-	o := overStore(s, Opened{Name: box, Receiver: Receiver{Notifier: mailbox}})
-	o.Step = step
+	steps := stepwise{Outbox: s, Notifier: mailbox, step: step}
+	o := Options{Outbox: steps, Receivers: []Opened{{Name: box, Receiver: Receiver{Notifier: steps}}}}
 	if err := NewDeliverer(o).Flush(context.Background()); err != nil && !errors.Is(err, ErrRefused) {
 		return err
 	}

@@ -3,13 +3,10 @@ package notify
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
-
-// forgotten is the news of a finding that no route sends to the receiver any
-// more: it is not told of that.
-const forgotten model.News = "forgotten"
 
 // newsOf returns what there is to tell of an open finding; "" for nothing. The
 // thread is the one that speaks of it, or nil; routed tells that the receiver is
@@ -19,7 +16,7 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	case t != nil && routed:
 		return pl.newsSince(t.Members[f.ID], f)
 	case t != nil:
-		return forgotten
+		return "" // others are told now; that it is over is told here too
 	case !routed || !pl.loud(f, pl.now):
 		return ""
 	case f.Flaps(pl.now):
@@ -77,7 +74,26 @@ func muted(f *model.Finding) model.News {
 func (t *thread) tell(it item, flapping bool) {
 	f := it.finding
 	t.Members[f.ID] = model.Told{News: it.news, Sequence: t.Sequence + 1, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
-		Verdict: f.Verdict, Key: f.Key, Name: f.Name}
+		Verdict: f.Verdict, Key: f.Key, Name: f.Name, Decision: f.Decision}
+}
+
+// why says why a finding is told again of which nobody wanted to hear.
+func why(news model.News, told model.Told, f *model.Finding, now time.Time) string {
+	if news != model.Returned {
+		return ""
+	}
+	d := told.Decision
+	if d == nil {
+		return "no ignore rule hides it any more"
+	}
+	said := "it was " + d.Kind.Participle() + " by " + d.By
+	switch {
+	case d.Ended(now):
+		return said + ", which has ended"
+	case d.Basis != "" && d.Basis != f.Basis, told.Basis != f.Basis:
+		return said + " as it was then, and is different now"
+	}
+	return said + ", which was taken back"
 }
 
 // newsOrder lists the news, the most pressing first.
@@ -86,10 +102,12 @@ func newsOrder() []model.News {
 		model.Standing, model.WasAcknowledged, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.Over}
 }
 
+// pressing is smaller the more pressing news is.
+func pressing(it item) int { return slices.Index(newsOrder(), it.news) }
+
 func sortItems(items []item) {
-	order := newsOrder()
 	slices.SortFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.news), slices.Index(order, b.news)), worstFirst(*a.finding, *b.finding))
+		return cmp.Or(cmp.Compare(pressing(a), pressing(b)), worstFirst(*a.finding, *b.finding))
 	})
 }
 
@@ -136,7 +154,7 @@ func (t *thread) standing() []item {
 			if told.Open() {
 				news = model.Standing
 			}
-			items = append(items, item{news, f})
+			items = append(items, item{news: news, finding: f})
 		}
 	}
 	sortItems(items)

@@ -52,9 +52,9 @@ type Request struct {
 	Reason, Owner    string
 	// By is who asks, in words that people know.
 	By string
-	// Until is when it ends; zero only with Forever.
-	Until   time.Time
-	Forever bool
+	// Until is when it ends, in words that decide.ParseUntil reads; "" stands for
+	// the kind's default.
+	Until string
 }
 
 // Env is what a receiver gets besides its settings.

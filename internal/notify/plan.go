@@ -31,9 +31,14 @@ type Input struct {
 // tell beyond it is told when there is room again, as it stands then.
 const MaxQueued = 500
 
-// keepThread is how long a thread in which nothing is open is kept: what comes
-// back within it comes back there.
-const keepThread = 24 * time.Hour
+const (
+	// keepThread is how long a thread in which nothing is open is kept: what
+	// comes back within it comes back there.
+	keepThread = 24 * time.Hour
+	// keepAbsent is how long it is known what a receiver was told that is not
+	// configured any more.
+	keepAbsent = 30 * 24 * time.Hour
+)
 
 // Plan says what each receiver is to be told now, and what it was told then. It
 // is pure: with the same input it plans the same, and what it planned it does
@@ -46,7 +51,10 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	threads := map[string][]model.Thread{}
 	for _, t := range in.Notices.Threads {
 		if _, known := p.Receivers[t.Receiver]; !known {
-			change.Gone = append(change.Gone, t.ID)
+			// It may come back, and what waits for it is still there.
+			if in.Now.Sub(t.Said) > keepAbsent {
+				change.Gone = append(change.Gone, t.ID)
+			}
 			continue
 		}
 		threads[t.Receiver] = append(threads[t.Receiver], t)
@@ -82,16 +90,15 @@ type planner struct {
 
 	pace  model.Pace
 	paced bool
-	// threads are by ID; member is the thread that speaks of a finding.
-	threads map[string]*thread
-	member  map[string]*thread
-	// held counts the news that wait for the end of quiet hours; overnight tells
-	// that they have ended since the last plan.
-	held      int
-	overnight bool
-	// untold tells that there is news which the receiver may not get yet.
-	untold   bool
-	messages []model.Message
+	// threads are by ID; member is the thread that speaks of a finding, group
+	// the youngest of a group.
+	threads, member, group map[string]*thread
+	// held counts the news that wait for the end of quiet hours, squeezed those
+	// that wait for the rate; overnight tells that quiet hours have ended since
+	// the last plan.
+	held, squeezed int
+	overnight      bool
+	messages       []model.Message
 }
 
 // A thread is one that is being planned.
@@ -111,20 +118,19 @@ type thread struct {
 type item struct {
 	news    model.News
 	finding *model.Finding
+	why     string
 }
 
 func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
 	pl := &planner{Policy: p, receiver: receiver, pacing: p.Receivers[receiver], in: in, now: in.Now,
-		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}}
-	// A clock that was set back must not silence anybody.
-	pl.pace.Digest = earlier(pl.pace.Digest, in.Now)
-	pl.pace.Sent = slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(in.Now) })
+		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}, group: map[string]*thread{}}
+	pl.mendPace()
 	slices.SortFunc(known, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
 	for _, k := range known {
 		t := &thread{Thread: k, findings: map[string]*model.Finding{}}
 		t.Members = maps.Clone(k.Members)
-		t.Said, t.Grew = earlier(t.Said, in.Now), earlier(t.Grew, in.Now)
-		pl.threads[t.ID] = t
+		t.mend(in.Now)
+		pl.threads[t.ID], pl.group[t.Group] = t, t
 		for id := range t.Members {
 			if older := pl.member[id]; older != nil {
 				delete(older.Members, id)
@@ -135,11 +141,26 @@ func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *pla
 	return pl
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.After(b) {
-		return b
+// mend takes back what a clock that was set back left in the future: it must
+// not silence anybody.
+func (t *thread) mend(now time.Time) {
+	for _, at := range []*time.Time{&t.Opened, &t.Said, &t.Waits} {
+		if at.After(now) {
+			*at, t.changed = now, true
+		}
 	}
-	return a
+}
+
+// mendPace does the same for the pace.
+func (pl *planner) mendPace() {
+	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(pl.now) })
+	pl.paced = len(sent) < len(pl.pace.Sent)
+	pl.pace.Sent = sent
+	for _, at := range []*time.Time{&pl.pace.Digest, &pl.pace.Held} {
+		if at.After(pl.now) {
+			*at, pl.paced = pl.now, true
+		}
+	}
 }
 
 func (pl *planner) plan() {
@@ -196,14 +217,11 @@ func (pl *planner) gather(quiet bool) []newcomer {
 		case news == "":
 		case quiet && !pl.pacing.Quiet.excepts(f.Severity):
 			pl.held++
-		case t != nil && news != forgotten:
-			t.news = append(t.news, item{news, f})
-			t.route = cmp.Or(t.route, route)
 		case t != nil:
-			delete(t.Members, f.ID)
-			t.changed = true
+			t.news = append(t.news, item{news: news, finding: f, why: why(news, t.Members[f.ID], f, pl.now)})
+			t.route = cmp.Or(t.route, route)
 		default:
-			fresh = append(fresh, newcomer{item{news, f}, group(f, route.GroupBy), route})
+			fresh = append(fresh, newcomer{item{news: news, finding: f}, group(f, route.GroupBy), route})
 		}
 	}
 	for _, t := range pl.sorted() {
@@ -221,6 +239,9 @@ func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 	f := cmp.Or(pl.recent[id], stub(id, told, pl.now))
 	t.findings[id] = f
 	switch {
+	case told.News == model.Over && pl.recent[id] == nil:
+		delete(t.Members, id) // long ago
+		t.changed = true
 	case told.News == model.Over:
 	case told.News == model.WasAccepted || told.News == model.WasHidden:
 		// Nobody wants to hear of it, but where it is listed it is struck.
@@ -230,9 +251,9 @@ func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 	case quiet && !pl.pacing.Quiet.excepts(told.Severity):
 		pl.held++
 	case f.Flaps(pl.now):
-		t.news = append(t.news, item{model.StartsToFlap, f})
+		t.news = append(t.news, item{news: model.StartsToFlap, finding: f})
 	default:
-		t.news = append(t.news, item{model.Over, f})
+		t.news = append(t.news, item{news: model.Over, finding: f})
 	}
 }
 
@@ -249,25 +270,30 @@ func (pl *planner) sorted() []*thread {
 	})
 }
 
-// open puts a newcomer into the thread of its group that still grows, or into a
-// new one.
-func (pl *planner) open(group string, it item, route *Route) {
-	var home *thread
-	for _, t := range pl.sorted() {
-		if t.Group == group && pl.now.Sub(t.Grew) <= pl.GroupWindow {
-			home = t
-		}
-	}
-	if home == nil {
+// open puts a newcomer into the thread of its group that has just begun, or into
+// a new one: nobody should have to look into a thread for what is worse than
+// what began it.
+func (pl *planner) open(group string, it item, route *Route) *thread {
+	home := pl.group[group]
+	if home == nil || pl.now.Sub(home.Opened) > pl.GroupWindow || !home.first && it.finding.Severity.Rank() < home.worstTold() {
 		home = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
-			ID: threadID(pl.receiver, group, pl.now), Receiver: pl.receiver, Group: group,
+			ID: threadID(pl.receiver, fmt.Sprintf("%s\x00%d", group, len(pl.threads)), pl.now), Receiver: pl.receiver, Group: group,
 			Opened: pl.now, Members: map[string]model.Told{}}}
-		pl.threads[home.ID] = home
+		pl.threads[home.ID], pl.group[group] = home, home
 	}
-	home.Grew = pl.now
 	home.findings[it.finding.ID] = it.finding
 	home.news = append(home.news, it)
 	home.route = cmp.Or(home.route, route)
+	return home
+}
+
+// worstTold is the rank of the worst that was told in a thread.
+func (t *thread) worstTold() int {
+	rank := len(model.Severities())
+	for _, told := range t.Members {
+		rank = min(rank, told.Severity.Rank())
+	}
+	return rank
 }
 
 // finish adds what was planned to the change.

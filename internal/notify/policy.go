@@ -144,5 +144,7 @@ func (p *Policy) Wanted(receiver string, findings []model.Finding, now time.Time
 
 // loud tells whether a finding is worth a word.
 func (p *Policy) loud(f *model.Finding, now time.Time) bool {
-	return !f.Muted() && (f.Verdict != model.Unchecked || now.Sub(f.FirstSeen) >= p.UncheckedAfter)
+	age := now.Sub(f.FirstSeen)
+	// What was seen in a future that is not any more was seen long ago.
+	return !f.Muted() && (f.Verdict != model.Unchecked || age < 0 || age >= p.UncheckedAfter)
 }

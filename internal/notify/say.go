@@ -17,9 +17,9 @@ func threadID(receiver, group string, at time.Time) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// say makes a message of each thread's news, the worst first. Where there are
-// more than the receiver may get, new threads are put together in one, and news
-// of old ones wait.
+// say makes a message of each thread's news, the most pressing first. Where
+// there are more than the receiver may get, new threads are put together in one,
+// and news of old ones wait.
 func (pl *planner) say() {
 	var speaking []*thread
 	for _, t := range pl.sorted() {
@@ -28,12 +28,13 @@ func (pl *planner) say() {
 			speaking = append(speaking, t)
 		}
 	}
-	slices.SortFunc(speaking, func(a, b *thread) int {
-		return cmp.Or(cmp.Compare(a.urgency(), b.urgency()), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
-	})
-	may := pl.allowance()
-	if len(speaking) > may {
-		speaking = pl.squeeze(speaking, may)
+	slices.SortFunc(speaking, pl.byUrgency)
+	if may := pl.allowance(1); len(speaking) > may {
+		severe := 0
+		for severe < len(speaking) && speaking[severe].severe() {
+			severe++
+		}
+		speaking = pl.squeeze(speaking, max(may, min(severe, pl.allowance(severeTimes))))
 	}
 	for _, t := range speaking {
 		for _, it := range t.news {
@@ -43,58 +44,82 @@ func (pl *planner) say() {
 	}
 }
 
-// urgency orders threads: by the worst severity of their news.
-func (t *thread) urgency() int {
-	worst := len(model.Severities())
-	for _, it := range t.news {
-		worst = min(worst, it.finding.Severity.Rank())
-	}
-	return worst
+// severeTimes is how much higher the rate is for what is severe.
+const severeTimes = 2
+
+// byUrgency orders threads: what is severe comes first, then what waited for as
+// long as the rate is about, and then the worst.
+func (pl *planner) byUrgency(a, b *thread) int {
+	return cmp.Or(compareBool(b.severe(), a.severe()), compareBool(pl.overdue(b), pl.overdue(a)), cmp.Compare(worst(a.news).Rank(), worst(b.news).Rank()),
+		cmp.Compare(pressing(a.news[0]), pressing(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
-// squeeze leaves no more threads than the receiver may get messages. What it
-// leaves out was not told, and is planned again.
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// severe tells news that is critical or high.
+func (t *thread) severe() bool { return worst(t.news).Rank() <= model.High.Rank() }
+
+// overdue tells of a thread that had to wait for long.
+func (pl *planner) overdue(t *thread) bool {
+	since := t.Waits
+	if t.first {
+		since = t.news[0].finding.FirstSeen
+	}
+	return !since.IsZero() && pl.now.Sub(since) >= max(pl.pacing.Per, time.Minute)
+}
+
+// squeeze leaves no more threads than the receiver may get messages: where the
+// last one would begin, it holds all that would. What is left out was not told,
+// and is planned again.
 func (pl *planner) squeeze(speaking []*thread, may int) []*thread {
-	pl.untold = true
-	if may <= 0 {
-		pl.drop(speaking)
-		return nil
+	kept := slices.Clone(speaking[:may])
+	rest := speaking[may:]
+	if may > 0 && kept[may-1].first {
+		kept, rest = kept[:may-1], speaking[may-1:]
+		var all *thread
+		for _, t := range rest {
+			for _, it := range t.news {
+				if t.first {
+					all = pl.open(pl.once(overflowGroup), it, t.route)
+				}
+			}
+		}
+		sortItems(all.news)
+		kept = append(kept, all)
 	}
-	kept, rest := speaking[:may-1], speaking[may-1:]
-	var merged *thread
+	merged := len(kept) > 0 && kept[len(kept)-1].is(overflowGroup)
 	for _, t := range rest {
-		if !t.first {
-			continue
+		if !t.first || !merged {
+			pl.squeezed += len(t.news)
 		}
-		for _, it := range t.news {
-			pl.open(pl.once(overflowGroup), it, t.route)
-		}
-		merged = pl.threads[threadID(pl.receiver, pl.once(overflowGroup), pl.now)]
-	}
-	pl.drop(rest)
-	if merged == nil {
-		return speaking[:may]
-	}
-	sortItems(merged.news)
-	return append(slices.Clone(kept), merged)
-}
-
-// drop forgets threads that were to begin.
-func (pl *planner) drop(threads []*thread) {
-	for _, t := range threads {
-		if t.first {
+		switch {
+		case t.first:
 			delete(pl.threads, t.ID)
+			delete(pl.group, t.Group)
+		case t.Waits.IsZero():
+			t.Waits, t.changed = pl.now, true
 		}
 	}
+	return kept
 }
 
-// allowance is how many messages the receiver may get now.
-func (pl *planner) allowance() int {
+// allowance is how many messages the receiver may get now, where its rate is so
+// many times as high.
+func (pl *planner) allowance(times int) int {
 	room := MaxQueued - pl.in.Queued[pl.receiver] - len(pl.messages)
-	if pl.pacing.Messages <= 0 {
-		return room
+	if pl.pacing.Messages > 0 {
+		room = min(room, times*pl.pacing.Messages-pl.lately()-len(pl.messages))
 	}
-	return min(room, pl.pacing.Messages-pl.lately()-len(pl.messages))
+	return max(room, 0)
 }
 
 // lately counts the messages of the time that the receiver's bound is about.
@@ -112,7 +137,7 @@ func (pl *planner) lately() int {
 func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	all := t.standing()
 	t.Sequence++
-	t.Said, t.changed = pl.now, true
+	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
 		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(news), NewsCount: len(news), All: publish(all)}
 	t.first = false
@@ -131,7 +156,7 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 		subject = all
 	}
 	m.Severity = worst(subject)
-	m.Title = title(kind, subject)
+	m.Title, m.Subject = title(kind, subject), title(model.NewMessage, openFirst(all))
 	switch {
 	case t.is(overflowGroup) && m.First:
 		m.Title = "And more: " + m.Title
@@ -146,7 +171,7 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 func (pl *planner) passing() []string {
 	n := 0
 	for id, f := range pl.recent {
-		if pl.member[id] == nil && !f.FirstSeen.Before(pl.pace.Held) && pl.route(f, pl.receiver) != nil {
+		if pl.member[id] == nil && !f.Muted() && !f.FirstSeen.Before(pl.pace.Held) && pl.route(f, pl.receiver) != nil {
 			n++
 		}
 	}
@@ -154,6 +179,15 @@ func (pl *planner) passing() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%d more came and went meanwhile.", n)}
+}
+
+// openFirst returns the items that are open; all of them where none is.
+func openFirst(all []item) []item {
+	open := slices.DeleteFunc(slices.Clone(all), func(it item) bool { return it.news != model.Standing })
+	if len(open) == 0 {
+		return all
+	}
+	return open
 }
 
 func worst(items []item) model.Severity {
@@ -170,7 +204,7 @@ func worst(items []item) model.Severity {
 func publish(items []item) []model.Item {
 	public := make([]model.Item, 0, min(len(items), model.MaxItems))
 	for _, it := range items[:cap(public)] {
-		public = append(public, model.Item{News: it.news, Finding: short(it.finding.Public()), Fields: len(it.finding.Changes)})
+		public = append(public, model.Item{News: it.news, Finding: short(it.finding.Public()), Fields: len(it.finding.Changes), Why: it.why})
 	}
 	return public
 }
@@ -207,22 +241,31 @@ func cut(v *model.Value) *model.Value {
 	return &shown
 }
 
-// remind calls open findings to mind on which nothing was said for long.
+// remind calls open findings to mind on which nothing was said for long, the
+// longest first. A receiver that takes nothing is not reminded.
 func (pl *planner) remind() {
-	for _, t := range pl.sorted() {
-		var open []item
-		var repeat time.Duration
-		for _, it := range t.standing() {
-			if it.news != model.Standing {
-				continue
-			}
-			if route := pl.route(it.finding, pl.receiver); route != nil && len(open) == 0 {
-				repeat = route.Repeat
-			}
-			open = append(open, it)
+	threads := pl.sorted()
+	slices.SortStableFunc(threads, func(a, b *thread) int { return a.Said.Compare(b.Said) })
+	for _, t := range threads {
+		if pl.in.Queued[pl.receiver] > 0 || pl.allowance(1) <= pl.pacing.Messages/2 {
+			return // what is new needs the rest
 		}
-		if repeat > 0 && pl.now.Sub(t.Said) >= repeat && pl.allowance() > 0 {
+		if repeat := pl.repeat(t); repeat > 0 && pl.now.Sub(t.Said) >= repeat {
 			pl.send(t, model.ReminderMessage, nil)
 		}
 	}
+}
+
+// repeat is how long after the last word the worst open finding of a thread is
+// called to mind; 0 is never.
+func (pl *planner) repeat(t *thread) time.Duration {
+	for _, it := range t.standing() {
+		if it.news == model.Standing {
+			if route := pl.route(it.finding, pl.receiver); route != nil {
+				return route.Repeat
+			}
+			return 0
+		}
+	}
+	return 0
 }

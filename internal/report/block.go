@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -115,9 +114,9 @@ func standing(f *model.Finding, c clock) phrase {
 
 // decided says what somebody decided, who, until when and why.
 func (c clock) decided(d *model.Decision) phrase {
-	p := phrase{}.say(participle(d.Kind) + " by ").quote(d.By)
+	p := phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
 	if d.Until.IsZero() {
-		p = p.say(" for ever")
+		p = p.say(" forever")
 	} else {
 		p = p.say(" until " + stamp(d.Until))
 	}
@@ -125,17 +124,4 @@ func (c clock) decided(d *model.Decision) phrase {
 		p = p.say(": ").quote(d.Reason)
 	}
 	return p
-}
-
-// participle is what a finding is after a decision.
-func participle(k model.DecisionKind) string {
-	switch k {
-	case model.Accept:
-		return "accepted"
-	case model.Snooze:
-		return "snoozed"
-	case model.Acknowledge:
-		return "acknowledged"
-	}
-	return fmt.Sprintf("decided (%q)", string(k))
 }

@@ -10,17 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A DecisionEntry is a decision, with the open findings for which it holds now.
-type DecisionEntry struct {
-	model.Decision
-	Holds []string `json:"holds"`
-}
-
 // WriteDecisions writes what people decided, as a table or as JSON: those that
 // hold first, and of them the one that ends next.
-func WriteDecisions(w io.Writer, format string, entries []DecisionEntry, o Options) error {
+func WriteDecisions(w io.Writer, format string, entries []model.DecisionStatus, o Options) error {
 	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b DecisionEntry) int {
+	slices.SortFunc(entries, func(a, b model.DecisionStatus) int {
 		return cmp.Or(compareBool(len(a.Holds) == 0, len(b.Holds) == 0), compareBool(a.Until.IsZero(), b.Until.IsZero()),
 			a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
 	})
@@ -29,7 +23,7 @@ func WriteDecisions(w io.Writer, format string, entries []DecisionEntry, o Optio
 		func(b *bufio.Writer) error { return decisionsJSON(b, entries) })
 }
 
-func decisionsJSON(w *bufio.Writer, entries []DecisionEntry) error {
+func decisionsJSON(w *bufio.Writer, entries []model.DecisionStatus) error {
 	e := emitter{w: w}
 	e.open("", "{")
 	e.value("version", model.ReportVersion)
@@ -37,9 +31,6 @@ func decisionsJSON(w *bufio.Writer, entries []DecisionEntry) error {
 	for i := range entries {
 		d := entries[i]
 		d.At, d.Until, d.Changes = utc(d.At), utc(d.Until), nil
-		if d.Holds == nil {
-			d.Holds = []string{}
-		}
 		e.value("", d)
 	}
 	e.close("]")
@@ -47,7 +38,7 @@ func decisionsJSON(w *bufio.Writer, entries []DecisionEntry) error {
 	return e.err
 }
 
-func listDecisions(t *table, entries []DecisionEntry, now time.Time) error {
+func listDecisions(t *table, entries []model.DecisionStatus, now time.Time) error {
 	if len(entries) == 0 {
 		t.line("No decisions.")
 		return t.emit()
@@ -66,7 +57,7 @@ func listDecisions(t *table, entries []DecisionEntry, now time.Time) error {
 	return t.emit()
 }
 
-func decisionRow(d *DecisionEntry, now time.Time) []string {
+func decisionRow(d *model.DecisionStatus, now time.Time) []string {
 	about := shortKind(d.Subject.Kind) + " " + d.Subject.ID
 	if d.Subject.Source != "" {
 		about = d.Subject.Source + " " + about
@@ -74,7 +65,7 @@ func decisionRow(d *DecisionEntry, now time.Time) []string {
 	if d.Subject.Verdict != "" {
 		about += " " + string(d.Subject.Verdict)
 	}
-	until := "for ever"
+	until := "forever"
 	if !d.Until.IsZero() {
 		until = stamp(d.Until)
 	}
@@ -82,7 +73,7 @@ func decisionRow(d *DecisionEntry, now time.Time) []string {
 }
 
 // holds says for which finding a decision holds, or why for none.
-func holds(d *DecisionEntry, now time.Time) string {
+func holds(d *model.DecisionStatus, now time.Time) string {
 	switch {
 	case len(d.Holds) == 1:
 		return visible(d.Holds[0])

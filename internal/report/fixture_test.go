@@ -272,12 +272,13 @@ func quiet() []model.Finding {
 	return []model.Finding{missing(), partly, agreed, accepted()}
 }
 
-func decisions() []DecisionEntry {
+func decisions() []model.DecisionStatus {
 	filed, acknowledged := *accepted().Decision, *conflict().Decision
 	ended := acknowledged
 	ended.ID, ended.Until, ended.Kind = "dec1de00e4de", earlier(time.Hour), model.Snooze
 	ended.Subject = model.Target{Key: missing().Key, Verdict: model.Missing}
 	void := ended
 	void.ID, void.Until, void.By = "dec1de000000", earlier(-time.Hour), "\x1b[31mmallory"
-	return []DecisionEntry{{ended, nil}, {void, nil}, {filed, []string{"acce97ed", "acce97e0"}}, {acknowledged, []string{"c0ff11c7"}}}
+	return []model.DecisionStatus{{Decision: ended, Holds: []string{}}, {Decision: void, Holds: []string{}},
+		{Decision: filed, Holds: []string{"acce97ed", "acce97e0"}}, {Decision: acknowledged, Holds: []string{"c0ff11c7"}}}
 }

@@ -131,8 +131,8 @@ func (c clock) who(a model.Actor) phrase {
 	switch {
 	case a.Reason != "":
 		p = p.say(" (").quote(a.Reason).say(")")
-	case a.Confidence == model.Likely, a.Confidence == model.Unknown:
-		p = p.say(" (" + string(a.Confidence) + ")")
+	case a.Confidence == model.Likely:
+		p = p.say(" (likely)")
 	}
 	return p
 }

@@ -96,7 +96,7 @@ func (t *table) facts(f *model.Finding, c clock) {
 		t.fact("flapping", "it goes back and forth: single changes are not told")
 	}
 	if d := f.Decision; d != nil {
-		t.fact(participle(d.Kind), c.decision(d))
+		t.fact(d.Kind.Participle(), c.decision(d))
 		t.fact("  reason", d.Reason)
 		t.fact("  owner", d.Owner)
 		t.fact("  decision", d.ID+", "+d.Via)
@@ -117,7 +117,7 @@ func (c clock) decision(d *model.Decision) string {
 		said += " " + c.at(d.At)
 	}
 	if d.Until.IsZero() {
-		return said + ", for ever"
+		return said + ", forever"
 	}
 	return said + ", until " + stamp(d.Until)
 }

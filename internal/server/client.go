@@ -129,7 +129,7 @@ func (c *Client) Status(ctx context.Context) (s Status, err error) {
 }
 
 // Decide has decisions made, and returns them.
-func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]DecisionStatus, error) {
+func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]model.DecisionStatus, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return nil, fmt.Errorf("encode the decision: %w", err)
@@ -140,7 +140,7 @@ func (c *Client) Decide(ctx context.Context, request DecisionRequest) ([]Decisio
 }
 
 // Decisions returns what people decided, also what has ended.
-func (c *Client) Decisions(ctx context.Context) ([]DecisionStatus, error) {
+func (c *Client) Decisions(ctx context.Context) ([]model.DecisionStatus, error) {
 	var d Decisions
 	err := c.do(ctx, http.MethodGet, "decisions", nil, &d)
 	return d.Decisions, err

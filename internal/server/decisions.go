@@ -37,23 +37,14 @@ type DecisionRequest struct {
 	Reason   string   `json:"reason"`
 	Owner    string   `json:"owner"`
 	// Until is when it ends: a time, a date, which counts until its end, how
-	// long from now as in "30d", or "forever"; "" stands for the kind's default
-	// or, with Forever, for never.
-	Until   string `json:"until"`
-	Forever bool   `json:"forever"`
+	// long from now as in "30d", or "forever"; "" stands for the kind's default.
+	Until string `json:"until"`
 }
 
 // Decisions is the answer to /api/v1/decisions.
 type Decisions struct {
 	// Decisions are sorted by ID and never null.
-	Decisions []DecisionStatus `json:"decisions"`
-}
-
-// A DecisionStatus is a decision and how it stands.
-type DecisionStatus struct {
-	model.Decision
-	// Holds are the IDs of the open findings that are noted with it.
-	Holds []string `json:"holds"`
+	Decisions []model.DecisionStatus `json:"decisions"`
 }
 
 // maxFindings bounds how many findings one request decides about.
@@ -82,11 +73,11 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 			held[d.ID] = append(held[d.ID], open[i].ID)
 		}
 	}
-	answer := Decisions{Decisions: make([]DecisionStatus, 0, len(list))}
+	answer := Decisions{Decisions: make([]model.DecisionStatus, 0, len(list))}
 	for _, d := range list {
 		ids := append([]string{}, held[d.ID]...)
 		slices.Sort(ids)
-		answer.Decisions = append(answer.Decisions, DecisionStatus{publicDecision(d), ids})
+		answer.Decisions = append(answer.Decisions, model.DecisionStatus{Decision: publicDecision(d), Holds: ids})
 	}
 	return answer, nil
 }
@@ -116,16 +107,8 @@ func (a API) decide(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := decide.Request{Kind: request.Kind, Reason: request.Reason, Owner: request.Owner, Forever: request.Forever,
-		By: callerOf(r.Context()), Via: "command line"}
-	if request.Until != "" {
-		end, forever, err := decide.ParseUntil(request.Until, a.Now())
-		if err != nil {
-			return nil, badRequest("until "+err.Error(), "")
-		}
-		asked.Until, asked.Forever = end, forever || request.Forever
-	}
-	made, err := a.Decider.Decide(r.Context(), request.Findings, asked)
+	made, err := a.Decider.Decide(r.Context(), request.Findings, decide.Request{Kind: request.Kind,
+		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: callerOf(r.Context()), Via: "command line"})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +121,7 @@ func readDecision(body io.Reader) (DecisionRequest, error) {
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&request); err != nil {
-		return request, badRequest("the body is no decision: "+err.Error(), `want {"kind", "findings", "reason", "owner", "until", "forever"}`)
+		return request, badRequest("the body is no decision: "+err.Error(), `want {"kind", "findings", "reason", "owner", "until"}`)
 	}
 	switch {
 	case d.More():

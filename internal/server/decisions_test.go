@@ -38,7 +38,7 @@ func deciding(t *testing.T) API {
 	filed := model.Decision{ID: "f11e00", Kind: model.Accept, Subject: model.Target{Key: findings[2].Key}, Basis: "basis2", Reason: "sale", Owner: "bob",
 		By: "acceptances.yaml:3", Via: "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
 		Changes: []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}}}
-	findings[2].Settle([]model.Decision{filed}, at)
+	model.IndexDecisions([]model.Decision{filed}).Settle(&findings[2], at)
 	for i, r := range []store.Record{
 		{Run: run("run-1", at), Findings: append(findings, over), Decisions: map[string][]model.Decision{"agreed": {filed}}},
 		{Run: run("run-2", at.Add(time.Hour)), Findings: append(slices.Clone(findings), resolved(over, at.Add(time.Hour)))},
@@ -67,7 +67,7 @@ func TestDecide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []DecisionStatus{decided("010203040506", "f00d01", "Deployment.apps", "basis0", me.Username), decided("070102030405", "f00d02", "ConfigMap", "basis1", me.Username)}
+	want := []model.DecisionStatus{decided("010203040506", "f00d01", "Deployment.apps", "basis0", me.Username), decided("070102030405", "f00d02", "ConfigMap", "basis1", me.Username)}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("Decide() (-want +got):\n%s", diff)
 	}
@@ -95,8 +95,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func decided(id, finding, kind, basis, by string) DecisionStatus {
-	return DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis,
+func decided(id, finding, kind, basis, by string) model.DecisionStatus {
+	return model.DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis,
 		Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
 		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: "command line", Until: now().Add(30 * 24 * time.Hour)}}
 }
@@ -124,7 +124,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"empty":         {"the empty beginning is everything's", post, "decisions", `{"kind":"snooze","findings":[""]}`, a.Handler(), 400, "no finding is named"},
 		"too many":      {"a request is bounded", post, "decisions", `{"kind":"snooze","findings":["a"` + strings.Repeat(`,"a"`, 1000) + `]}`, a.Handler(), 400, "1001 findings at once"},
 		"large":         {"a body is bounded", post, "decisions", `{"kind":"` + strings.Repeat("a", 64<<10) + `"}`, a.Handler(), 400, "the body is no decision"},
-		"until":         {"an end has a form", post, "decisions", `{"kind":"snooze","findings":["f00d01"],"until":"soon"}`, a.Handler(), 400, `until \"soon\": want`},
+		"until":         {"an end has a form", post, "decisions", `{"kind":"snooze","findings":["f00d01"],"until":"soon"}`, a.Handler(), 400, `until \"soon\"","hint":"want`},
 		"rules":         {"an acceptance wants a reason", post, "decisions", `{"kind":"accept","findings":["f00d01"],"until":"forever"}`, a.Handler(), 400, "wants a reason"},
 		"unknown":       {"an id may be wrong", post, "decisions", `{"kind":"acknowledge","findings":["dead"]}`, a.Handler(), 404, "not found"},
 		"ambiguous":     {"an id may be too short", post, "decisions", `{"kind":"acknowledge","findings":["f00d"]}`, a.Handler(), 409, "f00d01, f00d02"},
@@ -180,7 +180,7 @@ func TestWhoDecides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := decide.Request{Kind: model.Accept, By: me.Username, Via: "command line", Forever: true}
+	want := decide.Request{Kind: model.Accept, By: me.Username, Via: "command line", Until: "forever"}
 	if diff := cmp.Diff(want, d.request); diff != "" {
 		t.Errorf("over the socket (-want +got):\n%s", diff)
 	}

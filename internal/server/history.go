@@ -8,6 +8,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -38,22 +39,15 @@ type Diff struct {
 	Resources []ResourceDiff `json:"resources"`
 }
 
-// The ways in which a resource differs between two moments.
-const (
-	Added   = "added"
-	Removed = "removed"
-	Changed = "changed"
-)
-
 // A ResourceDiff is how one resource differs between two moments.
 type ResourceDiff struct {
 	model.Key
-	// Kind of difference: Added, Removed or Changed.
+	// Difference is report.Added, report.Removed or report.Changed.
 	Difference string `json:"difference"`
 	// At is when it became so, Actor who did it.
 	At    time.Time   `json:"at"`
 	Actor model.Actor `json:"actor"`
-	// Changes are the fields that differ where it was Changed: Recorded is
+	// Changes are the fields that differ where it was changed: Recorded is
 	// what was, Live what came.
 	Changes []model.Change `json:"changes"`
 }
@@ -193,12 +187,12 @@ func (a API) changes(source string, from, to time.Time) ([]store.ResourceChange,
 }
 
 func (a API) resourceDiff(c *store.ResourceChange) ResourceDiff {
-	d := ResourceDiff{Key: c.Key, Difference: Changed, At: c.At, Actor: c.Actor, Changes: []model.Change{}}
+	d := ResourceDiff{Key: c.Key, Difference: report.Changed, At: c.At, Actor: c.Actor, Changes: []model.Change{}}
 	switch {
 	case c.Before == nil:
-		d.Difference = Added
+		d.Difference = report.Added
 	case c.After == nil:
-		d.Difference = Removed
+		d.Difference = report.Removed
 	default:
 		d.Changes = a.compare(c.Key, *c.Before, *c.After)
 	}

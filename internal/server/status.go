@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/moment"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -24,14 +23,11 @@ type Status struct {
 	Open    *model.Summary `json:"open,omitempty"`
 	// Receivers are those that are told; never null.
 	Receivers []model.ReceiverStatus `json:"receivers"`
-	// Ending are decisions that hold now and end within EndsSoon, the next
+	// Ending are decisions that hold now and end within a week, the next
 	// first; never null.
-	Ending     []DecisionStatus `json:"ending"`
-	StoreBytes int64            `json:"store_bytes"`
+	Ending     []model.DecisionStatus `json:"ending"`
+	StoreBytes int64                  `json:"store_bytes"`
 }
-
-// EndsSoon is how far ahead Status looks for decisions that end.
-const EndsSoon = 7 * moment.Day
 
 func (a API) status(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
@@ -42,7 +38,7 @@ func (a API) status(r *http.Request) (any, error) {
 
 func (a API) currentStatus() (Status, error) {
 	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size(),
-		Receivers: []model.ReceiverStatus{}, Ending: []DecisionStatus{}}
+		Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
 	if a.Receivers != nil {
 		status.Receivers = append(status.Receivers, a.Receivers()...)
 	}
@@ -64,18 +60,18 @@ func (a API) currentStatus() (Status, error) {
 }
 
 // ending returns the decisions that hold and end soon.
-func (a API) ending() ([]DecisionStatus, error) {
+func (a API) ending() ([]model.DecisionStatus, error) {
 	list, err := a.Store.Decisions()
 	if err != nil {
 		return nil, err
 	}
-	soon := a.Now().Add(EndsSoon)
-	standing, err := a.standing(slices.DeleteFunc(list, func(d model.Decision) bool { return d.Until.IsZero() || d.Until.After(soon) }))
+	now := a.Now()
+	standing, err := a.standing(slices.DeleteFunc(list, func(d model.Decision) bool { return !d.EndsSoon(now) }))
 	if err != nil {
 		return nil, err
 	}
-	ending := slices.DeleteFunc(standing.Decisions, func(d DecisionStatus) bool { return len(d.Holds) == 0 })
-	slices.SortStableFunc(ending, func(d, e DecisionStatus) int { return d.Until.Compare(e.Until) })
+	ending := slices.DeleteFunc(standing.Decisions, func(d model.DecisionStatus) bool { return len(d.Holds) == 0 })
+	slices.SortStableFunc(ending, func(d, e model.DecisionStatus) int { return d.Until.Compare(e.Until) })
 	return ending, nil
 }
 

@@ -194,8 +194,8 @@ func waitsAt(s *Store, n, step int) (bool, error) {
 	if ended == 2 {
 		return true, nil
 	}
-	p, err := s.NextParcel("slack")
-	if err != nil {
+	p, ok, err := s.NextParcel("slack")
+	if err != nil || !ok {
 		return false, err
 	}
 	want := model.Parcel{Message: noticed(n).Notices.Messages[ended], Begun: step%2 == 1, Receipt: receiptIn(n - 1 + ended)}

@@ -32,7 +32,7 @@ func (s *Store) Decisions() ([]model.Decision, error) {
 
 // Decide keeps decisions, and notes them on the open findings for which they
 // hold. One takes the place of an earlier one of its kind about the same
-// finding, unless that stands in a file.
+// finding and basis, unless that stands in a file.
 func (s *Store) Decide(list []model.Decision, now time.Time) error {
 	return s.update("keep decisions", func(t *txn) error {
 		known, err := t.allDecisions()
@@ -64,16 +64,16 @@ func (s *Store) Decide(list []model.Decision, now time.Time) error {
 
 // A topic is what no two decisions share that were made here.
 type topic struct {
-	kind    model.DecisionKind
-	finding string
-	subject model.Target
+	kind           model.DecisionKind
+	finding, basis string
+	subject        model.Target
 }
 
 func topicOf(d *model.Decision) topic {
 	if d.Finding != "" {
-		return topic{kind: d.Kind, finding: d.Finding}
+		return topic{kind: d.Kind, finding: d.Finding, basis: d.Basis}
 	}
-	return topic{kind: d.Kind, subject: d.Subject}
+	return topic{kind: d.Kind, basis: d.Basis, subject: d.Subject}
 }
 
 // Revoke removes the decision whose ID is or begins with idPrefix, and settles
@@ -114,29 +114,12 @@ func (s *Store) Settle(now time.Time) (changed int, err error) {
 	return changed, err
 }
 
-// A target is what decisions are about: a finding's ID, or a resource.
-type target struct {
-	finding  string
-	resource model.Key
-}
-
-func targetOf(d *model.Decision) target {
-	if d.Finding != "" {
-		return target{finding: d.Finding}
-	}
-	return target{resource: d.Subject.Key}
-}
-
 func (t *txn) settle(now time.Time) (changed int, err error) {
 	list, err := t.allDecisions()
 	if err != nil {
 		return 0, err
 	}
-	about := map[target][]model.Decision{}
-	for i := range list {
-		to := targetOf(&list[i])
-		about[to] = append(about[to], list[i])
-	}
+	decisions := model.IndexDecisions(list)
 	open, err := t.collect(t.open, Filter{})
 	if err != nil {
 		return 0, err
@@ -144,9 +127,7 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 	l := t.amend(open, now)
 	for i := range open {
 		f := &open[i]
-		before := f.Decision
-		f.Settle(slices.Concat(about[target{finding: f.ID}], about[target{resource: f.Key}]), now)
-		if before == nil && f.Decision == nil {
+		if !decisions.Settle(f, now) {
 			continue
 		}
 		if err := l.save(f); err != nil {
@@ -156,8 +137,8 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 	return l.written, nil
 }
 
-// saveDecisions takes in what stands in files, and forgets what was decided for
-// the time that the findings were open.
+// saveDecisions takes in what stands in files, and forgets that somebody was on
+// findings which are over.
 func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding) error {
 	over := map[string]bool{}
 	for i := range findings {
@@ -187,7 +168,7 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 		d := &known[i]
 		_, read := files[d.From]
 		if d.From == "" {
-			read = d.Kind != model.Accept && over[d.Finding]
+			read = d.Kind == model.Acknowledge && over[d.Finding]
 		}
 		if read && !stated[d.ID] {
 			gone = append(gone, []byte(d.ID))

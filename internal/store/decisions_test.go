@@ -219,8 +219,8 @@ func TestSaveDecisions(t *testing.T) {
 		"replaced":     {map[string][]model.Decision{"git": {decision("f2", "a"), decision("f3", "b")}}, open, "1 2 3 4 f2 f3 o1", "the file is the truth of the file"},
 		"emptied":      {map[string][]model.Decision{"git": {}, "other": nil}, open, "1 2 3 4", "an empty list removes them"},
 		"unknown":      {map[string][]model.Decision{"third": nil}, open, "1 2 3 4 f1 f2 o1", "a file without decisions"},
-		"resolved":     {nil, []model.Finding{finding("a", 1, based, resolvedAt(2)), open[1]}, "1 4 f1 f2 o1", "acceptances stay, and what stands in files"},
-		"both":         {map[string][]model.Decision{"git": nil}, []model.Finding{finding("a", 1, based, resolvedAt(2))}, "1 4 o1", "each by its rule"},
+		"resolved":     {nil, []model.Finding{finding("a", 1, based, resolvedAt(2)), open[1]}, "1 2 4 f1 f2 o1", "only who was on it is done with it"},
+		"both":         {map[string][]model.Decision{"git": nil}, []model.Finding{finding("a", 1, based, resolvedAt(2))}, "1 2 4 o1", "each by its rule"},
 		"other places": {map[string][]model.Decision{"git": {decision("f1", "a", inFile("liar"))}}, open, "1 2 3 4 f1 o1", "it stands where it was read"},
 	}
 	for name, c := range cases {

@@ -12,7 +12,7 @@ import (
 
 // Notices returns what receivers were told; its threads are sorted by ID.
 func (s *Store) Notices() (model.Notices, error) {
-	n := model.Notices{Paces: map[string]model.Pace{}}
+	var n model.Notices
 	err := s.view("read notices", func(t *txn) error {
 		err := each(t.threads, nil, func(k, v []byte) error {
 			thread, err := t.parseThread(k, v)
@@ -22,17 +22,24 @@ func (s *Store) Notices() (model.Notices, error) {
 		if err != nil {
 			return err
 		}
-		return each(t.paces, nil, func(k, v []byte) error {
-			var pace model.Pace
-			err := t.unpackJSON(v, &pace)
-			n.Paces[string(k)] = pace
-			return err
-		})
+		n.Paces, err = t.allPaces()
+		return err
 	})
 	if err != nil {
 		return model.Notices{}, err
 	}
 	return n, nil
+}
+
+func (t *txn) allPaces() (map[string]model.Pace, error) {
+	paces := map[string]model.Pace{}
+	err := each(t.paces, nil, func(k, v []byte) error {
+		var pace model.Pace
+		err := t.unpackJSON(v, &pace)
+		paces[string(k)] = pace
+		return err
+	})
+	return paces, err
 }
 
 // SaveNotices keeps what receivers are told, and what is to be sent to them, in
@@ -109,7 +116,7 @@ func (t *txn) parseThread(k, v []byte) (model.Thread, error) {
 
 // putPace writes how much a receiver was told, if it was told anything.
 func (t *txn) putPace(receiver string, pace model.Pace) error {
-	if len(pace.Sent) == 0 && pace.Digest.IsZero() && pace.Held.IsZero() {
+	if len(pace.Sent) == 0 && pace.Digest.IsZero() && pace.Held.IsZero() && pace.Untold == 0 {
 		return t.paces.Delete([]byte(receiver))
 	}
 	packed, err := t.packJSON(pace)

@@ -9,20 +9,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// NextParcel returns what waits longest for a receiver, or ErrNotFound. A
-// message stays the next until EndDelivery or DropMessage removes it.
-func (s *Store) NextParcel(receiver string) (model.Parcel, error) {
+// NextParcel returns what waits longest for a receiver; ok is false where
+// nothing does. A message stays the next until EndDelivery or DropMessage
+// removes it.
+func (s *Store) NextParcel(receiver string) (parcel model.Parcel, ok bool, err error) {
 	var p model.Parcel
-	err := s.view("read next message for "+receiver, func(t *txn) error {
+	err = s.view("read next message for "+receiver, func(t *txn) error {
 		k, v := t.outbox.Cursor().Seek(under(receiver))
 		if !bytes.HasPrefix(k, under(receiver)) {
-			return fmt.Errorf("%w: nothing waits", ErrNotFound)
+			return nil
 		}
 		q, m, err := t.parseMessage(k, v)
 		if err != nil {
 			return err
 		}
-		p.Message, p.Begun = m, q.begun
+		p.Message, p.Begun, ok = m, q.begun, true
 		packed := t.receipts.Get(receiptKey(receiver, q.thread))
 		if packed == nil {
 			return nil
@@ -30,9 +31,9 @@ func (s *Store) NextParcel(receiver string) (model.Parcel, error) {
 		return t.unpackJSON(packed, &p.Receipt)
 	})
 	if err != nil {
-		return model.Parcel{}, err
+		return model.Parcel{}, false, err
 	}
-	return p, nil
+	return p, ok, nil
 }
 
 // BeginDelivery notes that a message is being delivered, so that whoever comes
@@ -62,11 +63,20 @@ func (s *Store) DropMessage(receiver, key string) error {
 	return s.update("drop message "+key, func(t *txn) error { return t.dequeue(receiver, key, "") })
 }
 
-// Queues returns what waits, by receiver; a receiver for which nothing waits is
-// not in it.
+// Queues returns what waits, by receiver; a receiver for which nothing waits,
+// and which is told everything, is not in it.
 func (s *Store) Queues() (map[string]model.Queue, error) {
 	queues := map[string]model.Queue{}
 	err := s.view("read queues", func(t *txn) error {
+		paces, err := t.allPaces()
+		if err != nil {
+			return err
+		}
+		for receiver, pace := range paces {
+			if pace.Untold > 0 {
+				queues[receiver] = model.Queue{Untold: pace.Untold}
+			}
+		}
 		return each(t.outbox, nil, func(k, v []byte) error {
 			receiver, err := receiverOf(k)
 			if err != nil {

@@ -15,9 +15,9 @@ import (
 // next fails unless a message waits.
 func next(t *testing.T, s *Store, receiver string) model.Parcel {
 	t.Helper()
-	p, err := s.NextParcel(receiver)
-	if err != nil {
-		t.Fatal(err)
+	p, ok, err := s.NextParcel(receiver)
+	if err != nil || !ok {
+		t.Fatalf("something waits for %s: %t, %v", receiver, ok, err)
 	}
 	return p
 }
@@ -61,8 +61,8 @@ func TestDelivery(t *testing.T) {
 	if p := deliver(t, s, "slack", ""); p.Message.Key != "t.0" || p.Receipt != "ts 1" {
 		t.Errorf("in the order of saving, whatever the key, and with the thread's receipt: got %q, %q", p.Message.Key, p.Receipt)
 	}
-	if _, err := s.NextParcel("slack"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("got %v", err)
+	if p, ok, err := s.NextParcel("slack"); ok || err != nil {
+		t.Errorf("nothing waits any more: got %+v, %v", p, err)
 	}
 	if err := errors.Join(s.BeginDelivery("slack", "t.1"), s.EndDelivery("slack", "t.1", "ts 9"), s.DropMessage("slack", "t.1")); err != nil {
 		t.Errorf("what does not wait any more is no error: %v", err)
@@ -187,7 +187,7 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 // store could not have written: what reads it says so, and so does verify.
 func TestSpoiltNotices(t *testing.T) {
 	t.Parallel()
-	nextParcel := func(s *Store) error { _, err := s.NextParcel("slack"); return err }
+	nextParcel := func(s *Store) error { _, _, err := s.NextParcel("slack"); return err }
 	queues := func(s *Store) error { _, err := s.Queues(); return err }
 	told := func(s *Store) error { _, err := s.Notices(); return err }
 	flipLast := func(_, v []byte) ([]byte, []byte) { return nil, flip(len(v)-3, 1)(v) }
@@ -213,7 +213,7 @@ func TestSpoiltNotices(t *testing.T) {
 		"message's time":     {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(4, 1)(v) }, nextParcel},
 		"message's key":      {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(9, 1)(v) }, nextParcel},
 		"message, no thread": {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, v[:12] }, func(s *Store) error { return s.EndDelivery("slack", "t.1", "") }},
-		"message of another": {outboxBucket, func(k, v []byte) ([]byte, []byte) { return append([]byte("S"), k[1:]...), v }, func(s *Store) error { _, err := s.NextParcel("Slack"); return err }},
+		"message of another": {outboxBucket, func(k, v []byte) ([]byte, []byte) { return append([]byte("S"), k[1:]...), v }, func(s *Store) error { _, _, err := s.NextParcel("Slack"); return err }},
 		"outbox key":         {outboxBucket, func(_, v []byte) ([]byte, []byte) { return []byte("x"), v }, queues},
 		"receipt":            {receiptBucket, flipLast, nextParcel},
 	}

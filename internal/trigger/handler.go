@@ -11,16 +11,16 @@ import (
 
 // ServeHTTP answers a request to the trigger that the path's {name} names: 202
 // when a scan will begin. A refusal tells no more than it must; the log does.
-func (d *Desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	err := d.Accept(name, r.Header, r.Body)
+	err := q.Accept(name, r.Header, r.Body)
 	if err == nil {
-		d.answer(w, r, http.StatusAccepted, map[string]any{"accepted": true})
+		q.answer(w, r, http.StatusAccepted, map[string]any{"accepted": true})
 		return
 	}
-	d.grumble(r.Context(), name, err)
+	q.logRefusal(r.Context(), name, err)
 	code, message, hint := refusal(err)
-	d.answer(w, r, code, map[string]any{"error": message, "hint": hint})
+	q.answer(w, r, code, map[string]any{"error": message, "hint": hint})
 }
 
 // refusal returns what a refused request is answered with.
@@ -45,26 +45,26 @@ func refusal(err error) (code int, message, hint string) {
 // everybody may send it requests.
 const patience = time.Minute
 
-// grumble logs why a request was refused.
-func (d *Desk) grumble(ctx context.Context, name string, why error) {
+// logRefusal logs why a request was refused.
+func (q *Queue) logRefusal(ctx context.Context, name string, why error) {
 	level := slog.LevelDebug
-	d.mu.Lock()
-	if p, ok := d.posts[name]; ok && d.Now().Sub(p.grumbled).Abs() >= patience {
-		level, p.grumbled = slog.LevelWarn, d.Now()
+	q.mu.Lock()
+	if p, ok := q.pending[name]; ok && q.Now().Sub(p.logged).Abs() >= patience {
+		level, p.logged = slog.LevelWarn, q.Now()
 	}
-	d.mu.Unlock()
-	d.Log.Log(ctx, level, "request to a trigger refused", "trigger", name, "err", why)
+	q.mu.Unlock()
+	q.Log.Log(ctx, level, "request to a trigger refused", "trigger", name, "err", why)
 }
 
-func (d *Desk) answer(w http.ResponseWriter, r *http.Request, code int, answer map[string]any) {
+func (q *Queue) answer(w http.ResponseWriter, r *http.Request, code int, answer map[string]any) {
 	body, err := json.Marshal(answer)
 	if err != nil {
-		d.Log.ErrorContext(r.Context(), "answer not encoded", "err", err)
+		q.Log.ErrorContext(r.Context(), "answer not encoded", "err", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	if _, err := w.Write(append(body, '\n')); err != nil {
-		d.Log.DebugContext(r.Context(), "answer not delivered", "err", err)
+		q.Log.DebugContext(r.Context(), "answer not delivered", "err", err)
 	}
 }

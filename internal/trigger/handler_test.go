@@ -20,9 +20,9 @@ import (
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	d := trigger.NewDesk(trigger.Options{Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	q := trigger.NewQueue(trigger.Options{Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	mux := http.NewServeMux()
-	mux.Handle("POST /hooks/{name}", d)
+	mux.Handle("POST /hooks/{name}", q)
 	ask := func(name, signature, body string) string {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks/"+name, strings.NewReader(body))
 		r.Header.Set("X-Hub-Signature-256", signature)
@@ -31,7 +31,7 @@ func TestServeHTTP(t *testing.T) {
 		return fmt.Sprint(w.Code, " ", w.Header().Get("Content-Type"), " ", w.Body.String())
 	}
 	nobody := ask("push", hubSignature, hubBody) // before there is any trigger
-	d.Configure([]trigger.Trigger{
+	q.Configure([]trigger.Trigger{
 		{Name: "push", Type: "github", Secret: secret(hubSecret)},
 		{Name: "broken", Type: "github", Secret: func() (string, error) { return "", errors.New("read secret file /x: gone") }},
 	})
@@ -61,8 +61,8 @@ func TestServeHTTP(t *testing.T) {
 
 func TestBrokenRequests(t *testing.T) {
 	t.Parallel()
-	d := trigger.NewDesk(trigger.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	d.Configure([]trigger.Trigger{{Name: "push", Type: "github", Secret: secret(hubSecret)}})
+	q := trigger.NewQueue(trigger.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	q.Configure([]trigger.Trigger{{Name: "push", Type: "github", Secret: secret(hubSecret)}})
 	tests := map[string]struct {
 		reason string
 		limit  int64
@@ -78,7 +78,7 @@ func TestBrokenRequests(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				r.SetPathValue("name", "push")
 				r.Body = http.MaxBytesReader(w, r.Body, tt.limit)
-				d.ServeHTTP(w, r)
+				q.ServeHTTP(w, r)
 			}))
 			defer server.Close()
 			got := raw(t, server.Listener.Addr().String(), fmt.Sprintf("POST /hooks/push HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Hub-Signature-256: %s\r\nContent-Length: %d\r\n\r\n%s",

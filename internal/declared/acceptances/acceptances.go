@@ -14,15 +14,16 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// FileName is what the file is called in a folder.
-const FileName = "acceptances.yaml"
+// fileName is what the file is called in a folder.
+const fileName = "acceptances.yaml"
 
-// MaxSize bounds the file, in bytes.
-const MaxSize = 16 << 20
+// maxSize bounds the file, in bytes.
+const maxSize = 16 << 20
 
 // Config is the settings of a declaration of acceptances. Its place is the
 // file, or the folder that holds it.
@@ -55,13 +56,8 @@ func open(env declared.Env, config Config) (declared.Loader, error) {
 	case len(env.Governs) > 0:
 		return nil, errors.New("governs: acceptances declare nothing of a source, each names its own: leave governs out")
 	}
-	l := &loader{name: env.Name, config: config}
-	if config.Git == "" {
-		return l, nil
-	}
-	var err error
-	l.repository, err = config.Open(env.CacheDir, env.Log)
-	return l, err
+	repository, err := config.Open(env.CacheDir, env.Log)
+	return &loader{name: env.Name, config: config, repository: repository}, err
 }
 
 type loader struct {
@@ -74,17 +70,10 @@ type loader struct {
 // Load implements declared.Loader. An entry that cannot be read is a Problem
 // and the others count; a file that cannot be read as a whole is an error.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
-	defer cancel()
-	load := l.folder
-	if l.repository != nil {
-		load = l.git
+	if l.repository == nil {
+		return await.Within(ctx, l.config.Timeout, l.folder)
 	}
-	d, err := load(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return d, fmt.Errorf("%w (timeout is %s)", err, l.config.Timeout)
-	}
-	return d, err
+	return await.Within(ctx, l.config.Timeout, l.git)
 }
 
 func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
@@ -127,12 +116,12 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	name = root
 	info, err := fs.Stat(files, name)
 	if err == nil && info.IsDir() {
-		name = path.Join(root, FileName)
+		name = path.Join(root, fileName)
 		info, err = fs.Stat(files, name)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with `driftd accept --export > %s`", name, FileName)
+		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with `driftd accept --export > %s`", name, fileName)
 	case err != nil:
 		return "", nil, err
 	case !info.Mode().IsRegular():
@@ -143,9 +132,9 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 		return "", nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
-		err = fmt.Errorf("%s is larger than %d MiB", name, MaxSize>>20)
+	data, err = io.ReadAll(io.LimitReader(f, maxSize+1))
+	if err == nil && len(data) > maxSize {
+		err = fmt.Errorf("%s is larger than %d MiB", name, maxSize>>20)
 	}
 	return name, data, err
 }

@@ -87,14 +87,14 @@ func wanted(address string, at time.Time) []model.Decision {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, FileName), sale)
+	write(t, filepath.Join(dir, fileName), sale)
 	write(t, filepath.Join(dir, "other.yaml"), "\n"+sale)
 	for name, tc := range map[string]struct {
 		reason, path string
 		want         []model.Decision
 	}{
 		"folder": {"the file has a name of its own", dir, wanted("acceptances.yaml", time.Time{})},
-		"file":   {"or is named", filepath.Join(dir, FileName), wanted("acceptances.yaml", time.Time{})},
+		"file":   {"or is named", filepath.Join(dir, fileName), wanted("acceptances.yaml", time.Time{})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "ops", FileName), sale)
+	write(t, filepath.Join(dir, "ops", fileName), sale)
 	tree, err := repository.Worktree()
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "ops", FileName), "version: 1\n") // not committed
+	write(t, filepath.Join(dir, "ops", fileName), "version: 1\n") // not committed
 	d, err := load(t, gitrepo.Place{Git: dir, Path: "ops"})
 	if err != nil {
 		t.Fatal(err)
@@ -166,11 +166,11 @@ func TestUnreadable(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			if tc.content == "\x00dir" {
-				write(t, filepath.Join(dir, FileName, "x"), "")
+				write(t, filepath.Join(dir, fileName, "x"), "")
 			} else {
-				write(t, filepath.Join(dir, FileName), tc.content)
+				write(t, filepath.Join(dir, fileName), tc.content)
 			}
-			if _, err := load(t, gitrepo.Place{Dir: dir}); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), FileName) {
+			if _, err := load(t, gitrepo.Place{Dir: dir}); err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), fileName) {
 				t.Errorf("%s: Load() = %v, want %q", tc.reason, err, tc.want)
 			}
 		})
@@ -179,7 +179,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("Load() of nothing = %v, want a hint", err)
 	}
 	empty := t.TempDir()
-	write(t, filepath.Join(empty, FileName), "version: 1\nacceptances:\n")
+	write(t, filepath.Join(empty, fileName), "version: 1\nacceptances:\n")
 	if d, err := load(t, gitrepo.Place{Dir: empty}); err != nil || len(d.Decisions)+len(d.Problems) > 0 {
 		t.Errorf("Load() of no acceptances = %+v, %v", d, err)
 	}
@@ -192,7 +192,7 @@ func TestBadEntries(t *testing.T) {
 		"text":        {"an entry is a map", "yes please", "not an acceptance"},
 		"nothing":     {"all that is missing is said at once", "{}", "source is missing; kind is missing; resource is missing; reason is missing; owner is missing; until is missing"},
 		"no reason":   {"nothing is accepted without a word", `{source: prod, kind: a/B, resource: x, reason: " ", owner: o, until: forever}`, "reason is empty"},
-		"no end":      {"for ever must be written", "{source: prod, kind: a/B, resource: x, reason: r, owner: o}", "until is missing"},
+		"no end":      {"forever must be written", "{source: prod, kind: a/B, resource: x, reason: r, owner: o}", "until is missing"},
 		"null end":    {"null is not forever", "{source: prod, kind: a/B, resource: x, reason: r, owner: o, until: }", "until: want text"},
 		"wrong end":   {"from when would 30 days count?", "{source: prod, kind: a/B, resource: x, reason: r, owner: o, until: 30d}", `until "30d": want a date`},
 		"number":      {"a number is no name", "{" + good + ", by: 7}", "by: want text (put it in quotes)"},
@@ -210,7 +210,7 @@ func TestBadEntries(t *testing.T) {
 			content := "version: 1\nacceptances:\n- source: prod\n  kind: a/B\n  resource: z\n  {reason: r, owner: o, until: forever}\n- " + tc.entry + "\n"
 			content = strings.Replace(content, "  {reason: r, owner: o, until: forever}\n", "  <<: {reason: r, owner: o, until: forever}\n", 1)
 			dir := t.TempDir()
-			write(t, filepath.Join(dir, FileName), content)
+			write(t, filepath.Join(dir, fileName), content)
 			d, err := load(t, gitrepo.Place{Dir: dir})
 			if err != nil {
 				t.Fatal(err)
@@ -219,7 +219,7 @@ func TestBadEntries(t *testing.T) {
 			if name == "entry twice" {
 				line, others = ":8", 2
 			}
-			if len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, tc.want) || d.Problems[0].Address != FileName+line || len(d.Decisions) != others {
+			if len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, tc.want) || d.Problems[0].Address != fileName+line || len(d.Decisions) != others {
 				t.Errorf("%s: problems %+v beside %d acceptances, want %q at line %s", tc.reason, d.Problems, len(d.Decisions), tc.want, line)
 			}
 		})

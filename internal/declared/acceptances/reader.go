@@ -95,7 +95,7 @@ func (r *reader) end(name string) time.Time {
 	if len(r.wrong) > mistakes {
 		return time.Time{}
 	}
-	end, _, err := decide.ParseEnd(text)
+	end, err := decide.ParseEnd(text)
 	if err != nil {
 		r.fail("%s %v", name, err)
 	}

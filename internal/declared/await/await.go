@@ -1,7 +1,25 @@
-// Package await bounds calls that take no context.
+// Package await bounds calls: those that take long, and those that take no
+// context.
 package await
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Within returns what f returns, whose context ends after the timeout. An error
+// says what the timeout is, where that is what ended it.
+func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	value, err := f(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("%w (timeout is %s)", err, timeout)
+	}
+	return value, err
+}
 
 // Call returns what f returns, or ctx's error when ctx ends first. Then f ends
 // by itself, later, and what it returns is dropped: f must not need anybody to

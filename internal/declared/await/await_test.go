@@ -4,9 +4,33 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared/await"
 )
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	mine := errors.New("mine")
+	if got, err := await.Within(t.Context(), time.Hour, func(context.Context) (int, error) { return 3, mine }); got != 3 || err.Error() != "mine" {
+		t.Errorf("got %d, %v", got, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		_, err := await.Within(t.Context(), time.Hour, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 0, mine
+		})
+		if !errors.Is(err, mine) || err.Error() != "mine (timeout is 1h0m0s)" {
+			t.Errorf("after the timeout: %v", err)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := await.Within(ctx, time.Hour, func(context.Context) (int, error) { return 0, mine }); err.Error() != "mine" {
+		t.Errorf("broken off: %v, which is not for the timeout", err)
+	}
+}
 
 func TestCall(t *testing.T) {
 	t.Parallel()

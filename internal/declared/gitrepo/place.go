@@ -53,8 +53,12 @@ func (p Place) Check(content string) error {
 // Root returns Path within the repository.
 func (p Place) Root() string { return path.Clean(strings.Trim(p.Path, "/")) }
 
-// Open returns the repository that the place names. It reaches for nothing yet.
+// Open returns the repository that the place names; nil for a folder. It
+// reaches for nothing yet.
 func (p Place) Open(cacheDir string, log *slog.Logger) (*Repository, error) {
+	if p.Git == "" {
+		return nil, nil
+	}
 	return New(Settings{
 		URL: p.Git, Username: p.Username, TokenFile: p.TokenFile, CAFile: p.CAFile,
 		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, Log: log,

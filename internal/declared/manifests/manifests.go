@@ -5,11 +5,11 @@ package manifests
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -32,13 +32,8 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{env: env, config: config, chosen: chosen, builtin: builtin}
-	if config.Git != "" {
-		if l.repository, err = config.Open(env.CacheDir, env.Log); err != nil {
-			return nil, err
-		}
-	}
-	return l, nil
+	repository, err := config.Open(env.CacheDir, env.Log)
+	return &loader{env: env, config: config, chosen: chosen, builtin: builtin, repository: repository}, err
 }
 
 // kinds returns what is known of the kinds of a plain API server.
@@ -56,17 +51,10 @@ type loader struct {
 // Load implements declared.Loader. Reading a git repository, it fetches first:
 // a remote that cannot be reached is an error, never the commit of last time.
 func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
-	defer cancel()
-	load := l.folder
-	if l.repository != nil {
-		load = l.git
+	if l.repository == nil {
+		return await.Within(ctx, l.config.Timeout, l.folder)
 	}
-	d, err := load(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return d, fmt.Errorf("%w (timeout is %s)", err, l.config.Timeout)
-	}
-	return d, err
+	return await.Within(ctx, l.config.Timeout, l.git)
 }
 
 func (l *loader) folder(ctx context.Context) (model.Declaration, error) {

@@ -29,7 +29,7 @@ type plans struct {
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
 	p := &plans{loader: l, limiter: limiter}
 	err := p.options("", "").Check()
-	if err == nil && l.config.Git != "" {
+	if err == nil {
 		p.repository, err = l.config.Open(filepath.Join(l.env.CacheDir, "git"), l.env.Log)
 	}
 	return p, err

@@ -61,9 +61,9 @@ func (w Words) Who(a model.Actor) string {
 	case a.Name == "":
 		return ""
 	case a.Confidence == model.Unknown && a.Reason != "":
-		return "nobody knows by whom: " + w.data(a.Reason, maxReason)
+		return "by unknown (" + w.data(a.Reason, maxReason) + ")"
 	case a.Confidence == model.Unknown:
-		return "nobody knows by whom"
+		return "by unknown"
 	}
 	who := "by " + w.data(a.Name, maxName)
 	if !a.At.IsZero() {

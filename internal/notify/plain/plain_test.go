@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 			reason: "an unknown actor, and a time that is over",
 			finding: model.Finding{ID: "abc", Verdict: model.Missing, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
 				Actor: model.UnknownActor("no log"), FirstSeen: at(1), Resolved: at(2)},
-			want: []string{"missing: k i", "in s, declared at x:1", "nobody knows by whom: no log",
+			want: []string{"missing: k i", "in s, declared at x:1", "by unknown (no log)",
 				"from 2026-11-20 01:30 UTC to 2026-11-20 02:30 UTC", "", "driftd findings show abc"},
 		},
 		"fields": {

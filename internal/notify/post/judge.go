@@ -14,12 +14,9 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-const (
-	// usualLater is how long a receiver is left alone that is busy and does not
-	// say how long, longestLater the longest that it may ask for.
-	usualLater   = time.Minute
-	longestLater = time.Hour
-)
+// usualLater is how long a receiver is left alone that is busy and does not say
+// how long.
+const usualLater = time.Minute
 
 // Judge says what a status code means for a message: nil when it arrived,
 // an error that is marked permanent or refused, a *notify.Later, or an error
@@ -60,11 +57,11 @@ func later(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	after := usualLater
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 {
-		after = time.Duration(min(seconds, longestLater.Seconds()) * float64(time.Second))
+		after = time.Duration(min(seconds, notify.MaxLater.Seconds()) * float64(time.Second))
 	} else if date, err := http.ParseTime(text); err == nil {
 		after = date.Sub(now)
 	}
-	return min(max(after, time.Second), longestLater)
+	return min(max(after, time.Second), notify.MaxLater)
 }
 
 // ErrGarbled stands for an error that may quote the other side.

@@ -30,17 +30,17 @@ func with(key string) []slack.MsgOption {
 // arrived looks for a message that may have been posted already: in the
 // channel, or below the thread's first message. It returns "" when it is not
 // there, and when the app may not look.
-func (r *room) arrived(ctx context.Context, m model.Message, thread string) (ts string, _ error) {
+func (c *channel) arrived(ctx context.Context, m model.Message, thread string) (ts string, _ error) {
 	oldest := strconv.FormatInt(m.At.Add(-skew).Unix(), 10)
 	for cursor, page := "", 0; page < maxPages; page++ {
 		var messages []slack.Message
-		err := r.wire.call(ctx, "look for message", func() (err error) {
-			messages, cursor, err = r.page(ctx, oldest, thread, cursor)
+		err := c.wire.call(ctx, "look for message", func() (err error) {
+			messages, cursor, err = c.page(ctx, oldest, thread, cursor)
 			return err
 		})
 		switch codeOf(err) {
 		case "missing_scope", "no_permission", "not_in_channel", "channel_not_found", "thread_not_found", "not_allowed_token_type":
-			r.env.Log.Warn("nobody knows whether a message arrived: it is posted again", "err", err)
+			c.env.Log.Warn("nobody knows whether a message arrived: it is posted again", "err", err)
 			return "", nil
 		}
 		if err != nil {
@@ -60,14 +60,14 @@ func (r *room) arrived(ctx context.Context, m model.Message, thread string) (ts 
 
 // page returns some of the messages that are there, and where the next ones
 // begin.
-func (r *room) page(ctx context.Context, oldest, thread, cursor string) ([]slack.Message, string, error) {
+func (c *channel) page(ctx context.Context, oldest, thread, cursor string) ([]slack.Message, string, error) {
 	if thread != "" {
-		messages, _, next, err := r.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
-			ChannelID: r.config.Channel, Timestamp: thread, Oldest: oldest, Cursor: cursor, Limit: pageSize, IncludeAllMetadata: true})
+		messages, _, next, err := c.api.GetConversationRepliesContext(ctx, &slack.GetConversationRepliesParameters{
+			ChannelID: c.config.Channel, Timestamp: thread, Oldest: oldest, Cursor: cursor, Limit: pageSize, IncludeAllMetadata: true})
 		return messages, next, err
 	}
-	answer, err := r.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
-		ChannelID: r.config.Channel, Oldest: oldest, Cursor: cursor, Limit: pageSize, IncludeAllMetadata: true})
+	answer, err := c.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{
+		ChannelID: c.config.Channel, Oldest: oldest, Cursor: cursor, Limit: pageSize, IncludeAllMetadata: true})
 	if err != nil {
 		return nil, "", err
 	}

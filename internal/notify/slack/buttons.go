@@ -3,7 +3,6 @@ package slack
 import (
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/slack-go/slack"
@@ -11,37 +10,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The names of the buttons and of the form, as Slack sends them back.
+// The names of the buttons and of the modal, as Slack sends them back.
 const (
 	acknowledgeAction = "driftd_acknowledge"
 	snoozeAction      = "driftd_snooze"
 	acceptAction      = "driftd_accept"
-	acceptForm        = "driftd_accept_form"
+	acceptModal       = "driftd_accept_form"
 )
 
 // maxOption bounds the value of an option of a menu, in characters.
 const maxOption = 150
 
-// A span is a choice of how long.
-type span struct {
-	value, words string
-	length       time.Duration
-}
-
-const day = 24 * time.Hour
+// A span is a choice of how long: as decide.ParseUntil reads it, and in words.
+type span struct{ value, words string }
 
 func snoozes() []span {
-	return []span{{"1h", "1 hour", time.Hour}, {"4h", "4 hours", 4 * time.Hour}, {"1d", "1 day", day}, {"1w", "1 week", 7 * day}}
-}
-
-// find returns the span of a value.
-func find(spans []span, value string) (span, bool) {
-	for _, s := range spans {
-		if s.value == value {
-			return s, true
-		}
-	}
-	return span{}, false
+	return []span{{"1h", "1 hour"}, {"4h", "4 hours"}, {"1d", "1 day"}, {"1w", "1 week"}}
 }
 
 // A ref says to which message a button belongs.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	room "github.com/driftd/driftd/internal/notify/slack"
+	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
 func TestSettings(t *testing.T) {
@@ -24,7 +24,7 @@ func TestSettings(t *testing.T) {
 		"hook's channel": {settings{"webhook_url_file": bot, "channel": channel}, "setting channel needs token_file"},
 		"hook's buttons": {settings{"webhook_url_file": bot, "app_token_file": app}, "setting app_token_file needs token_file"},
 		"hook's users":   {settings{"webhook_url_file": bot, "users": []string{alice}}, "setting users needs app_token_file"},
-		"no buttons":     {settings{"token_file": bot, "channel": channel, "groups": []string{crew}}, "setting groups needs app_token_file"},
+		"no buttons":     {settings{"token_file": bot, "channel": channel, "groups": []string{team}}, "setting groups needs app_token_file"},
 		"user's name":    {settings{"token_file": bot, "channel": channel, "app_token_file": app, "users": []string{"@alice"}}, `setting users has "@alice"`},
 		"group's name":   {settings{"token_file": bot, "channel": channel, "app_token_file": app, "groups": []string{alice}}, `setting groups has "U0ALICE00"`},
 		"api":            {settings{"token_file": bot, "channel": channel, "api_url": "http://slack.example.org/api/"}, "setting api_url"},
@@ -40,7 +40,7 @@ func TestSettings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := open(room.Definition(), test.set, slog.New(slog.DiscardHandler))
+			_, err := open(driftdslack.Definition(), test.set, slog.New(slog.DiscardHandler))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
@@ -58,7 +58,7 @@ func TestReceivers(t *testing.T) {
 	if r := mustOpen(t, w.buttons(nil)); r.Listener == nil {
 		t.Errorf("a receiver with buttons does not listen")
 	}
-	if d := room.Definition(); d.Type != "slack" {
+	if d := driftdslack.Definition(); d.Type != "slack" {
 		t.Errorf("type %q", d.Type)
 	}
 	nobody := mustOpen(t, w.buttons(settings{"users": []string{}, "groups": []string{}}))

@@ -26,10 +26,19 @@ func NewPace(every time.Duration) func(context.Context) error {
 
 // Read reads what somebody did.
 func Read(c slack.InteractionCallback, now time.Time) (asks notify.Request, thread string, ok bool) {
-	r := &room{env: notify.Env{Now: func() time.Time { return now }}}
-	heard, _ := r.read(c)
+	ch := &channel{env: notify.Env{Now: func() time.Time { return now }}}
+	heard, _ := ch.read(c)
 	if heard == nil {
 		return notify.Request{}, "", false
 	}
 	return heard.asks, heard.thread, true
+}
+
+// Spans returns the choices of how long, with what they are called.
+func Spans() map[string]string {
+	choices := map[string]string{}
+	for _, s := range append(snoozes(), acceptances()...) {
+		choices[s.value] = s.words
+	}
+	return choices
 }

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
-	room "github.com/driftd/driftd/internal/notify/slack"
+	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -156,7 +156,7 @@ func TestMessages(t *testing.T) {
 	for name, test := range messages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			words, blocks := room.Render(test.m, test.later, test.buttons)
+			words, blocks := driftdslack.Render(test.m, test.later, test.buttons)
 			raw, err := json.Marshal(blocks)
 			if err != nil {
 				t.Fatal(err)
@@ -170,7 +170,7 @@ func TestMessages(t *testing.T) {
 // TestWire shows one message as it is sent.
 func TestWire(t *testing.T) {
 	t.Parallel()
-	_, blocks := room.Render(messages()["new"].m, false, true)
+	_, blocks := driftdslack.Render(messages()["new"].m, false, true)
 	raw, err := json.MarshalIndent(blocks, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestMuchIsLeftOut(t *testing.T) {
 	t.Parallel()
-	words, blocks := room.Render(messages()["many"].m, false, true)
+	words, blocks := driftdslack.Render(messages()["many"].m, false, true)
 	raw, err := json.Marshal(blocks)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestHostileNames(t *testing.T) {
 		if later {
 			m.News, m.NewsCount = items, len(items)
 		}
-		words, blocks := room.Render(m, later, true)
+		words, blocks := driftdslack.Render(m, later, true)
 		raw, err := json.Marshal(blocks)
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title string) {
 		m := message(model.NewMessage, item(model.Standing, with(changed("101"), func(f *model.Finding) { f.Name = title })))
 		m.Title = "x" + title
-		words, blocks := room.Render(m, false, true)
+		words, blocks := driftdslack.Render(m, false, true)
 		raw, err := json.Marshal(blocks)
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestLookalikes(t *testing.T) {
 			t.Parallel()
 			m := message(model.TestMessage)
 			m.Title = test.name
-			words, blocks := room.Render(m, false, false)
+			words, blocks := driftdslack.Render(m, false, false)
 			raw, err := json.Marshal(blocks)
 			if err != nil {
 				t.Fatal(err)

@@ -7,53 +7,53 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// peers are the rooms that listen now. Slack hands each press to any one of an
-// app's connections, whichever channel it was in.
+// peers are the channels that listen now. Slack hands each interaction to any
+// one of an app's connections, whichever channel it was in.
 type peers struct {
-	mu    sync.Mutex
-	rooms map[string]*ear
+	mu        sync.Mutex
+	listeners map[string]*listener
 }
 
-// An ear is a room that listens, and who carries out what it hears.
-type ear struct {
-	*room
+// A listener is a channel that listens, and who carries out what it hears.
+type listener struct {
+	*channel
 	decide notify.Decide
 }
 
-// enter adds a room until leave is called.
-func (p *peers) enter(e *ear) (leave func()) {
+// enter adds a listener until leave is called.
+func (p *peers) enter(l *listener) (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rooms == nil {
-		p.rooms = map[string]*ear{}
+	if p.listeners == nil {
+		p.listeners = map[string]*listener{}
 	}
-	p.rooms[e.env.Name] = e
+	p.listeners[l.env.Name] = l
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.rooms[e.env.Name] == e {
-			delete(p.rooms, e.env.Name)
+		if p.listeners[l.env.Name] == l {
+			delete(p.listeners, l.env.Name)
 		}
 	}
 }
 
-// of returns the room of a press that came through another of the same app; nil
-// where the press is none of theirs.
-func (p *peers) of(heard *press, through *room) *ear {
+// of returns the listener of an interaction that came through another of the
+// same app; nil where it is none of theirs.
+func (p *peers) of(heard *interaction, through *channel) *listener {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.rooms[heard.receiver]
-	if e == nil || e.appToken != through.appToken || e.config.Channel != heard.channel {
+	l := p.listeners[heard.receiver]
+	if l == nil || l.appToken != through.appToken || l.config.Channel != heard.channel {
 		return nil
 	}
-	return e
+	return l
 }
 
-// sameAgain is how long the same press counts as one: of fingers that are too
+// sameAgain is how long the same interaction counts as one: of fingers that are too
 // quick, and of Slack, which sends again what it takes for lost.
 const sameAgain = 30 * time.Second
 
-// once tells a press from its repetition.
+// once tells an interaction from its repetition.
 type once struct {
 	mu   sync.Mutex
 	seen map[string]time.Time

@@ -51,65 +51,65 @@ func open(env notify.Env, config Config, listening *peers) (notify.Receiver, err
 	if !strings.HasSuffix(config.APIURL, "/") {
 		config.APIURL += "/"
 	}
-	r := &room{env: env, config: config, wire: wire, api: wire.connect(config.APIURL, token), appToken: appToken, peers: listening}
-	receiver := notify.Receiver{Notifier: r}
+	c := &channel{env: env, config: config, wire: wire, api: wire.connect(config.APIURL, token), appToken: appToken, peers: listening}
+	receiver := notify.Receiver{Notifier: c}
 	if appToken != "" {
-		receiver.Listener = r
+		receiver.Listener = c
 	}
 	return receiver, nil
 }
 
-// A room is one channel, as an app sees it. It is safe for concurrent use.
-type room struct {
+// A channel is one as an app sees it. It is safe for concurrent use.
+type channel struct {
 	env      notify.Env
 	config   Config
 	wire     *wire
 	api      *slack.Client
 	appToken string
 	peers    *peers
-	members  members
+	groups   userGroups
 	once     once
 }
 
 // Notify posts the first message of a thread. For a later one it edits the
 // first, so that it shows how all stands now, and says in the thread what is
 // new.
-func (r *room) Notify(ctx context.Context, p model.Parcel) (string, error) {
-	if root, ok := readReceipt(p.Receipt, r.config.Channel); ok {
-		err := r.follow(ctx, p, root)
+func (c *channel) Notify(ctx context.Context, p model.Parcel) (string, error) {
+	if root, ok := readReceipt(p.Receipt, c.config.Channel); ok {
+		err := c.follow(ctx, p, root)
 		if !errors.Is(err, errGone) {
 			return "", err
 		}
-		r.env.Log.Info("the message of a thread is gone: it is posted anew", "thread", p.Message.Thread)
+		c.env.Log.Info("the message of a thread is gone: it is posted anew", "thread", p.Message.Thread)
 	}
-	return r.begin(ctx, p)
+	return c.begin(ctx, p)
 }
 
 // begin posts a message that begins a thread in Slack.
-func (r *room) begin(ctx context.Context, p model.Parcel) (string, error) {
+func (c *channel) begin(ctx context.Context, p model.Parcel) (string, error) {
 	m := p.Message
 	if p.Begun {
-		ts, err := r.arrived(ctx, m, "")
+		ts, err := c.arrived(ctx, m, "")
 		if err != nil || ts != "" {
-			return newReceipt(r.config.Channel, ts, m).String(), err
+			return newReceipt(c.config.Channel, ts, m).String(), err
 		}
 	}
-	ts, err := r.post(ctx, rootMessage(m, r.hasButtons()), with(m.Key)...)
+	ts, err := c.post(ctx, rootMessage(m, c.hasButtons()), with(m.Key)...)
 	if err != nil {
 		return "", err
 	}
-	return newReceipt(r.config.Channel, ts, m).String(), nil
+	return newReceipt(c.config.Channel, ts, m).String(), nil
 }
 
 // follow brings the first message of a thread up to date and says what is new
 // below it. It returns errGone when the first message is not there any more.
-func (r *room) follow(ctx context.Context, p model.Parcel, root receipt) error {
+func (c *channel) follow(ctx context.Context, p model.Parcel, root receipt) error {
 	m := p.Message
-	if err := r.edit(ctx, root.TS, rootMessage(root.recall(m), r.hasButtons())); err != nil {
+	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.hasButtons())); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !saidHere(it, m.Receiver) }) || len(m.News) == 0 {
-		return r.reply(ctx, p, root)
+		return c.reply(ctx, p, root)
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ func saidHere(it model.Item, receiver string) bool {
 }
 
 // reply says in the thread what is new.
-func (r *room) reply(ctx context.Context, p model.Parcel, root receipt) error {
+func (c *channel) reply(ctx context.Context, p model.Parcel, root receipt) error {
 	m := p.Message
 	if p.Begun {
-		if ts, err := r.arrived(ctx, m, root.TS); err != nil || ts != "" {
+		if ts, err := c.arrived(ctx, m, root.TS); err != nil || ts != "" {
 			return err
 		}
 	}
@@ -133,19 +133,19 @@ func (r *room) reply(ctx context.Context, p model.Parcel, root receipt) error {
 		// Who is to be reminded does not look into threads.
 		options = append(options, slack.MsgOptionBroadcast())
 	}
-	_, err := r.post(ctx, newsMessage(m), options...)
+	_, err := c.post(ctx, newsMessage(m), options...)
 	return err
 }
 
 // hasButtons tells whether there is anybody who may press them.
-func (r *room) hasButtons() bool {
-	return r.appToken != "" && len(r.config.Users)+len(r.config.Groups) > 0
+func (c *channel) hasButtons() bool {
+	return c.appToken != "" && len(c.config.Users)+len(c.config.Groups) > 0
 }
 
 // post posts a message and returns its timestamp, which is its ID.
-func (r *room) post(ctx context.Context, m message, options ...slack.MsgOption) (ts string, err error) {
-	err = r.paced(ctx, "post message", func() error {
-		_, ts, err = r.api.PostMessageContext(ctx, r.config.Channel, append(m.options(), options...)...)
+func (c *channel) post(ctx context.Context, m message, options ...slack.MsgOption) (ts string, err error) {
+	err = c.paced(ctx, "post message", func() error {
+		_, ts, err = c.api.PostMessageContext(ctx, c.config.Channel, append(m.options(), options...)...)
 		return err
 	})
 	if err == nil && ts == "" {
@@ -156,23 +156,23 @@ func (r *room) post(ctx context.Context, m message, options ...slack.MsgOption) 
 
 // edit puts a message in another's place. Where Slack does not let anybody edit
 // it any more, it stays as it is.
-func (r *room) edit(ctx context.Context, ts string, m message) error {
-	err := r.paced(ctx, "edit message", func() error {
-		_, _, _, err := r.api.UpdateMessageContext(ctx, r.config.Channel, ts, m.options()...)
+func (c *channel) edit(ctx context.Context, ts string, m message) error {
+	err := c.paced(ctx, "edit message", func() error {
+		_, _, _, err := c.api.UpdateMessageContext(ctx, c.config.Channel, ts, m.options()...)
 		return err
 	})
 	switch codeOf(err) {
 	case "edit_window_closed", "cant_update_message":
-		r.env.Log.Info("a message may not be edited any more", "err", err)
+		c.env.Log.Info("a message may not be edited any more", "err", err)
 		return nil
 	}
 	return err
 }
 
 // paced calls a method that counts as a message.
-func (r *room) paced(ctx context.Context, what string, call func() error) error {
-	if err := r.wire.pace.wait(ctx); err != nil {
+func (c *channel) paced(ctx context.Context, what string, call func() error) error {
+	if err := c.wire.pace.wait(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	return r.wire.call(ctx, what, call)
+	return c.wire.call(ctx, what, call)
 }

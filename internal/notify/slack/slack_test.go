@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/notifytest"
-	room "github.com/driftd/driftd/internal/notify/slack"
+	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
 // deliver delivers a message and returns its receipt.
@@ -356,7 +356,7 @@ func TestSlow(t *testing.T) {
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		wait := room.NewPace(time.Second)
+		wait := driftdslack.NewPace(time.Second)
 		began := time.Now()
 		var turns []time.Duration
 		for range 3 {

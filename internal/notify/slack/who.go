@@ -13,27 +13,28 @@ import (
 // membersAge is how long it is believed who belongs to a group.
 const membersAge = 2 * time.Minute
 
-// members are the people of user groups, as Slack told.
-type members struct {
-	mu     sync.Mutex
-	groups map[string]crew
+// userGroups are those that Slack told of lately.
+type userGroups struct {
+	mu      sync.Mutex
+	members map[string]members
 }
 
-type crew struct {
+// members are the people of a user group.
+type members struct {
 	users []string
 	asked time.Time
 }
 
 // mayPress tells whether somebody may press buttons: a configured user, or a
 // member of a configured group.
-func (r *room) mayPress(ctx context.Context, user string) (bool, error) {
-	if slices.Contains(r.config.Users, user) {
+func (c *channel) mayPress(ctx context.Context, user string) (bool, error) {
+	if slices.Contains(c.config.Users, user) {
 		return true, nil
 	}
-	r.members.mu.Lock()
-	defer r.members.mu.Unlock()
-	for _, group := range r.config.Groups {
-		users, err := r.crew(ctx, group)
+	c.groups.mu.Lock()
+	defer c.groups.mu.Unlock()
+	for _, group := range c.config.Groups {
+		users, err := c.membersOf(ctx, group)
 		if err != nil {
 			return false, err
 		}
@@ -44,37 +45,37 @@ func (r *room) mayPress(ctx context.Context, user string) (bool, error) {
 	return false, nil
 }
 
-// crew returns the members of a group; members.mu is held.
-func (r *room) crew(ctx context.Context, group string) ([]string, error) {
-	now := r.env.Now()
-	if known, ok := r.members.groups[group]; ok && now.Sub(known.asked).Abs() < membersAge {
+// membersOf returns the IDs of the members of a group; groups.mu is held.
+func (c *channel) membersOf(ctx context.Context, group string) ([]string, error) {
+	now := c.env.Now()
+	if known, ok := c.groups.members[group]; ok && now.Sub(known.asked).Abs() < membersAge {
 		return known.users, nil
 	}
 	var users []string
-	err := r.wire.call(ctx, "list members of "+group, func() (err error) {
-		users, err = r.api.GetUserGroupMembersContext(ctx, group)
+	err := c.wire.call(ctx, "list members of "+group, func() (err error) {
+		users, err = c.api.GetUserGroupMembersContext(ctx, group)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if r.members.groups == nil {
-		r.members.groups = map[string]crew{}
+	if c.groups.members == nil {
+		c.groups.members = map[string]members{}
 	}
-	r.members.groups[group] = crew{users, now}
+	c.groups.members[group] = members{users, now}
 	return users, nil
 }
 
 // called returns what people call somebody: the name that Slack has, or the
-// one that came with the press, and the ID.
-func (r *room) called(ctx context.Context, user, name string) string {
+// one that came with the interaction, and the ID.
+func (c *channel) called(ctx context.Context, user, name string) string {
 	var info *slack.User
-	err := r.wire.call(ctx, "look up member", func() (err error) {
-		info, err = r.api.GetUserInfoContext(ctx, user)
+	err := c.wire.call(ctx, "look up member", func() (err error) {
+		info, err = c.api.GetUserInfoContext(ctx, user)
 		return err
 	})
 	if err != nil {
-		r.env.Log.Warn("nobody knows what a member is called", "err", err)
+		c.env.Log.Warn("nobody knows what a member is called", "err", err)
 		info = &slack.User{}
 	}
 	if name = clean(cmp.Or(info.RealName, info.Profile.RealName, info.Name, name), maxWord); name == "" {
@@ -84,8 +85,8 @@ func (r *room) called(ctx context.Context, user, name string) string {
 }
 
 // those says who may press buttons.
-func (r *room) those(p *prose) *prose {
-	all := len(r.config.Users) + len(r.config.Groups)
+func (c *channel) those(p *prose) *prose {
+	all := len(c.config.Users) + len(c.config.Groups)
 	for i := range all {
 		switch {
 		case i > 0 && i == all-1:
@@ -93,10 +94,10 @@ func (r *room) those(p *prose) *prose {
 		case i > 0:
 			p.say(", ")
 		}
-		if i < len(r.config.Users) {
-			p.member(r.config.Users[i])
+		if i < len(c.config.Users) {
+			p.member(c.config.Users[i])
 		} else {
-			p.group(r.config.Groups[i-len(r.config.Users)])
+			p.group(c.config.Groups[i-len(c.config.Users)])
 		}
 	}
 	return p

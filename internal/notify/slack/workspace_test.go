@@ -19,7 +19,7 @@ import (
 	"github.com/slack-go/slack/slacktest"
 
 	"github.com/driftd/driftd/internal/notify"
-	room "github.com/driftd/driftd/internal/notify/slack"
+	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 	appToken = "xapp-s3cr3t-app"
 	alice    = "U0ALICE00"
 	bob      = "U0BOB0000"
-	crew     = "S0CREW000"
+	team     = "S0CREW000"
 )
 
 // A posted message, as the workspace keeps it.
@@ -46,12 +46,12 @@ type workspace struct {
 	t      *testing.T
 	server *slacktest.Server
 
-	mu       sync.Mutex
-	messages []*posted
-	whispers []string
-	calls    []string
-	forms    []slack.ModalViewRequest
-	faults   map[string][]http.HandlerFunc
+	mu         sync.Mutex
+	messages   []*posted
+	ephemerals []string
+	calls      []string
+	modals     []slack.ModalViewRequest
+	faults     map[string][]http.HandlerFunc
 	// lost are messages that are kept, and of which the answer does not arrive.
 	lost bool
 
@@ -64,7 +64,7 @@ func newWorkspace(t *testing.T) *workspace {
 	w := &workspace{t: t, faults: map[string][]http.HandlerFunc{}, sockets: make(chan *socket, 10)}
 	w.server = slacktest.NewTestServer(func(c slacktest.Customize) {
 		for method, handler := range map[string]func(http.ResponseWriter, *http.Request) any{
-			"chat.postMessage": w.post, "chat.update": w.update, "chat.postEphemeral": w.whisper,
+			"chat.postMessage": w.post, "chat.update": w.update, "chat.postEphemeral": w.postEphemeral,
 			"conversations.history": w.history, "conversations.replies": w.history,
 			"views.open": w.open, "users.info": w.user, "usergroups.users.list": w.group, "apps.connections.open": w.connect,
 		} {
@@ -195,9 +195,9 @@ func (w *workspace) history(_ http.ResponseWriter, r *http.Request) any {
 	return map[string]any{"ok": true, "messages": found[from:min(len(found), from+size)], "response_metadata": map[string]any{"next_cursor": next}}
 }
 
-func (w *workspace) whisper(_ http.ResponseWriter, r *http.Request) any {
+func (w *workspace) postEphemeral(_ http.ResponseWriter, r *http.Request) any {
 	checkBlocks(w.t, r.PostFormValue("text"), []byte(r.PostFormValue("blocks")))
-	w.whispers = append(w.whispers, r.PostFormValue("user")+": "+read(w.t, r.PostFormValue("blocks")))
+	w.ephemerals = append(w.ephemerals, r.PostFormValue("user")+": "+read(w.t, r.PostFormValue("blocks")))
 	return map[string]any{"ok": true, "message_ts": "1"}
 }
 
@@ -212,7 +212,7 @@ func (w *workspace) open(_ http.ResponseWriter, r *http.Request) any {
 	if asked.Trigger == "" {
 		w.t.Error("a form without a trigger")
 	}
-	w.forms = append(w.forms, asked.View)
+	w.modals = append(w.modals, asked.View)
 	return map[string]any{"ok": true, "view": map[string]any{"id": "V1"}}
 }
 
@@ -222,7 +222,7 @@ func (w *workspace) user(_ http.ResponseWriter, r *http.Request) any {
 }
 
 func (w *workspace) group(_ http.ResponseWriter, r *http.Request) any {
-	if group := r.PostFormValue("usergroup"); group != crew {
+	if group := r.PostFormValue("usergroup"); group != team {
 		return refuse("no_such_subteam")
 	}
 	return map[string]any{"ok": true, "users": []string{bob}}
@@ -316,7 +316,7 @@ func (w *workspace) settings(more settings) settings {
 }
 
 func (w *workspace) buttons(more settings) settings {
-	set := w.settings(settings{"app_token_file": file(w.t, appToken), "users": []string{alice}, "groups": []string{crew}})
+	set := w.settings(settings{"app_token_file": file(w.t, appToken), "users": []string{alice}, "groups": []string{team}})
 	for name, value := range more {
 		set[name] = value
 	}
@@ -340,7 +340,7 @@ func open(definition notify.Definition, set settings, log *slog.Logger) (notify.
 func openAs(name string, definition notify.Definition, set settings, log *slog.Logger) (notify.Receiver, error) {
 	env := notify.Env{Name: name, Version: "1.2.3", URL: "https://driftd.example.org", Now: time.Now, Log: log}
 	return definition.Open(env, func(into any) error {
-		config, ok := into.(*room.Config)
+		config, ok := into.(*driftdslack.Config)
 		if !ok {
 			return fmt.Errorf("settings of type %T", into)
 		}
@@ -374,7 +374,7 @@ func openAs(name string, definition notify.Definition, set settings, log *slog.L
 
 func mustOpen(t *testing.T, set settings) notify.Receiver {
 	t.Helper()
-	r, err := open(room.Definition(), set, slog.New(slog.DiscardHandler))
+	r, err := open(driftdslack.Definition(), set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

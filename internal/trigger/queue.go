@@ -14,95 +14,97 @@ import (
 // Scan reads sources and declarations now; none of both means everything.
 type Scan func(ctx context.Context, sources, declarations []string) error
 
-// Options are what a Desk works with.
+// Options are what a Queue works with.
 type Options struct {
 	Scan Scan
 	Now  func() time.Time
 	Log  *slog.Logger
 }
 
-// A Desk takes requests, and makes scans of them. Its methods may be called at
+// A Queue takes requests, and makes scans of them. Its methods may be called at
 // once; Run only once.
-type Desk struct {
+type Queue struct {
 	Options
 	// wake holds a word when there may be something to do.
 	wake chan struct{}
 
-	mu    sync.Mutex
-	seen  memory
-	posts map[string]*post
+	mu   sync.Mutex
+	seen memory
+	// pending are all triggers, by name.
+	pending map[string]*pending
 }
 
-// A post is one trigger, and what was asked of it.
-type post struct {
+// A pending trigger is one for which a scan may wait.
+type pending struct {
 	Trigger
+	// asked tells that one does.
 	asked bool
-	// began is when its last scan did, and grumbled when a refusal was last
+	// began is when its last scan did, and logged when a refusal was last
 	// logged.
-	began, grumbled time.Time
+	began, logged time.Time
 }
 
-// NewDesk returns a desk without triggers.
-func NewDesk(o Options) *Desk {
-	return &Desk{Options: o, wake: make(chan struct{}, 1), posts: map[string]*post{}}
+// NewQueue returns a queue without triggers.
+func NewQueue(o Options) *Queue {
+	return &Queue{Options: o, wake: make(chan struct{}, 1), pending: map[string]*pending{}}
 }
 
 // Configure puts triggers in the place of those before, which have distinct
 // names. What was asked of one that stays is not lost, and what was accepted
 // once is still a replay.
-func (d *Desk) Configure(triggers []Trigger) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	posts := make(map[string]*post, len(triggers))
+func (q *Queue) Configure(triggers []Trigger) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	next := make(map[string]*pending, len(triggers))
 	for _, t := range triggers {
-		p, ok := d.posts[t.Name]
+		p, ok := q.pending[t.Name]
 		if !ok {
-			p = &post{}
+			p = &pending{}
 		}
 		p.Trigger = t
-		posts[t.Name] = p
+		next[t.Name] = p
 	}
-	d.posts = posts
-	d.nudge()
+	q.pending = next
+	q.rouse()
 }
 
 // Accept checks a request to the trigger of a name, and sees to it that a scan
 // begins soon after. An error is one of Verify, ErrUnknown or ErrReplayed.
-func (d *Desk) Accept(name string, header http.Header, body io.Reader) error {
-	t, ok := d.trigger(name)
+func (q *Queue) Accept(name string, header http.Header, body io.Reader) error {
+	t, ok := q.trigger(name)
 	if !ok {
 		return ErrUnknown
 	}
-	signature, err := t.Verify(header, body, d.Now())
+	signature, err := t.Verify(header, body, q.Now())
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p, ok := d.posts[name]
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p, ok := q.pending[name]
 	switch {
 	case !ok:
 		return ErrUnknown
-	case signature != nil && !d.seen.note(name+"/"+string(signature), d.Now()):
+	case signature != nil && !q.seen.note(name+"/"+string(signature), q.Now()):
 		return ErrReplayed
 	}
 	p.asked = true
-	d.nudge()
+	q.rouse()
 	return nil
 }
 
-func (d *Desk) trigger(name string) (Trigger, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if p, ok := d.posts[name]; ok {
+func (q *Queue) trigger(name string) (Trigger, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if p, ok := q.pending[name]; ok {
 		return p.Trigger, true
 	}
 	return Trigger{}, false
 }
 
-func (d *Desk) nudge() {
+func (q *Queue) rouse() {
 	select {
-	case d.wake <- struct{}{}:
+	case q.wake <- struct{}{}:
 	default:
 	}
 }
@@ -110,19 +112,19 @@ func (d *Desk) nudge() {
 // Run makes the scans that are asked for until ctx ends: never two at once, and
 // for no trigger more often than it allows. What is asked for during a scan is
 // one more scan after it.
-func (d *Desk) Run(ctx context.Context) {
+func (q *Queue) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		due, wait := d.take()
+		due, wait := q.take()
 		if len(due) > 0 {
-			d.scan(ctx, due)
+			q.scan(ctx, due)
 			continue
 		}
-		d.await(ctx, wait)
+		q.await(ctx, wait)
 	}
 }
 
 // await waits for a word; wait bounds that where it is above zero.
-func (d *Desk) await(ctx context.Context, wait time.Duration) {
+func (q *Queue) await(ctx context.Context, wait time.Duration) {
 	var later <-chan time.Time
 	if wait > 0 {
 		timer := time.NewTimer(wait)
@@ -131,18 +133,18 @@ func (d *Desk) await(ctx context.Context, wait time.Duration) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-d.wake:
+	case <-q.wake:
 	case <-later:
 	}
 }
 
 // take returns the triggers of which a scan is to begin now, by name. Where none
 // is, wait is how long until the first may be; 0 means that none was asked for.
-func (d *Desk) take() (due []Trigger, wait time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	now := d.Now()
-	for _, p := range d.posts {
+func (q *Queue) take() (due []Trigger, wait time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.Now()
+	for _, p := range q.pending {
 		if !p.asked {
 			continue
 		}
@@ -158,15 +160,15 @@ func (d *Desk) take() (due []Trigger, wait time.Duration) {
 	return due, wait
 }
 
-func (d *Desk) scan(ctx context.Context, due []Trigger) {
+func (q *Queue) scan(ctx context.Context, due []Trigger) {
 	names := make([]string, len(due))
 	for i, t := range due {
 		names[i] = t.Name
 	}
-	d.Log.InfoContext(ctx, "scan triggered", "triggers", names)
+	q.Log.InfoContext(ctx, "scan triggered", "triggers", names)
 	sources, declarations := together(due)
-	if err := d.Scan(ctx, sources, declarations); err != nil && ctx.Err() == nil {
-		d.Log.ErrorContext(ctx, "triggered scan", "triggers", names, "err", err)
+	if err := q.Scan(ctx, sources, declarations); err != nil && ctx.Err() == nil {
+		q.Log.ErrorContext(ctx, "triggered scan", "triggers", names, "err", err)
 	}
 }
 

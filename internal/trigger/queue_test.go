@@ -18,7 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// A watch notes the scans that a desk makes, with the time since it began.
+// A watch notes the scans that a queue makes, with the time since it began.
 type watch struct {
 	began time.Time
 	// takes is how long a scan does, and err what becomes of it.
@@ -42,32 +42,32 @@ func (w *watch) scan(ctx context.Context, sources, declarations []string) error 
 	return w.err
 }
 
-// run runs a desk in a bubble of its own time.
-func run(t *testing.T, w *watch, triggers []trigger.Trigger, use func(*trigger.Desk)) {
+// run runs a queue in a bubble of its own time.
+func run(t *testing.T, w *watch, triggers []trigger.Trigger, use func(*trigger.Queue)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w.began = time.Now()
-		d := trigger.NewDesk(trigger.Options{Scan: w.scan, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-		d.Configure(triggers)
+		q := trigger.NewQueue(trigger.Options{Scan: w.scan, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		q.Configure(triggers)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); d.Run(ctx) }()
-		use(d)
+		go func() { defer close(done); q.Run(ctx) }()
+		use(q)
 		stop()
 		<-done
 	})
 }
 
 // push is a signed request that is like no other.
-func push(d *trigger.Desk, name string) error {
-	return accept(d, name, fmt.Sprintf("%s %d", name, time.Now().UnixNano()))
+func push(q *trigger.Queue, name string) error {
+	return accept(q, name, fmt.Sprintf("%s %d", name, time.Now().UnixNano()))
 }
 
-func accept(d *trigger.Desk, name, body string) error {
+func accept(q *trigger.Queue, name, body string) error {
 	mac := hmac.New(sha256.New, []byte("secret"))
 	mac.Write([]byte(body))
 	signature := "sha256=" + hex.EncodeToString(mac.Sum(nil))
-	return d.Accept(name, header("X-Hub-Signature-256", signature), strings.NewReader(body))
+	return q.Accept(name, header("X-Hub-Signature-256", signature), strings.NewReader(body))
 }
 
 func github(name string, every time.Duration, sources, declarations []string) trigger.Trigger {
@@ -77,9 +77,9 @@ func github(name string, every time.Duration, sources, declarations []string) tr
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	w := &watch{takes: 30 * time.Second}
-	run(t, w, []trigger.Trigger{github("push", 10*time.Second, []string{"prod"}, []string{"shop"})}, func(d *trigger.Desk) {
+	run(t, w, []trigger.Trigger{github("push", 10*time.Second, []string{"prod"}, []string{"shop"})}, func(q *trigger.Queue) {
 		for range 50 { // one now, and one more for those that come while it runs
-			if err := push(d, "push"); err != nil {
+			if err := push(q, "push"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(100 * time.Millisecond)
@@ -95,15 +95,15 @@ func TestMinInterval(t *testing.T) {
 	t.Parallel()
 	w := &watch{takes: time.Second, err: errors.New("source away")}
 	triggers := []trigger.Trigger{github("push", time.Minute, nil, []string{"shop"}), github("fast", 0, []string{"prod"}, nil)}
-	run(t, w, triggers, func(d *trigger.Desk) {
+	run(t, w, triggers, func(q *trigger.Queue) {
 		for range 30 {
-			if err := push(d, "push"); err != nil {
+			if err := push(q, "push"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
 		}
 		time.Sleep(2 * time.Second)
-		if err := push(d, "fast"); err != nil {
+		if err := push(q, "fast"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Hour)
@@ -121,10 +121,10 @@ func TestTriggersScanTogether(t *testing.T) {
 		github("a", 0, []string{"prod"}, []string{"shop", "infra"}), github("all", 0, nil, nil),
 	}
 	w := &watch{takes: time.Minute}
-	run(t, w, triggers, func(d *trigger.Desk) {
+	run(t, w, triggers, func(q *trigger.Queue) {
 		for _, names := range [][]string{{"first"}, {"a", "b"}, {"all", "b"}} {
 			for _, name := range names {
-				if err := push(d, name); err != nil {
+				if err := push(q, name); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -143,7 +143,7 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := &watch{}
 	triggers := []trigger.Trigger{github("push", 0, []string{"prod"}, nil), github("other", 0, []string{"edge"}, nil)}
-	run(t, w, triggers, func(d *trigger.Desk) {
+	run(t, w, triggers, func(q *trigger.Queue) {
 		steps := []struct {
 			reason, name string
 			want         error
@@ -154,16 +154,16 @@ func TestReplay(t *testing.T) {
 			{"nobody has such a trigger", "absent", trigger.ErrUnknown},
 		}
 		for _, s := range steps {
-			if err := accept(d, s.name, "{}"); !errors.Is(err, s.want) {
+			if err := accept(q, s.name, "{}"); !errors.Is(err, s.want) {
 				t.Errorf("%s: Accept() = %v, want %v", s.reason, err, s.want)
 			}
 			time.Sleep(time.Second)
 		}
-		d.Configure(triggers[:1]) // a reload forgets nothing
-		if err := accept(d, "push", "{}"); !errors.Is(err, trigger.ErrReplayed) {
+		q.Configure(triggers[:1]) // a reload forgets nothing
+		if err := accept(q, "push", "{}"); !errors.Is(err, trigger.ErrReplayed) {
 			t.Errorf("Accept() after a reload = %v", err)
 		}
-		if err := accept(d, "other", "new"); !errors.Is(err, trigger.ErrUnknown) {
+		if err := accept(q, "other", "new"); !errors.Is(err, trigger.ErrUnknown) {
 			t.Errorf("Accept() of a trigger that is gone = %v", err)
 		}
 		time.Sleep(time.Minute)
@@ -177,14 +177,14 @@ func TestReplay(t *testing.T) {
 func TestReloadKeepsWhatWasAsked(t *testing.T) {
 	t.Parallel()
 	w := &watch{}
-	run(t, w, []trigger.Trigger{github("push", time.Minute, []string{"prod"}, nil), github("gone", time.Minute, nil, nil)}, func(d *trigger.Desk) {
+	run(t, w, []trigger.Trigger{github("push", time.Minute, []string{"prod"}, nil), github("gone", time.Minute, nil, nil)}, func(q *trigger.Queue) {
 		for range 2 {
-			if err := errors.Join(push(d, "push"), push(d, "gone")); err != nil {
+			if err := errors.Join(push(q, "push"), push(q, "gone")); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
 		}
-		d.Configure([]trigger.Trigger{github("push", 10*time.Second, []string{"edge"}, nil)})
+		q.Configure([]trigger.Trigger{github("push", 10*time.Second, []string{"edge"}, nil)})
 		time.Sleep(time.Hour)
 	})
 	if last := w.scans[len(w.scans)-1]; last != "10s [edge] []" {
@@ -195,8 +195,8 @@ func TestReloadKeepsWhatWasAsked(t *testing.T) {
 func TestRunEndsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := &watch{takes: time.Hour}
-	run(t, w, []trigger.Trigger{github("push", time.Hour, nil, nil)}, func(d *trigger.Desk) {
-		if err := push(d, "push"); err != nil {
+	run(t, w, []trigger.Trigger{github("push", time.Hour, nil, nil)}, func(q *trigger.Queue) {
+		if err := push(q, "push"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -213,14 +213,14 @@ func TestClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watch{began: time.Now()}
 		var back time.Duration
-		d := trigger.NewDesk(trigger.Options{Scan: w.scan, Log: slog.New(slog.DiscardHandler),
+		q := trigger.NewQueue(trigger.Options{Scan: w.scan, Log: slog.New(slog.DiscardHandler),
 			Now: func() time.Time { return time.Now().Add(-back) }})
-		d.Configure([]trigger.Trigger{github("push", time.Minute, nil, nil)})
+		q.Configure([]trigger.Trigger{github("push", time.Minute, nil, nil)})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
-		go func() { defer close(done); d.Run(ctx) }()
+		go func() { defer close(done); q.Run(ctx) }()
 		for range 2 {
-			if err := push(d, "push"); err != nil {
+			if err := push(q, "push"); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
