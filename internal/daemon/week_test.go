@@ -43,6 +43,7 @@ func TestWeek(t *testing.T) {
 		w.deliver()
 		w.now = w.now.Add(10 * time.Minute)
 	}
+	w.channel.saysEachOnce(t)
 	golden := filepath.Join("testdata", "week.golden")
 	got := w.channel.transcript()
 	if *update {
@@ -280,6 +281,39 @@ func (c *channel) note(at time.Time, what string, r *http.Request) {
 	c.lines = append(c.lines, fmt.Sprintf("%s %s", at.Format("Mon 15:04"), what))
 	for _, line := range shownBy(r.FormValue("blocks")) {
 		c.lines = append(c.lines, "            "+line)
+	}
+}
+
+// saysEachOnce sees that each story of the week begins once, and ends once if it
+// does.
+func (c *channel) saysEachOnce(t *testing.T) {
+	t.Helper()
+	stories := map[string]int{"vm-07 changed by alice@pam": 1, "40 findings unchecked": 1, "vm-21 changed by bob@pve": 0, "vm-33 missing": 1,
+		"vm-50 changed by script@pve": 3}
+	began, ended := map[string]int{}, map[string]int{}
+	story := map[string]string{}
+	for i, line := range c.lines {
+		_, post, first := strings.Cut(line, " post ")
+		if first {
+			for title := range stories {
+				if strings.Contains(c.lines[i+1], title) {
+					began[title]++
+					story[post] = title
+				}
+			}
+		}
+		if _, to, reply := strings.Cut(line, "  reply to "); reply && strings.Contains(c.lines[i+1], "RESOLVED") {
+			ended[story[to]]++
+		}
+	}
+	for title, ends := range stories {
+		// The field that flaps ends twice before it is said to flap, and once at last.
+		if began[title] != 1 || ended[title] != ends {
+			t.Errorf("%q began %d times and ended %d times, want 1 and %d", title, began[title], ended[title], ends)
+		}
+	}
+	if roots := len(story); roots != len(stories) {
+		t.Errorf("%d stories were told, want %d", roots, len(stories))
 	}
 }
 
