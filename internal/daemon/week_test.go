@@ -256,6 +256,9 @@ func (c *channel) post(at time.Time, w http.ResponseWriter, r *http.Request) {
 	what := "post " + fmt.Sprint(c.posts)
 	if thread != "" {
 		what = "  reply to " + number(thread)
+		if r.FormValue("reply_broadcast") == "true" {
+			what += ", in the channel too"
+		}
 	}
 	c.note(at, what, r)
 	reply(w, "C0WEEK", ts)
@@ -303,7 +306,7 @@ func (c *channel) saysEachOnce(t *testing.T) {
 			}
 		}
 		if _, to, reply := strings.Cut(line, "  reply to "); reply && strings.Contains(c.lines[i+1], "RESOLVED") {
-			ended[story[to]]++
+			ended[story[strings.TrimSuffix(to, ", in the channel too")]]++
 		}
 	}
 	for title, ends := range stories {

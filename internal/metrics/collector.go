@@ -12,7 +12,7 @@ type descriptions struct {
 	findings, oldestFinding, flapping, accepted, hidden *prometheus.Desc
 	resources, unchecked, coverage, lastSuccess, stale  *prometheus.Desc
 	declared, declarationLastSuccess                    *prometheus.Desc
-	queued, oldestQueued, stopped                       *prometheus.Desc
+	queued, oldestQueued, held, stopped                 *prometheus.Desc
 	rules, reloadSuccessful, reloadTimestamp            *prometheus.Desc
 	storeBytes, buildInfo                               *prometheus.Desc
 }
@@ -40,8 +40,10 @@ func newDescriptions(build Build) descriptions {
 		queued: desc("notification_queue_length", "Messages that wait for the receiver.", "receiver"),
 		oldestQueued: desc("notification_oldest_timestamp_seconds",
 			"When the first of the messages that wait was to be said.", "receiver"),
+		held: desc("notifications_held",
+			"Findings of which the receiver may not be told yet, because of quiet hours or its rate.", "receiver"),
 		stopped: desc("receiver_stopped",
-			"Whether nothing more is sent to the receiver until somebody has mended it.", "receiver"),
+			"Whether nothing more is sent to the receiver, or heard from it, until somebody has mended it.", "receiver"),
 		rules:            desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
 		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
 		reloadTimestamp:  desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
@@ -60,7 +62,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo,
 	} {
 		ch <- desc
 	}
@@ -126,6 +128,7 @@ func (r *receiver) render(d *descriptions, p sink, name string) {
 	}
 	p.gauge(d.queued, float64(r.status.Queued), name)
 	p.moment(d.oldestQueued, r.status.Oldest, name)
+	p.gauge(d.held, float64(r.status.Untold), name)
 	p.gauge(d.stopped, number(r.status.Stopped), name)
 }
 

@@ -71,7 +71,7 @@ func busy(t *testing.T) *Metrics {
 	m.ObserveRun(run(), open())
 	m.ReceiversStatus([]model.ReceiverStatus{
 		{Name: "slack", Type: "slack", Queued: 3, Oldest: start().Add(-time.Hour), Stopped: true},
-		{Name: "oncall", Type: "webhook"},
+		{Name: "oncall", Type: "webhook", Untold: 7},
 		{Name: "gone", Type: "webhook", Queued: 1},
 	})
 	m.Delivered("slack", errors.New("token revoked"))

@@ -108,6 +108,7 @@ func newLine(o *Options, r Opened) line {
 	}
 	if r.Listener != nil {
 		l.in = newWorker(o, r.Name, nobody{})
+		l.in.listens = true
 		l.in.turn = (&listening{Listener: r.Listener, decide: o.Decide, well: l.in.succeed}).listen
 	}
 	return l

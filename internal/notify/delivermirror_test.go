@@ -1,10 +1,12 @@
 package notify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -195,6 +197,30 @@ func TestMirror(t *testing.T) {
 	}
 }
 
+// TestPartial: what one of a mirror's places took counts as delivered, and the
+// error stays.
+func TestPartial(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err  error
+		want model.ReceiverStatus
+	}{
+		"some": {Partial(errors.New("one is down")), model.ReceiverStatus{Name: "m", Delivered: bubbleStart(), Error: "one is down"}},
+		"none": {errors.New("both are down"), model.ReceiverStatus{Name: "m", Error: "both are down"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &showed{every: time.Hour, answer: func(context.Context, int) error { return test.err }}
+				d, _ := running(t, options(&box{}, Opened{Name: "m", Receiver: Receiver{Mirror: m}}))
+				d.Show("m", nil)
+				synctest.Wait()
+				same(t, "status", status(t, d)[0], test.want)
+			})
+		})
+	}
+}
+
 // An answerer is a Listener that ends as told.
 type answerer struct {
 	ends func(ctx context.Context, n int) error
@@ -282,6 +308,8 @@ func TestListener(t *testing.T) {
 				listener := &answerer{ends: test.ends}
 				o := options(b, Opened{Name: "a", Receiver: Receiver{Notifier: f, Listener: listener}})
 				o.Watcher = w
+				var log bytes.Buffer
+				o.Log = slog.New(slog.NewTextHandler(&log, nil))
 				o.Decide = func(context.Context, Request) (string, error) { asked++; return "", nil }
 				d, stop := running(t, o)
 				time.Sleep(2 * time.Second)
@@ -297,6 +325,8 @@ func TestListener(t *testing.T) {
 				same(t, test.reason, listener.starts, test.starts)
 				same(t, "asked", asked, len(test.starts))
 				same(t, "what is no delivery is not counted", w.Bad, nil)
+				same(t, "the log says what does not work", strings.Contains(log.String(), "answers are not heard until driftd is reloaded or restarted"), name == "permanent")
+				same(t, "the log says that nothing is sent", strings.Contains(log.String(), "receiver stopped"), false)
 			})
 		})
 	}

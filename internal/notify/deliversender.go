@@ -33,7 +33,7 @@ type ending struct {
 }
 
 // deliver is a turn: it delivers one message. One whose end the outbox could
-// not note is not sent again while the process lives.
+// not note is not sent again while the Deliverer lives.
 func (s *sender) deliver(ctx context.Context) (bool, error) {
 	if s.over == nil {
 		parcel, ok, err := s.o.Outbox.NextParcel(s.name)

@@ -38,6 +38,8 @@ type worker struct {
 	name    string
 	watcher Watcher
 	turn    turn
+	// listens tells that it hears answers, and delivers nothing.
+	listens bool
 	// every is how long after something was done the next turn comes.
 	every time.Duration
 	// persists tells that a permanent error is tried again all the same: each
@@ -164,6 +166,9 @@ func (w *worker) succeed() {
 func (w *worker) fail(done bool, err error) {
 	w.mu.Lock()
 	w.err = err
+	if errors.Is(err, ErrPartial) {
+		w.delivered = w.o.Now()
+	}
 	w.stopped = errors.Is(err, ErrPermanent) && !w.persists
 	if w.failures++; done {
 		w.failures = 0
@@ -171,6 +176,8 @@ func (w *worker) fail(done bool, err error) {
 	stopped := w.stopped
 	w.mu.Unlock()
 	switch {
+	case stopped && w.listens:
+		w.o.Log.Error("answers are not heard until driftd is reloaded or restarted", "receiver", w.name, "err", brief(err))
 	case stopped:
 		w.o.Log.Error("receiver stopped until driftd is reloaded or restarted", "receiver", w.name, "err", brief(err))
 	case done:

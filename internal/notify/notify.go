@@ -107,6 +107,9 @@ var ErrPermanent = errors.New("permanent")
 // takes others.
 var ErrRefused = errors.New("refused")
 
+// ErrPartial marks what one of a mirror's places took, though not all of them.
+var ErrPartial = errors.New("partial")
+
 // A marked error is one of the above.
 type marked struct {
 	error
@@ -121,6 +124,9 @@ func Permanent(err error) error { return marked{err, ErrPermanent} }
 
 // Refused marks an error as ErrRefused.
 func Refused(err error) error { return marked{err, ErrRefused} }
+
+// Partial marks an error as ErrPartial.
+func Partial(err error) error { return marked{err, ErrPartial} }
 
 // Later is an error of a receiver that says itself when to try again.
 type Later struct {

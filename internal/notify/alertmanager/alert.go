@@ -35,13 +35,17 @@ type alert struct {
 // newAlert makes an alert of a finding.
 func newAlert(f *model.Finding, url string, now, end time.Time) alert {
 	words := plain.Words{Quote: plain.Unmention, URL: url}
+	summary := words.Subject(f)
+	if where := words.Where(f); where != "" {
+		summary += ", " + where
+	}
 	a := alert{
 		Labels: labels(f), StartsAt: f.FirstSeen.UTC(), EndsAt: end, GeneratorURL: plain.Page(url, f),
 		Annotations: bounded(map[string]string{
-			"summary":     words.Subject(f) + ", " + words.Where(f),
+			"summary":     summary,
 			"description": strings.Join(words.Fields(f.Changes, len(f.Changes), maxFields), "\n"),
 			"reason":      words.Reason(f),
-			"who":         words.Who(f.Actor),
+			"who":         words.Who(f),
 			"since":       words.Since(f),
 			"next":        words.Next(f),
 		}),

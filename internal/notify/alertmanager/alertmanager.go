@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -134,7 +135,7 @@ func (m *mirror) Show(ctx context.Context, findings []model.Finding) error {
 }
 
 // joined returns all errors as one, which is permanent only when no peer is
-// left.
+// left, and partial when some peer was told.
 func joined(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
@@ -144,10 +145,11 @@ func joined(errs []error) error {
 		return nil
 	}
 	text := errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
-	for _, err := range errs {
-		if !errors.Is(err, notify.ErrPermanent) {
-			return text
-		}
+	switch {
+	case slices.Contains(errs, nil):
+		return notify.Partial(text)
+	case slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, notify.ErrPermanent) }):
+		return text
 	}
 	return notify.Permanent(text)
 }

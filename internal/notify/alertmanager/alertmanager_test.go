@@ -240,14 +240,14 @@ func TestSeveral(t *testing.T) {
 	m := mirror(t, c, well.url, ill.url+"/")
 	ill.failing(http.StatusUnauthorized)
 	err := m.Show(t.Context(), notifytest.Findings())
-	if err == nil || !strings.Contains(err.Error(), ill.url) || strings.Contains(err.Error(), well.url) || errors.Is(err, notify.ErrPermanent) {
+	if err == nil || !strings.Contains(err.Error(), ill.url) || strings.Contains(err.Error(), well.url) || errors.Is(err, notify.ErrPermanent) || !errors.Is(err, notify.ErrPartial) {
 		t.Errorf("error %v, want one that names the one that failed, and goes on with the other", err)
 	}
 	if got := well.firing(c.now); len(got) != 2 {
 		t.Errorf("one Alertmanager fails, and the other has %v", got)
 	}
 	well.failing(http.StatusForbidden)
-	if err := m.Show(t.Context(), nil); !errors.Is(err, notify.ErrPermanent) || strings.Contains(err.Error(), "\n") {
+	if err := m.Show(t.Context(), nil); !errors.Is(err, notify.ErrPermanent) || errors.Is(err, notify.ErrPartial) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v, want a permanent one", err)
 	}
 	well.failing(0)

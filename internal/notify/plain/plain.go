@@ -27,8 +27,18 @@ const (
 	maxReason = 300
 )
 
+// PartKind is the kind of a finding on a part of a declaration that cannot be
+// read: package classify makes it.
+const PartKind = "declaration/part"
+
+// Flapping says what a receiver of messages hears of a finding that flaps.
+const Flapping = "It goes back and forth: single changes are not told until it stays as it is."
+
 // Subject says what the finding is about: "changed: Deployment.apps shop/web".
 func (w Words) Subject(f *model.Finding) string {
+	if f.Kind == PartKind {
+		return "a part of " + w.data(f.Declaration, maxName) + " could not be read: " + w.data(f.Address, maxName)
+	}
 	kind := f.Kind[strings.IndexByte(f.Kind, '/')+1:]
 	subject := w.data(string(f.Verdict), maxName) + ": " + w.data(kind, maxName) + " " + w.data(f.Key.ID, maxName)
 	if f.Name != "" && f.Name != f.Key.ID[strings.LastIndexByte(f.Key.ID, '/')+1:] {
@@ -37,16 +47,22 @@ func (w Words) Subject(f *model.Finding) string {
 	return subject
 }
 
-// Where says where it is, and where it is declared.
+// Where says where it is, and where it is declared; "" of a part of a
+// declaration, whose subject says that.
 func (w Words) Where(f *model.Finding) string {
-	where := "in " + w.data(f.Source, maxName)
-	switch {
-	case f.Declaration == "" && f.Address == "":
-		return where + ", not declared"
-	case f.Declaration != "":
-		where += ", declared by " + w.data(f.Declaration, maxName)
-	default:
-		where += ", declared"
+	if f.Kind == PartKind {
+		return ""
+	}
+	where := ""
+	if f.Source != "" {
+		where = "in " + w.data(f.Source, maxName) + ", "
+	}
+	if f.Declaration == "" && f.Address == "" {
+		return where + "not declared"
+	}
+	where += "declared"
+	if f.Declaration != "" {
+		where += " by " + w.data(f.Declaration, maxName)
 	}
 	if f.Address != "" {
 		where += " at " + w.data(f.Address, maxName)
@@ -54,11 +70,17 @@ func (w Words) Where(f *model.Finding) string {
 	return where
 }
 
-// Who says who did it, how sure that is, or why nobody knows; "" where nobody
-// was asked for.
-func (w Words) Who(a model.Actor) string {
+// Nobody tells that there is no use in saying who did it: nobody was asked for,
+// or nothing was seen that somebody did.
+func Nobody(f *model.Finding) bool {
+	return f.Actor.Name == "" || f.Verdict == model.Unchecked && f.Actor.Confidence == model.Unknown
+}
+
+// Who says who did it, how sure that is, or why nobody knows; "" for Nobody.
+func (w Words) Who(f *model.Finding) string {
+	a := f.Actor
 	switch {
-	case a.Name == "":
+	case Nobody(f):
 		return ""
 	case a.Confidence == model.Unknown && a.Reason != "":
 		return "by unknown (" + w.data(a.Reason, maxReason) + ")"
@@ -76,6 +98,32 @@ func (w Words) Who(a model.Actor) string {
 		who += " (likely)"
 	}
 	return who
+}
+
+// Decided says who wants no more heard of it, until when and why; "" where
+// nobody does.
+func (w Words) Decided(f *model.Finding) string {
+	d := f.Decision
+	switch {
+	case f.Hidden != "":
+		return "ignored by a rule: " + w.data(f.Hidden, maxReason)
+	case d == nil:
+		return ""
+	}
+	said := d.Kind.Participle() + " by " + w.data(d.By, maxName)
+	if d.Owner != "" && d.Owner != d.By {
+		said += ", owner " + w.data(d.Owner, maxName)
+	}
+	switch {
+	case !d.Until.IsZero():
+		said += ", until " + Time(d.Until)
+	case d.Kind == model.Accept:
+		said += ", forever"
+	}
+	if d.Reason != "" {
+		said += ": " + w.data(d.Reason, maxReason)
+	}
+	return said
 }
 
 // Since says since when it is so, and until when it was.

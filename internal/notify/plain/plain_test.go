@@ -37,20 +37,48 @@ func TestWords(t *testing.T) {
 				Changes: []model.Change{{Path: "a", Declared: value("1"), Recorded: value("1"), Live: value("2")}}},
 			words: plain.Words{URL: "https://driftd.example.org/"},
 			want: []string{"changed: Deployment.apps shop/web", "in prod, declared by shop at web.yaml:12",
-				"by jane at 2026-11-20 00:30 UTC via managedFields (likely)", "since 2026-11-20 01:30 UTC", "a reason",
+				"by jane at 2026-11-20 00:30 UTC via managedFields (likely)", "", "since 2026-11-20 01:30 UTC", "a reason",
 				"https://driftd.example.org/findings/abc", "a: declared 1, live 2"},
 		},
 		"little": {
 			reason:  "what is not known is left out",
 			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Name: "web"},
-			want:    []string{"unmanaged: qemu 100 (web)", "in pve, not declared", "", "", "", "driftd findings show abc"},
+			want:    []string{"unmanaged: qemu 100 (web)", "in pve, not declared", "", "", "", "", "driftd findings show abc"},
 		},
 		"nobody": {
 			reason: "an unknown actor, and a time that is over",
 			finding: model.Finding{ID: "abc", Verdict: model.Missing, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
 				Actor: model.UnknownActor("no log"), FirstSeen: at(1), Resolved: at(2)},
-			want: []string{"missing: k i", "in s, declared at x:1", "by unknown (no log)",
+			want: []string{"missing: k i", "in s, declared at x:1", "by unknown (no log)", "",
 				"from 2026-11-20 01:30 UTC to 2026-11-20 02:30 UTC", "", "driftd findings show abc"},
+		},
+		"no source": {
+			reason:  "what is empty leaves no gap",
+			finding: model.Finding{ID: "abc", Verdict: model.Disputed, Key: model.Key{Kind: "k", ID: "i"}, Declaration: "agreed"},
+			want:    []string{"disputed: k i", "declared by agreed", "", "", "", "", "driftd findings show abc"},
+		},
+		"a part": {
+			reason: "what could not be read is no resource",
+			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: plain.PartKind, ID: "shop/web.yaml"},
+				Name: "web.yaml", Declaration: "shop", Address: "web.yaml:12", Reason: "no YAML", Actor: model.UnknownActor("not checked")},
+			want: []string{"a part of shop could not be read: web.yaml:12", "", "", "", "", "no YAML", "driftd findings show abc"},
+		},
+		"unchecked": {
+			reason: "nobody did anything that anybody saw; who is known is named all the same",
+			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "s", Kind: "k", ID: "i"},
+				Actor: model.Actor{Name: "jane", Confidence: model.Exact}},
+			want: []string{"unchecked: k i", "in s, not declared", "by jane", "", "", "", "driftd findings show abc"},
+		},
+		"snoozed": {
+			reason: "who decided, and until when; an owner who decided is named once",
+			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"},
+				Decision: &model.Decision{Kind: model.Snooze, By: "bob", Owner: "bob", Until: at(3)}},
+			want: []string{"changed: k i", "in s, not declared", "", "snoozed by bob, until 2026-11-20 03:30 UTC", "", "", "driftd findings show abc"},
+		},
+		"hidden": {
+			reason:  "a rule counts before a decision",
+			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Hidden: "backups", Decision: &model.Decision{}},
+			want:    []string{"changed: k i", "in s, not declared", "", "ignored by a rule: backups", "", "", "driftd findings show abc"},
 		},
 		"fields": {
 			reason: "the worst first, each side named, secrets never",
@@ -63,7 +91,7 @@ func TestWords(t *testing.T) {
 				{Path: "gone", Declared: value("x")},
 				{Path: "last", Severity: model.Low},
 			}},
-			want: []string{": k i", "in , not declared", "", "", "", "driftd findings show abc",
+			want: []string{": k i", "not declared", "", "", "", "", "driftd findings show abc",
 				"worst: (secret) changed", "bad: declared a, recorded b, live c, running d",
 				"claimed: one says 1, two says (secret), live c", `usual: recorded old, live ""`, "added: not declared, live new",
 				"gone: declared x, live (absent)", "and 2 more fields"},
@@ -71,9 +99,10 @@ func TestWords(t *testing.T) {
 		"quoted": {
 			reason: "each piece of foreign data is quoted, and driftd's own words are not",
 			finding: model.Finding{ID: "i", Verdict: "v", Key: model.Key{Source: "s", Kind: "k", ID: "r"}, Name: "n", Declaration: "d",
-				Address: "a", Reason: "w", Actor: model.Actor{Name: "j", Via: "x"}, Changes: []model.Change{{Path: "p", Live: value("l")}}},
+				Address: "a", Reason: "w", Actor: model.Actor{Name: "j", Via: "x"},
+				Decision: &model.Decision{Kind: model.Accept, By: "b", Owner: "o", Reason: "y"}, Changes: []model.Change{{Path: "p", Live: value("l")}}},
 			words: plain.Words{Quote: func(s string) string { return "<" + s + ">" }},
-			want: []string{"<v>: <k> <r> (<n>)", "in <s>, declared by <d> at <a>", "by <j> via <x>", "", "<w>",
+			want: []string{"<v>: <k> <r> (<n>)", "in <s>, declared by <d> at <a>", "by <j> via <x>", "accepted by <b>, owner <o>, forever: <y>", "", "<w>",
 				"driftd findings show <i>", "<p>: not declared, live <l>"},
 		},
 	}
@@ -81,7 +110,7 @@ func TestWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, w := &test.finding, test.words
-			got := append([]string{w.Subject(f), w.Where(f), w.Who(f.Actor), w.Since(f), w.Reason(f), w.Next(f)},
+			got := append([]string{w.Subject(f), w.Where(f), w.Who(f), w.Decided(f), w.Since(f), w.Reason(f), w.Next(f)},
 				w.Fields(f.Changes, len(f.Changes)+len(f.Changes)/7, 6)...)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)

@@ -55,14 +55,30 @@ func text(m *model.Message, words plain.Words, title string, limit int) string {
 func say(item *model.Item, words plain.Words) []string {
 	f := &item.Finding
 	lines := []string{clip(fmt.Sprintf("[%s] %s, %s", item.News, words.Subject(f), words.Line(string(f.Severity), maxNote)))}
-	about := append([]string{words.Where(f), words.Who(f.Actor), words.Since(f), words.Reason(f)},
-		words.Fields(f.Changes, item.Fields, maxFields)...)
-	for _, line := range append(about, words.Next(f)) {
+	for _, line := range append(about(item, words), words.Next(f)) {
 		if line != "" {
 			lines = append(lines, "  "+clip(line))
 		}
 	}
 	return append(lines, "")
+}
+
+// about says of a finding what is worth knowing where its news is that: of one
+// that is over or decided about nobody asks any more who did it.
+func about(item *model.Item, words plain.Words) []string {
+	f := &item.Finding
+	told := model.Told{News: item.News}
+	switch {
+	case told.Muted():
+		return []string{words.Where(f), words.Decided(f)}
+	case !told.Open():
+		return []string{words.Where(f), words.Since(f)}
+	}
+	lines := []string{words.Line(item.Why, maxNote), words.Where(f), words.Who(f), words.Since(f), words.Reason(f)}
+	if f.Flapping || item.News == model.StartsToFlap {
+		lines = append(lines, plain.Flapping)
+	}
+	return append(lines, words.Fields(f.Changes, item.Fields, maxFields)...)
 }
 
 // maxLine bounds a line, in bytes: mail has no longer ones (RFC 5322, 2.1.1).

@@ -44,7 +44,30 @@ func messages() map[string]model.Message {
 	reminder.All = reminder.All[:1]
 	reminder.All[0].News = model.Standing
 	return map[string]model.Message{"new": first, "resolved": resolved, "flood": flood, "digest": digest, "reminder": reminder,
+		"decided": decided(), "news": news(),
 		"test": {Key: "k", Kind: model.TestMessage, Title: "a test"}}
+}
+
+// decided is a message about what nobody wants to hear of.
+func decided() model.Message {
+	m := notifytest.Parcel().Message
+	m.Kind, m.Title, m.MutedCount, m.OpenCount = model.DecidedMessage, "2 findings accepted", 2, 0
+	m.News[0].News, m.News[1].News = model.WasAccepted, model.WasHidden
+	m.News[0].Finding.Decision = &model.Decision{Kind: model.Accept, By: "carol", Owner: "team-shop", Reason: "until the *move*", Until: now()}
+	m.News[1].Finding.Hidden = "a lab"
+	return m
+}
+
+// news is a message of all else that may become of findings.
+func news() model.Message {
+	m := notifytest.Parcel().Message
+	changed, missing := m.News[0], m.News[1]
+	changed.News, changed.Why = model.Returned, "it was accepted by carol, which has ended"
+	missing.News = model.StartsToFlap
+	part := model.Item{News: model.Appeared, Finding: model.Finding{ID: "3c4d", Verdict: model.Unchecked, Severity: model.Medium, Declaration: "shop",
+		Address: "deploy/broken.yaml", Key: model.Key{Kind: plain.PartKind, ID: "shop/deploy/broken.yaml"}, Reason: "line 3: no YAML", Actor: model.UnknownActor("not checked")}}
+	m.Title, m.News, m.NewsCount, m.All = "3 findings", []model.Item{part, changed, missing}, 3, nil
+	return m
 }
 
 func TestText(t *testing.T) {
@@ -109,7 +132,7 @@ func TestErrand(t *testing.T) {
 		s := serviceOf(name)
 		for kind, m := range messages() {
 			e, ok := s.errand(&m)
-			if want := name != "opsgenie" || kind != "resolved"; ok != want {
+			if want := name != "opsgenie" || kind != "resolved" && kind != "decided"; ok != want {
 				t.Errorf("%s is sent a %s message: %t", name, kind, ok)
 			}
 			if e.Text == "" || len(e.Text) > s.limit || s.title == 0 && !strings.HasPrefix(e.Text, m.Title) ||

@@ -25,13 +25,10 @@ func checkBlocks(t failer, text string, raw []byte) {
 	if len(blocks) == 0 || len(blocks) > 50 {
 		t.Errorf("%d blocks", len(blocks))
 	}
-	if n := utf8.RuneCountInString(text); n == 0 || n > 4000 {
-		t.Errorf("the text has %d characters", n)
-	}
 	if len(raw) > 13000 {
 		t.Errorf("the blocks weigh %d bytes", len(raw))
 	}
-	harmless(t, text, true)
+	checkText(t, text)
 	for _, b := range blocks {
 		n := 0
 		walk(b, func(key, value string) {
@@ -53,6 +50,16 @@ func checkBlocks(t failer, text string, raw []byte) {
 	}
 }
 
+// checkText holds the text of a notification, or of a message without blocks, to
+// Slack's limits, and to what no foreign name may make of it.
+func checkText(t failer, text string) {
+	t.Helper()
+	if n := utf8.RuneCountInString(text); n == 0 || n > 4000 {
+		t.Errorf("the text has %d characters", n)
+	}
+	harmless(t, text, true)
+}
+
 // checkKnown holds a block to the kinds that are used here, and their limits.
 func checkKnown(t failer, b map[string]any) {
 	t.Helper()
@@ -64,6 +71,7 @@ func checkKnown(t failer, b map[string]any) {
 			if label, ok := e["text"].(map[string]any); ok && utf8.RuneCountInString(label["text"].(string)) > 75 {
 				t.Errorf("the label %v", label)
 			}
+			checkConfirm(t, e)
 			options, _ := e["options"].([]any)
 			for _, o := range options {
 				if value := o.(map[string]any)["value"].(string); utf8.RuneCountInString(value) > 150 {
@@ -73,6 +81,21 @@ func checkKnown(t failer, b map[string]any) {
 		}
 	default:
 		t.Errorf("a block of type %v", b["type"])
+	}
+}
+
+// checkConfirm holds what asks back to Slack's limits.
+func checkConfirm(t failer, button map[string]any) {
+	t.Helper()
+	asks, ok := button["confirm"].(map[string]any)
+	if !ok {
+		return
+	}
+	for name, limit := range map[string]int{"title": 100, "text": 300, "confirm": 30, "deny": 30} {
+		said, _ := asks[name].(map[string]any)
+		if text, _ := said["text"].(string); text == "" || utf8.RuneCountInString(text) > limit || said["type"] != "plain_text" {
+			t.Errorf("the confirmation's %s is %v", name, said)
+		}
 	}
 }
 
@@ -140,13 +163,21 @@ func read(t failer, raw string) string {
 				inline(&lines, element)
 				b.WriteString("\n| " + strings.ReplaceAll(lines.String(), "\n", "\n| "))
 			case "button":
-				b.WriteString("(" + element["text"].(map[string]any)["text"].(string) + ")")
+				b.WriteString("(" + element["text"].(map[string]any)["text"].(string) + asks(element) + ")")
 			case "static_select":
-				b.WriteString("(" + element["placeholder"].(map[string]any)["text"].(string) + " v)")
+				b.WriteString("(" + element["placeholder"].(map[string]any)["text"].(string) + " v" + asks(element) + ")")
 			}
 		}
 	}
 	return b.String()
+}
+
+// asks is what a button asks back.
+func asks(button map[string]any) string {
+	if confirm, ok := button["confirm"].(map[string]any); ok {
+		return ": " + confirm["text"].(map[string]any)["text"].(string)
+	}
+	return ""
 }
 
 func inline(b *strings.Builder, section map[string]any) {

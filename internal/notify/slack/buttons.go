@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -46,8 +47,9 @@ func readRef(text string) (ref, bool) {
 	return ref{text[:slash], text[slash+1 : dot], sequence}, err == nil
 }
 
-// buttons adds what people may do about the open findings of the thread. A
-// thread that does not fit into a button's value has none.
+// buttons adds what people may do about the open findings of the thread; who
+// would decide about more than the message shows is asked first. A thread that
+// does not fit into a button's value has none.
 func (s *sheet) buttons(m model.Message) {
 	value := ref{m.Receiver, m.Thread, m.Sequence}.String()
 	if _, ok := readRef(value); !ok || utf8.RuneCountInString(value)+len("1w:") > maxOption {
@@ -57,10 +59,30 @@ func (s *sheet) buttons(m model.Message) {
 	for _, o := range snoozes() {
 		options = append(options, slack.NewOptionBlockObject(o.value+":"+value, caption(o.words), nil))
 	}
-	s.blocks = append(s.blocks, slack.NewActionBlock("",
-		slack.NewButtonBlockElement(acknowledgeAction, value, caption("Acknowledge")),
-		slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, caption("Snooze"), snoozeAction, options...),
-		slack.NewButtonBlockElement(acceptAction, value, caption("Accept…"))))
+	acknowledge := slack.NewButtonBlockElement(acknowledgeAction, value, caption("Acknowledge"))
+	snooze := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, caption("Snooze"), snoozeAction, options...)
+	count := answerable(m)
+	if m.OpenCount > s.shown {
+		acknowledge.Confirm = confirm("Acknowledge", "acknowledges", m.OpenCount)
+	}
+	if count > s.shown {
+		snooze.Confirm = confirm("Snooze", "snoozes", count)
+	}
+	s.blocks = append(s.blocks, slack.NewActionBlock("", acknowledge, snooze,
+		slack.NewButtonBlockElement(acceptAction, strconv.Itoa(count)+":"+value, caption("Accept…"))))
+}
+
+// confirm asks whether so many findings are meant.
+func confirm(action, does string, count int) *slack.ConfirmationBlockObject {
+	return slack.NewConfirmationBlockObject(caption(action+" all?"), caption(allOf(does, count)), caption(action), caption("Cancel"))
+}
+
+// allOf says about how many findings a button decides.
+func allOf(does string, count int) string {
+	if count == 1 {
+		return "This " + does + " 1 finding."
+	}
+	return fmt.Sprintf("This %s all %d findings of this message.", does, count)
 }
 
 // caption makes a text without marks and emoji.

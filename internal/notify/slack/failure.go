@@ -13,6 +13,9 @@ import (
 	"github.com/driftd/driftd/internal/reach"
 )
 
+// connecting is what the app-level token is for.
+const connecting = "connect"
+
 // errGone says that the message that was to be edited or answered is not there
 // any more.
 var errGone = errors.New("the message is gone")
@@ -67,7 +70,11 @@ func explain(what string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &said):
-		err = refusal(said.Err, detail(said))
+		hint := standing
+		if what == connecting {
+			hint = standingOfApp
+		}
+		err = refusal(said.Err, detail(said), hint)
 	case !errors.As(err, new(judged)) && !errors.As(err, new(*reach.Timeout)):
 		if err = post.Cause(err); errors.Is(err, post.ErrGarbled) {
 			err = errGarbled
@@ -96,12 +103,13 @@ func words() reach.Words {
 	}
 }
 
-// refusal makes an error of Slack's own word for what is wrong.
-func refusal(code, detail string) error {
+// refusal makes an error of Slack's own word for what is wrong, with a hint
+// where that lasts until somebody does something.
+func refusal(code, detail string, hint func(code string) string) error {
 	if len(code) > maxCode || strings.Trim(code, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		code = "an error that it does not name"
 	}
-	f := &failure{code: code, detail: clean(detail, maxDetail), hint: standing(code)}
+	f := &failure{code: code, detail: clean(detail, maxDetail), hint: hint(code)}
 	switch {
 	case f.hint != "":
 		return notify.Permanent(f)
@@ -136,9 +144,9 @@ func unfit(code string) bool {
 func standing(code string) string {
 	switch code {
 	case "invalid_auth", "not_authed":
-		return "the token is not valid, or not any more: write the app's token from its settings in Slack into the file"
+		return "the token is not valid, or not any more: write the bot token (xoxb-…) from the app's settings in Slack into token_file"
 	case "token_revoked", "token_expired", "account_inactive":
-		return "install the app in the workspace again, and write its new token into the file"
+		return "install the app in the workspace again, and write its new bot token (xoxb-…) into token_file"
 	case "not_allowed_token_type":
 		return "token_file wants a bot token (xoxb-…), app_token_file an app-level token (xapp-…)"
 	case "missing_scope", "no_permission":
@@ -159,4 +167,13 @@ func standing(code string) string {
 		return "the workspace does not let the app post in this channel: ask its administrators"
 	}
 	return ""
+}
+
+// standingOfApp is standing for what is done with the app-level token.
+func standingOfApp(code string) string {
+	switch code {
+	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "no_permission":
+		return "make an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
+	}
+	return standing(code)
 }

@@ -23,9 +23,12 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	f := &it.Finding
 	text := &prose{struck: it.News == model.Over}
 	if word := newsWord(it); word != "" && it.News != model.Over {
-		text.stress(word).say(" · ")
+		text.stress(word)
+		if it.Why != "" {
+			text.say(": ").quote(it.Why, maxReason)
+		}
+		text.say(" · ")
 	}
-	text.say(string(f.Verdict) + " ")
 	what(text, f)
 	text.struck = false
 	switch {
@@ -45,12 +48,12 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 		return block(text.section())
 	}
 	since(text.say("\n"), f)
-	who(text, f.Actor)
+	who(text, f)
 	if f.Reason != "" {
 		text.say("\n").quote(f.Reason, maxReason)
 	}
 	if f.Flapping || it.News == model.StartsToFlap {
-		text.say("\nIt goes back and forth: single changes are not told until it stays as it is.")
+		text.say("\n" + plain.Flapping)
 	}
 	if len(f.Changes) == 0 {
 		next(text.say("\nNext: "), f, address)
@@ -80,15 +83,23 @@ func newsWord(it model.Item) string {
 	return string(it.News)
 }
 
-// what names the resource, where it is, and where it is declared.
+// what says what is found of which resource, where it is, and where it is
+// declared.
 func what(p *prose, f *model.Finding) {
-	p.quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
+	if f.Kind == plain.PartKind {
+		p.say("a part of ").quote(f.Declaration, maxWord).say(" could not be read: ").code(f.Address)
+		return
+	}
+	p.say(string(f.Verdict)+" ").quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
 	if f.Name != "" && f.Name != path.Base(f.Key.ID) {
 		p.say(" (").quote(f.Key.ID, maxWord).say(")")
 	}
-	p.say(" in ").quote(f.Source, maxWord)
-	if f.Place != "" {
-		p.say("/").quote(f.Place, maxWord)
+	before := " in "
+	for _, place := range []string{f.Source, f.Place} {
+		if place != "" {
+			p.say(before).quote(place, maxWord)
+			before = "/"
+		}
 	}
 	if f.Declaration == "" {
 		return
@@ -114,8 +125,9 @@ func since(p *prose, f *model.Finding) {
 }
 
 // who says who did it, how sure that is, and on which evidence.
-func who(p *prose, a model.Actor) {
-	if a.Name == "" {
+func who(p *prose, f *model.Finding) {
+	a := f.Actor
+	if plain.Nobody(f) {
 		return
 	}
 	p.say(", by ")

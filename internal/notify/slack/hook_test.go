@@ -2,14 +2,21 @@ package slack_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/notify/notifytest"
 )
 
 // A hook is an incoming webhook.
@@ -18,6 +25,8 @@ type hook struct {
 	server *httptest.Server
 	status int
 	body   string
+	// bare refuses blocks.
+	bare bool
 
 	mu   sync.Mutex
 	seen []string
@@ -50,9 +59,19 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.Markdown == nil || *m.Markdown || m.Parse != "none" {
 		h.t.Errorf("marks are looked for in %+v", m)
 	}
-	checkBlocks(h.t, m.Text, m.Blocks)
+	shown := m.Text
+	if m.Blocks == nil {
+		checkText(h.t, m.Text)
+	} else {
+		checkBlocks(h.t, m.Text, m.Blocks)
+		shown = read(h.t, string(m.Blocks))
+		if h.bare {
+			http.Error(w, "invalid_blocks", http.StatusBadRequest)
+			return
+		}
+	}
 	h.mu.Lock()
-	h.seen = append(h.seen, read(h.t, string(m.Blocks)))
+	h.seen = append(h.seen, shown)
 	h.mu.Unlock()
 	w.WriteHeader(h.status)
 	if _, err := w.Write([]byte(h.body)); err != nil {
@@ -64,4 +83,69 @@ func (h *hook) all() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.seen)
+}
+
+// TestWebhook: the contract of all receivers over HTTP.
+func TestWebhook(t *testing.T) {
+	t.Parallel()
+	notifytest.Run(t, func(t *testing.T, s notifytest.Settings) notifytest.Deliver {
+		to := mustOpen(t, settings{"webhook_url_file": file(t, s.URL+"/services/"+s.Secret), "timeout": s.Timeout, "pace": time.Duration(0)})
+		return notifytest.Notifier(to.Notifier)
+	})
+}
+
+func TestWebhookMessages(t *testing.T) {
+	t.Parallel()
+	w := newHook(t)
+	to := w.open(t)
+	if receipt := deliver(t, to, first(), ""); receipt != "" {
+		t.Errorf("receipt %q", receipt)
+	}
+	deliver(t, to, next(), "")
+	list := w.all()
+	if len(list) != 2 || !strings.Contains(list[0], "2 open") || !strings.Contains(list[1], "✅ *RESOLVED*  *pve: qemu pve/101 resolved*") || strings.Contains(list[0], "(Ack") {
+		t.Errorf("messages:\n%s", strings.Join(list, "\n---\n"))
+	}
+}
+
+func TestWebhookBare(t *testing.T) {
+	t.Parallel()
+	w := newHook(t)
+	w.bare = true
+	deliver(t, w.open(t), first(), "")
+	want := []string{"[high] pve: qemu pve/101 changed by root＠pam\nchanged: web-101\nchanged: web-102\nMore: driftd findings list"}
+	if diff := cmp.Diff(want, w.all()); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+}
+
+func TestWebhookFailures(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status    int
+		body      string
+		permanent bool
+		want      string
+	}{
+		"gone":      {404, "no_service", true, "make a new one"},
+		"team":      {404, "no_team", true, "make a new one"},
+		"archived":  {410, "channel_is_archived", true, "unarchive"},
+		"forbidden": {403, "action_prohibited", true, "administrators"},
+		"token":     {403, "invalid_token", true, "make a new one"},
+		"payload":   {400, "invalid_payload", false, "invalid_payload"},
+		"blocks":    {400, "invalid_blocks", false, "invalid_blocks"},
+		"user":      {400, "user_not_found", true, "make a new one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newHook(t)
+			w.status, w.body = test.status, test.body
+			_, err := w.open(t).Notifier.Notify(t.Context(), model.Parcel{Message: first()})
+			if err == nil || errors.Is(err, notify.ErrPermanent) != test.permanent || errors.Is(err, notify.ErrRefused) == test.permanent ||
+				!strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v", err)
+			}
+			hides(t, fmt.Sprint(err))
+		})
+	}
 }

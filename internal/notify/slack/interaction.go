@@ -2,6 +2,7 @@ package slack
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -17,6 +18,8 @@ type interaction struct {
 	channel, ts, trigger string
 	// user is the ID of who it is, name what came with it.
 	user, name string
+	// count is about how many findings the message is that opens a modal.
+	count int
 	// key is the same for the same interaction again.
 	key string
 	// asks is what is asked for; its Kind is "" where the modal is.
@@ -42,6 +45,9 @@ func readActions(callback *slack.InteractionCallback) *interaction {
 			same += length
 		case acceptAction:
 			same += callback.TriggerID // the modal may be opened again
+			var count string
+			count, value, _ = strings.Cut(value, ":")
+			it.count, _ = strconv.Atoi(count) // without a number the modal says none
 		default:
 			continue
 		}

@@ -34,13 +34,15 @@ func (c *channel) Listen(ctx context.Context, decide notify.Decide) error {
 	var group sync.WaitGroup
 	group.Go(func() { c.hear(within, socket, stop) })
 	err := socket.RunContext(within)
-	stop(explain("connect", err))
+	stop(explain(connecting, err))
 	group.Wait()
 	c.wire.client.CloseIdleConnections()
 	if ctx.Err() != nil {
 		return nil
 	}
-	return context.Cause(within)
+	err = context.Cause(within)
+	c.deaf.Store(errors.Is(err, notify.ErrPermanent))
+	return err
 }
 
 // unhurried does not open one connection right after the other, when Slack, or
@@ -93,7 +95,7 @@ func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event 
 	case *socketmode.ConnectedEvent:
 		c.env.Log.Info("listening to buttons")
 	case *slack.ConnectionErrorEvent:
-		err := explain("connect", data.ErrorObj)
+		err := explain(connecting, data.ErrorObj)
 		if errors.Is(err, notify.ErrPermanent) {
 			stop(err)
 			return nil

@@ -311,17 +311,29 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// TestRefusedToken: what no repetition mends ends the listening.
+// TestRefusedToken: what no repetition mends ends the listening, and says which
+// token it is about. Messages go out all the same, and have no buttons that
+// nobody hears.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]string{"invalid_auth": "connect: invalid_auth; the token is not valid", "missing_scope": "connect: missing_scope", "not_allowed_token_type": "app-level token"} {
+	for _, code := range []string{"invalid_auth", "token_revoked", "account_inactive", "missing_scope", "not_allowed_token_type"} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			w := newWorkspace(t)
 			w.fails("apps.connections.open", says(code))
-			err := mustOpen(t, w.buttons(nil)).Listener.Listen(t.Context(), newDesk().decide)
-			if !errors.Is(err, notify.ErrPermanent) || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v", err)
+			to := mustOpen(t, w.buttons(nil))
+			receipt := deliver(t, to, first(), "")
+			err := to.Listener.Listen(t.Context(), newDesk().decide)
+			want := "connect: " + code + "; make an app-level token (xapp-…) with the scope connections:write in the app's settings in Slack, and write it into app_token_file"
+			if !errors.Is(err, notify.ErrPermanent) || err.Error() != want {
+				t.Errorf("error %v, want %s", err, want)
+			}
+			if got := read(t, w.all()[0].Blocks); !strings.Contains(got, "(Acknowledge)") {
+				t.Errorf("before that, the message reads:\n%s", got)
+			}
+			deliver(t, to, next(), receipt)
+			if got := read(t, w.all()[0].Blocks); !strings.Contains(got, "1 open") || strings.Contains(got, "(Acknowledge)") {
+				t.Errorf("after that, the message reads:\n%s", got)
 			}
 		})
 	}

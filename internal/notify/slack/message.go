@@ -45,8 +45,15 @@ func (m message) options() []slack.MsgOption {
 	}
 }
 
-// rootMessage makes the first message of a thread, as all stands now.
+// bare is the message without blocks: the text of its notification, and where
+// there is more.
+func (m message) bare() message { return message{text: m.text + "\nMore: driftd findings list"} }
+
+// rootMessage makes the first message of a thread, as all stands with m.
 func rootMessage(m model.Message, buttons bool) message {
+	if !m.First {
+		m.Title = m.Subject
+	}
 	shown := newSheet(m)
 	over := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
 	title := &prose{}
@@ -73,7 +80,7 @@ func rootMessage(m model.Message, buttons bool) message {
 	}
 	shown.items(items, max(count(m), len(items)), false)
 	shown.notes(m.Notes)
-	if buttons && answerable(m) {
+	if buttons && answerable(m) > 0 {
 		shown.buttons(m)
 	}
 	return shown.message(m, over)
@@ -89,7 +96,7 @@ func newsMessage(m model.Message) message {
 	case model.DecidedMessage:
 		head(title, "⚪", kindWord(m.Kind))
 	default:
-		head(title, sign(m.Severity), cmp.Or(kindWord(m.Kind), "NEW"), severityWord(m.Severity))
+		head(title, sign(m.Severity), cmp.Or(kindWord(m.Kind), mostPressing(m.News)), severityWord(m.Severity))
 	}
 	title.name(m.Title, maxTitle)
 	shown.add(block(title.section()))
@@ -102,12 +109,19 @@ func newsMessage(m model.Message) message {
 	return shown.message(m, false)
 }
 
-// answerable tells whether there is something left to decide: what is open, or
-// only acknowledged or snoozed. A daily digest has no thread to answer in.
-func answerable(m model.Message) bool {
-	return (m.Kind != model.DigestMessage || len(m.News) > 0) && slices.ContainsFunc(m.All, func(it model.Item) bool {
-		return isOpen(it) || it.News == model.WasAcknowledged || it.News == model.WasSnoozed
-	})
+// answerable counts what is left to decide about: what is open, or only
+// acknowledged or snoozed. A daily digest has no thread to answer in.
+func answerable(m model.Message) int {
+	if m.Kind == model.DigestMessage && len(m.News) == 0 {
+		return 0
+	}
+	n := m.OpenCount
+	for _, it := range m.All {
+		if it.News == model.WasAcknowledged || it.News == model.WasSnoozed {
+			n++
+		}
+	}
+	return n
 }
 
 // openOnes returns the items that somebody is still to look after.
@@ -172,6 +186,14 @@ func kindWord(k model.MessageKind) string {
 	return ""
 }
 
+// mostPressing names the most pressing of the news.
+func mostPressing(news []model.Item) string {
+	if len(news) == 0 {
+		return ""
+	}
+	return strings.ToUpper(newsWord(news[0]))
+}
+
 // tally counts how the findings of a thread stand.
 func tally(m model.Message) string {
 	var parts []string
@@ -212,6 +234,8 @@ type sheet struct {
 	m      model.Message
 	blocks []slack.Block
 	weight int
+	// shown counts the findings that it shows.
+	shown int
 }
 
 func newSheet(m model.Message) *sheet { return &sheet{m: m} }
@@ -225,16 +249,15 @@ func (s *sheet) add(block slack.Block) {
 // items adds findings, as many as there is room for, and says how many there
 // are beyond. Brief ones are one line each.
 func (s *sheet) items(items []model.Item, count int, brief bool) {
-	shown := 0
 	for _, it := range items[:min(len(items), maxShown)] {
-		described := describe(it, s.m.URL, brief || shown >= maxFull)
-		if shown > 0 && s.weight+weigh(described) > maxWeight {
+		described := describe(it, s.m.URL, brief || s.shown >= maxFull)
+		if s.shown > 0 && s.weight+weigh(described) > maxWeight {
 			break
 		}
 		s.add(described)
-		shown++
+		s.shown++
 	}
-	if more := count - shown; more > 0 {
+	if more := count - s.shown; more > 0 {
 		p := (&prose{}).say(fmt.Sprintf("… and %d more: ", more)).code("driftd findings list")
 		if s.m.URL != "" {
 			p.say(" · ")

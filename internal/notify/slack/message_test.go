@@ -50,7 +50,7 @@ func changed(id string) model.Finding {
 // message makes a message about findings as they stand.
 func message(kind model.MessageKind, items ...model.Item) model.Message {
 	m := model.Message{Key: "abc123.1", Receiver: "ops", Thread: "abc123", Sequence: 1, Kind: kind, At: at(9), First: true, Severity: model.High,
-		Title: "pve: qemu pve/101 changed by root@pam", URL: "https://driftd.example.org/"}
+		Title: "pve: qemu pve/101 changed by root@pam", Subject: "pve: qemu pve/101 changed by root@pam", URL: "https://driftd.example.org/"}
 	for i := range items {
 		it := &items[i]
 		it.Fields = len(it.Finding.Changes)
@@ -119,6 +119,16 @@ func messages() map[string]struct {
 		item(model.StartsToFlap, flapping), item(model.Steady, changed("111")), item(model.Returned, changed("112")),
 		item(model.WasAcknowledged, seen), item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over)}
 	news.NewsCount = 12
+	returned := item(model.Returned, changed("112"))
+	returned.Why = "it was accepted by <carol>, which has ended"
+	back := message(model.NewMessage, item(model.Standing, changed("112")))
+	back.First, back.News, back.NewsCount = false, []model.Item{returned, item(model.WasAcknowledged, seen)}, 2
+	back.News[0].Fields = 5
+	part := with(unchecked, func(f *model.Finding) {
+		f.Key, f.Place, f.Name, f.Declaration, f.Address = model.Key{Kind: "declaration/part", ID: "infra/main.tf"}, "", "main.tf", "infra", "main.tf:3"
+		f.Reason, f.Actor = "line 3: no expression", model.UnknownActor("not checked")
+	})
+	agreed := with(disputed, func(f *model.Finding) { f.Source, f.Place, f.Declaration, f.Address = "", "", "agreed", "" })
 	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasAcknowledged, seen))
 	reminder.First = false
 	resolved := message(model.ResolvedMessage, item(model.Over, over))
@@ -139,6 +149,7 @@ func messages() map[string]struct {
 		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
 		"flapping":     {message(model.NewMessage, item(model.Standing, flapping)), false, false},
 		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
+		"part":         {message(model.UncheckedMessage, item(model.Standing, part), item(model.Standing, agreed)), false, true},
 		"many":         {many, false, true},
 		"mixed":        {mixed, false, true},
 		"acknowledged": {message(model.NewMessage, item(model.WasAcknowledged, seen)), false, true},
@@ -146,6 +157,7 @@ func messages() map[string]struct {
 		"digest":       {digest, false, true},
 		"digest-quiet": {quiet, false, true},
 		"test":         {tried, false, true},
+		"later-back":   {back, true, false},
 		"later-news":   {news, true, false}, "later-reminder": {reminder, true, false}, "later-resolved": {resolved, true, false},
 	}
 }
@@ -214,6 +226,48 @@ func TestMuchIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestAsksBack: who decides about more than there is to see is asked first.
+func TestAsksBack(t *testing.T) {
+	t.Parallel()
+	const acknowledges, snoozes = "This acknowledges all %d findings of this message.", "This snoozes all %d findings of this message."
+	tests := map[string]struct {
+		reason               string
+		open, seen, resolved int
+		acknowledge, snooze  string
+	}{
+		"one":      {"there is nothing to ask", 1, 0, 0, "(Acknowledge)", "(Snooze v)"},
+		"all":      {"all of it is shown", 10, 0, 0, "(Acknowledge)", "(Snooze v)"},
+		"more":     {"some of it is not shown", 11, 0, 0, "(Acknowledge: " + fmt.Sprintf(acknowledges, 11) + ")", "(Snooze v: " + fmt.Sprintf(snoozes, 11) + ")"},
+		"resolved": {"what is over is not decided about", 4, 0, 16, "(Acknowledge)", "(Snooze v)"},
+		"seen":     {"what is acknowledged can be snoozed", 10, 2, 0, "(Acknowledge)", "(Snooze v: " + fmt.Sprintf(snoozes, 12) + ")"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var items []model.Item
+			for i := range test.open + test.seen + test.resolved {
+				news := model.Over
+				switch {
+				case i < test.open:
+					news = model.Standing
+				case i < test.open+test.seen:
+					news = model.WasAcknowledged
+				}
+				items = append(items, item(news, with(changed("101"), func(f *model.Finding) { f.Changes = nil })))
+			}
+			_, blocks := driftdslack.Render(message(model.NewMessage, items...), false, true)
+			raw, err := json.Marshal(blocks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBlocks(t, "x", raw)
+			if got := read(t, string(raw)); !strings.Contains(got, test.acknowledge+" "+test.snooze+" (Accept…)") {
+				t.Errorf("%s: the message reads\n%s", test.reason, got)
+			}
+		})
+	}
+}
+
 func hostile() []string {
 	return []string{"<!channel>", "<@U123|x>", "<#C1>", "@here @channel", "*bold* _it_ ~s~ `c` ```x```", ":boom: :a:b:c:", "\u202egnp.exe\u202c",
 		"a\u200bb\u2060\ufeff", "<script>alert(1)</script>", strings.Repeat("x", 10000), strings.Repeat("😀", 10000), strings.Repeat("<!here>", 2000),
@@ -247,7 +301,9 @@ func TestHostileNames(t *testing.T) {
 		news := rapid.SampledFrom([]model.News{model.Standing, model.Over, model.WasAccepted, model.WasHidden, model.Altered, model.StartsToFlap})
 		var items []model.Item
 		for range rapid.IntRange(0, 4).Draw(t, "items") {
-			items = append(items, item(news.Draw(t, "news"), finding()))
+			it := item(news.Draw(t, "news"), finding())
+			it.Why = name.Draw(t, "why")
+			items = append(items, it)
 		}
 		kind := rapid.SampledFrom([]model.MessageKind{model.NewMessage, model.ChangedMessage, model.DigestMessage, model.TestMessage, model.ReminderMessage}).Draw(t, "kind")
 		m := message(kind, items...)
@@ -255,6 +311,7 @@ func TestHostileNames(t *testing.T) {
 		if m.Title == "" {
 			m.Title = "x"
 		}
+		m.First, m.Subject = rapid.Bool().Draw(t, "first"), m.Title
 		later := rapid.Bool().Draw(t, "later")
 		if later {
 			m.News, m.NewsCount = items, len(items)

@@ -42,7 +42,7 @@ func (l *listener) openModal(ctx context.Context, heard *interaction) {
 	from, err := json.Marshal(origin{heard.ref.String(), heard.channel, heard.ts})
 	if err == nil {
 		err = l.wire.call(ctx, "open form", func() error {
-			_, err := l.api.OpenViewContext(ctx, heard.trigger, modal(string(from), heard.name))
+			_, err := l.api.OpenViewContext(ctx, heard.trigger, modal(string(from), heard.name, heard.count))
 			return err
 		})
 	}
@@ -52,7 +52,7 @@ func (l *listener) openModal(ctx context.Context, heard *interaction) {
 	}
 }
 
-func modal(from, owner string) slack.ModalViewRequest {
+func modal(from, owner string, count int) slack.ModalViewRequest {
 	reason := slack.NewPlainTextInputBlockElement(caption("Why may it stay as it is?"), inputAction)
 	reason.Multiline, reason.MaxLength = true, maxInput
 	who := slack.NewPlainTextInputBlockElement(caption("A person or a team"), inputAction)
@@ -70,6 +70,7 @@ func modal(from, owner string) slack.ModalViewRequest {
 		Type: slack.VTModal, CallbackID: acceptModal, PrivateMetadata: from,
 		Title: caption("Accept drift"), Submit: caption("Accept"), Close: caption("Cancel"),
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
+			slack.NewSectionBlock(caption(allOf("accepts", count)), nil, nil),
 			slack.NewInputBlock(reasonInput, caption("Reason"), nil, reason),
 			slack.NewInputBlock(ownerInput, caption("Owner"), caption("Who answers for it"), who),
 			slack.NewInputBlock(untilInput, caption("How long"), nil, end),

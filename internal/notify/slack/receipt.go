@@ -6,19 +6,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A receipt says where a thread's first message is, and what it said: later
-// messages are about their news, and the first is about them all.
+// A receipt says where a thread's first message is, what sort of message that
+// is, and how bad it was when it was posted.
 type receipt struct {
-	Channel string            `json:"channel"`
-	TS      string            `json:"ts"`
-	Kind    model.MessageKind `json:"kind"`
-	Title   string            `json:"title"`
-	// Count is how many findings the thread had.
-	Count int `json:"count"`
+	Channel  string            `json:"channel"`
+	TS       string            `json:"ts"`
+	Kind     model.MessageKind `json:"kind"`
+	Severity model.Severity    `json:"severity"`
 }
 
 func newReceipt(channel, ts string, m model.Message) receipt {
-	return receipt{channel, ts, m.Kind, clean(m.Title, maxTitle), count(m)}
+	return receipt{channel, ts, m.Kind, worst(openOnes(m.All))}
 }
 
 // String returns the receipt as it is kept; "" for one of no message.
@@ -39,10 +37,7 @@ func readReceipt(text, channel string) (r receipt, ok bool) {
 
 // recall returns the message as the first of its thread would have been.
 func (r receipt) recall(m model.Message) model.Message {
-	m.Kind, m.Title, m.Notes = r.Kind, r.Title, nil
-	if more := count(m) - r.Count; more > 0 {
-		m.Title += andMore(more)
-	}
+	m.Kind, m.Notes = r.Kind, nil
 	return m
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/slack-go/slack"
 
@@ -36,7 +37,7 @@ func open(env notify.Env, config Config, listening *peers) (notify.Receiver, err
 	if err != nil {
 		return notify.Receiver{}, err
 	}
-	wire := newWire(config, env.Version, env.Now)
+	wire := newWire(config, env)
 	if address != "" {
 		return notify.Receiver{Notifier: &webhook{wire, address}}, nil
 	}
@@ -69,6 +70,8 @@ type channel struct {
 	peers    *peers
 	groups   userGroups
 	once     once
+	// deaf tells that nobody hears of buttons any more.
+	deaf atomic.Bool
 }
 
 // Notify posts the first message of a thread. For a later one it edits the
@@ -94,7 +97,7 @@ func (c *channel) begin(ctx context.Context, p model.Parcel) (string, error) {
 			return newReceipt(c.config.Channel, ts, m).String(), err
 		}
 	}
-	ts, err := c.post(ctx, rootMessage(m, c.hasButtons()), with(m.Key)...)
+	ts, err := c.post(ctx, rootMessage(m, c.drawsButtons()), with(m.Key)...)
 	if err != nil {
 		return "", err
 	}
@@ -105,7 +108,7 @@ func (c *channel) begin(ctx context.Context, p model.Parcel) (string, error) {
 // below it. It returns errGone when the first message is not there any more.
 func (c *channel) follow(ctx context.Context, p model.Parcel, root receipt) error {
 	m := p.Message
-	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.hasButtons())); err != nil {
+	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.drawsButtons())); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !saidHere(it, m.Receiver) }) || len(m.News) == 0 {
@@ -129,13 +132,30 @@ func (c *channel) reply(ctx context.Context, p model.Parcel, root receipt) error
 		}
 	}
 	options := append(with(m.Key), slack.MsgOptionTS(root.TS))
-	if m.Kind == model.ReminderMessage {
-		// Who is to be reminded does not look into threads.
+	if loud(m, root) {
 		options = append(options, slack.MsgOptionBroadcast())
 	}
 	_, err := c.post(ctx, newsMessage(m), options...)
 	return err
 }
+
+// loud tells of what is shown in the channel too, since nobody is called into a
+// thread that they did not answer in: what is called to mind, what is back, and
+// what is worse than what the thread began with.
+func loud(m model.Message, root receipt) bool {
+	switch m.Kind {
+	case model.ReminderMessage:
+		return true
+	case model.ResolvedMessage, model.DecidedMessage:
+		return false
+	}
+	return m.Severity.Rank() < root.Severity.Rank() ||
+		slices.ContainsFunc(m.News, func(it model.Item) bool { return it.News == model.Again || it.News == model.Returned })
+}
+
+// drawsButtons tells whether messages get buttons: where nobody hears of them,
+// they would be a lie.
+func (c *channel) drawsButtons() bool { return c.hasButtons() && !c.deaf.Load() }
 
 // hasButtons tells whether there is anybody who may press them.
 func (c *channel) hasButtons() bool {
@@ -144,9 +164,11 @@ func (c *channel) hasButtons() bool {
 
 // post posts a message and returns its timestamp, which is its ID.
 func (c *channel) post(ctx context.Context, m message, options ...slack.MsgOption) (ts string, err error) {
-	err = c.paced(ctx, "post message", func() error {
-		_, ts, err = c.api.PostMessageContext(ctx, c.config.Channel, append(m.options(), options...)...)
-		return err
+	err = c.wire.orBare(m, func(m message) error {
+		return c.paced(ctx, "post message", func() error {
+			_, ts, err = c.api.PostMessageContext(ctx, c.config.Channel, append(m.options(), options...)...)
+			return err
+		})
 	})
 	if err == nil && ts == "" {
 		return "", errors.New("post message: the answer names no message")
@@ -157,9 +179,11 @@ func (c *channel) post(ctx context.Context, m message, options ...slack.MsgOptio
 // edit puts a message in another's place. Where Slack does not let anybody edit
 // it any more, it stays as it is.
 func (c *channel) edit(ctx context.Context, ts string, m message) error {
-	err := c.paced(ctx, "edit message", func() error {
-		_, _, _, err := c.api.UpdateMessageContext(ctx, c.config.Channel, ts, m.options()...)
-		return err
+	err := c.wire.orBare(m, func(m message) error {
+		return c.paced(ctx, "edit message", func() error {
+			_, _, _, err := c.api.UpdateMessageContext(ctx, c.config.Channel, ts, m.options()...)
+			return err
+		})
 	})
 	switch codeOf(err) {
 	case "edit_window_closed", "cant_update_message":

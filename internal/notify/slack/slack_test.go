@@ -14,7 +14,6 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
-	"github.com/driftd/driftd/internal/notify/notifytest"
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
@@ -40,6 +39,7 @@ func next() model.Message {
 	over := with(changed("101"), func(f *model.Finding) { f.Resolved = at(10) })
 	m := message(model.ResolvedMessage, item(model.Standing, changed("102")), item(model.Over, over))
 	m.Key, m.First, m.News, m.NewsCount, m.Title = "abc123.2", false, m.All[1:], 1, "pve: qemu pve/101 resolved"
+	m.Subject = "pve: qemu pve/102 changed by root@pam"
 	return m
 }
 
@@ -49,6 +49,7 @@ func last() model.Message {
 	}
 	m := message(model.ResolvedMessage, over("101"), over("102"))
 	m.Key, m.First, m.News, m.NewsCount, m.Title = "abc123.3", false, m.All[1:], 1, "pve: qemu pve/102 resolved"
+	m.Subject = "pve: 2 findings changed by root@pam"
 	return m
 }
 
@@ -79,7 +80,7 @@ func TestThread(t *testing.T) {
 		t.Errorf("the reply reads:\n%s", got)
 	}
 	got := read(t, list[0].Blocks)
-	for _, want := range []string{"*pve: qemu pve/101 changed by root@pam*", "1 open · 1 resolved", "~changed qemu ~", "(Acknowledge)"} {
+	for _, want := range []string{"🟠 *HIGH*  *pve: qemu pve/102 changed by root@pam*", "1 open · 1 resolved", "~changed qemu ~", "(Acknowledge)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the edited message:\n%s", want, got)
 		}
@@ -87,7 +88,7 @@ func TestThread(t *testing.T) {
 
 	deliver(t, to, last(), receipt)
 	got = read(t, w.all()[0].Blocks)
-	if w.all()[0].Edits != 2 || !strings.Contains(got, "✅ *RESOLVED*  ~*pve: qemu pve/101 changed by root@pam*~") || strings.Contains(got, "(Acknowledge)") {
+	if w.all()[0].Edits != 2 || !strings.Contains(got, "✅ *RESOLVED*  ~*pve: 2 findings changed by root@pam*~") || strings.Contains(got, "(Acknowledge)") {
 		t.Errorf("the message of what is over reads:\n%s", got)
 	}
 	if diff := cmp.Diff([]string{"chat.postMessage", "chat.update", "chat.postMessage", "chat.update", "chat.postMessage"}, w.called()); diff != "" {
@@ -95,16 +96,72 @@ func TestThread(t *testing.T) {
 	}
 }
 
-func TestReminderIsSeen(t *testing.T) {
+// TestLoud: a reply that somebody has to see is shown in the channel too.
+func TestLoud(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t)
-	to := mustOpen(t, w.settings(nil))
-	receipt := deliver(t, to, first(), "")
-	m := message(model.ReminderMessage, item(model.Standing, changed("101")))
-	m.First = false
-	deliver(t, to, m, receipt)
-	if got := w.all()[1]; !got.Broadcast || !strings.Contains(read(t, got.Blocks), "STILL OPEN") {
-		t.Errorf("the reminder is %+v", got)
+	tests := map[string]struct {
+		reason   string
+		kind     model.MessageKind
+		news     model.News
+		severity model.Severity
+		want     bool
+		head     string
+	}{
+		"reminder":      {"who is to be reminded does not look into threads", model.ReminderMessage, "", model.High, true, "STILL OPEN · HIGH"},
+		"back":          {"who closed it does not look there again", model.NewMessage, model.Again, model.Low, true, "CAME BACK · LOW"},
+		"open again":    {"nobody acts on it any more", model.NewMessage, model.Returned, model.Low, true, "OPEN AGAIN · LOW"},
+		"worse":         {"the channel was told of something milder", model.ChangedMessage, model.Altered, model.Critical, true, "CHANGED · CRITICAL"},
+		"as bad":        {"the channel knows", model.ChangedMessage, model.Altered, model.High, false, "CHANGED · HIGH"},
+		"one more":      {"the channel knows", model.NewMessage, model.Appeared, model.High, false, "NEW · HIGH"},
+		"flapping":      {"it is said in order to say less", model.NewMessage, model.StartsToFlap, model.High, false, "FLAPPING · HIGH"},
+		"worse is over": {"good news can wait", model.ResolvedMessage, model.Over, model.Critical, false, "RESOLVED"},
+		"worse is seen": {"somebody is on it", model.DecidedMessage, model.WasAcknowledged, model.Critical, false, "DECIDED"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t)
+			to := mustOpen(t, w.settings(nil))
+			receipt := deliver(t, to, first(), "")
+			m := message(test.kind, item(model.Standing, changed("101")))
+			m.First, m.Severity = false, test.severity
+			if test.news != "" {
+				m.News, m.NewsCount = []model.Item{item(test.news, changed("101"))}, 1
+			}
+			deliver(t, to, m, receipt)
+			if got := w.all()[1]; got.Broadcast != test.want || !strings.Contains(read(t, got.Blocks), "*"+test.head+"*") {
+				t.Errorf("%s: shown in the channel: %t, want %t:\n%s", test.reason, got.Broadcast, test.want, read(t, got.Blocks))
+			}
+		})
+	}
+}
+
+// TestBare: what Slack will not take with blocks is said without them.
+func TestBare(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"invalid_blocks", "msg_blocks_too_long"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t)
+			to := mustOpen(t, w.buttons(nil))
+			w.fails("chat.postMessage", says(code))
+			receipt := deliver(t, to, first(), "")
+			root := w.all()[0]
+			want := "[high] pve: qemu pve/101 changed by root＠pam\nchanged: web-101\nchanged: web-102\nMore: driftd findings list"
+			if root.Text != want || root.Blocks != "[]" || root.Metadata.EventPayload["key"] != "abc123.1" {
+				t.Errorf("the message is %+v", root)
+			}
+			w.fails("chat.update", says(code))
+			w.fails("chat.postMessage", says(code))
+			deliver(t, to, next(), receipt)
+			list := w.all()
+			if root := list[0]; root.Edits != 1 || root.Blocks != "[]" || !strings.HasPrefix(root.Text, "[high] pve: qemu pve/102 changed") {
+				t.Errorf("the edited message is %+v", root)
+			}
+			if reply := list[1]; reply.Thread != root.TS || !strings.HasPrefix(reply.Text, "[high] pve: qemu pve/101 resolved\nresolved changed: web-101\n") {
+				t.Errorf("the reply is %+v", reply)
+			}
+		})
 	}
 }
 
@@ -116,9 +173,9 @@ func TestThreadGrows(t *testing.T) {
 	receipt := deliver(t, to, first(), "")
 	m := message(model.NewMessage, item(model.Standing, changed("103")), item(model.Standing, changed("101")), item(model.Standing, changed("102")))
 	m.First, m.Key, m.News, m.NewsCount = false, "abc123.2", m.All[:1], 1
-	m.News[0].News = model.Appeared
+	m.News[0].News, m.Subject = model.Appeared, "pve: 3 findings changed by root@pam"
 	deliver(t, to, m, receipt)
-	if got := read(t, w.all()[0].Blocks); !strings.Contains(got, "changed by root@pam and 1 more*") {
+	if got := read(t, w.all()[0].Blocks); !strings.Contains(got, "*pve: 3 findings changed by root@pam*") {
 		t.Errorf("the first message reads:\n%s", got)
 	}
 	if got := read(t, w.all()[1].Blocks); !strings.Contains(got, "*NEW · HIGH*") || !strings.Contains(got, "web-103") {
@@ -286,30 +343,32 @@ func TestFailures(t *testing.T) {
 		fault  http.HandlerFunc
 		is     func(error) bool
 		want   string
+		// twice tells that bare text is not taken either.
+		twice bool
 	}{
-		"revoked":        {"the app was taken out of the workspace", says("token_revoked"), permanent, "install the app"},
-		"inactive":       {"the same", says("account_inactive"), permanent, "install the app"},
-		"expired":        {"the same", says("token_expired"), permanent, "install the app"},
-		"invalid":        {"a wrong token", says("invalid_auth"), permanent, "the token is not valid"},
-		"none":           {"no token", says("not_authed"), permanent, "the token is not valid"},
-		"no channel":     {"the channel was deleted", says("channel_not_found"), permanent, "/invite @driftd"},
-		"outside":        {"the app is not in the channel", says("not_in_channel"), permanent, "invite the app to the channel: /invite @driftd"},
-		"archived":       {"nobody may post there", says("is_archived"), permanent, "unarchive"},
-		"restricted":     {"administrators say so", says("restricted_action_read_only_channel"), permanent, "administrators"},
-		"too long":       {"this message only", says("msg_blocks_too_long"), refused, "msg_blocks_too_long"},
-		"invalid blocks": {"this message only", says("invalid_blocks"), refused, "invalid_blocks"},
-		"slack is ill":   {"another try may do", says("internal_error"), plain, "internal_error"},
-		"unknown":        {"a word that nobody knows may pass", says("some_new_word"), plain, "some_new_word"},
-		"no word":        {"what is no word of Slack's is not repeated", says("s3cr3t \u202e <!here>"), plain, "an error that it does not name"},
-		"limited":        {"Slack says how long to wait", answers(429, "Retry-After", "7"), after(7 * time.Second), "429"},
-		"limited long":   {"but not for ever", answers(429, "Retry-After", "99999999"), after(time.Hour), "429"},
-		"limited a word": {"in a word, without how long", says("ratelimited"), after(time.Minute), "ratelimited"},
-		"500":            {"another try may do", answers(500), plain, "500"},
-		"401":            {"a proxy wants something", answers(401), permanent, "401"},
-		"redirect":       {"a token goes nowhere else", answers(302, "Location", "/elsewhere"), plain, "redirects are not followed"},
-		"no json":        {"a page of a proxy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>s3cr3t") }, plain, "none of Slack's"},
-		"broken off":     {"the connection ended", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, plain, "unexpected EOF"},
-		"no message":     {"an answer that names nothing", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) }, plain, "names no message"},
+		"revoked":        {"the app was taken out of the workspace", says("token_revoked"), permanent, "install the app", false},
+		"inactive":       {"the same", says("account_inactive"), permanent, "install the app", false},
+		"expired":        {"the same", says("token_expired"), permanent, "install the app", false},
+		"invalid":        {"a wrong token", says("invalid_auth"), permanent, "the token is not valid", false},
+		"none":           {"no token", says("not_authed"), permanent, "the token is not valid", false},
+		"no channel":     {"the channel was deleted", says("channel_not_found"), permanent, "/invite @driftd", false},
+		"outside":        {"the app is not in the channel", says("not_in_channel"), permanent, "invite the app to the channel: /invite @driftd", false},
+		"archived":       {"nobody may post there", says("is_archived"), permanent, "unarchive", false},
+		"restricted":     {"administrators say so", says("restricted_action_read_only_channel"), permanent, "administrators", false},
+		"too long":       {"this message only", says("msg_blocks_too_long"), refused, "msg_blocks_too_long", true},
+		"invalid blocks": {"this message only", says("invalid_blocks"), refused, "invalid_blocks", true},
+		"slack is ill":   {"another try may do", says("internal_error"), plain, "internal_error", false},
+		"unknown":        {"a word that nobody knows may pass", says("some_new_word"), plain, "some_new_word", false},
+		"no word":        {"what is no word of Slack's is not repeated", says("s3cr3t \u202e <!here>"), plain, "an error that it does not name", false},
+		"limited":        {"Slack says how long to wait", answers(429, "Retry-After", "7"), after(7 * time.Second), "429", false},
+		"limited long":   {"but not for ever", answers(429, "Retry-After", "99999999"), after(time.Hour), "429", false},
+		"limited a word": {"in a word, without how long", says("ratelimited"), after(time.Minute), "ratelimited", false},
+		"500":            {"another try may do", answers(500), plain, "500", false},
+		"401":            {"a proxy wants something", answers(401), permanent, "401", false},
+		"redirect":       {"a token goes nowhere else", answers(302, "Location", "/elsewhere"), plain, "redirects are not followed", false},
+		"no json":        {"a page of a proxy", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>s3cr3t") }, plain, "none of Slack's", false},
+		"broken off":     {"the connection ended", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, plain, "unexpected EOF", false},
+		"no message":     {"an answer that names nothing", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"ok":true}`) }, plain, "names no message", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -317,6 +376,9 @@ func TestFailures(t *testing.T) {
 			w := newWorkspace(t)
 			to := mustOpen(t, w.settings(nil))
 			w.fails("chat.postMessage", test.fault)
+			if test.twice {
+				w.fails("chat.postMessage", test.fault)
+			}
 			_, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: first()})
 			if !test.is(err) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: error %v", test.reason, err)
@@ -394,59 +456,5 @@ func TestPaced(t *testing.T) {
 	}
 	if n := len(w.called()); n != 1 {
 		t.Errorf("%d calls", n)
-	}
-}
-
-// TestWebhook: the contract of all receivers over HTTP.
-func TestWebhook(t *testing.T) {
-	t.Parallel()
-	notifytest.Run(t, func(t *testing.T, s notifytest.Settings) notifytest.Deliver {
-		to := mustOpen(t, settings{"webhook_url_file": file(t, s.URL+"/services/"+s.Secret), "timeout": s.Timeout, "pace": time.Duration(0)})
-		return notifytest.Notifier(to.Notifier)
-	})
-}
-
-func TestWebhookMessages(t *testing.T) {
-	t.Parallel()
-	w := newHook(t)
-	to := w.open(t)
-	if receipt := deliver(t, to, first(), ""); receipt != "" {
-		t.Errorf("receipt %q", receipt)
-	}
-	deliver(t, to, next(), "")
-	list := w.all()
-	if len(list) != 2 || !strings.Contains(list[0], "2 open") || !strings.Contains(list[1], "✅ *RESOLVED*  *pve: qemu pve/101 resolved*") || strings.Contains(list[0], "(Ack") {
-		t.Errorf("messages:\n%s", strings.Join(list, "\n---\n"))
-	}
-}
-
-func TestWebhookFailures(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		status    int
-		body      string
-		permanent bool
-		want      string
-	}{
-		"gone":      {404, "no_service", true, "make a new one"},
-		"team":      {404, "no_team", true, "make a new one"},
-		"archived":  {410, "channel_is_archived", true, "unarchive"},
-		"forbidden": {403, "action_prohibited", true, "administrators"},
-		"token":     {403, "invalid_token", true, "make a new one"},
-		"payload":   {400, "invalid_payload", false, "invalid_payload"},
-		"blocks":    {400, "invalid_blocks", false, "invalid_blocks"},
-		"user":      {400, "user_not_found", true, "make a new one"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newHook(t)
-			w.status, w.body = test.status, test.body
-			_, err := w.open(t).Notifier.Notify(t.Context(), model.Parcel{Message: first()})
-			if err == nil || errors.Is(err, notify.ErrPermanent) != test.permanent || errors.Is(err, notify.ErrRefused) == test.permanent ||
-				!strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v", err)
-			}
-			hides(t, fmt.Sprint(err))
-		})
 	}
 }

@@ -25,19 +25,24 @@ func (h *webhook) Notify(ctx context.Context, p model.Parcel) (string, error) {
 	if p.Message.First {
 		m = rootMessage(p.Message, false)
 	}
-	if err := h.pace.wait(ctx); err != nil {
-		return "", fmt.Errorf("post message: %w", err)
-	}
-	return "", h.call(ctx, "post message", func() error { return h.send(ctx, m) })
+	return "", h.orBare(m, func(m message) error {
+		if err := h.pace.wait(ctx); err != nil {
+			return fmt.Errorf("post message: %w", err)
+		}
+		return h.call(ctx, "post message", func() error { return h.send(ctx, m) })
+	})
 }
 
 func (h *webhook) send(ctx context.Context, m message) error {
 	no := false
+	said := slack.WebhookMessage{Text: m.text, Parse: "none", UnfurlLinks: &no, UnfurlMedia: &no}
+	if len(m.blocks) > 0 {
+		said.Blocks = &slack.Blocks{BlockSet: m.blocks}
+	}
 	body, err := json.Marshal(struct {
 		slack.WebhookMessage
 		Markdown bool `json:"mrkdwn"`
-	}{WebhookMessage: slack.WebhookMessage{
-		Text: m.text, Blocks: &slack.Blocks{BlockSet: m.blocks}, Parse: "none", UnfurlLinks: &no, UnfurlMedia: &no}})
+	}{WebhookMessage: said})
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/slack-go/slack"
 
+	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/post"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -26,11 +28,12 @@ type wire struct {
 	client *http.Client
 	agent  string
 	now    func() time.Time
+	log    *slog.Logger
 	// pace is that of the messages in the channel.
 	pace pace
 }
 
-func newWire(config Config, version string, now func() time.Time) *wire {
+func newWire(config Config, env notify.Env) *wire {
 	return &wire{
 		client: &http.Client{
 			Transport: &http.Transport{
@@ -43,8 +46,9 @@ func newWire(config Config, version string, now func() time.Time) *wire {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Timeout:       config.Timeout,
 		},
-		agent: "driftd/" + version,
-		now:   now,
+		agent: "driftd/" + env.Version,
+		now:   env.Now,
+		log:   env.Log,
 		pace:  pace{every: config.Pace},
 	}
 }
@@ -77,7 +81,7 @@ func (w *wire) judge(response *http.Response) error {
 	}
 	word, readErr := io.ReadAll(io.LimitReader(response.Body, maxCode))
 	if code := strings.TrimSpace(string(word)); readErr == nil && known(code) {
-		return refusal(code, "")
+		return refusal(code, "", standing)
 	}
 	return err
 }
@@ -89,6 +93,17 @@ func (w *wire) call(ctx context.Context, what string, method func() error) error
 		err = &reach.Timeout{After: w.client.Timeout}
 	}
 	return explain(what, err)
+}
+
+// orBare sends a message, and where Slack will never take it as it is, once more
+// as bare text: better a plain word than none.
+func (w *wire) orBare(m message, send func(message) error) error {
+	err := send(m)
+	if !errors.Is(err, notify.ErrRefused) {
+		return err
+	}
+	w.log.Warn("a message is refused as it is: it is sent as bare text", "err", err)
+	return send(m.bare())
 }
 
 // connect returns a client of Slack's methods that logs nothing.

@@ -151,6 +151,10 @@ func (w *workspace) checkPost(r *http.Request) {
 			w.t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
+	if r.PostFormValue("blocks") == "[]" {
+		checkText(w.t, r.PostFormValue("text"))
+		return
+	}
 	checkBlocks(w.t, r.PostFormValue("text"), []byte(r.PostFormValue("blocks")))
 }
 
