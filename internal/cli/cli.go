@@ -68,16 +68,15 @@ Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
 		Example: `  driftd scan ./deploy
   driftd scan ./deploy --live cluster.yaml
   driftd serve --config /etc/driftd/driftd.yaml`,
-		SuggestionsMinimumDistance: 2,
-		SilenceErrors:              true,
-		SilenceUsage:               true,
-		Args:                       known,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          known,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %q", err, cmd.CommandPath()+" --help")
+		return fmt.Errorf("%w; %s", err, seeHelp(cmd))
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&c.configFile, "config", "", "configuration file (default $DRIFTD_CONFIG, or "+systemConfig+" where it exists)")
@@ -85,18 +84,6 @@ Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
 	root.AddCommand(c.scan(), c.serve(), c.report(), c.findings(), c.history(), c.diff(), c.accept(), c.acknowledge(), c.snooze(),
 		c.decisions(), c.status(), c.notify(), c.config(), c.sources(), c.mapping(), c.version(), c.shoutrrrSend())
 	return root
-}
-
-// known refuses what is no command, and names those that it may have meant.
-func known(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := "see driftd --help"
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return fmt.Errorf("unknown command %q: %s", args[0], hint)
 }
 
 // outputFlag adds -o.

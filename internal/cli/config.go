@@ -24,23 +24,33 @@ func (c *command) config() *cobra.Command {
 		Use:     "config",
 		Short:   "Check the configuration",
 		Example: "  driftd config check --config driftd.yaml",
-		Args:    cobra.NoArgs,
+		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
-		Use:     "check [FILE]",
-		Short:   "Read the configuration strictly; every problem with its line and the nearest right key",
+		Use:   "check [FILE]",
+		Short: "Read the configuration strictly; every problem with its line and the nearest right key",
+		Long: `Read the configuration strictly, with all that it names: sources, declarations,
+receivers. What driftd serve would refuse is said, with its line; nothing is
+reached.`,
 		Example: "  driftd config check driftd.yaml",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return one("file")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				c.configFile = args[0]
 			}
-			cfg, _, err := c.openConfigured(cmd)
+			cfg, err := c.checkConfigured(cmd)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %d sources, %d declarations\n", cfg.File, len(cfg.Sources), len(cfg.Declarations))
+			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
+				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
+				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
 			return err
 		},
 	})
@@ -61,6 +71,20 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 
+// checkConfigured is openConfigured for those who would tell people too: it
+// opens the receivers, and reaches none of them.
+func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
+	cfg, _, err := c.openConfigured(cmd)
+	if cfg == nil {
+		return nil, err
+	}
+	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
+	if err = errors.Join(err, openErr); err == nil {
+		_, _, err = newPolicy(cfg, opened)
+	}
+	return cfg, err
+}
+
 // checkSealer is for looks whose values nobody keeps or compares.
 func checkSealer() model.Sealer { return model.NewSealer([]byte("driftd check")) }
 
@@ -69,7 +93,7 @@ func (c *command) sources() *cobra.Command {
 		Use:     "sources",
 		Short:   "Test the sources",
 		Example: "  driftd sources test --config driftd.yaml",
-		Args:    cobra.NoArgs,
+		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,7 +31,9 @@ or the word forever.`,
   driftd accept --export > acceptances.yaml`,
 		ValidArgsFunction: c.completeFindings,
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			switch {
+			switch err := apart(cmd, "export", "reason", "owner", "until"); {
+			case err != nil:
+				return err
 			case export && len(ids) > 0:
 				return errors.New("--export writes every acceptance that holds: name no finding")
 			case export:
@@ -46,9 +47,6 @@ or the word forever.`,
 	flags.StringVar(&request.Owner, "owner", "", "who answers for it")
 	flags.StringVar(&request.Until, "until", "", "when it ends: 2026-12-24, 30d, forever")
 	flags.BoolVar(&export, "export", false, "write all acceptances that hold, as a file for git")
-	for _, other := range []string{"reason", "owner", "until"} {
-		cmd.MarkFlagsMutuallyExclusive("export", other)
-	}
 	return cmd
 }
 
@@ -86,12 +84,16 @@ func (c *command) snooze() *cobra.Command {
 until the end, unless they change.`,
 		Example:           "  driftd snooze 3f2a --for 4h\n  driftd snooze 3f2a --until 2026-12-24T08:00:00Z --reason \"after the freeze\"",
 		ValidArgsFunction: c.completeFindings,
-		RunE:              func(cmd *cobra.Command, ids []string) error { return c.decide(cmd, ids, request) },
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			if err := apart(cmd, "for", "until"); err != nil {
+				return err
+			}
+			return c.decide(cmd, ids, request)
+		},
 	}
 	cmd.Flags().StringVar(&request.Reason, "reason", "", "why later")
 	cmd.Flags().StringVar(&request.Until, "for", "", "for how long: 4h, 2d")
 	cmd.Flags().StringVar(&request.Until, "until", "", "until when: 2026-12-24, 2026-12-24T08:00:00Z")
-	cmd.MarkFlagsMutuallyExclusive("for", "until")
 	return cmd
 }
 
@@ -104,7 +106,7 @@ func (c *command) decide(cmd *cobra.Command, ids []string, request server.Decisi
 			return err
 		}
 		for i := range made {
-			fmt.Fprintln(c.streams.Out, printable(done(&made[i])))
+			fmt.Fprintln(c.streams.Out, inLine(done(&made[i])))
 		}
 		return nil
 	})
@@ -117,49 +119,58 @@ func done(d *model.DecisionStatus) string {
 		until = "until " + d.Until.UTC().Format(time.RFC3339)
 	}
 	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
-	if !slices.Contains(d.Holds, d.Finding) {
-		text += "; a stronger decision holds for it already, see driftd decisions"
+	if d.Why != "" {
+		text += "; it does not hold now: " + d.Why
 	}
 	return text
 }
 
 func (c *command) decisions() *cobra.Command {
+	list := func(cmd *cobra.Command, _ []string) error { return c.ask(cmd, c.listDecisions) }
 	cmd := &cobra.Command{
 		Use:   "decisions",
 		Short: "List what was decided about findings, and whether it holds, or take it back",
 		Long: `List acceptances, snoozes and acknowledgements: by whom, until when and why, and
-for which finding each holds now. One that holds for none has ended, or its
-finding is over, or shows something else.`,
+for which finding each holds now, or why it holds for none.`,
 		Example: "  driftd decisions\n  driftd decisions -o json\n  driftd decisions revoke 9b1c",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
-				list, err := client.Decisions(ctx)
-				if err != nil {
-					return err
-				}
-				return report.WriteDecisions(c.streams.Out, c.output, list, c.reportOptions())
-			})
-		},
+		Args:    known,
+		RunE:    list,
 	}
 	c.outputFlag(cmd, "table", "json")
-	cmd.AddCommand(&cobra.Command{
-		Use:   "revoke ID",
-		Short: "Take a decision back: what it kept quiet comes back",
-		Long: `Take a decision back. One that stands in a file (acceptances.yaml) is taken back
+	same := &cobra.Command{Use: "list", Short: "The same as driftd decisions", Example: "  driftd decisions list -o json", Args: nothing, RunE: list}
+	c.outputFlag(same, "table", "json")
+	cmd.AddCommand(same, &cobra.Command{
+		Use:   "revoke ID…",
+		Short: "Take decisions back: what they kept quiet comes back",
+		Long: `Take decisions back. One that stands in a file (acceptances.yaml) is taken back
 by removing it there.`,
-		Example: "  driftd decisions revoke 9b1c",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.change(cmd, func(ctx context.Context, client *server.Client) error {
-				d, err := client.Revoke(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", d.ID, d.Kind, printable(d.Subject.Key.String()), printable(d.By))
-				return err
-			})
+		Example: "  driftd decisions revoke 9b1c\n  driftd decisions revoke 9b1c 04fe",
+		Args:    some("decision"),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			return c.change(cmd, func(ctx context.Context, client *server.Client) error { return c.revoke(ctx, client, ids) })
 		},
 	})
 	return cmd
+}
+
+func (c *command) listDecisions(ctx context.Context, client *server.Client) error {
+	list, err := client.Decisions(ctx)
+	if err != nil {
+		return err
+	}
+	return report.WriteDecisions(c.streams.Out, c.output, list, c.reportOptions())
+}
+
+// revoke takes back what it can, and says of each what became of it.
+func (c *command) revoke(ctx context.Context, client *server.Client, ids []string) error {
+	var errs []error
+	for _, id := range ids {
+		d, err := client.Revoke(ctx, id)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", inLine(d.ID), d.Kind, inLine(d.Subject.Key.String()), inLine(d.By))
+	}
+	return errors.Join(errs...)
 }

@@ -69,7 +69,7 @@ func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
 		collector, err := d.Open(collectors.Env{Name: source.Name, Sealer: s.sealer, Log: s.log.With("source", source.Name),
 			CacheDir: s.cacheDir("sources", source.Name)}, source.Decode)
 		if err != nil {
-			return daemon.Source{}, located(err, "source", source.Name)
+			return daemon.Source{}, located(err, source.Settings, "source", source.Name)
 		}
 		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, Collector: collector}, nil
 	}
@@ -88,7 +88,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}, declaration.Decode)
 		if err != nil {
-			return daemon.Declaration{}, located(err, "declaration", declaration.Name)
+			return daemon.Declaration{}, located(err, declaration.Settings, "declaration", declaration.Name)
 		}
 		return daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, Loader: loader, ClaimsNothing: d.ClaimsNothing}, nil
@@ -96,14 +96,14 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
 }
 
-// located says which source or declaration a problem is of, unless the problem
-// names its line in the configuration.
-func located(err error, kind, name string) error {
+// located says which source, declaration or receiver a problem is of, and where
+// that stands, unless the problem names its line in the configuration.
+func located(err error, s config.Settings, kind, name string) error {
 	var problems *config.Error
 	if errors.As(err, &problems) {
 		return err
 	}
-	return fmt.Errorf("open %s %s: %w", kind, name, err)
+	return fmt.Errorf("%s: open %s %s: %w", s.Where(), kind, name, err)
 }
 
 func (s surroundings) cacheDir(kind, name string) string {

@@ -20,8 +20,11 @@ func (c *command) findings() *cobra.Command {
 rule hides, with its reason and end, what somebody accepted until when, and the
 rules that hide nothing: they may go.`,
 		Example: "  driftd findings\n  driftd findings --hidden\n  driftd findings show 3f2a",
-		Args:    cobra.NoArgs,
+		Args:    known,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := apart(cmd, "hidden", "since", "verdict", "source", "resolved"); err != nil {
+				return err
+			}
 			if !hidden {
 				return c.listFindings(cmd, &q)
 			}
@@ -31,9 +34,6 @@ rules that hide nothing: they may go.`,
 	q.add(cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "what ignore rules hide, and what was accepted")
-	for _, other := range []string{"since", "verdict", "source", "resolved"} {
-		cmd.MarkFlagsMutuallyExclusive("hidden", other)
-	}
 	c.outputFlag(cmd, "table", "json")
 	cmd.AddCommand(c.findingsList(), c.findingsShow())
 	return cmd
@@ -62,7 +62,7 @@ func (c *command) findingsList() *cobra.Command {
 		Use:     "list",
 		Short:   "One line for each open finding",
 		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listFindings(cmd, &q) },
 	}
 	q.add(cmd)
@@ -87,7 +87,7 @@ func (c *command) findingsShow() *cobra.Command {
 		Use:               "show ID",
 		Short:             "One finding in full: field by field, who, since when, on which evidence",
 		Example:           "  driftd findings show 3f2a",
-		Args:              cobra.ExactArgs(1),
+		Args:              one("finding"),
 		ValidArgsFunction: c.completeFindings,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
@@ -117,7 +117,7 @@ func (c *command) completeFindings(cmd *cobra.Command, _ []string, _ string) ([]
 	err := c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 		list, err := client.Findings(ctx, server.Query{})
 		for i := range list {
-			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, printable(string(list[i].Verdict)+" "+list[i].Key.String())))
+			ids = append(ids, cobra.CompletionWithDesc(list[i].ID, inLine(string(list[i].Verdict)+" "+list[i].Key.String())))
 		}
 		return err
 	})

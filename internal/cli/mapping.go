@@ -19,7 +19,7 @@ func (c *command) mapping() *cobra.Command {
 		Use:     "mapping",
 		Short:   "See what the mapping tables make of a Terraform state",
 		Example: "  driftd mapping test ./terraform.tfstate",
-		Args:    cobra.NoArgs,
+		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var folders []string
@@ -31,7 +31,7 @@ it with, which types no table speaks of, and which attributes hold something
 that is never compared. Nothing live is reached.`,
 		Example: `  driftd mapping test ./terraform.tfstate
   driftd mapping test --mappings ./my-tables s3://states/prod -o json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("state"),
 		RunE: func(cmd *cobra.Command, states []string) error {
 			if c.output != "table" && c.output != "json" {
 				return fmt.Errorf("unknown format %q: want table or json", c.output)

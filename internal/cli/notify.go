@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 )
@@ -20,7 +21,7 @@ func (c *command) notify() *cobra.Command {
 		Use:     "notify",
 		Short:   "Test the receivers",
 		Example: "  driftd notify test --config driftd.yaml",
-		Args:    cobra.NoArgs,
+		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{
@@ -36,52 +37,53 @@ for a receiver goes on waiting.`,
 			if err != nil {
 				return err
 			}
-			opened, err := c.openReceivers(cfg, c.quietLogger())
+			chosen, err := chooseReceivers(cfg.Notify.Receivers, names)
 			if err != nil {
 				return err
 			}
-			chosen, err := chooseReceivers(opened, names)
-			if err != nil {
-				return err
-			}
-			return c.testReceivers(cmd.Context(), chosen, cfg.Notify.URL)
+			return c.testReceivers(cmd.Context(), cfg, chosen)
 		},
 	})
 	return cmd
 }
 
 // chooseReceivers returns the named receivers, or all.
-func chooseReceivers(opened []notify.Opened, names []string) ([]notify.Opened, error) {
-	if len(opened) == 0 {
+func chooseReceivers(all []config.Receiver, names []string) ([]config.Receiver, error) {
+	if len(all) == 0 {
 		return nil, errors.New("no receiver is configured: name some under notify.receivers")
 	}
-	known := make([]string, len(opened))
-	for i, o := range opened {
-		known[i] = o.Name
+	known := make([]string, len(all))
+	for i := range all {
+		known[i] = all[i].Name
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return nil, fmt.Errorf("no receiver is named %q: there are %s", name, strings.Join(known, ", "))
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(opened), func(o notify.Opened) bool { return len(names) > 0 && !slices.Contains(names, o.Name) }), nil
+	return slices.DeleteFunc(slices.Clone(all), func(r config.Receiver) bool { return len(names) > 0 && !slices.Contains(names, r.Name) }), nil
 }
 
 // testTimeout is how long one receiver gets.
 const testTimeout = 30 * time.Second
 
-func (c *command) testReceivers(ctx context.Context, receivers []notify.Opened, url string) error {
-	code := exitInSync
+// testReceivers tests one receiver after the other: one that cannot be opened
+// keeps no other from it.
+func (c *command) testReceivers(ctx context.Context, cfg *config.Config, receivers []config.Receiver) error {
+	code, open := exitInSync, c.receiverOpener(cfg, c.quietLogger())
 	for _, r := range receivers {
 		stop := c.progress("telling " + r.Name)
-		err := testReceiver(ctx, r, url)
+		opened, err := open(r)
+		if err == nil {
+			err = testReceiver(ctx, opened, cfg.Notify.URL)
+		}
 		stop()
 		if err != nil {
-			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", r.Name, r.Type, printable(err.Error()))
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", inLine(r.Name), inLine(r.Type), printable(err.Error()))
 			code = exitError
 			continue
 		}
-		fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", r.Name, r.Type)
+		fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", inLine(r.Name), inLine(r.Type))
 	}
 	if code == exitInSync {
 		return nil
@@ -97,6 +99,7 @@ func testReceiver(ctx context.Context, r notify.Opened, url string) error {
 	}
 	key := "test-" + rand.Text()
 	_, err := r.Notifier.Notify(ctx, model.Parcel{Message: model.Message{Key: key, Receiver: r.Name, Kind: model.TestMessage, At: time.Now(),
-		Thread: key, First: true, Title: "This is a test: driftd can tell you of drift here.", Severity: model.Info, URL: url}})
+		Thread: key, First: true, Title: "This is a test: driftd can tell you of drift here.", Severity: model.Info,
+		News: []model.Item{}, All: []model.Item{}, URL: url}})
 	return err
 }

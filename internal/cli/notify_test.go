@@ -57,7 +57,7 @@ notify:
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if all := strings.Join(got, "\n"); !strings.Contains(all, "This is a test") || !strings.Contains(all, "/api/v2/alerts []") {
+	if all := strings.Join(got, "\n"); !strings.Contains(all, "This is a test") || !strings.Contains(all, "/api/v2/alerts []") || strings.Contains(all, ":null") {
 		t.Errorf("the receivers got:\n%s", all)
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(file), "state")); err == nil {

@@ -143,7 +143,7 @@ func (c *command) report() *cobra.Command {
 		Example: `  driftd report
   driftd report -o html > drift.html
   driftd report --since 24h --verdict changed,missing`,
-		Args: cobra.NoArgs,
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				r, err := client.Report(ctx, q.query())
@@ -166,7 +166,7 @@ func (c *command) history() *cobra.Command {
 		Long: `Every value that a resource has had. KEY is source/type/kind/id; parts may be
 left out from the left while the rest names one resource.`,
 		Example: "  driftd history Deployment.apps/shop/web\n  driftd history prod/kubernetes/ConfigMap/shop/settings",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("resource"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				h, err := client.History(ctx, args[0])
@@ -191,7 +191,7 @@ func (c *command) diff() *cobra.Command {
 		Use:     "diff",
 		Short:   "What changed in a source between two moments",
 		Example: "  driftd diff --from 2h --to now\n  driftd diff --source prod --from 2026-01-31T14:00:00Z --to 1h",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				d, err := client.Diff(ctx, source, from, to)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -35,9 +36,9 @@ func (c *command) serve() *cobra.Command {
 		Long: `Run the daemon. SIGHUP reads the configuration again: a bad one leaves the old
 one running and says so. SIGTERM stops it.`,
 		Example: "  driftd serve --config /etc/driftd/driftd.yaml",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, _, err := c.openConfigured(cmd)
+			cfg, err := c.checkConfigured(cmd)
 			if err != nil {
 				return err
 			}
@@ -65,6 +66,8 @@ type service struct {
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
+	// unread says why the configuration was last not reloaded; nil when it was.
+	unread atomic.Pointer[string]
 }
 
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
@@ -152,16 +155,21 @@ func (s *service) reload() *generation {
 	tellSystemd(fmt.Sprintf("%s\nMONOTONIC_USEC=%d", sd.SdNotifyReloading, monotonicMicroseconds()))
 	next, err := s.readAgain()
 	if err != nil {
+		said := fmt.Sprintf("the configuration was not reloaded at %s: %s; the old one stays in force",
+			time.Now().UTC().Format(time.RFC3339), strings.ReplaceAll(err.Error(), "\n", "; "))
+		s.unread.Store(&said)
 		s.metrics.ConfigReloaded(false)
 		s.log.Error("reload configuration; the old one stays in force", "err", err)
 		tellSystemd(sd.SdNotifyReady)
+		return nil
 	}
+	s.unread.Store(nil)
 	return next
 }
 
 func (s *service) readAgain() (*generation, error) {
 	before := s.current.Load().config
-	cfg, _, err := s.openConfigured(s.cmd)
+	cfg, err := s.checkConfigured(s.cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +210,7 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 }
 
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
-	api := server.API{Store: s.store, Scanner: s, Decider: s, Receivers: s.receivers,
+	api := server.API{Store: s.store, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Waiting: func() []string { return s.current.Load().engine.Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
 	return server.Serve(ctx, server.Options{API: api, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
@@ -212,6 +220,14 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 			}
 			tellSystemd(sd.SdNotifyReady)
 		}})
+}
+
+// problems tells what somebody should mend.
+func (s *service) problems() []string {
+	if said := s.unread.Load(); said != nil {
+		return []string{*said}
+	}
+	return nil
 }
 
 // receivers tells how it stands with those that are told.

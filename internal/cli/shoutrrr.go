@@ -15,7 +15,7 @@ func (c *command) shoutrrrSend() *cobra.Command {
 		Use:    shoutrrr.Verb,
 		Short:  "Send one message that a shoutrrr receiver hands over; driftd starts this itself",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   nothing,
 		RunE:   func(*cobra.Command, []string) error { return shoutrrr.Serve(os.Stdin, c.streams.Out) },
 	}
 }

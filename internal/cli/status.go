@@ -26,7 +26,7 @@ fresh each source and declaration is, what waits for each receiver and why,
 ignore rules that hide nothing, and decisions that end within a week. The exit
 code is 0 whenever that can be told; scan and report have codes for drift.`,
 		Example: "  driftd status\n  driftd status -o json",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				s, err := client.Status(ctx)
@@ -74,16 +74,25 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 		dead := deadRules(s.LastRun.Rules)
 		t.table("DEAD IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
 	}
-	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(s.Ending), func(i int) []string { return t.ending(&s.Ending[i]) })
+	soon, more := s.EndingNext()
+	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(soon), func(i int) []string { return t.ending(&soon[i]) })
+	if more > 0 {
+		t.row(fmt.Sprintf("and %d more: see driftd decisions", more))
+	}
 	if err := t.out.Flush(); err != nil {
 		return fmt.Errorf("print status: %w", err)
 	}
 	return nil
 }
 
+// widest is how many letters a cell shows that others stand behind.
+const widest = 100
+
 func (t *sheet) row(cells ...string) {
 	for i := range cells {
-		cells[i] = strings.NewReplacer("\n", `\n`, "\t", " ").Replace(printable(cells[i]))
+		if cells[i] = inLine(cells[i]); i < len(cells)-1 {
+			cells[i] = clip(cells[i], widest)
+		}
 	}
 	fmt.Fprintln(t.out, strings.Join(cells, "\t"))
 }
@@ -100,6 +109,9 @@ func (t *sheet) table(title string, columns []string, n int, row func(int) []str
 }
 
 func (t *sheet) head(s *server.Status) {
+	for _, problem := range s.Problems {
+		t.row("PROBLEM: " + problem)
+	}
 	daemon := "no daemon runs"
 	switch {
 	case s.Daemon && len(s.Waiting) > 0:
@@ -161,17 +173,23 @@ func declarationRow(d *model.DeclarationRun) []string {
 // receiver says how it stands with a receiver: what became of deliveries only a
 // daemon can tell.
 func (t *sheet) receiver(r *model.ReceiverStatus, daemon bool) []string {
-	waiting, state := strconv.Itoa(r.Queued), cmp.Or(r.Error, "ok")
+	waiting, delivered, state := strconv.Itoa(r.Queued), "not since the start", cmp.Or(r.Error, "ok")
 	if r.Queued > 0 && !r.Oldest.IsZero() {
 		waiting += " since " + r.Oldest.UTC().Format(time.RFC3339)
 	}
+	if r.Untold > 0 {
+		waiting += fmt.Sprintf(", %d held back", r.Untold)
+	}
+	if !r.Delivered.IsZero() {
+		delivered = t.when(r.Delivered)
+	}
 	switch {
 	case !daemon:
-		return []string{r.Name, r.Type, waiting, "-", "no daemon tells it"}
+		delivered, state = "-", "no daemon tells it"
 	case r.Stopped:
-		state = "STOPPED: " + state
+		state = "STOPPED: " + state + "; " + server.Mend
 	}
-	return []string{r.Name, r.Type, waiting, t.when(r.Delivered), state}
+	return []string{r.Name, r.Type, waiting, delivered, state}
 }
 
 func deadRules(rules []model.RuleRun) [][]string {

@@ -15,11 +15,17 @@ import (
 	"github.com/driftd/driftd/internal/trigger"
 )
 
-// openReceivers opens every receiver of a configuration. Receivers of one type
-// come from one definition: those of one Slack app share its connection.
+// openReceivers opens every receiver of a configuration, and reaches none of
+// them. All problems come at once.
 func (c *command) openReceivers(cfg *config.Config, log *slog.Logger) ([]notify.Opened, error) {
+	return openAll(cfg.Notify.Receivers, c.receiverOpener(cfg, log))
+}
+
+// receiverOpener returns what opens one receiver. Receivers of one type come
+// from one definition: those of one Slack app share its connection.
+func (c *command) receiverOpener(cfg *config.Config, log *slog.Logger) func(config.Receiver) (notify.Opened, error) {
 	definitions := allreceivers.Definitions()
-	return openAll(cfg.Notify.Receivers, func(r config.Receiver) (notify.Opened, error) {
+	return func(r config.Receiver) (notify.Opened, error) {
 		var types []string
 		for _, d := range definitions {
 			if types = append(types, d.Type); d.Type != r.Type {
@@ -28,12 +34,16 @@ func (c *command) openReceivers(cfg *config.Config, log *slog.Logger) ([]notify.
 			receiver, err := d.Open(notify.Env{Name: r.Name, Version: c.build.Version, URL: cfg.Notify.URL, Now: time.Now,
 				Log: log.With("receiver", r.Name)}, notify.Decoder(r.Decode))
 			if err != nil {
-				return notify.Opened{}, located(err, "receiver", r.Name)
+				return notify.Opened{}, located(err, r.Settings, "receiver", r.Name)
+			}
+			if receiver.Mirror != nil && r.Digest+r.QuietHours.From != "" {
+				return notify.Opened{}, fmt.Errorf("%s: receiver %s of type %s has no quiet_hours and no digest: "+
+					"it is always shown all that is open, remove them", r.Where(), r.Name, r.Type)
 			}
 			return notify.Opened{Name: r.Name, Type: r.Type, Receiver: receiver}, nil
 		}
 		return notify.Opened{}, r.UnknownType(r.Type, types)
-	})
+	}
 }
 
 // newPolicy says who is told what; nil where there is nobody to tell. Mirrors
@@ -45,15 +55,13 @@ func newPolicy(cfg *config.Config, opened []notify.Opened) (policy *notify.Polic
 	policy = &notify.Policy{Receivers: map[string]notify.Pacing{}, UncheckedAfter: cfg.Notify.UncheckedAfter,
 		GroupWindow: cfg.Notify.GroupWindow, URL: cfg.Notify.URL, Routes: routes(cfg.Notify)}
 	for i, o := range opened {
-		if r := &cfg.Notify.Receivers[i]; o.Mirror != nil {
-			if r.Digest+r.QuietHours.From != "" {
-				return nil, nil, fmt.Errorf("receiver %s of type %s has no quiet_hours and no digest: it is always shown all that is open, remove them", r.Name, r.Type)
-			}
+		r := &cfg.Notify.Receivers[i]
+		if o.Mirror != nil {
 			mirrors = append(mirrors, o.Name)
 			continue
 		}
-		if policy.Receivers[o.Name], err = pacing(&cfg.Notify.Receivers[i]); err != nil {
-			return nil, nil, located(err, "receiver", o.Name)
+		if policy.Receivers[o.Name], err = pacing(r); err != nil {
+			return nil, nil, located(err, r.Settings, "receiver", r.Name)
 		}
 	}
 	return policy, mirrors, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,4 +19,25 @@ func printable(s string) string {
 		b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 	}
 	return b.String()
+}
+
+// inLine is printable for what stands in one line, as a name does.
+func inLine(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
+}
+
+// clip shortens what stands in a table.
+func clip(s string, most int) string {
+	if all := []rune(s); len(all) > most {
+		return string(all[:most-1]) + "…"
+	}
+	return s
+}
+
+// count says a number of things: "1 source", "2 sources".
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }

@@ -13,7 +13,7 @@ func (c *command) version() *cobra.Command {
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  driftd version",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(c.streams.Out, "driftd %s (commit %s, %s, %s %s/%s)\n", c.build.Version,
 				cmp.Or(c.build.Commit, "unknown"), cmp.Or(c.build.Date, "date unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)

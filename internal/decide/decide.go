@@ -117,7 +117,7 @@ func (r *Request) end(now time.Time) (time.Time, error) {
 	case r.Until == "":
 		return now.Add(acknowledgeFor), nil
 	}
-	end, err := ParseUntil(r.Until, now)
+	end, err := parseUntil(r.Until, now, r.Kind == model.Accept)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -86,6 +86,7 @@ func TestRefusals(t *testing.T) {
 		"long":           {reason: "a reason is no book", request: accept, change: func(r *decide.Request) { r.Reason = strings.Repeat("x", 2001) }, want: "too long"},
 		"no end":         {reason: "nothing is forever unsaid", request: accept, change: func(r *decide.Request) { r.Until = " " }, want: "wants an end"},
 		"no time":        {reason: "christmas is whose?", request: accept, change: func(r *decide.Request) { r.Until = "christmas" }, want: `until "christmas": want a date`},
+		"no length":      {reason: "time does not run backwards, and forever is no way out", request: snooze, change: func(r *decide.Request) { r.Until = "-1h" }, want: "want a date such as 2026-12-24, or how long as in 30d or 4h"},
 		"past":           {reason: "an end that was", request: accept, change: func(r *decide.Request) { r.Until = now().Format(time.RFC3339) }, want: "ended already"},
 		"far":            {reason: "a mistyped year", request: accept, change: func(r *decide.Request) { r.Until = "2226-11-20" }, want: "over 5 years away"},
 		"snooze end":     {reason: "a snooze wants one", request: snooze, change: func(r *decide.Request) { r.Until = "" }, want: "a snooze wants an end"},

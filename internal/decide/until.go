@@ -47,14 +47,20 @@ func endOf(date string) time.Time {
 
 // ParseUntil reads what ParseEnd reads, and durations from now on: "30d",
 // "36h". The error is a *Refusal.
-func ParseUntil(text string, now time.Time) (time.Time, error) {
+func ParseUntil(text string, now time.Time) (time.Time, error) { return parseUntil(text, now, true) }
+
+// parseUntil names Forever in its error only where that is allowed.
+func parseUntil(text string, now time.Time, forever bool) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if end, err := ParseEnd(text); err == nil {
 		return end, nil
 	}
 	length, err := moment.ParseDuration(text)
-	if err != nil || length <= 0 {
+	switch {
+	case err == nil && length > 0:
+		return now.Add(length), nil
+	case forever:
 		return time.Time{}, &Refusal{fmt.Sprintf("until %q", text), "want a date such as 2026-12-24, how long as in 30d or 4h, or forever"}
 	}
-	return now.Add(length), nil
+	return time.Time{}, &Refusal{fmt.Sprintf("until %q", text), "want a date such as 2026-12-24, or how long as in 30d or 4h"}
 }

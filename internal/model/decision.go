@@ -78,6 +78,8 @@ type DecisionStatus struct {
 	Decision
 	// Holds are the IDs of the open findings that are noted with it; never nil.
 	Holds []string `json:"holds"`
+	// Why says why it holds for none; "" where it holds.
+	Why string `json:"why,omitempty"`
 }
 
 // Target names what a decision is about; an empty Verdict or Declaration

@@ -115,11 +115,7 @@ func standing(f *model.Finding, c clock) phrase {
 // decided says what somebody decided, who, until when and why.
 func (c clock) decided(d *model.Decision) phrase {
 	p := phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
-	if d.Until.IsZero() {
-		p = p.say(" forever")
-	} else {
-		p = p.say(" until " + stamp(d.Until))
-	}
+	p = p.say(" " + until(d))
 	if d.Reason != "" {
 		p = p.say(": ").quote(d.Reason)
 	}

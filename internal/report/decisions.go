@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -19,7 +18,7 @@ func WriteDecisions(w io.Writer, format string, entries []model.DecisionStatus, 
 			a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
 	})
 	return choose(w, format, "write decisions",
-		func(b *bufio.Writer) error { return listDecisions(newTable(b, o), entries, o.Now) },
+		func(b *bufio.Writer) error { return listDecisions(newTable(b, o), entries) },
 		func(b *bufio.Writer) error { return decisionsJSON(b, entries) })
 }
 
@@ -38,26 +37,19 @@ func decisionsJSON(w *bufio.Writer, entries []model.DecisionStatus) error {
 	return e.err
 }
 
-func listDecisions(t *table, entries []model.DecisionStatus, now time.Time) error {
+func listDecisions(t *table, entries []model.DecisionStatus) error {
 	if len(entries) == 0 {
 		t.line("No decisions.")
 		return t.emit()
 	}
 	rows := [][]string{{"ID", "KIND", "HOLDS", "ABOUT", "BY", "UNTIL", "REASON"}}
 	for i := range entries {
-		rows = append(rows, decisionRow(&entries[i], now))
+		rows = append(rows, decisionRow(&entries[i]))
 	}
-	widths := t.fitColumns(rows)
-	for _, row := range rows {
-		for j, cell := range row[:len(row)-1] {
-			t.WriteString(pad(clip(cell, widths[j]), widths[j]) + "  ")
-		}
-		t.line(row[len(row)-1])
-	}
-	return t.emit()
+	return t.rows(rows, func(_, _ int, cell string) string { return cell })
 }
 
-func decisionRow(d *model.DecisionStatus, now time.Time) []string {
+func decisionRow(d *model.DecisionStatus) []string {
 	about := shortKind(d.Subject.Kind) + " " + d.Subject.ID
 	if d.Subject.Source != "" {
 		about = d.Subject.Source + " " + about
@@ -65,22 +57,22 @@ func decisionRow(d *model.DecisionStatus, now time.Time) []string {
 	if d.Subject.Verdict != "" {
 		about += " " + string(d.Subject.Verdict)
 	}
-	until := "forever"
+	end := "forever"
 	if !d.Until.IsZero() {
-		until = stamp(d.Until)
+		end = stamp(d.Until)
 	}
-	return []string{visible(d.ID), visible(string(d.Kind)), holds(d, now), visible(about), visible(d.By), until, visible(d.Reason)}
+	return []string{visible(d.ID), visible(string(d.Kind)), holds(d), visible(about), visible(d.By), end, visible(d.Reason)}
 }
 
 // holds says for which finding a decision holds, or why for none.
-func holds(d *model.DecisionStatus, now time.Time) string {
+func holds(d *model.DecisionStatus) string {
 	switch {
 	case len(d.Holds) == 1:
 		return visible(d.Holds[0])
 	case len(d.Holds) > 1:
 		return count(len(d.Holds), "finding")
-	case d.Ended(now):
-		return "no: ended"
+	case d.Why != "":
+		return "no: " + visible(d.Why)
 	}
 	return "no"
 }

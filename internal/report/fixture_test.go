@@ -279,6 +279,6 @@ func decisions() []model.DecisionStatus {
 	ended.Subject = model.Target{Key: missing().Key, Verdict: model.Missing}
 	void := ended
 	void.ID, void.Until, void.By = "dec1de000000", earlier(-time.Hour), "\x1b[31mmallory"
-	return []model.DecisionStatus{{Decision: ended, Holds: []string{}}, {Decision: void, Holds: []string{}},
+	return []model.DecisionStatus{{Decision: ended, Holds: []string{}, Why: "it has ended"}, {Decision: void, Holds: []string{}, Why: "no source is named \"\x1b[2J\""},
 		{Decision: filed, Holds: []string{"acce97ed", "acce97e0"}}, {Decision: acknowledged, Holds: []string{"c0ff11c7"}}}
 }

@@ -108,5 +108,5 @@ func (t *table) hiddenBy(reason string, findings []*model.Finding) {
 
 func (t *table) hiddenLine(f *model.Finding, more string) {
 	t.line("  ", t.paint(dim, visible(f.ID)), "  ", visible(string(f.Verdict)), "  ",
-		visible(f.Source+" "+shortKind(f.Kind)+" "+f.Key.ID), more)
+		clip(visible(f.Source+" "+shortKind(f.Kind)+" "+f.Key.ID), pipeLimit), more)
 }

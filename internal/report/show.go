@@ -55,9 +55,7 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 	t.ignored(&f, raw, c)
 	t.whole = false
 	t.section("History", len(versions))
-	for i := range versions {
-		t.version(&versions[i], c)
-	}
+	t.past(versions, c)
 	return t.emit()
 }
 
@@ -101,12 +99,13 @@ func (t *table) facts(f *model.Finding, c clock) {
 		t.fact("  owner", d.Owner)
 		t.fact("  decision", d.ID+", "+d.Via)
 	}
-	t.fact("basis", f.Basis)
 	t.fact("changed by", f.Actor.Name)
 	t.fact("  at", moment(f.Actor.At))
 	t.fact("  via", f.Actor.Via)
 	t.fact("  evidence", f.Actor.Evidence)
-	t.fact("  confidence", string(f.Actor.Confidence))
+	if f.Actor.Confidence != model.Unknown {
+		t.fact("  confidence", string(f.Actor.Confidence))
+	}
 	t.fact("  reason", f.Actor.Reason)
 }
 
@@ -116,10 +115,7 @@ func (c clock) decision(d *model.Decision) string {
 	if !d.At.IsZero() {
 		said += " " + c.at(d.At)
 	}
-	if d.Until.IsZero() {
-		return said + ", forever"
-	}
-	return said + ", until " + stamp(d.Until)
+	return said + ", " + until(d)
 }
 
 // labels writes labels by name: "team=shop, tier".
@@ -198,100 +194,4 @@ func (t *table) fullText(shown *model.Change, f *field) {
 		t.line("    - recorded, + live")
 		t.lines("    ", lines(shown.Recorded, shown.Live))
 	}
-}
-
-func (t *table) version(v *Version, c clock) {
-	b := newBlock(&v.Finding, c, mostFields)
-	t.line("  ", c.both(v.At), "  ", string(b.Severity), " ", string(b.Verdict))
-	t.prose(plain, "    ", b.Standing)
-	t.fields(b.Fields)
-	t.prose(dim, "    ", b.Rest())
-}
-
-// WriteFindings writes one line for each finding, worst first, as a table, or
-// all of each as JSON.
-func WriteFindings(w io.Writer, format string, findings []model.Finding, o Options) error {
-	return choose(w, format, "write findings",
-		func(b *bufio.Writer) error { return listFindings(newTable(b, o), worstFirst(findings), newClock(o)) },
-		func(b *bufio.Writer) error { return findingsJSON(b, findings) })
-}
-
-func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
-	e := emitter{w: w}
-	e.open("", "{")
-	e.value("version", model.ReportVersion)
-	e.open("findings", "[")
-	for _, f := range worstFirst(findings) {
-		e.value("", public(f))
-	}
-	e.close("]")
-	e.close("}")
-	return e.err
-}
-
-func listFindings(t *table, findings []*model.Finding, c clock) error {
-	if len(findings) == 0 {
-		t.line("No findings.")
-		return t.emit()
-	}
-	rows := make([][]string, 0, len(findings)+1)
-	rows = append(rows, []string{"ID", "SEVERITY", "VERDICT", "RESOURCE", "FIRST SEEN"})
-	for _, f := range findings {
-		rows = append(rows, listRow(f, c))
-	}
-	widths := t.fitColumns(rows)
-	for i, row := range rows {
-		for j, cell := range row[:len(row)-1] {
-			cell = pad(clip(cell, widths[j]), widths[j])
-			if j == 1 && i > 0 {
-				cell = t.paint(severityStyle(findings[i-1].Severity), cell)
-			}
-			t.WriteString(cell + "  ")
-		}
-		t.line(row[len(row)-1])
-		if err := t.emit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func listRow(f *model.Finding, c clock) []string {
-	resource := visible(f.Source + " " + shortKind(f.Kind) + " " + f.Key.ID)
-	since := "unknown"
-	if !utc(f.FirstSeen).IsZero() {
-		since = c.when(f.FirstSeen)
-	}
-	if !f.Resolved.IsZero() {
-		since += ", resolved"
-	}
-	return []string{visible(f.ID), visible(string(f.Severity)), visible(string(f.Verdict)), resource, since}
-}
-
-// fitColumns returns the widths of columns; where a row would be wider than
-// the table, the column of resources gives way.
-func (t *table) fitColumns(rows [][]string) []int {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for j, cell := range row {
-			widths[j] = max(widths[j], columns(cell))
-		}
-	}
-	total := 2 * (len(widths) - 1)
-	for _, n := range widths {
-		total += n
-	}
-	const resources, least = 3, 20
-	if t.width > 0 && total > t.width {
-		widths[resources] = min(widths[resources], max(least, widths[resources]-(total-t.width)))
-	}
-	return widths
-}
-
-// clip shortens a name to so many columns.
-func clip(s string, limit int) string {
-	if columns(s) <= limit {
-		return s
-	}
-	return fit(s, limit-1) + ellipsis
 }

@@ -114,9 +114,9 @@ func (t *table) block(b *block) {
 	severity := strings.ToUpper(string(b.Severity))
 	t.WriteString(t.paint(severityStyle(b.Severity), pad(severity, widest)) + "  ")
 	t.WriteString(pad(string(b.Verdict), t.verdicts) + "  ")
-	t.WriteString(b.Kind + " " + t.paint(bold, b.Resource))
+	t.WriteString(b.Kind + " " + t.paint(bold, clip(b.Resource, pipeLimit)))
 	if b.Name != "" {
-		t.WriteString(" (" + b.Name + ")")
+		t.WriteString(" (" + clip(b.Name, pipeLimit) + ")")
 	}
 	t.line("  ", t.paint(dim, b.ID))
 	t.prose(plain, "  ", b.Where)

@@ -65,6 +65,9 @@ type API struct {
 	// Receivers tells how it stands with those that are told; nil where nobody
 	// is.
 	Receivers func() []model.ReceiverStatus
+	// Problems are what somebody should mend, in sentences; nil, or an empty
+	// answer, means nothing.
+	Problems func() []string
 	// Compare lists the fields in which two values of one resource differ:
 	// Recorded is what was, Live what came.
 	Compare func(key model.Key, before, after model.Value) []model.Change

@@ -103,6 +103,9 @@ func (c *Client) Finding(ctx context.Context, id string) (f FindingDetail, err e
 
 // History returns what the resource was whose key ends with key.
 func (c *Client) History(ctx context.Context, key string) (h History, err error) {
+	if key == "" {
+		return h, badRequest("no resource is named", "write the end of its key, as in Deployment.apps/shop/web")
+	}
 	err = c.do(ctx, http.MethodGet, "history", url.Values{"key": {key}}, &h)
 	return h, err
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -61,7 +62,8 @@ func (a API) decisions(r *http.Request) (any, error) {
 	return a.standing(list)
 }
 
-// standing says which open findings each of the decisions holds for.
+// standing says which open findings each of the decisions holds for, or why for
+// none.
 func (a API) standing(list []model.Decision) (Decisions, error) {
 	open, err := a.Store.Findings(store.Filter{})
 	if err != nil {
@@ -74,10 +76,16 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 		}
 	}
 	answer := Decisions{Decisions: make([]model.DecisionStatus, 0, len(list))}
-	for _, d := range list {
-		ids := append([]string{}, held[d.ID]...)
-		slices.Sort(ids)
-		answer.Decisions = append(answer.Decisions, model.DecisionStatus{Decision: publicDecision(d), Holds: ids})
+	why := excuses{API: a, open: newAbout(open)}
+	for i := range list {
+		status := model.DecisionStatus{Decision: publicDecision(list[i]), Holds: append([]string{}, held[list[i].ID]...)}
+		slices.Sort(status.Holds)
+		if len(status.Holds) == 0 {
+			if status.Why, err = why.of(&list[i]); err != nil {
+				return Decisions{}, err
+			}
+		}
+		answer.Decisions = append(answer.Decisions, status)
 	}
 	return answer, nil
 }
@@ -131,6 +139,11 @@ func readDecision(body io.Reader) (DecisionRequest, error) {
 	case len(request.Findings) > maxFindings:
 		return request, badRequest(fmt.Sprintf("%d findings at once", len(request.Findings)), fmt.Sprintf("name at most %d", maxFindings))
 	}
+	for _, id := range request.Findings {
+		if len(id) < minID {
+			return request, tooShort(id)
+		}
+	}
 	return request, nil
 }
 
@@ -141,8 +154,37 @@ func (a API) revoke(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
 	}
-	d, err := a.Decider.Revoke(r.Context(), r.PathValue("id"))
+	id := r.PathValue("id")
+	if len(id) < minID {
+		return nil, tooShort(id)
+	}
+	d, err := a.Decider.Revoke(r.Context(), id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, a.notDecided(id)
+	}
 	return publicDecision(d), err
+}
+
+// notDecided says what an ID is that is no decision's.
+func (a API) notDecided(id string) *Error {
+	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no decision has an ID that begins with %q", id), Hint: "`driftd decisions` shows those that there are"}
+	f, _, err := a.Store.Finding(id)
+	switch {
+	case err != nil:
+	case f.Decision == nil:
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "no decision holds for it"
+	default:
+		e.Message, e.Hint = fmt.Sprintf("%q is a finding, not a decision", id), "name the decision that holds for it, "+f.Decision.ID
+	}
+	return e
+}
+
+// minID is how much of an ID must be written to decide something: what is
+// shorter may be a slip that is unique by chance.
+const minID = 4
+
+func tooShort(id string) *Error {
+	return badRequest(fmt.Sprintf("ID %q is too short to decide by", id), fmt.Sprintf("write at least %d characters of it", minID))
 }
 
 func undecided() *Error {

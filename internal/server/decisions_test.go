@@ -130,7 +130,11 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"ambiguous":     {"an id may be too short", post, "decisions", `{"kind":"acknowledge","findings":["f00d"]}`, a.Handler(), 409, "f00d01, f00d02"},
 		"over":          {"what is over is over", post, "decisions", `{"kind":"acknowledge","findings":["0ver"]}`, a.Handler(), 400, "is over since"},
 		"in a file":     {"the file says so again", remove, "decisions/f11e00", ``, a.Handler(), 409, "acceptances.yaml:3: remove it there"},
-		"no decision":   {"an id may be wrong", remove, "decisions/dead", ``, a.Handler(), 404, "not found"},
+		"short finding": {"a slip may be unique", post, "decisions", `{"kind":"acknowledge","findings":["f00d01","bee"]}`, a.Handler(), 400, "write at least 4 characters"},
+		"short id":      {"a slip may be unique", remove, "decisions/f11", ``, a.Handler(), 400, "write at least 4 characters"},
+		"a finding":     {"IDs look alike", remove, "decisions/beef", ``, a.Handler(), 404, `is a finding, not a decision","hint":"name the decision that holds for it, f11e00`},
+		"undecided":     {"IDs look alike", remove, "decisions/f00d01", ``, a.Handler(), 404, `is a finding, not a decision","hint":"no decision holds for it`},
+		"no decision":   {"an id may be wrong", remove, "decisions/dead", ``, a.Handler(), 404, `no decision has an ID that begins with \"dead\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -196,12 +200,17 @@ func TestStatus(t *testing.T) {
 	receivers := []model.ReceiverStatus{
 		{Name: "ops", Type: "slack", Queued: 3, Error: "token <b>revoked</b>: make a new one", Stopped: true},
 		{Name: "hook", Type: "webhook"},
+		{Name: "night", Type: "webhook", Untold: 12},
 	}
+	a.Problems = func() []string { return []string{"the configuration <b> was not reloaded"} }
 	a.Receivers = func() []model.ReceiverStatus { return receivers }
 	c := client(a.Handler())
 	s, err := c.Status(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(s.Problems) != 1 {
+		t.Errorf("problems: %q", s.Problems)
 	}
 	if diff := cmp.Diff(receivers, s.Receivers); diff != "" {
 		t.Errorf("receivers (-want +got):\n%s", diff)
@@ -215,7 +224,9 @@ func TestStatus(t *testing.T) {
 		t.Errorf("eight days before: %+v, %v", s.Ending, err)
 	}
 	_, page := get(t, a.Handler(), http.MethodGet, "/")
-	for _, want := range []string{"1 accepted, 0 hidden", "ops (slack), stopped, 3 waiting: token &lt;b&gt;revoked", "2 findings"} {
+	for _, want := range []string{"1 accepted, 0 hidden", "ops (slack), stopped, 3 waiting: token &lt;b&gt;revoked",
+		"make a new one; mend it, then reload driftd (SIGHUP) or restart it", "night (webhook), 12 held back</li>", "2 findings",
+		"<strong>the configuration &lt;b&gt; was not reloaded", "f11e00, accept of prod/kubernetes/Service/shop/web by acceptances.yaml:3"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

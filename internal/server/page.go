@@ -18,6 +18,8 @@ const pageText = `<!DOCTYPE html>
 <title>driftd</title>
 <style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem }</style>
 <h1>driftd</h1>
+{{range .Problems}}<p><strong>{{.}}</strong></p>
+{{end -}}
 <p>Version {{.Version}}.
 {{with .LastRun -}}
 The last scan ended at <time>{{stamp .Finished}}</time>.
@@ -26,9 +28,16 @@ Nothing has been scanned yet.
 {{- end}}</p>
 {{with .Open}}<p>Open now: {{.Findings}} findings, {{.Unchecked}} unchecked, {{.Accepted}} accepted, {{.Hidden}} hidden;
 {{.InSync}} of {{.Resources}} in sync.</p>
-{{end}}{{with .Failing}}<p>These receivers fail:</p>
+{{end}}{{with .Behind}}<p>These receivers were not told of everything:</p>
 <ul>{{range .}}
-<li>{{.Name}} ({{.Type}}){{if .Stopped}}, stopped{{end}}{{with .Queued}}, {{.}} waiting{{end}}: {{.Error}}</li>{{end}}
+<li>{{.Name}} ({{.Type}}){{if .Stopped}}, stopped{{end}}{{with .Queued}}, {{.}} waiting{{end}}{{with .Untold}}, {{.}} held back{{end}}
+{{- with .Error}}: {{.}}{{end}}{{if .Stopped}}; {{mend}}{{end}}</li>{{end}}
+</ul>{{end}}
+{{with .Soon}}<p>These decisions end soon:</p>
+<ul>{{range .}}
+<li>{{.ID}}, {{.Kind}} of {{.Subject.Key}} by {{.By}}: until <time>{{stamp .Until}}</time></li>{{end}}
+{{with $.More}}<li>and {{.}} more</li>
+{{end -}}
 </ul>{{end}}
 {{with .Waiting}}<p>Still waiting for:</p>
 <ul>{{range .}}
@@ -46,18 +55,21 @@ Nothing has been scanned yet.
 
 // page serves a page for people who come with a browser.
 func (a API) page() http.Handler {
-	tmpl := template.Must(template.New("page").Funcs(template.FuncMap{"stamp": stamp}).Parse(pageText))
+	tmpl := template.Must(template.New("page").Funcs(template.FuncMap{"stamp": stamp, "mend": func() string { return Mend }}).Parse(pageText))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, err := a.currentStatus()
 		if err != nil {
 			a.reply(w, r, nil, err)
 			return
 		}
+		soon, more := status.EndingNext()
 		var body bytes.Buffer
 		if err := tmpl.Execute(&body, struct {
 			Status
-			Failing []model.ReceiverStatus
-		}{status, status.failing()}); err != nil {
+			Behind []model.ReceiverStatus
+			Soon   []model.DecisionStatus
+			More   int
+		}{status, status.behind(), soon, more}); err != nil {
 			a.reply(w, r, nil, err)
 			return
 		}

@@ -15,6 +15,8 @@ type Status struct {
 	Version string `json:"version"`
 	// Daemon tells that a daemon answers, and not the command itself.
 	Daemon bool `json:"daemon"`
+	// Problems are what somebody should mend, in sentences; never null.
+	Problems []string `json:"problems"`
 	// Waiting is what the daemon still waits for; empty when it is ready.
 	Waiting []string `json:"waiting"`
 	// LastRun is nil before the first; Open counts what is open now of its
@@ -38,7 +40,10 @@ func (a API) status(r *http.Request) (any, error) {
 
 func (a API) currentStatus() (Status, error) {
 	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size(),
-		Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
+		Problems: []string{}, Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
+	if a.Problems != nil {
+		status.Problems = append(status.Problems, a.Problems()...)
+	}
 	if a.Receivers != nil {
 		status.Receivers = append(status.Receivers, a.Receivers()...)
 	}
@@ -75,9 +80,21 @@ func (a API) ending() ([]model.DecisionStatus, error) {
 	return ending, nil
 }
 
-// failing returns the receivers that could not be told.
-func (s *Status) failing() []model.ReceiverStatus {
-	return slices.DeleteFunc(slices.Clone(s.Receivers), func(r model.ReceiverStatus) bool { return r.Error == "" && !r.Stopped })
+// Mend says what to do about a receiver that is stopped.
+const Mend = "mend it, then reload driftd (SIGHUP) or restart it"
+
+// maxEnding bounds the decisions that end soon which people are shown.
+const maxEnding = 10
+
+// EndingNext returns the decisions that end first, and how many more end soon.
+func (s *Status) EndingNext() (next []model.DecisionStatus, more int) {
+	n := min(len(s.Ending), maxEnding)
+	return s.Ending[:n], len(s.Ending) - n
+}
+
+// behind returns the receivers that could not be told, or not of everything yet.
+func (s *Status) behind() []model.ReceiverStatus {
+	return slices.DeleteFunc(slices.Clone(s.Receivers), func(r model.ReceiverStatus) bool { return r.Error == "" && !r.Stopped && r.Untold == 0 })
 }
 
 // stamp writes a time for people.

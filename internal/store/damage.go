@@ -50,6 +50,8 @@ func (s *Store) explain(err error) error {
 		return s.setAside(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: nothing has been scanned yet; run `driftd scan` first", err)
+	case errors.As(err, &number) && s.o.ReadOnly:
+		return fmt.Errorf("%w: run this as root, as the user that driftd runs as, or as one of its group: they may read the state folder %s", err, filepath.Dir(s.path))
 	case errors.As(err, &number):
 		return unwritable(filepath.Dir(s.path), err)
 	}

@@ -77,6 +77,6 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	asNobody(t, func() {
 		_, err := Open(dir, Options{ReadOnly: true})
-		says(t, err, "permission denied", dbIn(dir))
+		says(t, err, "permission denied", dbIn(dir), "may read the state folder")
 	})
 }

@@ -18,8 +18,8 @@ func (q *Queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.answer(w, r, http.StatusAccepted, map[string]any{"accepted": true})
 		return
 	}
-	q.logRefusal(r.Context(), name, err)
 	code, message, hint := refusal(err)
+	q.logRefusal(r.Context(), name, code, err)
 	q.answer(w, r, code, map[string]any{"error": message, "hint": hint})
 }
 
@@ -41,16 +41,16 @@ func refusal(err error) (code int, message, hint string) {
 	return http.StatusInternalServerError, "the request cannot be checked", "the log of driftd says why"
 }
 
-// patience is how long nothing more is logged of what a trigger refuses:
-// everybody may send it requests.
+// patience is how long nothing more is logged of one kind of refusal by a
+// trigger: everybody may send it requests.
 const patience = time.Minute
 
 // logRefusal logs why a request was refused.
-func (q *Queue) logRefusal(ctx context.Context, name string, why error) {
+func (q *Queue) logRefusal(ctx context.Context, name string, code int, why error) {
 	level := slog.LevelDebug
 	q.mu.Lock()
-	if p, ok := q.pending[name]; ok && q.Now().Sub(p.logged).Abs() >= patience {
-		level, p.logged = slog.LevelWarn, q.Now()
+	if p, ok := q.pending[name]; ok && q.Now().Sub(p.logged[code]).Abs() >= patience {
+		level, p.logged[code] = slog.LevelWarn, q.Now()
 	}
 	q.mu.Unlock()
 	q.Log.Log(ctx, level, "request to a trigger refused", "trigger", name, "err", why)

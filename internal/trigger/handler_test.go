@@ -42,6 +42,7 @@ func TestServeHTTP(t *testing.T) {
 		{"a right signature", ask("push", hubSignature, hubBody), "202" + typ + `{"accepted":true}`},
 		{"once", ask("push", hubSignature, hubBody), "409" + typ + `{"error":"this request was accepted before","hint":"a new scan needs a new request"}`},
 		{"a wrong one", ask("push", hubSignature, "{}"), "401" + typ + `{"error":"the request is not signed as it should be","hint":"the log of driftd says more"}`},
+		{"another wrong one", ask("push", hubSignature, "[]"), "401" + typ + `{"error":"the request is not signed as it should be","hint":"the log of driftd says more"}`},
 		{"a secret that cannot be read", ask("broken", hubSignature, "{}"), "500" + typ + `{"error":"the request cannot be checked","hint":"the log of driftd says why"}`},
 		{"too much", ask("push", hubSignature, strings.Repeat("x", trigger.MaxBody+1)), "413" + typ + `{"error":"the request is over 25 MiB","hint":"send less"}`},
 	}
@@ -51,8 +52,14 @@ func TestServeHTTP(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `trigger=push err="seen before"`) || !strings.Contains(lines[1], "trigger=broken") {
-		t.Errorf("the log says each trigger's first refusal:\n%s", log.String())
+	want := []string{`trigger=push err="seen before"`, "does not fit the request", "trigger=broken", "over 25 MiB"}
+	if len(lines) != len(want) {
+		t.Fatalf("the log says each trigger's first refusal of a kind, and no second:\n%s", log.String())
+	}
+	for i, line := range lines {
+		if !strings.Contains(line, want[i]) {
+			t.Errorf("line %d of the log is %s, want %q in it", i, line, want[i])
+		}
 	}
 	if text := log.String(); strings.Contains(text, hubSecret) || strings.Contains(text, "757107ea") {
 		t.Errorf("the log shows a secret or a signature:\n%s", text)

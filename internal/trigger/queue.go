@@ -39,9 +39,10 @@ type pending struct {
 	Trigger
 	// asked tells that one does.
 	asked bool
-	// began is when its last scan did, and logged when a refusal was last
-	// logged.
-	began, logged time.Time
+	// began is when its last scan did.
+	began time.Time
+	// logged is when a refusal was last logged, by what was answered.
+	logged map[int]time.Time
 }
 
 // NewQueue returns a queue without triggers.
@@ -59,7 +60,7 @@ func (q *Queue) Configure(triggers []Trigger) {
 	for _, t := range triggers {
 		p, ok := q.pending[t.Name]
 		if !ok {
-			p = &pending{}
+			p = &pending{logged: map[int]time.Time{}}
 		}
 		p.Trigger = t
 		next[t.Name] = p

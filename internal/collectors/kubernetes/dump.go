@@ -34,7 +34,7 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	}
 	file, err := os.Open(d.config.Dump)
 	if err != nil {
-		return model.Snapshot{}, fmt.Errorf("open dump: %w; write it with: %s > FILE", err, dumpCommand)
+		return model.Snapshot{}, fmt.Errorf("open dump: %w; write it with: %s", err, dumpCommand)
 	}
 	defer func() { _ = file.Close() }()
 	return d.collect(file)

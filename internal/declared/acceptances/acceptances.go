@@ -121,7 +121,7 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with `driftd accept --export > %s`", name, fileName)
+		return "", nil, fmt.Errorf("there is no %s: check the path, or begin with what `driftd accept --export` writes", name)
 	case err != nil:
 		return "", nil, err
 	case !info.Mode().IsRegular():

@@ -1,0 +1,177 @@
+package classify
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestRuleValue(t *testing.T) {
+	t.Parallel()
+	text := func(s string) *model.Value { v := model.StringOf(s); return &v }
+	digest, count := model.DigestOf("feedface"), model.IntOf(3)
+	list := model.ListOf(model.StringOf("x"), model.DigestOf("feedface"))
+	for reason, tc := range map[string]struct {
+		rule   Rule
+		change model.Change
+		hidden bool
+	}{
+		"the live value":                          {Rule{Value: "managed by *"}, model.Change{Live: text("managed by backup")}, true},
+		"another live value":                      {Rule{Value: "managed by *"}, model.Change{Live: text("by hand")}, false},
+		"what is declared where nothing is live":  {Rule{Value: "blue"}, model.Change{Declared: text("blue")}, true},
+		"what is declared does not count else":    {Rule{Value: "blue"}, model.Change{Declared: text("blue"), Live: text("red")}, false},
+		"neither live nor declared":               {Rule{Value: "*"}, model.Change{Recorded: text("blue")}, false},
+		"a star stops at a slash":                 {Rule{Value: "*"}, model.Change{Live: text("a/b")}, false},
+		"a number is as it is written":            {Rule{Value: "3"}, model.Change{Live: &count}, true},
+		"the path and the value":                  {Rule{Path: "a.*", Value: "red"}, model.Change{Live: text("red")}, true},
+		"the value, and not the path":             {Rule{Path: "b.*", Value: "red"}, model.Change{Live: text("red")}, false},
+		"a broken pattern fits nothing":           {Rule{Value: "["}, model.Change{Live: text("[")}, false},
+		"a secret, by any pattern":                {Rule{Value: "*"}, model.Change{Secret: true, Live: &digest}, false},
+		"a secret, by how it is shown":            {Rule{Value: "(secret)"}, model.Change{Secret: true, Live: &digest}, false},
+		"a secret, by its digest":                 {Rule{Value: "feedface"}, model.Change{Secret: true, Live: &digest}, false},
+		"a digest without the mark of a secret":   {Rule{Value: "feedface"}, model.Change{Live: &digest}, false},
+		"a digest in a list":                      {Rule{Value: "*feedface*"}, model.Change{Live: &list}, false},
+		"a secret in the clear, to be quite safe": {Rule{Value: "hunter2"}, model.Change{Secret: true, Live: text("hunter2")}, false},
+		"a rule without a value hides secrets":    {Rule{Path: "a.b"}, model.Change{Secret: true, Live: &digest}, true},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			o := changed("a.b")
+			tc.change.Path = "a.b"
+			o.Changes = []model.Change{tc.change}
+			in := input(o)
+			tc.rule.Reason = "r"
+			in.Rules = []Rule{tc.rule}
+			result := Findings(in)
+			if f := result.Current[0]; (f.Hidden != "") != tc.hidden {
+				t.Errorf("hidden %q, want %t", f.Hidden, tc.hidden)
+			}
+			if dead := result.Rules[0].Dead(); dead == tc.hidden {
+				t.Errorf("the rule is dead: %t", dead)
+			}
+		})
+	}
+}
+
+func TestRuleString(t *testing.T) {
+	t.Parallel()
+	for want, rule := range map[string]Rule{
+		"": {Reason: "r", Expires: time.Unix(1, 0)},
+		"source=prod kind=Deployment.apps resource=shop/* path=spec.replicas value=3": {
+			Source: "prod", Kind: "Deployment.apps", Resource: "shop/*", Path: "spec.replicas", Value: "3", Reason: "r"},
+		"kind=qemu value=managed by *": {Kind: "qemu", Value: "managed by *"},
+	} {
+		if got := rule.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	kind := func(pattern, owner string) OwnerRule {
+		return OwnerRule{model.Selector{Kinds: []string{pattern}}, owner}
+	}
+	for reason, tc := range map[string]struct {
+		rules []OwnerRule
+		want  string
+	}{
+		"nobody says":                      {nil, ""},
+		"the first that fits":              {[]OwnerRule{kind("Thing", "one"), kind("*", "two")}, "one"},
+		"the same, the other way round":    {[]OwnerRule{kind("*", "two"), kind("Thing", "one")}, "two"},
+		"those that do not fit are passed": {[]OwnerRule{kind("Other", "zero"), kind("test/*", "one"), kind("Thing", "two")}, "one"},
+		"none fits":                        {[]OwnerRule{kind("Other", "zero")}, ""},
+		"one that fits may say nobody":     {[]OwnerRule{kind("Thing", ""), kind("*", "two")}, ""},
+		"by the resource's labels":         {[]OwnerRule{{model.Selector{Labels: map[string]string{"team": "shop"}}, "team-shop"}}, "team-shop"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			in := input(changed("a"))
+			in.Owners = tc.rules
+			label(in.Judged[0].Subject, model.MapOf(model.Field{Name: "team", Value: model.StringOf("shop")}))
+			if got := Findings(in).Current[0].Owner; got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// label makes a subject live, with labels.
+func label(s *model.Subject, labels model.Value) {
+	s.Kind = &model.Kind{Labels: "meta.labels"}
+	s.Live = &model.Resource{Key: s.Key, Value: model.MapOf(
+		model.Field{Name: "meta", Value: model.MapOf(model.Field{Name: "labels", Value: labels})})}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	text := model.StringOf
+	for reason, tc := range map[string]struct {
+		labels model.Value
+		want   map[string]string
+	}{
+		"a map":                    {model.MapOf(model.Field{Name: "app", Value: text("web")}, model.Field{Name: "team", Value: text("")}), map[string]string{"app": "web", "team": ""}},
+		"a map of what is no text": {model.MapOf(model.Field{Name: "n", Value: model.IntOf(1)}, model.Field{Name: "s", Value: model.DigestOf("feedface")}), map[string]string{"n": "", "s": ""}},
+		"a list":                   {model.ListOf(text("web"), text("prod"), text("web")), map[string]string{"web": "", "prod": ""}},
+		"a list with what is none": {model.ListOf(text(""), model.IntOf(1), model.DigestOf("feedface"), text("web")), map[string]string{"web": ""}},
+		"a text of tags":           {text("web;prod; old "), map[string]string{"web": "", "prod": "", "old": ""}},
+		"a text with empty tags":   {text(";web;;"), map[string]string{"web": ""}},
+		"an empty map":             {model.MapOf(), nil},
+		"an empty list":            {model.ListOf(), nil},
+		"an empty text":            {text(""), nil},
+		"something else":           {model.IntOf(3), nil},
+		"nothing":                  {model.Value{}, nil},
+		"a secret":                 {model.DigestOf("feedface"), nil},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			in := input(changed("a"))
+			label(in.Judged[0].Subject, tc.labels)
+			if diff := cmp.Diff(tc.want, Findings(in).Current[0].Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestLabelsAreLiveOrElseDeclared(t *testing.T) {
+	t.Parallel()
+	labelled := func(app string) model.Value {
+		return model.MapOf(model.Field{Name: "meta", Value: model.MapOf(
+			model.Field{Name: "labels", Value: model.MapOf(model.Field{Name: "app", Value: model.StringOf(app)})})})
+	}
+	kind, live := &model.Kind{Labels: "meta.labels"}, &model.Resource{Value: labelled("live")}
+	claim := &model.Claim{Declaration: "d", Value: labelled("declared")}
+	foreign := &model.Claim{Declaration: "d", Value: labelled("declared"), Lens: lens{}}
+	for reason, tc := range map[string]struct {
+		kind  *model.Kind
+		live  *model.Resource
+		claim *model.Claim
+		want  map[string]string
+	}{
+		"live":                                 {kind, live, claim, map[string]string{"app": "live"}},
+		"live, and claimed by nobody":          {kind, live, nil, map[string]string{"app": "live"}},
+		"declared where nothing is live":       {kind, nil, claim, map[string]string{"app": "declared"}},
+		"live without labels":                  {kind, &model.Resource{}, claim, nil},
+		"declared in words of its own":         {kind, nil, foreign, nil},
+		"a kind that has none":                 {&model.Kind{}, live, claim, nil},
+		"a kind of which nothing is known":     {nil, live, claim, nil},
+		"neither live nor declared by anybody": {kind, nil, nil, nil},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			in := input(model.Outcome{Verdict: model.Missing, Claim: tc.claim})
+			s := in.Judged[0].Subject
+			s.Kind, s.Live = tc.kind, tc.live
+			if diff := cmp.Diff(tc.want, Findings(in).Current[0].Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A lens is one of which nothing is asked.
+type lens struct{ model.Lens }

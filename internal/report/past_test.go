@@ -1,0 +1,160 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// pastOf returns the history of a finding as it is shown, from what became of it,
+// oldest first and a minute apart.
+func pastOf(t *testing.T, all ...model.Finding) string {
+	t.Helper()
+	start := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	versions := make([]Version, len(all))
+	for i, f := range all {
+		versions[i] = Version{At: start.Add(time.Duration(i) * time.Minute), Finding: f}
+	}
+	var b strings.Builder
+	if err := WriteFinding(&b, "table", all[len(all)-1], versions, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	_, history, _ := strings.Cut(b.String(), "\nHistory\n")
+	return history
+}
+
+// A life is what became of a finding, and how its history reads.
+type life struct {
+	reason string
+	steps  []model.Finding
+	want   string
+}
+
+func lives() map[string]life {
+	shows := func(live string) model.Finding {
+		f := finding("c0ff11c7", model.Changed, model.Medium, "ConfigMap/shop/web")
+		f.Changes, f.Basis = []model.Change{{Path: "data.k", Declared: text("a"), Live: text(live)}}, live
+		return f
+	}
+	over := shows("b")
+	over.Resolved = earlier(time.Hour)
+	decided := func(f model.Finding) model.Finding {
+		f.Decision = &model.Decision{ID: "d", Kind: model.Accept, By: "alice", Reason: "the sale"}
+		return f
+	}
+	marked := func(f model.Finding) model.Finding {
+		f.Flapping, f.Hidden = true, "noise"
+		return f
+	}
+	moved := shows("b")
+	moved.Address = "deploy/web.yaml:14"
+	return map[string]life{
+		"resolved": {"the end is no new change", []model.Finding{shows("b"), over}, `  2026-03-01T10:01:00Z  resolved
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"came back": {"and is seen again", []model.Finding{shows("b"), over, shows("c")}, `  2026-03-01T10:02:00Z  came back, medium changed
+    data.k: a → c
+  2026-03-01T10:01:00Z  resolved
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"accepted": {"a decision changes no field", []model.Finding{shows("b"), decided(shows("b")), shows("b")}, `  2026-03-01T10:02:00Z  accepted no more
+  2026-03-01T10:01:00Z  accepted by alice forever: the sale
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"marks": {"rules and flapping are said once", []model.Finding{shows("b"), marked(shows("b")), marked(shows("c")), shows("c")}, `  2026-03-01T10:03:00Z  hidden no more, steady again
+  2026-03-01T10:02:00Z  medium changed
+    data.k: a → c
+  2026-03-01T10:01:00Z  hidden: noise, flapping: it goes back and forth
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"unseen": {"a version in which nothing is to see is left out", []model.Finding{shows("b"), moved}, `  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"comes and goes": {"what repeats is written once",
+			[]model.Finding{shows("b"), over, shows("b"), over, shows("b"), over, shows("b"), over}, `  2026-03-01T10:07:00Z  resolved
+  2026-03-01T10:06:00Z  came back, medium changed
+    data.k: a → b
+    3 times since 2026-03-01T10:02:00Z
+  2026-03-01T10:01:00Z  resolved
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"back and forth": {"so are two values", []model.Finding{shows("b"), shows("c"), shows("b"), shows("c")}, `  2026-03-01T10:03:00Z  medium changed
+    data.k: a → c
+  2026-03-01T10:02:00Z  medium changed
+    data.k: a → b
+    2 times since 2026-03-01T10:00:00Z
+`},
+	}
+}
+
+func TestPast(t *testing.T) {
+	t.Parallel()
+	for name, tc := range lives() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tc.want, pastOf(t, tc.steps...)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestLongNamesAreCut(t *testing.T) {
+	t.Parallel()
+	f := accepted()
+	f.Hidden, f.Key.ID = "", "shop/"+strings.Repeat("x", 10_000)
+	d := model.DecisionStatus{Decision: *f.Decision}
+	d.Subject.Key = f.Key
+	d.By = f.Key.ID
+	list := []model.Finding{f, missing()}
+	for name, write := range map[string]func(b *strings.Builder) error{
+		"findings": func(b *strings.Builder) error { return WriteFindings(b, "table", list, Options{}) },
+		"decisions": func(b *strings.Builder) error {
+			return WriteDecisions(b, "table", []model.DecisionStatus{d}, Options{})
+		},
+		"hidden": func(b *strings.Builder) error { return WriteHidden(b, "table", nil, list, Options{}) },
+		"report": func(b *strings.Builder) error { return Write(b, "table", model.Report{Findings: list}, Options{}) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(b.String()) {
+			if columns(line) > 700 {
+				t.Errorf("%s: a line of %d columns: %.80s", name, columns(line), line)
+			}
+		}
+	}
+	var whole strings.Builder
+	if err := WriteFinding(&whole, "table", f, nil, Options{}); err != nil || !strings.Contains(whole.String(), f.Key.ID) {
+		t.Errorf("show cuts the name, %v", err)
+	}
+}
+
+func TestNotesSayHowItStands(t *testing.T) {
+	t.Parallel()
+	hidden, agreed, over := missing(), accepted(), missing()
+	hidden.Hidden, hidden.Owner = "noise", "team-shop"
+	agreed.Hidden, agreed.Owner = "", ""
+	over.Resolved = earlier(time.Hour)
+	for want, f := range map[string]model.Finding{
+		"  hidden, owner team-shop":                           hidden,
+		"  accepted forever":                                  agreed,
+		"  resolved 2026-11-20T06:30:00Z":                     over,
+		"  acknowledged until 2026-11-21T06:30:00Z, flapping": conflict(),
+	} {
+		var b strings.Builder
+		if err := WriteFindings(&b, "table", []model.Finding{f}, Options{}); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("the list lacks %q, %v:\n%s", want, err, b.String())
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// excuses says why decisions do not hold. What it has to read is read once, and
+// only when it is asked for.
+type excuses struct {
+	API
+	open about
+	over *about
+}
+
+// of says why a decision holds for no finding.
+func (x *excuses) of(d *model.Decision) (string, error) {
+	now := x.Now()
+	if d.Ended(now) {
+		return "it has ended", nil
+	}
+	outranked := ""
+	there := x.open.find(d)
+	for _, f := range there {
+		switch {
+		case !d.Holds(f, now):
+		case f.Decision == nil:
+			return "the next scan notes it", nil
+		default:
+			outranked = "decision " + f.Decision.ID + " counts before it"
+		}
+	}
+	switch {
+	case outranked != "":
+		return outranked, nil
+	case len(there) > 0:
+		return "the finding shows something else now", nil
+	case d.Finding != "":
+		return "the finding is over", nil
+	}
+	return x.absent(d)
+}
+
+// absent says why no open finding is what a decision in a file speaks of.
+func (x *excuses) absent(d *model.Decision) (string, error) {
+	if x.over == nil {
+		all, err := x.Store.Findings(store.Filter{Resolved: true})
+		if err != nil {
+			return "", err
+		}
+		over := newAbout(all)
+		x.over = &over
+	}
+	if len(x.over.find(d)) > 0 {
+		return "the finding is over", nil
+	}
+	run, err := x.Store.LastRun()
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	source := d.Subject.Source
+	if source != "" && !slices.ContainsFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == source }) {
+		return fmt.Sprintf("no source is named %q", source), nil
+	}
+	return "there is no such finding", nil
+}
+
+// about finds the findings that a decision is about, whatever they show.
+type about struct {
+	byID  map[string]*model.Finding
+	byKey map[model.Key][]*model.Finding
+}
+
+func newAbout(findings []model.Finding) about {
+	a := about{map[string]*model.Finding{}, map[model.Key][]*model.Finding{}}
+	for i := range findings {
+		f := &findings[i]
+		a.byID[f.ID] = f
+		a.byKey[f.Key] = append(a.byKey[f.Key], f)
+	}
+	return a
+}
+
+func (a about) find(d *model.Decision) []*model.Finding {
+	if d.Finding == "" {
+		return slices.DeleteFunc(slices.Clone(a.byKey[d.Subject.Key]), func(f *model.Finding) bool { return !d.About(f) })
+	}
+	if f := a.byID[d.Finding]; f != nil {
+		return []*model.Finding{f}
+	}
+	return nil
+}
