@@ -1,27 +1,55 @@
 #!/bin/sh
-# Prints the folder that holds prometheus and promtool: that of PATH, else
-# Debian's, unpacked into the user's cache folder. Nothing is installed and no
-# service is started.
+# Prints the folder that holds prometheus, promtool and alertmanager: that of
+# PATH, else Debian's, unpacked into the user's cache folder. No service is
+# started, and nothing is installed but, by root, Alertmanager's templates.
 set -eu
 
-if found=$(command -v prometheus) && [ -x "$(dirname "$found")/promtool" ]; then
+complete() {
+	[ -x "$1/prometheus" ] && [ -x "$1/promtool" ] && [ -x "$1/alertmanager" ]
+}
+
+fetch() {
+	apt-get -qq download prometheus prometheus-alertmanager >&2
+}
+
+if found=$(command -v prometheus) && complete "$(dirname "$found")"; then
 	dirname "$found"
 	exit
 fi
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/driftd
 dir=$cache/prometheus
-if [ ! -d "$dir" ]; then
+if ! complete "$dir/usr/bin"; then
 	if ! command -v apt-get >/dev/null; then
-		echo "tools/prometheus.sh: prometheus and promtool are not in PATH; install Prometheus" >&2
+		echo "tools/prometheus.sh: no folder of PATH holds prometheus, promtool and alertmanager; install Prometheus and Alertmanager" >&2
 		exit 1
 	fi
-	echo "fetching Prometheus from Debian's packages into $dir (once)" >&2
+	echo "fetching Prometheus and Alertmanager from Debian's packages into $dir (once)" >&2
 	mkdir -p "$cache"
 	making=$(mktemp -d "$cache/prometheus-making.XXXXXX")
 	trap 'rm -rf "$making"' EXIT
+	trap 'exit 1' HUP INT TERM
 	cd "$making"
-	apt-get -qq download prometheus >&2 || { apt-get -qq update >&2 && apt-get -qq download prometheus >&2; }
-	dpkg -x prometheus_*.deb unpacked
-	[ -d "$dir" ] || mv unpacked "$dir"
+	fetch || { apt-get -qq update >&2 && fetch; }
+	for package in *.deb; do
+		dpkg -x "$package" unpacked
+	done
+	# Debian's Alertmanager looks for its templates in /usr/share: where they are
+	# not there, it is shown the unpacked folder, and nobody else is.
+	cat >unpacked/usr/bin/alertmanager <<-'END'
+		#!/bin/sh
+		usr=$(dirname "$0")/..
+		[ ! -e /usr/share/prometheus/alertmanager/default.tmpl ] || exec "$usr/bin/prometheus-alertmanager" "$@"
+		exec unshare --map-root-user --mount sh -c 'mount --bind "$0/share" /usr/share && exec "$0/bin/prometheus-alertmanager" "$@"' "$usr" "$@"
+	END
+	chmod +x unpacked/usr/bin/alertmanager
+	# Whoever finishes second keeps the first one's work, unless that is older
+	# and lacks something.
+	complete "$dir/usr/bin" || { rm -rf "$dir" && mv unpacked "$dir"; }
+fi
+templates=/usr/share/prometheus/alertmanager
+if [ "$(id -u)" = 0 ] && [ ! -e "$templates" ]; then
+	# A container's root may not have namespaces.
+	mkdir -p "$(dirname "$templates")"
+	cp -R "$dir$templates" "$templates"
 fi
 echo "$dir/usr/bin"

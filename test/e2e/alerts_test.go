@@ -16,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/slack-go/slack/slacktest"
 
@@ -42,32 +41,38 @@ type listener struct {
 	hook  *httptest.Server
 	slack *slacktest.Server
 
-	mu    sync.Mutex
-	seen  map[string]string
-	said  map[string][]model.News
+	mu   sync.Mutex
+	seen map[string]string
+	// said is all news in order.
+	said  []model.Item
 	posts []post
-	edits int
+	// again counts the events that had come before, and asked how often somebody
+	// looked into Slack's history.
+	again, asked int
 	// down makes both refuse for a while.
 	down bool
+	// trap is set for a request; nil while none is.
+	trap *trap
 }
 
 // A post is one message in Slack.
 type post struct {
 	TS       string          `json:"ts"`
 	Thread   string          `json:"thread_ts,omitempty"`
+	Text     string          `json:"text"`
 	Metadata json.RawMessage `json:"metadata"`
 }
 
 func listen(t *testing.T) *listener {
 	t.Helper()
-	l := &listener{t: t, seen: map[string]string{}, said: map[string][]model.News{}}
-	l.hook = httptest.NewServer(http.HandlerFunc(l.event))
+	l := &listener{t: t, seen: map[string]string{}}
+	l.hook = httptest.NewServer(l.caught(toHook, l.event))
 	t.Cleanup(l.hook.Close)
 	l.slack = slacktest.NewTestServer(func(c slacktest.Customize) {
-		c.Handle("/chat.postMessage", l.post)
-		c.Handle("/chat.update", l.edit)
-		c.Handle("/conversations.history", l.history)
-		c.Handle("/conversations.replies", l.history)
+		c.Handle("/chat.postMessage", l.caught(toSlack, l.post))
+		c.Handle("/chat.update", l.caught(toSlack, l.edit))
+		c.Handle("/conversations.history", l.caught(toSlack, l.history))
+		c.Handle("/conversations.replies", l.caught(toSlack, l.history))
 	})
 	l.slack.Start()
 	t.Cleanup(l.slack.Stop)
@@ -93,11 +98,11 @@ func (l *listener) event(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case l.seen[event.ID] != "" && l.seen[event.ID] != string(body):
 		l.t.Errorf("another event under the id %s:\n%s\n%s", event.ID, l.seen[event.ID], body)
-	case l.seen[event.ID] == "":
+	case l.seen[event.ID] != "":
+		l.again++
+	default:
 		l.seen[event.ID] = string(body)
-		for _, it := range event.Data.News {
-			l.said[it.Finding.Name] = append(l.said[it.Finding.Name], it.News)
-		}
+		l.said = append(l.said, event.Data.News...)
 	}
 }
 
@@ -119,16 +124,14 @@ func (l *listener) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	p := post{TS: fmt.Sprintf("1700000000.%06d", len(l.posts)+1), Thread: r.FormValue("thread_ts"), Metadata: json.RawMessage(r.FormValue("metadata"))}
+	p := post{TS: fmt.Sprintf("1700000000.%06d", len(l.posts)+1), Thread: r.FormValue("thread_ts"), Text: r.FormValue("text"),
+		Metadata: json.RawMessage(r.FormValue("metadata"))}
 	l.posts = append(l.posts, p)
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"ok": true, "channel": "C0TEST", "ts": %q}`, p.TS)
 }
 
 func (l *listener) edit(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.edits++
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"ok": true, "channel": "C0TEST", "ts": %q, "text": ""}`, r.FormValue("ts"))
 }
@@ -136,6 +139,7 @@ func (l *listener) edit(w http.ResponseWriter, r *http.Request) {
 func (l *listener) history(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.asked++
 	thread, found := r.FormValue("ts"), []post{}
 	for _, p := range l.posts {
 		if p.Thread == thread || p.TS == thread {
@@ -154,22 +158,13 @@ func (l *listener) history(w http.ResponseWriter, r *http.Request) {
 func (l *listener) told(name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	words := make([]string, 0, len(l.said[name]))
-	for _, n := range l.said[name] {
-		words = append(words, string(n))
+	var words []string
+	for _, it := range l.said {
+		if it.Finding.Name == name {
+			words = append(words, string(it.News))
+		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// posted tells how often each message was posted to Slack.
-func (l *listener) posted() map[string]int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	count := map[string]int{}
-	for _, p := range l.posts {
-		count[string(p.Metadata)]++
-	}
-	return count
 }
 
 func (l *listener) set(down bool) {
@@ -178,11 +173,16 @@ func (l *listener) set(down bool) {
 	l.down = down
 }
 
+// config is that of a daemon which tells the listener.
+func (l *listener) config() string {
+	return strings.NewReplacer("$HOOK", l.hook.URL, "$SLACK", l.slack.GetAPIURL()).Replace(alertsConfig)
+}
+
 // installAlerts makes an installation that tells a listener.
 func installAlerts(t *testing.T) (*installation, *listener) {
 	t.Helper()
 	l := listen(t)
-	i := installDump(t, strings.NewReplacer("$HOOK", l.hook.URL, "$SLACK", l.slack.GetAPIURL()).Replace(alertsConfig))
+	i := installDump(t, l.config())
 	i.write("hook-secret", hookSecret)
 	i.write("push-secret", pushSecret)
 	i.write("token", "xoxb-test")
@@ -200,53 +200,6 @@ func (l *listener) awaits(i *installation, name, want string) {
 	})
 }
 
-// TestAlertsSurviveKills kills a daemon at many moments while things come and
-// go. In the end everything was said once, and Slack holds no message twice.
-func TestAlertsSurviveKills(t *testing.T) {
-	t.Parallel()
-	i, l := installAlerts(t)
-	const kills = 24
-	for n := range kills {
-		d := i.start()
-		if n%2 == 0 {
-			i.lives("other")
-		} else {
-			i.lives("app", "other")
-		}
-		// Later each time, from before the start to after the delivery.
-		timer := time.NewTimer(time.Duration(n) * 25 * time.Millisecond)
-		<-timer.C
-		d.signal(syscall.SIGKILL)
-		<-d.done
-	}
-	i.lives("other")
-	i.serve()
-	i.ends(2, "scan")
-	i.eventually(startTimeout, "the last word", func() error {
-		if told := l.told("app"); !strings.HasSuffix(told, string(model.Appeared)) && !strings.HasSuffix(told, string(model.Again)) &&
-			!strings.HasSuffix(told, string(model.StartsToFlap)) {
-			return fmt.Errorf("of app was said: %q", told)
-		}
-		if stdout, _, _ := i.driftd("status", "-o", "json"); strings.Contains(stdout, `"queued": 0`) && !strings.Contains(stdout, `"oldest"`) {
-			return nil
-		}
-		return fmt.Errorf("something waits")
-	})
-	open := false
-	for n, word := range strings.Split(l.told("app"), ", ") {
-		comes := word == string(model.Appeared) || word == string(model.Again)
-		if flaps := word == string(model.StartsToFlap); !flaps && comes == open {
-			t.Errorf("word %d is %q although it was open = %t: %s", n, word, open, l.told("app"))
-		}
-		open = word != string(model.Over)
-	}
-	for key, count := range l.posted() {
-		if count != 1 {
-			t.Errorf("Slack has %d messages %s", count, key)
-		}
-	}
-}
-
 // TestAlertsAfterAnOutage: what came while nobody listened is said once, in
 // order, and a reload in the middle changes nothing.
 func TestAlertsAfterAnOutage(t *testing.T) {
@@ -257,7 +210,6 @@ func TestAlertsAfterAnOutage(t *testing.T) {
 	i.lives("other")
 	i.ends(2, "scan")
 	d.signal(syscall.SIGHUP)
-	d.awaitMetric("driftd_config_last_reload_successful 1")
 	i.lives("app", "other")
 	i.ends(0, "scan")
 	i.lives("app")

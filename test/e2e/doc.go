@@ -1,5 +1,6 @@
 // Package e2e drives the built driftd against real parts: an API server with
-// the real kubectl, OpenTofu, Prometheus and, where it is installed, Terraform.
+// the real kubectl, OpenTofu, Prometheus, Alertmanager and, where it is
+// installed, Terraform.
 // Its tests carry the build tag e2e; `make e2e` builds what they need and runs
 // them.
 //

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/test/kubetest"
+	"github.com/driftd/driftd/test/process"
 )
 
 // startTimeout and stopTimeout bound what a daemon may take; stopping within
@@ -202,21 +202,24 @@ func (d *daemon) stop() int {
 }
 
 // get asks the daemon over HTTP. An answer other than 200 is an error.
-func (d *daemon) get(path string) (string, error) {
+func (d *daemon) get(path string) (string, error) { return get("http://" + d.address + path) }
+
+// get asks a server over HTTP. An answer other than 200 is an error.
+func get(url string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.address+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return "", fmt.Errorf("ask for %s: %w", path, err)
+		return "", fmt.Errorf("ask for %s: %w", url, err)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", fmt.Errorf("ask for %s: %w", path, err)
+		return "", fmt.Errorf("ask for %s: %w", url, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		return string(body), fmt.Errorf("ask for %s: %s: %s: %w", path, resp.Status, body, err)
+		return string(body), fmt.Errorf("ask for %s: %s: %s: %w", url, resp.Status, body, err)
 	}
 	return string(body), nil
 }
@@ -274,10 +277,28 @@ func (i *installation) eventually(timeout time.Duration, what string, check func
 // freeAddress returns an address that nobody listened on a moment ago.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := process.FreePorts(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", ports[0])
+}
+
+// runServer runs a program until the end of the test, if it does not end
+// before.
+func runServer(t *testing.T, o process.Options) *process.Process {
+	t.Helper()
+	server, err := process.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("%s said:\n%s", o.Program, server.Log())
+		}
+	})
+	return server
 }

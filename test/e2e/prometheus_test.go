@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -29,8 +28,8 @@ import (
 // delivered is the folder of what is delivered beside the program.
 const delivered = "../../deploy"
 
-// prometheusProgram returns the path of prometheus or promtool: in
-// PROMETHEUS_BIN, or by PATH.
+// prometheusProgram returns the path of prometheus, promtool or alertmanager:
+// in PROMETHEUS_BIN, or by PATH.
 func prometheusProgram(name string) string {
 	return filepath.Join(os.Getenv("PROMETHEUS_BIN"), name)
 }
@@ -130,10 +129,14 @@ func (i *installation) configure(config string) {
 	i.write("driftd.yaml", strings.ReplaceAll(config, "$ADDRESS", i.address))
 }
 
-// lives makes the dump hold these ConfigMaps and nothing else.
+// lives makes the dump hold these ConfigMaps and nothing else. A daemon never
+// reads half of it.
 func (i *installation) lives(names ...string) {
 	i.t.Helper()
-	i.write("cluster.yaml", configMaps(names...))
+	i.write("cluster.yaml.new", configMaps(names...))
+	if err := os.Rename(i.path("cluster.yaml.new"), i.path("cluster.yaml")); err != nil {
+		i.t.Fatal(err)
+	}
 }
 
 func configMaps(names ...string) string {
@@ -169,27 +172,12 @@ scrape_configs:
   - job_name: driftd
     static_configs: [{targets: ["%s"]}]
 `, target))
-	ports, err := process.FreePorts(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "127.0.0.1:" + strconv.Itoa(ports[0])
+	address := freeAddress(t)
 	p.url = "http://" + address
-	server, err := process.Start(process.Options{
+	server := runServer(t, process.Options{
 		Program: prometheusProgram("prometheus"), Log: p.path("prometheus.log"),
 		Args: []string{"--config.file=" + p.path("prometheus.yaml"), "--storage.tsdb.path=" + p.path("data"),
 			"--web.listen-address=" + address, "--log.level=warn"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("prometheus said:\n%s", server.Log())
-		}
 	})
 	p.eventually(startTimeout, "prometheus", func() error {
 		if server.Exited() {
