@@ -20,17 +20,34 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
-	// ended is closed when its configuration is no longer in force.
-	ended chan struct{}
+	// ended is closed when it stops, replaced when another is in force.
+	ended, replaced chan struct{}
 }
 
 // errReloaded ends what was begun under a configuration that is gone.
-var errReloaded = errors.New("the configuration was read again meanwhile: try once more")
+var errReloaded = errors.New("the configuration was read again")
 
-// within returns a context that ends with the generation: a scan must not judge
-// by a configuration that is gone.
-func (g *generation) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// within calls do with the generation in force, and a context that ends with
+// it: a scan must not judge by a configuration that is gone. What a reload ends
+// is begun again with the next generation.
+func (s *service) within(ctx context.Context, do func(context.Context, *generation) error) error {
+	for {
+		g := s.current.Load()
+		err := g.during(ctx, do)
+		if !errors.Is(err, errReloaded) {
+			return err
+		}
+		select {
+		case <-g.replaced:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (g *generation) during(ctx context.Context, do func(context.Context, *generation) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	go func() {
 		select {
 		case <-g.ended:
@@ -38,7 +55,7 @@ func (g *generation) within(ctx context.Context) (context.Context, context.Cance
 		case <-ctx.Done():
 		}
 	}()
-	return ctx, func() { cancel(nil) }
+	return do(ctx, g)
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
@@ -55,7 +72,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, ended: make(chan struct{})}
+	g := &generation{config: cfg, ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log, Version: s.build.Version,
@@ -90,15 +107,14 @@ func (s *service) adopt(g *generation) {
 	}
 	s.metrics.Configure(sources, declarations, receivers)
 	s.hooks.Configure(triggers(g.config.Triggers))
-	s.current.Store(g)
+	if before := s.current.Swap(g); before != nil {
+		close(before.replaced)
+	}
 }
 
 // read lets triggers ask whichever engine is in force.
 func (s *service) read(ctx context.Context, sources, declarations []string) error {
-	g := s.current.Load()
-	ctx, cancel := g.within(ctx)
-	defer cancel()
-	return g.engine.Read(ctx, sources, declarations)
+	return s.within(ctx, func(ctx context.Context, g *generation) error { return g.engine.Read(ctx, sources, declarations) })
 }
 
 // Decide lets the socket ask whichever engine is in force.

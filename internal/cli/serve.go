@@ -199,10 +199,11 @@ func (s *service) remember() {
 
 // Scan lets the socket ask whichever engine is in force.
 func (s *service) Scan(ctx context.Context, sources []string) (model.Report, error) {
-	g := s.current.Load()
-	ctx, cancel := g.within(ctx)
-	defer cancel()
-	found, err := g.engine.Scan(ctx, sources)
+	var found model.Report
+	err := s.within(ctx, func(ctx context.Context, g *generation) (err error) {
+		found, err = g.engine.Scan(ctx, sources)
+		return err
+	})
 	if errors.Is(err, daemon.ErrUnknownSource) {
 		return found, &server.Error{Status: http.StatusNotFound, Message: err.Error(), Hint: "see the sources of the configuration"}
 	}

@@ -214,9 +214,12 @@ func TestAlertsAfterAnOutage(t *testing.T) {
 	i.ends(0, "scan")
 	i.lives("app")
 	i.ends(2, "scan")
-	if stdout, _, code := i.driftd("status"); code != 0 || !strings.Contains(stdout, "503") {
-		t.Errorf("status does not say what fails: exit code %d: %s", code, stdout)
-	}
+	i.eventually(startTimeout, "its status", func() error {
+		if stdout, _, code := i.driftd("status"); code != 0 || !strings.Contains(stdout, "503") {
+			return fmt.Errorf("it does not say what fails: exit code %d: %s", code, stdout)
+		}
+		return nil
+	})
 	l.set(false)
 	l.awaits(i, "app", "new, resolved")
 	l.awaits(i, "other", "new")
