@@ -169,7 +169,7 @@ func others() []model.Finding {
 	moved.Changes = []model.Change{{Path: "target_node", LivePath: "node", Recorded: text("pve1"), Live: text("pve2")}}
 	restart := moved
 	restart.ID, restart.Verdict = "4e57a470", model.PendingRestart
-	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(4), Running: number(2)}}
+	restart.Changes = []model.Change{{Path: "cpu[0].cores", LivePath: "cores", Declared: number(4), Recorded: number(4), Live: number(4), Running: number(2), Severity: model.High}}
 	pending := finding("9e0d1479", model.Pending, model.Info, "Deployment.apps/shop/worker")
 	pending.Changes = []model.Change{{Path: "spec.paused", Recorded: text("yes"), Live: text("yes")}}
 	codified := finding("c0d1f1ed", model.Codified, model.Info, "Deployment.apps/shop/mail")
