@@ -112,7 +112,6 @@ type thread struct {
 	first bool
 	// changed tells that it has to be kept.
 	changed bool
-	route   *Route
 }
 
 type item struct {
@@ -171,7 +170,7 @@ func (pl *planner) plan() {
 		if pl.overnight {
 			n.group = pl.once(heldGroup)
 		}
-		pl.open(n.group, n.item, n.route)
+		pl.open(n.group, n.item)
 	}
 	pl.say()
 	if !quiet {
@@ -198,7 +197,6 @@ func (t *thread) is(name string) bool { return strings.HasPrefix(t.Group, name+"
 type newcomer struct {
 	item
 	group string
-	route *Route
 }
 
 // gather notes the news of every thread, and returns what is new to all.
@@ -219,9 +217,8 @@ func (pl *planner) gather(quiet bool) []newcomer {
 			pl.held++
 		case t != nil:
 			t.news = append(t.news, item{news: news, finding: f, why: why(news, t.Members[f.ID], f, pl.now)})
-			t.route = cmp.Or(t.route, route)
 		default:
-			fresh = append(fresh, newcomer{item{news: news, finding: f}, group(f, route.GroupBy), route})
+			fresh = append(fresh, newcomer{item{news: news, finding: f}, group(f, route.GroupBy)})
 		}
 	}
 	for _, t := range pl.sorted() {
@@ -273,7 +270,7 @@ func (pl *planner) sorted() []*thread {
 // open puts a newcomer into the thread of its group that has just begun, or into
 // a new one: nobody should have to look into a thread for what is worse than
 // what began it.
-func (pl *planner) open(group string, it item, route *Route) *thread {
+func (pl *planner) open(group string, it item) *thread {
 	home := pl.group[group]
 	if home == nil || pl.now.Sub(home.Opened) > pl.GroupWindow || !home.first && it.finding.Severity.Rank() < home.worstTold() {
 		home = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
@@ -283,7 +280,6 @@ func (pl *planner) open(group string, it item, route *Route) *thread {
 	}
 	home.findings[it.finding.ID] = it.finding
 	home.news = append(home.news, it)
-	home.route = cmp.Or(home.route, route)
 	return home
 }
 

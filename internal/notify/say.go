@@ -89,7 +89,7 @@ func (pl *planner) squeeze(speaking []*thread, may int) []*thread {
 		for _, t := range rest {
 			for _, it := range t.news {
 				if t.first {
-					all = pl.open(pl.once(overflowGroup), it, t.route)
+					all = pl.open(pl.once(overflowGroup), it)
 				}
 			}
 		}
