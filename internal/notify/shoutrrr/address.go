@@ -38,7 +38,8 @@ func check(address string) (name string, err error) {
 		return name, nil
 	}
 	if _, err := locate(address); err != nil {
-		return "", fmt.Errorf("shoutrrr does not take the address for %s: %s", name, clean(err, address))
+		// What the library says may quote any part of the address.
+		return "", fmt.Errorf("shoutrrr does not take the address for %s: https://shoutrrr.nickfedor.com shows how it is written", name)
 	}
 	return name, nil
 }
@@ -70,9 +71,10 @@ func orPanic(cause any, err error) error {
 	return err
 }
 
-// What looks like a URL, and the words that an address is made of: cut at what
+// What is quoted, what looks like a URL, and the words that an address is made of: cut at what
 // stands between its parts, and finer.
 var (
+	quoted    = regexp.MustCompile(`"(\\.|[^"\\])*"?`)
 	anyURL    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*:/?/?[^\s"']*[/@][^\s"']*`)
 	parts     = regexp.MustCompile(`[^/?&=@:\s]{3,}`)
 	fineParts = regexp.MustCompile(`[^/?&=#@:,+.\s]{3,}`)
@@ -81,6 +83,8 @@ var (
 // redact takes out of a text all URLs, and all words that the address is made
 // of, but for the service's name.
 func redact(text, address string) string {
+	// What is quoted may be any part of the address, spelt in another way.
+	text = quoted.ReplaceAllString(text, "…")
 	text = anyURL.ReplaceAllString(text, "…")
 	forms := []string{address}
 	if plainly, err := url.QueryUnescape(address); err == nil {

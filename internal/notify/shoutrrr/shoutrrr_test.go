@@ -316,7 +316,7 @@ func TestOpenRefuses(t *testing.T) {
 		"bad":      {Config{URLFile: file(t, "telegram://"+secret+"@telegram")}, "for telegram: "},
 		"bad path": {Config{URLFile: file(t, "pagerduty://h/"+secret)}, "for pagerduty: "},
 		"unknown":  {Config{URLFile: file(t, "discord://"+secret+"@1?"+secret+"=1")}, "for discord: "},
-		"no parse": {Config{URLFile: file(t, "discord://"+secret+"@[:::1")}, "it is no URL"},
+		"no parse": {Config{URLFile: file(t, "discord://"+secret+"@[:::1")}, "for discord: "},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
