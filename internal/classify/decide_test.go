@@ -85,3 +85,18 @@ func TestRulesOfWhatIsRemembered(t *testing.T) {
 		t.Errorf("got %+v, want both fields shown again", got)
 	}
 }
+
+// TestUnreadablePartsAreNeverHidden: neither when they are found nor when they
+// are remembered.
+func TestUnreadablePartsAreNeverHidden(t *testing.T) {
+	t.Parallel()
+	in := input()
+	in.Rules = []Rule{{Source: "s", Reason: "r"}}
+	in.Declarations[0].Problems = []model.Problem{{Address: "x.yaml:3", Reason: "tab"}}
+	first := Findings(in).Current
+	in.Earlier, in.Declarations = first, nil
+	remembered := Findings(in).Remembered
+	if len(first) != 1 || first[0].Hidden != "" || len(remembered) != 1 || remembered[0].Hidden != "" {
+		t.Errorf("found %+v, remembered %+v, want both shown", first, remembered)
+	}
+}

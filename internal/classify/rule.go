@@ -64,7 +64,11 @@ func newIgnorer(rules []Rule, now time.Time) *ignorer {
 
 // apply hides a finding, or takes fields out of it. A rule with a path or a
 // value takes the fields that it fits, and hides the finding when none is left.
+// That a part of a declaration could not be read is hidden by none.
 func (g *ignorer) apply(f *model.Finding) {
+	if f.Kind == PartKind {
+		return
+	}
 	for i := range g.rules {
 		r, run := &g.rules[i], &g.runs[i]
 		if run.Ended || !g.selectors[i].Fits(f) {

@@ -195,11 +195,8 @@ func (t *sheet) receiver(r *model.ReceiverStatus, daemon bool) []string {
 func deadRules(rules []model.RuleRun) [][]string {
 	var dead [][]string
 	for i := range rules {
-		switch r := &rules[i]; {
-		case r.Ended:
-			dead = append(dead, []string{r.Rule, r.Reason, "its time is up: remove it"})
-		case r.Dead():
-			dead = append(dead, []string{r.Rule, r.Reason, "it hides nothing: remove it"})
+		if r := &rules[i]; r.Dead() {
+			dead = append(dead, []string{r.Rule, r.Reason, r.Why() + ": remove it"})
 		}
 	}
 	return dead

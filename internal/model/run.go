@@ -71,7 +71,18 @@ type RuleRun struct {
 }
 
 // Dead tells that the rule hides nothing: it may go.
-func (r *RuleRun) Dead() bool { return r.Ended || r.Findings+r.Fields == 0 }
+func (r *RuleRun) Dead() bool { return r.Why() != "" }
+
+// Why says why the rule may go; "" while it hides something.
+func (r *RuleRun) Why() string {
+	switch {
+	case r.Ended:
+		return "its time is up"
+	case r.Findings+r.Fields == 0:
+		return "it hides nothing"
+	}
+	return ""
+}
 
 // A Summary counts what a scan judged. Resources are those that somebody
 // declared and those that somebody should have.

@@ -55,7 +55,7 @@ func (pl *planner) notes(since time.Time) []string {
 	}
 	for i := range pl.in.Rules {
 		if r := &pl.in.Rules[i]; r.Dead() {
-			notes = append(notes, fmt.Sprintf("The ignore rule %s hides nothing: remove it.", r.Rule))
+			notes = append(notes, fmt.Sprintf("The ignore rule %s may go: %s.", r.Rule, r.Why()))
 		}
 	}
 	if more := len(notes) - model.MaxItems; more > 0 {

@@ -47,35 +47,30 @@ func (pl *planner) say() {
 // severeTimes is how much higher the rate is for what is severe.
 const severeTimes = 2
 
-// byUrgency orders threads: what is severe comes first, then what waited for as
-// long as the rate is about, and then the worst.
+// byUrgency orders threads: by stage, and then the worst first.
 func (pl *planner) byUrgency(a, b *thread) int {
-	return cmp.Or(compareBool(b.severe(), a.severe()), compareBool(pl.overdue(b), pl.overdue(a)), cmp.Compare(worst(a.news).Rank(), worst(b.news).Rank()),
+	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(a.news).Rank(), worst(b.news).Rank()),
 		cmp.Compare(pressing(a.news[0]), pressing(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
-// severe tells news that is critical or high.
-func (t *thread) severe() bool { return worst(t.news).Rank() <= model.High.Rank() }
-
-// overdue tells of a thread that had to wait for long.
-func (pl *planner) overdue(t *thread) bool {
+// stage is smaller the sooner a thread's turn comes: what is severe, then what
+// waited for as long as the rate is about, then the rest.
+func (pl *planner) stage(t *thread) int {
 	since := t.Waits
 	if t.first {
 		since = t.news[0].finding.FirstSeen
 	}
-	return !since.IsZero() && pl.now.Sub(since) >= max(pl.pacing.Per, time.Minute)
+	switch {
+	case t.severe():
+		return 0
+	case !since.IsZero() && pl.now.Sub(since) >= max(pl.pacing.Per, time.Minute):
+		return 1
+	}
+	return 2
 }
+
+// severe tells news that is critical or high.
+func (t *thread) severe() bool { return worst(t.news).Rank() <= model.High.Rank() }
 
 // squeeze leaves no more threads than the receiver may get messages: where the
 // last one would begin, it holds all that would. What is left out was not told,

@@ -79,14 +79,11 @@ func (t *table) rule(r *model.RuleRun) {
 	}
 	t.line()
 	t.prose(bold, "", said)
-	switch {
-	case r.Ended:
-		t.line("  dead: its time is up; remove it")
-	case r.Dead():
-		t.line("  dead: it hides nothing; remove it")
-	default:
-		t.line("  hides ", count(r.Findings, "finding"), " and ", count(r.Fields, "field"), " of others")
+	if r.Dead() {
+		t.line("  dead: ", r.Why(), "; remove it")
+		return
 	}
+	t.line("  hides ", count(r.Findings, "finding"), " and ", count(r.Fields, "field"), " of others")
 }
 
 // hiddenBy lists what rules with such a reason hide: of findings that are hidden
