@@ -17,6 +17,16 @@ type Loader interface {
 	Load(context.Context) (model.Declaration, error)
 }
 
+// A Deriver reads a declaration out of what a source holds, as one that keeps
+// an inventory does. It is pure: the same look gives the same declaration.
+type Deriver interface {
+	// From is the name of the source.
+	From() string
+	// Derive returns what the look declares. An error means that nothing could
+	// be told of it.
+	Derive(model.Snapshot) (model.Declaration, error)
+}
+
 // Env is what a loader gets besides its settings.
 type Env struct {
 	// Name of the declaration.
@@ -25,6 +35,8 @@ type Env struct {
 	Governs []string
 	// Types are the types of those sources ("proxmox"), by name.
 	Types map[string]string
+	// Sources are the types of all sources of the estate, by name.
+	Sources map[string]string
 	// Sealer digests sensitive values the moment that they are read.
 	Sealer model.Sealer
 	// CacheDir is a folder of the loader's own (clones); it may be emptied
@@ -48,7 +60,9 @@ type Definition struct {
 	// ClaimsNothing tells that they hold no claims: there is nothing live that
 	// they speak of.
 	ClaimsNothing bool
-	Open          func(Env, Decoder) (Loader, error)
+	// Open makes a loader; nil where Derive makes a deriver instead.
+	Open   func(Env, Decoder) (Loader, error)
+	Derive func(Env, Decoder) (Deriver, error)
 }
 
 // LiveSource is the name under which the live side appears that a declaration's
@@ -59,6 +73,18 @@ func LiveSource(declaration string) string { return "plan:" + declaration }
 // defaults.
 func Define[C any](typ string, defaults C, open func(Env, C) (Loader, error)) Definition {
 	return Definition{Type: typ, Open: func(env Env, decode Decoder) (Loader, error) {
+		settings := defaults
+		if err := decode(&settings); err != nil {
+			return nil, err
+		}
+		return open(env, settings)
+	}}
+}
+
+// DefineDerived returns the definition of a type whose declarations a source
+// holds, and whose settings begin as defaults.
+func DefineDerived[C any](typ string, defaults C, open func(Env, C) (Deriver, error)) Definition {
+	return Definition{Type: typ, Derive: func(env Env, decode Decoder) (Deriver, error) {
 		settings := defaults
 		if err := decode(&settings); err != nil {
 			return nil, err

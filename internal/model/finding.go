@@ -78,6 +78,11 @@ type Actor struct {
 	Evidence   string     `json:"evidence,omitempty"`
 	Confidence Confidence `json:"confidence"`
 	Reason     string     `json:"reason,omitempty"`
+	// Request is the id of the one request that the entry belongs to, where the
+	// log tells which entries belong together.
+	Request string `json:"request,omitempty"`
+	// Message is what the actor wrote beside the change.
+	Message string `json:"message,omitempty"`
 }
 
 // UnknownActor says that nobody can be named, and why.

@@ -33,6 +33,9 @@ type Resource struct {
 	// Value is what was read, without what changes by itself (status,
 	// counters); sensitive values are digests.
 	Value Value
+	// Identities are what else the resource is known by: a uuid, each of its MAC
+	// addresses, its name.
+	Identities []Identity
 	// LastApplied is what the object itself says was last applied to it, as a
 	// whole; nil where it says nothing.
 	LastApplied *Value
@@ -66,14 +69,23 @@ type Resource struct {
 // A Ref names a resource within a source.
 type Ref struct{ Kind, ID string }
 
-// A Trace is one entry of a live system's log of who did what.
+// An Identity is something that a resource is known by beside its id. By is
+// what it is ("uuid", "mac", "slug"); resources of one kind with an equal one are
+// taken for the same thing.
+type Identity struct{ By, Value string }
+
+// A Trace is one entry of a log of who did what.
 type Trace struct {
+	// Ref is zero where the entry may tell of any resource: somebody renamed a
+	// tag that many bear.
 	Ref
 	// Deed is what was done.
 	Deed Deed
-	// Fields are the top-level fields of Resource.Value that the entry names;
-	// empty when it names none, and then it may have been any.
+	// Fields are the paths in Resource.Value that the entry names; empty when it
+	// names none, and then it may have been any.
 	Fields []string
+	// Of are the texts that came or went there; empty when it may have been any.
+	Of []string
 	// Actor says who, when, and by which evidence.
 	Actor Actor
 }
@@ -272,6 +284,12 @@ type Claim struct {
 	Covers []Ref
 	// Since is when the declaration last changed; zero where unknown.
 	Since time.Time
+	// Traces are what the declaration's own log tells of who wrote the claim, by
+	// time; their fields are paths in Value.
+	Traces []Trace
+	// MayBeAbsent tells that nothing is wrong where the resource does not exist
+	// (yet).
+	MayBeAbsent bool
 	// Pending says why the resource as a whole waits for an apply, to be made,
 	// replaced, renamed or removed; "" when only its fields may.
 	Pending string
@@ -297,6 +315,10 @@ type Declaration struct {
 	Name string
 	// Governs are the names of the sources that it speaks of.
 	Governs []string
+	// Inventory tells that it describes what is there, whoever made it: what it
+	// lacks is worth saying although another declaration has it, and the other
+	// way round.
+	Inventory bool
 	// Revision is the commit that was read, or "", and Revised its time.
 	Revision string
 	Revised  time.Time
