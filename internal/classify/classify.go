@@ -187,7 +187,7 @@ func current(in *Input, rules *ignorer, decisions model.DecisionIndex, rewritten
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
 	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
-		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim)}
+		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
 	}

@@ -6,6 +6,7 @@ package diff
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -31,26 +32,67 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 		return append(outcomes, absent(s, claims)...)
 	}
 	disputes := disputed(s, claims)
+	compared, disputes := compareClaims(s, claims, disputes, o)
 	if len(disputes) > 0 {
 		outcomes = append(outcomes, disputeOutcome(claims[0], disputes))
 	}
-	return append(outcomes, compareClaims(s, claims, disputes, o)...)
+	return append(append(outcomes, compared...), silent(s, claims)...)
 }
 
 func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
-	changes := make([]model.Change, len(disputes))
-	for i := range disputes {
-		changes[i] = disputes[i].change
+	slices.SortStableFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.about.path, b.about.path) })
+	out := model.Outcome{Verdict: model.Disputed, Claim: c, Changes: make([]model.Change, len(disputes))}
+	var reasons []string
+	for i, d := range disputes {
+		out.Changes[i] = d.change
+		switch {
+		case d.reason == "":
+		case len(disputes) > 1:
+			reasons = append(reasons, d.change.Path+": "+d.reason)
+		default:
+			reasons = append(reasons, d.reason)
+		}
 	}
-	return model.Outcome{Verdict: model.Disputed, Claim: c, Changes: changes,
-		Actor: model.UnknownActor("two declarations differ; nobody needs to have touched the resource")}
+	out.Reason = strings.Join(reasons, "; ")
+	out.Actor = liftActor(out.Changes)
+	return out
 }
 
 func unclaimed(s *model.Subject) []model.Outcome {
-	if s.Live == nil || !s.Governed || s.Live.Automatic != "" {
+	if s.Live == nil || len(s.Silent) == 0 || s.Live.Automatic != "" {
 		return nil
 	}
-	return []model.Outcome{{Verdict: model.Unmanaged, Actor: creator(s)}}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s)}
+	if len(s.Silent) > 1 {
+		out.Reason = "neither " + orList(s.Silent) + " speaks of it"
+	}
+	return []model.Outcome{out}
+}
+
+// silent reports a resource that some declarations claim, and others that should
+// speak of it do not: an inventory lacks it, or what makes such things does.
+func silent(s *model.Subject, claims []*model.Claim) []model.Outcome {
+	if s.Live == nil || s.Live.Automatic != "" {
+		return nil
+	}
+	var outcomes []model.Outcome
+	for _, group := range s.Silent {
+		out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s),
+			Reason: "live, and in " + claims[0].Declaration + " (" + claims[0].Address + "), but not in " + strings.Join(group, " or ")}
+		if len(group) == 1 {
+			out.Declaration = group[0]
+		}
+		outcomes = append(outcomes, out)
+	}
+	return outcomes
+}
+
+func orList(groups [][]string) string {
+	texts := make([]string, len(groups))
+	for i, group := range groups {
+		texts[i] = strings.Join(group, " or ")
+	}
+	return strings.Join(texts, " nor ")
 }
 
 // checkable returns the claims that can be compared, and an outcome for each
@@ -84,19 +126,23 @@ func otherVersion(kind *model.Kind, version string) bool {
 }
 
 // absent is what is wrong with claims on a resource that is not there: it is
-// missing, unless it waits for the apply that makes it.
+// missing, unless it waits for the apply that makes it. What several
+// declarations miss is said by the first.
 func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	var outcomes []model.Outcome
-	missing := false
+	missing := -1
 	for _, c := range claims {
 		switch {
 		case c.Pending != "":
 			outcomes = withPending(c, outcomes)
+		case c.MayBeAbsent:
 		case c.Value.IsNull() && c.Recorded != nil: // Declared no longer, and gone.
-			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s)})
-		case !missing:
-			missing = true
-			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s)})
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s, c)})
+		case missing < 0 || outcomes[missing].Claim.Declaration == c.Declaration && outcomes[missing].Claim.Address != c.Address:
+			missing = len(outcomes)
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s, c)})
+		case outcomes[missing].Claim.Declaration != c.Declaration && outcomes[missing].Reason == "":
+			outcomes[missing].Reason = c.Declaration + " (" + c.Address + ") claims it, too"
 		}
 	}
 	return outcomes
@@ -114,30 +160,33 @@ func withPending(c *model.Claim, outcomes []model.Outcome) []model.Outcome {
 			return outcomes
 		}
 	}
-	return append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Reason: c.Pending, Actor: notApplied()})
+	return append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Reason: c.Pending, Actor: declarer(c, "")})
 }
 
 // compareClaims compares every claim with the live resource. What several
-// claims in the same words agree on is said once, of the first.
-func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) []model.Outcome {
+// claims agree on is said once, of the first; what they disagree on in different
+// words joins the disputes.
+func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) ([]model.Outcome, []dispute) {
 	said := map[saying]bool{}
 	for _, d := range disputes {
 		said[d.about] = true
 	}
-	var outcomes []model.Outcome
+	differs := make([][]found, len(claims))
 	for i, c := range claims {
 		if c.Value.IsNull() { // Declared no longer.
-			outcomes = withPending(c, outcomes)
 			continue
 		}
-		others := sameWords(claims, i)
-		found := slices.DeleteFunc(compareClaim(s, c, others, o), func(f found) bool { return said[saying{c.Lens, f.change.Path}] })
-		for _, f := range found {
+		differs[i] = slices.DeleteFunc(compareClaim(s, c, sameWords(claims, i), o), func(f found) bool { return said[saying{c.Lens, f.change.Path}] })
+		for _, f := range differs[i] {
 			said[saying{c.Lens, f.change.Path}] = true
 		}
-		outcomes = append(outcomes, withPending(c, byVerdict(c, found))...)
 	}
-	return outcomes
+	disputes = join(disputes, reconcileWords(s, claims, differs, o))
+	var outcomes []model.Outcome
+	for i, c := range claims {
+		outcomes = append(outcomes, withPending(c, byVerdict(c, replaced(s, c, differs[i])))...)
+	}
+	return outcomes, disputes
 }
 
 // A saying is a field, in the words of the claim that speaks of it.

@@ -24,7 +24,7 @@ func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 	}
 	disputes := make([]dispute, 0, len(byPath))
 	for about, p := range byPath {
-		disputes = append(disputes, dispute{about, disputeOver(s, claims, about, p)})
+		disputes = append(disputes, dispute{about: about, change: disputeOver(s, claims, about, p)})
 	}
 	slices.SortFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.about.path, b.about.path) })
 	return disputes
@@ -34,12 +34,15 @@ func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 type dispute struct {
 	about  saying
 	change model.Change
+	// reason says who stands alone, where that can be told.
+	reason string
+	// voices are the sayings of those who dispute in different words.
+	voices []saying
 }
 
 func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path) model.Change {
 	change := model.Change{Path: about.path}
-	actor := model.UnknownActor("two declarations differ")
-	change.Actor = &actor
+	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
 	if live, ok := lookUp(wordsOf(s, about.lens).live, p); ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
@@ -53,7 +56,9 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path) 
 		}
 		change.Secret = change.Secret || v.HasSecret()
 		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v})
+		actor = latest(actor, claimActor(c, about.path))
 	}
+	change.Actor = &actor
 	return change
 }
 

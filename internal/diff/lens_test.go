@@ -245,13 +245,13 @@ func TestActorsFromTraces(t *testing.T) {
 	if o := Compare(&gone, Options{}); len(o) != 1 || o[0].Actor.Name != "eve" {
 		t.Errorf("the log names who deleted it, got %v", o)
 	}
-	unclaimedGuest := model.Subject{Live: s.Live, Governed: true, Traces: traces}
+	unclaimedGuest := model.Subject{Live: s.Live, Silent: [][]string{{"d"}}, Traces: traces}
 	if o := Compare(&unclaimedGuest, Options{}); len(o) != 1 || o[0].Actor.Name != "terraform" {
 		t.Errorf("the log names who made it, got %v", o)
 	}
 }
 
-func TestSameLensDisputes(t *testing.T) {
+func TestDisputesOfSeveral(t *testing.T) {
 	t.Parallel()
 	lens := newGuestLens()
 	claims := []*model.Claim{
@@ -262,9 +262,12 @@ func TestSameLensDisputes(t *testing.T) {
 	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":3}`)}, Claims: claims}
 	outcomes := Compare(&s, Options{})
 	slices.SortFunc(outcomes, func(a, b model.Outcome) int { return cmp.Compare(a.Verdict, b.Verdict) })
-	want := []string{"changed cpu[0].cores 9 3", "disputed cpu[0].cores - 3"}
+	want := []string{"disputed cpu[0].cores - 3"}
 	if diff := gocmp.Diff(want, sketch(outcomes)); diff != "" {
-		t.Error(diff)
+		t.Fatal(diff)
+	}
+	if claims := outcomes[0].Changes[0].Claims; len(claims) != 3 {
+		t.Errorf("claims in other words belong to the dispute, got %v", claims)
 	}
 }
 

@@ -64,7 +64,7 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	owns := slices.Contains(owners, declarer)
 	switch {
 	case declarer == nil, owns && !keepsRecord(declarer):
-		w.addFor("nothing records what was last applied", model.Changed, d, r, l, w.changedBy())
+		w.addFor("nothing records what was last applied", changedOrMoved(schema), d, r, l, w.changedBy())
 	case owns:
 		w.add(model.Pending, d, l, l, notApplied())
 	case len(owners) == 0 && !l.IsNull() && fillsIn(schema, l):
@@ -176,6 +176,7 @@ func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor
 }
 
 func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
+	actor = w.by(verdict, d, l, actor)
 	c := model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
 	if w.claim.RecordOnly {
 		c.Declared = nil

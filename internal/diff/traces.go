@@ -19,19 +19,120 @@ func lastTrace(traces []model.Trace, fits func(*model.Trace) bool) *model.Trace 
 }
 
 // traced names who changed the field at the walk's path, after the source's
-// logs: the last one that an entry names with the field, or else the last one
-// whose entry names the resource and no field.
-func (w *walk) traced() model.Actor {
-	field := topField(w.livePath())
-	named := func(t *model.Trace) bool { return t.Deed == model.Edited && slices.Contains(t.Fields, field) }
-	if t := lastTrace(w.subject.Traces, named); t != nil {
+// logs.
+func (w *walk) traced() model.Actor { return tracedIn(w.subject, w.livePath(), noWriters(w.live)) }
+
+// tracedIn names who changed the live field at a path: the last one that an
+// entry names with the field, or else the last one whose entry names the
+// resource and no field.
+func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
+	named := func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }
+	if t := lastTrace(s.Traces, named); t != nil {
 		return t.Actor
 	}
 	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 }
-	if t := lastTrace(w.subject.Traces, unnamed); t != nil {
+	if t := lastTrace(s.Traces, unnamed); t != nil {
 		return t.Actor
 	}
-	return noWriters(w.live)
+	return unknown
+}
+
+// names tells whether a log's entry names the field at a path, one above it or
+// one below.
+func names(t *model.Trace, path string) bool {
+	return path != "" && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+}
+
+// below tells whether a path is the other one, or leads on from it.
+func below(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// claimActor names who made a claim say what it says at a path, after the
+// declaration's own log.
+func claimActor(c *model.Claim, path string) model.Actor {
+	fits := func(t *model.Trace) bool { return t.Deed != model.Deleted && (len(t.Fields) == 0 || names(t, path)) }
+	if t := lastTrace(c.Traces, fits); t != nil {
+		return t.Actor
+	}
+	return model.UnknownActor("nothing tells who declared it")
+}
+
+// declarer names who declared what was not applied yet.
+func declarer(c *model.Claim, path string) model.Actor {
+	if a := claimActor(c, path); a.Confidence != model.Unknown {
+		return a
+	}
+	return notApplied()
+}
+
+// by completes who is answerable for a change: who declared what waits to be
+// applied, somebody whose deed touched many resources at once, or who changed
+// what the declaration says, where its log names the field.
+func (w *walk) by(verdict model.Verdict, d, l model.Value, actor model.Actor) model.Actor {
+	if verdict == model.Pending {
+		return declarer(w.claim, w.path.String())
+	}
+	path := w.path.String()
+	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
+		actor = latest(actor, t.Actor)
+	}
+	if len(w.subject.Broad) == 0 {
+		return actor
+	}
+	live := w.livePath()
+	broad := func(t *model.Trace) bool { return names(t, live) && touches(t, d, l) }
+	if t := lastTrace(w.subject.Broad, broad); t != nil {
+		actor = latest(actor, t.Actor)
+	}
+	return actor
+}
+
+// touches tells whether what came or went between two values is what the entry
+// tells of.
+func touches(t *model.Trace, d, l model.Value) bool {
+	if len(t.Of) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(t.Of, func(of string) bool { return holds(d, of) != holds(l, of) })
+}
+
+// holds tells whether a value is a text, or a list that has it.
+func holds(v model.Value, text string) bool {
+	return v.Text() == text && v.Kind() == model.String ||
+		slices.ContainsFunc(v.Items(), func(item model.Value) bool { return item.Text() == text })
+}
+
+// latest returns the actor who came last; one who is known before one who is not.
+func latest(a, b model.Actor) model.Actor {
+	if rankActor(b, a) < 0 {
+		return b
+	}
+	return a
+}
+
+// replaced turns what a claim differs in into one story, where another resource
+// stands in the place of the one that it knew.
+func replaced(s *model.Subject, c *model.Claim, all []found) []found {
+	if c.Former == "" {
+		return all
+	}
+	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
+	actor := latest(remover(s, c), creator(s))
+	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
+	if !c.RecordOnly {
+		change.Declared = &former
+	}
+	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place"}}
+	for _, f := range all {
+		f.verdict, f.reason = model.Moved, ""
+		if f.change.Actor.Confidence == model.Unknown {
+			f.change.Actor = &actor
+		}
+		moved = append(moved, f)
+	}
+	return moved
 }
 
 // masked reports a field whose value the system never shows, where its logs
@@ -40,10 +141,10 @@ func (w *walk) masked(schema *model.Schema, d model.Value) {
 	if !schema.Masked {
 		return
 	}
-	field := topField(w.livePath())
+	path := w.livePath()
 	made := lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
 	set := lastTrace(w.subject.Traces, func(t *model.Trace) bool {
-		return t.Deed == model.Edited && slices.Contains(t.Fields, field)
+		return t.Deed == model.Edited && names(t, path)
 	})
 	if d.IsNull() || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
 		return
@@ -69,17 +170,14 @@ func (w *walk) changedLivePath() string {
 	return w.livePath()
 }
 
-// topField returns the first step of a path.
-func topField(path string) string {
-	if i := strings.IndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return path
-}
-
-// remover names who deleted a resource, after the source's logs.
-func remover(s *model.Subject) model.Actor {
+// remover names who deleted a resource, after the source's logs; of what was
+// never there, who says that it should be, where the claim's own log is one of
+// single fields.
+func remover(s *model.Subject, c *model.Claim) model.Actor {
 	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted }); t != nil {
+		return t.Actor
+	}
+	if t := lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed != model.Deleted }); t != nil && c.ByIdentity {
 		return t.Actor
 	}
 	return model.UnknownActor("the source keeps no record of this deletion")

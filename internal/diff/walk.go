@@ -22,6 +22,8 @@ type walk struct {
 	// others are the values of the other claims on the resource.
 	others []model.Value
 	path   path
+	// voices takes what the claim says of each live field; nil where nobody asks.
+	voices *[]voice
 	// foreign tells that the walk is inside a field that controllers and
 	// delivery tools put beside what is declared.
 	foreign bool
@@ -177,6 +179,7 @@ func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 // leaf compares two values that are replaced as one. Where two lists have as
 // many elements, it looks for the difference inside them.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
+	w.speak(schema, d, l)
 	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(d, l) {
 		w.codified(schema, d, r, l)
 		return

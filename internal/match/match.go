@@ -72,14 +72,14 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
 	}
 	claims := m.claims(name, snapshot)
-	governed := m.governed(name, claims)
+	governance, broad := m.governance(name, claims), traces(snapshot, model.Ref{})
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Governed: governed(r), Traces: traces(snapshot, ref)})
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: governance.silent(r, claims), Traces: traced(snapshot, ref, claims[ref]), Broad: broad})
 		seen[ref] = true
 	}
 	for ref, list := range claims {
@@ -96,11 +96,8 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
 		Name: claims[0].Name, Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: traces(snapshot, ref)}
-	i, exists := slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
-	if exists {
-		s.Unread = snapshot.Unread[i].Reason
-	} else if covered, reason := snapshot.Covers(ref.Kind, s.Place); !covered {
-		s.Unread = cmp.Or(reason, "not read")
+	for _, c := range claims {
+		s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
 	}
 	return s
 }
@@ -118,6 +115,21 @@ func traces(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 		last++
 	}
 	return all[first:last]
+}
+
+// traced returns what the source's logs tell of a resource, and of those that it
+// stands in the place of.
+func traced(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+	all := traces(snapshot, ref)
+	for _, c := range claims {
+		if c.Former == "" {
+			continue
+		}
+		before := traces(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former})
+		all = append(slices.Clone(before), all...)
+		slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+	}
+	return all
 }
 
 // addTemplates finds the live resource that a subject's claims name as their
@@ -141,20 +153,23 @@ func addTemplates(subjects []model.Subject) {
 
 // claims returns the claims that are made in a source, by what they claim.
 func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
-	claims := map[model.Ref][]*model.Claim{}
+	var made []*model.Claim
 	for i := range m.declarations {
 		d := &m.declarations[i]
 		if !slices.Contains(d.Governs, source) {
 			continue
 		}
 		for j := range d.Claims {
-			if s := d.Claims[j].Source; s != "" && s != source {
-				continue
+			if s := d.Claims[j].Source; s == "" || s == source {
+				made = append(made, settle(&d.Claims[j], snapshot))
 			}
-			c := settle(&d.Claims[j], snapshot)
-			ref := model.Ref{Kind: c.Kind, ID: c.ID}
-			claims[ref] = append(claims[ref], c)
 		}
+	}
+	newFinder(snapshot, made).find(made)
+	claims := map[model.Ref][]*model.Claim{}
+	for _, c := range made {
+		ref := model.Ref{Kind: c.Kind, ID: c.ID}
+		claims[ref] = append(claims[ref], c)
 	}
 	for _, list := range claims {
 		slices.SortStableFunc(list, func(a, b *model.Claim) int {
@@ -174,59 +189,4 @@ func settle(c *model.Claim, snapshot *model.Snapshot) *model.Claim {
 	settled := *c
 	settled.ID, settled.Place = c.AltID, ""
 	return &settled
-}
-
-// governed returns a function that tells whether a resource of the source is
-// expected to be declared: one in a governed scope, or one that belongs to a
-// claimed resource, unless another claim speaks for it. Nothing is while a part
-// of a governing declaration could not be read: what that part declares is
-// unknown.
-func (m matcher) governed(source string, claims map[model.Ref][]*model.Claim) func(*model.Resource) bool {
-	scopes := m.scopes(source)
-	covered := map[model.Ref]bool{}
-	for _, list := range claims {
-		for _, c := range list {
-			for _, ref := range c.Covers {
-				covered[ref] = true
-			}
-		}
-	}
-	return func(r *model.Resource) bool {
-		switch {
-		case scopes.broken || covered[model.Ref{Kind: r.Kind, ID: r.ID}]:
-			return false
-		case r.Parent != (model.Ref{}):
-			return len(claims[r.Parent]) > 0
-		}
-		return scopes.hold(r.Kind, r.Place)
-	}
-}
-
-// scopes are where everything live is expected to be declared.
-type scopes struct {
-	everywhere []model.Scope
-	places     map[string]bool
-	broken     bool
-}
-
-func (m matcher) scopes(source string) scopes {
-	s := scopes{places: map[string]bool{}}
-	for _, d := range m.declarations {
-		if !slices.Contains(d.Governs, source) {
-			continue
-		}
-		s.broken = s.broken || len(d.Problems) > 0
-		for _, scope := range d.Scopes {
-			if scope.Kind == "" && scope.Place != "" {
-				s.places[scope.Place] = true
-			} else {
-				s.everywhere = append(s.everywhere, scope)
-			}
-		}
-	}
-	return s
-}
-
-func (s scopes) hold(kind, place string) bool {
-	return s.places[place] || slices.ContainsFunc(s.everywhere, func(scope model.Scope) bool { return scope.Holds(kind, place) })
 }

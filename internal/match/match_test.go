@@ -31,7 +31,7 @@ func show(subjects []model.Subject) string {
 		if s.Live != nil {
 			line += " live"
 		}
-		if s.Governed {
+		if len(s.Silent) > 0 {
 			line += " governed"
 		}
 		if s.Unread != "" {

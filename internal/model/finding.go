@@ -109,10 +109,12 @@ type Change struct {
 	Actor *Actor `json:"actor,omitempty"`
 }
 
-// A ClaimedValue is what one declaration says of a disputed field.
+// A ClaimedValue is what one declaration says of a disputed field. Path is set
+// where the declaration has another word for it than Change.Path.
 type ClaimedValue struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
+	Path        string `json:"path,omitempty"`
 	Value       Value  `json:"declared"`
 }
 

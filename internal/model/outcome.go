@@ -3,8 +3,10 @@ package model
 // An Outcome is one verdict on a subject, other than in-sync.
 type Outcome struct {
 	Verdict Verdict
-	// Claim is nil for a resource that nobody claims.
-	Claim *Claim
+	// Claim is nil for a resource that nobody claims, or of which the Declaration
+	// that should speak does not.
+	Claim       *Claim
+	Declaration string
 	// Changes are sorted by path; none when the verdict is on the whole.
 	Changes []Change
 	Actor   Actor

@@ -103,6 +103,9 @@ const (
 // Unread is a resource that is known to exist and could not be read.
 type Unread struct {
 	Ref
+	// Identities are what is known of it all the same; a claim that goes by
+	// another one may yet mean it.
+	Identities []Identity
 	// Reason says why, and what to do.
 	Reason string
 }
@@ -250,6 +253,15 @@ type Claim struct {
 	Address string
 	Kind    string
 	ID      string
+	// Identities are what else tells which resource is meant, the surest first;
+	// they count where nothing has the ID. Those of one kind that follow each
+	// other count together.
+	Identities []Identity
+	// ByIdentity tells that ID is only what the claim is called while its
+	// identities lead to nothing, and AltKinds which kinds beside Kind it may be
+	// of.
+	ByIdentity bool
+	AltKinds   []string
 	// AltID is the id that counts when the live system says that the kind has
 	// no places; "" when the declaration knows.
 	AltID string
@@ -290,6 +302,9 @@ type Claim struct {
 	// MayBeAbsent tells that nothing is wrong where the resource does not exist
 	// (yet).
 	MayBeAbsent bool
+	// Former is the ID under which the claim knew the resource, where another
+	// one stands in its place now.
+	Former string
 	// Pending says why the resource as a whole waits for an apply, to be made,
 	// replaced, renamed or removed; "" when only its fields may.
 	Pending string
@@ -395,11 +410,13 @@ type Subject struct {
 	Claims []*Claim
 	// Unread says why absence proves nothing; "" when it does.
 	Unread string
-	// Traces are what the source's logs tell of it, by time.
-	Traces []Trace
+	// Traces are what the source's logs tell of it, by time; Broad what they tell
+	// of any resource.
+	Traces, Broad []Trace
 	// Template is the live resource that the claims name as their template; nil
 	// when they name none, or it was not seen.
 	Template *Resource
-	// Governed tells that a declaration is expected to speak of it.
-	Governed bool
+	// Silent are the declarations that are expected to speak of it and do not,
+	// by what kind of declaration they are: one of each group would be enough.
+	Silent [][]string
 }

@@ -1,0 +1,219 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A voice is what one claim says of one live field, in its own words.
+type voice struct {
+	claim *model.Claim
+	// path is where it says so, and live the path of what it speaks of.
+	path, live string
+	// says is the declared value, view the live one in the same words.
+	says, view model.Value
+	// agrees tells that the two are equal.
+	agrees bool
+	// means is what the live field would hold if it were as the claim says; known
+	// tells whether that can be told.
+	means model.Value
+	known bool
+	// waits tells that the claim expects its own tool to bring the field about.
+	waits bool
+}
+
+// An interpreter is a lens that can say what the live field behind a path would
+// hold, if the claim's field held v.
+type interpreter interface {
+	Declares(path string, v model.Value) (means model.Value, known bool)
+}
+
+// speak notes what the claim says of the field at the walk's path.
+func (w *walk) speak(schema *model.Schema, d, l model.Value) {
+	if w.voices == nil || d.IsNull() {
+		return
+	}
+	live := w.livePath()
+	if live == "" {
+		return
+	}
+	v := voice{claim: w.claim, path: w.path.String(), live: live, says: d, view: l, agrees: Equal(schema, d, l)}
+	switch lens, interprets := w.claim.Lens.(interpreter); {
+	case interprets:
+		v.means, v.known = lens.Declares(v.path, d)
+	case w.claim.Lens == nil:
+		v.means, v.known = d, true
+	}
+	*w.voices = append(*w.voices, v)
+}
+
+// inOtherWords tells whether claims on one resource are written in different
+// words.
+func inOtherWords(claims []*model.Claim) bool {
+	return slices.ContainsFunc(claims, func(c *model.Claim) bool { return c.Lens != claims[0].Lens })
+}
+
+// hear returns what the claims say of each live field that several of them speak
+// of, in the order of the claims.
+func hear(s *model.Subject, claims []*model.Claim, differs [][]found, o Options) map[string][]voice {
+	heard := map[string][]voice{}
+	for i, c := range claims {
+		if c.Value.IsNull() {
+			continue
+		}
+		var said []voice
+		w := newWalk(s, c, s.Live.Value, o)
+		w.others, w.voices = sameWords(claims, i), &said
+		w.run()
+		for _, v := range said {
+			v.waits = slices.ContainsFunc(differs[i], func(f found) bool {
+				return f.change.Path == v.path && (f.verdict == model.Pending || f.verdict == model.PendingRestart || f.verdict == model.Codified)
+			})
+			heard[v.live] = append(heard[v.live], v)
+		}
+	}
+	for live, voices := range heard {
+		if !inOtherWords(claimsOf(voices)) {
+			delete(heard, live)
+		}
+	}
+	return heard
+}
+
+func claimsOf(voices []voice) []*model.Claim {
+	claims := make([]*model.Claim, len(voices))
+	for i, v := range voices {
+		claims[i] = v.claim
+	}
+	return claims
+}
+
+// disagree tells whether two of the voices cannot both be right.
+func disagree(voices []voice) bool {
+	if slices.ContainsFunc(voices, func(v voice) bool { return v.waits }) {
+		return false
+	}
+	for i, a := range voices {
+		for _, b := range voices[i+1:] {
+			switch {
+			case a.agrees && b.agrees:
+			case a.agrees != b.agrees, a.known && b.known && !alikeInMeaning(a.means, b.means):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alikeInMeaning compares what two claims mean by what they say: in different words
+// a number may be a text, and names may be written in any case.
+func alikeInMeaning(a, b model.Value) bool {
+	for _, format := range []model.Format{model.Plain, model.IntOrString, model.CaseFold} {
+		if Equal(&model.Schema{Format: format, List: model.Bag}, a, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// echoes tells whether what b says is what a said already.
+func echoes(a, b voice) bool {
+	return !a.agrees && !b.agrees && a.claim.Lens != b.claim.Lens && a.known && b.known && alikeInMeaning(a.means, b.means)
+}
+
+// reconcileWords looks for what claims in different words say of one live field.
+// Where they disagree it returns that as a dispute; it takes out of what each
+// claim differs in what is said otherwise: in a dispute, or by a claim before it.
+func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, o Options) []dispute {
+	if len(claims) < 2 || !inOtherWords(claims) || !slices.ContainsFunc(differs, func(f []found) bool { return len(f) > 0 }) {
+		return nil
+	}
+	var disputes []dispute
+	for _, voices := range inOrder(hear(s, claims, differs, o)) {
+		if disagree(voices) {
+			disputes = append(disputes, disputeBetween(s, voices))
+			silence(claims, differs, voices)
+			continue
+		}
+		for i, v := range voices {
+			if slices.ContainsFunc(voices[:i], func(before voice) bool { return echoes(before, v) }) {
+				silence(claims, differs, voices[i:i+1])
+			}
+		}
+	}
+	return disputes
+}
+
+func inOrder(heard map[string][]voice) [][]voice {
+	all := make([][]voice, 0, len(heard))
+	for _, voices := range heard {
+		all = append(all, voices)
+	}
+	slices.SortFunc(all, func(a, b []voice) int { return cmp.Compare(a[0].live, b[0].live) })
+	return all
+}
+
+// silence takes what the voices say out of what their claims differ in.
+func silence(claims []*model.Claim, differs [][]found, voices []voice) {
+	for i, c := range claims {
+		differs[i] = slices.DeleteFunc(differs[i], func(f found) bool {
+			return slices.ContainsFunc(voices, func(v voice) bool { return v.claim == c && v.path == f.change.Path })
+		})
+	}
+}
+
+// disputeBetween shows what each claim says beside the live value, in the words
+// of the first.
+func disputeBetween(s *model.Subject, voices []voice) dispute {
+	first := voices[0]
+	change := model.Change{Path: first.path, LivePath: first.live, Declared: side(first.says), Live: side(first.view)}
+	actor := tracedIn(s, first.live, noWriters(s.Live))
+	for _, v := range voices {
+		claimed := model.ClaimedValue{Declaration: v.claim.Declaration, Address: v.claim.Address, Value: v.says}
+		if v.path != first.path {
+			claimed.Path = v.path
+		}
+		change.Claims = append(change.Claims, claimed)
+		change.Secret = change.Secret || v.says.HasSecret() || v.view.HasSecret()
+		actor = latest(actor, claimActor(v.claim, v.path))
+	}
+	change.Actor = &actor
+	d := dispute{about: saying{first.claim.Lens, first.path}, change: change, reason: alone(s, voices)}
+	for _, v := range voices {
+		d.voices = append(d.voices, saying{v.claim.Lens, v.path})
+	}
+	return d
+}
+
+// join returns the disputes in the same words that none in different words is
+// about, and those.
+func join(same, crossing []dispute) []dispute {
+	same = slices.DeleteFunc(same, func(d dispute) bool {
+		return slices.ContainsFunc(crossing, func(c dispute) bool { return slices.Contains(c.voices, d.about) })
+	})
+	return append(same, crossing...)
+}
+
+// alone says which of the sides stands against the others.
+func alone(s *model.Subject, voices []voice) string {
+	var with, against []string
+	for _, v := range voices {
+		if v.agrees {
+			with = append(with, v.claim.Declaration)
+		} else {
+			against = append(against, v.claim.Declaration)
+		}
+	}
+	slices.Sort(with)
+	with = slices.Compact(with)
+	switch {
+	case len(against) == 1:
+		return against[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"
+	case len(with) == 0:
+		return "no two of them agree: " + strings.Join(append(against, s.Source), ", ")
+	}
+	return ""
+}
