@@ -85,13 +85,20 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		if len(declaration.Governs) == 0 && !d.Alone {
 			return daemon.Declaration{}, declaration.GovernsNothing(declaration.Name)
 		}
-		loader, err := d.Open(declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
-			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}, declaration.Decode)
+		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
+			Every: declaration.Every, Timeout: declaration.Timeout, ClaimsNothing: d.ClaimsNothing}
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
+			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}
+		var err error
+		if d.Derive != nil {
+			opened.Deriver, err = d.Derive(env, declaration.Decode)
+		} else {
+			opened.Loader, err = d.Open(env, declaration.Decode)
+		}
 		if err != nil {
 			return daemon.Declaration{}, located(err, declaration.Settings, "declaration", declaration.Name)
 		}
-		return daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
-			Every: declaration.Every, Timeout: declaration.Timeout, Loader: loader, ClaimsNothing: d.ClaimsNothing}, nil
+		return opened, nil
 	}
 	return daemon.Declaration{}, declaration.UnknownType(declaration.Type, types)
 }

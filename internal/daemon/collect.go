@@ -15,7 +15,8 @@ import (
 )
 
 // collect reads what is due, every source and declaration at the same time,
-// and keeps the results. It waits for all of them.
+// and keeps the results. It waits for all of them, and then reads what is
+// declared in the sources.
 func (e *Engine) collect(ctx context.Context, due Due) {
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {
@@ -24,8 +25,8 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 		}
 	}
 	for _, d := range e.estate.Declarations {
-		if slices.Contains(due.Declarations, d.Name) {
-			group.Go(func() { e.load(ctx, d) })
+		if d.Loader != nil && slices.Contains(due.Declarations, d.Name) {
+			group.Go(func() { e.load(ctx, d, d.Loader) })
 		}
 	}
 	group.Wait()
@@ -36,7 +37,45 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s)})
 		}
 	}
+	for _, d := range e.estate.Declarations {
+		if due.derives(d) {
+			e.load(ctx, d, derivation{d.Deriver, e.lookOf(d.Deriver.From())})
+		}
+	}
 	e.canonicalize(ctx, due)
+}
+
+// derives tells whether a declaration is to be read out of its source: because
+// that was looked at, or for its own sake.
+func (d Due) derives(declaration Declaration) bool {
+	if declaration.Deriver == nil {
+		return false
+	}
+	from := declaration.Deriver.From()
+	return d.looksAt(from) || slices.Contains(d.Declarations, declaration.Name)
+}
+
+// looksAt tells whether the scan has a new look at the source.
+func (d Due) looksAt(source string) bool {
+	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Seen, func(s model.Snapshot) bool { return s.Source == source })
+}
+
+// A derivation loads a declaration out of a look at its source.
+type derivation struct {
+	deriver declared.Deriver
+	look    look
+}
+
+// Load implements declared.Loader.
+func (d derivation) Load(context.Context) (model.Declaration, error) {
+	err := d.look.err
+	if err == nil && d.look.believed == nil {
+		err = errNotYet
+	}
+	if err != nil {
+		return model.Declaration{}, fmt.Errorf("read it from source %s: %w", d.deriver.From(), err)
+	}
+	return d.deriver.Derive(d.look.snapshot)
 }
 
 func (e *Engine) lookOf(source string) look {
@@ -159,16 +198,16 @@ func countKinds(s *model.Snapshot) map[string]int {
 // load reads a declaration and keeps it, with what its own engine saw of the
 // live side as the look at a source of its own; a second time when much of that
 // has vanished and the estate wants that settled at once.
-func (e *Engine) load(ctx context.Context, d Declaration) {
+func (e *Engine) load(ctx context.Context, d Declaration, loader declared.Loader) {
 	name := declared.LiveSource(d.Name)
 	before := e.lookOf(name)
 	if before.believed == nil {
 		before = e.remembered(name)
 	}
-	r := e.read(ctx, d)
+	r := e.read(ctx, d, loader)
 	own, seen := r.live(d, before)
 	if own.held && e.estate.ConfirmAtOnce {
-		r = e.read(ctx, d)
+		r = e.read(ctx, d, loader)
 		own, seen = r.live(d, own)
 	}
 	e.keepRead(d.Name, r)
@@ -193,11 +232,11 @@ func (r read) live(d Declaration, before look) (own look, seen bool) {
 // errNoLive says why a declaration that has a live side of its own has none now.
 var errNoLive = errors.New("the declaration's engine did not read the live side")
 
-func (e *Engine) read(parent context.Context, d Declaration) read {
+func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loader) read {
 	ctx, cancel := withTimeout(parent, d.Timeout, "declaration "+d.Name)
 	defer cancel()
 	started := e.now()
-	declaration, err := d.Loader.Load(ctx)
+	declaration, err := loader.Load(ctx)
 	if err != nil {
 		err = because(ctx, err)
 		e.complain(parent, "declaration "+d.Name, err)

@@ -30,7 +30,10 @@ type Declaration struct {
 	Name, Type     string
 	Governs        []string
 	Every, Timeout time.Duration
-	Loader         declared.Loader
+	// Loader reads it; nil where Deriver reads it out of a source, each time that
+	// the source was looked at.
+	Loader  declared.Loader
+	Deriver declared.Deriver
 	// ClaimsNothing tells that there is nothing live that it speaks of.
 	ClaimsNothing bool
 }

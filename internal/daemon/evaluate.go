@@ -44,8 +44,7 @@ func (e *Engine) view(due Due) view {
 		if !seen {
 			l.err = errNotYet
 		}
-		fresh := e.unsaved[s.Name] || slices.Contains(due.Sources, s.Name) ||
-			slices.ContainsFunc(due.Seen, func(seen model.Snapshot) bool { return seen.Source == s.Name })
+		fresh := e.unsaved[s.Name] || due.looksAt(s.Name)
 		v.sources = append(v.sources, sourceView{s, l, fresh, e.declarationsFor(s.Name)})
 	}
 	for _, d := range e.estate.Declarations {

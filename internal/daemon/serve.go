@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,6 +83,9 @@ func (e *Engine) schedule(ctx context.Context, scheduler gocron.Scheduler, jitte
 		}
 	}
 	for _, d := range e.estate.Declarations {
+		if d.Deriver != nil {
+			continue
+		}
 		if err := add("declaration "+d.Name, d.Every, Due{Declarations: []string{d.Name}}); err != nil {
 			return err
 		}
@@ -136,8 +140,16 @@ func (e *Engine) Read(ctx context.Context, sources, declarations []string) error
 	return err
 }
 
+// add makes a declaration due, and the source that it is read from.
+func (d *Due) add(declaration Declaration) {
+	d.Declarations = append(d.Declarations, declaration.Name)
+	if from := declaration.Deriver; from != nil && !slices.Contains(d.Sources, from.From()) {
+		d.Sources = append(d.Sources, from.From())
+	}
+}
+
 func (e *Engine) dueFor(sources []string) (Due, error) {
-	due := Due{Sources: sources}
+	due := Due{Sources: slices.Clone(sources)}
 	for _, name := range sources {
 		known := false
 		for _, s := range e.estate.Sources {
@@ -149,7 +161,7 @@ func (e *Engine) dueFor(sources []string) (Due, error) {
 		for _, d := range e.estate.Declarations {
 			for _, governed := range d.Governs {
 				if governed == name {
-					due.Declarations = append(due.Declarations, d.Name)
+					due.add(d)
 				}
 			}
 		}

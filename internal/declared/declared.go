@@ -33,10 +33,8 @@ type Env struct {
 	Name string
 	// Governs are the names of the sources that it speaks of.
 	Governs []string
-	// Types are the types of those sources ("proxmox"), by name.
+	// Types are the types of all sources of the estate ("proxmox"), by name.
 	Types map[string]string
-	// Sources are the types of all sources of the estate, by name.
-	Sources map[string]string
 	// Sealer digests sensitive values the moment that they are read.
 	Sealer model.Sealer
 	// CacheDir is a folder of the loader's own (clones); it may be emptied
