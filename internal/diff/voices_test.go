@@ -1,0 +1,239 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// renamedLens shows live fields under other names; what it halves it cannot turn
+// round.
+type renamedLens struct {
+	schema *model.Schema
+	live   map[string]string
+	halves string
+}
+
+func newRenamedLens(live map[string]string, halves string) *renamedLens {
+	l := &renamedLens{schema: &model.Schema{Fields: map[string]*model.Schema{}}, live: live, halves: halves}
+	for name := range live {
+		l.schema.Fields[name] = &model.Schema{}
+	}
+	return l
+}
+
+func (l *renamedLens) Schema() *model.Schema { return l.schema }
+
+func (l *renamedLens) View(live model.Value) model.Value {
+	v := model.MapOf()
+	for name, field := range l.live {
+		held, ok := live.Get(field)
+		if !ok {
+			continue
+		}
+		if name == l.halves {
+			held = model.StringOf(held.Text() + "/2")
+		}
+		v = v.With(name, held)
+	}
+	return v
+}
+
+func (l *renamedLens) LivePath(_ model.Value, path string) string { return l.live[path] }
+
+func (l *renamedLens) Declares(path string, v model.Value) (model.Value, bool) {
+	return v, path != l.halves
+}
+
+func TestClaimsInDifferentWords(t *testing.T) {
+	t.Parallel()
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores"}, "")
+	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores"}, "half")
+	for _, tc := range []struct {
+		reason                string
+		live, tool, inventory string
+		declared              string
+		want                  []string
+		says                  string
+	}{
+		{"both agree with what is live", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, "", nil, ""},
+		{"the inventory stands alone", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":8}`, "",
+			[]string{"disputed memory_mb - 4"}, "inventory stands alone: tool and pve agree"},
+		{"the tool stands alone", `{"memory":8}`, `{"memory_mb":4}`, `{"memory":8}`, "",
+			[]string{"disputed memory_mb - 8"}, "tool stands alone: inventory and pve agree"},
+		{"no two agree", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":8}`, "",
+			[]string{"disputed memory_mb - 16"}, "no two of them agree: tool, inventory, pve"},
+		{"both say the same, and somebody changed it: once", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":"4"}`, "",
+			[]string{"changed memory_mb 4 16"}, ""},
+		{"what cannot be put in the other's words is said by each", `{"cores":6}`, `{"cpus":4}`, `{"half":"2/2"}`, "",
+			[]string{`changed cpus 4 6`, `changed half - "6/2"`}, ""},
+		{"a field of which one speaks alone", `{"memory":4,"cores":2}`, `{"memory_mb":4,"cpus":4}`, `{"memory":8}`, "",
+			[]string{"disputed memory_mb - 4", "changed cpus 4 2"}, "inventory stands alone: tool and pve agree"},
+		{"what waits for an apply is no dispute", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
+			[]string{"pending memory_mb 4 4"}, ""},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			recorded := value(t, tc.tool)
+			claims := []*model.Claim{
+				{Declaration: "tool", Address: "vm.a", Value: recorded, Lens: tool, RecordOnly: true, Complete: true},
+				{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true},
+			}
+			if tc.declared != "" {
+				claims[0].RecordOnly, claims[0].Recorded, claims[0].Value = false, &recorded, value(t, tc.declared)
+			}
+			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live)}, Claims: claims}
+			outcomes := Compare(&s, Options{})
+			if diff := gocmp.Diff(tc.want, sketch(outcomes)); diff != "" {
+				t.Error(diff)
+			}
+			if len(outcomes) > 0 && outcomes[0].Verdict == model.Disputed && outcomes[0].Reason != tc.says {
+				t.Errorf("it says %q, want %q", outcomes[0].Reason, tc.says)
+			}
+		})
+	}
+}
+
+func TestWhoDisputes(t *testing.T) {
+	t.Parallel()
+	at := func(name string, minute int, fields ...string) model.Trace {
+		return model.Trace{Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Via: name + "'s log", Confidence: model.Exact}}
+	}
+	for _, tc := range []struct {
+		reason          string
+		live, inventory []model.Trace
+		want            string
+	}{
+		{"who changed the live side last", []model.Trace{at("root@pam", 9, "memory")}, []model.Trace{at("mara", 5, "memory")}, "root@pam"},
+		{"who changed what is claimed last", []model.Trace{at("root@pam", 5, "memory")}, []model.Trace{at("mara", 9, "memory")}, "mara"},
+		{"who changed another field is nobody", []model.Trace{at("root@pam", 5, "cores")}, []model.Trace{at("mara", 9, "name")}, "unknown"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			claims := []*model.Claim{
+				{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true},
+				{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), Traces: tc.inventory, ByIdentity: true},
+			}
+			s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":16}`)}, Claims: claims, Traces: tc.live}
+			outcomes := Compare(&s, Options{})
+			if len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
+				t.Fatalf("outcomes %+v, want one by %s", outcomes, tc.want)
+			}
+			if values := outcomes[0].Changes[0].Claims; len(values) != 2 || values[1].Path != "memory" || values[0].Path != "" {
+				t.Errorf("each claim is shown in its own words, got %+v", values)
+			}
+		})
+	}
+}
+
+func TestOneDeedManyResources(t *testing.T) {
+	t.Parallel()
+	renamed := model.Trace{Fields: []string{"tags"}, Of: []string{"web", "www"},
+		Actor: model.Actor{Name: "priya", At: time.Unix(600, 0), Request: "r1", Confidence: model.Exact}}
+	own := model.Trace{Fields: []string{"tags"}, Actor: model.Actor{Name: "jonas", At: time.Unix(300, 0), Confidence: model.Exact}}
+	for _, tc := range []struct {
+		reason, declared, live, want string
+	}{
+		{"a renamed tag", `{"tags":["a","web"]}`, `{"tags":["a","www"]}`, "priya"},
+		{"another tag came, which the resource's own log tells of", `{"tags":["web"]}`, `{"tags":["web","db"]}`, "jonas"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			claim := &model.Claim{Value: value(t, tc.declared), RecordOnly: true, Complete: true}
+			s := model.Subject{Live: &model.Resource{Value: value(t, tc.live)}, Claims: []*model.Claim{claim},
+				Traces: []model.Trace{own}, Broad: []model.Trace{renamed}}
+			if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
+				t.Errorf("outcomes %+v, want one by %s", outcomes, tc.want)
+			}
+		})
+	}
+}
+
+func TestMadeAgain(t *testing.T) {
+	t.Parallel()
+	trace := func(deed model.Deed, name string, minute int) model.Trace {
+		return model.Trace{Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
+	}
+	claim := &model.Claim{ID: "6", Former: "4", Value: value(t, `{"slug":"ham1","status":"staging"}`), RecordOnly: true, Complete: true}
+	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"slug":"ham1","status":"active"}`)},
+		Claims: []*model.Claim{claim}, Traces: []model.Trace{trace(model.Deleted, "priya", 1), trace(model.Created, "jonas", 2)}}
+	outcomes := Compare(&s, Options{})
+	if diff := gocmp.Diff([]string{`moved id "4" "6"`, `moved status "staging" "active"`}, sketch(outcomes)); diff != "" {
+		t.Error(diff)
+	}
+	if len(outcomes) != 1 || outcomes[0].Actor.Name != "jonas" || !strings.Contains(outcomes[0].Reason, "4 is gone") {
+		t.Errorf("one story by who made it again, got %+v", outcomes)
+	}
+}
+
+func TestWhoIsAnswerable(t *testing.T) {
+	t.Parallel()
+	author := model.Trace{Actor: model.Actor{Name: "carol", At: time.Unix(60, 0), Via: "git", Confidence: model.Likely}}
+	entry := model.Trace{Fields: []string{"memory"}, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Confidence: model.Exact}}
+	recorded := value(t, `{"a":1}`)
+	for _, tc := range []struct {
+		reason string
+		claim  model.Claim
+		live   string
+		want   string
+	}{
+		{"what waits to be applied is its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":1}`, "carol"},
+		{"what waits as a whole, too", model.Claim{Value: value(t, `{"a":1}`), Pending: "to be made", Traces: []model.Trace{author}}, "", "carol"},
+		{"an author did not change what is live", model.Claim{Value: value(t, `{"a":1}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":3}`, "unknown"},
+		{"who changed the entry of an inventory is answerable", model.Claim{Value: value(t, `{"memory":1}`), Traces: []model.Trace{entry}}, `{"memory":3}`, "mara"},
+		{"who entered what never was is answerable", model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}, "", "mara"},
+		{"an author did not delete anything", model.Claim{Value: value(t, `{"a":1}`), Traces: []model.Trace{author}}, "", "unknown"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			s := model.Subject{Claims: []*model.Claim{&tc.claim}}
+			if tc.live != "" {
+				s.Live = &model.Resource{Value: value(t, tc.live)}
+			}
+			outcomes := Compare(&s, Options{})
+			if len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
+				t.Errorf("outcomes %+v, want one by %s", outcomes, tc.want)
+			}
+		})
+	}
+}
+
+func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
+	t.Parallel()
+	live := &model.Resource{Value: value(t, `{"a":1}`)}
+	claim := &model.Claim{Declaration: "infra", Address: "vm.web", Value: value(t, `{"a":1}`)}
+	for _, tc := range []struct {
+		reason             string
+		subject            model.Subject
+		declaration, reads string
+		verdict            model.Verdict
+		outcomes           int
+	}{
+		{"the inventory lacks what the tool made", model.Subject{Live: live, Claims: []*model.Claim{claim}, Silent: [][]string{{"intent"}}},
+			"intent", "live, and in infra (vm.web), but not in intent", model.Unmanaged, 1},
+		{"nobody has it", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}, {"intent"}}},
+			"", "neither infra or more nor intent speaks of it", model.Unmanaged, 1},
+		{"it may be absent", model.Subject{Claims: []*model.Claim{{MayBeAbsent: true}}}, "", "", "", 0},
+		{"two declarations miss the same", model.Subject{Claims: []*model.Claim{claim, {Declaration: "intent", Address: "vm/1"}}},
+			"", "intent (vm/1) claims it, too", model.Missing, 1},
+		{"two things of one declaration went with it", model.Subject{Claims: []*model.Claim{claim, {Declaration: "infra", Address: "ip.web"}}},
+			"", "", model.Missing, 2},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			outcomes := Compare(&tc.subject, Options{})
+			if len(outcomes) != tc.outcomes {
+				t.Fatalf("%d outcomes, want %d: %+v", len(outcomes), tc.outcomes, outcomes)
+			}
+			for _, o := range outcomes {
+				if o.Verdict != tc.verdict || o.Declaration != tc.declaration || o.Reason != tc.reads {
+					t.Errorf("%s by %q: %q", o.Verdict, o.Declaration, o.Reason)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package match
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	machine   = "pve/machine"
+	container = "pve/container"
+)
+
+// guest is a live guest that is known by what texts say: "mac=A", "name=web".
+func guest(kind, id string, known ...string) model.Resource {
+	return model.Resource{Key: model.Key{Source: "s", Kind: kind, ID: id}, Name: "live-" + id, Identities: identities(known)}
+}
+
+func identities(texts []string) []model.Identity {
+	list := make([]model.Identity, len(texts))
+	for i, text := range texts {
+		list[i].By, list[i].Value, _ = strings.Cut(text, "=")
+	}
+	return list
+}
+
+// entry is what an inventory says of a guest that it knows by these.
+func entry(id string, known ...string) model.Claim {
+	return model.Claim{Declaration: "inventory", Address: "vm/" + id, Kind: machine, AltKinds: []string{container}, ID: "label " + id,
+		Name: "entry-" + id, ByIdentity: true, Identities: identities(known)}
+}
+
+// managed is a claim of a tool that knows the id.
+func managed(id string, known ...string) model.Claim {
+	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Identities: identities(known)}
+}
+
+// found writes which claims ended where.
+func found(subjects []model.Subject) map[string]string {
+	all := map[string]string{}
+	for _, s := range subjects {
+		for _, c := range s.Claims {
+			where := s.Key.Kind + " " + s.ID
+			switch {
+			case c.Unchecked != "":
+				where = "unchecked: " + c.Unchecked
+			case s.Live == nil && s.Unread != "":
+				where += " unread: " + s.Unread
+			case s.Live == nil:
+				where += " missing"
+			case c.Former != "":
+				where += " formerly " + c.Former
+			}
+			all[c.Address] = where
+		}
+	}
+	return all
+}
+
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	everything := []model.Coverage{{Source: "s", Complete: true}}
+	for _, tc := range []struct {
+		reason    string
+		live      []model.Resource
+		unread    []model.Unread
+		coverage  []model.Coverage
+		inventory []model.Claim
+		tool      []model.Claim
+		want      map[string]string
+	}{
+		{
+			reason: "the surest identity that leads anywhere counts",
+			live:   []model.Resource{guest(machine, "1", "mac=A", "name=web"), guest(machine, "2", "mac=B", "name=db")}, coverage: everything,
+			inventory: []model.Claim{entry("x", "uuid=none", "mac=B", "name=web")},
+			want:      map[string]string{"vm/x": "pve/machine 2"},
+		},
+		{
+			reason: "a guest may be of another kind than the first", coverage: everything,
+			live:      []model.Resource{guest(container, "7", "name=web")},
+			inventory: []model.Claim{entry("x", "mac=A", "name=web")},
+			want:      map[string]string{"vm/x": "pve/container 7"},
+		},
+		{
+			reason: "several MAC addresses of one guest are one answer", coverage: everything,
+			live:      []model.Resource{guest(machine, "1", "mac=A", "mac=B")},
+			inventory: []model.Claim{entry("x", "mac=A", "mac=B")},
+			want:      map[string]string{"vm/x": "pve/machine 1"},
+		},
+		{
+			reason: "MAC addresses of two guests are no answer", coverage: everything,
+			live:      []model.Resource{guest(machine, "1", "mac=A", "name=web"), guest(machine, "2", "mac=B")},
+			inventory: []model.Claim{entry("x", "mac=A", "mac=B", "name=web")},
+			want:      map[string]string{"vm/x": "unchecked: ambiguous: 1 (live-1) and 2 (live-2) have the same mac; give it a surer identity"},
+		},
+		{
+			reason: "two entries for one guest are both unchecked, each with the other named", coverage: everything,
+			live:      []model.Resource{guest(machine, "1", "mac=A", "name=web")},
+			inventory: []model.Claim{entry("x", "mac=A"), entry("y", "name=web")},
+			want: map[string]string{
+				"vm/x": "unchecked: ambiguous: entry-x (vm/x) and entry-y (vm/y) claim 1 (live-1); one of them is something else",
+				"vm/y": "unchecked: ambiguous: entry-x (vm/x) and entry-y (vm/y) claim 1 (live-1); one of them is something else",
+			},
+		},
+		{
+			reason: "what nothing is known of is missing", coverage: everything,
+			live:      []model.Resource{guest(machine, "1", "mac=A")},
+			inventory: []model.Claim{entry("x", "mac=C")},
+			want:      map[string]string{"vm/x": "pve/machine label x missing"},
+		},
+		{
+			reason:    "absence counts only where every kind that it may be of was read",
+			coverage:  []model.Coverage{{Source: "s", Kind: machine, Complete: true}, {Source: "s", Kind: container, Reason: "no rights"}},
+			inventory: []model.Claim{entry("x", "mac=C")},
+			want:      map[string]string{"vm/x": "pve/machine label x unread: no rights"},
+		},
+		{
+			reason: "a guest that could not be read may be the one that is looked for", coverage: everything,
+			unread:    []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down", Identities: identities([]string{"vmid=9", "name=other"})}},
+			inventory: []model.Claim{entry("x", "mac=C", "name=web"), entry("y", "vmid=9"), entry("z", "vmid=8", "mac=D")},
+			want: map[string]string{
+				"vm/x": "pve/machine label x unread: it may be 9, which could not be read: its node is down",
+				"vm/y": "pve/machine label y unread: it may be 9, which could not be read: its node is down",
+				"vm/z": "pve/machine label z missing",
+			},
+		},
+		{
+			reason: "what is gone for the tool and for the inventory is one thing", coverage: everything,
+			inventory: []model.Claim{entry("x", "vmid=5")},
+			tool:      []model.Claim{managed("5", "vmid=5")},
+			want:      map[string]string{"vm/x": "pve/machine 5 missing", "tool.5": "pve/machine 5 missing"},
+		},
+		{
+			reason: "what was made again has moved", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "slug=ham1")},
+			tool: []model.Claim{managed("4", "slug=ham1")},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
+		},
+		{
+			reason: "what another claim has the id of is something else", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "slug=ham1")},
+			tool: []model.Claim{managed("4", "slug=ham1"), managed("8", "slug=ham1")},
+			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.8": "pve/machine 8"},
+		},
+		{
+			reason:   "what cannot be seen has not moved",
+			coverage: []model.Coverage{{Source: "s", Reason: "a weak token"}},
+			live:     []model.Resource{guest(machine, "8", "slug=ham1")},
+			tool:     []model.Claim{managed("4", "slug=ham1")},
+			want:     map[string]string{"tool.4": "pve/machine 4 unread: a weak token"},
+		},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			snapshot := model.Snapshot{Source: "s", Resources: tc.live, Unread: tc.unread, Coverage: tc.coverage}
+			subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, tc.inventory), nil)
+			if diff := cmp.Diff(tc.want, found(subjects)); diff != "" {
+				t.Error(diff)
+			}
+			for _, s := range subjects {
+				if s.Live != nil && len(tc.inventory) == 0 && len(s.Claims) == 0 && len(s.Silent) > 0 {
+					t.Errorf("%s may be what a claim means, and is called unmanaged", s.ID)
+				}
+			}
+		})
+	}
+}
+
+func estate(tool, inventory []model.Claim) []model.Declaration {
+	scopes := []model.Scope{{Kind: machine}, {Kind: container}}
+	var all []model.Declaration
+	if tool != nil {
+		all = append(all, model.Declaration{Name: "tool", Governs: []string{"s"}, Claims: tool, Scopes: scopes})
+	}
+	if inventory != nil {
+		all = append(all, model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: inventory, Scopes: scopes, Inventory: true})
+	}
+	return all
+}
+
+func TestWhoIsSilent(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason          string
+		tool, inventory []model.Claim
+		broken          string
+		want            [][]string
+	}{
+		{"both speak of it", []model.Claim{managed("1")}, []model.Claim{entry("x", "mac=A")}, "", nil},
+		{"the inventory lacks it", []model.Claim{managed("1")}, []model.Claim{}, "", [][]string{{"inventory"}}},
+		{"the tool lacks it", []model.Claim{}, []model.Claim{entry("x", "mac=A")}, "", [][]string{{"tool"}}},
+		{"nobody speaks of it", []model.Claim{}, []model.Claim{}, "", [][]string{{"tool"}, {"inventory"}}},
+		{"nobody seems to speak of it, and a part of one is unknown", []model.Claim{}, []model.Claim{}, "tool", nil},
+		{"the tool has it, and a part of the inventory is unknown", []model.Claim{managed("1")}, []model.Claim{}, "inventory", nil},
+		{"the inventory lacks it, and another part of the tool is unknown", []model.Claim{managed("1")}, []model.Claim{}, "tool", [][]string{{"inventory"}}},
+		{"there is no inventory", []model.Claim{}, nil, "", [][]string{{"tool"}}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			declarations := estate(tc.tool, tc.inventory)
+			for i := range declarations {
+				if declarations[i].Name == tc.broken {
+					declarations[i].Problems = []model.Problem{{Reason: "a part"}}
+				}
+			}
+			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+			subjects := Match([]model.Snapshot{snapshot}, declarations, nil)
+			if diff := cmp.Diff(tc.want, subjects[0].Silent); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Whatever identities lead to, the order in which guests and entries are listed
+// never matters, and no entry is lost.
+func TestIdentitiesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		known := rapid.SliceOfN(rapid.SampledFrom([]string{"mac=A", "mac=B", "mac=C", "name=web", "name=db"}), 1, 3)
+		var guests []model.Resource
+		for i := range rapid.IntRange(0, 4).Draw(t, "guests") {
+			guests = append(guests, guest(machine, string(rune('1'+i)), known.Draw(t, "guest")...))
+		}
+		entries := []model.Claim{}
+		for i := range rapid.IntRange(0, 4).Draw(t, "entries") {
+			entries = append(entries, entry(string(rune('a'+i)), known.Draw(t, "entry")...))
+		}
+		run := func(guests []model.Resource, entries []model.Claim) map[string]string {
+			snapshot := model.Snapshot{Source: "s", Resources: guests, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+			return found(Match([]model.Snapshot{snapshot}, estate(nil, entries), nil))
+		}
+		first := run(guests, entries)
+		if len(first) != len(entries) {
+			t.Fatalf("%d entries came out of %d", len(first), len(entries))
+		}
+		again := run(guests, rapid.Permutation(entries).Draw(t, "order"))
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
