@@ -52,8 +52,10 @@ func (p proof) over(f *model.Finding) bool {
 	if f.Kind == RecordKind {
 		return p.recordRead(f)
 	}
-	if f.Declaration != "" && !p.read(f) {
-		return false
+	for _, name := range parties(f) {
+		if !p.read(f, name) {
+			return false
+		}
 	}
 	if f.Kind == PartKind {
 		return true
@@ -88,15 +90,35 @@ func (p proof) gone(f *model.Finding) bool {
 	return f.Source != "" && !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
-// read tells whether the finding's declaration was read, and if a part of it
-// was not, that the finding's resource stands in another part.
-func (p proof) read(f *model.Finding) bool {
-	d := p.declarations[f.Declaration]
-	if d == nil || len(d.Problems) == 0 || f.Kind == PartKind {
-		return d != nil
+// parties are the declarations that the finding is about: its own, and those
+// that dispute.
+func parties(f *model.Finding) []string {
+	var names []string
+	if f.Declaration != "" {
+		names = append(names, f.Declaration)
+	}
+	for i := range f.Changes {
+		for _, c := range f.Changes[i].Claims {
+			names = append(names, c.Declaration)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// read tells whether a declaration that the finding is about was read, and if a
+// part of it was not, that the finding's resource stands in another part. One
+// that left the estate has nothing more to say in a dispute.
+func (p proof) read(f *model.Finding, name string) bool {
+	d := p.declarations[name]
+	if d == nil {
+		return name != f.Declaration && p.whole
+	}
+	if len(d.Problems) == 0 || f.Kind == PartKind {
+		return true
 	}
 	judged := p.judged[f.Key]
-	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == f.Declaration })
+	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == name })
 }
 
 // unreadable tells whether a declaration that governs the source is known only

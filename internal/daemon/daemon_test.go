@@ -22,7 +22,9 @@ import (
 
 // fakeSource is a live system of numbered things.
 type fakeSource struct {
-	mu     sync.Mutex
+	mu sync.Mutex
+	// name is the source's; "" is "live".
+	name   string
 	count  int
 	err    error
 	hang   bool
@@ -33,16 +35,16 @@ type fakeSource struct {
 func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	f.mu.Lock()
 	f.looks++
-	hang, err := f.hang, f.err
-	s := model.Snapshot{Source: "live", Taken: time.Now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
-		Coverage: []model.Coverage{{Source: "live", Complete: true}}}
+	hang, err, name := f.hang, f.err, cmp.Or(f.name, "live")
+	s := model.Snapshot{Source: name, Taken: time.Now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
+		Coverage: []model.Coverage{{Source: name, Complete: true}}}
 	for i := range f.count {
 		value := "1"
 		if v, ok := f.values[i]; ok {
 			value = v
 		}
 		id := fmt.Sprintf("p/%02d", i)
-		s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: "live", Kind: thing, ID: id}, Place: "p", Name: id[2:],
+		s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: name, Kind: thing, ID: id}, Place: "p", Name: id[2:],
 			Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(value)})})
 	}
 	f.mu.Unlock()

@@ -1,0 +1,133 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// fakeInventory declares in source "live" what the source "inventory" holds.
+type fakeInventory struct{ err error }
+
+func (f *fakeInventory) From() string { return "inventory" }
+
+func (f *fakeInventory) Derive(s model.Snapshot) (model.Declaration, error) {
+	d := model.Declaration{Name: "intent", Governs: []string{"live"}, Inventory: true, Scopes: []model.Scope{{Kind: thing}}}
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		d.Claims = append(d.Claims, model.Claim{Declaration: "intent", Address: "entry/" + r.ID, Kind: thing, ID: r.ID, Place: r.Place, Name: r.Name, Value: r.Value})
+	}
+	return d, f.err
+}
+
+// inventoryBench has ten things that git and an inventory declare.
+func inventoryBench(t *testing.T, deriver *fakeInventory) (*bench, *fakeSource) {
+	inventory := &fakeSource{count: 10, values: map[int]string{}, name: "inventory"}
+	return newBench(t, 10, func(e *Estate) {
+		e.Sources = append(e.Sources, Source{Name: "inventory", Type: "test", Every: 7 * time.Minute, Timeout: time.Minute, Collector: inventory})
+		e.Declarations = append(e.Declarations, Declaration{Name: "intent", Type: "test", Governs: []string{"live"}, Every: time.Minute, Deriver: deriver})
+	}), inventory
+}
+
+func TestDeclarationIsReadOutOfASource(t *testing.T) {
+	t.Parallel()
+	b, inventory := inventoryBench(t, &fakeInventory{})
+	wantVerdicts(t, b.cycle(t), "")
+	inventory.values[3] = "2"
+	wantVerdicts(t, b.cycle(t), "1 disputed")
+	inventory.values[3] = "1"
+	b.source.values[4] = "9"
+	wantVerdicts(t, b.cycle(t), "1 changed")
+	delete(b.source.values, 4)
+	inventory.count = 9
+	r := b.cycle(t)
+	wantVerdicts(t, r, "1 unmanaged")
+	if f := r.Findings[0]; f.Declaration != "intent" || f.Reason != "live, and in git (x.yaml), but not in intent" {
+		t.Errorf("the finding is about %q and says %q", f.Declaration, f.Reason)
+	}
+}
+
+func TestInventoryThatCannotBeReadProvesNothing(t *testing.T) {
+	t.Parallel()
+	deriver := &fakeInventory{}
+	b, inventory := inventoryBench(t, deriver)
+	inventory.values[3] = "2"
+	wantVerdicts(t, b.cycle(t), "1 disputed")
+	for _, tc := range []struct {
+		reason string
+		fault  func()
+	}{
+		{"its source fails", func() { inventory.err = errors.New("502") }},
+		{"nothing can be told of it", func() { inventory.err, deriver.err = nil, errors.New("no cluster") }},
+		{"much of it vanished", func() { deriver.err, inventory.count = nil, 2 }},
+	} {
+		tc.fault()
+		r := b.cycle(t)
+		open, err := b.store.OpenFindings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for _, f := range open {
+			switch f.Verdict {
+			case model.Disputed:
+				kept++
+			case model.Unchecked:
+			default:
+				t.Errorf("%s: %s %s", tc.reason, f.Verdict, f.Key)
+			}
+		}
+		if kept != 1 || r.Scan.Complete {
+			t.Errorf("%s: %d disputes kept, complete %t", tc.reason, kept, r.Scan.Complete)
+		}
+	}
+}
+
+func TestInventoryIsReadWhenItsSourceIs(t *testing.T) {
+	t.Parallel()
+	b, inventory := inventoryBench(t, &fakeInventory{})
+	b.cycle(t)
+	inventory.values[3] = "2"
+	r, err := b.engine.Cycle(t.Context(), Due{Sources: []string{"inventory"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVerdicts(t, r, "1 disputed")
+	inventory.values[3] = "1"
+	if r, err = b.engine.Scan(t.Context(), []string{"live"}); err != nil {
+		t.Fatal(err)
+	}
+	wantVerdicts(t, r, "")
+}
+
+// A scan of several sources takes as long as the slowest of them.
+func TestSourcesAreReadAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := inventoryBench(t, &fakeInventory{})
+		var estate Estate
+		for _, name := range []string{"a", "b", "c", "inventory"} {
+			pause := time.Duration(len(estate.Sources)+1) * time.Second
+			estate.Sources = append(estate.Sources, Source{Name: name, Collector: slowSource{pause}})
+		}
+		estate.Declarations = b.engine.estate.Declarations
+		engine, began := b.restart(estate), time.Now()
+		if _, err := engine.Cycle(t.Context(), engine.Everything()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 4400*time.Millisecond {
+			t.Errorf("the slowest of four sources takes 4 s, and the scan %s", took)
+		}
+	})
+}
+
+type slowSource struct{ pause time.Duration }
+
+func (s slowSource) Collect(context.Context) (model.Snapshot, error) {
+	time.Sleep(s.pause) // virtual
+	return model.Snapshot{}, nil
+}
