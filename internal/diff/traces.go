@@ -180,7 +180,11 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	if t := lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed != model.Deleted }); t != nil && c.ByIdentity {
 		return t.Actor
 	}
-	return model.UnknownActor("the source keeps no record of this deletion")
+	reason := "the source keeps no record of this deletion"
+	if s.Kind != nil {
+		reason = cmp.Or(s.Kind.Unsigned, reason)
+	}
+	return model.UnknownActor(reason)
 }
 
 // noWriters says that nobody can be named.

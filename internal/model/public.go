@@ -33,6 +33,7 @@ func (c Change) public(digests *strings.Replacer) Change {
 	c.Declared, c.Recorded, c.Live, c.Running = show(c.Declared), show(c.Recorded), show(c.Live), show(c.Running)
 	c.Claims = slices.Clone(c.Claims)
 	for i := range c.Claims {
+		c.Claims[i].Path = digests.Replace(c.Claims[i].Path)
 		c.Claims[i].Value = *show(&c.Claims[i].Value)
 	}
 	return c

@@ -86,6 +86,9 @@ type Trace struct {
 	Fields []string
 	// Of are the texts that came or went there; empty when it may have been any.
 	Of []string
+	// Writer is what Resource.Owners calls the tool that did it; "" where the log
+	// does not tell.
+	Writer string
 	// Actor says who, when, and by which evidence.
 	Actor Actor
 }
@@ -126,6 +129,9 @@ func (r *Resource) LastWriter() Actor {
 	if last == nil {
 		return UnknownActor("the source keeps no record of writers")
 	}
+	if who, ok := last.Signed(); ok {
+		return who
+	}
 	return Actor{Name: last.Name, At: last.At, Via: r.OwnersFrom, Confidence: Likely}
 }
 
@@ -151,6 +157,29 @@ type Owner struct {
 	At time.Time
 	// Fields is what it set and nobody has set since.
 	Fields FieldSet
+	// User is who used the writer for its last write, where another log of the
+	// system tells (an audit log); "" where none does.
+	User string
+	// Evidence is the entry of that log that names User.
+	Evidence string
+	// Before are others who used the writer earlier, sorted: any of Fields may be
+	// theirs.
+	Before []string
+}
+
+// AuditLog is what an Actor comes through that an Owner's User names.
+const AuditLog = "audit log"
+
+// Signed names the owner's user; ok tells whether it is known. The record of
+// owners names the fields, and the log the user; where several used the same
+// writer, neither tells whose field is whose.
+func (o *Owner) Signed() (who Actor, ok bool) {
+	who = Actor{Name: o.User, At: o.At, Via: AuditLog, Evidence: o.Evidence, Confidence: Exact}
+	if len(o.Before) > 0 {
+		who.Confidence = Likely
+		who.Evidence += ", used before by " + strings.Join(o.Before, " and ")
+	}
+	return who, o.User != ""
 }
 
 // A Kind says how the resources of one kind are read and compared.
@@ -165,6 +194,9 @@ type Kind struct {
 	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
+	// Unsigned says why the system may be unable to tell who removed one; ""
+	// where that needs no words of its own.
+	Unsigned string
 	// Labels is the path of the values that people sort resources by: a map of
 	// texts, a list, or one text of tags with ";" between them; "" when there
 	// are none.

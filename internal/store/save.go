@@ -65,8 +65,27 @@ type intake struct {
 	// the order of their digests: bbolt's cost of a random order is quadratic
 	// within one transaction.
 	fresh map[digest][]byte
+	// volatile are the fields, by kind, that change by themselves: no history
+	// tells of them.
+	volatile map[string][]string
 	// key and json belong to the resource at hand; they are used again.
 	key, json []byte
+}
+
+// volatileFields returns the fields of each kind that change by themselves.
+func volatileFields(kinds map[string]*model.Kind) map[string][]string {
+	all := map[string][]string{}
+	for name, kind := range kinds {
+		if kind.Schema == nil {
+			continue
+		}
+		for field, schema := range kind.Schema.Fields {
+			if schema != nil && schema.Volatile {
+				all[name] = append(all[name], field)
+			}
+		}
+	}
+	return all
 }
 
 // snapshot walks the source's known resources and the snapshot's side by side;
@@ -75,7 +94,7 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	if err := checkSnapshot(snap); err != nil {
 		return err
 	}
-	in.changed = in.changed[:0]
+	in.changed, in.volatile = in.changed[:0], volatileFields(snap.Kinds)
 	prefix := under(snap.Source)
 	c := in.resources.Cursor()
 	k, v := c.Seek(prefix)
@@ -137,7 +156,7 @@ func (in *intake) present(r *model.Resource, known []byte) error {
 	if err != nil {
 		return err
 	}
-	in.json = r.Value.AppendJSON(in.json[:0])
+	in.json = r.Value.Without(in.volatile[r.Kind]...).AppendJSON(in.json[:0])
 	now := state{num: was.num, at: was.at, sum: sha256.Sum256(in.json), place: r.Place}
 	if now == was {
 		return nil

@@ -260,3 +260,19 @@ func TestRuns(t *testing.T) {
 		t.Errorf("last run: got %q, %v", last.ID, err)
 	}
 }
+
+func TestWhatChangesByItselfHasNoHistory(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	for round := range 3 {
+		r := resource("shop/a", "1")
+		r.Value = model.MapOf(model.Field{Name: "size", Value: text("7")}, model.Field{Name: "seen", Value: model.IntOf(int64(round))})
+		seen := look(round, r)
+		seen.Kinds = map[string]*model.Kind{r.Kind: {Schema: &model.Schema{Fields: map[string]*model.Schema{"seen": {Volatile: true}}}}}
+		save(t, s, scan(round, nil, seen))
+	}
+	versions, err := s.History(key("shop/a"))
+	if err != nil || len(versions) != 1 || versions[0].Value == nil || !versions[0].Value.At("seen").IsNull() {
+		t.Errorf("history %+v, %v; want one version, without what changes by itself", versions, err)
+	}
+}
