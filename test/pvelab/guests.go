@@ -23,11 +23,6 @@ func (l *Lab) guestRoutes() []route {
 		on(http.MethodGet, "/nodes/{node}/storage/{storage}/content/{volume}", func(request) (any, error) {
 			return pvetest.Row{"format": "raw", "size": 8 << 30, "used": 8 << 30, "path": "/dev/pve/volume"}, nil
 		}),
-		on(http.MethodGet, "/nodes/{node}/lxc/{id}/interfaces", func(request) (any, error) {
-			return []pvetest.Row{{"name": "eth0", "ip-addresses": []pvetest.Row{
-				{"ip-address": "192.0.2.53", "ip-address-type": "inet", "prefix": 24},
-			}}}, nil
-		}),
 		on(http.MethodPost, "/nodes/{node}/(?P<kind>qemu|lxc)", l.createGuest),
 		on(http.MethodGet, guest+"/status/current", l.onGuest(func(g *pvetest.Guest) any {
 			return pvetest.Row{"vmid": g.ID, "status": g.Status, "name": g.Config["name"]}
@@ -66,6 +61,7 @@ func (l *Lab) createGuest(r request) (any, error) {
 		g.Config["rootfs"] = storage + ":4"
 	}
 	allocate(g.ID, g.Config)
+	g.Addresses = addresses(&g)
 	l.Create(g, r.user)
 	if r.form.Get("start") == "1" {
 		l.SetStatus(id, "running", r.user)
@@ -85,6 +81,31 @@ func guestRow(kind string, config pvetest.Row) pvetest.Row {
 		config["description"] = strings.TrimSuffix(text, "\n") + "\n"
 	}
 	return config
+}
+
+// addresses are what a guest tells of itself from the beginning: a machine with
+// an agent, or a container, has those of its settings, or else one that a
+// server gave its first network device, which is made from its number.
+func addresses(g *pvetest.Guest) map[string][]string {
+	agent := regexp.MustCompile(`^(enabled=)?1\b`).MatchString(fmt.Sprint(g.Config["agent"]))
+	if g.Kind == "qemu" && !agent {
+		return nil
+	}
+	static := regexp.MustCompile(`\bip6?=([0-9a-fA-F.:]+/\d+)`)
+	found := map[string][]string{}
+	for key := range g.Config {
+		number, isNet := strings.CutPrefix(key, map[string]string{"qemu": "ipconfig", "lxc": "net"}[g.Kind])
+		if _, err := strconv.Atoi(number); !isNet || err != nil {
+			continue
+		}
+		for _, m := range static.FindAllStringSubmatch(fmt.Sprint(g.Config[key]), -1) {
+			found["net"+number] = append(found["net"+number], m[1])
+		}
+	}
+	if len(found) == 0 {
+		found["net0"] = []string{fmt.Sprintf("192.0.2.%d/24", g.ID%250+1)}
+	}
+	return found
 }
 
 // allocate gives volumes names where sizes were asked for: local:8,ssd=1
@@ -122,6 +143,11 @@ func (l *Lab) editGuest(r request) (any, error) {
 	for _, key := range deleted(r.form) {
 		l.SetConfig(id, key, nil, r.user)
 	}
+	l.Edit(func(c *pvetest.Cluster) {
+		if g := c.Guest(id); g.Addresses == nil {
+			g.Addresses = addresses(g)
+		}
+	})
 	return upid(r.path.Get("node"), "qmconfig", r.path.Get("id"), r.user), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/decode"
@@ -14,6 +15,10 @@ import (
 type sameAnswer struct{ data model.Value }
 
 func (a sameAnswer) Get(context.Context, string) (model.Value, error) { return a.data, nil }
+
+func (a sameAnswer) Ask(context.Context, string, time.Duration) (model.Value, error) {
+	return a.data, nil
+}
 
 // FuzzAnswers gives every reader an answer that is meant for another one, or
 // for none.
@@ -34,7 +39,7 @@ func FuzzAnswers(f *testing.F) {
 			return
 		}
 		config := Defaults()
-		config.TokenID = "driftd@pve!ro"
+		config.TokenID, config.GuestAgent = "driftd@pve!ro", true
 		l := &look{config: config, source: "pve", shaper: shape.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
 		l.read(t.Context(), false)
 		s := l.snapshot("9")

@@ -37,6 +37,9 @@ type Config struct {
 	MaxBody int64 `mapstructure:"max_body"`
 	// ExcludeKinds are patterns of kinds that are not read ("firewall_*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// GuestAgent asks running guests which IP addresses they have: one more
+	// request for each.
+	GuestAgent bool `mapstructure:"guest_agent"`
 	// LogSince is how far back the cluster's logs are read; 0 leaves them
 	// unread, and then nobody can be named.
 	LogSince time.Duration `mapstructure:"log_since"`

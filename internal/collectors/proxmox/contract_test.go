@@ -19,7 +19,7 @@ func TestContract(t *testing.T) {
 		Open: func(t *testing.T, s collectortest.Settings) collectors.Collector {
 			t.Helper()
 			config := testConfig(t, s.URL)
-			config.Timeout, config.MaxBody = s.Timeout, s.MaxBody
+			config.Timeout, config.MaxBody, config.GuestAgent = s.Timeout, s.MaxBody, true
 			config.ExcludeKinds = []string{"mapping_*", "sdn_[cid]*", "notification_*", "acme_*", "node_[dht]*", "backup_job"}
 			return testCluster(t, config)
 		},

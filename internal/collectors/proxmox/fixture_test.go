@@ -29,7 +29,7 @@ func newServer(cluster pvetest.Cluster, order *rand.Rand) *pvetest.Server {
 // lab is a stand-in for a small cluster.
 func lab() *pvetest.Server { return newServer(pvetest.Lab(), rand.New(rand.NewPCG(5, 5))) }
 
-func testConfig(t *testing.T, url string) Config {
+func testConfig(t testing.TB, url string) Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte("0f8e-token-secret\n"), 0o600); err != nil {
@@ -41,7 +41,7 @@ func testConfig(t *testing.T, url string) Config {
 }
 
 // testCluster opens a collector that is quick to try again.
-func testCluster(t *testing.T, config Config) *cluster {
+func testCluster(t testing.TB, config Config) *cluster {
 	t.Helper()
 	c, err := open(collectors.Env{Name: "pve", Sealer: model.NewSealer([]byte("key of the tests"))}, config)
 	if err != nil {

@@ -88,6 +88,8 @@ type sweep struct {
 	mu    sync.Mutex
 	// left are guests that were not found where the list put them.
 	left []leftover
+	// asked are guests that can tell their addresses.
+	asked []asked
 }
 
 // A leftover is a guest that was not read, and why.
@@ -204,14 +206,17 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 	for _, f := range g.fields() {
 		value = value.With(f.Name, f.Value)
 	}
+	macs := cards(value, running)
 	s.add(model.Resource{
-		Key:     s.key(g.kindName(), g.id),
-		Place:   g.node,
-		Name:    guestName(value, g),
-		Value:   value,
-		Running: running,
-		Created: madeAt(rows),
+		Key:        s.key(g.kindName(), g.id),
+		Place:      g.node,
+		Name:       guestName(value, g),
+		Value:      value,
+		Identities: identities(g.id, value, macs),
+		Running:    running,
+		Created:    madeAt(rows),
 	})
+	s.mayAsk(g, value, macs)
 	return nil
 }
 
@@ -295,7 +300,7 @@ func (s *sweep) settle(ctx context.Context) {
 func (s *sweep) giveUp(ctx context.Context, left []leftover) {
 	via := s.answering()
 	for _, o := range left {
-		s.miss(o.kindName(), o.id, s.config.reason(o.err))
+		s.miss(o.kindName(), o.id, s.config.reason(o.err), o.identities()...)
 		n := s.nodes[o.node]
 		var down *nodeError
 		if errors.As(o.err, &down) && via != nil {

@@ -31,7 +31,13 @@ type look struct {
 	resources []model.Resource
 	unread    []model.Unread
 	gaps      []gap
+	// addresses are what running guests told of themselves, and refused is how
+	// many were not to be asked.
+	addresses map[model.Ref]model.Value
+	refused   int
 	traces    []logEntry
+	// clonings are the tasks that made machines from others.
+	clonings []logEntry
 	// logged tells that the cluster log was read with the privilege that it
 	// takes to see what others did.
 	logged bool
@@ -60,14 +66,15 @@ func (l *look) add(r model.Resource) {
 	l.resources = append(l.resources, r)
 }
 
-// miss notes a resource that exists and could not be read.
-func (l *look) miss(kind, id, reason string) {
+// miss notes a resource that exists and could not be read, with what it is
+// known by all the same.
+func (l *look) miss(kind, id, reason string, known ...model.Identity) {
 	if l.config.excludes(kind) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unread = append(l.unread, model.Unread{Ref: ref(kind, id), Reason: reason})
+	l.unread = append(l.unread, model.Unread{Ref: ref(kind, id), Identities: known, Reason: reason})
 }
 
 // fail notes that kinds were not fully read in a place, "" for everywhere. An
@@ -101,8 +108,13 @@ func (l *look) snapshot(version string) model.Snapshot {
 	l.resources = slices.CompactFunc(l.resources, func(a, b model.Resource) bool { return a.Key == b.Key })
 	slices.SortFunc(l.unread, func(a, b model.Unread) int { return cmp.Or(byRef(a.Ref, b.Ref), cmp.Compare(a.Reason, b.Reason)) })
 	l.unread = slices.CompactFunc(l.unread, func(a, b model.Unread) bool { return a.Ref == b.Ref })
+	unsigned := map[string]string{}
+	for name, kind := range kinds {
+		unsigned[name] = l.unsigned(name)
+		kind.Unsigned = unsigned[name]
+	}
 	for i := range l.resources {
-		l.finish(&l.resources[i], kinds)
+		l.finish(&l.resources[i], kinds, unsigned)
 	}
 	return model.Snapshot{
 		Source:    l.source,
@@ -117,8 +129,11 @@ func (l *look) snapshot(version string) model.Snapshot {
 }
 
 // finish says of a resource what its kind and the cluster's logs decide.
-func (l *look) finish(r *model.Resource, kinds map[string]*model.Kind) {
-	r.Unsigned = l.unsigned(r.Kind)
+func (l *look) finish(r *model.Resource, kinds map[string]*model.Kind, unsigned map[string]string) {
+	r.Unsigned = unsigned[r.Kind]
+	if told, ok := l.addresses[ref(r.Kind, r.ID)]; ok {
+		r.Value = r.Value.With("agent_addresses", told)
+	}
 	if r.Automatic == "" {
 		r.Automatic = automatic(r, kinds[r.Kind])
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
@@ -33,6 +34,15 @@ func (n *node) Get(ctx context.Context, path string) (model.Value, error) {
 		return model.Value{}, n.lose(err)
 	}
 	return data, err
+}
+
+// Ask implements api. No answer says nothing of the node: it is a guest that is
+// asked.
+func (n *node) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
+	if err := n.lost(); err != nil {
+		return model.Value{}, err
+	}
+	return n.api.Ask(ctx, path, limit)
 }
 
 // lost returns why the node is not asked any more, or nil.

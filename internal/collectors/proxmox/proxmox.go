@@ -5,6 +5,8 @@ package proxmox
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
@@ -26,6 +28,9 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
+	}
 	return &cluster{env: env, config: config, now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
@@ -36,6 +41,8 @@ type cluster struct {
 	now    func() time.Time
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
+	// warned is done when the log says that guests may not be asked.
+	warned sync.Once
 }
 
 // Collect reads everything that the account may see, each object once.
@@ -43,6 +50,11 @@ func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 	found, version, err := c.look(ctx, false)
 	if err != nil {
 		return model.Snapshot{}, err
+	}
+	if found.refused > 0 {
+		c.warned.Do(func() {
+			c.env.Log.WarnContext(ctx, "guests may not be asked for their addresses", "guests", found.refused, "hint", agentHint)
+		})
 	}
 	return found.snapshot(version), nil
 }
@@ -129,6 +141,7 @@ func (l *look) sweep(ctx context.Context, brief bool) {
 	s := &sweep{look: l, nodes: nodes}
 	s.readNodes(ctx, guests)
 	s.settle(ctx)
+	s.askGuests(ctx)
 	if !brief {
 		l.readLogs(ctx, nodes)
 	}

@@ -25,7 +25,13 @@ type api interface {
 	// Get returns the data of the answer to a path below /api2/json, which may
 	// have a query. It may be called at any time from any goroutine.
 	Get(ctx context.Context, path string) (model.Value, error)
+	// Ask is Get for what a guest has to answer itself: it tries once, waits no
+	// longer than limit once the request has its turn, and takes no long answer.
+	Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error)
 }
+
+// maxAsked bounds what is taken of a guest's own words, in bytes.
+const maxAsked = 4 << 20
 
 const apiPath = "/api2/json"
 
@@ -94,7 +100,7 @@ func (s *session) authenticate(ctx context.Context) error {
 		return err
 	}
 	form := url.Values{"username": {s.config.Username}, "password": {password}}
-	data, err := s.exchange(ctx, http.MethodPost, "/access/ticket", strings.NewReader(form.Encode()))
+	data, err := s.exchange(ctx, s.bounds(), http.MethodPost, "/access/ticket", strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
 	}
@@ -115,7 +121,7 @@ const tries = 3
 // Get implements api.
 func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 	for try := 1; ; try++ {
-		data, err := s.get(ctx, path)
+		data, err := s.get(ctx, path, s.bounds())
 		pause, again := s.pause(err, try)
 		if !again {
 			return data, err
@@ -126,8 +132,13 @@ func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 	}
 }
 
+// Ask implements api.
+func (s *session) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
+	return s.get(ctx, path, bounds{min(limit, s.config.Timeout), min(maxAsked, s.config.MaxBody)})
+}
+
 // get sends one request when there is room for it.
-func (s *session) get(ctx context.Context, path string) (model.Value, error) {
+func (s *session) get(ctx context.Context, path string, within bounds) (model.Value, error) {
 	select {
 	case s.running <- struct{}{}:
 		defer func() { <-s.running }()
@@ -139,7 +150,7 @@ func (s *session) get(ctx context.Context, path string) (model.Value, error) {
 			return model.Value{}, errors.Join(err, ctx.Err())
 		}
 	}
-	return s.exchange(ctx, http.MethodGet, path, nil)
+	return s.exchange(ctx, within, http.MethodGet, path, nil)
 }
 
 // maxPause is the longest pause that is granted to a server that asks for one.
@@ -174,9 +185,18 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Bounds are what one request may take: the time until its answer has been
+// read, and the answer's length in bytes.
+type bounds struct {
+	time time.Duration
+	body int64
+}
+
+func (s *session) bounds() bounds { return bounds{s.config.Timeout, s.config.MaxBody} }
+
 // exchange sends one request and returns the data of its answer.
-func (s *session) exchange(ctx context.Context, method, path string, form io.Reader) (model.Value, error) {
-	limited, cancel := context.WithTimeout(ctx, s.config.Timeout)
+func (s *session) exchange(ctx context.Context, within bounds, method, path string, form io.Reader) (model.Value, error) {
+	limited, cancel := context.WithTimeout(ctx, within.time)
 	defer cancel()
 	headers := &http.Header{"Accept": {"application/json"}}
 	if form != nil {
@@ -186,33 +206,33 @@ func (s *session) exchange(ctx context.Context, method, path string, form io.Rea
 	if err != nil {
 		return model.Value{}, err
 	}
-	data, err := s.read(req)
+	data, err := s.read(req, within.body)
 	switch {
 	case err == nil, limited.Err() == nil:
 		return data, err
 	case ctx.Err() != nil:
 		return model.Value{}, ctx.Err()
 	}
-	return model.Value{}, &reach.Timeout{After: s.config.Timeout}
+	return model.Value{}, &reach.Timeout{After: within.time}
 }
 
-// read sends the request and reads the answer within its bounds.
-func (s *session) read(req *http.Request) (model.Value, error) {
+// read sends the request and reads no more than limit bytes of its answer.
+func (s *session) read(req *http.Request, limit int64) (model.Value, error) {
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return model.Value{}, withoutURL(err)
 	}
 	// What is left of the body is nobody's business, nor how closing it went.
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, s.config.MaxBody+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if resp.StatusCode != http.StatusOK {
 		return model.Value{}, newStatusError(resp, body)
 	}
 	if err != nil {
 		return model.Value{}, withoutURL(err)
 	}
-	if int64(len(body)) > s.config.MaxBody {
-		return model.Value{}, &tooLargeError{s.config.MaxBody}
+	if int64(len(body)) > limit {
+		return model.Value{}, &tooLargeError{limit}
 	}
 	return dataOf(body)
 }

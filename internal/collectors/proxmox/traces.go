@@ -63,7 +63,8 @@ func (l *look) readLogs(ctx context.Context, nodes map[string]*node) {
 			l.readTasks(ctx, n, nodePath(n.name)+"/tasks?"+query.Encode())
 		}
 	})
-	l.traces = slices.DeleteFunc(l.traces, func(e logEntry) bool { return e.Actor.At.Before(since) })
+	old := func(e logEntry) bool { return e.Actor.At.Before(since) }
+	l.traces, l.clonings = slices.DeleteFunc(l.traces, old), slices.DeleteFunc(l.clonings, old)
 }
 
 func (l *look) readClusterLog(ctx context.Context) {
@@ -112,23 +113,32 @@ func (l *look) readTasks(ctx context.Context, via api, path string) {
 	if err != nil {
 		return
 	}
+	deeds := taskDeeds()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, row := range rows.Items() {
-		if entry, ok := taskEntry(row); ok {
+		if entry, ok := taskEntry(row, deeds); ok {
 			l.traces = append(l.traces, entry.all()...)
+		}
+		if c, ok := cloning(row); ok {
+			l.clonings = append(l.clonings, c)
 		}
 	}
 }
 
-// taskEntry reads a row of a task log. A task that failed, or that still runs,
-// may have done nothing.
-func taskEntry(row model.Value) (logEntry, bool) {
-	name := row.At("upid").Str()
-	u, ok := parseUPID(name)
-	deed, known := taskDeeds()[u.typ]
+// finished reads the name of a task on a guest; ok is false for one that
+// failed, or still runs, and may have done nothing.
+func finished(row model.Value) (u upid, ok bool) {
+	u, ok = parseUPID(row.At("upid").Str())
 	status := row.At("status").Str()
-	if !ok || !known || !isVMID(u.id) || status != "OK" && !strings.HasPrefix(status, "WARNINGS") {
+	return u, ok && isVMID(u.id) && (status == "OK" || strings.HasPrefix(status, "WARNINGS"))
+}
+
+// taskEntry reads a row of a task log by what its types of tasks do.
+func taskEntry(row model.Value, deeds map[string]taskDeed) (logEntry, bool) {
+	u, ok := finished(row)
+	deed, known := deeds[u.typ]
+	if !ok || !known {
 		return logEntry{}, false
 	}
 	confidence := model.Exact
@@ -137,28 +147,8 @@ func taskEntry(row model.Value) (logEntry, bool) {
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskDeed: deed}
 	e.Ref, e.Deed, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
-	e.Actor = model.Actor{Name: printable(u.user), At: u.start, Via: "task log", Evidence: printable(name), Confidence: confidence}
+	e.Actor = model.Actor{Name: printable(u.user), At: u.start, Via: "task log", Evidence: printable(row.At("upid").Str()), Confidence: confidence}
 	return e, true
-}
-
-// all returns the entry with what follows from it: a restored guest may have
-// any other setting than before, and the firewall of a destroyed one goes with
-// it.
-func (e logEntry) all() []logEntry {
-	entries := []logEntry{e}
-	if e.rewrites {
-		edit := e
-		edit.Deed, edit.Actor.Confidence = model.Edited, model.Likely
-		entries = append(entries, edit)
-	}
-	if e.Deed == model.Deleted {
-		for _, kind := range []string{shape.FirewallOptions, shape.FirewallRules} {
-			gone := e
-			gone.Ref = ref(kind, strings.TrimPrefix(e.Kind, Type+"/")+"/"+e.id)
-			entries = append(entries, gone)
-		}
-	}
-	return entries
 }
 
 // told returns what the logs tell, each deed once, sorted as a snapshot wants
@@ -173,6 +163,7 @@ func (l *look) told() []model.Trace {
 			entries[i].Fields = l.drivesOf(entries[i].Ref)
 		}
 	}
+	entries = slices.Concat(entries, l.cloned(entries), l.lost(entries))
 	slices.SortStableFunc(entries, func(a, b logEntry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
 			cmp.Compare(a.Actor.Evidence, b.Actor.Evidence))
@@ -205,22 +196,3 @@ type process struct {
 }
 
 func (e logEntry) process() process { return process{e.Ref, e.node, e.Actor.Name, e.pid} }
-
-// unsigned says of a kind why nobody may be known to have changed it.
-func (l *look) unsigned(kind string) string {
-	switch {
-	case l.config.LogSince == 0:
-		return "the cluster's logs are not read: log_since is 0"
-	case kind == shape.LXC:
-		return "Proxmox VE logs no edit of a container"
-	case kind != shape.QEMU:
-		return "Proxmox VE logs no change of this kind"
-	case !l.logged:
-		return LogReason
-	}
-	return "the cluster log does not tell of it"
-}
-
-// LogReason says why the author of most changes of virtual machines is not
-// known to an account that PVEAuditor alone lets read.
-const LogReason = "the task log does not tell of it; the cluster log may, which takes Sys.Syslog on / (docs/proxmox.md)"

@@ -140,8 +140,11 @@ func TestTraces(t *testing.T) {
 	want := []told{
 		{"firewall_options", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
 		{"firewall_rules", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
+		{"ha_resource", "vm:490", model.Deleted, "", "dana@pve", "task log", model.Likely},
 		{"lxc", "410", model.Edited, "rootfs", "dana@pve", "task log", model.Likely},
 		{"lxc", "411", model.Edited, "node", "root@pam", "task log", model.Exact},
+		{"pool_member", "shop/test/vm/490", model.Deleted, "", "dana@pve", "task log", model.Likely},
+		{"pool_member", "shop/vm/490", model.Deleted, "", "dana@pve", "task log", model.Likely},
 		{"qemu", "401", model.Edited, "cores", "dana@pve!shell", "cluster log", model.Exact},
 		{"qemu", "401", model.Edited, "scsi0", "dana@pve", "cluster log", model.Exact},
 		{"qemu", "402", model.Edited, "net0", "root@pam", "cluster log", model.Exact},
@@ -180,7 +183,7 @@ func TestTasksThatTellNothing(t *testing.T) {
 		{"no guest", row("srvreload", "networking", "OK"), false},
 		{"no task", model.MapOf(), false},
 	} {
-		if _, ok := taskEntry(tc.row); ok != tc.tells {
+		if _, ok := taskEntry(tc.row, taskDeeds()); ok != tc.tells {
 			t.Errorf("%s: tells %t", tc.reason, ok)
 		}
 	}
@@ -199,10 +202,14 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 			})
 		}},
 		{"the log is broken", "qemu", "401", LogReason, func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.HTML()) }},
-		{"nobody wants it", "qemu", "401", "log_since is 0", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
-		{"all is read", "qemu", "401", "the cluster log", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nobody wants it", "qemu", "401", "log_since is 0; set it", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
+		{"all is read", "qemu", "401", "look for /qemu/ in", func(*Config) {}, func(*pvetest.Server) {}},
 		{"containers leave no trace", "lxc", "410", "logs no edit of a container", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor do users", "user", "dana@pve", "logs no change of this kind", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor do users", "user", "dana@pve", "logs no change of this kind: look for /access/users in /var/log", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor access rules", "acl", "/pool/shop?sellers?Keeper", "look for /access/acl in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor subnets", "sdn_subnet", "lab-198.51.100.128-25", "look for /cluster/sdn/vnets in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor firewalls", "firewall_rules", "qemu/401", "look for /firewall/ in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nor nodes", "node_dns", "pve1", "look for /nodes/ in", func(*Config) {}, func(*pvetest.Server) {}},
 	} {
 		server := lab()
 		tc.edit(server)
@@ -320,7 +327,7 @@ func TestWhatTasksTell(t *testing.T) {
 		l := &look{resources: []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: model.MapOf(
 			model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
 		for _, row := range tc.tasks {
-			e, ok := taskEntry(row)
+			e, ok := taskEntry(row, taskDeeds())
 			if !ok {
 				t.Fatalf("%s: a task is not read", tc.reason)
 			}

@@ -47,6 +47,23 @@ resource "proxmox_virtual_environment_vm" "web" {
   }
 }
 
+resource "proxmox_virtual_environment_vm" "db" {
+  name      = "db"
+  node_name = "pve2"
+  vm_id     = 302
+  agent {
+    enabled = true
+  }
+  disk {
+    datastore_id = "local-lvm"
+    interface    = "scsi0"
+    size         = 8
+  }
+  network_device {
+    bridge = "vmbr0"
+  }
+}
+
 resource "proxmox_virtual_environment_container" "dns" {
   node_name    = "pve2"
   vm_id        = 310

@@ -54,6 +54,10 @@ type Guest struct {
 	// value, or nil where the setting is to be deleted.
 	Config  Row
 	Pending Row
+	// Addresses are what a running guest tells of itself, by network device
+	// ("net0": "192.0.2.5/24"). A virtual machine that has none, not even an
+	// empty map, runs no agent.
+	Addresses map[string][]string
 }
 
 // A Pool holds guests, which name it themselves, and storages.
@@ -64,7 +68,7 @@ type Pool struct {
 
 // Auditor is what the role PVEAuditor and Sys.Syslog on / let one see.
 func Auditor() map[string][]string {
-	return map[string][]string{"/": {"Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "Sys.Syslog", "VM.Audit"}}
+	return map[string][]string{"/": {"Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "Sys.Syslog", "VM.Audit", "VM.GuestAgent.Audit"}}
 }
 
 // clone copies what edits change.
@@ -74,6 +78,7 @@ func (c Cluster) clone() Cluster {
 	for i := range c.Guests {
 		c.Guests[i].Config = maps.Clone(c.Guests[i].Config)
 		c.Guests[i].Pending = maps.Clone(c.Guests[i].Pending)
+		c.Guests[i].Addresses = maps.Clone(c.Guests[i].Addresses)
 	}
 	c.Pools = maps.Clone(c.Pools)
 	c.Rights = maps.Clone(c.Rights)

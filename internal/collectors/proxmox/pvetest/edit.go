@@ -2,6 +2,7 @@ package pvetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ func (s *Server) AfterList(edit func(*Cluster)) {
 // deletes it. The cluster log tells of virtual machines only.
 func (s *Server) SetConfig(id int, key string, value any, user string) {
 	s.set(id, key, value, user, func(g *Guest) {
-		g.Config[key] = value
+		g.Config[key] = withMAC(g, key, value)
 		if value == nil {
 			delete(g.Config, key)
 		}
@@ -42,7 +43,7 @@ func (s *Server) SetPending(id int, key string, value any, user string) {
 		if g.Pending == nil {
 			g.Pending = Row{}
 		}
-		g.Pending[key] = value
+		g.Pending[key] = withMAC(g, key, value)
 	})
 }
 
@@ -61,6 +62,18 @@ func (s *Server) set(id int, key string, value any, user string, set func(*Guest
 	if g.Kind == "qemu" {
 		s.logLine(g.Node, user, s.pid, fmt.Sprintf("update VM %d: %s", id, line))
 	}
+}
+
+// SetAddresses gives a guest's network device ("net0") IP addresses, such as
+// "192.0.2.5/24", which the guest tells of itself while it runs.
+func (s *Server) SetAddresses(id int, device string, addresses ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.cluster.Guest(id)
+	if g.Addresses == nil {
+		g.Addresses = map[string][]string{}
+	}
+	g.Addresses[device] = addresses
 }
 
 // Restart puts a guest's waiting settings into effect.
@@ -96,12 +109,33 @@ func (s *Server) SetStatus(id int, status, user string) {
 	s.task(g, map[string]string{"running": "start", "stopped": "stop"}[status], user)
 }
 
-// Create makes a guest.
+// Create makes a guest, with what Proxmox VE makes up for a new one: the MAC
+// addresses of its network devices, and a machine's UUID and time.
 func (s *Server) Create(g Guest, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.makeUp(&g)
 	s.cluster.Guests = append(s.cluster.Guests, g)
 	s.task(&g, "create", user)
+}
+
+// Clone makes a virtual machine from another one, with a UUID and an address of
+// its own; its task names the source alone.
+func (s *Server) Clone(source, id int, name, user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	from := s.cluster.Guest(source)
+	config := maps.Clone(from.Config)
+	delete(config, "template")
+	config["name"] = name
+	config["smbios1"] = "uuid=" + UUID(id)
+	for key, value := range config {
+		if text, ok := value.(string); ok && strings.HasPrefix(key, "net") {
+			config[key] = macAddress().ReplaceAllString(text, MAC(id, key))
+		}
+	}
+	s.cluster.Guests = append(s.cluster.Guests, Guest{ID: id, Kind: from.Kind, Node: from.Node, Status: "stopped", Config: config})
+	s.task(from, "clone", user)
 }
 
 // Destroy removes a guest.

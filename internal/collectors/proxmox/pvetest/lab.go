@@ -28,9 +28,10 @@ func labGuests() []Guest {
 				"net0":  "virtio=BC:24:11:5A:04:01,bridge=vmbr0,firewall=1,tag=40",
 				"scsi0": "fast:vm-401-disk-0,discard=on,iothread=1,size=32G", "scsihw": "virtio-scsi-single", "boot": "order=scsi0;net0",
 				"smbios1": "uuid=9f2d1c60-0000-4000-8000-000000000401", "meta": "creation-qemu=10.1.2,ctime=1770000000",
-				"vmgenid": "9f2d1c60-0000-4000-8000-00000000f401", "description": "shop front\nasks the team first",
+				"vmgenid": "9f2d1c60-0000-4000-8000-00000000f401", "description": "shop front\nasks the team first", "agent": "1",
 			},
-			Pending: Row{"memory": "8192"}},
+			Pending:   Row{"memory": "8192"},
+			Addresses: map[string][]string{"net0": {"192.0.2.41/24", "2001:db8::41/64"}}},
 		{ID: 402, Kind: "qemu", Node: "pve2", Pool: "shop", Status: "running",
 			Config: Row{"name": "store", "cores": 4, "memory": "16384", "net0": "virtio=BC:24:11:5A:04:02,bridge=vmbr0",
 				"scsi0": "fast:vm-402-disk-0,size=200G", "cipassword": "**********", "ciuser": "ops"}},
@@ -40,7 +41,8 @@ func labGuests() []Guest {
 		{ID: 410, Kind: "lxc", Node: "pve2", Status: "running",
 			Config: Row{"hostname": "resolve", "arch": "amd64", "cores": 1, "memory": 512, "swap": 0, "ostype": "debian", "unprivileged": 1,
 				"rootfs": "fast:vm-410-disk-0,size=4G", "net0": "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:5A:04:10,ip=dhcp,type=veth",
-				"description": "answers names\n"}},
+				"description": "answers names\n"},
+			Addresses: map[string][]string{"net0": {"192.0.2.10/24"}}},
 		{ID: 411, Kind: "lxc", Node: "pve3", Pool: "shop/test", Status: "stopped",
 			Config: Row{"hostname": "probe", "arch": "amd64", "memory": 256, "rootfs": "fast:vm-411-disk-0,size=2G"}},
 	}
@@ -175,7 +177,7 @@ func grownGuest(id int, node string) Guest {
 		return Guest{ID: id, Kind: "lxc", Node: node, Status: "running", Config: Row{
 			"hostname": "box" + strconv.Itoa(id), "arch": "amd64", "cores": 1, "memory": 512, "swap": 512, "ostype": "debian",
 			"rootfs": fmt.Sprintf("fast:vm-%d-disk-0,size=4G", id), "net0": "name=eth0,bridge=vmbr0,hwaddr=" + mac + ",ip=dhcp,type=veth",
-		}}
+		}, Addresses: grownAddresses(id)}
 	}
 	return Guest{ID: id, Kind: "qemu", Node: node, Pool: "shop", Status: "running", Config: Row{
 		"name": "vm" + strconv.Itoa(id), "cores": 2, "sockets": 1, "memory": "2048", "cpu": "host", "numa": 0, "onboot": 1, "ostype": "l26",
@@ -184,5 +186,9 @@ func grownGuest(id int, node string) Guest {
 		"net0":  "virtio=" + mac + ",bridge=vmbr0,firewall=1,tag=" + strconv.Itoa(id%4000+1),
 		"ide2":  fmt.Sprintf("fast:vm-%d-cloudinit,media=cdrom,size=4M", id), "ipconfig0": "ip=dhcp", "ciuser": "ops",
 		"smbios1": fmt.Sprintf("uuid=9f2d1c60-0000-4000-8000-%012d", id), "meta": "creation-qemu=10.1.2,ctime=1770000000",
-	}}
+	}, Addresses: grownAddresses(id)}
+}
+
+func grownAddresses(id int) map[string][]string {
+	return map[string][]string{"net0": {fmt.Sprintf("198.18.%d.%d/16", id>>8&0xff, id&0xff)}}
 }

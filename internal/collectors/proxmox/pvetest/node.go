@@ -113,6 +113,8 @@ func (c *Cluster) readGuest(parts []string) (any, *refusal) {
 		return g.pendingRows(c.older(8, 0)), nil
 	case "config":
 		return g.configured(), nil
+	case "interfaces", "agent/network-get-interfaces":
+		return c.ownWords(g, below)
 	}
 	return nil, notImplemented(strings.Join(parts, "/"))
 }

@@ -42,7 +42,7 @@ func (c *Cluster) permissions() Row {
 	answer := Row{}
 	for _, at := range paths {
 		held := Row{}
-		for _, privilege := range Auditor()["/"] {
+		for _, privilege := range append(Auditor()["/"], "VM.Monitor") {
 			if c.holds(privilege, at) {
 				held[privilege] = 1
 			}

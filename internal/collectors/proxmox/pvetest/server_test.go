@@ -89,3 +89,47 @@ func TestEditsLeaveTheDescriptionAlone(t *testing.T) {
 		t.Errorf("the log says %s", body)
 	}
 }
+
+func TestWhatAGuestIsGiven(t *testing.T) {
+	t.Parallel()
+	server := pvetest.New(pvetest.Lab(), rand.New(rand.NewPCG(1, 1)))
+	server.Create(pvetest.Guest{ID: 700, Kind: "qemu", Node: "pve1", Status: "running",
+		Config: pvetest.Row{"name": "new", "net0": "virtio,bridge=vmbr0", "net1": "virtio=BC:24:11:00:00:09,bridge=vmbr0"}}, "dana@pve")
+	server.Create(pvetest.Guest{ID: 701, Kind: "lxc", Node: "pve1", Status: "running",
+		Config: pvetest.Row{"hostname": "box", "net0": "name=eth0,bridge=vmbr0,ip=192.0.2.71/24,ip6=2001:db8::71/64"}}, "dana@pve")
+	server.SetConfig(700, "net2", "e1000,bridge=vmbr1", "dana@pve")
+	server.SetConfig(700, "name", "renamed", "dana@pve")
+	server.Clone(700, 702, "copy", "erik@pve")
+	server.Migrate(700, "pve2", "dana@pve")
+	for _, tc := range []struct {
+		reason, path, want string
+		code               int
+	}{
+		{"a UUID", "/nodes/pve2/qemu/700/config", `"smbios1":"uuid=` + pvetest.UUID(700) + `"`, 200},
+		{"an address", "/nodes/pve2/qemu/700/config", "virtio,bridge=vmbr0,macaddr=" + pvetest.MAC(700, "net0"), 200},
+		{"none where it has one", "/nodes/pve2/qemu/700/config", `"net1":"virtio=BC:24:11:00:00:09,bridge=vmbr0"`, 200},
+		{"one to a new device", "/nodes/pve2/qemu/700/config", pvetest.MAC(700, "net2"), 200},
+		{"the log has what was sent", "/cluster/log", `update VM 700: -net2 e1000,bridge=vmbr1"`, 200},
+		{"a name by hand", "/cluster/log", "update VM 700: -name renamed", 200},
+		{"a migration by hand", "/nodes/pve1/tasks", ":qmigrate:700:dana@pve:", 200},
+		{"a clone's task names the source", "/nodes/pve1/tasks", ":qmclone:700:erik@pve:", 200},
+		{"a clone has its own UUID", "/nodes/pve1/qemu/702/config", pvetest.UUID(702), 200},
+		{"and addresses", "/nodes/pve1/qemu/702/config", pvetest.MAC(702, "net1"), 200},
+		{"no agent is set up", "/nodes/pve2/qemu/700/agent/network-get-interfaces", "No QEMU guest agent configured", 500},
+		{"a machine has no interfaces but its agent's", "/nodes/pve2/qemu/700/interfaces", "not implemented", 501},
+		{"a container tells what is set", "/nodes/pve1/lxc/701/interfaces", `"192.0.2.71"`, 200},
+		{"an agent", "/nodes/pve1/qemu/401/agent/network-get-interfaces", `"192.0.2.41"`, 200},
+	} {
+		if code, body := get(server, tc.path); code != tc.code || !strings.Contains(body, tc.want) {
+			t.Errorf("%s: %d %s", tc.reason, code, body)
+		}
+	}
+	server.SetConfig(700, "agent", "enabled=1", "dana@pve")
+	if _, body := get(server, "/nodes/pve2/qemu/700/agent/network-get-interfaces"); !strings.Contains(body, "QEMU guest agent is not running") {
+		t.Errorf("an agent that does not run: %s", body)
+	}
+	server.SetAddresses(700, "net1", "192.0.2.70/24")
+	if _, body := get(server, "/nodes/pve2/qemu/700/agent/network-get-interfaces"); !strings.Contains(body, `"192.0.2.70"`) || !strings.Contains(body, "bc:24:11:00:00:09") {
+		t.Errorf("the agent says %s", body)
+	}
+}

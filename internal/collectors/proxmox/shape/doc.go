@@ -10,10 +10,11 @@
 //	value, running := shaper.Guest(shape.QEMU, rows) // of /nodes/N/qemu/I/pending
 //	value := shaper.Object(shape.Storage, row)       // of /storage
 //	running := shaper.Waiting(shape.SDNVnet, configured, applied) // of plain and ?running=1
+//	list, ok := shape.Addresses(answer, macs) // of a guest's agent
 //	kinds := shape.Kinds()
 //
-// What a caller adds to a value itself (a guest's node, status and pool; the
-// acl rows of a user or group) is known to the schemas.
+// What a caller adds to a value itself (a guest's node, status, pool and
+// addresses; the acl rows of a user or group) is known to the schemas.
 //
 // Fields keep the API's own names. Whole numbers and 0/1 are typed, whichever
 // way a version writes them; a property string is a map, a list whose order

@@ -33,6 +33,9 @@ func (f form) derived() form { f.schema.Derived = true; return f }
 // generated tells that PVE makes a value up when none is given.
 func (f form) generated() form { f.schema.Generated = true; return f }
 
+// volatile tells that the value changes by itself.
+func (f form) volatile() form { f.schema.Volatile = true; return f }
+
 // content tells that empty is not the same as absent.
 func (f form) content() form { f.schema.Content = true; return f }
 

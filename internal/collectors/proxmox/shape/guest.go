@@ -1,7 +1,7 @@
 package shape
 
 // common are the keys that virtual machines and containers share. The last
-// three are not in their configuration: the collector adds them.
+// four are not in their configuration: the collector adds them.
 func common() fields {
 	return fields{
 		"description": note(), "tags": set().low(), "onboot": off(), "protection": off(), "template": off(),
@@ -13,6 +13,7 @@ func common() fields {
 		"vmstate": drop(), "runningmachine": drop(), "runningcpu": drop(), "running-nets-host-mtu": drop(),
 
 		"node": located(), "pool": text(), "status": text().generated().low(),
+		"agent_addresses": set().volatile(),
 	}
 }
 

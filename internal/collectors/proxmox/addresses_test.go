@@ -1,0 +1,221 @@
+package proxmox
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+func askAgents(c *Config) { c.GuestAgent = true }
+
+// addressesIn are the addresses in a guest's value, "-" where it holds none.
+func addressesIn(t *testing.T, s *model.Snapshot, kind, id string) string {
+	t.Helper()
+	list, ok := must(t, s, kind, id).Value.Get("agent_addresses")
+	if !ok {
+		return "-"
+	}
+	var texts []string
+	for _, item := range list.Items() {
+		texts = append(texts, item.Str())
+	}
+	return strings.Join(texts, " ")
+}
+
+func TestAgentAddresses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		edit   func(*pvetest.Server)
+		// vm and ct are what 401 and 410 tell.
+		vm, ct string
+	}{
+		{"both tell", func(*pvetest.Server) {}, "192.0.2.41/24 2001:db8::41/64", "192.0.2.10/24"},
+		{"of a container an older version names one of a kind", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) {
+				c.Version = "8.2.7"
+				c.Rights = map[string][]string{"/": append(c.Rights["/"], "VM.Monitor")}
+			})
+		}, "192.0.2.41/24 2001:db8::41/64", "192.0.2.10/24"},
+		{"an older version wants another privilege", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) { c.Version = "8.2.7" })
+		}, "-", "192.0.2.10/24"},
+		{"an agent without an address", func(s *pvetest.Server) { s.SetAddresses(401, "net0") }, "", "192.0.2.10/24"},
+		{"no agent runs", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Addresses = nil })
+		}, "-", "192.0.2.10/24"},
+		{"no agent is set up", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Config["agent"] = "0,type=virtio" })
+		}, "-", "192.0.2.10/24"},
+		{"they do not run", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Status, c.Guest(410).Status = "stopped", "stopped" })
+		}, "-", "-"},
+		{"an agent hangs", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", pvetest.Hangs()) }, "-", "192.0.2.10/24"},
+		{"an agent's answer is a page", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", pvetest.HTML()) }, "-", "192.0.2.10/24"},
+		{"the node is said to hang while it asks", func(s *pvetest.Server) {
+			s.Break("/nodes/pve2/lxc/410/interfaces", pvetest.NodeHangs())
+		}, "192.0.2.41/24 2001:db8::41/64", "-"},
+		{"nobody may ask", func(s *pvetest.Server) {
+			s.Break("/nodes/pve1/qemu/401/agent", pvetest.Forbidden("/vms/401", "VM.GuestAgent.Audit"))
+		}, "-", "192.0.2.10/24"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			server := lab()
+			tc.edit(server)
+			s := collect(t, server, askAgents, func(c *Config) { c.Timeout = 2 * time.Second })
+			if vm, ct := addressesIn(t, &s, "qemu", "401"), addressesIn(t, &s, "lxc", "410"); vm != tc.vm || ct != tc.ct {
+				t.Errorf("401 tells %q and 410 %q, want %q and %q", vm, ct, tc.vm, tc.ct)
+			}
+			if gaps := failed(&s); len(gaps) > 0 || len(s.Unread) > 0 {
+				t.Errorf("coverage fails: %v, unread: %v", gaps, s.Unread)
+			}
+		})
+	}
+}
+
+func TestNobodyIsAskedUnlessWanted(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		change func(*Config)
+		want   int
+	}{
+		{"by default", func(*Config) {}, 0},
+		{"wanted", askAgents, 30},
+		{"wanted, but no guests", func(c *Config) { c.GuestAgent, c.ExcludeKinds = true, []string{"qemu", "lxc"} }, 0},
+	} {
+		server := newServer(pvetest.Grown(3, 10), rand.New(rand.NewPCG(4, 4)))
+		s := collect(t, server, tc.change)
+		asked := server.Count("/nodes/", "/interfaces") + server.Count("/nodes/", "/agent/network-get-interfaces")
+		told := 0
+		for _, r := range s.Resources {
+			if _, ok := r.Value.Get("agent_addresses"); ok {
+				told++
+			}
+		}
+		if asked != tc.want || told != tc.want {
+			t.Errorf("%s: %d guests were asked and %d told, want %d", tc.reason, asked, told, tc.want)
+		}
+	}
+}
+
+// TestWhoMayNotAskSaysSoOnce also holds that nobody asks who is known to be
+// refused.
+func TestWhoMayNotAskSaysSoOnce(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		edit   func(*pvetest.Server)
+		asked  int
+	}{
+		{"the rights tell", func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) {
+				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "VM.GuestAgent.Audit" })
+			})
+		}, 0},
+		{"the answer tells", func(s *pvetest.Server) {
+			s.Break("/nodes/pve1/qemu/401/agent", pvetest.Forbidden("/vms/401", "VM.GuestAgent.Audit"))
+		}, 2},
+	} {
+		server := lab()
+		tc.edit(server)
+		listening := httptest.NewServer(server)
+		t.Cleanup(listening.Close)
+		config := testConfig(t, listening.URL)
+		config.GuestAgent = true
+		var out bytes.Buffer
+		c, err := open(collectors.Env{Name: "pve", Sealer: model.NewSealer([]byte("k")), Log: slog.New(slog.NewTextHandler(&out, nil))}, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := c.Collect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text := out.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "VM.GuestAgent.Audit on /vms") {
+			t.Errorf("%s: the log says %q", tc.reason, text)
+		}
+		if n := server.Count("/nodes/", "/agent/network-get-interfaces"); n != tc.asked {
+			t.Errorf("%s: agents were asked %d times, want %d", tc.reason, n, tc.asked)
+		}
+	}
+}
+
+// noAnswer leaves every guest silent for as long as it may be.
+type noAnswer struct{ sameAnswer }
+
+func (noAnswer) Ask(ctx context.Context, _ string, limit time.Duration) (model.Value, error) {
+	if err := wait(ctx, limit); err != nil {
+		return model.Value{}, err
+	}
+	return model.Value{}, &reach.Timeout{After: limit}
+}
+
+func TestSilentAgentsTakeNoMoreThanTheirTime(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		guests int
+		left   time.Duration
+		want   time.Duration
+	}{
+		{"few", 8, time.Hour, 2 * agentWait},
+		{"many", 1000, time.Hour, agentsWait},
+		{"the scan ends soon", 1000, 20 * time.Second, 10 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), tc.left)
+			defer cancel()
+			s := &sweep{look: &look{config: Defaults()}, nodes: map[string]*node{"pve1": {name: "pve1", api: noAnswer{}}}}
+			for i := range tc.guests {
+				s.asked = append(s.asked, asked{guest: guest{kind: "lxc", id: strconv.Itoa(100 + i), node: "pve1"}})
+			}
+			begun := time.Now()
+			s.askGuests(ctx)
+			if took := time.Since(begun); took != tc.want || len(s.addresses) > 0 || ctx.Err() != nil {
+				t.Errorf("%s: it took %s, want %s; told %v; then %v", tc.reason, took, tc.want, s.addresses, ctx.Err())
+			}
+			if err := s.nodes["pve1"].lost(); err != nil {
+				t.Errorf("%s: the node counts as lost: %v", tc.reason, err)
+			}
+		})
+	}
+}
+
+func BenchmarkCollect(b *testing.B) {
+	for _, bm := range []struct {
+		name  string
+		agent bool
+	}{{"default", false}, {"guest_agent", true}} {
+		b.Run(bm.name, func(b *testing.B) {
+			server := newServer(pvetest.Grown(10, 100), rand.New(rand.NewPCG(4, 4)))
+			server.Delay = 2 * time.Millisecond
+			listening := httptest.NewServer(server)
+			defer listening.Close()
+			config := testConfig(b, listening.URL)
+			config.GuestAgent = bm.agent
+			c := testCluster(b, config)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.Collect(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
