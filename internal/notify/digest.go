@@ -33,7 +33,8 @@ func (pl *planner) digest() {
 		return
 	}
 	pl.send(t, model.DigestMessage, nil)
-	pl.messages[len(pl.messages)-1].Notes = notes
+	last := &pl.messages[len(pl.messages)-1]
+	last.Notes = append(notes, last.Notes...)
 }
 
 // notes are the lines of a digest beside its findings.

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -53,40 +52,81 @@ func cause(f *model.Finding) string {
 	return "in " + f.Source + " " + f.Declaration
 }
 
-// title says in one line what findings are about, and who did it where they
-// have that in common.
-func title(kind model.MessageKind, items []item) string {
+// title says in one line what findings are about, who did it where they have
+// that in common, and which of them one request brought about.
+func title(kind model.MessageKind, groups [][]item) string {
+	items := flat(groups)
 	if len(items) == 0 {
 		return "nothing is open"
 	}
-	what := subject(items)
+	asked, requests := requested(groups)
+	once := asked == len(items) && requests == 1
+	what := subject(items, once)
 	switch kind {
 	case model.ResolvedMessage:
 		return what + " resolved"
 	case model.DecidedMessage:
 		return what + " " + string(items[0].news)
 	}
-	said := what + " " + verdicts(items)
-	first := items[0].finding.Actor
-	shared := !slices.ContainsFunc(items, func(it item) bool { return it.finding.Actor.Name != first.Name })
-	if shared && (first.Confidence == model.Exact || first.Confidence == model.Likely) {
-		said += " by " + first.Name
+	said := what + " " + verdicts(items) + doer(items)
+	switch {
+	case once:
+		return said + " in one request"
+	case requests == 1:
+		return said + ", " + thousands(asked) + " of them in one request"
+	case requests > 1:
+		return said + ", " + thousands(asked) + " of them in " + thousands(requests) + " requests"
 	}
 	return said
 }
 
-// subject names one finding's resource, or counts them, with their source.
-func subject(items []item) string {
+// doer says who did it, where that is known and the same for all.
+func doer(items []item) string {
 	first := items[0].finding
+	known := first.Actor.Confidence == model.Exact || first.Actor.Confidence == model.Likely
+	if !known || slices.ContainsFunc(items, func(it item) bool { return it.finding.Actor.Name != first.Actor.Name }) {
+		return ""
+	}
+	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Verdict != first.Verdict }) {
+		return " by " + first.Actor.Name
+	}
+	return deed(first.Verdict) + first.Actor.Name
+}
+
+// deed says, after a verdict, what it is that somebody did.
+func deed(v model.Verdict) string {
+	switch v {
+	case model.Missing:
+		return ", removed by "
+	case model.Unmanaged:
+		return ", made by "
+	case model.Disputed:
+		return ", last changed by "
+	case model.Pending:
+		return ", declared by "
+	case model.Conflict, model.Undeclared, model.Codified, model.PendingRestart:
+		return ", changed by "
+	}
+	return " by "
+}
+
+// subject names one finding's resource, or counts them, with their source; once
+// tells that one request is behind all of them.
+func subject(items []item, once bool) string {
+	first := items[0].finding
+	counted := thousands(len(items)) + " findings"
+	if once {
+		counted = thousands(resources(items)) + " resources"
+	}
 	where := first.Source
 	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Source != where }) {
-		return fmt.Sprintf("%d findings", len(items))
+		return counted
 	}
 	if where != "" {
 		where += ": "
 	}
 	if len(items) > 1 {
-		return fmt.Sprintf("%s%d findings", where, len(items))
+		return where + counted
 	}
 	_, kind, _ := strings.Cut(first.Kind, "/")
 	return where + kind + " " + first.Key.ID
@@ -103,7 +143,7 @@ func verdicts(items []item) string {
 		if n := count[v]; n == len(items) {
 			return string(v)
 		} else if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+			parts = append(parts, thousands(n)+" "+string(v))
 		}
 	}
 	return "(" + strings.Join(parts, ", ") + ")"

@@ -131,10 +131,11 @@ func (pl *planner) lately() int {
 // send makes the next message of a thread.
 func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	all := t.standing()
+	told, standing := together(news), together(all)
 	t.Sequence++
 	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
-		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(news), NewsCount: len(news), All: publish(all)}
+		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(told), NewsCount: len(news), All: publish(standing)}
 	t.first = false
 	for _, it := range all {
 		switch told := t.Members[it.finding.ID]; {
@@ -146,18 +147,22 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 			m.OpenCount++
 		}
 	}
-	subject := news
+	subject := told
 	if len(subject) == 0 {
-		subject = all
+		subject = standing
 	}
-	m.Severity = worst(subject)
-	m.Title, m.Subject = title(kind, subject), title(model.NewMessage, openFirst(all))
+	m.Severity = worst(flat(subject))
+	m.Title, m.Subject = title(kind, subject), title(model.NewMessage, openFirst(standing))
+	m.Notes = alike(told)
+	if len(news) == 0 {
+		m.Notes = alike(openFirst(standing))
+	}
 	switch {
 	case t.is(overflowGroup) && m.First:
 		m.Title = "And more: " + m.Title
 	case t.is(heldGroup) && m.First:
 		m.Title = "While it was quiet: " + m.Title
-		m.Notes = pl.passing()
+		m.Notes = append(m.Notes, pl.passing()...)
 	}
 	pl.messages = append(pl.messages, m)
 }
@@ -176,9 +181,9 @@ func (pl *planner) passing() []string {
 	return []string{fmt.Sprintf("%d more came and went meanwhile.", n)}
 }
 
-// openFirst returns the items that are open; all of them where none is.
-func openFirst(all []item) []item {
-	open := slices.DeleteFunc(slices.Clone(all), func(it item) bool { return it.news != model.Standing })
+// openFirst returns the groups that are open; all of them where none is.
+func openFirst(all [][]item) [][]item {
+	open := slices.DeleteFunc(slices.Clone(all), func(group []item) bool { return group[0].news != model.Standing })
 	if len(open) == 0 {
 		return all
 	}
@@ -195,10 +200,12 @@ func worst(items []item) model.Severity {
 	return found
 }
 
-// publish makes items for people: as many as a message lists, without secrets.
-func publish(items []item) []model.Item {
-	public := make([]model.Item, 0, min(len(items), model.MaxItems))
-	for _, it := range items[:cap(public)] {
+// publish makes items for people: the first of each group, as many as a message
+// lists, without secrets.
+func publish(groups [][]item) []model.Item {
+	public := make([]model.Item, 0, min(len(groups), model.MaxItems))
+	for _, group := range groups[:cap(public)] {
+		it := group[0]
 		public = append(public, model.Item{News: it.news, Finding: short(it.finding.Public()), Fields: len(it.finding.Changes), Why: it.why})
 	}
 	return public
@@ -210,8 +217,13 @@ func short(f model.Finding) model.Finding {
 		return cmp.Compare(cmp.Or(a.Severity, model.Medium).Rank(), cmp.Or(b.Severity, model.Medium).Rank())
 	})
 	f.Changes = f.Changes[:min(len(f.Changes), model.MaxFields)]
+	f.Actor = shortActor(f.Actor)
 	for i := range f.Changes {
 		c := &f.Changes[i]
+		if c.Actor != nil {
+			actor := shortActor(*c.Actor)
+			c.Actor = &actor
+		}
 		for _, side := range []**model.Value{&c.Declared, &c.Recorded, &c.Live, &c.Running} {
 			*side = cut(*side)
 		}
@@ -221,6 +233,16 @@ func short(f model.Finding) model.Finding {
 	}
 	f.Ignored = nil
 	return f
+}
+
+// shortActor cuts what nobody reads in a message.
+func shortActor(a model.Actor) model.Actor {
+	for _, text := range []*string{&a.Name, &a.Via, &a.Evidence, &a.Reason, &a.Message} {
+		if runes := []rune(*text); len(runes) > model.MaxValue {
+			*text = string(runes[:model.MaxValue-1]) + "…"
+		}
+	}
+	return a
 }
 
 // cut shortens a value that nobody reads in a message.

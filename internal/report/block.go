@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -25,6 +26,9 @@ type block struct {
 	Fields   []field
 	// More is the number of fields that are not among Fields.
 	More int
+	// Alike says which other findings the same request brought about, where they
+	// are said by this one.
+	Alike phrase
 }
 
 // mostFields bounds the fields that a report shows of one finding.
@@ -46,7 +50,7 @@ func newBlock(raw *model.Finding, c clock, most int) block {
 		Who:      seen(&f, c),
 		Standing: standing(&f, c),
 		Reason:   visible(f.Reason),
-		Fields:   fieldsOf(f.Verdict, raw.Changes[:most], f.Changes[:most], c),
+		Fields:   fieldsOf(raw, &f, most, c),
 		More:     len(f.Changes) - most,
 	}
 }
@@ -68,10 +72,19 @@ func ownName(f *model.Finding) string {
 	return f.Name
 }
 
-// where says in which source the resource is, and where it is declared.
+// where says in which source the resource is, and where it is declared, or
+// should be.
 func where(f *model.Finding) phrase {
 	p := phrase{}.say("in ").quote(f.Source)
+	disputants := disputants(f)
 	switch {
+	case f.Verdict == model.Unmanaged && f.Declaration != "":
+		return p.say(", not in ").quote(f.Declaration)
+	case f.Verdict == model.Unmanaged && f.Reason != "":
+		return p.say(", not declared where it should be")
+	case len(disputants) > 1:
+		last := len(disputants) - 1
+		return p.say(", declared by ").list(disputants[:last], mostNamed).say(" and ").quote(disputants[last])
 	case f.Declaration == "" && f.Address == "":
 		return p.say(", not declared")
 	case f.Address == "":
@@ -80,6 +93,20 @@ func where(f *model.Finding) phrase {
 		return p.say(", declared at ").quote(f.Address)
 	}
 	return p.say(", declared by ").quote(f.Declaration).say(" at ").quote(f.Address)
+}
+
+// disputants are the declarations that a finding's fields have claims of: where
+// each says so stands beside what it says.
+func disputants(f *model.Finding) []string {
+	var names []string
+	for i := range f.Changes {
+		for _, c := range f.Changes[i].Claims {
+			if !slices.Contains(names, c.Declaration) {
+				names = append(names, c.Declaration)
+			}
+		}
+	}
+	return names
 }
 
 // seen says who did it, and since when it has been so.

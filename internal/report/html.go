@@ -35,6 +35,7 @@ func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	tmpl, err := template.New("page").Funcs(template.FuncMap{
 		"short":  func(f field) field { return f.short(htmlLimit) },
 		"legend": func(f field) string { return legend(&f) },
+		"argue":  func(f field) string { return disagreement(&f) },
 		"class":  severityClass,
 		"gap":    func(l line) string { return count(l.Gap, "line") },
 	}).Parse(pageTemplate)
@@ -43,8 +44,8 @@ func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	out := newOutline(r, o)
 	said, calm := out.headline()
-	p := page{Headline: said, Calm: calm, Scan: out.scan(), Drifted: len(out.open) > 0, Findings: out.blocks(out.open),
-		Over: len(out.resolved) > 0, Resolved: out.blocks(out.resolved), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies()}
+	p := page{Headline: said, Calm: calm, Scan: out.scan(), Drifted: len(out.open) > 0, Findings: out.blocks(out.crowds),
+		Over: len(out.resolved) > 0, Resolved: out.blocks(crowds(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies()}
 	return tmpl.Execute(w, p)
 }
 

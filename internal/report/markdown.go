@@ -20,13 +20,13 @@ func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
 	m := &markdown{}
 	said, _ := out.headline()
 	m.printf("**%s** — %s\n", said, out.scan().mark(code))
-	if err := m.blocks(w, out, out.open); err != nil {
+	if err := m.blocks(w, out, out.crowds); err != nil {
 		return err
 	}
 	if len(out.resolved) > 0 {
 		m.printf("\n## Resolved\n")
 	}
-	if err := m.blocks(w, out, out.resolved); err != nil {
+	if err := m.blocks(w, out, crowds(out.resolved)); err != nil {
 		return err
 	}
 	m.phrases("Unchecked", out.unchecked())
@@ -43,8 +43,8 @@ func (m *markdown) emit(w *bufio.Writer) error {
 	return err
 }
 
-func (m *markdown) blocks(w *bufio.Writer, out *outline, findings []*model.Finding) error {
-	for b := range out.blocks(findings) {
+func (m *markdown) blocks(w *bufio.Writer, out *outline, all []crowd) error {
+	for b := range out.blocks(all) {
 		m.block(&b)
 		if err := m.emit(w); err != nil {
 			return err
@@ -82,20 +82,45 @@ func (m *markdown) block(b *block) {
 	m.printf("\n")
 	m.rows(b.Fields)
 	for i := range b.Fields {
-		if f := b.Fields[i].short(markdownLimit); len(f.Lines) > 0 {
+		switch f := b.Fields[i].short(markdownLimit); {
+		case len(f.Claims) > 0:
+			m.claims(&f)
+		case len(f.Lines) > 0:
 			m.text(&f)
 		}
 	}
 	if b.More > 0 {
 		m.printf("\n%s\n", b.Rest().mark(code))
 	}
+	if len(b.Alike) > 0 {
+		m.printf("\n%s\n", b.Alike.mark(code))
+	}
 }
 
-// rows writes the fields other than texts of many lines.
+// claims writes what each declaration says of a field, and what is live, below
+// one another.
+func (m *markdown) claims(f *field) {
+	m.heading(f, disagreement(f))
+	m.printf("\n\n| | says | where |\n| --- | --- | --- |\n")
+	for _, c := range f.Claims {
+		m.printf("| %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().mark(code))
+	}
+	m.printf("| %s | %s | |\n", code(f.Sides[0].Label), code(f.Sides[0].Text))
+}
+
+// heading names a field that does not stand in a row, and says who changed it.
+func (m *markdown) heading(f *field, said string) {
+	m.printf("\n%s: %s", pathCode(f), said)
+	if len(f.Who) > 0 {
+		m.printf(", %s", f.Who.mark(code))
+	}
+}
+
+// rows writes the fields that have one declared and one live value of one line.
 func (m *markdown) rows(fields []field) {
 	head := "\n| field | declared → live |\n| --- | --- |\n"
 	for i := range fields {
-		if len(fields[i].Lines) > 0 {
+		if len(fields[i].Lines)+len(fields[i].Claims) > 0 {
 			continue
 		}
 		f := fields[i].short(markdownLimit)
@@ -112,14 +137,10 @@ func pathCode(f *field) string {
 }
 
 func cell(f *field) string {
-	said := inlineClaims
-	if len(f.Claims) == 0 {
-		said = inline
-	}
 	if len(f.Who) > 0 {
-		return said(f, code) + ", " + f.Who.mark(code)
+		return inline(f, code) + ", " + f.Who.mark(code)
 	}
-	return said(f, code)
+	return inline(f, code)
 }
 
 // text writes the difference of a text as a fenced block that nothing in the
@@ -129,10 +150,7 @@ func (m *markdown) text(f *field) {
 	for _, l := range f.Lines {
 		fence = max(fence, strings.Repeat("`", longestRun(l.Text, '`')+1))
 	}
-	m.printf("\n%s: %s", pathCode(f), legend(f))
-	if len(f.Who) > 0 {
-		m.printf(", %s", f.Who.mark(code))
-	}
+	m.heading(f, legend(f))
 	m.printf("\n\n%sdiff\n", fence)
 	for _, l := range f.Lines {
 		if l.Op == '~' {

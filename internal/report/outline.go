@@ -16,6 +16,8 @@ type outline struct {
 	report                 *model.Report
 	clock                  clock
 	open, resolved, unseen []*model.Finding
+	// crowds are the open ones, put together by what brought them about.
+	crowds []crowd
 }
 
 func newOutline(r *model.Report, o Options) *outline {
@@ -30,6 +32,7 @@ func newOutline(r *model.Report, o Options) *outline {
 			out.open = append(out.open, f)
 		}
 	}
+	out.crowds = crowds(out.open)
 	return out
 }
 
@@ -77,7 +80,7 @@ func (o *outline) headline() (said string, calm bool) {
 	var parts []string
 	switch {
 	case o.counted() > 0:
-		parts = append(parts, thousands(o.counted())+" drifted")
+		parts = append(parts, thousands(o.counted())+" drifted"+o.byRequest())
 	case hidden > 0:
 		parts = append(parts, "no drift among the findings shown")
 	case unchecked > 0 && sum.InSync == 0:
@@ -159,12 +162,14 @@ func shortRevision(revision string) string {
 	return revision
 }
 
-// blocks makes one block after the other, so that a long report is never held
-// as a whole.
-func (o *outline) blocks(findings []*model.Finding) iter.Seq[block] {
+// blocks makes one block of a crowd after the other, so that a long report is
+// never held as a whole.
+func (o *outline) blocks(all []crowd) iter.Seq[block] {
 	return func(yield func(block) bool) {
-		for _, f := range findings {
-			if !yield(newBlock(f, o.clock, mostFields)) {
+		for _, c := range all {
+			b := newBlock(c[0], o.clock, mostFields)
+			b.Alike = c.alike()
+			if !yield(b) {
 				return
 			}
 		}

@@ -8,6 +8,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// The columns that names, and what somebody wrote beside a change, may take where
+// people read who did it.
+const (
+	nameLimit    = 120
+	messageLimit = 160
+)
+
 // A phrase is a sentence of our words and foreign data. Each format marks the
 // data in its own way.
 type phrase []span
@@ -21,6 +28,18 @@ type span struct {
 func (p phrase) say(words string) phrase { return append(p, span{Text: words}) }
 
 func (p phrase) quote(data string) phrase { return append(p, span{Text: visible(data), Data: true}) }
+
+// brief quotes data of which no more than so many columns matter.
+func (p phrase) brief(data string, limit int) phrase {
+	return append(p, span{Text: clip(visible(data), limit), Data: true})
+}
+
+// message quotes what somebody wrote, between quotation marks that nothing in
+// it can end.
+func (p phrase) message(text string) phrase {
+	text = strings.ReplaceAll(visible(text), `"`, `\"`)
+	return append(p, span{Text: `"` + clip(text, messageLimit) + `"`, Data: true})
+}
 
 // then appends another phrase, after a comma when both have something to say.
 func (p phrase) then(q phrase) phrase {
@@ -115,24 +134,30 @@ func ago(age time.Duration) string {
 	return count(int(age/day), "day") + " ago"
 }
 
-// who says who did it, when, through what and how sure that is; nothing when
-// nobody was asked for.
+// who says who did it, when, through what, on which evidence, how sure that is
+// and what they wrote beside it; nothing when nobody was asked for.
 func (c clock) who(a model.Actor) phrase {
 	if a.Name == "" {
 		return nil
 	}
-	p := phrase{}.say("by ").quote(a.Name)
+	p := phrase{}.say("by ").brief(a.Name, nameLimit)
 	if !utc(a.At).IsZero() {
 		p = p.say(" " + c.at(a.At))
 	}
-	if a.Via != "" {
-		p = p.say(" via ").quote(a.Via)
+	before := " via "
+	for _, trace := range []string{a.Via, a.Evidence} {
+		if trace != "" {
+			p, before = p.say(before).brief(trace, nameLimit), ", "
+		}
 	}
 	switch {
 	case a.Reason != "":
-		p = p.say(" (").quote(a.Reason).say(")")
+		p = p.say(" (").brief(a.Reason, pipeLimit).say(")")
 	case a.Confidence == model.Likely:
 		p = p.say(" (likely)")
+	}
+	if a.Message != "" {
+		p = p.say(": ").message(a.Message)
 	}
 	return p
 }
@@ -155,7 +180,7 @@ func meaning(v model.Verdict) string {
 	case model.PendingRestart:
 		return "accepted, and live only after a restart"
 	case model.Unmanaged:
-		return "live in a governed scope, and declared by nobody"
+		return "live in a governed scope, and not declared where it should be"
 	case model.Undeclared:
 		return "a field that no declaration sets and no known controller owns"
 	case model.Moved:

@@ -69,7 +69,8 @@ func anyActor() *rapid.Generator[model.Actor] {
 	return rapid.Custom(func(t *rapid.T) model.Actor {
 		return model.Actor{
 			Name: anyText().Draw(t, "name"), At: anyTime().Draw(t, "at"), Via: anyText().Draw(t, "via"),
-			Evidence: anyText().Draw(t, "evidence"), Reason: anyText().Draw(t, "reason"),
+			Evidence: anyText().Draw(t, "evidence"), Reason: anyText().Draw(t, "reason"), Message: anyText().Draw(t, "message"),
+			Request:    rapid.SampledFrom([]string{"", "", "r1", "\x1b[2J"}).Draw(t, "request"),
 			Confidence: rapid.SampledFrom([]model.Confidence{"", model.Exact, model.Likely, model.Unknown}).Draw(t, "confidence"),
 		}
 	})
@@ -85,7 +86,7 @@ func anyChange() *rapid.Generator[model.Change] {
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "claims") {
 			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"),
-				Address: anyText().Draw(t, "address"), Value: anyValue(2).Draw(t, "claim")})
+				Address: anyText().Draw(t, "address"), Path: anyText().Draw(t, "word"), Value: anyValue(2).Draw(t, "claim")})
 		}
 		return c
 	})
@@ -129,6 +130,17 @@ func stand(t *rapid.T, f *model.Finding) {
 	}
 }
 
+// anyCrowd are findings that differ in what they are called at most.
+func anyCrowd(t *rapid.T) []model.Finding {
+	first := anyFinding(100).Draw(t, "of one cause")
+	all := make([]model.Finding, rapid.IntRange(0, 7).Draw(t, "crowd"))
+	for i := range all {
+		all[i] = first
+		all[i].ID, all[i].Key.ID, all[i].Name = fmt.Sprintf("crowd-%d", i), anyText().Draw(t, "one"), anyText().Draw(t, "called")
+	}
+	return all
+}
+
 func anyReport(t *rapid.T) model.Report {
 	r := model.Report{
 		Version: model.ReportVersion,
@@ -142,6 +154,7 @@ func anyReport(t *rapid.T) model.Report {
 	for i := range rapid.IntRange(0, 4).Draw(t, "number") {
 		r.Findings = append(r.Findings, anyFinding(i).Draw(t, "finding"))
 	}
+	r.Findings = append(r.Findings, anyCrowd(t)...)
 	for range rapid.IntRange(0, 3).Draw(t, "scopes") {
 		r.Coverage = append(r.Coverage, model.Coverage{Source: anyText().Draw(t, "source"), Kind: anyText().Draw(t, "kind"),
 			Place: anyText().Draw(t, "place"), Complete: rapid.Bool().Draw(t, "read"), Reason: anyText().Draw(t, "reason")})
@@ -245,6 +258,7 @@ func TestNoDigestIsEverWritten(t *testing.T) {
 		}
 	}
 	check(t.Fatalf, rich())
+	check(t.Fatalf, threeWays())
 	rapid.Check(t, func(t *rapid.T) { check(t.Fatalf, anyReport(t)) })
 }
 
@@ -270,6 +284,7 @@ func TestNothingIsForged(t *testing.T) {
 		}
 	}
 	check(t.Fatalf, rich())
+	check(t.Fatalf, threeWays())
 	rapid.Check(t, func(t *rapid.T) { check(t.Fatalf, anyReport(t)) })
 }
 

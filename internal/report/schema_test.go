@@ -37,7 +37,7 @@ func validate(schema *jsonschema.Schema, document string) error {
 func TestJSONIsWhatTheSchemaSays(t *testing.T) {
 	t.Parallel()
 	schema := compile(t, reportSchema)
-	for name, r := range map[string]model.Report{"rich": rich(), "calm": calm(), "empty": {}} {
+	for name, r := range map[string]model.Report{"rich": rich(), "three ways": threeWays(), "calm": calm(), "empty": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if err := validate(schema, write(t, "json", r, Options{})); err != nil {
@@ -91,7 +91,7 @@ func TestVerbsAreWhatTheSchemaSays(t *testing.T) {
 func TestSARIFIsWhatTheStandardSays(t *testing.T) {
 	t.Parallel()
 	schema := compile(t, sarifSchema)
-	for name, r := range map[string]model.Report{"rich": rich(), "calm": calm(), "empty": {}} {
+	for name, r := range map[string]model.Report{"rich": rich(), "three ways": threeWays(), "calm": calm(), "empty": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if err := validate(schema, write(t, "sarif", r, Options{})); err != nil {

@@ -66,6 +66,10 @@ func (t *table) title(b *block) {
 		b.Kind, " ", t.paint(bold, b.Resource))
 }
 
+// wholeMessage bounds what somebody wrote beside a change, in columns, where a
+// finding is shown in full.
+const wholeMessage = 2000
+
 // facts writes a finding's own fields, those that say something.
 func (t *table) facts(f *model.Finding, c clock) {
 	moment := func(at time.Time) string {
@@ -81,7 +85,11 @@ func (t *table) facts(f *model.Finding, c clock) {
 	t.fact("resource", f.Key.ID)
 	t.fact("name", f.Name)
 	t.fact("namespace", f.Place)
-	t.fact("declared by", f.Declaration)
+	if f.Verdict == model.Unmanaged {
+		t.fact("not in", f.Declaration)
+	} else {
+		t.fact("declared by", f.Declaration)
+	}
 	t.fact("declared at", f.Address)
 	t.fact("note", f.Reason)
 	t.fact("first seen", moment(f.FirstSeen))
@@ -99,14 +107,21 @@ func (t *table) facts(f *model.Finding, c clock) {
 		t.fact("  owner", d.Owner)
 		t.fact("  decision", d.ID+", "+d.Via)
 	}
-	t.fact("changed by", f.Actor.Name)
-	t.fact("  at", moment(f.Actor.At))
-	t.fact("  via", f.Actor.Via)
-	t.fact("  evidence", f.Actor.Evidence)
-	if f.Actor.Confidence != model.Unknown {
-		t.fact("  confidence", string(f.Actor.Confidence))
+	t.actor(&f.Actor, moment(f.Actor.At))
+}
+
+// actor writes who did it, and how that is known.
+func (t *table) actor(a *model.Actor, at string) {
+	t.fact("changed by", a.Name)
+	t.fact("  at", at)
+	t.fact("  via", a.Via)
+	t.fact("  evidence", a.Evidence)
+	t.fact("  request", a.Request)
+	t.fact("  message", clip(visible(a.Message), wholeMessage))
+	if a.Confidence != model.Unknown {
+		t.fact("  confidence", string(a.Confidence))
 	}
-	t.fact("  reason", f.Actor.Reason)
+	t.fact("  reason", a.Reason)
 }
 
 // decision says who decided, when and until when.
@@ -135,7 +150,7 @@ func (t *table) ignored(f, raw *model.Finding, c clock) {
 	t.section("Ignored", len(f.Ignored))
 	for i := range f.Ignored {
 		shown := &f.Ignored[i].Change
-		said := newField(f.Verdict, &raw.Ignored[i].Change, shown, c)
+		said := newField(f, &raw.Ignored[i].Change, shown, c)
 		t.fullField(shown, &said)
 		t.prose(dim, "    ", phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
 	}

@@ -62,11 +62,11 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 		t.verdicts = max(t.verdicts, len(r.Findings[i].Verdict))
 	}
 	t.headline(out)
-	if err := t.blocks(out, out.open); err != nil {
+	if err := t.blocks(out, out.crowds); err != nil {
 		return err
 	}
 	t.section("Resolved", len(out.resolved))
-	if err := t.blocks(out, out.resolved); err != nil {
+	if err := t.blocks(out, crowds(out.resolved)); err != nil {
 		return err
 	}
 	t.phrases("Unchecked", out.unchecked())
@@ -98,8 +98,8 @@ func (t *table) phrases(title string, phrases []phrase) {
 	}
 }
 
-func (t *table) blocks(out *outline, findings []*model.Finding) error {
-	for b := range out.blocks(findings) {
+func (t *table) blocks(out *outline, all []crowd) error {
+	for b := range out.blocks(all) {
 		t.line()
 		t.block(&b)
 		if err := t.emit(); err != nil {
@@ -127,6 +127,7 @@ func (t *table) block(b *block) {
 	}
 	t.fields(b.Fields)
 	t.prose(dim, "    ", b.Rest())
+	t.prose(bold, "  ", b.Alike)
 }
 
 func (t *table) fields(fields []field) {
@@ -142,7 +143,7 @@ func (t *table) field(indent string, f *field) {
 	}
 	switch {
 	case len(f.Claims) > 0:
-		t.line(indent, path, ": ", count(len(f.Claims), "declaration"), " disagree")
+		t.line(indent, path, ": ", disagreement(f))
 		t.claims(indent+"  ", f)
 	case len(f.Lines) > 0:
 		t.line(indent, path, ": ", legend(f))
@@ -198,11 +199,11 @@ func inlineClaims(f *field, mark func(string) string) string {
 	said := make([]string, len(f.Claims), len(f.Claims)+1)
 	for i, c := range f.Claims {
 		said[i] = mark(c.Declaration) + " says " + mark(c.Text)
-		if c.Address != "" {
-			said[i] += " at " + mark(c.Address)
+		if at := c.At().mark(mark); at != "" {
+			said[i] += " (" + at + ")"
 		}
 	}
-	return strings.Join(append(said, "live "+mark(f.Sides[0].Text)), ", ")
+	return strings.Join(append(said, f.Sides[0].Label+" "+mark(f.Sides[0].Text)), ", ")
 }
 
 // limit is the room for a value after what already stands on its line.
@@ -247,20 +248,35 @@ func (t *table) textLine(indent string, l line) {
 	t.line(strings.TrimRight(text, " "))
 }
 
-// claims writes what each declaration says of a disputed field, and the live
-// value.
+// disagreement says how many declarations say something of a field.
+func disagreement(f *field) string { return count(len(f.Claims), "declaration") + " disagree" }
+
+// widestPadded is the number of columns up to which values that stand below one
+// another are made equally wide.
+const widestPadded = 40
+
+// claims writes, below one another, what each declaration says of a disputed
+// field, and what is live.
 func (t *table) claims(indent string, f *field) {
-	widest := len("live")
+	live := f.Sides[0]
+	labels, values := columns(live.Label), columns(live.Text)
 	for _, c := range f.Claims {
-		widest = max(widest, columns(c.Declaration))
+		labels, values = max(labels, columns(c.Declaration)), max(values, columns(c.Text))
+	}
+	if values > widestPadded {
+		values = 0
 	}
 	for _, c := range f.Claims {
-		label, at := indent+pad(c.Declaration, widest)+"  ", ""
-		if c.Address != "" {
-			at = "  (" + c.Address + ")"
+		label, at := indent+pad(c.Declaration, labels)+"  ", c.At().String()
+		if at != "" {
+			at = "  (" + at + ")"
 		}
-		t.line(label, t.paint(bold, cut(c.Text, t.limit(label+at), 0)), t.paint(dim, at))
+		text := cut(c.Text, t.limit(label+at), 0)
+		if at != "" {
+			at = strings.Repeat(" ", max(0, values-columns(text))) + at
+		}
+		t.line(label, t.paint(bold, text), t.paint(dim, at))
 	}
-	label := indent + pad("live", widest) + "  "
-	t.line(label, t.paint(bold, cut(f.Sides[0].Text, t.limit(label), 0)))
+	label := indent + pad(live.Label, labels) + "  "
+	t.line(label, t.paint(bold, cut(live.Text, t.limit(label), 0)))
 }

@@ -154,7 +154,7 @@ func TestInline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shown := publicOf([]model.Change{tc.change})
-			f := newField(tc.verdict, &tc.change, &shown[0], clock{})
+			f := newField(&model.Finding{Verdict: tc.verdict}, &tc.change, &shown[0], clock{})
 			if got := inline(&f, func(s string) string { return s }); got != tc.want {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
 			}

@@ -18,7 +18,7 @@ type field struct {
 	// LivePath is set where the live system calls the field something else.
 	LivePath string
 	// Sides are what should be and what is, and others that differ from both;
-	// only what is where Claims tell what should be.
+	// only what is, labeled with where, where Claims tell what should be.
 	Sides []side
 	// Same tells that both sides read the same, since a secret in them differs.
 	Same bool
@@ -36,10 +36,27 @@ type field struct {
 // restart.
 type side struct{ Label, Text string }
 
-type claim struct{ Declaration, Address, Text string }
+// A claim is what one declaration says. Path is set where it has another word
+// for the field.
+type claim struct{ Declaration, Address, Path, Text string }
 
-// newField makes a field of a change, as it is and as it may be shown.
-func newField(verdict model.Verdict, raw, shown *model.Change, c clock) field {
+// At says where the declaration says it, and in which word of its own.
+func (c claim) At() phrase {
+	p := phrase{}
+	switch {
+	case c.Path != "" && c.Address != "":
+		return p.quote(c.Path).say(" at ").quote(c.Address)
+	case c.Path != "":
+		return p.quote(c.Path)
+	case c.Address != "":
+		return p.quote(c.Address)
+	}
+	return p
+}
+
+// newField makes a field of a change of a finding, as it is and as it may be
+// shown.
+func newField(of *model.Finding, raw, shown *model.Change, c clock) field {
 	f := field{Path: visible(shown.Path), LivePath: visible(shown.LivePath)}
 	if f.LivePath == f.Path {
 		f.LivePath = ""
@@ -48,10 +65,10 @@ func newField(verdict model.Verdict, raw, shown *model.Change, c clock) field {
 		f.Who = c.who(*shown.Actor)
 	}
 	if len(shown.Claims) > 0 {
-		f.disputed(shown)
+		f.disputed(of.Source, shown)
 		return f
 	}
-	from := comparedWith(verdict, shown)
+	from := comparedWith(of.Verdict, shown)
 	if f.Sides = sides(shown, from); shown.Secret && shown.Declared == nil && shown.Recorded == nil && shown.Live == nil {
 		f.neverShown()
 		return f
@@ -86,15 +103,22 @@ func (f *field) compare(before, after *model.Value, differ bool) {
 	f.Same = differ && f.Sides[0].Text == f.Sides[1].Text
 }
 
-func (f *field) disputed(c *model.Change) {
+func (f *field) disputed(source string, c *model.Change) {
 	values := []*model.Value{c.Live}
 	for i := range c.Claims {
 		values = append(values, &c.Claims[i].Value)
 	}
 	texts := textsOf(values...)
 	f.Sides = []side{{"live", texts[0]}}
+	if source != "" {
+		f.Sides[0].Label += " in " + clip(visible(source), nameLimit)
+	}
 	for i, said := range c.Claims {
-		f.Claims = append(f.Claims, claim{visible(said.Declaration), visible(said.Address), texts[i+1]})
+		claimed := claim{visible(said.Declaration), visible(said.Address), visible(said.Path), texts[i+1]}
+		if claimed.Path == f.Path {
+			claimed.Path = ""
+		}
+		f.Claims = append(f.Claims, claimed)
 	}
 }
 
@@ -233,11 +257,11 @@ func (f *field) short(limit int) field {
 	return short
 }
 
-// fieldsOf makes the fields of a finding.
-func fieldsOf(verdict model.Verdict, raw, shown []model.Change, c clock) []field {
-	fields := make([]field, len(shown))
-	for i := range shown {
-		fields[i] = newField(verdict, &raw[i], &shown[i], c)
+// fieldsOf makes the first fields of a finding, as it is and as it may be shown.
+func fieldsOf(raw, shown *model.Finding, most int, c clock) []field {
+	fields := make([]field, min(most, len(shown.Changes)))
+	for i := range fields {
+		fields[i] = newField(shown, &raw.Changes[i], &shown.Changes[i], c)
 	}
 	return fields
 }

@@ -80,7 +80,7 @@ func TestAlert(t *testing.T) {
 		Annotations: map[string]string{
 			"summary":     "changed: Deployment.apps shop/web, in prod, declared by shop at deploy/web.yaml:12",
 			"description": "spec.template.spec.containers[name=web].image: declared web:1.4, live web:1.5-hotfix",
-			"who":         "by kubectl-set at 2026-11-20 10:00 UTC via managedFields (likely)",
+			"who":         "by kubectl-set at 2026-11-20 10:00 UTC via managedFields, update (likely): \"hotfix for 'INC-12'\"",
 			"since":       "since 2026-11-20 10:00 UTC",
 			"next":        "https://driftd.example.org/findings/f1a2b3c4d5e6",
 		},

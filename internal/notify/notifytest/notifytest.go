@@ -55,8 +55,9 @@ func Findings() []model.Finding {
 		{ID: "f1a2b3c4d5e6", Verdict: model.Changed, Severity: model.High, Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"},
 			Place: "shop", Name: "web", Declaration: "shop", Address: "deploy/web.yaml:12", Owner: "team-shop", FirstSeen: first, LastSeen: first,
 			Changes: []model.Change{{Path: "spec.template.spec.containers[name=web].image", Declared: &image, Recorded: &image, Live: &hotfix}},
-			Actor:   model.Actor{Name: "kubectl-set", At: first, Via: "managedFields", Confidence: model.Likely},
-			Labels:  map[string]string{"app.kubernetes.io/name": "web"}},
+			Actor: model.Actor{Name: "kubectl-set", At: first, Via: "managedFields", Evidence: "update", Confidence: model.Likely,
+				Request: "5f1c", Message: "hotfix for \"INC-12\""},
+			Labels: map[string]string{"app.kubernetes.io/name": "web"}},
 		{ID: "0f9e8d7c6b5a", Verdict: model.Missing, Severity: model.Medium, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"},
 			Name: "db", Declaration: "infra", FirstSeen: first, LastSeen: first, Actor: model.UnknownActor("the log was not read")},
 	}

@@ -5,6 +5,7 @@ package plain
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +23,11 @@ type Words struct {
 
 // Bounds of foreign data, in characters.
 const (
-	maxName   = 200
-	maxValue  = 100
-	maxReason = 300
+	maxName    = 200
+	maxTrace   = 120
+	maxValue   = 100
+	maxReason  = 300
+	maxMessage = 160
 )
 
 // PartKind is the kind of a finding on a part of a declaration that cannot be
@@ -47,8 +50,8 @@ func (w Words) Subject(f *model.Finding) string {
 	return subject
 }
 
-// Where says where it is, and where it is declared; "" of a part of a
-// declaration, whose subject says that.
+// Where says where it is, and where it is declared, or should be; "" of a part of
+// a declaration, whose subject says that.
 func (w Words) Where(f *model.Finding) string {
 	if f.Kind == PartKind {
 		return ""
@@ -57,7 +60,12 @@ func (w Words) Where(f *model.Finding) string {
 	if f.Source != "" {
 		where = "in " + w.data(f.Source, maxName) + ", "
 	}
-	if f.Declaration == "" && f.Address == "" {
+	switch {
+	case f.Verdict == model.Unmanaged && f.Declaration != "":
+		return where + "not in " + w.data(f.Declaration, maxName)
+	case f.Verdict == model.Unmanaged && f.Reason != "":
+		return where + "not declared where it should be"
+	case f.Declaration == "" && f.Address == "":
 		return where + "not declared"
 	}
 	where += "declared"
@@ -76,7 +84,8 @@ func Nobody(f *model.Finding) bool {
 	return f.Actor.Name == "" || f.Verdict == model.Unchecked && f.Actor.Confidence == model.Unknown
 }
 
-// Who says who did it, how sure that is, or why nobody knows; "" for Nobody.
+// Who says who did it, on which evidence, how sure that is and what they wrote
+// beside it, or why nobody knows; "" for Nobody.
 func (w Words) Who(f *model.Finding) string {
 	a := f.Actor
 	switch {
@@ -91,11 +100,17 @@ func (w Words) Who(f *model.Finding) string {
 	if !a.At.IsZero() {
 		who += " at " + Time(a.At)
 	}
-	if a.Via != "" {
-		who += " via " + w.data(a.Via, maxName)
+	before := " via "
+	for _, trace := range []string{a.Via, a.Evidence} {
+		if trace != "" {
+			who, before = who+before+w.data(trace, maxTrace), ", "
+		}
 	}
 	if a.Confidence == model.Likely {
 		who += " (likely)"
+	}
+	if a.Message != "" {
+		who += `: "` + w.data(strings.ReplaceAll(a.Message, `"`, "'"), maxMessage) + `"`
 	}
 	return who
 }
@@ -200,16 +215,15 @@ func worstFirst(changes []model.Change) []model.Change {
 
 func (w Words) field(c *model.Change) string {
 	path := w.data(c.Path, maxName)
-	if c.Secret {
+	switch {
+	case len(c.Claims) > 0:
+		return path + ": " + w.claims(c)
+	case c.Secret:
 		return path + ": (secret) changed"
 	}
 	var sides []string
 	say := func(side string, v *model.Value) { sides = append(sides, side+" "+w.value(v)) }
-	for _, claim := range c.Claims {
-		say(w.data(claim.Declaration, maxName)+" says", &claim.Value)
-	}
 	switch {
-	case len(c.Claims) > 0:
 	case c.Declared == nil && c.Recorded == nil:
 		sides = append(sides, "not declared")
 	case c.Declared != nil:
@@ -225,6 +239,27 @@ func (w Words) field(c *model.Change) string {
 	return path + ": " + strings.Join(sides, ", ")
 }
 
+// claims says what each declaration says of a field, in which word of its own,
+// and what is live.
+func (w Words) claims(c *model.Change) string {
+	value := func(v *model.Value) string {
+		if c.Secret && v != nil {
+			return model.SecretText
+		}
+		return w.value(v)
+	}
+	said := make([]string, 0, len(c.Claims)+1)
+	for i := range c.Claims {
+		claim := &c.Claims[i]
+		one := w.data(claim.Declaration, maxName) + " says " + value(&claim.Value)
+		if claim.Path != "" && claim.Path != c.Path {
+			one += " (" + w.data(claim.Path, maxName) + ")"
+		}
+		said = append(said, one)
+	}
+	return strings.Join(append(said, "live "+value(c.Live)), ", ")
+}
+
 func (w Words) value(v *model.Value) string {
 	switch {
 	case v == nil:
@@ -233,6 +268,15 @@ func (w Words) value(v *model.Value) string {
 		return `""`
 	}
 	return w.data(v.Public().String(), maxValue)
+}
+
+// Thousands writes a count as people read it: "1,200".
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 func plural(word string, n int) string {

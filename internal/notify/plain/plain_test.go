@@ -96,6 +96,29 @@ func TestWords(t *testing.T) {
 				"claimed: one says 1, two says (secret), live c", `usual: recorded old, live ""`, "added: not declared, live new",
 				"gone: declared x, live (absent)", "and 2 more fields"},
 		},
+		"lacking": {
+			reason: "a declaration that lacks something does not declare it",
+			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Declaration: "intent",
+				Reason: "live, and in infra (vm.web), but not in intent"},
+			want: []string{"unmanaged: qemu 100", "in pve, not in intent", "", "", "", "live, and in infra (vm.web), but not in intent", "driftd findings show abc"},
+		},
+		"silent": {
+			reason:  "nor is it declared by nobody, where a reason says who declares it",
+			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Reason: "neither a nor b speaks of it"},
+			want:    []string{"unmanaged: qemu 100", "in pve, not declared where it should be", "", "", "", "neither a nor b speaks of it", "driftd findings show abc"},
+		},
+		"disputed": {
+			reason: "the word of each, who changed it last, and why; a message ends where it ends",
+			finding: model.Finding{ID: "abc", Verdict: model.Disputed, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Declaration: "infra", Address: "vm.web",
+				Actor: model.Actor{Name: "mara", At: at(0), Via: "NetBox changelog", Evidence: "object-change 5695", Confidence: model.Likely, Message: "grow \"now\"\n" + strings.Repeat("x", 10_000)},
+				Changes: []model.Change{
+					{Path: "memory[0].dedicated", Live: value("4096"), Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.IntOf(4096)}, {Declaration: "intent", Path: "memory", Value: model.IntOf(16384)}}},
+					{Path: "password", Live: value("x"), Secret: true, Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.StringOf("a")}, {Declaration: "intent", Value: model.StringOf("b")}}},
+				}},
+			want: []string{"disputed: qemu 100", "in pve, declared by infra at vm.web",
+				`by mara at 2026-11-20 00:30 UTC via NetBox changelog, object-change 5695 (likely): "grow 'now'\n` + strings.Repeat("x", 147) + `…"`, "", "", "", "driftd findings show abc",
+				"memory[0].dedicated: infra says 4096, intent says 16384 (memory), live 4096", "password: infra says (secret), intent says (secret), live (secret)"},
+		},
 		"quoted": {
 			reason: "each piece of foreign data is quoted, and driftd's own words are not",
 			finding: model.Finding{ID: "i", Verdict: "v", Key: model.Key{Source: "s", Kind: "k", ID: "r"}, Name: "n", Declaration: "d",

@@ -46,7 +46,7 @@ func text(m *model.Message, words plain.Words, title string, limit int) string {
 		lines, shown, room = append(lines, block...), shown+1, room-size(block)
 	}
 	if more := total - shown; more > 0 {
-		lines = append(lines, fmt.Sprintf("…and %d more", more), "")
+		lines = append(lines, "…and "+plain.Thousands(more)+" more", "")
 	}
 	return strings.TrimSpace(strings.Join(begin(append(lines, tail...), limit), "\n"))
 }

@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
 )
 
 // The names of the buttons and of the modal, as Slack sends them back.
@@ -82,7 +82,7 @@ func allOf(does string, count int) string {
 	if count == 1 {
 		return "This " + does + " 1 finding."
 	}
-	return fmt.Sprintf("This %s all %d findings of this message.", does, count)
+	return "This " + does + " all " + plain.Thousands(count) + " findings of this message."
 }
 
 // caption makes a text without marks and emoji.

@@ -2,8 +2,10 @@ package slack
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/slack-go/slack"
 
@@ -12,7 +14,12 @@ import (
 )
 
 const (
-	maxFields  = 3
+	maxFields = 3
+	// maxClaims bounds the declarations that a dispute shows, maxClaim what they
+	// and their words are called, and maxLines all that fields say, in characters.
+	maxClaims  = 4
+	maxClaim   = 40
+	maxLines   = 1300
 	absentText = "(absent)"
 	arrow      = " → "
 )
@@ -101,7 +108,11 @@ func what(p *prose, f *model.Finding) {
 			before = "/"
 		}
 	}
-	if f.Declaration == "" {
+	switch {
+	case f.Verdict == model.Unmanaged && f.Declaration != "":
+		p.say(", but not in ").quote(f.Declaration, maxWord)
+		return
+	case f.Declaration == "":
 		return
 	}
 	p.say(", declared in ").quote(f.Declaration, maxWord)
@@ -124,7 +135,8 @@ func since(p *prose, f *model.Finding) {
 	}
 }
 
-// who says who did it, how sure that is, and on which evidence.
+// who says who did it, how sure that is, which log says so, and what they wrote
+// beside it.
 func who(p *prose, f *model.Finding) {
 	a := f.Actor
 	if plain.Nobody(f) {
@@ -146,6 +158,9 @@ func who(p *prose, f *model.Finding) {
 	if !a.At.IsZero() {
 		p.say(" ")
 		p.at(a.At)
+	}
+	if a.Message != "" {
+		p.say(": “").quote(a.Message, maxSaid).say("”")
 	}
 }
 
@@ -184,27 +199,32 @@ func next(p *prose, f *model.Finding, address string) {
 	}
 }
 
-// fields says how the worst fields differ, a line each.
+// fields says how the worst fields differ: as many as there is room for.
 func fields(it model.Item) string {
-	changes := it.Finding.Changes[:min(len(it.Finding.Changes), maxFields)]
-	lines := make([]string, 0, maxFields+1)
-	for i := range changes {
-		lines = append(lines, field(it.Finding.Verdict, &changes[i]))
+	f := &it.Finding
+	var lines []string
+	shown, room := 0, maxLines
+	for i := range f.Changes[:min(len(f.Changes), maxFields)] {
+		line := field(f, &f.Changes[i])
+		if room -= utf8.RuneCountInString(line); room < 0 && shown > 0 {
+			break
+		}
+		lines, shown = append(lines, line), shown+1
 	}
-	if more := max(it.Fields, len(it.Finding.Changes)) - len(changes); more > 0 {
+	if more := max(it.Fields, len(f.Changes)) - shown; more > 0 {
 		lines = append(lines, "…"+andMore(more))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // field says what should be and what is.
-func field(v model.Verdict, c *model.Change) string {
+func field(f *model.Finding, c *model.Change) string {
 	line := clean(c.Path, maxName) + ": "
 	if len(c.Claims) > 0 {
-		return line + claims(c)
+		return line + claims(f.Source, c)
 	}
 	want := c.Declared
-	if want == nil || v == model.Codified && c.Recorded != nil {
+	if want == nil || f.Verdict == model.Codified && c.Recorded != nil {
 		want = c.Recorded
 	}
 	switch from, to := value(want, c.Secret, textOf(c.Live)), value(c.Live, c.Secret, textOf(want)); {
@@ -219,13 +239,31 @@ func field(v model.Verdict, c *model.Change) string {
 	return line
 }
 
-// claims says what each declaration says, where they dispute.
-func claims(c *model.Change) string {
-	said := make([]string, 0, maxFields+1)
-	for _, claim := range c.Claims[:min(len(c.Claims), maxFields)] {
-		said = append(said, clean(claim.Declaration, maxWord)+" says "+value(&claim.Value, c.Secret, ""))
+// claims says what each declaration says, where they dispute, and what is live:
+// the values below one another.
+func claims(source string, c *model.Change) string {
+	live := "live"
+	if source != "" {
+		live += " in " + clean(source, maxClaim)
 	}
-	return strings.Join(append(said, "live "+value(c.Live, c.Secret, "")), ", ")
+	sides := [][2]string{{live, value(c.Live, c.Secret, "")}}
+	for i := range c.Claims[:min(len(c.Claims), maxClaims)] {
+		claim := &c.Claims[i]
+		said := value(&claim.Value, c.Secret, "")
+		if claim.Path != "" && claim.Path != c.Path {
+			said += " (" + clean(claim.Path, maxClaim) + ")"
+		}
+		sides = slices.Insert(sides, i, [2]string{clean(claim.Declaration, maxClaim), said})
+	}
+	widest := 0
+	for _, side := range sides {
+		widest = max(widest, utf8.RuneCountInString(side[0]))
+	}
+	said := []string{strconv.Itoa(len(c.Claims)) + " declarations disagree"}
+	for _, side := range sides {
+		said = append(said, "  "+side[0]+strings.Repeat(" ", widest-utf8.RuneCountInString(side[0]))+"  "+side[1])
+	}
+	return strings.Join(said, "\n")
 }
 
 func textOf(v *model.Value) string {

@@ -3,7 +3,6 @@ package slack
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
 )
 
 // Slack's limits, and ours below them.
@@ -79,7 +79,10 @@ func rootMessage(m model.Message, buttons bool) message {
 		items = m.News
 	}
 	shown.items(items, max(count(m), len(items)), false)
-	shown.notes(m.Notes)
+	if m.First {
+		// Those of a later message are about its news, which stands below.
+		shown.notes(m.Notes)
+	}
 	if buttons && answerable(m) > 0 {
 		shown.buttons(m)
 	}
@@ -202,7 +205,7 @@ func tally(m model.Message) string {
 		what string
 	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+			parts = append(parts, plain.Thousands(part.n)+" "+part.what)
 		}
 	}
 	return strings.Join(parts, " · ")
@@ -227,7 +230,7 @@ func mutedWord(m model.Message) string {
 	return word
 }
 
-func andMore(n int) string { return fmt.Sprintf(" and %d more", n) }
+func andMore(n int) string { return " and " + plain.Thousands(n) + " more" }
 
 // A sheet is a message in the making, within Slack's limits.
 type sheet struct {
@@ -258,7 +261,7 @@ func (s *sheet) items(items []model.Item, count int, brief bool) {
 		s.shown++
 	}
 	if more := count - s.shown; more > 0 {
-		p := (&prose{}).say(fmt.Sprintf("… and %d more: ", more)).code("driftd findings list")
+		p := (&prose{}).say("…" + andMore(more) + ": ").code("driftd findings list")
 		if s.m.URL != "" {
 			p.say(" · ")
 			p.link(s.m.URL, "all findings")
@@ -280,7 +283,7 @@ func (s *sheet) notes(notes []string) {
 		p.say("• ").quote(note, maxReason)
 	}
 	if more := len(notes) - maxNotes; more > 0 {
-		p.say(fmt.Sprintf("\n• … and %d more", more))
+		p.say("\n• …" + andMore(more))
 	}
 	s.add(block(p.section()))
 }

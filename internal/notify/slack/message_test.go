@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify/plain"
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
 )
 
@@ -104,12 +105,28 @@ func messages() map[string]struct {
 			{Path: "gone", Declared: text("x")},
 		}
 	})
+	argued := with(changed("113"), func(f *model.Finding) {
+		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent stands alone: infra and pve agree"
+		f.Actor = model.Actor{Name: "mara", At: at(7), Via: "NetBox changelog", Evidence: "object-change 5695", Message: "grow for the sale, @here <!channel>", Confidence: model.Exact}
+		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), Claims: []model.ClaimedValue{
+			{Declaration: "infra", Value: *number(4096)}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
+	})
+	lacking := with(changed("114"), func(f *model.Finding) {
+		f.Verdict, f.Declaration, f.Address, f.Changes, f.Actor = model.Unmanaged, "intent", "", nil, model.Actor{}
+		f.Reason = "live, and in infra (module.web.proxmox_vm_qemu.web), but not in intent"
+	})
+	once := message(model.NewMessage, item(model.Standing, changed("101")))
+	once.OpenCount, once.Title = 5000, "pve: 5,000 resources changed by priya in one request"
+	once.Notes = []string{"4,999 more by the same request as qemu web-101: web-102, web-103, @here, <!channel>, …"}
+	since := once
+	since.OpenCount, since.ResolvedCount = 4999, 1
+	since.First, since.Subject = false, "pve: 4,999 resources changed by priya in one request"
 	flapping := with(changed("109"), func(f *model.Finding) { f.Flapping, f.Changes = true, nil })
 	many := message(model.NewMessage)
 	for i := range model.MaxItems {
 		many.All = append(many.All, model.Item{News: model.Standing, Finding: changed(fmt.Sprint(200 + i)), Fields: 5})
 	}
-	many.OpenCount, many.Title = 5000, "pve: 5000 findings changed by root@pam"
+	many.OpenCount, many.Title = 5000, "pve: 5,000 findings changed by root@pam"
 	mixed := message(model.NewMessage, item(model.Standing, nobody), item(model.WasAcknowledged, seen), item(model.WasSnoozed, snoozed),
 		item(model.WasAccepted, accepted), item(model.WasAccepted, forever),
 		item(model.WasHidden, with(changed("110"), func(f *model.Finding) { f.Hidden = "backups change tags" })), item(model.Over, over))
@@ -146,6 +163,9 @@ func messages() map[string]struct {
 	}{
 		"new":          {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
 		"new-no-link":  {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
+		"argued":       {message(model.NewMessage, item(model.Standing, argued), item(model.Standing, lacking)), false, false},
+		"once":         {once, false, true},
+		"once-edited":  {since, false, true},
 		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
 		"flapping":     {message(model.NewMessage, item(model.Standing, flapping)), false, false},
 		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
@@ -218,10 +238,10 @@ func TestMuchIsLeftOut(t *testing.T) {
 	if shown < 3 || shown > 10 {
 		t.Errorf("%d findings are shown", shown)
 	}
-	if want := fmt.Sprintf("… and %d more", 5000-shown); !strings.Contains(read(t, string(raw)), want) {
+	if want := fmt.Sprintf("… and %s more", plain.Thousands(5000-shown)); !strings.Contains(read(t, string(raw)), want) {
 		t.Errorf("no %q in:\n%s", want, read(t, string(raw)))
 	}
-	if !strings.Contains(words, "5000 findings") {
+	if !strings.Contains(words, "5,000 findings") {
 		t.Errorf("the notification says %q", words)
 	}
 }
@@ -286,12 +306,16 @@ func TestHostileNames(t *testing.T) {
 				ID: "abc123", Verdict: rapid.SampledFrom(model.Verdicts()).Draw(t, "verdict"), Severity: rapid.SampledFrom(model.Severities()).Draw(t, "severity"),
 				Key: model.Key{Source: name.Draw(t, "source"), Kind: name.Draw(t, "kind"), ID: name.Draw(t, "id")}, Place: name.Draw(t, "place"), Name: name.Draw(t, "name"),
 				Declaration: name.Draw(t, "declaration"), Address: name.Draw(t, "address"), Reason: name.Draw(t, "reason"), FirstSeen: at(1), Hidden: name.Draw(t, "hidden"),
-				Actor: model.Actor{Name: name.Draw(t, "actor"), Via: name.Draw(t, "via"), Reason: name.Draw(t, "why"),
+				Actor: model.Actor{Name: name.Draw(t, "actor"), Via: name.Draw(t, "via"), Reason: name.Draw(t, "why"), At: at(2),
+					Evidence: name.Draw(t, "evidence"), Message: name.Draw(t, "message"),
 					Confidence: rapid.SampledFrom([]model.Confidence{model.Exact, model.Likely, model.Unknown}).Draw(t, "confidence")},
 			}
 			for range rapid.IntRange(0, 5).Draw(t, "changes") {
-				f.Changes = append(f.Changes, model.Change{Path: name.Draw(t, "path"), Declared: value(), Live: value(), Running: value(),
-					Claims: make([]model.ClaimedValue, rapid.IntRange(0, 4).Draw(t, "claims"))})
+				c := model.Change{Path: name.Draw(t, "path"), Declared: value(), Live: value(), Running: value()}
+				for range rapid.IntRange(0, 5).Draw(t, "claims") {
+					c.Claims = append(c.Claims, model.ClaimedValue{Declaration: name.Draw(t, "claimant"), Path: name.Draw(t, "word"), Value: *value()})
+				}
+				f.Changes = append(f.Changes, c)
 			}
 			if rapid.Bool().Draw(t, "decided") {
 				f.Decision = &model.Decision{Kind: model.Accept, By: name.Draw(t, "by"), Owner: name.Draw(t, "owner"), Reason: name.Draw(t, "because")}
@@ -323,6 +347,39 @@ func TestHostileNames(t *testing.T) {
 		}
 		checkBlocks(t, words, raw)
 	})
+}
+
+// TestLongest: where everything is as long as it can be, a message keeps Slack's
+// limits, and shows one finding at least.
+func TestLongest(t *testing.T) {
+	t.Parallel()
+	for _, long := range []string{strings.Repeat("x", 10_000), strings.Repeat("界", 10_000)} {
+		actor := model.Actor{Name: long, At: at(7), Via: long, Evidence: long, Message: long, Confidence: model.Exact}
+		claims := make([]model.ClaimedValue, 6)
+		for i := range claims {
+			claims[i] = model.ClaimedValue{Declaration: long, Address: long, Path: long + "y", Value: *text(long)}
+		}
+		f := model.Finding{ID: "abc123", Verdict: model.Disputed, Severity: model.High, Key: model.Key{Source: long, Kind: long, ID: long}, Place: long, Name: long + "n",
+			Declaration: long, Address: long, Reason: long, FirstSeen: at(8), Actor: actor, Flapping: true}
+		for range model.MaxFields {
+			f.Changes = append(f.Changes, model.Change{Path: long, Live: text(long), Claims: claims})
+		}
+		it := item(model.Returned, f)
+		it.Why = long
+		m := message(model.NewMessage, it, it, it, it)
+		m.Title, m.News, m.NewsCount = long, m.All, 4
+		for _, later := range []bool{false, true} {
+			words, blocks := driftdslack.Render(m, later, true)
+			raw, err := json.Marshal(blocks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkBlocks(t, words, raw)
+			if !strings.Contains(read(t, string(raw)), "declarations disagree") {
+				t.Errorf("no dispute is shown:\n%s", read(t, string(raw)))
+			}
+		}
+	}
 }
 
 // FuzzTitle: the same of any title.

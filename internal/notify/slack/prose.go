@@ -13,6 +13,7 @@ const (
 	maxWord   = 60
 	maxValue  = 80
 	maxReason = 300
+	maxSaid   = 120
 )
 
 // A prose is a text of our words and foreign ones. It is structure, not
