@@ -36,8 +36,9 @@ type attribute struct {
 	generated bool
 	masked    bool
 	// sealed tells that the live side holds digests, so that the declared value
-	// is sealed, too.
-	sealed   bool
+	// is sealed, too; sealedURL that it does so of URLs with a password.
+	sealed, sealedURL bool
+
 	location bool
 	convert  conversion
 	// values replace texts, on either side.
@@ -50,6 +51,12 @@ type attribute struct {
 	// is absent.
 	when, unless []condition
 	compare      comparison
+	// stripped tells that blanks around a text do not count, typed that the live
+	// side holds typed values where the attribute holds texts.
+	stripped, typed bool
+	// computed tells that the provider only reads the value.
+	computed bool
+	relative relation
 
 	block block
 	// slots are the live fields that the blocks stand for; without prefixes
@@ -175,8 +182,22 @@ func (a *attribute) scalar(sc scope) model.Value {
 	if a.convert.view != nil && v.Kind() != model.Secret {
 		v = a.convert.view(v)
 	}
-	if v = a.translated(v); v.IsNull() {
+	if v = a.formed(v); v.IsNull() {
 		return a.absent
+	}
+	return v
+}
+
+// formed gives a value the form in which both sides are compared.
+func (a *attribute) formed(v model.Value) model.Value {
+	if v.Kind() == model.Secret {
+		return v
+	}
+	if a.stripped {
+		v = stripped(v)
+	}
+	if v = a.translated(v); a.typed {
+		return said(v)
 	}
 	return v
 }

@@ -4,7 +4,7 @@ import "testing"
 
 // BenchmarkView is the work of comparing one guest that is as it was applied.
 func BenchmarkView(b *testing.B) {
-	for _, file := range []string{"bpg-vm", "bpg-container", "telmate"} {
+	for _, file := range []string{"bpg-vm", "bpg-container", "telmate", "netbox-forms"} {
 		b.Run(file, func(b *testing.B) {
 			doc := documents(b, "testdata/examples/"+file+".yaml")[0].Value
 			typ, _ := load(b).Find(doc.At("provider").Text(), doc.At("type").Text())

@@ -12,9 +12,12 @@ import (
 // A conversion brings the two sides of an attribute into one form: view makes
 // of a live value what the attribute would hold, declared gives an attribute's
 // value the same form. Either may be nil, which changes nothing; a value that
-// has not the form that is expected stays as it is.
+// has not the form that is expected stays as it is. back makes of what view
+// returned what it was made of, where that can be told; without view that needs
+// no saying.
 type conversion struct {
 	view, declared func(model.Value) model.Value
+	back           func(model.Value) (model.Value, bool)
 }
 
 // conversions are all that a table may name behind "as"; those whose name ends
@@ -22,15 +25,21 @@ type conversion struct {
 func conversions() map[string]func(argument string) conversion {
 	plain := func(c conversion) func(string) conversion { return func(string) conversion { return c } }
 	return map[string]func(string) conversion{
-		"gib":        plain(conversion{view: inGiB}),
-		"size":       plain(conversion{view: sizeText, declared: canonicalSize}),
+		"gib":        plain(scaled(big.NewInt(gibibyte))),
+		"per()":      func(n string) conversion { return scaled(unitOf(n)) },
+		"size":       plain(conversion{view: sizeText, declared: canonicalSize, back: bytesOf}),
 		"time":       plain(conversion{view: instant}),
-		"not":        plain(conversion{view: invert}),
+		"not":        plain(conversion{view: invert, back: always(invert)}),
 		"number":     plain(conversion{declared: numeric}),
 		"present":    plain(conversion{view: present}),
-		"text":       plain(conversion{view: onTexts(trimLines), declared: onTexts(trimLines)}),
+		"text":       plain(conversion{view: onTexts(trimLines), declared: onTexts(trimLines), back: always(onTexts(trimLines))}),
 		"lines":      plain(conversion{view: joined("\n"), declared: onTexts(fullLines)}),
-		"list":       plain(conversion{view: listed, declared: listed}),
+		"list":       plain(conversion{view: listed, declared: listed, back: always(listed)}),
+		"json":       plain(conversion{view: jsonText, declared: jsonText}),
+		"only":       plain(conversion{view: only("")}),
+		"only()":     func(name string) conversion { return conversion{view: only(name)} },
+		"has()":      func(text string) conversion { return conversion{view: has(text)} },
+		"each()":     func(name string) conversion { return conversion{declared: each(name)} },
 		"join()":     func(by string) conversion { return conversion{view: joined(by), declared: onTexts(rejoined(by))} },
 		"sorted()":   func(by string) conversion { return conversion{view: joinedSorted(by), declared: onTexts(sortedBy(by))} },
 		"word()":     func(n string) conversion { return conversion{view: word(n)} },
@@ -56,22 +65,46 @@ func parseConversion(text string) (conversion, error) {
 	return with(argument), nil
 }
 
-// A fraction of a gibibyte has no more decimals than it has halvings.
-const (
-	gibibyte       = 1 << gibibyteDigits
-	gibibyteDigits = 30
-)
+const gibibyte = 1 << 30
 
-// inGiB counts in GiB. Providers cut off what is no whole one, and so miss a
-// disk that grew by less.
-func inGiB(v model.Value) model.Value {
-	n, ok := integer(v)
-	if !ok {
-		return v
+// unitOf reads the argument of per; a text that is no count stands for one.
+func unitOf(text string) *big.Int {
+	n, ok := new(big.Int).SetString(text, 10)
+	if !ok || n.Sign() <= 0 {
+		return big.NewInt(1)
 	}
-	gib := new(big.Rat).SetFrac(n, big.NewInt(gibibyte))
-	counted, _ := model.NumberOf(gib.FloatString(gibibyteDigits))
-	return counted
+	return n
+}
+
+// scaled counts in a larger unit. Providers cut off what is no whole one, and so
+// miss a disk that grew by less.
+func scaled(unit *big.Int) conversion {
+	view := func(v model.Value) model.Value {
+		n, ok := integer(v)
+		if !ok {
+			return v
+		}
+		ratio := new(big.Rat).SetFrac(n, unit)
+		digits, _ := ratio.FloatPrec()
+		counted, _ := model.NumberOf(ratio.FloatString(digits))
+		return counted
+	}
+	back := func(v model.Value) (model.Value, bool) {
+		ratio, ok := new(big.Rat).SetString(v.Text())
+		if v.Kind() != model.Number || !ok {
+			return v, false
+		}
+		if ratio.Mul(ratio, new(big.Rat).SetInt(unit)); !ratio.IsInt() {
+			return v, false
+		}
+		return numberOf(ratio.Num()), true
+	}
+	return conversion{view: view, back: back}
+}
+
+// always is the back of a conversion that can always be turned round.
+func always(f func(model.Value) model.Value) func(model.Value) (model.Value, bool) {
+	return func(v model.Value) (model.Value, bool) { return f(v), true }
 }
 
 func integer(v model.Value) (*big.Int, bool) {
@@ -109,10 +142,18 @@ const sizeUnits = " KMGT"
 // canonicalSize gives a written size the form of sizeText; a bare number is
 // bytes.
 func canonicalSize(v model.Value) model.Value {
+	if bytes, ok := bytesOf(v); ok {
+		return sizeText(bytes)
+	}
+	return v
+}
+
+// bytesOf reads a written size.
+func bytesOf(v model.Value) (model.Value, bool) {
 	text := strings.ToUpper(strings.TrimSpace(v.Str()))
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "B"), "I")
 	if text == "" {
-		return v
+		return v, false
 	}
 	unit := strings.IndexByte(sizeUnits, text[len(text)-1])
 	if unit > 0 {
@@ -120,17 +161,17 @@ func canonicalSize(v model.Value) model.Value {
 	}
 	number, ok := model.NumberOf(text)
 	if !ok {
-		return v
+		return v, false
 	}
 	bytes, ok := new(big.Rat).SetString(number.Text())
 	if !ok {
-		return v
+		return v, false
 	}
 	factor := new(big.Int).Exp(big.NewInt(1024), big.NewInt(int64(max(unit, 0))), nil)
 	if bytes.Mul(bytes, new(big.Rat).SetInt(factor)); !bytes.IsInt() {
-		return v
+		return v, false
 	}
-	return sizeText(numberOf(bytes.Num()))
+	return numberOf(bytes.Num()), true
 }
 
 // instant writes seconds since 1970 as RFC 3339 in UTC.

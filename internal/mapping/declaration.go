@@ -1,16 +1,25 @@
 package mapping
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"net/url"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
 
 // A declaration projects the attributes of an instance on those that a table
 // speaks of, in the form in which they are compared.
-type declaration struct{ sealer model.Sealer }
+type declaration struct {
+	sealer model.Sealer
+	// onlyKnown leaves out what the instance lacks altogether.
+	onlyKnown bool
+}
 
 // attribute returns the attribute's value in the form in which it is compared,
 // or null when it says nothing.
 func (d declaration) attribute(a *attribute, v model.Value) model.Value {
 	if v.Kind() == model.Secret || a.optional && a.block != plainValue && v.IsEmpty() {
-		return secretOrNull(v)
+		return d.secretOrNull(v)
 	}
 	switch a.block {
 	case oneBlock:
@@ -33,14 +42,17 @@ func (d declaration) attribute(a *attribute, v model.Value) model.Value {
 	return d.plain(a, v)
 }
 
-func secretOrNull(v model.Value) model.Value {
-	if v.Kind() == model.Secret {
+// secretOrNull returns null for what is no secret, and for a secret that says
+// nothing.
+func (d declaration) secretOrNull(v model.Value) model.Value {
+	if v.Kind() == model.Secret && !v.Equal(d.sealer.Seal("")) {
 		return v
 	}
 	return model.Value{}
 }
 
 func (d declaration) block(a *attribute, v model.Value) model.Value {
+	d.onlyKnown = false
 	return model.MapOf(d.fields(a.attributes, v)...)
 }
 
@@ -48,14 +60,24 @@ func (d declaration) plain(a *attribute, v model.Value) model.Value {
 	if a.convert.declared != nil && !v.IsNull() {
 		v = a.convert.declared(v)
 	}
-	v = a.translated(v)
+	v = a.formed(v)
 	switch {
 	case a.optional && v.Kind() == model.String && v.Text() == "":
 		return model.Value{}
-	case a.sealed && !v.IsEmpty():
+	case a.sealed && !v.IsEmpty(), a.sealedURL && hasPassword(v.Str()):
 		return d.sealer.SealTree(v)
 	}
 	return v
+}
+
+// hasPassword tells whether a URL has a password in it, or may have one.
+func hasPassword(text string) bool {
+	parsed, err := url.Parse(text)
+	if err != nil {
+		return strings.Contains(text, "@")
+	}
+	_, has := parsed.User.Password()
+	return has
 }
 
 func (d declaration) many(a *attribute, v model.Value) model.Value {
@@ -76,6 +98,9 @@ func (d declaration) many(a *attribute, v model.Value) model.Value {
 func (d declaration) fields(attributes []attribute, v model.Value) []model.Field {
 	fields := make([]model.Field, 0, len(attributes))
 	for i := range attributes {
+		if d.onlyKnown && !attributes[i].known(v) {
+			continue
+		}
 		held, _ := v.Get(attributes[i].name)
 		if or := attributes[i].or; or != "" && held.IsEmpty() {
 			held, _ = v.Get(or)
@@ -85,4 +110,14 @@ func (d declaration) fields(attributes []attribute, v model.Value) []model.Field
 		}
 	}
 	return fields
+}
+
+// known tells whether the attributes of an instance have this one at all, if
+// only as null.
+func (a *attribute) known(attributes model.Value) bool {
+	_, known := attributes.Get(a.name)
+	if !known && a.or != "" {
+		_, known = attributes.Get(a.or)
+	}
+	return known
 }

@@ -2,13 +2,16 @@ package mapping_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
@@ -79,7 +82,7 @@ type example struct {
 	t      testing.TB
 	typ    *mapping.Type
 	doc    model.Value
-	shaper *shape.Shaper
+	mapped mapping.Mapped
 	claim  model.Claim
 }
 
@@ -100,7 +103,7 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 			t.Errorf("covers %v, want %s", mapped.Covers, want)
 		}
 	}
-	return &example{t: t, typ: typ, doc: doc, shaper: shape.New(sealer()), claim: model.Claim{Declaration: "state", Kind: mapped.Kind,
+	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: model.Claim{Declaration: "state", Kind: mapped.Kind,
 		ID: mapped.ID, Value: mapped.Value, Lens: mapped.Lens, RecordOnly: true, Complete: true, Template: mapped.Template}}
 }
 
@@ -119,6 +122,9 @@ func (e *example) check() {
 	if got := e.differences(e.doc.At("live")); len(got) > 0 {
 		e.t.Errorf("freshly applied, but differs in %v\nview %s\nstate %s", got,
 			e.claim.Lens.View(e.shape(e.doc.At("live"))).AppendJSON(nil), e.claim.Value.AppendJSON(nil))
+	}
+	if known := e.identities(); len(e.mapped.Identities) > 0 && gocmp.Diff(known, e.mapped.Identities) != "" {
+		e.t.Errorf("known live by %v, claimed by %v", known, e.mapped.Identities)
 	}
 	edits := e.doc.At("edits").Items()
 	if len(edits) == 0 {
@@ -149,7 +155,12 @@ func (e *example) check() {
 func (e *example) checkReadBack(raw model.Value) {
 	e.t.Helper()
 	read := *e
-	read.claim.Value = e.typ.Declared(e.claim.Lens.View(e.shape(raw)), sealer())
+	view := e.claim.Lens.View(e.shape(raw))
+	for _, f := range e.doc.At("attributes").Fields() {
+		// A state has every attribute, if only as null.
+		view = view.With(f.Name, view.At(f.Name))
+	}
+	read.claim.Value = e.typ.Declared(view, sealer())
 	for path := range read.differences(raw) {
 		attribute := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0]
 		if !e.claim.Lens.Schema().Field(attribute).Stray {
@@ -158,7 +169,42 @@ func (e *example) checkReadBack(raw model.Value) {
 	}
 }
 
-func (e *example) shape(raw model.Value) model.Value { return e.shaper.Object(e.claim.Kind, raw) }
+// shape brings a row into the form in which the collector of its kind has it.
+func (e *example) shape(raw model.Value) model.Value {
+	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+		return e.object(raw).Value
+	}
+	return shape.New(sealer()).Object(e.claim.Kind, raw)
+}
+
+func (e *example) object(raw model.Value) netbox.Object {
+	e.t.Helper()
+	id, _ := model.NumberOf(e.claim.ID)
+	for _, kind := range netbox.Kinds() {
+		if kind.Name != e.claim.Kind {
+			continue
+		}
+		object, err := netbox.New(sealer(), netbox.Version{Major: 4, Minor: 6}, nil).Object(kind, raw.With("id", id))
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		return object
+	}
+	e.t.Fatalf("no kind %s is read", e.claim.Kind)
+	return netbox.Object{}
+}
+
+// identities are what the collector knows the live resource by; only NetBox's
+// says so for the tables.
+func (e *example) identities() []model.Identity {
+	if !strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+		return nil
+	}
+	known := e.object(e.doc.At("live")).Identities
+	// The claim has the surest first.
+	slices.SortFunc(known, func(a, b model.Identity) int { return cmp.Compare(b.By, a.By) })
+	return known
+}
 
 // differences returns the paths that differ, each with its live path.
 func (e *example) differences(raw model.Value) map[string]string {

@@ -23,6 +23,10 @@ func TestImport(t *testing.T) {
 		{"a rule by its own id, and a name that may begin a block", "proxmox/acl", "/?ci@pve!${x}?Admin", "", "4th",
 			"import {\n  to = proxmox_acl._4th\n  id = \"/?ci@pve!$${x}?Admin\"\n}\n"},
 		{"a guest whose node is not known", "proxmox/qemu", "350", "", "x", ""},
+		{"an object of NetBox, by the type that makes it", "netbox/ipam.ipaddress", "7", "", "192.0.2.7/24",
+			"import {\n  to = netbox_ip_address._192_0_2_7_24\n  id = \"7\"\n}\n"},
+		{"a machine, and not its primary address", "netbox/virtualization.virtualmachine", "8", "", "app",
+			"import {\n  to = netbox_virtual_machine.app\n  id = \"8\"\n}\n"},
 		{"a kind that no table imports", "proxmox/firewall_rules", "cluster", "", "x", ""},
 	}
 	for _, test := range tests {

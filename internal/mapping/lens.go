@@ -50,15 +50,21 @@ func (l *lens) Schema() *model.Schema { return l.schema }
 // Where a live field is absent, what that means stands there, so that a report
 // can show it.
 func (l *lens) View(live model.Value) model.Value {
-	fields := viewFields(l.attributes, top(live))
-	if l.whole != nil {
-		for _, f := range live.Fields() {
-			if l.strays(f.Name) {
-				fields = append(fields, f)
-			}
+	return model.MapOf(append(viewFields(l.attributes, top(live)), l.stray(live)...)...)
+}
+
+// stray returns the live fields that no attribute can set, and that count.
+func (l *lens) stray(live model.Value) []model.Field {
+	if l.whole == nil {
+		return nil
+	}
+	var fields []model.Field
+	for _, f := range live.Fields() {
+		if l.strays(f.Name) {
+			fields = append(fields, f)
 		}
 	}
-	return model.MapOf(fields...)
+	return fields
 }
 
 func top(live model.Value) scope { return scope{root: live, element: live} }
@@ -165,20 +171,6 @@ func belowValue(at string, steps []step) string {
 func joinIndex(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 func cmpNames(a, b string) int { return cmp.Compare(a, b) }
-
-// A sealedLens is a lens as a claim with secrets needs it: what View returns is
-// sealed where declared is, so that the two can be compared.
-type sealedLens struct {
-	model.Lens
-
-	declared model.Value
-	sealer   model.Sealer
-}
-
-// View returns what the lens within returns, sealed.
-func (l *sealedLens) View(live model.Value) model.Value {
-	return seal(l.sealer, l.Lens.View(live), l.declared)
-}
 
 // seal seals v wherever like is sealed; the elements of a list are sealed
 // where any element of like is, since they may come in another order.

@@ -76,6 +76,13 @@ func TestLoadRefuses(t *testing.T) {
 		"Covers":       {"covers is a list", typ("    kind: a/b\n    id: x\n    covers: x\n"), "covers must be a list"},
 		"Forms":        {"forms is a list", typ("    kind: a/b\n    id: x\n    forms: x\n"), "forms must be a list"},
 		"FormsWith":    {"only the last form fits always", typ("    kind: a/b\n    id: x\n    forms: [{attributes: {a: b}}, {attributes: {a: b}}]\n"), "every form but the last needs with"},
+		"Identities":   {"identities is a list", typ("    kind: a/b\n    id: x\n    identities: x\n"), "identities must be a list"},
+		"Identity":     {"an identity says by what, and what", typ("    kind: a/b\n    id: x\n    identities: [{by: slug, was: x}]\n"), `an identity has no key "was"`},
+		"Fills":        {"fills is a list", typ("    kind: a/b\n    id: x\n    fills: x\n"), "fills must be a list"},
+		"Sealed":       {"sealed is a flag, or of URLs", attribute("{live: a, sealed: uri}"), "true or false is expected"},
+		"While":        {"a condition on the instance is a template", attribute("{live: a, while: {b: \"{c\"}}"), "lacks a }"},
+		"Relative":     {"a block is not read in the light of the instance", attribute("{block: one, granted: true, attributes: {a: b}}"), "belong to attributes that are no blocks"},
+		"RelativeIn":   {"nor is what is in it", attribute("{block: one, attributes: {a: {live: b, without: c}}}"), "belong to the resource's own attributes"},
 		"Extend":       {"what is extended exists", typ("    extend: true\n"), "no table has a mapped type lab_server"},
 		"Cycle":        {"an alias within itself ends", "provider: acme/lab\ntypes: &t\n  a:\n    attributes: &a\n      x: {block: one, attributes: *a}\n", "too deep or too large"},
 	}

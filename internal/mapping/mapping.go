@@ -53,6 +53,11 @@ type Type struct {
 	imported template
 	made     *reference
 	covers   []cover
+	knownBy  []identity
+	fills    []fill
+	// onlyKnown leaves out attributes that an instance lacks altogether: its
+	// version of the provider does not know them.
+	onlyKnown bool
 	// forms are tried in order; the last one fits always.
 	forms []form
 	// local are patterns of attributes that have no live side.
@@ -63,17 +68,25 @@ type Type struct {
 }
 
 // A form is how instances of one type are written by some versions of the
-// provider: those that have the attribute with.
+// provider, or in one of several ways: those that have the attribute with, of
+// which the attribute using holds something, and that hold what is given.
 type form struct {
-	with string
-	lens *lens
+	with, using string
+	given       []condition
+	lens        *lens
+}
+
+func (f *form) fits(attributes model.Value) bool {
+	_, has := attributes.Get(f.with)
+	return (has || f.with == "") && (f.using == "" || !attributes.At(f.using).IsEmpty()) &&
+		!slices.ContainsFunc(f.given, func(c condition) bool { return !c.holds(attributes) })
 }
 
 // lens returns the lens of the form that fits.
 func (t *Type) lens(attributes model.Value) *lens {
-	for _, f := range t.forms {
-		if _, ok := attributes.Get(f.with); ok || f.with == "" {
-			return f.lens
+	for i := range t.forms {
+		if t.forms[i].fits(attributes) {
+			return t.forms[i].lens
 		}
 	}
 	return nil
@@ -119,8 +132,14 @@ type Mapped struct {
 	// they are compared; what says nothing is left out.
 	Value model.Value
 	// Lens shows the live resource in the same words. It is shared by all
-	// instances of the type, but for those with secrets.
+	// instances of the type, but for those with secrets, and those in the light
+	// of which the live side is read.
 	Lens model.Lens
+	// Identities are what else the claimed resource is known by, the surest
+	// first, as its collector knows it.
+	Identities []model.Identity
+	// Fillings are what the instance puts into claims on other resources.
+	Fillings []Filling
 	// Covers are other resources that the instance speaks for.
 	Covers []model.Ref
 	// Template is the resource that the claimed one was made from, or zero.
@@ -143,12 +162,8 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	m.Place = t.place.text(attributes)
 	m.Name = cmp.Or(t.called.text(attributes), m.ID)
 	m.Value = t.Declared(attributes, sealer)
-	lens := t.lens(attributes)
-	m.Lens = lens
-	if m.Value.HasSecret() {
-		m.Lens = &sealedLens{Lens: lens, declared: m.Value, sealer: sealer}
-	}
-	m.Covers = t.covered(attributes)
+	m.Lens = newClaimLens(t.lens(attributes), t.onlyKnown, attributes, m.Value, sealer)
+	m.Covers, m.Identities, m.Fillings = t.covered(attributes), t.identities(attributes), t.fillings(attributes)
 	if t.made != nil {
 		if id := t.made.id.text(attributes); id != "" {
 			m.Template = model.Ref{Kind: t.made.kind, ID: id}
@@ -160,9 +175,9 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 // Declared returns those of the attributes that the lens speaks of, as
 // Mapped.Value holds them.
 func (t *Type) Declared(attributes model.Value, sealer model.Sealer) model.Value {
-	d := declaration{sealer}
+	d := declaration{sealer, t.onlyKnown}
 	v := model.MapOf(d.fields(t.lens(attributes).attributes, attributes)...)
-	// Of the elements of a list all are sealed alike: see sealedLens.
+	// Of the elements of a list all are sealed alike: see claimLens.
 	return seal(sealer, v, v)
 }
 

@@ -18,6 +18,8 @@ type reader struct {
 	errs   []error
 	// blocks holds what was compiled of a type's blocks, which share attributes.
 	blocks map[*yaml.Node][]attribute
+	// stripped tells that blanks around the texts of a type do not count.
+	stripped bool
 	// depth and visits bound what aliases can make of a small file.
 	depth, visits int
 }

@@ -38,13 +38,15 @@ func (r *reader) typ(provider, name string, n *yaml.Node) {
 	var extend bool
 	var attributes, found, forms *yaml.Node
 	w := &wholeNode{}
-	r.blocks = map[*yaml.Node][]attribute{}
+	r.blocks, r.stripped = map[*yaml.Node][]attribute{}, false
 	mistakes := len(r.errs)
 	r.mapping(n, "type "+name, keys{
 		"aliases": r.texts(&aliases), "extend": r.flag(&extend), "none": r.text(&t.none), "kind": r.text(&t.kind),
 		"id": func(n *yaml.Node) { t.ids = r.alternatives(n) }, "place": r.template(&t.place), "name": r.template(&t.called),
 		"template": r.reference(&t.made), "covers": func(n *yaml.Node) { t.covers = r.covers(n) },
 		"import": r.template(&t.imported), "whole": w.read(r), "local": r.patterns(&t.local),
+		"identities": func(n *yaml.Node) { t.knownBy = r.identities(n) }, "fills": func(n *yaml.Node) { t.fills = r.fills(n) },
+		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
 		"forms":      func(n *yaml.Node) { forms = n },
@@ -104,11 +106,11 @@ func (r *reader) forms(n *yaml.Node, searches map[string]*slots, common map[stri
 			own = map[string]attribute{}
 		}
 		r.mapping(item, "a form", keys{
-			"with":       r.text(&forms[i].with),
+			"with": r.text(&forms[i].with), "using": r.text(&forms[i].using), "given": r.conditions(&forms[i].given),
 			"attributes": func(n *yaml.Node) { maps.Copy(own, r.attributes(n, searches)) },
 		})
-		if last := i == len(forms)-1; last != (forms[i].with == "") {
-			r.fail(item, "every form but the last needs with")
+		if last := i == len(forms)-1; last != (forms[i].with == "" && forms[i].using == "" && forms[i].given == nil) {
+			r.fail(item, "every form but the last needs with, using or given, and the last one none")
 		}
 		forms[i].lens = newLens(sortedAttributes(own), w.compile())
 	}
@@ -140,6 +142,11 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if t.made == nil {
 		t.made = old.made
 	}
+	if t.knownBy == nil {
+		t.knownBy = old.knownBy
+	}
+	t.onlyKnown = t.onlyKnown || old.onlyKnown
+	t.fills = append(slices.Clone(old.fills), t.fills...)
 	t.covers = append(slices.Clone(old.covers), t.covers...)
 	t.local = append(slices.Clone(old.local), t.local...)
 	for _, a := range old.forms[0].lens.attributes {
@@ -192,6 +199,33 @@ func (r *reader) covers(n *yaml.Node) []cover {
 		r.mapping(item, "covers", keys{"kind": r.text(&c.kind), "id": r.template(&c.id), "each": r.text(&c.each), "if": r.text(&c.onlyIf)})
 	}
 	return covers
+}
+
+func (r *reader) identities(n *yaml.Node) []identity {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "identities must be a list")
+		return nil
+	}
+	identities := make([]identity, len(n.Content))
+	for i, item := range n.Content {
+		known := &identities[i]
+		r.mapping(item, "an identity", keys{"by": r.text(&known.by), "is": r.template(&known.is), "upper": r.flag(&known.upper), "if": r.text(&known.onlyIf)})
+	}
+	return identities
+}
+
+func (r *reader) fills(n *yaml.Node) []fill {
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, "fills must be a list")
+		return nil
+	}
+	fills := make([]fill, len(n.Content))
+	for i, item := range n.Content {
+		f := &fills[i]
+		r.mapping(item, "fills", keys{"kind": r.text(&f.kind), "id": r.template(&f.id), "attributes": r.texts(&f.attributes),
+			"with": r.text(&f.with), "sum": r.flag(&f.sum)})
+	}
+	return fills
 }
 
 func (r *reader) search(n *yaml.Node) *slots {

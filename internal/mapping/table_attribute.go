@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -37,6 +38,7 @@ func (r *reader) attribute(n *yaml.Node, searches map[string]*slots) attribute {
 		r.mapping(n, "an attribute", r.attributeKeys(w))
 	}
 	a := w.attribute
+	a.stripped = r.stripped
 	live, err := parsePath(w.live, searches)
 	r.check(n, err)
 	a.live = live
@@ -58,8 +60,10 @@ func (r *reader) attributeKeys(w *attributeNode) keys {
 	return keys{
 		"live": r.text(&w.live), "default": r.value(&a.fallback),
 		"absent":   func(n *yaml.Node) { w.absentSet = true; r.value(&a.absent)(n) },
-		"optional": r.flag(&a.optional), "masked": r.flag(&a.masked), "sealed": r.flag(&a.sealed),
+		"optional": r.flag(&a.optional), "masked": r.flag(&a.masked), "sealed": r.sealed(a),
 		"generated": r.flag(&a.generated), "location": r.flag(&a.location),
+		"computed": r.flag(&a.computed), "typed": r.flag(&a.typed), "granted": r.flag(&a.relative.granted),
+		"without": r.text(&a.relative.without), "while": r.matches(&a.relative.while), "unsent": r.list(&a.relative.unsent),
 		"as": r.text(&w.as), "unset": r.list(&a.unset), "or": r.text(&a.or), "values": func(n *yaml.Node) { a.values = r.values(n) },
 		"when": r.conditions(&a.when), "unless": r.conditions(&a.unless),
 		"compare": r.text(&w.compare), "order": r.text(&w.order),
@@ -82,6 +86,7 @@ func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches ma
 		a.attributes = r.inside(w.inside, searches)
 	}
 	a.block = kind
+	r.blockIsPlain(n, a)
 	repeats := kind == manyBlocks || kind == namedBlocks
 	chooses := len(a.slots.prefixes)+len(a.slots.where)+len(a.slots.except)+len(a.slots.having) > 0
 	if !repeats && (chooses || a.others || a.keys != nil || a.onlyIf != "") {
@@ -92,12 +97,22 @@ func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches ma
 	}
 }
 
+// blockIsPlain refuses what only an attribute with a value of its own can have.
+func (r *reader) blockIsPlain(n *yaml.Node, a *attribute) {
+	if a.block != plainValue && (a.ofInstance() || a.computed) {
+		r.fail(n, "without, granted, while, unsent, typed and computed belong to attributes that are no blocks")
+	}
+}
+
 // inside compiles the attributes of a block; those of a node that several
 // blocks point to once.
 func (r *reader) inside(n *yaml.Node, searches map[string]*slots) []attribute {
 	attributes, ok := r.blocks[n]
 	if !ok {
 		attributes = sortedAttributes(r.attributes(n, searches))
+		if slices.ContainsFunc(attributes, func(a attribute) bool { return a.ofInstance() }) {
+			r.fail(n, "without, granted, while, unsent and typed belong to the resource's own attributes")
+		}
 		r.blocks[n] = attributes
 	}
 	return attributes
@@ -131,4 +146,24 @@ func (r *reader) format(n *yaml.Node, word string) model.Format {
 		r.fail(n, "no way to compare %q; want %s", word, words(formats()))
 	}
 	return f
+}
+
+// sealed reads a flag, or "url".
+func (r *reader) sealed(a *attribute) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if a.sealedURL = n.Value == "url"; !a.sealedURL {
+			r.flag(&a.sealed)(n)
+		}
+	}
+}
+
+// matches reads "field.below: {template}" pairs.
+func (r *reader) matches(to *[]match) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		r.each(n, "a condition", func(name string, _, value *yaml.Node) {
+			m := match{names: strings.Split(name, ".")}
+			r.template(&m.is)(value)
+			*to = append(*to, m)
+		})
+	}
 }

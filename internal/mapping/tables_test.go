@@ -1,9 +1,11 @@
 package mapping
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
+	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -17,6 +19,7 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := shape.Kinds()
+	maps.Copy(kinds, netbox.Schemas())
 	for _, typ := range tables.Types() {
 		if _, none := typ.NoLiveSide(); none {
 			continue
@@ -115,7 +118,7 @@ func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{"provider: a/b\ntypes:\n  c: {kind: d/e, id: \"{f}\", attributes: {g: {live: h, as: gib}}}\n", "a: &a [*a]", "<<: {x: y}", "--- \n---\n", "types: &t {a: {attributes: *t}}"} {
 		f.Add([]byte(seed))
 	}
-	for _, name := range []string{"bpg-container.yaml", "bpg-access.yaml", "none.yaml"} {
+	for _, name := range []string{"bpg-container.yaml", "bpg-access.yaml", "netbox-ipam.yaml", "none.yaml"} {
 		text, err := builtIn.ReadFile("tables/" + name)
 		if err != nil {
 			f.Fatal(err)
@@ -137,6 +140,7 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("two views of one value differ: %s", view.AppendJSON(nil))
 			}
 			mapped.Lens.LivePath(live, "a[0].b")
+			Settle(&model.Claim{Value: mapped.Value, Lens: mapped.Lens, Recorded: &live}, mapped.Fillings)
 		}
 	})
 }

@@ -135,6 +135,9 @@ func (t *translator) join(part *translator) {
 	} else {
 		t.claims = append(t.claims, part.claims...)
 	}
+	for key, fillings := range part.fillings {
+		t.fillings[key] = append(t.fillings[key], fillings...)
+	}
 	t.problems = append(t.problems, part.problems...)
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared

@@ -54,13 +54,16 @@ type translator struct {
 	providers map[string]string
 	claims    []model.Claim
 	tally     model.Tally
+	// fillings are what instances put into claims on other resources.
+	fillings map[model.Key][]mapping.Filling
 	// problems are objects of which nobody knows what in a governed source they
 	// are: nothing there can be called unmanaged.
 	problems []model.Problem
 }
 
 func newTranslator(env declared.Env, tables *mapping.Tables, providers map[string]string) *translator {
-	return &translator{env: env, tables: tables, providers: providers, tally: model.Tally{Unmapped: map[string]int{}}}
+	return &translator{env: env, tables: tables, providers: providers, tally: model.Tally{Unmapped: map[string]int{}},
+		fillings: map[model.Key][]mapping.Filling{}}
 }
 
 var (
@@ -98,6 +101,13 @@ func (t *translator) add(o *object) error {
 	}
 	t.count(o.unchecked == "")
 	t.claims = append(t.claims, t.claim(o, typ, mapped, source))
+	if o.unchecked != "" { // What it says may be old.
+		return nil
+	}
+	for _, f := range mapped.Fillings {
+		key := model.Key{Source: source, Kind: f.Ref.Kind, ID: f.Ref.ID}
+		t.fillings[key] = append(t.fillings[key], f)
+	}
 	return nil
 }
 
@@ -122,8 +132,8 @@ func (t *translator) suspect(o *object, err error) {
 // claim is the claim of an object on the live resource that it was mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
-		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true, RecordOnly: o.recordOnly,
-		Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
+		Place: mapped.Place, Name: mapped.Name, Identities: mapped.Identities, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
+		RecordOnly: o.recordOnly, Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
 	if o.recorded != nil && !o.recordOnly {
 		c.Recorded = &mapped.Value
 		c.Value = model.Value{}
@@ -197,8 +207,12 @@ func (t *translator) scopes(named []string) []model.Scope {
 	return scopes
 }
 
-// sorted returns the claims in their order.
+// sorted returns the claims in their order, settled.
 func (t *translator) sorted() []model.Claim {
+	for i := range t.claims {
+		c := &t.claims[i]
+		mapping.Settle(c, t.fillings[model.Key{Source: c.Source, Kind: c.Kind, ID: c.ID}])
+	}
 	slices.SortFunc(t.claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))
 	})
