@@ -5,6 +5,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/acceptances"
 	"github.com/driftd/driftd/internal/declared/manifests"
+	"github.com/driftd/driftd/internal/declared/netbox"
 	"github.com/driftd/driftd/internal/declared/terraform"
 )
 
@@ -13,6 +14,7 @@ func Definitions() []declared.Definition {
 	return []declared.Definition{
 		acceptances.Definition(),
 		manifests.Definition(),
+		netbox.Definition(),
 		terraform.Definition(),
 	}
 }
