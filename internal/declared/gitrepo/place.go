@@ -33,6 +33,27 @@ type Place struct {
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
 }
 
+// A Lookback says, as settings of a declaration do, how far back it is looked for
+// who wrote what the declaration says.
+type Lookback struct {
+	// Commits is how many commits; 0 looks for nobody.
+	Commits int `mapstructure:"history"`
+}
+
+// DefaultLookback holds where the configuration is silent.
+const DefaultLookback = 500
+
+// maxLookback bounds Lookback.Commits.
+const maxLookback = 1_000_000
+
+// Check tells whether the setting makes sense.
+func (l Lookback) Check() error {
+	if l.Commits < 0 || l.Commits > maxLookback {
+		return fmt.Errorf("history %d: want a number of commits from 0 to %d", l.Commits, maxLookback)
+	}
+	return nil
+}
+
 // Check tells whether the settings go together; content is what the place holds.
 func (p Place) Check(content string) error {
 	switch {
@@ -56,11 +77,16 @@ func (p Place) Root() string { return path.Clean(strings.Trim(p.Path, "/")) }
 // Open returns the repository that the place names; nil for a folder. It
 // reaches for nothing yet.
 func (p Place) Open(cacheDir string, log *slog.Logger) (*Repository, error) {
+	return p.OpenWithHistory(cacheDir, Lookback{}, log)
+}
+
+// OpenWithHistory is like Open, for a repository that tells who touched files.
+func (p Place) OpenWithHistory(cacheDir string, l Lookback, log *slog.Logger) (*Repository, error) {
 	if p.Git == "" {
 		return nil, nil
 	}
 	return New(Settings{
 		URL: p.Git, Username: p.Username, TokenFile: p.TokenFile, CAFile: p.CAFile,
-		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, Log: log,
+		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, History: l.Commits, Log: log,
 	})
 }

@@ -21,29 +21,36 @@ import (
 )
 
 // fetch brings the commit of ref into s, with no more history than the server
-// insists on. A commit that s has already is not fetched again.
-func (r *Repository) fetch(ctx context.Context, s storage.Storer, ref string) (*object.Commit, error) {
-	auth, err := r.auth()
+// insists on, and says as what the server gave it out. A commit that s has
+// already is not fetched again.
+func (r *Repository) fetch(ctx context.Context, s storage.Storer, ref string) (_ *object.Commit, asked plumbing.Hash, err error) {
+	endpoint, auth, err := r.access()
 	if err != nil {
-		return nil, r.explain(err)
-	}
-	endpoint := r.endpoint
-	if endpoint.CaBundle, err = r.authorities(); err != nil {
-		return nil, r.explain(err)
+		return nil, plumbing.ZeroHash, r.explain(err)
 	}
 	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return advertisement(ctx, endpoint, auth) })
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, plumbing.ZeroHash, r.explain(err)
 	}
 	want, err := advertisedRefs(ad).resolve(ref)
 	if err != nil {
-		return nil, r.explain(err)
+		return nil, plumbing.ZeroHash, r.explain(err)
 	}
 	commit, err := commitOf(s, want.hash)
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return commit, err
+		return commit, want.hash, err
 	}
 	return r.transfer(ctx, s, want, ad, &git.FetchOptions{Auth: auth, CABundle: endpoint.CaBundle, Tags: git.NoTags, Force: true})
+}
+
+// access returns how to reach the repository now.
+func (r *Repository) access() (endpoint transport.Endpoint, auth transport.AuthMethod, err error) {
+	endpoint = r.endpoint
+	if auth, err = r.auth(); err != nil {
+		return endpoint, nil, err
+	}
+	endpoint.CaBundle, err = r.authorities()
+	return endpoint, auth, err
 }
 
 // advertisement asks what a repository has.
@@ -63,23 +70,23 @@ func advertisement(ctx context.Context, endpoint transport.Endpoint, auth transp
 // wanted is the ref of a clone that holds on to what was fetched last.
 const wanted = "refs/driftd/wanted"
 
-func (r *Repository) transfer(ctx context.Context, s storage.Storer, want target, ad *packp.AdvRefs, o *git.FetchOptions) (*object.Commit, error) {
+func (r *Repository) transfer(ctx context.Context, s storage.Storer, want target, ad *packp.AdvRefs, o *git.FetchOptions) (_ *object.Commit, asked plumbing.Hash, err error) {
 	if err := choose(want, s, ad.Capabilities, o); err != nil {
-		return nil, err
+		return nil, plumbing.ZeroHash, err
 	}
 	from := git.NewRemote(s, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
-	_, err := await.Call(ctx, func() (struct{}, error) { return struct{}{}, from.FetchContext(ctx, o) })
+	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, from.FetchContext(ctx, o) })
 	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
-		return nil, r.transferError(err, s)
+		return nil, plumbing.ZeroHash, r.transferError(err, s)
 	}
 	if moved, err := s.Reference(wanted); err == nil && want.name != "" {
 		want.hash = moved.Hash()
 	}
 	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, r.explain(fmt.Errorf("commit %s is in none of its branches and tags", want.hash))
+		return nil, plumbing.ZeroHash, r.explain(fmt.Errorf("commit %s is in none of its branches and tags", want.hash))
 	}
-	return commit, err
+	return commit, want.hash, err
 }
 
 // choose says what to fetch: one commit without history where the server can

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -33,7 +34,9 @@ type Settings struct {
 	// CacheDir holds the clones. Repositories and processes may share it; ""
 	// keeps a clone in memory, for one reading.
 	CacheDir string
-	Log      *slog.Logger
+	// History is how many commits back Commit.Touches looks; 0 means not at all.
+	History int
+	Log     *slog.Logger
 }
 
 // A Repository is a git repository that is read at a ref.
@@ -43,7 +46,8 @@ type Repository struct {
 	url      string
 	endpoint transport.Endpoint
 	// basic is what the configured URL itself carried, or nil.
-	basic *githttp.BasicAuth
+	basic   *githttp.BasicAuth
+	history *history
 }
 
 // New returns a repository. It reaches for nothing yet.
@@ -56,19 +60,24 @@ func New(s Settings) (*Repository, error) {
 	switch endpoint.Protocol {
 	case "file":
 		err = r.useDisk()
-		return r, err
 	case "ssh":
-		r.endpoint.User, r.endpoint.Password = cmp.Or(endpoint.User, s.Username), ""
-		r.url = s.URL
-		if endpoint.Password != "" {
-			r.url = r.endpoint.String()
-		}
-		return r, nil
+		r.useSSH()
 	case "https", "http":
 		err = r.useWeb()
-		return r, err
+	default:
+		return nil, fmt.Errorf("git: protocol %s; want https, ssh or a local path", endpoint.Protocol)
 	}
-	return nil, fmt.Errorf("git: protocol %s; want https, ssh or a local path", endpoint.Protocol)
+	r.history = &history{limit: s.History, log: s.Log}
+	return r, err
+}
+
+func (r *Repository) useSSH() {
+	carried := r.endpoint.Password
+	r.endpoint.User, r.endpoint.Password = cmp.Or(r.endpoint.User, r.settings.Username), ""
+	r.url = r.settings.URL
+	if carried != "" {
+		r.url = r.endpoint.String()
+	}
 }
 
 func (r *Repository) useDisk() error {
@@ -100,6 +109,36 @@ type Commit struct {
 	When time.Time
 	// Files are the commit's files; symbolic links are followed within it.
 	Files *FS
+
+	touches func(context.Context, []string) map[string]Touch
+}
+
+// Touches returns the last commit that touched each of the files, by name, as
+// far back as Settings.History says: an empty Touch where that is longer ago. It
+// is called while the commit is read. A file that it cannot tell of is not in the
+// answer: what fails is logged, and takes at most half of the time that is left.
+func (c Commit) Touches(ctx context.Context, names []string) map[string]Touch {
+	if c.touches == nil {
+		return nil
+	}
+	return c.touches(ctx, names)
+}
+
+// TouchesIn is like Touches, for files that are named by their path from a
+// folder.
+func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[string]Touch {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = path.Join(dir, name)
+	}
+	found := c.Touches(ctx, paths)
+	touches := make(map[string]Touch, len(found))
+	for i, name := range names {
+		if t, known := found[paths[i]]; known {
+			touches[name] = t
+		}
+	}
+	return touches
 }
 
 // URL returns where the repository is, without credentials.
@@ -131,7 +170,7 @@ func (r *Repository) Read(ctx context.Context, ref string, read func(Commit) err
 }
 
 func (r *Repository) readLocal(ref string, read func(Commit) error) error {
-	local, err := git.PlainOpenWithOptions(r.endpoint.Path, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	local, err := openLocal(r.endpoint.Path)
 	if err != nil {
 		return r.explain(err)
 	}
@@ -150,7 +189,7 @@ func (r *Repository) readLocal(ref string, read func(Commit) error) error {
 	if err != nil {
 		return r.explain(err)
 	}
-	return r.explained(readCommit(local.Storer, commit, read))
+	return r.explained(r.readCommit(local.Storer, commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
 }
 
 func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) error {
@@ -158,17 +197,22 @@ func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read f
 	if err != nil {
 		return err
 	}
-	commit, err := r.fetch(ctx, s, ref)
+	commit, asked, err := r.fetch(ctx, s, ref)
 	if err != nil {
 		return err
 	}
-	return readCommit(s, commit, read)
+	return r.readCommit(s, commit, r.lookupRemote(source{clone: c, objects: s, asked: asked}, commit), read)
 }
 
 // readCommit returns read's error, unless the repository itself is to blame.
-func readCommit(s storage.Storer, commit *object.Commit, read func(Commit) error) error {
+func (r *Repository) readCommit(s storage.Storer, commit *object.Commit, find lookup, read func(Commit) error) error {
 	files := newFS(s, commit)
-	err := read(Commit{Hash: commit.Hash.String(), When: commit.Committer.When.UTC(), Files: files})
+	err := read(Commit{
+		Hash: commit.Hash.String(), When: timeOf(commit), Files: files,
+		touches: func(ctx context.Context, names []string) map[string]Touch {
+			return r.history.touches(ctx, commit, files, names, find)
+		},
+	})
 	if damage := files.damage(); damage != nil {
 		return damage
 	}

@@ -2,16 +2,18 @@ package manifests
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // declaration turns what was read into claims. The kinds that the declaration
 // itself defines come first, for claims on their objects need them.
-func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
+func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Declaration, error) {
 	known, err := l.builtin()
 	if err != nil {
 		return model.Declaration{}, err
@@ -25,6 +27,7 @@ func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
 		Sealer: l.env.Sealer, Kinds: maps.Clone(known),
 	}
 	maps.Copy(options.Kinds, own)
+	touches := t.touches(ctx, c.files())
 	claims := make([]model.Claim, 0, len(c.objects))
 	for _, o := range c.objects {
 		options.Address = o.address
@@ -33,6 +36,7 @@ func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
 			c.problem(o.address, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
 			continue
 		}
+		claim.Traces = gitrepo.Traces(touches, o.files...)
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
@@ -40,6 +44,17 @@ func (l *loader) declaration(t *tree, c content) (model.Declaration, error) {
 		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
 		Claims: claims, Scopes: kube.Scopes(claims), Problems: sorted(c.problems), Kinds: own,
 	}, nil
+}
+
+// files returns the files that made the objects what they are.
+func (c *content) files() []string {
+	seen := map[string]bool{}
+	for _, o := range c.objects {
+		for _, file := range o.files {
+			seen[file] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // nameless says why an object that has a kind cannot be told from others.

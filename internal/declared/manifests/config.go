@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -11,7 +12,8 @@ import (
 
 // Config is the settings of a manifests declaration.
 type Config struct {
-	gitrepo.Place `mapstructure:",squash"`
+	gitrepo.Place    `mapstructure:",squash"`
+	gitrepo.Lookback `mapstructure:",squash"`
 
 	// Label is what addresses begin with: the name by which people know the
 	// folder, or the single file. "" means the folder's own name, and for git
@@ -36,6 +38,7 @@ type Config struct {
 func Defaults() Config {
 	return Config{
 		Place:            gitrepo.Place{Username: "git"},
+		Lookback:         gitrepo.Lookback{Commits: gitrepo.DefaultLookback},
 		DefaultNamespace: "default",
 		MaxFileSize:      16 << 20,
 		MaxFiles:         20_000,
@@ -44,7 +47,7 @@ func Defaults() Config {
 }
 
 func (c Config) check() error {
-	if err := c.Place.Check("manifests"); err != nil {
+	if err := cmp.Or(c.Place.Check("manifests"), c.Lookback.Check()); err != nil {
 		return err
 	}
 	switch {

@@ -6,6 +6,7 @@ package manifests
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -32,8 +33,11 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	repository, err := config.Open(env.CacheDir, env.Log)
-	return &loader{env: env, config: config, chosen: chosen, builtin: builtin, repository: repository}, err
+	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
+	return &loader{
+		env: env, config: config, chosen: chosen, builtin: builtin, repository: repository,
+		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log),
+	}, err
 }
 
 // kinds returns what is known of the kinds of a plain API server.
@@ -46,6 +50,8 @@ type loader struct {
 	builtin kinds
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
+	// workTree tells who wrote what lies in a folder.
+	workTree *gitrepo.WorkTree
 }
 
 // Load implements declared.Loader. Reading a git repository, it fetches first:
@@ -62,6 +68,9 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 	if err != nil {
 		return model.Declaration{}, err
 	}
+	t.touches = func(ctx context.Context, names []string) map[string]gitrepo.Touch {
+		return l.workTree.Touches(ctx, filepath.FromSlash(t.mount), names)
+	}
 	d, err := l.read(ctx, t)
 	if closeErr := t.close(); err == nil {
 		err = closeErr
@@ -72,7 +81,7 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		d, err = l.read(ctx, &tree{
-			files: c.Files, root: l.config.Root(), prefix: l.config.label(), revision: c.Hash, revised: c.When,
+			files: c.Files, root: l.config.Root(), prefix: l.config.label(), revision: c.Hash, revised: c.When, touches: c.Touches,
 			kustomize: newMountedFS(c.Files, l.config.MaxFileSize), mount: mountPoint,
 			where: fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash),
 		})
@@ -101,5 +110,5 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
 			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)
 	}
-	return l.declaration(t, content)
+	return l.declaration(ctx, t, content)
 }

@@ -16,6 +16,8 @@ import (
 type object struct {
 	value   model.Value
 	address string
+	// files made it what it is, by path from the top of the tree.
+	files []string
 }
 
 // content is what files say.
@@ -51,6 +53,9 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (conte
 		free <- struct{}{}
 		workers.Go(func() {
 			parsed[i] = parse(data, t.address(name))
+			for j := range parsed[i].objects {
+				parsed[i].objects[j].files = []string{name}
+			}
 			<-free
 		})
 	}
@@ -116,13 +121,13 @@ func isKustomize(v model.Value) bool {
 // expand returns the objects of a document: itself, or the items of a list.
 func expand(doc decode.Document, address string) []object {
 	if doc.ItemLines == nil {
-		return []object{{doc.Value, fmt.Sprintf("%s:%d", address, doc.Line)}}
+		return []object{{value: doc.Value, address: fmt.Sprintf("%s:%d", address, doc.Line)}}
 	}
 	var objects []object
 	for i, item := range doc.Value.At("items").Items() {
 		at := fmt.Sprintf("%s:%d", address, doc.ItemLines[i])
 		for _, v := range flatten(typed(item, doc.Value)) {
-			objects = append(objects, object{v, at})
+			objects = append(objects, object{value: v, address: at})
 		}
 	}
 	return objects

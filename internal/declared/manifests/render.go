@@ -76,7 +76,7 @@ func (l *loader) render(ctx context.Context, t *tree, dir string) (content, erro
 		c.problem(address, "%s", complaint(err, t, secrets))
 		return c, nil
 	}
-	return l.rendered(t, parts[0], built)
+	return l.rendered(t, parts, built)
 }
 
 // build runs kustomize: no plugins, no commands, no files from outside of a
@@ -100,11 +100,12 @@ func build(ctx context.Context, files filesys.FileSystem, dir string) (resmap.Re
 
 // rendered turns what kustomize built into objects, each with the address of
 // the file that it came from.
-func (l *loader) rendered(t *tree, k kustomization, built resmap.ResMap) (content, error) {
+func (l *loader) rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, error) {
 	var c content
-	search := originSearch{tree: t, root: k, files: map[string][]object{}}
+	k := parts[0]
+	search := newOriginSearch(t, parts)
 	for _, r := range built.Resources() {
-		address := search.address(r)
+		from := search.find(r)
 		if !k.asksForOrigins() {
 			if err := r.SetOrigin(nil); err != nil {
 				return content{}, fmt.Errorf("read what kustomize built in %s: %w", t.of(k.file), err)
@@ -116,10 +117,10 @@ func (l *loader) rendered(t *tree, k kustomization, built resmap.ResMap) (conten
 		}
 		value, err := decode.JSON(data)
 		if err != nil {
-			c.problem(address, "kustomize made something of it that cannot be read: %v", err)
+			c.problem(from.address, "kustomize made something of it that cannot be read: %v", err)
 			continue
 		}
-		c.objects = append(c.objects, object{value, address})
+		c.objects = append(c.objects, object{value: value, address: from.address, files: search.influences(from, value, r)})
 	}
 	return c, nil
 }

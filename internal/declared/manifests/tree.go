@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
 // A tree is the files that a declaration may speak of.
@@ -33,7 +36,10 @@ type tree struct {
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time
-	close    func() error
+	// touches tells which commits touched files last, by path from the top of
+	// the tree.
+	touches func(context.Context, []string) map[string]gitrepo.Touch
+	close   func() error
 }
 
 // openFolder returns the tree of a folder, or of the folder of a single file.

@@ -1,6 +1,7 @@
 package terraform
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,8 @@ type Config struct {
 	Engine string `mapstructure:"engine"`
 	// Place is where the root lies, for a plan.
 	gitrepo.Place `mapstructure:",squash"`
+	// Lookback says how far back it is looked for who wrote the root.
+	gitrepo.Lookback `mapstructure:",squash"`
 
 	// State are the locations of records: files, patterns of files, URLs.
 	State []string `mapstructure:"state" path:"true"`
@@ -82,7 +85,7 @@ type Run struct {
 
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
-	return Config{Place: gitrepo.Place{Username: "git"}, Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
+	return Config{Place: gitrepo.Place{Username: "git"}, Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
 }
 
 // engine returns the engine that the settings mean.
@@ -115,7 +118,7 @@ func (c Config) check(env declared.Env) error {
 		if c.Run.Timeout <= 0 {
 			return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
 		}
-		return c.Place.Check("Terraform root")
+		return cmp.Or(c.Place.Check("Terraform root"), c.Lookback.Check())
 	case State:
 		return c.checkState(env)
 	}

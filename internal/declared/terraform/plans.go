@@ -24,13 +24,15 @@ type plans struct {
 	limiter *plan.Limiter
 	// repository is nil for a folder.
 	repository *gitrepo.Repository
+	// workTree tells who wrote what lies in a folder.
+	workTree *gitrepo.WorkTree
 }
 
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
-	p := &plans{loader: l, limiter: limiter}
+	p := &plans{loader: l, limiter: limiter, workTree: gitrepo.NewWorkTree(l.config.Lookback, l.env.Log)}
 	err := p.options("", "").Check()
 	if err == nil {
-		p.repository, err = l.config.Open(filepath.Join(l.env.CacheDir, "git"), l.env.Log)
+		p.repository, err = l.config.OpenWithHistory(filepath.Join(l.env.CacheDir, "git"), l.config.Lookback, l.env.Log)
 	}
 	return p, err
 }
@@ -38,7 +40,7 @@ func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
 // Load implements declared.Loader.
 func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 	if p.repository == nil {
-		return p.plan(ctx, p.options(p.config.Dir, workTree(p.config.Dir)))
+		return p.folder(ctx)
 	}
 	var d model.Declaration
 	err := p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) (err error) {
@@ -46,6 +48,19 @@ func (p *plans) Load(ctx context.Context) (model.Declaration, error) {
 		return err
 	})
 	return d, err
+}
+
+// folder plans the root as it stands in its folder.
+func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
+	within := gitrepo.TopOf(p.config.Dir)
+	d, err := p.plan(ctx, p.options(p.config.Dir, within))
+	if err != nil {
+		return d, err
+	}
+	p.sign(ctx, d.Claims, p.config.Dir, within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+		return p.workTree.Touches(ctx, p.config.Dir, files)
+	})
+	return d, nil
 }
 
 // checkedOut plans the root as a commit has it.
@@ -63,23 +78,14 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 	}
 	options := p.options(filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
 	options.Shown = p.config.Root()
-	d, err = p.plan(ctx, options)
-	d.Revision, d.Revised = c.Hash, c.When
-	return d, err
-}
-
-// workTree returns the top of the git work tree that a folder lies in, or "".
-func workTree(dir string) string {
-	for {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			return ""
-		}
-		dir = above
+	if d, err = p.plan(ctx, options); err != nil {
+		return d, err
 	}
+	d.Revision, d.Revised = c.Hash, c.When
+	p.sign(ctx, d.Claims, options.Dir, top, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+		return c.TouchesIn(ctx, p.config.Root(), files)
+	})
+	return d, nil
 }
 
 // plan plans a root, and compares what no governed source has with what the

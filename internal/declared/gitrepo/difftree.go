@@ -1,0 +1,136 @@
+package gitrepo
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// A tree is the content of a tree object: "mode name", a zero byte and 20 bytes
+// of hash for each entry, sorted by name, where a folder's ends with "/"
+// (gitformat-pack(5) and git's Documentation/technical).
+type tree []byte
+
+// An item is what a tree says of a name: mode and hash, as they stand. A name
+// that is not there is "".
+type item string
+
+const hashSize = len(plumbing.ZeroHash)
+
+// folder is how the mode of a folder is written.
+const folder = "40000"
+
+func (i item) hash() (h plumbing.Hash) {
+	copy(h[:], i[max(0, len(i)-hashSize):])
+	return h
+}
+
+func (i item) isFolder() bool { return len(i) == len(folder)+hashSize && i[:len(folder)] == folder }
+
+// next cuts the first entry off a tree.
+func (t tree) next() (name, mode, hash []byte, rest tree, err error) {
+	space := bytes.IndexByte(t, ' ')
+	if space < 0 {
+		return nil, nil, nil, nil, errors.New("malformed tree")
+	}
+	end := bytes.IndexByte(t[space:], 0) + space
+	if end < space || len(t) < end+1+hashSize {
+		return nil, nil, nil, nil, errors.New("malformed tree")
+	}
+	return t[space+1 : end], t[:space], t[end+1 : end+1+hashSize], t[end+1+hashSize:], nil
+}
+
+// differing calls visit for each name of t that is another thing in u, or not
+// there.
+func (t tree) differing(u tree, visit func(name string, of, in item) error) error {
+	for len(t) > 0 {
+		name, mode, hash, rest, err := t.next()
+		if err != nil {
+			return err
+		}
+		entry := t[:len(t)-len(rest)]
+		if bytes.HasPrefix(u, entry) {
+			t, u = rest, u[len(entry):]
+			continue
+		}
+		var there item
+		if there, u, err = u.find(name, string(mode) == folder); err != nil {
+			return err
+		}
+		is := item(mode) + item(hash)
+		if t = rest; is == there {
+			continue
+		}
+		if err := visit(string(name), is, there); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns what a tree says of a name, and the tree from there on.
+func (t tree) find(name []byte, isFolder bool) (item, tree, error) {
+	for len(t) > 0 {
+		n, mode, hash, rest, err := t.next()
+		if err != nil {
+			return "", nil, err
+		}
+		order := compareNames(n, string(mode) == folder, name, isFolder)
+		if order == 0 {
+			return item(mode) + item(hash), rest, nil
+		}
+		if order > 0 {
+			break
+		}
+		t = rest
+	}
+	return "", t, nil
+}
+
+// compareNames orders names as trees do.
+func compareNames(a []byte, aFolder bool, b []byte, bFolder bool) int {
+	n := min(len(a), len(b))
+	if order := bytes.Compare(a[:n], b[:n]); order != 0 {
+		return order
+	}
+	return int(after(a, n, aFolder)) - int(after(b, n, bFolder))
+}
+
+// after is the byte that a name has at n for its order.
+func after(name []byte, n int, isFolder bool) byte {
+	switch {
+	case n < len(name):
+		return name[n]
+	case isFolder:
+		return '/'
+	}
+	return 0
+}
+
+// maxTree bounds a tree object, in bytes: a million entries.
+const maxTree = 64 << 20
+
+// readTree returns a tree object's content.
+func readTree(s storer.EncodedObjectStorer, hash plumbing.Hash) (_ tree, err error) {
+	o, err := s.EncodedObject(plumbing.TreeObject, hash)
+	if err != nil {
+		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
+	}
+	if o.Size() > maxTree {
+		return nil, fmt.Errorf("tree %s is larger than %d bytes", hash, maxTree)
+	}
+	r, err := o.Reader()
+	if err != nil {
+		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	content := make(tree, o.Size())
+	if _, err := io.ReadFull(r, content); err != nil {
+		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
+	}
+	return content, nil
+}

@@ -1,0 +1,38 @@
+package terraform
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/written"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// touched tells which commits touched files last, by path from a root.
+type touched func(ctx context.Context, files []string) map[string]gitrepo.Touch
+
+// sign says of each claim who wrote last what the root says of the resource.
+func (p *plans) sign(ctx context.Context, claims []model.Claim, dir, within string, touches touched) {
+	if p.config.Lookback.Commits == 0 {
+		return
+	}
+	root := written.New(dir, within, p.config.Run.VarFiles)
+	files := make(map[string][]string, len(claims))
+	all := map[string]bool{}
+	for i := range claims {
+		address := claims[i].Address
+		if _, seen := files[address]; seen {
+			continue
+		}
+		files[address] = root.Files(address)
+		for _, file := range files[address] {
+			all[file] = true
+		}
+	}
+	found := touches(ctx, slices.Sorted(maps.Keys(all)))
+	for i := range claims {
+		claims[i].Traces = gitrepo.Traces(found, files[claims[i].Address]...)
+	}
+}

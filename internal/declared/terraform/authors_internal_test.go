@@ -1,0 +1,57 @@
+package terraform
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+func TestSign(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a.tf": `resource "lab_server" "a" {}`, "b.tf": `resource "lab_server" "b" { memory = var.memory }`, "terraform.tfvars": "memory = 1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch := func(author string, seconds int64) gitrepo.Touch {
+		return gitrepo.Touch{Commit: "0123456789abcdef", Author: author, At: time.Unix(seconds, 0).UTC(), Path: "infra/" + author}
+	}
+	known := map[string]gitrepo.Touch{"a.tf": touch("Alice", 1), "b.tf": touch("Bob", 2), "terraform.tfvars": touch("Carol", 3)}
+	var asked []string
+	touches := func(_ context.Context, files []string) map[string]gitrepo.Touch {
+		asked = files
+		return known
+	}
+	p := &plans{loader: &loader{config: Defaults()}}
+	claims := []model.Claim{{Address: "lab_server.a"}, {Address: "lab_server.b[0]"}, {Address: "lab_server.b[1]"}, {Address: "lab_server.gone"}}
+	p.sign(t.Context(), claims, dir, "", touches)
+	var got []string
+	for _, c := range claims {
+		for _, tr := range c.Traces {
+			got = append(got, c.Address+" "+tr.Actor.Name+" "+tr.Actor.Evidence)
+		}
+	}
+	const commit = "commit 0123456789ab infra/"
+	want := []string{"lab_server.a Alice " + commit + "Alice", "lab_server.b[0] Carol " + commit + "Carol",
+		"lab_server.b[1] Carol " + commit + "Carol", "lab_server.gone Carol " + commit + "Carol"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(known)), asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	p.config.Commits, asked = 0, nil
+	if p.sign(t.Context(), claims[:1], dir, "", touches); asked != nil {
+		t.Error("it looked for somebody, and should look for nobody")
+	}
+}

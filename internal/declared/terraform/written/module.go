@@ -1,0 +1,253 @@
+package written
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclparse"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// maxFile bounds the files that are read; Terraform's own are far smaller.
+const maxFile = 8 << 20
+
+// A module is what the files of one folder say. What cannot be parsed is left
+// out.
+type module struct {
+	// dir and files are paths from the root.
+	dir   string
+	files []string
+	// resources are by type and name, the others by name.
+	resources map[string]part
+	calls     map[string]call
+	variables map[string]part
+	locals    map[string]part
+	// values are the files that set a variable.
+	values map[string][]string
+}
+
+// A part is something that stands in a file and uses variables and locals.
+type part struct {
+	file string
+	uses []use
+}
+
+// A use is "var" or "local", and a name.
+type use struct{ of, name string }
+
+// A call is of the module at source.
+type call struct {
+	part
+
+	source string
+}
+
+func newModule(dir string) *module {
+	return &module{
+		dir: dir, resources: map[string]part{}, calls: map[string]call{}, variables: map[string]part{},
+		locals: map[string]part{}, values: map[string][]string{},
+	}
+}
+
+// follow notes the files of a part, and of all that it uses.
+func (m *module) follow(p part, found map[string]bool) {
+	seen := map[use]bool{}
+	due := []part{p}
+	for len(due) > 0 {
+		p, due = due[0], due[1:]
+		found[p.file] = true
+		for _, u := range p.uses {
+			if seen[u] {
+				continue
+			}
+			seen[u] = true
+			due = append(due, m.used(u)...)
+		}
+	}
+}
+
+// used returns the parts that say what a variable or local is.
+func (m *module) used(u use) []part {
+	if u.of == "local" {
+		if p, known := m.locals[u.name]; known {
+			return []part{p}
+		}
+		return nil
+	}
+	var parts []part
+	if p, known := m.variables[u.name]; known {
+		parts = append(parts, p)
+	}
+	for _, file := range m.values[u.name] {
+		parts = append(parts, part{file: file})
+	}
+	return parts
+}
+
+// scan reads the configuration files of a folder.
+func (m *module) scan(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	parser := hclparse.NewParser()
+	for _, e := range entries {
+		full := filepath.Join(dir, e.Name())
+		var file *hcl.File
+		switch name := e.Name(); {
+		case !isReadable(full):
+			continue
+		case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tofu"), name == "terragrunt.hcl":
+			file, _ = parser.ParseHCLFile(full)
+		case strings.HasSuffix(name, ".tf.json"), strings.HasSuffix(name, ".tofu.json"), name == "terragrunt.hcl.json":
+			file, _ = parser.ParseJSONFile(full)
+		default:
+			continue
+		}
+		at := path.Join(m.dir, e.Name())
+		m.files = append(m.files, at)
+		if file != nil {
+			m.read(at, file.Body)
+		}
+	}
+}
+
+func isReadable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Size() <= maxFile
+}
+
+func (m *module) read(file string, body hcl.Body) {
+	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+		{Type: "resource", LabelNames: []string{"type", "name"}}, {Type: "module", LabelNames: []string{"name"}},
+		{Type: "variable", LabelNames: []string{"name"}}, {Type: "locals"},
+	}})
+	for _, block := range content.Blocks {
+		p := part{file, uses(block.Body)}
+		switch block.Type {
+		case "resource":
+			m.resources[block.Labels[0]+"."+block.Labels[1]] = p
+		case "module":
+			m.calls[block.Labels[0]] = call{p, source(block.Body)}
+		case "variable":
+			m.variables[block.Labels[0]] = part{file: file}
+		case "locals":
+			attributes, _ := block.Body.JustAttributes()
+			for name, a := range attributes {
+				m.locals[name] = part{file, usesOf(a.Expr.Variables())}
+			}
+		}
+	}
+}
+
+// source returns the source of a module's call, "" where that is no plain text.
+func source(body hcl.Body) string {
+	content, _, _ := body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "source"}}})
+	if a := content.Attributes["source"]; a != nil {
+		if v, diags := a.Expr.Value(nil); !diags.HasErrors() && v.IsWhollyKnown() && !v.IsNull() && v.Type() == cty.String {
+			return v.AsString()
+		}
+	}
+	return ""
+}
+
+// uses returns what a block uses, however deep.
+func uses(body hcl.Body) []use {
+	native, ok := body.(*hclsyntax.Body)
+	if !ok {
+		var traversals []hcl.Traversal
+		attributes, _ := body.JustAttributes()
+		for _, a := range attributes {
+			traversals = append(traversals, a.Expr.Variables()...)
+		}
+		return usesOf(traversals)
+	}
+	var traversals []hcl.Traversal
+	// Only a faulty visitor makes this fail, and ours never does.
+	_ = hclsyntax.VisitAll(native, func(n hclsyntax.Node) hcl.Diagnostics {
+		if e, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
+			traversals = append(traversals, e.Traversal)
+		}
+		return nil
+	})
+	return usesOf(traversals)
+}
+
+func usesOf(traversals []hcl.Traversal) []use {
+	var found []use
+	for _, t := range traversals {
+		if root := t.RootName(); len(t) < 2 || root != "var" && root != "local" {
+			continue
+		}
+		if a, ok := t[1].(hcl.TraverseAttr); ok {
+			found = append(found, use{t.RootName(), a.Name})
+		}
+	}
+	return found
+}
+
+// scanValues reads the files that set a root's variables: those that Terraform
+// finds by their names, and those that are named.
+func (m *module) scanValues(dir string, named []string) {
+	var names []string
+	if entries, err := os.ReadDir(dir); err == nil {
+		for _, e := range entries {
+			if setsVariables(e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	for _, name := range named {
+		if relative, err := filepath.Rel(dir, name); err == nil && filepath.IsAbs(name) {
+			name = relative
+		}
+		names = append(names, filepath.Clean(name))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		full, at := filepath.Join(dir, name), path.Join(m.dir, filepath.ToSlash(name))
+		if !isReadable(full) {
+			continue
+		}
+		for _, variable := range assigned(full) {
+			m.values[variable] = append(m.values[variable], at)
+		}
+	}
+}
+
+// setsVariables tells the files that Terraform takes values from by itself.
+func setsVariables(name string) bool {
+	name = strings.TrimSuffix(name, ".json")
+	return name == "terraform.tfvars" || strings.HasSuffix(name, ".auto.tfvars")
+}
+
+// assigned returns the variables that a file of values sets.
+func assigned(file string) []string {
+	var names []string
+	if strings.HasSuffix(file, ".json") {
+		var values map[string]json.RawMessage
+		text, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(text, &values) != nil {
+			return nil
+		}
+		for name := range values {
+			names = append(names, name)
+		}
+		return names
+	}
+	parsed, _ := hclparse.NewParser().ParseHCLFile(file)
+	if parsed == nil {
+		return nil
+	}
+	attributes, _ := parsed.Body.JustAttributes()
+	for name := range attributes {
+		names = append(names, name)
+	}
+	return names
+}
