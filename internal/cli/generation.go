@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
+	// listeners are what sources tell who does what there, by their names.
+	listeners map[string]http.Handler
 	// ended is closed when it stops, replaced when another is in force.
 	ended, replaced chan struct{}
 }
@@ -72,7 +75,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, ended: make(chan struct{}), replaced: make(chan struct{})}
+	g := &generation{config: cfg, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log, Version: s.build.Version,

@@ -213,7 +213,7 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 	api := server.API{Store: s.store, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
-		Hooks: s.hooks, Waiting: func() []string { return s.current.Load().engine.Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
+		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
 	return server.Serve(ctx, server.Options{API: api, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
 		Socket: s.socket, Log: s.log, Ready: func(addresses []net.Addr) {
 			for _, a := range addresses {

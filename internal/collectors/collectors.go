@@ -5,6 +5,7 @@ package collectors
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -36,6 +37,13 @@ type Canonicalizer interface {
 	// Canonicalize returns the claims with their values as the source would
 	// store them. A claim that the source refuses keeps its value.
 	Canonicalize(context.Context, []model.Claim) ([]model.Claim, error)
+}
+
+// A Listener is a Collector that its source tells of what happens there.
+type Listener interface {
+	// Hook returns what serves the requests of the source, which checks who
+	// sends them; nil when none are expected. It is safe for concurrent use.
+	Hook() http.Handler
 }
 
 // Probe is the answer to "who am I there, and what can I see".

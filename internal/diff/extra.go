@@ -80,8 +80,11 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 	case applied && !w.foreign && !w.record.whole:
 		w.add(model.Pending, absent, l, l, notApplied())
 	case len(owners) == 0 && hasDefault(schema) && !w.foreign:
-		w.add(model.Undeclared, absent, absent, l,
-			model.UnknownActor("not the default, and "+w.live.OwnersFrom+" names nobody: kubectl scale leaves no trace after a server-side apply"))
+		actor, known := w.editor(w.handsSinceApply())
+		if !known {
+			actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names nobody: kubectl scale leaves no trace after a server-side apply")
+		}
+		w.add(model.Undeclared, absent, absent, l, actor)
 	}
 }
 

@@ -184,21 +184,57 @@ func (w *walk) changedBy() model.Actor {
 	return w.removedBy()
 }
 
-// removedBy names who removed a field. No record keeps that; but where only
-// one hand wrote after the last apply, and it wrote beside the field, it is
-// likely.
+// removedBy names who removed a field. No record of owners keeps that; but where
+// a log tells who wrote since the last apply, or only one hand did, and beside
+// the field, it is likely.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
 		return w.traced()
 	}
 	hands := w.handsSinceApply()
+	if actor, ok := w.editor(hands); ok {
+		return actor
+	}
 	beside := w.path[:max(0, len(w.path)-1)].steps()
 	if len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside) {
 		actor := w.actor(hands[0])
 		actor.Evidence += " beside the removed field, the only one since the last apply"
+		actor.Confidence = model.Likely
 		return actor
 	}
 	return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field")
+}
+
+// editor names who edited the resource since the last apply, after a log, where
+// it can have been one person alone, or where the last entry names the field.
+func (w *walk) editor(hands []*model.Owner) (who model.Actor, ok bool) {
+	var edits []*model.Trace
+	path := w.livePath()
+	for i := range w.subject.Traces {
+		if t := &w.subject.Traces[i]; t.Deed == model.Edited && (names(t, path) || w.handEdits(t)) {
+			edits = append(edits, t)
+		}
+	}
+	if len(edits) == 0 {
+		return model.Actor{}, false
+	}
+	last := edits[len(edits)-1]
+	if names(last, path) {
+		return last.Actor, true
+	}
+	several := slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Actor.Name != last.Actor.Name })
+	unsigned := slices.ContainsFunc(hands, func(o *model.Owner) bool {
+		return !slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Writer == o.Name })
+	})
+	return last.Actor, !several && !unsigned
+}
+
+// handEdits tells an edit of any field since the last apply by neither a
+// controller nor the declarer.
+func (w *walk) handEdits(t *model.Trace) bool {
+	d := w.writers.declarer()
+	applied := d != nil && (t.Writer == d.Name || t.Actor.At.Before(d.At))
+	return len(t.Fields) == 0 && !applied && (w.writers.controller == nil || !w.writers.controller(t.Writer))
 }
 
 // handsSinceApply returns the writers since the last apply that are neither
@@ -219,6 +255,9 @@ func (w *walk) handsSinceApply() []*model.Owner {
 func (w *walk) actor(o *model.Owner) model.Actor { return ownerActor(w.live, o) }
 
 func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
+	if who, ok := o.Signed(); ok {
+		return who
+	}
 	operation := "update"
 	if o.Applies {
 		operation = "apply"

@@ -79,6 +79,9 @@ type API struct {
 	// Hooks serves POST /hooks/{name}, over TCP as well; nil where nobody asks
 	// for scans that way.
 	Hooks http.Handler
+	// Audit serves POST /hooks/audit/{source}, where sources tell who does what
+	// there, and checks who sends it; nil where none does.
+	Audit http.Handler
 	// Version is driftd's own.
 	Version string
 	Now     func() time.Time

@@ -17,25 +17,36 @@ const (
 	hookTimeout = 30 * time.Second
 )
 
+// Bounds of requests to /hooks/audit/: a few servers send them, many events at
+// once, and send again what is not taken.
+const (
+	maxAudits    = 4
+	maxAuditBody = 64 << 20
+)
+
 // withHooks serves hooks beside what next serves.
 func (a API) withHooks(next http.Handler) http.Handler {
-	if a.Hooks == nil {
-		return next
-	}
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
-	mux.Handle("POST /hooks/{name}", a.guard(bounds{maxHooks, trigger.MaxBody}, http.HandlerFunc(a.hook)))
+	if a.Hooks != nil {
+		mux.Handle("POST /hooks/{name}", a.guard(bounds{maxHooks, trigger.MaxBody}, a.hook(a.Hooks)))
+	}
+	if a.Audit != nil {
+		mux.Handle("POST /hooks/audit/{source}", a.guard(bounds{maxAudits, maxAuditBody}, a.hook(a.Audit)))
+	}
 	return mux
 }
 
 // hook gives a request the time that its body may take.
-func (a API) hook(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	until := time.Now().Add(hookTimeout)
-	err := supported(errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(writeTimeout))))
-	if err != nil {
-		a.reply(w, r, nil, fmt.Errorf("limit the time of a request: %w", err))
-		return
-	}
-	a.Hooks.ServeHTTP(w, r)
+func (a API) hook(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		until := time.Now().Add(hookTimeout)
+		err := supported(errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(writeTimeout))))
+		if err != nil {
+			a.reply(w, r, nil, fmt.Errorf("limit the time of a request: %w", err))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

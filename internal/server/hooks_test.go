@@ -55,6 +55,52 @@ func TestHooks(t *testing.T) {
 	}
 }
 
+// TestAudit sends to the hooks of sources.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	a := api(t)
+	without := a
+	a.Audit = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, r.PathValue("source"), " ", n, " ", err)
+	})
+	both := a
+	both.Hooks = http.HandlerFunc(hooks)
+	tests := map[string]struct {
+		reason         string
+		handler        http.Handler
+		method, target string
+		size           int64
+		status         int
+		want           string
+	}{
+		"on the socket":      {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
+		"over TCP":           {"and the API server", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod?timeout=30s", 3, http.StatusOK, "prod 3 <nil>"},
+		"large":              {"many events at once", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod", maxAuditBody, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " <nil>")},
+		"too large":          {"and no more", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod", maxAuditBody + 1, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " http: request body too large")},
+		"another method":     {"events are sent", a.ReadOnly(), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "there is no such page"},
+		"without":            {"where nobody listens", without.ReadOnly(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusMethodNotAllowed, "POST is not answered here"},
+		"a trigger's name":   {"a trigger may be called audit", both.ReadOnly(), http.MethodPost, "/hooks/audit", 3, http.StatusOK, "audit 3 <nil>"},
+		"beside the trigger": {"and stands beside", both.ReadOnly(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, err := http.NewRequestWithContext(t.Context(), tt.method, "http://driftd"+tt.target, io.LimitReader(zeros{}, tt.size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := InProcess(tt.handler).RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, answer); answer.StatusCode != tt.status || !strings.Contains(got, tt.want) {
+				t.Errorf("%s: %s %s = %d %s", tt.reason, tt.method, tt.target, answer.StatusCode, got)
+			}
+		})
+	}
+}
+
 // TestHookBodies sends as much to a hook as it takes, and to another path as
 // much as that does not.
 func TestHookBodies(t *testing.T) {

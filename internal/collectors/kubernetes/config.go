@@ -43,9 +43,21 @@ type Config struct {
 	// Canonicalize is "" or "dry-run": whether declared objects go through a
 	// dry-run apply before they are compared.
 	Canonicalize string `mapstructure:"canonicalize"`
+	// AuditLog is the API server's audit log, a file of JSON lines; "" reads
+	// none.
+	AuditLog string `mapstructure:"audit_log" path:"true"`
+	// AuditWebhook lets the API server's audit webhook tell the same.
+	AuditWebhook *AuditWebhook `mapstructure:"audit_webhook"`
+	// AuditSince is how far back writes are remembered.
+	AuditSince time.Duration `mapstructure:"audit_since"`
 	// MaxObjectSize and MaxPageSize bound one object and one answer, in bytes.
 	MaxObjectSize int64 `mapstructure:"max_object_size"`
 	MaxPageSize   int64 `mapstructure:"max_page_size"`
+}
+
+// An AuditWebhook says how the API server shows that it is the one that sends.
+type AuditWebhook struct {
+	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 
 // DryRun is the value of Config.Canonicalize that switches it on.
@@ -59,6 +71,7 @@ func Defaults() Config {
 		Timeout:       30 * time.Second,
 		QPS:           50,
 		Burst:         300,
+		AuditSince:    24 * time.Hour,
 		MaxObjectSize: 16 << 20,
 		MaxPageSize:   512 << 20,
 	}
@@ -80,7 +93,7 @@ func (c Config) complete() (Config, error) {
 	if c.ExcludeKinds == nil {
 		c.ExcludeKinds = DefaultExcludeKinds()
 	}
-	return c, errors.Join(c.checkOrigin(), c.checkLimits(), c.checkNames())
+	return c, errors.Join(c.checkOrigin(), c.checkAudit(), c.checkLimits(), c.checkNames())
 }
 
 func (c Config) checkOrigin() error {
@@ -113,6 +126,16 @@ func (c Config) checkOrigin() error {
 	return nil
 }
 
+func (c Config) checkAudit() error {
+	switch {
+	case c.Dump != "" && (c.AuditLog != "" || c.AuditWebhook != nil):
+		return errors.New("settings audit_log and audit_webhook do not go with dump: they tell of an API server that runs")
+	case c.AuditWebhook != nil && c.AuditWebhook.TokenFile == "":
+		return errors.New("setting audit_webhook.token_file is missing: set the file that holds the token which the API server shows")
+	}
+	return nil
+}
+
 func (c Config) checkLimits() error {
 	for _, limit := range []struct {
 		name string
@@ -123,6 +146,7 @@ func (c Config) checkLimits() error {
 		{"timeout", c.Timeout > 0},
 		{"qps", c.QPS > 0},
 		{"burst", c.Burst > 0},
+		{"audit_since", c.AuditSince > 0},
 		{"max_object_size", c.MaxObjectSize > 0},
 		{"max_page_size", c.MaxPageSize > 0},
 	} {

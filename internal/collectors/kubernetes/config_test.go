@@ -21,6 +21,10 @@ func TestConfigComplete(t *testing.T) {
 		"page size":    {reason: "a page holds something", change: func(c *Config) { c.PageSize = 0 }, want: "page_size must be more than 0"},
 		"canonicalize": {reason: "there is one way", change: func(c *Config) { c.Canonicalize = "yes" }, want: `want "dry-run"`},
 		"pattern":      {reason: "a pattern that matches nothing is a mistake", change: func(c *Config) { c.ExcludeKinds = []string{"[a"} }, want: `"[a" is malformed`},
+		"audit log":    {reason: "a dump has no past", change: func(c *Config) { c.Dump, c.AuditLog = "d", "a" }, want: "do not go with dump"},
+		"audit hook":   {reason: "nor a server that tells", change: func(c *Config) { c.Dump, c.AuditWebhook = "d", &AuditWebhook{"t"} }, want: "do not go with dump"},
+		"audit token":  {reason: "anybody could tell anything", change: func(c *Config) { c.AuditWebhook = &AuditWebhook{} }, want: "audit_webhook.token_file is missing"},
+		"audit since":  {reason: "nothing would be remembered", change: func(c *Config) { c.AuditSince = 0 }, want: "audit_since must be more than 0"},
 		"namespace":    {reason: "a namespace stands in a path", change: func(c *Config) { c.Namespaces = []string{"a/../b"} }, want: "is no namespace"},
 	}
 	for name, tt := range tests {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/kubernetes/audit"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -45,6 +46,8 @@ type cluster struct {
 	// a whole, so that renewed credentials are taken up.
 	connect func() (*client, error)
 	schemas *schemas
+	// audit tells who wrote what; nil where no setting names an audit log.
+	audit *audit.Log
 
 	mu     sync.Mutex
 	client *client
@@ -65,6 +68,7 @@ func newCluster(env collectors.Env, config Config) *cluster {
 		schemas: newSchemas(env),
 		fresh:   make(chan struct{}, 1),
 	}
+	c.audit = c.newAudit()
 	running := make(chan struct{}, maxRoundTrips)
 	c.connect = func() (*client, error) { return connect(c.config, c.jitter, running) }
 	return c
@@ -78,7 +82,7 @@ func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 		return model.Snapshot{}, err
 	}
 	c.remember(found)
-	return found.snapshot(), nil
+	return c.signed(ctx, found.snapshot(), found.catalog), nil
 }
 
 // remember makes a look the one that a watch goes on from.

@@ -47,6 +47,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 	apis := c.choose(found)
 	var wait sync.WaitGroup
 	wait.Go(func() { found.version = r.version(ctx) })
+	wait.Go(func() { c.refreshAudit(ctx, c.config.Timeout) })
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
 	found.listings = r.readAll(ctx, apis, r.list)
 	wait.Wait()

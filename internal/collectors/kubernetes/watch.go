@@ -31,7 +31,8 @@ func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error
 	current := c.awaitLook(ctx)
 	for failures := 0; ctx.Err() == nil; failures++ {
 		if !current && c.lookAnew(ctx, p) {
-			changed(c.seen().snapshot())
+			seen := c.seen()
+			changed(c.signed(ctx, seen.snapshot(), seen.catalog))
 		}
 		select {
 		case <-c.fresh:
@@ -158,7 +159,7 @@ func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan updat
 			due = time.After(min(quiet, longest-now.Sub(since)))
 		case <-due:
 			due = nil
-			changed(inv.snapshot(c.now()))
+			changed(c.signed(ctx, inv.snapshot(c.now()), inv.base.catalog))
 		}
 	}
 }

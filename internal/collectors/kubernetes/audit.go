@@ -1,0 +1,105 @@
+package kubernetes
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/kubernetes/audit"
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// maxRefresh is how long a snapshot waits for what was added to the audit log.
+const maxRefresh = time.Second
+
+// newAudit returns what the settings say of an audit log; nil when they say
+// nothing.
+func (c *cluster) newAudit() *audit.Log {
+	if c.config.AuditLog == "" && c.config.AuditWebhook == nil {
+		return nil
+	}
+	o := audit.Options{Path: c.config.AuditLog, Keep: c.config.AuditSince, Log: c.env.Log,
+		Now: func() time.Time { return c.now() },
+		Wanted: func(r audit.Resource) bool {
+			busy := busyKind(r)
+			return busy == "" || !c.config.excludes(busy)
+		}}
+	if hook := c.config.AuditWebhook; hook != nil {
+		o.Token = func() (string, error) { return credential.Read(hook.TokenFile) }
+	}
+	return audit.New(o)
+}
+
+// busyKind names the kind of a resource that is written all the time, and that
+// is left out unless somebody asks for it; "" when it is none.
+func busyKind(r audit.Resource) string {
+	switch r {
+	case audit.Resource{Name: "events"}:
+		return kube.KindName("v1", "Event")
+	case audit.Resource{Group: "events.k8s.io", Name: "events"}:
+		return kube.KindName("events.k8s.io/v1", "Event")
+	case audit.Resource{Name: "endpoints"}:
+		return kube.KindName("v1", "Endpoints")
+	case audit.Resource{Group: "discovery.k8s.io", Name: "endpointslices"}:
+		return kube.KindName("discovery.k8s.io/v1", "EndpointSlice")
+	case audit.Resource{Group: "coordination.k8s.io", Name: "leases"}:
+		return kube.KindName("coordination.k8s.io/v1", "Lease")
+	}
+	return ""
+}
+
+// Hook returns what takes events from the API server's audit webhook; nil when
+// the settings do not speak of one.
+func (c *cluster) Hook() http.Handler {
+	if c.audit == nil {
+		return nil
+	}
+	return c.audit.Hook()
+}
+
+// refreshAudit reads what was added to the audit log.
+func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
+	if c.audit == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	c.audit.Refresh(ctx)
+}
+
+// signed says in a snapshot who wrote what, as far as the audit log knows by
+// now. What the log tells later stands in a later snapshot.
+func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
+	if c.audit == nil {
+		return s
+	}
+	c.refreshAudit(ctx, maxRefresh)
+	kinds := make(map[audit.Resource]api, len(k.apis))
+	for _, a := range k.apis {
+		kinds[audit.Resource{Group: a.group, Name: a.resource}] = a
+	}
+	live := make(map[model.Ref]*model.Resource, len(s.Resources))
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		live[model.Ref{Kind: r.Kind, ID: r.ID}] = r
+	}
+	c.audit.Each(func(o audit.Object, writes []audit.Write) {
+		a, served := kinds[o.Resource]
+		if !served || a.namespaced != (o.Namespace != "") {
+			return
+		}
+		ref := model.Ref{Kind: a.kind, ID: o.ID()}
+		r := live[ref]
+		if r == nil {
+			s.Traces = append(s.Traces, audit.Traces(ref, writes, false, time.Time{})...)
+			return
+		}
+		r.Owners = audit.Sign(r.Owners, writes, r.Created)
+		s.Traces = append(s.Traces, audit.Traces(ref, writes, true, r.Created)...)
+	})
+	slices.SortFunc(s.Traces, audit.CompareTraces)
+	return s
+}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// contents returns what a book remembers: objects with the ids of the writes.
+func (b *book) contents(now time.Time) map[string]string {
+	all := map[string]string{}
+	b.each(now, func(o Object, writes []Write) {
+		var ids []string
+		for _, w := range writes {
+			ids = append(ids, w.ID)
+		}
+		all[o.ID()] = strings.Join(ids, " ")
+	})
+	return all
+}
+
+func TestBookForgets(t *testing.T) {
+	t.Parallel()
+	b := newBook(time.Hour, 1000)
+	b.add(writeAt("old", -2*time.Hour, nil), noon())
+	b.add(writeAt("1", 0, nil), noon())
+	b.add(writeAt("1", 0, nil), noon())
+	b.add(writeAt("2", 30*time.Minute, nil), noon().Add(30*time.Minute))
+	if diff := cmp.Diff(map[string]string{"shop/web": "1 2"}, b.contents(noon().Add(30*time.Minute))); diff != "" {
+		t.Errorf("what is too old, or told twice, is not remembered (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{"shop/web": "2"}, b.contents(noon().Add(61*time.Minute))); diff != "" {
+		t.Errorf("what grew too old is forgotten (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]string{}, b.contents(noon().Add(24*time.Hour))); diff != "" || len(b.objects) != 0 {
+		t.Errorf("in the end everything is (-want +got):\n%s", diff)
+	}
+}
+
+// TestBookIsBounded has a controller write one object all the time, and others
+// many objects: a hand's write stands as long as there is room.
+func TestBookIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBook(24*time.Hour, 1000)
+	b.add(writeAt("hand", 0, nil), noon())
+	for i := range 5000 {
+		b.add(writeAt(fmt.Sprint("c", i), time.Duration(i)*time.Second, func(w *Write) { w.Manager, w.User = "controller", "system:controller" }), noon())
+	}
+	if got := b.contents(noon())["shop/web"]; !strings.HasPrefix(got, "hand ") || strings.Count(got, " ") != maxOfWriter {
+		t.Errorf("beside a busy controller: %s", got)
+	}
+	for i := range 5000 {
+		b.add(writeAt(fmt.Sprint("m", i), 0, func(w *Write) { w.Manager = fmt.Sprint("tool-", i) }), noon())
+	}
+	if got := strings.Count(b.contents(noon())["shop/web"], " ") + 1; got != maxOfObject {
+		t.Errorf("of one object %d writes are remembered, want %d", got, maxOfObject)
+	}
+	for i := range 5000 {
+		b.add(writeAt("x", 0, func(w *Write) { w.Object.Name = fmt.Sprint("pod-", i) }), noon())
+	}
+	if b.order.Len() != 1000 || len(b.objects) != 1000 {
+		t.Errorf("%d writes of %d objects are remembered, want 1000", b.order.Len(), len(b.objects))
+	}
+}
+
+// TestBookTakesAnyOrder adds the same writes in many orders.
+func TestBookTakesAnyOrder(t *testing.T) {
+	t.Parallel()
+	var writes []Write
+	for i := range 40 {
+		writes = append(writes, writeAt(fmt.Sprint(i%20), time.Duration(i%20)*time.Second, nil))
+	}
+	var want map[string]string
+	order := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		order.Shuffle(len(writes), func(i, j int) { writes[i], writes[j] = writes[j], writes[i] })
+		b := newBook(time.Hour, 1000)
+		for _, w := range writes {
+			b.add(w, noon())
+		}
+		got := b.contents(noon())
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("the order of arrival counts (-first +now):\n%s", diff)
+		}
+	}
+}
+
+func TestBookServesManyAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBook(time.Hour, 100)
+	var group sync.WaitGroup
+	for n := range 4 {
+		group.Go(func() {
+			for i := range 500 {
+				b.add(writeAt(fmt.Sprint(n, i), 0, func(w *Write) { w.Object.Name = fmt.Sprint(i) }), noon())
+				if i%50 == 0 {
+					b.contents(noon())
+				}
+			}
+		})
+	}
+	group.Wait()
+	if b.order.Len() != 100 {
+		t.Errorf("%d writes, want 100", b.order.Len())
+	}
+}

@@ -1,0 +1,217 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+func objectRef(resource, namespace, name string, more ...string) jsonObject {
+	o := jsonObject{"resource": resource, "namespace": namespace, "name": name, "apiVersion": "v1"}
+	for i := 0; i < len(more); i += 2 {
+		o[more[i]] = more[i+1]
+	}
+	return jsonObject{"objectRef": o}
+}
+
+func verb(verb string, code int) jsonObject {
+	return jsonObject{"verb": verb, "responseStatus": jsonObject{"code": code}}
+}
+
+func uri(uri string) jsonObject { return jsonObject{"requestURI": uri} }
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	with := func(change func(*Write)) []Write {
+		w := edited()
+		change(&w)
+		return []Write{w}
+	}
+	configMap := func(name string) Object { return Object{Resource{"", "configmaps"}, "shop", name} }
+	tests := map[string]struct {
+		reason string
+		event  string
+		want   []Write
+	}{
+		"an edit": {"who, when, with what, on which object", edit(), []Write{edited()}},
+		"an impersonated one": {"bob's rights counted, alice did it", edit(jsonObject{"impersonatedUser": jsonObject{"username": "bob"}}),
+			with(func(w *Write) { w.User = "bob (by alice)" })},
+		"a service account": {"it has no other name", edit(jsonObject{"user": jsonObject{"username": "system:serviceaccount:ci:deployer"}}),
+			with(func(w *Write) { w.User = "system:serviceaccount:ci:deployer" })},
+		"without a field manager": {"the API server takes the agent's name then", edit(uri("/apis/apps/v1/namespaces/shop/deployments/web")),
+			with(func(w *Write) { w.Manager = "kubectl" })},
+		"an agent of several words": {"up to the slash", edit(uri("/x"), jsonObject{"userAgent": "My \x01Tool 2/1.0 (x)"}),
+			with(func(w *Write) { w.Manager = "My Tool 2" })},
+		"no agent": {"nobody says with what", edit(uri("/x"), jsonObject{"userAgent": ""}), with(func(w *Write) { w.Manager = "" })},
+		"scaled": {"through a door of its own", edit(objectRef("deployments", "shop", "web", "apiGroup", "apps", "subresource", "scale")),
+			with(func(w *Write) { w.Subresource = "scale" })},
+		"replaced": {"only a patch can apply", edit(verb("update", 200)), with(func(w *Write) { w.Patch = false })},
+		"created": {"it was not there before", edit(verb("create", 201)),
+			with(func(w *Write) { w.Deed, w.Patch = model.Created, false })},
+		"created by an apply": {"201 says so", edit(verb("patch", 201)), with(func(w *Write) { w.Deed = model.Created })},
+		"deleted":             {"and it is gone", edit(verb("delete", 200)), with(func(w *Write) { w.Deed, w.Patch = model.Deleted, false })},
+		"being deleted": {"accepted, and done in the background", edit(verb("delete", 202)),
+			with(func(w *Write) { w.Deed, w.Patch = model.Deleted, false })},
+		"evicted": {"a pod goes that way as well", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction")),
+			with(func(w *Write) {
+				w.Deed, w.Patch, w.Subresource, w.Object = model.Deleted, false, "eviction", Object{Resource{"", "pods"}, "shop", "web-0"}
+			})},
+		"a namespace": {"its path lies in itself", edit(verb("delete", 200), objectRef("namespaces", "shop", "shop")),
+			with(func(w *Write) {
+				w.Deed, w.Patch, w.Object = model.Deleted, false, Object{Resource{"", "namespaces"}, "", "shop"}
+			})},
+		"a generated name": {"the answer knows it",
+			edit(verb("create", 201), objectRef("configmaps", "shop", ""), jsonObject{"responseObject": jsonObject{"metadata": jsonObject{"name": "gen-x1", "namespace": "shop"}, "items": "odd"}}),
+			with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Created, false, configMap("gen-x1") })},
+		"a collection": {"the answer lists what went",
+			edit(verb("deletecollection", 200), objectRef("configmaps", "shop", ""), jsonObject{"responseObject": jsonObject{"metadata": jsonObject{}, "items": []any{
+				jsonObject{"metadata": jsonObject{"name": "a", "namespace": "shop", "labels": jsonObject{"name": "no"}}, "data": jsonObject{"metadata": "x"}},
+				jsonObject{"metadata": jsonObject{"name": "b", "namespace": "shop"}}, "odd", jsonObject{"metadata": []int{1}}}}}),
+			[]Write{
+				with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Deleted, false, configMap("a") })[0],
+				with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Deleted, false, configMap("b") })[0],
+			}},
+		"a clock set back": {"a request does not end before it begins", edit(jsonObject{"stageTimestamp": at(-time.Second)}),
+			with(func(w *Write) { w.Ended = w.Began })},
+
+		"a collection without an answer": {"nobody says what went", edit(verb("deletecollection", 200), objectRef("configmaps", "shop", "")), nil},
+		"a name that is not told":        {"nor here", edit(verb("create", 201), objectRef("configmaps", "shop", "")), nil},
+		"another stage":                  {"it may yet fail", edit(jsonObject{"stage": "RequestReceived"}), nil},
+		"forbidden":                      {"nothing was changed", edit(verb("patch", 403)), nil},
+		"conflict":                       {"nor here", edit(verb("update", 409)), nil},
+		"no status":                      {"nor is it known", edit(jsonObject{"responseStatus": nil}), nil},
+		"read":                           {"who looks changes nothing", edit(verb("get", 200)), nil},
+		"rehearsed":                      {"nor who tries", edit(uri("/x?dryRun=All&fieldManager=kubectl-edit")), nil},
+		"a deletion rehearsed": {"which stands in the body", edit(verb("delete", 200),
+			jsonObject{"requestObject": jsonObject{"kind": "DeleteOptions", "dryRun": []string{"All"}}}), nil},
+		"an eviction rehearsed": {"and deeper in the body", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction"),
+			jsonObject{"requestObject": jsonObject{"kind": "Eviction", "deleteOptions": jsonObject{"dryRun": []string{"All"}}}}), nil},
+		"status":      {"nobody declares it", edit(objectRef("deployments", "shop", "web", "subresource", "status")), nil},
+		"a proxy":     {"it leads elsewhere", edit(verb("delete", 200), objectRef("services", "shop", "web", "subresource", "proxy")), nil},
+		"a binding":   {"the object is another", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "binding")), nil},
+		"nobody":      {"who did it is all that is asked", edit(jsonObject{"user": jsonObject{}}), nil},
+		"no object":   {"a request for no resource", edit(jsonObject{"objectRef": nil}), nil},
+		"endless":     {"no API server takes such a name", edit(objectRef("configmaps", "shop", strings.Repeat("x", maxName+1))), nil},
+		"other JSON":  {"another log", `{"msg":"ResponseComplete"}`, nil},
+		"a bad query": {"it is not understood", edit(uri("/x?fieldManager=%zz"), jsonObject{"requestURI": "://%"}), nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Decode([]byte(tt.event))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+func TestDecodeTakesAnyForm(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(edit(), `"verb"`, ` "verb" : "get", "verb"`, 1)
+	text = strings.Replace(text, `"ops"`, "\"\xff\"", 1)
+	got, err := Decode([]byte(text))
+	if diff := cmp.Diff([]Write{edited()}, got); diff != "" || err != nil {
+		t.Errorf("an event with spaces, a name twice and broken UTF-8 = %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestDecodeQuotesNothing(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"stage":"hunter2"`, `{"user":"hunter2"}`, `hunter2`, `{"stageTimestamp":"hunter2"}`} {
+		if _, err := Decode([]byte(text)); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("Decode(%s) = %v, want an error that quotes nothing", text, err)
+		}
+	}
+}
+
+// secret is a request that makes a Secret, at a level that logs bodies.
+func secret() string {
+	body := jsonObject{"kind": "Secret", "metadata": jsonObject{"name": "web", "namespace": "shop"}, "data": jsonObject{"password": "aHVudGVyMg=="}}
+	return edit(verb("create", 201), objectRef("secrets", "shop", "web"), jsonObject{"requestObject": body, "responseObject": body})
+}
+
+func TestDecodeKeepsNoBody(t *testing.T) {
+	t.Parallel()
+	writes, err := Decode([]byte(secret()))
+	if err != nil || len(writes) != 1 {
+		t.Fatalf("Decode() = %v, %v", writes, err)
+	}
+	if text := fmt.Sprintf("%+v", writes); strings.Contains(text, "aHVudGVyMg") {
+		t.Errorf("a body is kept: %s", text)
+	}
+}
+
+func eventList(events ...string) string {
+	return `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[` + strings.Join(events, ",") + `]}`
+}
+
+func TestDecodeList(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		text   string
+		want   int
+		broken int
+		fails  string
+	}{
+		"two":         {reason: "each counts", text: eventList(edit(), edit()), want: 2},
+		"none":        {reason: "an empty batch is one", text: eventList()},
+		"one broken":  {reason: "it costs no other", text: eventList(edit(), `{"user":1}`, edit()), want: 2, broken: 1},
+		"broken off":  {reason: "what came is kept", text: eventList(edit(), edit())[:len(eventList(edit()))+40], want: 1, fails: "unexpected EOF"},
+		"not JSON":    {reason: "and not quoted", text: "hunter2", fails: "not an EventList"},
+		"no list":     {reason: "an event is none", text: edit(), fails: "not an EventList"},
+		"an array":    {reason: "nor is this", text: "[]", fails: "not an EventList"},
+		"odd items":   {reason: "nor this", text: `{"items":3}`, fails: "not an EventList"},
+		"nothing":     {reason: "an empty body is a mistake", text: "", fails: "EOF"},
+		"broken text": {reason: "what follows cannot be found", text: eventList(edit(), `{"a":hunter2}`), want: 1, fails: "not an EventList"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := 0
+			broken, err := DecodeList(strings.NewReader(tt.text), func(w []Write) { got += len(w) })
+			if got != tt.want || broken != tt.broken {
+				t.Errorf("%s: %d writes, %d broken; want %d and %d", tt.reason, got, broken, tt.want, tt.broken)
+			}
+			if tt.fails == "" && err != nil || tt.fails != "" && (err == nil || !strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), "hunter2")) {
+				t.Errorf("%s: %v, want %q", tt.reason, err, tt.fails)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(edit()))
+	f.Add([]byte(secret()))
+	f.Add([]byte(edit(verb("deletecollection", 200), jsonObject{"responseObject": jsonObject{"items": []any{jsonObject{"metadata": jsonObject{"name": "a"}}}}})))
+	f.Add([]byte(`{"requestObject":{"deleteOptions":{"deleteOptions":[]}},"responseObject":{"items":[[{}]]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		writes, err := Decode(text)
+		if err != nil && err.Error() != errBroken.Error() {
+			t.Errorf("error %q says more than that it is broken", err)
+		}
+		for _, w := range writes {
+			if w.Object.Name == "" || w.Resource.Name == "" || w.User == "" || w.ID == "" || w.Ended.Before(w.Began) {
+				t.Errorf("a write without a who, a what or a when: %+v", w)
+			}
+			if len(w.User) > 3*4*maxShown || len(w.Object.Name) > maxName {
+				t.Errorf("a write without bounds: %+v", w)
+			}
+		}
+		// In a list it tells the same, unless it is no value at all.
+		n := 0
+		broken, listErr := DecodeList(strings.NewReader(eventList(string(text))), func(w []Write) { n += len(w) })
+		if err == nil && (listErr != nil || broken != 0 || n != len(writes)) {
+			t.Errorf("in a list: %d writes, %d broken, %v; alone: %d", n, broken, listErr, len(writes))
+		}
+	})
+}

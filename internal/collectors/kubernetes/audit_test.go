@@ -1,0 +1,223 @@
+package kubernetes
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/kubernetes/audit"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// written is an event of a request that succeeded, as the API server logs it.
+func written(id, user, verb, manager string, code int, object string, at time.Time) string {
+	return fmt.Sprintf(`{"auditID":%q,"stage":"ResponseComplete","requestURI":"/x?fieldManager=%s","verb":%q,"user":{"username":%q},"userAgent":"kubectl/v1.36.3",`+
+		`"objectRef":%s,"responseStatus":{"code":%d},"requestReceivedTimestamp":%[7]q,"stageTimestamp":%[7]q}`,
+		id, manager, verb, user, object, code, at.UTC().Format("2006-01-02T15:04:05.000000Z"))
+}
+
+func inShop(group, resource, name string) string {
+	return fmt.Sprintf(`{"resource":%q,"namespace":"shop","name":%q,"apiGroup":%q}`, resource, name, group)
+}
+
+// edit gives a Deployment other replicas, by kubectl edit at a time.
+func (f *fake) edit(name string, replicas int, at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.version++
+	f.store("deployments", "shop/"+name, fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop","resourceVersion":"%d","creationTimestamp":%q,`+
+		`"managedFields":[{"manager":"kubectl-edit","operation":"Update","time":%q,"fieldsV1":{"f:spec":{"f:replicas":{}}}}]},"spec":{"replicas":%d}}`,
+		name, f.version, at.Add(-time.Hour).UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339), replicas))
+}
+
+// users returns who used the writers of an object, as far as it is known.
+func users(s model.Snapshot, kind, id string) string {
+	var names []string
+	for _, r := range s.Resources {
+		if r.Kind != kind || r.ID != id {
+			continue
+		}
+		for _, o := range r.Owners {
+			names = append(names, o.Name+" "+o.User)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func traced(s model.Snapshot) []string {
+	var all []string
+	for _, t := range s.Traces {
+		deed := map[model.Deed]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Deed]
+		all = append(all, fmt.Sprint(strings.TrimPrefix(t.Kind, Type+"/"), " ", t.ID, " ", deed, " by ", t.Actor.Name))
+	}
+	return all
+}
+
+func TestCollectReadsTheAuditLog(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f := newFake()
+	f.edit("web", 9, noon)
+	lines := []string{
+		written("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), noon),
+		written("2", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon),
+		written("3", "carol", "delete", "", 200, `{"resource":"namespaces","namespace":"old","name":"old"}`, noon),
+		written("4", "dave", "delete", "", 200, `{"resource":"nodes","name":"n9"}`, noon),
+		written("5", "eve", "delete", "", 200, inShop("unknown.example.org", "things", "gone"), noon),
+		written("6", "eve", "delete", "", 200, `{"resource":"deployments","name":"nowhere","apiGroup":"apps"}`, noon),
+		written("7", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon.Add(-48*time.Hour)),
+		written("8", "mallory", "patch", "kubectl-edit", 403, inShop("apps", "deployments", "web"), noon),
+	}
+	path := filepath.Join(t.TempDir(), "audit.log")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := newTestCluster(t, f, func(c *Config) { c.AuditLog = path })
+	c.now = func() time.Time { return noon.Add(time.Minute) }
+	s, err := c.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := users(s, deployment, "shop/web"); got != "kubectl-edit alice" {
+		t.Errorf("owners of shop/web: %s", got)
+	}
+	want := []string{
+		"Deployment.apps shop/gone deleted by bob", "Deployment.apps shop/web edited by alice", "Namespace old deleted by carol", "Node n9 deleted by dave",
+	}
+	if diff := cmp.Diff(want, traced(s)); diff != "" {
+		t.Errorf("traces (-want +got):\n%s", diff)
+	}
+	again, err := c.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.Traces, again.Traces); diff != "" {
+		t.Errorf("another look tells something else (-first +second):\n%s", diff)
+	}
+}
+
+// TestCollectOutlivesTheAuditLog has none where the settings say that one is: it
+// costs no more than names.
+func TestCollectOutlivesTheAuditLog(t *testing.T) {
+	t.Parallel()
+	c := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog = filepath.Join(t.TempDir(), "audit.log") })
+	s, err := c.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scope, said := range coverage(s) {
+		if strings.Contains(said, "audit") {
+			t.Errorf("coverage of %q suffers: %s", scope, said)
+		}
+	}
+}
+
+// TestWatchHearsTheWebhook edits while the watch runs. The event comes after the
+// change was told: the next snapshot names the user.
+func TestWatchHearsTheWebhook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		token := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(token, []byte("hunter2\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := newTestCluster(t, f, func(c *Config) { c.AuditWebhook = &AuditWebhook{TokenFile: token} })
+		if _, err := c.Collect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w := watchCluster(t, f, c)
+		edited := time.Now()
+		f.edit("web", 9, edited)
+		if got := users(w.last(time.Second), deployment, "shop/web"); got != "kubectl-edit " {
+			t.Errorf("before the event: %s", got)
+		}
+		tell(t, c, http.StatusOK, "hunter2", written("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), edited))
+		tell(t, c, http.StatusUnauthorized, "hunter3", written("2", "mallory", "delete", "", 200, inShop("apps", "deployments", "db"), edited))
+		if told := w.after(time.Minute); len(told) > 0 {
+			t.Error("an event alone makes no snapshot")
+		}
+		f.remove("deployments", "shop/db")
+		tell(t, c, http.StatusOK, "hunter2", written("3", "bob", "delete", "", 200, inShop("apps", "deployments", "db"), time.Now()))
+		s := w.last(time.Second)
+		if got := users(s, deployment, "shop/web"); got != "kubectl-edit alice" {
+			t.Errorf("after the event: %s", got)
+		}
+		if diff := cmp.Diff([]string{"Deployment.apps shop/db deleted by bob", "Deployment.apps shop/web edited by alice"}, traced(s)); diff != "" {
+			t.Errorf("traces (-want +got):\n%s", diff)
+		}
+		// What was told stays as it was told.
+		if got := users(w.told[0], deployment, "shop/web"); got != "kubectl-edit " {
+			t.Errorf("an earlier snapshot was changed: %s", got)
+		}
+	})
+}
+
+// last returns the last snapshot after some time.
+func (w *watched) last(d time.Duration) model.Snapshot {
+	w.t.Helper()
+	told := w.after(d)
+	if len(told) == 0 {
+		w.t.Fatal("nothing was told")
+	}
+	return told[len(told)-1]
+}
+
+// tell sends events as the API server does.
+func tell(t *testing.T, c *cluster, code int, token string, events ...string) {
+	t.Helper()
+	body := strings.NewReader(`{"kind":"EventList","items":[` + strings.Join(events, ",") + `]}`)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks/audit/prod", body)
+	r.Header.Set("Authorization", "Bearer "+token)
+	w := httptest.NewRecorder()
+	c.Hook().ServeHTTP(w, r)
+	if w.Code != code {
+		t.Errorf("event with token %s: %d %s, want %d", token, w.Code, w.Body, code)
+	}
+}
+
+func TestHook(t *testing.T) {
+	t.Parallel()
+	var _ collectors.Listener = newTestCluster(t, newFake(), nil)
+	for reason, change := range map[string]func(*Config){
+		"nothing is configured": nil,
+		"a file tells it all":   func(c *Config) { c.AuditLog = "audit.log" },
+	} {
+		if newTestCluster(t, newFake(), change).Hook() != nil {
+			t.Errorf("there is a hook, although %s", reason)
+		}
+	}
+}
+
+// TestAuditLeavesOutWhatIsBusy remembers no writes of the kinds that are not
+// read, unless somebody reads them.
+func TestAuditLeavesOutWhatIsBusy(t *testing.T) {
+	t.Parallel()
+	busy := []audit.Resource{
+		{Name: "events"}, {Group: "events.k8s.io", Name: "events"}, {Name: "endpoints"},
+		{Group: "discovery.k8s.io", Name: "endpointslices"}, {Group: "coordination.k8s.io", Name: "leases"},
+	}
+	byDefault := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog = "audit.log" }).audit.Wanted
+	all := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog, c.ExcludeKinds = "audit.log", []string{} }).audit.Wanted
+	if i := slices.IndexFunc(busy, byDefault); i >= 0 {
+		t.Errorf("writes of %v are remembered", busy[i])
+	}
+	for _, r := range append(busy, audit.Resource{Name: "pods"}) {
+		if !all(r) {
+			t.Errorf("writes of %v are not remembered, although they are read", r)
+		}
+	}
+	if !byDefault(audit.Resource{Group: "example.org", Name: "events"}) {
+		t.Error("somebody's own events are not Kubernetes'")
+	}
+}

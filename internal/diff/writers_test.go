@@ -1,0 +1,93 @@
+package diff
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestAuditedActors has a log beside the record of owners: it names the user of
+// a field's owner, and where nobody owns a field that went, who edited since the
+// last apply.
+func TestAuditedActors(t *testing.T) {
+	t.Parallel()
+	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("port")}
+	signed := hand
+	signed.User, signed.Evidence = "alice", "audit 1, edit"
+	shared := signed
+	shared.Before = []string{"bob"}
+	edit := func(user, writer string, after time.Duration, fields ...string) model.Trace {
+		t := model.Trace{Deed: model.Edited, Fields: fields, Writer: writer, Actor: model.Actor{Name: user, At: created.Add(after), Via: model.AuditLog,
+			Evidence: "audit " + user, Confidence: model.Likely}}
+		if len(fields) > 0 {
+			t.Actor.Confidence = model.Exact
+		}
+		return t
+	}
+	const hour = time.Hour
+	other := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("status")}
+	const changed, removed, declared = `{"port":2,"cpu":1}`, `{"cpu":1}`, `{"port":1,"cpu":1}`
+	const alices, nobody = "alice audit log likely: audit alice", "unknown  unknown: managedFields keeps no trace of who removed a field"
+	tests := map[string]struct {
+		reason string
+		live   string
+		owners []model.Owner
+		traces []model.Trace
+		want   string
+	}{
+		"unsigned":     {"the record alone names the tool", changed, []model.Owner{hand}, nil, "edit managedFields likely: update"},
+		"signed":       {"the record names the field, the log the user", changed, []model.Owner{signed}, nil, "alice audit log exact: audit 1, edit"},
+		"a shared one": {"whose field it is, nobody tells", changed, []model.Owner{shared}, nil, "alice audit log likely: audit 1, edit, used before by bob"},
+		"an edit of all that is owned": {"the owner tells more than the log", changed, []model.Owner{signed}, []model.Trace{edit("bob", "patch", 2*hour)},
+			"alice audit log exact: audit 1, edit"},
+		"removed":         {"one person alone can have done it", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
+		"removed by one":  {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, nobody},
+		"applied since":   {"the apply would have brought it back", removed, nil, []model.Trace{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
+		"by the declarer": {"it applies what is declared", removed, nil, []model.Trace{edit("ci", "apply", 2*hour)}, nobody},
+		"by a controller": {"it writes beside", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
+		"created":         {"who made it did not remove it", removed, nil, []model.Trace{{Deed: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
+		"another hand":    {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, nobody},
+		"that hand":       {"it is the one of the log", removed, []model.Owner{other}, []model.Trace{edit("alice", "edit", hour)}, alices},
+		"named": {"the entry names the field", removed, nil, []model.Trace{edit("bob", "edit", 0), edit("alice", "apply", hour, "port")},
+			"alice audit log exact: audit alice"},
+		"named before":  {"an edit since may have written it too", removed, nil, []model.Trace{edit("alice", "apply", hour, "port"), edit("bob", "edit", 2*hour)}, nobody},
+		"another named": {"it wrote something else", removed, nil, []model.Trace{edit("alice", "apply", hour, "mode")}, nobody},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			live := &model.Resource{Value: value(t, tt.live), Created: created.Add(-hour), Generation: 3, OwnersFrom: "managedFields",
+				Owners: append([]model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu")}}, tt.owners...)}
+			s := subject(value(t, declared), live)
+			s.Claims[0].Recorded = pointer(value(t, declared))
+			s.Traces = tt.traces
+			outcomes := Compare(s, Options{Controller: func(name string) bool { return name == "controller" }})
+			if len(outcomes) != 1 {
+				t.Fatalf("outcomes: %s", show(outcomes))
+			}
+			a := outcomes[0].Actor
+			if got := fmt.Sprint(a.Name, " ", a.Via, " ", a.Confidence, ": ", a.Evidence, a.Reason); got != tt.want {
+				t.Errorf("%s: %s\nwant %s", tt.reason, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestHandBeside has one hand that wrote beside a field that went.
+func TestHandBeside(t *testing.T) {
+	t.Parallel()
+	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("probe"), User: "alice", Evidence: "audit 1, edit"}
+	live := &model.Resource{Value: value(t, `{"probe":{"path":"/x"}}`), Created: created.Add(-time.Hour), Generation: 3, OwnersFrom: "managedFields",
+		Owners: []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("probe/path")}, hand}}
+	s := subject(value(t, `{"probe":{"path":"/x","every":5}}`), live)
+	s.Claims[0].Recorded = pointer(s.Claims[0].Value)
+	outcomes := Compare(s, Options{})
+	if len(outcomes) != 1 {
+		t.Fatalf("outcomes: %s", show(outcomes))
+	}
+	if a := outcomes[0].Actor; a.Name != "alice" || a.Confidence != model.Likely {
+		t.Errorf("who removed a field beside others is likely, not certain: %+v", a)
+	}
+}
