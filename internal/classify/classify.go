@@ -78,6 +78,7 @@ func Findings(in Input) Result {
 		if before := earlier[f.ID]; before != nil {
 			f.FirstSeen = before.FirstSeen
 			keepReason(f, before)
+			keepActor(f, before)
 		}
 		flip(f, earlier[f.ID], recent[f.ID], in.Now)
 		seen[f.ID] = true
@@ -117,6 +118,30 @@ func keepReason(f, before *model.Finding) {
 	if f.Verdict == model.Unchecked && withoutDigits(f.Reason) == withoutDigits(before.Reason) {
 		f.Reason = before.Reason
 	}
+}
+
+// keepActor keeps who was named while the finding shows the same: a log that
+// reaches back no longer so far does not make it less known.
+func keepActor(f, before *model.Finding) {
+	if f.Basis != before.Basis || sureness(f.Actor) <= sureness(before.Actor) || len(f.Changes) != len(before.Changes) {
+		return
+	}
+	f.Actor = before.Actor
+	for i := range f.Changes {
+		f.Changes[i].Actor = before.Changes[i].Actor
+	}
+}
+
+// sureness is smaller the surer an actor is.
+func sureness(a model.Actor) int {
+	switch a.Confidence {
+	case model.Exact:
+		return 0
+	case model.Likely:
+		return 1
+	case model.Unknown:
+	}
+	return 2
 }
 
 func withoutDigits(text string) string {

@@ -139,7 +139,10 @@ func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, 
 			continue
 		}
 		for i, v := range voices {
-			if slices.ContainsFunc(voices[:i], func(before voice) bool { return echoes(before, v) }) {
+			if first := slices.IndexFunc(voices[:i], func(before voice) bool { return echoes(before, v) }); first >= 0 {
+				if isMoved(claims, differs, v) {
+					move(claims, differs, voices[first])
+				}
 				silence(claims, differs, voices[i:i+1])
 			}
 		}
@@ -154,6 +157,23 @@ func inOrder(heard map[string][]voice) [][]voice {
 	}
 	slices.SortFunc(all, func(a, b []voice) int { return cmp.Compare(a[0].live, b[0].live) })
 	return all
+}
+
+// isMoved tells whether to the voice's claim another value means that the
+// resource moved.
+func isMoved(claims []*model.Claim, differs [][]found, v voice) bool {
+	i := slices.Index(claims, v.claim)
+	return slices.ContainsFunc(differs[i], func(f found) bool { return f.change.Path == v.path && f.verdict == model.Moved })
+}
+
+// move makes what the voice's claim differs in there a move.
+func move(claims []*model.Claim, differs [][]found, v voice) {
+	said := differs[slices.Index(claims, v.claim)]
+	for i := range said {
+		if said[i].change.Path == v.path && said[i].verdict == model.Changed {
+			said[i].verdict = model.Moved
+		}
+	}
 }
 
 // silence takes what the voices say out of what their claims differ in.

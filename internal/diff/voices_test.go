@@ -51,8 +51,9 @@ func (l *renamedLens) Declares(path string, v model.Value) (model.Value, bool) {
 
 func TestClaimsInDifferentWords(t *testing.T) {
 	t.Parallel()
-	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores"}, "")
-	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores"}, "half")
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "title": "name"}, "")
+	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name"}, "half")
+	inventory.schema.Fields["name"].Location = true
 	for _, tc := range []struct {
 		reason                string
 		live, tool, inventory string
@@ -71,6 +72,8 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			[]string{"changed memory_mb 4 16"}, ""},
 		{"what cannot be put in the other's words is said by each", `{"cores":6}`, `{"cpus":4}`, `{"half":"2/2"}`, "",
 			[]string{`changed cpus 4 6`, `changed half - "6/2"`}, ""},
+		{"to the inventory another name is a move, of which both tell", `{"name":"db-new"}`, `{"title":"db"}`, `{"name":"db"}`, "",
+			[]string{`moved title "db" "db-new"`}, ""},
 		{"a field of which one speaks alone", `{"memory":4,"cores":2}`, `{"memory_mb":4,"cpus":4}`, `{"memory":8}`, "",
 			[]string{"disputed memory_mb - 4", "changed cpus 4 2"}, "inventory stands alone: tool and pve agree"},
 		{"what waits for an apply is no dispute", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,

@@ -55,17 +55,36 @@ func (f *finder) find(claims []*model.Claim) {
 			claimed[model.Ref{Kind: c.Kind, ID: c.ID}] = true
 		}
 	}
-	absent := f.absent(claims)
+	absent, again := f.absent(claims), map[model.Ref]string{}
 	for i, c := range claims {
+		ref := model.Ref{Kind: c.Kind, ID: c.ID}
 		switch {
 		case len(c.Identities) == 0:
 		case c.ByIdentity:
 			claims[i] = f.identify(c, absent)
-		case f.live[model.Ref{Kind: c.Kind, ID: c.ID}] == nil:
+		case f.live[ref] == nil:
 			claims[i] = f.follow(c, claimed)
+			if claims[i].Former != "" {
+				again[ref] = claims[i].ID
+			}
 		}
 	}
+	f.takeAlong(claims, again)
 	f.separate(claims)
+}
+
+// takeAlong lets claims without identities follow those on the same resource: a
+// primary address moves with the machine that it is a part of.
+func (f *finder) takeAlong(claims []*model.Claim, again map[model.Ref]string) {
+	for i, c := range claims {
+		id, moved := again[model.Ref{Kind: c.Kind, ID: c.ID}]
+		if !moved || len(c.Identities) > 0 {
+			continue
+		}
+		settled := *c
+		settled.Former, settled.ID = c.ID, id
+		claims[i] = &settled
+	}
 }
 
 // absent indexes the claims on what was not seen, by identity: another claim may

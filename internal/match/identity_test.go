@@ -141,6 +141,12 @@ func TestIdentities(t *testing.T) {
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
+			reason: "a part of what was made again has moved with it", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "slug=ham1")},
+			tool: []model.Claim{{Declaration: "tool", Address: "part.4", Kind: machine, ID: "4"}, managed("4", "slug=ham1")},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "part.4": "pve/machine 8 formerly 4"},
+		},
+		{
 			reason: "what another claim has the id of is something else", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{managed("4", "slug=ham1"), managed("8", "slug=ham1")},
