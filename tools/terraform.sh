@@ -10,6 +10,7 @@ versitygw=$(sh build.sh versitygw)/versitygw
 lab=$(sh build.sh ../test/provider)/provider
 proxmox=$(sh build.sh proxmox-provider)/terraform-provider-proxmox
 local=$(sh build.sh local-provider)/terraform-provider-local
+netbox=$(sh build.sh netbox-provider)/terraform-provider-netbox
 
 # place NAMESPACE NAME VERSION PROGRAM puts a provider into the mirror.
 place() {
@@ -23,7 +24,7 @@ place() {
 platform=$(go env GOOS)_$(go env GOARCH)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/driftd
 key=$(cat terraform.sh - <<-END | git hash-object --stdin | cut -c1-16
-	$tofu $versitygw $lab $proxmox $local
+	$tofu $versitygw $lab $proxmox $local $netbox
 END
 )
 dir=$cache/terraform-$key
@@ -34,6 +35,7 @@ if [ ! -d "$dir" ]; then
 	place driftd lab 1.0.0 "$lab"
 	place bpg proxmox 0.112.0 "$proxmox"
 	place hashicorp local 1.4.1 "$local"
+	place e-breuninger netbox 1.6.7 "$netbox"
 	[ -d "$dir" ] || mv "$making" "$dir"
 fi
 echo "$dir"
