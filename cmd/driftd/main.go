@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
@@ -14,7 +15,15 @@ import (
 // Set by the linker.
 var version, commit, date = "devel", "", ""
 
+// headroom is how much garbage may pile up, in percent of what is alive, unless
+// $GOGC says otherwise. What driftd holds of an estate lives long: half the usual
+// costs a few percent of CPU time and saves a tenth of the memory.
+const headroom = 50
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(headroom)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Run(ctx, cli.Build{Version: version, Commit: commit, Date: date}, os.Args[1:],
 		cli.Streams{Out: os.Stdout, Err: os.Stderr})

@@ -33,7 +33,8 @@ type scale struct {
 	// planned, recorded and guests are how many resources are planned, are read
 	// from a state, and how many guests a Proxmox cluster has.
 	// edits is how many objects are edited, one after the other.
-	planned, recorded, guests, edits int
+	// machines is how many virtual machines a NetBox has.
+	planned, recorded, guests, machines, edits int
 	// runs of each short thing; the median counts.
 	runs int
 }
@@ -43,11 +44,11 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, alerts or core")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, alerts or core")
 	flag.Parse()
-	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, edits: 200, runs: 5}
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, runs: 5}
 	if *short {
-		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, edits: 10, runs: 1}
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, runs: 1}
 	}
 	program, err := filepath.Abs(*driftd)
 	if err != nil {
@@ -100,6 +101,7 @@ func areas() []area {
 		{"kubernetes", measureProcess},
 		{"terraform", measureTerraform},
 		{"proxmox", measureProxmox},
+		{"netbox", measureNetBox},
 		{"alerts", measureAlerts},
 		{"core", measureCore},
 	}

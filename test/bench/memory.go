@@ -23,9 +23,25 @@ func peakMemory(root int, done <-chan struct{}) int64 {
 		case <-done:
 			return peak
 		case <-tick.C:
-			peak = max(peak, residentMemory(root))
+			peak = max(peak, residentMemory(root), highWater(root))
 		}
 	}
+}
+
+// highWater is the most that a process itself had so far. What the system counts
+// once the process has ended says too much: it begins with what the parent had.
+func highWater(pid int) int64 {
+	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status")) // "" once it has ended
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return 0
+	}
+	kilobytes, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kilobytes << 10
 }
 
 // residentMemory adds up what a process and its descendants have now.
