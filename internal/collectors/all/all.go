@@ -4,6 +4,7 @@ package all
 import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
+	"github.com/driftd/driftd/internal/collectors/netbox"
 	"github.com/driftd/driftd/internal/collectors/proxmox"
 )
 
@@ -11,6 +12,7 @@ import (
 func Definitions() []collectors.Definition {
 	return []collectors.Definition{
 		kubernetes.Definition(),
+		netbox.Definition(),
 		proxmox.Definition(),
 	}
 }

@@ -1,0 +1,281 @@
+package netbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// overlap is how far an entry may lag behind a newer one: one that is
+	// committed late has an earlier time and a lower id.
+	overlap = 10 * time.Minute
+	// rereadAfter is when the changelog is read in full again, for entries that
+	// lagged longer.
+	rereadAfter = 24 * time.Hour
+)
+
+// A changelog keeps what was read of NetBox's, between looks. It is safe for
+// concurrent use.
+type changelog struct {
+	mu      sync.Mutex
+	entries map[int64]change
+	// newest is the time of the newest entry, readAt when all was last read.
+	newest, readAt time.Time
+	// cut tells that there is more than max_changes.
+	cut    bool
+	models shape.Models
+}
+
+// A change is what one entry tells.
+type change struct {
+	id     int64
+	at     time.Time
+	traces []model.Trace
+}
+
+// A telling is what the changelog says at one moment.
+type telling struct {
+	traces []model.Trace
+	// silent says why it could not be read; "" when it could.
+	silent string
+	// reach is how far back it was read.
+	reach time.Duration
+}
+
+// old tells whether all of it has to be read.
+func (c *changelog) old(now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.isOld(now)
+}
+
+func (c *changelog) isOld(now time.Time) bool {
+	return c.readAt.IsZero() || now.Sub(c.readAt) >= rereadAfter
+}
+
+// read brings the changelog up to date and returns what it says.
+func (c *changelog) read(ctx context.Context, l *look) telling {
+	err := c.update(ctx, l)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := telling{traces: c.told(), reach: c.reach(l)}
+	if err != nil {
+		t.silent = l.silence(err)
+	}
+	return t
+}
+
+// update reads what is new, or all of it where that is due. After an error what
+// was known before is still known.
+func (c *changelog) update(ctx context.Context, l *look) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since, all := l.taken.Add(-l.config.Changes), c.isOld(l.taken)
+	from := since
+	if !all && c.newest.Add(-overlap).After(since) {
+		from = c.newest.Add(-overlap)
+	}
+	if all {
+		c.readModels(ctx, l)
+	}
+	found, cut, err := c.fetch(ctx, l, from)
+	if err != nil {
+		return err
+	}
+	if all {
+		c.entries, c.readAt, c.cut = make(map[int64]change, len(found)), l.taken, cut
+	}
+	for _, e := range found {
+		c.entries[e.id] = e
+		if e.at.After(c.newest) {
+			c.newest = e.at
+		}
+	}
+	c.prune(since, l.config.MaxChanges)
+	return nil
+}
+
+// prune drops what is too old, or too much.
+func (c *changelog) prune(since time.Time, limit int) {
+	maps.DeleteFunc(c.entries, func(_ int64, e change) bool { return e.at.Before(since) })
+	if len(c.entries) <= limit {
+		return
+	}
+	c.cut = true
+	byAge := slices.SortedFunc(maps.Values(c.entries), func(a, b change) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.id, b.id)) })
+	for _, e := range byAge[:len(byAge)-limit] {
+		delete(c.entries, e.id)
+	}
+}
+
+// reach is how far back the entries go.
+func (c *changelog) reach(l *look) time.Duration {
+	if !c.cut {
+		return l.config.Changes
+	}
+	oldest := l.taken
+	for _, e := range c.entries {
+		if e.at.Before(oldest) {
+			oldest = e.at
+		}
+	}
+	return l.taken.Sub(oldest)
+}
+
+// told returns what the entries tell, sorted as a snapshot wants it.
+func (c *changelog) told() []model.Trace {
+	count := 0
+	for _, e := range c.entries {
+		count += len(e.traces)
+	}
+	if count == 0 {
+		return nil
+	}
+	traces := make([]model.Trace, 0, count)
+	for _, e := range c.entries {
+		traces = append(traces, e.traces...)
+	}
+	slices.SortFunc(traces, func(a, b model.Trace) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
+			cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
+			slices.Compare(a.Fields, b.Fields))
+	})
+	return traces
+}
+
+// fetch reads the entries since from, the newest first; cut tells that there are
+// more than are wanted. An entry that comes meanwhile moves the others on, so
+// that some are read twice and none is skipped.
+func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found []change, cut bool, err error) {
+	q := url.Values{"limit": {strconv.Itoa(l.config.PageSize)}, "time_after": {from.UTC().Format(time.RFC3339)}}
+	if !l.version.Before(shape.Version{Major: 4}) {
+		q.Set("fields", "id,time,user,user_name,request_id,action,changed_object_type,changed_object_id,message,prechange_data,postchange_data")
+	}
+	take := c.taker(l)
+	for offset, pages := int64(0), 0; pages < maxPages; pages++ {
+		p, err := c.page(ctx, l, q, take)
+		if err != nil {
+			return nil, false, err
+		}
+		found = append(found, p.rows...)
+		// A server that does not know the filter would go on to its beginning.
+		if p.next == "" || len(p.rows) == 0 || p.rows[len(p.rows)-1].at.Before(from) {
+			return found, false, nil
+		}
+		if len(found) >= l.config.MaxChanges {
+			return found, true, nil
+		}
+		next, ok := parameter(p.next, "offset")
+		if !ok || next <= offset {
+			return found, false, &movedError{"its pages do not move on"}
+		}
+		offset = next
+		q.Set("offset", strconv.FormatInt(offset, 10))
+	}
+	return found, true, nil
+}
+
+// page reads a page of the changelog, which moved with 4.1.
+func (*changelog) page(ctx context.Context, l *look, q url.Values, take func(model.Value) (change, error)) (page[change], error) {
+	paths := []string{"core/object-changes/", "extras/object-changes/"}
+	if l.version.Before(shape.Version{Major: 4, Minor: 1}) {
+		slices.Reverse(paths)
+	}
+	var p page[change]
+	var err error
+	for _, path := range paths {
+		if p, err = readPage(ctx, l.session, path, q, take); codeOf(err) != http.StatusNotFound {
+			break
+		}
+	}
+	return p, err
+}
+
+// readModels reads the numbers that entries have for models. Without them some
+// entries tell of one object less.
+func (c *changelog) readModels(ctx context.Context, l *look) {
+	type numberedModel struct {
+		change
+		name string
+	}
+	for _, path := range []string{"core/object-types/", "extras/object-types/"} {
+		rows, err := readList(ctx, l.session, list{path: path, size: l.config.PageSize, fields: "id,app_label,model", cursor: l.cursor},
+			func(row model.Value) (numberedModel, error) {
+				id, err := number(row.At("id"))
+				return numberedModel{change{id: id}, row.At("app_label").Str() + "." + row.At("model").Str()}, err
+			})
+		if err != nil {
+			continue
+		}
+		c.models = shape.Models{}
+		for _, r := range rows {
+			c.models[strconv.FormatInt(r.id, 10)] = r.name
+		}
+		return
+	}
+}
+
+func (c change) number() int64 { return c.id }
+
+// taker returns what makes changes of rows.
+func (c *changelog) taker(l *look) func(model.Value) (change, error) {
+	kinds := make(map[string]*shape.Kind, len(l.kinds))
+	for _, k := range l.kinds {
+		kinds[k.Model] = k
+	}
+	return func(row model.Value) (change, error) { return takeChange(kinds, c.models, row) }
+}
+
+// silence says why the changelog could not be read, and what to do.
+func (l *look) silence(err error) string {
+	switch code := codeOf(err); {
+	case code == http.StatusForbidden && !refused(err):
+		return "the token may not read the changelog: " + grant(l.changes())
+	case code == http.StatusNotFound:
+		return "NetBox " + l.release + " shows no changelog"
+	}
+	return "the changelog could not be read: " + l.config.because(err)
+}
+
+// changes is what NetBox calls the model of the changelog.
+func (l *look) changes() string {
+	if l.version.Before(shape.Version{Major: 4, Minor: 1}) {
+		return "extras.objectchange"
+	}
+	return "core.objectchange"
+}
+
+// unsigned says of a kind why nobody may be known to have changed an object.
+func (l *look) unsigned(k *shape.Kind) string {
+	switch {
+	case !l.config.logged():
+		return "the changelog is not read: changes, or max_changes, is 0"
+	case k.Unlogged:
+		return "NetBox keeps no changelog of users, groups, permissions and tokens"
+	case l.told.silent != "":
+		return l.told.silent
+	case !l.sight.all && !l.sight.whole[l.changes()] && l.sight.part[l.changes()]:
+		return fmt.Sprintf("what the token may see of the changelog of the last %s (object-changes) tells nothing of it: %s", span(l.told.reach), grant(l.changes()))
+	}
+	return fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it", span(l.told.reach))
+}
+
+// span writes a duration as people do.
+func span(d time.Duration) string {
+	if d >= 48*time.Hour {
+		return fmt.Sprintf("%d days", (d+12*time.Hour)/(24*time.Hour))
+	}
+	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+}

@@ -1,0 +1,131 @@
+package netbox
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+)
+
+// Config is the settings of a netbox source.
+type Config struct {
+	// URL of the NetBox, such as https://netbox.example.org.
+	URL string `mapstructure:"url"`
+	// TokenFile holds the API token, of version 1 or 2.
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// CAFile is the authority that signed the server's certificate, where the
+	// system does not know it.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// Concurrency is how many requests run at once.
+	Concurrency int `mapstructure:"concurrency"`
+	// Rate limits the requests per second; 0 does not.
+	Rate float64 `mapstructure:"rate"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxBody bounds each answer, in bytes.
+	MaxBody int64 `mapstructure:"max_body"`
+	// PageSize is how many objects are asked for at once. NetBox gives 1000 at
+	// most, unless its MAX_PAGE_SIZE says otherwise.
+	PageSize int `mapstructure:"page_size"`
+	// ExcludeKinds are patterns of kinds that are not read ("users.*").
+	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// Changes is how far back the changelog is read, MaxChanges how many of its
+	// entries at most; 0 leaves it unread, and then nobody can be named.
+	Changes    time.Duration `mapstructure:"changes"`
+	MaxChanges int           `mapstructure:"max_changes"`
+	// Unrestricted is the operator's promise that the token's permissions have no
+	// constraints, where the token may not read them.
+	Unrestricted bool `mapstructure:"unrestricted"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{
+		Concurrency: 4,
+		Timeout:     time.Minute,
+		MaxBody:     64 << 20,
+		PageSize:    1000,
+		Changes:     30 * 24 * time.Hour,
+		MaxChanges:  20_000,
+	}
+}
+
+// complete checks the settings and brings the address into one form.
+func (c Config) complete() (Config, error) {
+	c.URL = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
+	return c, errors.Join(c.checkURL(), c.checkToken(), c.checkLimits())
+}
+
+func (c Config) checkURL() error {
+	if c.URL == "" {
+		return errors.New("setting url is missing: set the address of NetBox, such as https://netbox.example.org")
+	}
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("setting url is no address: want one such as https://netbox.example.org")
+	case u.User != nil:
+		return errors.New("setting url must not hold credentials: use token_file")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
+	}
+	return nil
+}
+
+// loopback tells an address that never leaves the machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (c Config) checkToken() error {
+	if c.TokenFile == "" {
+		return errors.New("setting token_file is missing: set the file that holds the API token; docs/netbox.md says how to make one")
+	}
+	return nil
+}
+
+func (c Config) checkLimits() error {
+	for _, limit := range []struct {
+		name string
+		ok   bool
+	}{
+		{"concurrency", c.Concurrency > 0},
+		{"timeout", c.Timeout > 0},
+		{"max_body", c.MaxBody > 0},
+	} {
+		if !limit.ok {
+			return fmt.Errorf("setting %s must be more than 0", limit.name)
+		}
+	}
+	if c.PageSize < 2 {
+		return errors.New("setting page_size must be more than 1: a page begins with the last object of the one before")
+	}
+	if c.Rate < 0 || c.Changes < 0 || c.MaxChanges < 0 {
+		return errors.New("settings rate, changes and max_changes must not be below 0; 0 switches them off")
+	}
+	for _, pattern := range c.ExcludeKinds {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as users.token or users.*", pattern)
+		}
+	}
+	return nil
+}
+
+// excludes tells whether a kind is left out.
+func (c Config) excludes(k *shape.Kind) bool {
+	for _, pattern := range c.ExcludeKinds {
+		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), k.Model); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// logged tells whether the changelog is read.
+func (c Config) logged() bool { return c.Changes > 0 && c.MaxChanges > 0 }

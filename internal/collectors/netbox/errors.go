@@ -1,0 +1,206 @@
+package netbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// A statusError is an answer other than success. NetBox says why in the
+// answer's detail; what stands in front of it sends a page.
+type statusError struct {
+	code   int
+	detail string
+	// page tells an answer that is a page for people.
+	page bool
+	// location is where a redirect leads, without its query.
+	location string
+	// retryAfter is the pause that the server asks for.
+	retryAfter time.Duration
+}
+
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
+	switch {
+	case e.location != "":
+		return text + ", to " + e.location
+	case e.detail != "":
+		return text + ": " + e.detail
+	case e.page:
+		return text + ", with an HTML page"
+	}
+	return text
+}
+
+// An answerError is an answer that is not what was asked for.
+type answerError struct {
+	reason string
+	// page tells a page for people.
+	page bool
+}
+
+func (e *answerError) Error() string { return e.reason }
+
+// A tooLargeError is an answer beyond max_body.
+type tooLargeError struct{ limit int64 }
+
+func (e *tooLargeError) Error() string {
+	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
+}
+
+// A movedError is a list whose pages do not fit together.
+type movedError struct{ what string }
+
+func (e *movedError) Error() string { return e.what }
+
+func codeOf(err error) int {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.code
+	}
+	return 0
+}
+
+// refused tells an answer that means that the token itself is not taken: NetBox
+// says 403 for both, and tells them apart by its words.
+func refused(err error) bool {
+	var status *statusError
+	if !errors.As(err, &status) {
+		return false
+	}
+	if status.code == http.StatusUnauthorized {
+		return true
+	}
+	words := strings.ToLower(status.detail)
+	return status.code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
+}
+
+const maxMessage = 300
+
+// printable makes foreign text fit for one line of a report.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > maxMessage {
+		return string(runes[:maxMessage]) + "…"
+	}
+	return s
+}
+
+// explain gives the next step for an error that concerns the server as a whole.
+func (c Config) explain(err error) error {
+	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
+	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
+}
+
+const noAPI = "this is not NetBox's API: set url to the address of NetBox itself, and let driftd past any login page before it"
+
+func (c Config) statusHint(err error) string {
+	code := codeOf(err)
+	switch {
+	case refused(err):
+		return "NetBox does not take the token in token_file: check that it is whole, enabled, not expired, and may be used from here (NetBox: Admin > API Tokens)"
+	case code == http.StatusForbidden:
+		return "NetBox does not let the token in, or something before it does not let driftd through: check token_file, and what stands before NetBox"
+	case code == http.StatusTooManyRequests:
+		return "the server asks to slow down: set rate, or concurrency lower"
+	case code >= 300 && code < 400:
+		return "the address redirects, and a token goes to no other: set url to where NetBox itself answers, with https://, and let driftd past any login page"
+	case code == http.StatusNotFound:
+		return noAPI
+	case code == http.StatusBadGateway, code == http.StatusGatewayTimeout, code == http.StatusServiceUnavailable:
+		return "the proxy before NetBox answers, and NetBox does not: see that it runs (systemctl status netbox)"
+	case code >= 500:
+		return "NetBox is in trouble: see its log (journalctl -u netbox)"
+	}
+	return ""
+}
+
+// accessHint gives the next step after an error that is no answer of the API.
+func (c Config) accessHint(err error) string {
+	var (
+		answer *answerError
+		large  *tooLargeError
+		token  *tokenError
+	)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return "correct the path, and let driftd read the file"
+	case errors.As(err, &token):
+		return "write the token alone into it, on one line"
+	case errors.As(err, &answer):
+		return noAPI
+	case errors.As(err, &large):
+		return "raise max_body"
+	}
+	words := reach.Words{Server: "NetBox", Address: "url",
+		Authority: "set ca_file to the certificate of the authority that signed NetBox's",
+		Expired:   "renew the certificate, or set this machine's clock",
+		Host:      "use an address that the certificate names",
+	}
+	return words.Hint(err)
+}
+
+// reason says why a list was not read, and what to do.
+func (c Config) reason(k *shape.Kind, err error) string {
+	if codeOf(err) == http.StatusForbidden && !refused(err) {
+		return "the token may not read it: " + grant(k.Model)
+	}
+	return c.because(err)
+}
+
+// because says why something was not read, and what to do. The same cause gives
+// the same words, so that reports may put those together.
+func (c Config) because(err error) string {
+	var (
+		large  *tooLargeError
+		moved  *movedError
+		answer *answerError
+	)
+	text := printable(err.Error())
+	switch code := codeOf(err); {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "the scan ended before it was read"
+	case refused(err):
+		return text + ": check the token in token_file"
+	case code == http.StatusTooManyRequests:
+		return text + ": set rate, or concurrency lower"
+	case code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
+		return text + ": see the proxy before NetBox, or set page_size lower"
+	case code >= 300 && code < 400:
+		return text + ": let driftd past any login page before NetBox"
+	case code >= 500:
+		return text + ": see the log of NetBox (journalctl -u netbox)"
+	case errors.As(err, &large):
+		return text + ": raise max_body, or set page_size lower"
+	case errors.As(err, &moved):
+		return text + ": the next scan may do better"
+	case errors.As(err, &answer) && answer.page:
+		return text + ": let driftd past any login page before NetBox"
+	case errors.As(err, &answer):
+		return text + ": see what lies between driftd and NetBox"
+	}
+	if hint := c.accessHint(err); hint != "" {
+		return text + ": " + hint
+	}
+	return text
+}
+
+// grant says how to let the token read a model.
+func grant(models string) string {
+	return "grant view on " + models + " without constraints (NetBox: Admin > Permissions)"
+}

@@ -1,0 +1,227 @@
+package netbox
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+)
+
+func TestAnswersThatEndTheLook(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the token went to %s: %q", r.URL, r.Header.Get("Authorization"))
+	}))
+	defer elsewhere.Close()
+	for _, tc := range []struct {
+		reason string
+		fault  netboxtest.Fault
+		want   []string
+	}{
+		{"a token that is wrong", netboxtest.Status(403, `{"detail":"Invalid v1 token"}`), []string{"403 Forbidden: Invalid v1 token", "does not take the token"}},
+		{"a token that is wrong, before 4.5", netboxtest.Status(403, `{"detail":"Invalid token"}`), []string{"does not take the token"}},
+		{"a token that is too old", netboxtest.Status(403, `{"detail":"Token expired"}`), []string{"Token expired", "does not take the token"}},
+		{"no token arrived", netboxtest.Status(403, `{"detail":"Authentication credentials were not provided."}`), []string{"does not take the token"}},
+		{"a proxy's own login", netboxtest.Status(401, "<html>"), []string{"401 Unauthorized, with an HTML page", "does not take the token"}},
+		{"a firewall's page", netboxtest.Status(403, "<html>blocked</html>"), []string{"403 Forbidden, with an HTML page", "what stands before NetBox"}},
+		{"a login page", netboxtest.LoginPage(), []string{"an HTML page", "let driftd past any login page"}},
+		{"a login page that calls itself JSON", netboxtest.Status(200, " <!DOCTYPE html>"), []string{"an HTML page", "set url"}},
+		{"a redirect", netboxtest.Redirect(elsewhere.URL + "/login?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/login;", "a token goes to no other"}},
+		{"a proxy without NetBox", netboxtest.BadGateway(), []string{"502 Bad Gateway, with an HTML page", "systemctl status netbox"}},
+		{"NetBox in trouble", netboxtest.Status(500, "<html>"), []string{"500 Internal Server Error", "journalctl -u netbox"}},
+		{"another application", netboxtest.Status(404, "<html>"), []string{"404 Not Found", "not NetBox's API"}},
+		{"another API", netboxtest.Status(200, `{"version":"1.2"}`), []string{"tells no version", "not NetBox's API"}},
+		{"a list", netboxtest.Status(200, `[]`), []string{"no object", "not NetBox's API"}},
+		{"half an answer", netboxtest.Status(200, `{"netbox-ver`), []string{"no JSON", "not NetBox's API"}},
+		{"too busy", netboxtest.Status(429, ``), []string{"429", "set rate"}},
+		{"words with the token", netboxtest.Status(500, `{"detail":"boom `+testToken+`"}`), []string{"boom …"}},
+	} {
+		server := newServer(netboxtest.Small())
+		server.Break("", tc.fault)
+		_, err := listen(t, server).Collect(t.Context())
+		if err == nil {
+			t.Errorf("%s: Collect() gives a snapshot", tc.reason)
+			continue
+		}
+		wantIn(t, err.Error(), tc.want...)
+		if strings.Contains(err.Error(), testToken) || strings.Contains(err.Error(), "next=secret") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %q", tc.reason, err)
+		}
+	}
+}
+
+func TestAnswersThatEndAList(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason  string
+		fault   netboxtest.Fault
+		want    string
+		skipped bool
+	}{
+		{"no permission", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`), "grant view on dcim.site", false},
+		{"a version without it", netboxtest.Status(404, "<html>"), "NetBox 4.6.8 has none", true},
+		{"a login page", netboxtest.LoginPage(), "HTML page: let driftd past", false},
+		{"a proxy that gave up", netboxtest.BadGateway(), "502 Bad Gateway, with an HTML page: see the proxy", false},
+		{"a redirect", netboxtest.Redirect("/login/"), "302 Found", false},
+		{"an error", netboxtest.Status(500, "{}"), "500 Internal Server Error: see the log", false},
+		{"a token that expired meanwhile", netboxtest.Status(403, `{"detail":"Token expired"}`), "check the token", false},
+	} {
+		server := newServer(sites("4.6.8", 3))
+		server.Break("dcim/sites", tc.fault)
+		s := collect(t, server)
+		c := covered(t, s, "dcim.site")
+		if c.Complete || c.Skipped != tc.skipped || len(siteIDs(s)) > 0 {
+			t.Errorf("%s: %+v with %d sites", tc.reason, c, len(siteIDs(s)))
+		}
+		wantIn(t, c.Reason, tc.want)
+		if !covered(t, s, "ipam.ipaddress").Complete {
+			t.Errorf("%s: costs another list", tc.reason)
+		}
+	}
+}
+
+func TestBusyServersAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{429, 502, 503, 504} {
+		server := newServer(sites("4.6.8", 3))
+		server.Break("dcim/sites", netboxtest.Once(netboxtest.Status(code, "")))
+		if s := collect(t, server); len(siteIDs(s)) != 3 || len(server.Requests("dcim/sites")) != 2 {
+			t.Errorf("%d once: %d sites in %d requests", code, len(siteIDs(s)), len(server.Requests("dcim/sites")))
+		}
+		server = newServer(sites("4.6.8", 3))
+		server.Break("dcim/sites", netboxtest.Status(code, ""))
+		if s := collect(t, server); covered(t, s, "dcim.site").Complete || len(server.Requests("dcim/sites")) != tries {
+			t.Errorf("%d always: %d requests, want %d", code, len(server.Requests("dcim/sites")), tries)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := testNow()
+	for text, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "-3": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Hour).Format(http.TimeFormat): 0,
+	} {
+		if got := retryAfter(text, now); got != want {
+			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ reason, content, header, public string }{
+		{"version 1", testToken + "\n", "Token " + testToken, "the token"},
+		{"version 2", "nbt_abc123.s3cr3ts3cr3t\n", "Bearer nbt_abc123.s3cr3ts3cr3t", "the token nbt_abc123"},
+		{"with its scheme", "Token " + testToken, "Token " + testToken, "the token"},
+		{"another line", testToken + "\nX-Evil: 1", "", ""},
+		{"something else", "päss", "", ""},
+	} {
+		file := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(file, []byte(tc.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readToken(file)
+		if tc.header == "" {
+			if err == nil || strings.Contains(err.Error(), tc.content) {
+				t.Errorf("%s: error %v", tc.reason, err)
+			}
+			continue
+		}
+		if err != nil || got.header() != tc.header || got.public() != tc.public {
+			t.Errorf("%s: %q %q, error %v", tc.reason, got.header(), got.public(), err)
+		}
+	}
+}
+
+func TestServersThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	config := testConfig(t, "http://127.0.0.1:1")
+	_, err := testInventory(t, config).Collect(t.Context())
+	if err == nil {
+		t.Fatal("Collect() of nobody gives a snapshot")
+	}
+	wantIn(t, err.Error(), "nothing listens there")
+	config.TokenFile = filepath.Join(t.TempDir(), "absent")
+	if _, err = testInventory(t, config).Collect(t.Context()); err == nil {
+		t.Fatal("Collect() without a token gives a snapshot")
+	}
+	wantIn(t, err.Error(), "absent", "correct the path")
+	config.CAFile = config.TokenFile
+	config.TokenFile = testConfig(t, config.URL).TokenFile
+	if _, err = testInventory(t, config).Collect(t.Context()); err == nil {
+		t.Fatal("Collect() without its authority gives a snapshot")
+	}
+	wantIn(t, err.Error(), "read ca_file")
+}
+
+func TestAnswersThatTakeTooLong(t *testing.T) {
+	t.Parallel()
+	server := newServer(sites("4.6.8", 3))
+	server.Break("dcim/sites", func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	// Other answers have to come within the same time.
+	s := collect(t, server, func(c *Config) { c.Timeout = 2 * time.Second; c.ExcludeKinds = []string{"[ce-z]*"} })
+	wantIn(t, covered(t, s, "dcim.site").Reason, "no full answer within 2s", "timeout")
+}
+
+func TestCertificates(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(newServer(netboxtest.Small()))
+	t.Cleanup(server.Close)
+	_, err := testInventory(t, testConfig(t, server.URL)).Collect(t.Context())
+	if err == nil {
+		t.Fatal("an unknown authority is taken")
+	}
+	wantIn(t, err.Error(), "set ca_file")
+}
+
+func TestConfigProblems(t *testing.T) {
+	t.Parallel()
+	good := Defaults()
+	good.URL, good.TokenFile = "https://netbox.example.org/", "token"
+	for _, tc := range []struct {
+		reason string
+		change func(*Config)
+		want   string
+	}{
+		{"all is well", func(*Config) {}, ""},
+		{"the address with the path that the API has", func(c *Config) { c.URL += "api/" }, ""},
+		{"a path of its own", func(c *Config) { c.URL += "netbox" }, ""},
+		{"no address", func(c *Config) { c.URL = "" }, "setting url is missing"},
+		{"an address without a scheme", func(c *Config) { c.URL = "netbox.example.org" }, "setting url is no address"},
+		{"an address with a query", func(c *Config) { c.URL += "?a=b" }, "setting url is no address"},
+		{"a token in the clear", func(c *Config) { c.URL = "http://netbox.example.org" }, "https://"},
+		{"the machine itself", func(c *Config) { c.URL = "http://[::1]:8000" }, ""},
+		{"credentials in the address", func(c *Config) { c.URL = "https://root:secret@netbox.example.org" }, "must not hold credentials"},
+		{"no token", func(c *Config) { c.TokenFile = "" }, "setting token_file is missing"},
+		{"no request at all", func(c *Config) { c.Concurrency = 0 }, "setting concurrency"},
+		{"no time", func(c *Config) { c.Timeout = 0 }, "setting timeout"},
+		{"no room", func(c *Config) { c.MaxBody = 0 }, "setting max_body"},
+		{"no page", func(c *Config) { c.PageSize = 1 }, "setting page_size"},
+		{"a rate below nothing", func(c *Config) { c.Rate = -1 }, "settings rate"},
+		{"no changelog", func(c *Config) { c.Changes, c.MaxChanges = 0, 0 }, ""},
+		{"a pattern", func(c *Config) { c.ExcludeKinds = []string{"[x"} }, "exclude_kinds"},
+	} {
+		config := good
+		tc.change(&config)
+		got := ""
+		if _, err := config.complete(); err != nil {
+			got = err.Error()
+		}
+		if tc.want == "" && got != "" || !strings.Contains(got, tc.want) || strings.Contains(got, "secret@") {
+			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+		}
+	}
+	if c, _ := good.complete(); c.URL != "https://netbox.example.org" {
+		t.Errorf("the address is %q", c.URL)
+	}
+	if _, err := Definition().Open(collectors.Env{}, func(any) error { return nil }); err == nil {
+		t.Error("settings without an address are taken")
+	}
+}

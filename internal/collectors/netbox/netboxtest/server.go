@@ -1,0 +1,325 @@
+package netboxtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Host is what the server calls itself in the addresses of its answers: nobody
+// who asks it has to know that name.
+const Host = "http://netbox.internal:8001"
+
+// maxPage is the most rows that a page holds.
+const maxPage = 1000
+
+// A Server answers for one Estate. It is safe for concurrent use.
+type Server struct {
+	// Token is the Authorization that it takes; "" takes any.
+	Token string
+	// Delay is how long each answer takes.
+	Delay time.Duration
+	// MaxPage is the most rows that a page holds, in the place of 1000.
+	MaxPage int
+
+	mu     sync.Mutex
+	random *rand.Rand
+	estate Estate
+	faults []fault
+	// edits run once each, after so many answers of a path.
+	edits []edit
+	seen  []*http.Request
+	// running are the requests under way, peak the most that ever were.
+	running, peak int
+}
+
+type edit struct {
+	path  string
+	after int
+	do    func(*Estate)
+}
+
+// New returns a server for a copy of the estate. The order of what has none is
+// drawn from random.
+func New(estate Estate, random *rand.Rand) *Server {
+	return &Server{random: random, estate: estate.clone()}
+}
+
+// Edit changes the estate at once.
+func (s *Server) Edit(do func(*Estate)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do(&s.estate)
+}
+
+// EditAfter changes the estate after the path was answered n times.
+func (s *Server) EditAfter(path string, n int, do func(*Estate)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.edits = append(s.edits, edit{path, n, do})
+}
+
+// Requests returns what was asked of a path, in order; of "" everything.
+func (s *Server) Requests(path string) []*url.URL {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*url.URL
+	for _, r := range s.seen {
+		if path == "" || pathOf(r) == path {
+			all = append(all, r.URL)
+		}
+	}
+	return all
+}
+
+func pathOf(r *http.Request) string {
+	return strings.Trim(strings.TrimPrefix(r.URL.Path, "/api/"), "/")
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	at := pathOf(r)
+	s.mu.Lock()
+	s.seen = append(s.seen, r)
+	s.running++
+	s.peak = max(s.peak, s.running)
+	f := s.fault(at)
+	s.mu.Unlock()
+	defer s.done()
+	if s.Delay > 0 && !pause(r.Context(), s.Delay) {
+		return
+	}
+	answer := func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, at) }
+	if f != nil {
+		f(http.HandlerFunc(answer), w, r)
+		return
+	}
+	answer(w, r)
+}
+
+func (s *Server) done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+}
+
+// Peak returns how many requests ran at once at most.
+func (s *Server) Peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
+	s.mu.Lock()
+	body, code := s.body(at, r)
+	s.edited(at)
+	version, _, _ := strings.Cut(s.estate.Version, "-")
+	s.mu.Unlock()
+	if parts := strings.Split(version, "."); len(parts) > 1 {
+		w.Header().Set("API-Version", parts[0]+"."+parts[1])
+	}
+	if body == nil {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<!DOCTYPE html><html><body>Page not found</body></html>")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// A client that is gone takes no answer.
+	_, _ = w.Write(body)
+}
+
+// edited runs the edits that wait for an answer of a path.
+func (s *Server) edited(at string) {
+	for i := range s.edits {
+		if e := &s.edits[i]; e.path == at && e.do != nil {
+			if e.after--; e.after == 0 {
+				e.do(&s.estate)
+				e.do = nil
+			}
+		}
+	}
+}
+
+// body returns an answer, or nil for a path that is not there.
+func (s *Server) body(at string, r *http.Request) ([]byte, int) {
+	e := &s.estate
+	switch {
+	case s.Token != "" && r.Header.Get("Authorization") == "":
+		return detail("Authentication credentials were not provided."), http.StatusForbidden
+	case s.Token != "" && r.Header.Get("Authorization") != s.Token:
+		return detail("Invalid v1 token"), http.StatusForbidden
+	case r.Method != http.MethodGet:
+		return detail("Method not allowed."), http.StatusMethodNotAllowed
+	case slices.Contains(e.Denied, at):
+		return detail("You do not have permission to perform this action."), http.StatusForbidden
+	case at == "status":
+		return s.encode(Row{"netbox-version": e.Version, "plugins": Row{}, "python-version": "3.12.3"}), http.StatusOK
+	case at == "authentication-check":
+		if e.Account == nil {
+			return nil, 0
+		}
+		return s.encode(e.Account), http.StatusOK
+	}
+	list, ok := e.list(at)
+	if !ok {
+		return nil, 0
+	}
+	return s.page(at, list, r.URL), http.StatusOK
+}
+
+func detail(text string) []byte { return fmt.Appendf(nil, `{"detail":%q}`, text) }
+
+// list returns a list of the estate; one that the version does not have is
+// none.
+func (e *Estate) list(at string) (List, bool) {
+	changes := "core/object-changes"
+	if e.older(4, 1) {
+		changes = "extras/object-changes"
+	}
+	if at == changes {
+		return List{Rows: e.Changes}, true
+	}
+	list, ok := e.Lists[at]
+	if !ok && (strings.HasSuffix(at, "/object-changes") || strings.HasSuffix(at, "/object-types") || strings.Count(at, "/") != 1) {
+		return List{}, false
+	}
+	for path, since := range map[string][2]int{"dcim/mac-addresses": {4, 2}, "dcim/rack-types": {4, 1}, "users/owners": {4, 5}, "dcim/rack-groups": {4, 6}} {
+		if at == path && e.older(since[0], since[1]) {
+			return List{}, false
+		}
+	}
+	return list, true
+}
+
+// older tells whether the estate's version is before another.
+func (e *Estate) older(major, minor int) bool {
+	parts := strings.SplitN(e.Version, ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	a, _ := strconv.Atoi(parts[0])
+	b, _ := strconv.Atoi(parts[1])
+	return a < major || a == major && b < minor
+}
+
+// page returns the part of a list that is asked for.
+func (s *Server) page(at string, list List, asked *url.URL) []byte {
+	e, q := &s.estate, asked.Query()
+	limit := cmp.Or(s.MaxPage, maxPage)
+	if n, err := strconv.Atoi(q.Get("limit")); err == nil && n > 0 {
+		limit = min(limit, n)
+	}
+	rows := e.visible(at, list)
+	if list.Append == nil && q.Get("ordering") == "" && !strings.HasSuffix(at, "object-changes") && len(rows) <= limit {
+		s.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
+	total := max(len(rows), list.Len)
+	count, begin := strconv.Itoa(total), 0
+	next := "offset"
+	if q.Has("start") && !e.older(4, 6) {
+		next, count = "start", "null"
+		start, _ := strconv.Atoi(q.Get("start"))
+		begin = list.from(rows, start)
+	} else if n, err := strconv.Atoi(q.Get("offset")); err == nil {
+		begin = min(max(n, 0), total)
+	}
+	end := min(begin+limit, total)
+	b := append(append([]byte(`{"count":`), count...), `,"next":`...)
+	b = append(b, s.next(asked, list, rows, next, limit, end, total)...)
+	b = append(b, `,"previous":null,"results":[`...)
+	for i := begin; i < end; i++ {
+		if i > begin {
+			b = append(b, ',')
+		}
+		if list.Append != nil {
+			b = list.Append(b, i)
+			continue
+		}
+		b = append(b, s.encode(e.fields(rows[i], q.Get("fields")))...)
+	}
+	return append(b, "]}"...)
+}
+
+func (e *Estate) visible(at string, list List) []Row {
+	rows := slices.Clone(list.Rows)
+	return slices.DeleteFunc(rows, func(r Row) bool { return e.Hidden != nil && e.Hidden(at, r) })
+}
+
+// from returns where the rows from an id on begin.
+func (l List) from(rows []Row, start int) int {
+	if l.Append != nil {
+		return min(max(start-1, 0), l.Len)
+	}
+	if i := slices.IndexFunc(rows, func(r Row) bool { return r["id"].(int) >= start }); i >= 0 && start > 0 {
+		return i
+	}
+	if start == 0 {
+		return 0
+	}
+	return len(rows)
+}
+
+// next returns the address of the next page, as JSON.
+func (s *Server) next(asked *url.URL, list List, rows []Row, by string, limit, end, total int) string {
+	if end >= total {
+		return "null"
+	}
+	q := asked.Query()
+	q.Set("limit", strconv.Itoa(limit))
+	position := end
+	if by == "start" {
+		position = end + 1
+		if list.Append == nil {
+			position = rows[end-1]["id"].(int) + 1
+		}
+	}
+	q.Set(by, strconv.Itoa(position))
+	return strconv.Quote(Host + asked.Path + "?" + q.Encode())
+}
+
+// fields cuts a row down to those that are asked for, which versions before 4.0
+// do not do.
+func (e *Estate) fields(row Row, asked string) Row {
+	if asked == "" || e.older(4, 0) {
+		return row
+	}
+	cut := Row{}
+	for name := range strings.SplitSeq(asked, ",") {
+		if v, ok := row[name]; ok {
+			cut[name] = v
+		}
+	}
+	return cut
+}
+
+// encode writes a row; the order of its tags and references is drawn anew.
+func (s *Server) encode(row Row) []byte {
+	shuffled := Row{}
+	for name, v := range row {
+		if list, ok := v.([]Row); ok && name != "results" {
+			list = slices.Clone(list)
+			s.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+			v = list
+		}
+		shuffled[name] = v
+	}
+	b, err := json.Marshal(shuffled)
+	if err != nil {
+		panic(fmt.Sprintf("netboxtest: encode a row: %v", err))
+	}
+	return b
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

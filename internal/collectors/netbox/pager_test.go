@@ -1,0 +1,252 @@
+package netbox
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// sites is an estate of n sites with ids from 1 on.
+func sites(version string, n int) netboxtest.Estate {
+	e := netboxtest.Small()
+	e.Version = version
+	var rows []netboxtest.Row
+	for i := range n {
+		rows = append(rows, site(i+1))
+	}
+	e.Lists["dcim/sites"] = netboxtest.List{Rows: rows}
+	return e
+}
+
+func site(id int) netboxtest.Row {
+	return netboxtest.Row{"id": id, "name": fmt.Sprintf("site %d", id), "slug": fmt.Sprintf("site-%d", id)}
+}
+
+// drop takes a site away, add appends one.
+func drop(id int) func(*netboxtest.Estate) {
+	return func(e *netboxtest.Estate) {
+		list := e.Lists["dcim/sites"]
+		list.Rows = slices.DeleteFunc(slices.Clone(list.Rows), func(r netboxtest.Row) bool { return r["id"] == id })
+		e.Lists["dcim/sites"] = list
+	}
+}
+
+func add(id int) func(*netboxtest.Estate) {
+	return func(e *netboxtest.Estate) {
+		list := e.Lists["dcim/sites"]
+		list.Rows = append(slices.Clone(list.Rows), site(id))
+		e.Lists["dcim/sites"] = list
+	}
+}
+
+func siteIDs(s model.Snapshot) []string {
+	var ids []string
+	for _, r := range s.Resources {
+		if r.Kind == Type+"/dcim.site" {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+func TestPagesThatChangeWhileTheyAreRead(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, version string
+		// edits come after so many pages of the first reading.
+		edits map[int][]func(*netboxtest.Estate)
+		want  string
+		read  int
+	}{
+		{"nothing changes", "4.5.9", nil, "1 2 3 4 5 6 7", 3},
+		{"a row before the next page goes: one after it would be skipped", "4.5.9",
+			map[int][]func(*netboxtest.Estate){1: {drop(1)}}, "2 3 4 5 6 7", 5},
+		{"a row goes and one comes: the count says nothing", "4.5.9",
+			map[int][]func(*netboxtest.Estate){1: {drop(2), add(8)}}, "1 3 4 5 6 7 8", 5},
+		{"the last row of a page goes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {drop(3)}}, "1 2 4 5 6 7", 5},
+		{"a row that is still to come goes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {drop(7)}}, "1 2 3 4 5 6", 3},
+		{"a row comes", "4.5.9", map[int][]func(*netboxtest.Estate){1: {add(8)}}, "1 2 3 4 5 6 7 8", 4},
+		{"versions that know no fields", "3.7.8", map[int][]func(*netboxtest.Estate){1: {drop(1)}}, "2 3 4 5 6 7", 5},
+		{"a cursor skips nothing", "4.6.8", map[int][]func(*netboxtest.Estate){1: {drop(1), add(8)}}, "1 2 3 4 5 6 7 8", 3},
+	} {
+		server := newServer(sites(tc.version, 7))
+		for after, edits := range tc.edits {
+			for _, edit := range edits {
+				server.EditAfter("dcim/sites", after, edit)
+			}
+		}
+		s := collect(t, server, func(c *Config) { c.PageSize = 3 })
+		if got := strings.Join(siteIDs(s), " "); got != tc.want {
+			t.Errorf("%s: read %s, want %s", tc.reason, got, tc.want)
+		}
+		if c := covered(t, s, "dcim.site"); !c.Complete {
+			t.Errorf("%s: not covered: %s", tc.reason, c.Reason)
+		}
+		if got := len(server.Requests("dcim/sites")); got != tc.read {
+			t.Errorf("%s: %d requests, want %d", tc.reason, got, tc.read)
+		}
+	}
+}
+
+func TestPagesThatNeverStandStill(t *testing.T) {
+	t.Parallel()
+	server := newServer(sites("4.5.9", 40))
+	for i := range 20 {
+		server.EditAfter("dcim/sites", i+1, drop(i+1))
+	}
+	s := collect(t, server, func(c *Config) { c.PageSize = 3 })
+	c := covered(t, s, "dcim.site")
+	if c.Complete || len(siteIDs(s)) > 0 {
+		t.Errorf("%d sites were read, complete %v", len(siteIDs(s)), c.Complete)
+	}
+	wantIn(t, c.Reason, "changed while they were read", "next scan")
+	if n := len(server.Requests("dcim/sites")); n > 2*readings {
+		t.Errorf("%d requests: it does not give up", n)
+	}
+}
+
+func TestServerThatIgnoresTheCursor(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 7} {
+		// It calls itself 4.6 and pages like 4.5.
+		older := netboxtest.New(sites("4.5.9", n), rand.New(rand.NewPCG(1, 1)))
+		newer := newServer(sites("4.6.8", n))
+		newer.Break("dcim/sites", func(_ http.Handler, w http.ResponseWriter, r *http.Request) { older.ServeHTTP(w, r) })
+		s := collect(t, newer, func(c *Config) { c.PageSize = 3 })
+		if got := len(siteIDs(s)); got != n || !covered(t, s, "dcim.site").Complete {
+			t.Errorf("%d sites were read, want %d: %+v", got, n, covered(t, s, "dcim.site"))
+		}
+	}
+	// It names the cursor in the next page and begins anew each time.
+	stuck := newServer(sites("4.6.8", 7))
+	stuck.Break("dcim/sites", func(server http.Handler, w http.ResponseWriter, r *http.Request) {
+		if start := r.URL.Query().Get("start"); start != "" && start != "0" {
+			netboxtest.Status(http.StatusOK, `{"count":null,"next":null,"results":[{"id":1},{"id":2},{"id":3}]}`)(server, w, r)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+	if s := collect(t, stuck, func(c *Config) { c.PageSize = 3 }); len(siteIDs(s)) != 7 {
+		t.Errorf("%d sites were read past a cursor that stands still", len(siteIDs(s)))
+	}
+	refusing := newServer(sites("4.6.8", 7))
+	refusing.Break("dcim/sites", func(server http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("start") {
+			netboxtest.Status(http.StatusBadRequest, `{"detail":"start?"}`)(server, w, r)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+	if s := collect(t, refusing, func(c *Config) { c.PageSize = 3 }); len(siteIDs(s)) != 7 {
+		t.Errorf("%d sites were read past a server that refuses the cursor", len(siteIDs(s)))
+	}
+}
+
+func TestServerWithSmallPages(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{"4.5.9", "4.6.8"} {
+		server := newServer(sites(version, 25))
+		server.MaxPage = 4
+		s := collect(t, server)
+		if got := len(siteIDs(s)); got != 25 || !covered(t, s, "dcim.site").Complete {
+			t.Errorf("%s: %d sites were read of 25", version, got)
+		}
+	}
+}
+
+func TestOnlyTheQueryOfTheNextPageCounts(t *testing.T) {
+	t.Parallel()
+	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("%s was asked, with %q", r.Host, r.Header.Get("Authorization"))
+	}))
+	defer foreign.Close()
+	server := newServer(sites("4.6.8", 7))
+	server.Break("dcim/sites", func(netbox http.Handler, w http.ResponseWriter, r *http.Request) {
+		whole := httptest.NewRecorder()
+		netbox.ServeHTTP(whole, r)
+		_, _ = w.Write([]byte(strings.ReplaceAll(whole.Body.String(), netboxtest.Host, foreign.URL)))
+	})
+	if s := collect(t, server, func(c *Config) { c.PageSize = 3 }); len(siteIDs(s)) != 7 {
+		t.Errorf("%d sites were read of 7", len(siteIDs(s)))
+	}
+	for _, asked := range server.Requests("dcim/sites") {
+		if asked.Query().Get("fields") == "" {
+			t.Errorf("%s asks for every field", asked)
+		}
+	}
+}
+
+func TestListsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ reason, body, want string }{
+		{"a list that lacks rows", `{"count":3,"next":null,"previous":null,"results":[{"id":1,"name":"a"}]}`, "should hold 3 objects, and 1 were read"},
+		{"another API's list", `{"items":[]}`, "no list of NetBox"},
+		{"an object", `{"id":1}`, "no list of NetBox"},
+		{"a list without its rows", `{"count":0,"next":null}`, "no list of NetBox"},
+		{"rows that are none", `{"count":1,"next":null,"results":[7]}`, "row 1 of the answer cannot be read: a row has no id"},
+		{"rows that are no list", `{"count":1,"next":null,"results":{}}`, "no list of NetBox"},
+		{"a count that is none", `{"count":"many","next":null,"results":[]}`, "count is no number"},
+		{"an address that is none", `{"count":1,"next":7,"results":[]}`, "next page is no address"},
+		{"pages that lead back", `{"count":null,"next":"?start=0","results":[{"id":1}]}`, "do not move on"},
+		{"a break", `{"count":1,"next":null,"results":[{"id":`, "ends in the middle"},
+		{"more than a list", `{"count":0,"next":null,"results":[]} []`, "something follows"},
+		{"a page", `<html>`, "HTML page"},
+	} {
+		server := newServer(sites("4.6.8", 7))
+		server.Break("dcim/sites", netboxtest.Status(http.StatusOK, tc.body))
+		s := collect(t, server)
+		c := covered(t, s, "dcim.site")
+		if c.Complete || c.Skipped || len(siteIDs(s)) > 0 {
+			t.Errorf("%s: complete %v, skipped %v, %d sites", tc.reason, c.Complete, c.Skipped, len(siteIDs(s)))
+		}
+		wantIn(t, c.Reason, tc.want)
+	}
+}
+
+func TestBoundOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	server := newServer(sites("4.6.8", 400))
+	s := collect(t, server, func(c *Config) { c.MaxBody = 4096 })
+	c := covered(t, s, "dcim.site")
+	if c.Complete || len(siteIDs(s)) > 0 {
+		t.Errorf("%d sites beyond the bound, complete %v", len(siteIDs(s)), c.Complete)
+	}
+	wantIn(t, c.Reason, "larger than 4096 bytes", "max_body", "page_size")
+}
+
+func TestDistinctKeepsTheLast(t *testing.T) {
+	t.Parallel()
+	got := distinct([]change{{id: 3}, {id: 1}, {id: 2}, {id: 1, traces: []model.Trace{{}}}})
+	if len(got) != 3 || got[0].id != 1 || len(got[0].traces) != 1 || got[2].id != 3 {
+		t.Errorf("distinct() = %v", got)
+	}
+}
+
+// FuzzPage reads hostile answers: they are lists in full, or errors.
+func FuzzPage(f *testing.F) {
+	for _, seed := range []string{
+		`{"count":1,"next":null,"previous":null,"results":[{"id":1}]}`, `{"count":null,"next":"http://h/?start=4","results":[]}`, `{}`, `[]`, `null`, ``, `<html>`,
+		`{"results":[[[[`, `{"count":1e9,"next":"%zz","results":[{"id":1},{"id":1}]}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		p := page[int64]{count: -1}
+		err := p.read(strings.NewReader(body), func(row model.Value) (int64, error) { return number(row.At("id")) })
+		var known *answerError
+		if err != nil && !errors.As(err, &known) {
+			t.Errorf("%q: %v", body, err)
+		}
+		if err == nil && (!strings.Contains(body, "results") || strings.Count(body, "id") < len(p.rows)) {
+			t.Errorf("%q is a list of %d rows", body, len(p.rows))
+		}
+	})
+}

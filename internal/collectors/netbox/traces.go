@@ -1,0 +1,101 @@
+package netbox
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// takeChange reads a row of the changelog: who did what, and which fields of
+// driftd's values that touches.
+func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Value) (change, error) {
+	id, err := number(row.At("id"))
+	if err != nil {
+		return change{}, err
+	}
+	at, err := time.Parse(time.RFC3339, row.At("time").Str())
+	if err != nil {
+		return change{}, fmt.Errorf("its time is none: %q", printable(row.At("time").Str()))
+	}
+	c := change{id: id, at: at.UTC()}
+	deed, known := deedOf(row)
+	if !known {
+		return c, nil
+	}
+	e := shape.Entry{
+		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Deed: deed,
+		Before: row.At("prechange_data"), After: row.At("postchange_data"),
+	}
+	who := actorOf(row, c)
+	if k := kinds[e.Model]; k != nil && e.ID != "" {
+		if t, told := trace(k, e, who); told {
+			c.traces = append(c.traces, t)
+		}
+	}
+	for _, t := range shape.Echoes(e, models) {
+		t.Actor = who
+		if t.Ref != (model.Ref{}) {
+			// The entry names another object than this one.
+			t.Actor.Confidence = confidence(who, model.Likely)
+		}
+		c.traces = append(c.traces, t)
+	}
+	return c, nil
+}
+
+func deedOf(row model.Value) (model.Deed, bool) {
+	action := row.At("action")
+	if action.Kind() == model.Map {
+		action = action.At("value")
+	}
+	switch action.Text() {
+	case "create":
+		return model.Created, true
+	case "update":
+		return model.Edited, true
+	case "delete":
+		return model.Deleted, true
+	}
+	return 0, false
+}
+
+// actorOf names who made an entry. What NetBox does by itself names nobody.
+func actorOf(row model.Value, c change) model.Actor {
+	a := model.Actor{
+		Name: printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
+		Evidence: "object-change " + strconv.FormatInt(c.id, 10), Confidence: model.Exact,
+		Request: printable(row.At("request_id").Str()), Message: printable(row.At("message").Str()),
+	}
+	if a.Name == "" {
+		a.Name, a.Confidence, a.Reason = "unknown", model.Unknown, "the entry of the changelog names no user"
+	}
+	return a
+}
+
+// confidence is that of an actor who is known, and none of another.
+func confidence(a model.Actor, known model.Confidence) model.Confidence {
+	if a.Confidence == model.Unknown {
+		return model.Unknown
+	}
+	return known
+}
+
+// trace tells what an entry says of its own object. An edit that touched nothing
+// that driftd reads is none; one without its sides may have touched anything.
+func trace(k *shape.Kind, e shape.Entry, who model.Actor) (model.Trace, bool) {
+	t := model.Trace{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Deed: e.Deed, Actor: who}
+	if e.Deed != model.Edited {
+		return t, true
+	}
+	if e.Before.IsEmpty() || e.After.IsEmpty() {
+		t.Actor.Confidence = confidence(who, model.Likely)
+		return t, true
+	}
+	t.Fields = shape.Changed(k, e.Before, e.After)
+	return t, len(t.Fields) > 0
+}

@@ -1,0 +1,105 @@
+package netbox
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/driftd/driftd/internal/credential"
+)
+
+// newTransport returns what carries the requests, with no more connections than
+// requests.
+func newTransport(config Config) (*http.Transport, error) {
+	trust := &tls.Config{MinVersion: tls.VersionTLS12}
+	if config.CAFile != "" {
+		pem, err := os.ReadFile(config.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("read ca_file: %w", err)
+		}
+		trust.RootCAs = x509.NewCertPool()
+		if !trust.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read ca_file: %s holds no certificate in PEM form: copy that of the authority", config.CAFile)
+		}
+	}
+	dialer := &net.Dialer{Timeout: config.Timeout, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		TLSClientConfig:     trust,
+		TLSHandshakeTimeout: config.Timeout,
+		MaxConnsPerHost:     config.Concurrency,
+		MaxIdleConnsPerHost: config.Concurrency,
+		IdleConnTimeout:     time.Minute,
+	}, nil
+}
+
+// A token opens NetBox. Versions since 4.5 have a second form, nbt_KEY.TOKEN,
+// that goes under another scheme.
+type token struct{ secret string }
+
+// readToken reads the token each time, so that a renewed one counts.
+func readToken(file string) (token, error) {
+	secret, err := credential.Read(file)
+	if err != nil {
+		return token{}, err
+	}
+	secret = strings.TrimSpace(secret)
+	for _, scheme := range []string{"Token ", "Bearer "} {
+		secret = strings.TrimPrefix(secret, scheme)
+	}
+	if strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return token{}, &tokenError{file}
+	}
+	return token{secret}, nil
+}
+
+// header is what the token is sent as.
+func (t token) header() string {
+	if t.second() {
+		return "Bearer " + t.secret
+	}
+	return "Token " + t.secret
+}
+
+// second tells a token of version 2.
+func (t token) second() bool { return strings.HasPrefix(t.secret, "nbt_") }
+
+// public is what may be shown of the token: the key of a second one, which
+// NetBox shows too.
+func (t token) public() string {
+	if key, _, ok := strings.Cut(t.secret, "."); ok && t.second() {
+		return "the token " + key
+	}
+	return "the token"
+}
+
+// hide takes the token out of foreign words.
+func (t token) hide(text string) string {
+	if t.secret == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, t.secret, "…")
+}
+
+// A tokenError is a file that holds no token.
+type tokenError struct{ file string }
+
+func (e *tokenError) Error() string {
+	return fmt.Sprintf("read token_file: %s holds something else than a token", e.file)
+}
+
+// broken tells a connection that ended in the middle, as when NetBox restarts:
+// another one may do better.
+func broken(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
