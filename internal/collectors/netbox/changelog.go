@@ -65,9 +65,12 @@ func (c *changelog) isOld(now time.Time) bool {
 	return c.readAt.IsZero() || now.Sub(c.readAt) >= rereadAfter
 }
 
-// read brings the changelog up to date and returns what it says.
-func (c *changelog) read(ctx context.Context, l *look) telling {
-	err := c.update(ctx, l)
+// read brings the changelog up to date and returns what it says. One that just
+// failed to be read is not tried again.
+func (c *changelog) read(ctx context.Context, l *look, err error) telling {
+	if err == nil {
+		err = c.update(ctx, l)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := telling{traces: c.told(), reach: c.reach(l)}

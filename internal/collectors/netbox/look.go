@@ -60,14 +60,15 @@ func (l *look) read(ctx context.Context) {
 	l.sight = l.readSight(ctx)
 	l.readTypes(ctx)
 	var beside sync.WaitGroup
+	var failed error
 	if !l.brief && l.config.logged() && l.log.old(l.taken) {
-		beside.Go(func() { l.log.update(ctx, l) })
+		beside.Go(func() { failed = l.log.update(ctx, l) })
 	}
 	parallel(l.config.Concurrency, len(l.kinds), func(i int) { l.readKind(ctx, l.kinds[i]) })
 	beside.Wait()
 	l.doubt()
 	if !l.brief && l.config.logged() {
-		l.told = l.log.read(ctx, l)
+		l.told = l.log.read(ctx, l, failed)
 	}
 }
 

@@ -263,37 +263,41 @@ func sightOfAny(given []permission, around people) sight {
 			return sight{unknown: notKnown("some permissions are hidden from it")}
 		}
 	}
-	wholly := map[principal]map[string]bool{}
-	for _, p := range given {
-		if slices.Contains(p.models, shape.Permission) {
-			for _, of := range p.to() {
-				wholly[of] = map[string]bool{}
-			}
-		}
-	}
+	readers := readersOf(given)
 	switch {
-	case len(wholly) > 0:
+	case len(readers) > 0:
+		return sightOfEach(given, readers)
 	case around.read && around.users > 0:
 		return sight{all: true}
-	default:
-		return sight{unknown: notKnown("nobody is known who may read permissions")}
 	}
+	return sight{unknown: notKnown("nobody is known who may read permissions")}
+}
+
+// readersOf returns who may read permissions.
+func readersOf(given []permission) []principal {
+	var all []principal
+	for _, p := range given {
+		if slices.Contains(p.models, shape.Permission) {
+			all = append(all, p.to()...)
+		}
+	}
+	return all
+}
+
+// sightOfEach returns what every reader sees.
+func sightOfEach(given []permission, readers []principal) sight {
 	s := sight{whole: map[string]bool{}, part: map[string]bool{}}
+	free := map[string][]principal{}
 	for _, p := range given {
 		for _, m := range p.models {
 			s.part[m] = s.part[m] || p.bound
-			s.whole[m] = true
-			for _, of := range p.to() {
-				if models, candidate := wholly[of]; candidate && !p.bound {
-					models[m] = true
-				}
+			if !p.bound {
+				free[m] = append(free[m], p.to()...)
 			}
 		}
 	}
-	for m := range s.whole {
-		for _, models := range wholly {
-			s.whole[m] = s.whole[m] && models[m]
-		}
+	for m, those := range free {
+		s.whole[m] = !slices.ContainsFunc(readers, func(r principal) bool { return !slices.Contains(those, r) })
 	}
 	return s
 }
