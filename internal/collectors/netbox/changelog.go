@@ -81,7 +81,7 @@ func (c *changelog) read(ctx context.Context, l *look, err error) telling {
 }
 
 // update reads what is new, or all of it where that is due. After an error what
-// was known before is still known.
+// was known before is still known, and what came before the error.
 func (c *changelog) update(ctx context.Context, l *look) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,20 +94,26 @@ func (c *changelog) update(ctx context.Context, l *look) error {
 		c.readModels(ctx, l)
 	}
 	found, cut, err := c.fetch(ctx, l, from)
-	if err != nil {
-		return err
-	}
-	if all {
+	if all && err == nil {
 		c.entries, c.readAt, c.cut = make(map[int64]change, len(found)), l.taken, cut
+	}
+	c.note(found, err == nil)
+	c.prune(since, l.config.MaxChanges)
+	return err
+}
+
+// note takes up entries; what lies between them and those of before is known
+// only where all of them could be read.
+func (c *changelog) note(found []change, whole bool) {
+	if c.entries == nil {
+		c.entries = make(map[int64]change, len(found))
 	}
 	for _, e := range found {
 		c.entries[e.id] = e
-		if e.at.After(c.newest) {
+		if whole && e.at.After(c.newest) {
 			c.newest = e.at
 		}
 	}
-	c.prune(since, l.config.MaxChanges)
-	return nil
 }
 
 // prune drops what is too old, or too much.
@@ -170,7 +176,7 @@ func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found [
 	for offset, pages := int64(0), 0; pages < maxPages; pages++ {
 		p, err := c.page(ctx, l, q, take)
 		if err != nil {
-			return nil, false, err
+			return found, false, err
 		}
 		found = append(found, p.rows...)
 		// A server that does not know the filter would go on to its beginning.
@@ -184,8 +190,7 @@ func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found [
 		if !ok || next <= offset {
 			return found, false, &movedError{"its pages do not move on"}
 		}
-		offset = next
-		q.Set("offset", strconv.FormatInt(offset, 10))
+		offset, q = next, queryOf(p.next)
 	}
 	return found, true, nil
 }

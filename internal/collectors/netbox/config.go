@@ -50,7 +50,7 @@ func Defaults() Config {
 		Timeout:     time.Minute,
 		MaxBody:     64 << 20,
 		PageSize:    1000,
-		Changes:     30 * 24 * time.Hour,
+		Changes:     90 * 24 * time.Hour, // what NetBox keeps, unless told otherwise
 		MaxChanges:  20_000,
 	}
 }

@@ -187,12 +187,16 @@ func (l *look) skip(k *shape.Kind, reason string) {
 
 // snapshot gives what was read its final form.
 func (l *look) snapshot() model.Snapshot {
+	kinds := shape.Schemas()
+	for _, k := range l.kinds {
+		kinds[k.Name].Unsigned = l.unsigned(k)
+	}
 	return model.Snapshot{
 		Source:    l.env.Name,
 		Taken:     l.taken,
 		Resources: l.resources(),
 		Coverage:  l.coverage(),
-		Kinds:     shape.Schemas(),
+		Kinds:     kinds,
 		Version:   l.release,
 		Traces:    l.told.traces,
 	}

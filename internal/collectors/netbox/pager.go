@@ -46,12 +46,22 @@ func readList[T numbered](ctx context.Context, s *session, l list, take func(mod
 		}
 	}
 	for try := 1; ; try++ {
-		rows, err := readByOffset(ctx, s, l, take)
+		rows, err := readByOffset(ctx, s, l, overlapping, take)
+		if errors.Is(err, errNoOverlap) {
+			rows, err = readByOffset(ctx, s, l, 0, take)
+		}
 		if !isMoved(err) || try == readings {
 			return rows, err
 		}
 	}
 }
+
+// overlapping is how many rows a page has in common with the one before.
+const overlapping = 1
+
+// errNoOverlap tells a server that knows no other pages than those that it names
+// itself.
+var errNoOverlap = errors.New("no overlap")
 
 func isMoved(err error) bool {
 	var moved *movedError
@@ -98,7 +108,7 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, take func
 	return nil, &movedError{fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-func readByOffset[T numbered](ctx context.Context, s *session, l list, take func(model.Value) (T, error)) ([]T, error) {
+func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap int64, take func(model.Value) (T, error)) ([]T, error) {
 	var all []T
 	q := l.query()
 	q.Set("ordering", "id")
@@ -107,11 +117,11 @@ func readByOffset[T numbered](ctx context.Context, s *session, l list, take func
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > 0 {
-			if len(p.rows) == 0 || p.rows[0].number() != all[len(all)-1].number() {
-				return nil, &movedError{"its pages changed while they were read"}
+		if len(all) > 0 && overlap > 0 {
+			if err := follows(p.rows, all); err != nil {
+				return nil, err
 			}
-			p.rows = p.rows[1:]
+			p.rows = p.rows[overlap:]
 		}
 		all = append(all, p.rows...)
 		if p.next == "" {
@@ -119,23 +129,39 @@ func readByOffset[T numbered](ctx context.Context, s *session, l list, take func
 			return all, p.whole(len(all))
 		}
 		next, ok := parameter(p.next, "offset")
-		if !ok || next-1 <= offset && pages > 0 || next <= offset {
+		if !ok || next-overlap <= offset {
 			return nil, &movedError{"its pages do not move on"}
 		}
-		offset = next - 1
+		offset, q = next-overlap, queryOf(p.next)
 		q.Set("offset", strconv.FormatInt(offset, 10))
 	}
 	return nil, &movedError{fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
-// parameter reads a number out of the address of the next page. Nothing else of
-// it counts: behind a proxy it may name any host.
-func parameter(address, name string) (int64, bool) {
+// follows checks that a page begins with the last row that was read.
+func follows[T numbered](rows, all []T) error {
+	switch {
+	case len(rows) > 0 && rows[0].number() == all[len(all)-1].number():
+		return nil
+	case len(rows) > 0 && rows[0].number() == all[0].number():
+		return errNoOverlap
+	}
+	return &movedError{"its pages changed while they were read"}
+}
+
+// queryOf returns what the address of the next page asks for. Nothing else of it
+// counts: behind a proxy it may name any host.
+func queryOf(address string) url.Values {
 	u, err := url.Parse(address)
 	if err != nil {
-		return 0, false
+		return url.Values{}
 	}
-	n, err := strconv.ParseInt(u.Query().Get(name), 10, 64)
+	return u.Query()
+}
+
+// parameter reads a number out of the address of the next page.
+func parameter(address, name string) (int64, bool) {
+	n, err := strconv.ParseInt(queryOf(address).Get(name), 10, 64)
 	return n, err == nil && n >= 0
 }
 

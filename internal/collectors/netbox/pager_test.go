@@ -250,3 +250,28 @@ func FuzzPage(f *testing.F) {
 		}
 	})
 }
+
+// A server may know no other pages than those that it names itself: one that
+// plays answers back, or a cache.
+func TestPagesAreThoseThatTheServerNames(t *testing.T) {
+	t.Parallel()
+	e := sites("4.5.9", 10)
+	e.Changes = history(10)
+	inner := newServer(e)
+	stubborn := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		q.Set("limit", "4")
+		if offset := q.Get("offset"); offset != "4" && offset != "8" {
+			q.Del("offset")
+		}
+		r.URL.RawQuery = q.Encode()
+		inner.ServeHTTP(w, r)
+	})
+	s := collect(t, stubborn)
+	if ids := siteIDs(s); len(ids) != 10 {
+		t.Errorf("read sites %v, want 10", ids)
+	}
+	if ok, reason := s.Covers(Type+"/dcim.site", ""); !ok || len(s.Traces) != 10 {
+		t.Errorf("covered: %t (%s), with %d traces, want 10", ok, reason, len(s.Traces))
+	}
+}

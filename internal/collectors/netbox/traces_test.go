@@ -2,6 +2,7 @@ package netbox
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -176,7 +177,7 @@ func TestOnlyWhatIsNewIsReadAgain(t *testing.T) {
 	if s, _ = look(); len(s.Traces) != 52 {
 		t.Errorf("a day later: %d traces, want 52", len(s.Traces))
 	}
-	now = now.Add(40 * 24 * time.Hour)
+	now = now.Add(100 * 24 * time.Hour)
 	if s, _ = look(); len(s.Traces) != 0 {
 		t.Errorf("after the window: %d traces", len(s.Traces))
 	}
@@ -211,7 +212,7 @@ func TestChangelogThatCannotBeRead(t *testing.T) {
 		fault  netboxtest.Fault
 		want   string
 	}{
-		{"all is well", func(*Config) {}, "-", forbidden, "the changelog of the last 30 days (object-changes) tells nothing of it"},
+		{"all is well", func(*Config) {}, "-", forbidden, "the changelog of the last 90 days (object-changes) tells nothing of it"},
 		{"a shorter time", func(c *Config) { c.Changes = 36 * time.Hour }, "-", forbidden, "the changelog of the last 36h0m (object-changes) tells nothing of it"},
 		{"it is not wanted", func(c *Config) { c.Changes = 0 }, "-", forbidden, "the changelog is not read: changes, or max_changes, is 0"},
 		{"no permission", func(*Config) {}, changes, forbidden, "the token may not read the changelog: grant view on core.objectchange"},
@@ -284,4 +285,28 @@ func FuzzChange(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestChangelogThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	e := netboxtest.Small()
+	e.Changes = history(50)
+	server := newServer(e)
+	server.Break("core/object-changes", func(inner http.Handler, w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("offset") != "" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	})
+	inventory := listen(t, server, func(c *Config) { c.PageSize = 20 })
+	s, err := inventory.Collect(t.Context())
+	if err != nil || len(s.Traces) != 20 {
+		t.Fatalf("%d traces, %v; want those of the page that came", len(s.Traces), err)
+	}
+	wantIn(t, must(t, s, "virtualization.virtualmachine", "6").Unsigned, "the changelog could not be read")
+	server.Heal()
+	if s, err = inventory.Collect(t.Context()); err != nil || len(s.Traces) != 50 {
+		t.Errorf("%d traces, %v; want all once it can be read", len(s.Traces), err)
+	}
 }
