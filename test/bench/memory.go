@@ -31,7 +31,7 @@ func peakMemory(root int, done <-chan struct{}) int64 {
 // highWater is the most that a process itself had so far. What the system counts
 // once the process has ended says too much: it begins with what the parent had.
 func highWater(pid int) int64 {
-	text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status")) // "" once it has ended
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // "" once it has ended
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {

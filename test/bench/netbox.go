@@ -150,7 +150,10 @@ func newNetBox(machines int) (*netboxlab.Lab, error) {
 		return nil, err
 	}
 	lab.Grant("driftd", netboxlab.Permission{Actions: []string{"view"}, Models: lab.Models()})
-	return lab, lab.Fill(machines)
+	if err := lab.Fill(machines); err != nil {
+		return nil, fmt.Errorf("fill NetBox: %w", err)
+	}
+	return lab, nil
 }
 
 // A replay answers as a server did before, after a delay.
