@@ -49,12 +49,7 @@ func (f *finder) find(claims []*model.Claim) {
 	if f == nil {
 		return
 	}
-	claimed := map[model.Ref]bool{}
-	for _, c := range claims {
-		if !c.ByIdentity {
-			claimed[model.Ref{Kind: c.Kind, ID: c.ID}] = true
-		}
-	}
+	claimed, several := f.claimed(claims)
 	absent, again := f.absent(claims), map[model.Ref]string{}
 	for i, c := range claims {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
@@ -63,7 +58,7 @@ func (f *finder) find(claims []*model.Claim) {
 		case c.ByIdentity:
 			claims[i] = f.identify(c, absent)
 		case f.live[ref] == nil:
-			claims[i] = f.follow(c, claimed)
+			claims[i] = f.follow(c, claimed, several)
 			if claims[i].Former != "" {
 				again[ref] = claims[i].ID
 			}
@@ -71,6 +66,29 @@ func (f *finder) find(claims []*model.Claim) {
 	}
 	f.takeAlong(claims, again)
 	f.separate(claims)
+}
+
+// claimed returns the resources that claims have the ID of, and those that
+// several things that are gone lead to: it cannot be told which of them it is.
+func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]bool) {
+	claimed, several = map[model.Ref]bool{}, map[model.Ref]bool{}
+	followed := map[model.Ref]model.Ref{}
+	for _, c := range claims {
+		if c.ByIdentity {
+			continue
+		}
+		ref := model.Ref{Kind: c.Kind, ID: c.ID}
+		claimed[ref] = true
+		if len(c.Identities) == 0 || f.live[ref] != nil {
+			continue
+		}
+		if _, found := f.candidates(c); len(found) == 1 {
+			gone, known := followed[found[0]]
+			several[found[0]] = several[found[0]] || known && gone != ref
+			followed[found[0]] = ref
+		}
+	}
+	return claimed, several
 }
 
 // takeAlong lets claims without identities follow those on the same resource: a
@@ -88,7 +106,7 @@ func (f *finder) takeAlong(claims []*model.Claim, again map[model.Ref]string) {
 }
 
 // absent indexes the claims on what was not seen, by identity: another claim may
-// mean the same.
+// mean the same. An identity of several things, of which nil is held, tells none.
 func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
 	absent := map[identified]*model.Claim{}
 	for _, c := range claims {
@@ -96,7 +114,12 @@ func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
 			continue
 		}
 		for _, id := range c.Identities {
-			absent[identified{c.Kind, id}] = c
+			key := identified{c.Kind, id}
+			if other, said := absent[key]; said && (other == nil || other.ID != c.ID) {
+				absent[key] = nil
+				continue
+			}
+			absent[key] = c
 		}
 	}
 	return absent
@@ -160,14 +183,15 @@ func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 
 // follow looks for the resource that stands in the place of one that is gone:
 // made again by hand, it has another ID. What another claim has the ID of is
-// something else, and what could not be looked for has not gone.
-func (f *finder) follow(c *model.Claim, claimed map[model.Ref]bool) *model.Claim {
+// something else, and what could not be looked for has not gone. What several
+// that are gone lead to may be any of them.
+func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *model.Claim {
 	_, found := f.candidates(c)
 	if len(found) != 1 || claimed[found[0]] {
 		return c
 	}
 	settled := *c
-	if unseen(f.snapshot, c) != "" {
+	if several[found[0]] || unseen(f.snapshot, c) != "" {
 		settled.Covers = append(slices.Clone(c.Covers), found[0])
 		return &settled
 	}

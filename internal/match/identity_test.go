@@ -153,6 +153,19 @@ func TestIdentities(t *testing.T) {
 			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.8": "pve/machine 8"},
 		},
 		{
+			reason: "what two that are gone lead to is neither of them", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "slug=ham1")},
+			tool: []model.Claim{managed("4", "slug=ham1"), managed("5", "slug=ham1")},
+			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.5": "pve/machine 5 missing"},
+		},
+		{
+			reason: "what two that are gone have in common does not tell which of them an entry means", coverage: everything,
+			inventory: []model.Claim{entry("x", "mac=A"), entry("y", "mac=A", "name=web")},
+			tool:      []model.Claim{managed("4", "mac=A"), managed("5", "mac=A", "name=web")},
+			want: map[string]string{"tool.4": "pve/machine 4 missing", "tool.5": "pve/machine 5 missing",
+				"vm/x": "pve/machine label x missing", "vm/y": "pve/machine 5 missing"},
+		},
+		{
 			reason:   "what cannot be seen has not moved",
 			coverage: []model.Coverage{{Source: "s", Reason: "a weak token"}},
 			live:     []model.Resource{guest(machine, "8", "slug=ham1")},
@@ -222,8 +235,8 @@ func TestWhoIsSilent(t *testing.T) {
 	}
 }
 
-// Whatever identities lead to, the order in which guests and entries are listed
-// never matters, and no entry is lost.
+// Whatever identities lead to, the order in which guests, claims and declarations
+// are listed never matters, and no claim is lost.
 func TestIdentitiesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -236,15 +249,32 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 		for i := range rapid.IntRange(0, 4).Draw(t, "entries") {
 			entries = append(entries, entry(string(rune('a'+i)), known.Draw(t, "entry")...))
 		}
-		run := func(guests []model.Resource, entries []model.Claim) map[string]string {
+		tools := map[string][]model.Claim{}
+		for i := range rapid.IntRange(0, 4).Draw(t, "tools") {
+			c := managed(string(rune('1'+i+rapid.IntRange(0, 3).Draw(t, "gone"))), known.Draw(t, "tool")...)
+			c.Declaration = rapid.SampledFrom([]string{"a", "b"}).Draw(t, "of")
+			c.Address = c.Declaration + string(rune('1'+i))
+			tools[c.Declaration] = append(tools[c.Declaration], c)
+		}
+		declarations := estate(nil, entries)
+		for _, name := range []string{"a", "b"} {
+			declarations = append(declarations, model.Declaration{Name: name, Governs: []string{"s"}, Claims: tools[name]})
+		}
+		run := func(guests []model.Resource, declarations []model.Declaration) map[string]string {
 			snapshot := model.Snapshot{Source: "s", Resources: guests, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-			return found(Match([]model.Snapshot{snapshot}, estate(nil, entries), nil))
+			return found(Match([]model.Snapshot{snapshot}, declarations, nil))
 		}
-		first := run(guests, entries)
-		if len(first) != len(entries) {
-			t.Fatalf("%d entries came out of %d", len(first), len(entries))
+		first := run(guests, declarations)
+		if want := len(entries) + len(tools["a"]) + len(tools["b"]); len(first) != want {
+			t.Fatalf("%d claims came out of %d", len(first), want)
 		}
-		again := run(guests, rapid.Permutation(entries).Draw(t, "order"))
+		declarations = rapid.Permutation(declarations).Draw(t, "declarations")
+		for i := range declarations {
+			if claims := declarations[i].Claims; len(claims) > 0 {
+				declarations[i].Claims = rapid.Permutation(claims).Draw(t, "claims")
+			}
+		}
+		again := run(guests, declarations)
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Fatal(diff)
 		}

@@ -151,7 +151,8 @@ func addTemplates(subjects []model.Subject) {
 	}
 }
 
-// claims returns the claims that are made in a source, by what they claim.
+// claims returns the claims that are made in a source, by what they claim, in the
+// order of their declarations.
 func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	var made []*model.Claim
 	for i := range m.declarations {
@@ -165,16 +166,14 @@ func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][
 			}
 		}
 	}
+	slices.SortStableFunc(made, func(a, b *model.Claim) int {
+		return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address))
+	})
 	newFinder(snapshot, made).find(made)
 	claims := map[model.Ref][]*model.Claim{}
 	for _, c := range made {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
 		claims[ref] = append(claims[ref], c)
-	}
-	for _, list := range claims {
-		slices.SortStableFunc(list, func(a, b *model.Claim) int {
-			return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address))
-		})
 	}
 	return claims
 }
