@@ -8,7 +8,8 @@ import (
 )
 
 // disputed returns the fields for which two claims in the same words name
-// different values, each once with every claim's value, sorted by path.
+// different values, each once with every claim's value, sorted by path and then
+// in the order of the claims.
 func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 	if len(claims) < 2 {
 		return nil
@@ -26,7 +27,12 @@ func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 	for about, p := range byPath {
 		disputes = append(disputes, dispute{about: about, change: disputeOver(s, claims, about, p)})
 	}
-	slices.SortFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.about.path, b.about.path) })
+	first := func(d dispute) int {
+		return slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == d.about.lens })
+	}
+	slices.SortFunc(disputes, func(a, b dispute) int {
+		return cmp.Or(cmp.Compare(a.about.path, b.about.path), cmp.Compare(first(a), first(b)))
+	})
 	return disputes
 }
 

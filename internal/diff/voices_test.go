@@ -240,3 +240,27 @@ func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
 		})
 	}
 }
+
+// Fields of one name in different words are different fields: their disputes come
+// in the order of the claims, each time.
+func TestDisputesOfOneName(t *testing.T) {
+	t.Parallel()
+	one, other := newRenamedLens(map[string]string{"size": "disk"}, ""), newRenamedLens(map[string]string{"size": "memory"}, "")
+	for range 30 {
+		s := model.Subject{Live: &model.Resource{Value: value(t, `{"disk":1,"memory":1}`)}}
+		for _, c := range []struct {
+			name string
+			lens *renamedLens
+			says string
+		}{{"a", one, `{"size":1}`}, {"b", one, `{"size":2}`}, {"c", other, `{"size":1}`}, {"d", other, `{"size":2}`}} {
+			s.Claims = append(s.Claims, &model.Claim{Declaration: c.name, Value: value(t, c.says), Lens: c.lens, RecordOnly: true})
+		}
+		var said []string
+		for _, change := range Compare(&s, Options{})[0].Changes {
+			said = append(said, change.Claims[0].Declaration+" "+change.Claims[1].Declaration)
+		}
+		if diff := gocmp.Diff([]string{"a b", "c d"}, said); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
