@@ -183,16 +183,16 @@ func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 
 // follow looks for the resource that stands in the place of one that is gone:
 // made again by hand, it has another ID. What another claim has the ID of is
-// something else, and what could not be looked for has not gone. What several
-// that are gone lead to may be any of them.
+// something else, and what could not be looked for has not gone. Where it leads to
+// several, or several that are gone lead to one, it may be any of them.
 func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *model.Claim {
 	_, found := f.candidates(c)
-	if len(found) != 1 || claimed[found[0]] {
+	if len(found) == 0 || len(found) == 1 && claimed[found[0]] {
 		return c
 	}
 	settled := *c
-	if several[found[0]] || unseen(f.snapshot, c) != "" {
-		settled.Covers = append(slices.Clone(c.Covers), found[0])
+	if len(found) > 1 || several[found[0]] || unseen(f.snapshot, c) != "" {
+		settled.Covers = append(slices.Clone(c.Covers), found...)
 		return &settled
 	}
 	settled.Former, settled.ID = c.ID, found[0].ID

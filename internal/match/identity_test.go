@@ -3,6 +3,7 @@ package match
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -166,6 +167,25 @@ func TestIdentities(t *testing.T) {
 				"vm/x": "pve/machine label x missing", "vm/y": "pve/machine 5 missing"},
 		},
 		{
+			reason: "what leads to two is neither of them", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "slug=ham1"), guest(machine, "9", "slug=ham1")},
+			tool: []model.Claim{managed("4", "slug=ham1")},
+			want: map[string]string{"tool.4": "pve/machine 4 missing"},
+		},
+		{
+			reason: "a guest that is there under the tool's id is not what is gone", coverage: everything,
+			live:      []model.Resource{guest(machine, "4", "name=renamed")},
+			inventory: []model.Claim{entry("x", "name=web")},
+			tool:      []model.Claim{managed("4", "name=web")},
+			want:      map[string]string{"tool.4": "pve/machine 4", "vm/x": "pve/machine label x missing"},
+		},
+		{
+			reason: "something of another kind that could not be read is none of them", coverage: everything,
+			unread:    []model.Unread{{Ref: model.Ref{Kind: "pve/pool", ID: "9"}, Reason: "no rights"}},
+			inventory: []model.Claim{entry("x", "mac=C")},
+			want:      map[string]string{"vm/x": "pve/machine label x missing"},
+		},
+		{
 			reason:   "what cannot be seen has not moved",
 			coverage: []model.Coverage{{Source: "s", Reason: "a weak token"}},
 			live:     []model.Resource{guest(machine, "8", "slug=ham1")},
@@ -186,6 +206,85 @@ func TestIdentities(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Two inventories may know one guest by different identities; within one that
+// would be two entries for it.
+func TestInventoriesThatAgree(t *testing.T) {
+	t.Parallel()
+	other := entry("y", "name=web")
+	other.Declaration = "other"
+	declarations := append(estate(nil, []model.Claim{entry("x", "mac=A")}),
+		model.Declaration{Name: "other", Governs: []string{"s"}, Claims: []model.Claim{other}, Inventory: true})
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A", "name=web")}}
+	want := map[string]string{"vm/x": "pve/machine 1", "vm/y": "pve/machine 1"}
+	if diff := cmp.Diff(want, found(Match([]model.Snapshot{snapshot}, declarations, nil))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What an entry may mean is not called unmanaged by its inventory, and lies where
+// the guest does once that is found.
+func TestWhatAnEntryMayMean(t *testing.T) {
+	t.Parallel()
+	here := guest(machine, "3", "name=db")
+	here.Place = "pve1"
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A"), guest(machine, "2", "mac=A"), here},
+		Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+	unsure := entry("z", "mac=A")
+	unsure.Unchecked = "another reason"
+	subjects := Match([]model.Snapshot{snapshot}, estate(nil, []model.Claim{entry("x", "mac=A"), entry("y", "name=db"), unsure}), nil)
+	for _, s := range subjects {
+		if len(s.Silent) > 0 {
+			t.Errorf("%s is called unmanaged", s.ID)
+		}
+		for _, c := range s.Claims {
+			if c.Address == "vm/y" && c.Place != "pve1" {
+				t.Errorf("the claim lies in %q", c.Place)
+			}
+			if c.Address == "vm/z" && c.Unchecked != "another reason" {
+				t.Errorf("the claim is unchecked because %q", c.Unchecked)
+			}
+		}
+	}
+}
+
+// Who deleted the one and who made the other are both told of what was made
+// again, by time.
+func TestTracesOfWhatWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	trace := func(id, who string, minute int) model.Trace {
+		return model.Trace{Ref: model.Ref{Kind: machine, ID: id}, Actor: model.Actor{Name: who, At: time.Unix(int64(minute)*60, 0)}}
+	}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "8", "slug=ham1")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
+		Traces: []model.Trace{trace("4", "first", 1), trace("4", "third", 3), trace("8", "second", 2), trace("9", "nobody", 2)}}
+	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("4", "slug=ham1")}, nil), nil)
+	var names []string
+	for _, t := range subjects[0].Traces {
+		names = append(names, t.Actor.Name)
+	}
+	if diff := cmp.Diff([]string{"first", "second", "third"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What belongs to something is expected of those who speak of that, wherever it
+// lies.
+func TestWhoIsSilentOfParts(t *testing.T) {
+	t.Parallel()
+	part := guest("pve/part", "1/a")
+	part.Parent = model.Ref{Kind: machine, ID: "1"}
+	stray := guest("pve/part", "2/a")
+	stray.Parent = model.Ref{Kind: machine, ID: "2"}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1"), guest(machine, "2"), part, stray}}
+	silent := map[string][][]string{}
+	for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil) {
+		silent[s.ID] = s.Silent
+	}
+	want := map[string][][]string{"1": nil, "2": {{"tool"}}, "1/a": {{"tool"}}, "2/a": nil}
+	if diff := cmp.Diff(want, silent); diff != "" {
+		t.Error(diff)
 	}
 }
 
