@@ -95,11 +95,21 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 // unseen is the subject of claims on a resource that the snapshot lacks.
 func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
-		Name: claims[0].Name, Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: traces(snapshot, ref)}
+		Name: nameIn(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: traces(snapshot, ref)}
 	for _, c := range claims {
 		s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
 	}
 	return s
+}
+
+// nameIn is what claims call a resource: those on a part of it know its id alone.
+func nameIn(claims []*model.Claim) string {
+	for _, c := range claims {
+		if c.Name != "" && c.Name != c.ID {
+			return c.Name
+		}
+	}
+	return claims[0].Name
 }
 
 func compareRefs(a, b model.Ref) int {

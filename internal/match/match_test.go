@@ -174,3 +174,17 @@ func TestNothingOutsideCoverageIsAbsent(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsMissingHasAName takes it from the claim that knows it: one on a part
+// of a resource knows the id alone.
+func TestWhatIsMissingHasAName(t *testing.T) {
+	t.Parallel()
+	part := model.Claim{Declaration: "tool", Address: "a.part", Source: "s", Kind: "pve/machine", ID: "3", Name: "3"}
+	whole := model.Claim{Declaration: "tool", Address: "b.whole", Source: "s", Kind: "pve/machine", ID: "3", Name: "db-02"}
+	for _, claims := range [][]model.Claim{{part, whole}, {whole, part}} {
+		subjects := Match([]model.Snapshot{{Source: "s"}}, []model.Declaration{{Name: "tool", Governs: []string{"s"}, Claims: claims}}, nil)
+		if len(subjects) != 1 || subjects[0].Name != "db-02" {
+			t.Errorf("subjects %+v, want one called db-02", subjects)
+		}
+	}
+}

@@ -66,10 +66,18 @@ func (b block) Rest() phrase {
 // ownName returns what people call the resource, unless its id says so.
 func ownName(f *model.Finding) string {
 	id := f.Key.ID
-	if f.Name == id || f.Name == id[strings.LastIndexByte(id, '/')+1:] {
+	if f.Name == id || strings.HasSuffix(id, "/"+f.Name) || strings.HasPrefix(id, f.Name+" (") {
 		return ""
 	}
 	return f.Name
+}
+
+// called is the resource's id with what people call it: 104 (db-01).
+func called(f *model.Finding) string {
+	if name := ownName(f); name != "" {
+		return f.Key.ID + " (" + name + ")"
+	}
+	return f.Key.ID
 }
 
 // where says in which source the resource is, and where it is declared, or

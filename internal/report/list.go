@@ -74,7 +74,7 @@ func (t *table) rows(rows [][]string, mark func(row, column int, cell string) st
 }
 
 func listRow(f *model.Finding, c clock) []string {
-	resource := visible(f.Source + " " + shortKind(f.Kind) + " " + f.Key.ID)
+	resource := visible(f.Source + " " + shortKind(f.Kind) + " " + called(f))
 	since := "unknown"
 	if !utc(f.FirstSeen).IsZero() {
 		since = c.when(f.FirstSeen)

@@ -218,7 +218,7 @@ func unreadablePhrase(findings []*model.Finding) phrase {
 func uncheckedPhrase(findings []*model.Finding) phrase {
 	resources, sources := map[string]bool{}, map[string]bool{}
 	for _, f := range findings {
-		resources[shortKind(f.Kind)+" "+f.Key.ID] = true
+		resources[shortKind(f.Kind)+" "+called(f)] = true
 		sources[f.Source] = true
 	}
 	p := phrase{}

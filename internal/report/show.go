@@ -62,8 +62,12 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 // title writes the first line of a finding.
 func (t *table) title(b *block) {
 	severity := strings.ToUpper(string(b.Severity))
+	name := ""
+	if b.Name != "" {
+		name = " (" + b.Name + ")"
+	}
 	t.line(t.paint(severityStyle(b.Severity), severity), "  ", string(b.Verdict), "  ",
-		b.Kind, " ", t.paint(bold, b.Resource))
+		b.Kind, " ", t.paint(bold, b.Resource), name)
 }
 
 // wholeMessage bounds what somebody wrote beside a change, in columns, where a
@@ -85,12 +89,15 @@ func (t *table) facts(f *model.Finding, c clock) {
 	t.fact("resource", f.Key.ID)
 	t.fact("name", f.Name)
 	t.fact("namespace", f.Place)
-	if f.Verdict == model.Unmanaged {
+	switch all := disputants(f); {
+	case f.Verdict == model.Unmanaged:
 		t.fact("not in", f.Declaration)
-	} else {
+	case len(all) > 1: // Where each says so stands beside what it says.
+		t.fact("declared by", strings.Join(all, ", "))
+	default:
 		t.fact("declared by", f.Declaration)
+		t.fact("declared at", f.Address)
 	}
-	t.fact("declared at", f.Address)
 	t.fact("note", f.Reason)
 	t.fact("first seen", moment(f.FirstSeen))
 	t.fact("last seen", moment(f.LastSeen))
