@@ -74,11 +74,13 @@ virtualization.vminterface 1 {"virtual_machine":6,"mac_address":"00:00:00:00:00:
 func TestWhereVirtualMachinesClaim(t *testing.T) {
 	t.Parallel()
 	const (
-		a     = "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}\nvirtualization.cluster 1 {\"name\":\"PVE\",\"type\":1}\n"
-		b     = "virtualization.virtualmachine 2 {\"name\":\"b\",\"cluster\":2}\nvirtualization.cluster 2 {\"name\":\"lab\",\"type\":2}\n"
-		loose = "virtualization.virtualmachine 3 {\"name\":\"c\"}\n"
-		kvm   = "virtualization.clustertype 1 {\"name\":\"KVM\"}\nvirtualization.clustertype 2 {\"name\":\"VMware\"}\n"
-		typed = "virtualization.clustertype 1 {\"name\":\"Hypervisor\",\"slug\":\"pve-8\"}\nvirtualization.clustertype 2 {\"name\":\"VMware\"}\n"
+		a        = "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}\nvirtualization.cluster 1 {\"name\":\"PVE\",\"type\":1}\n"
+		b        = "virtualization.virtualmachine 2 {\"name\":\"b\",\"cluster\":2}\nvirtualization.cluster 2 {\"name\":\"lab\",\"type\":2}\n"
+		loose    = "virtualization.virtualmachine 3 {\"name\":\"c\"}\n"
+		kvm      = "virtualization.clustertype 1 {\"name\":\"KVM\"}\nvirtualization.clustertype 2 {\"name\":\"VMware\"}\n"
+		both     = "virtualization.virtualmachine 4 {\"name\":\"d\",\"cluster\":3}\nvirtualization.cluster 3 {\"name\":\"west\",\"type\":2}\n"
+		proxmox2 = "virtualization.clustertype 1 {\"name\":\"Proxmox VE\"}\nvirtualization.clustertype 2 {\"name\":\"Proxmox too\"}\n"
+		typed    = "virtualization.clustertype 1 {\"name\":\"Hypervisor\",\"slug\":\"pve-8\"}\nvirtualization.clustertype 2 {\"name\":\"VMware\"}\n"
 	)
 	guest := func(source, name string, id int) string {
 		return fmt.Sprintf("%s proxmox/qemu %s (NetBox VM %d) name=%s", source, name, id, name)
@@ -89,8 +91,14 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 		config         func(*Config)
 		want           []string
 	}{
-		{reason: "one source: where no type says Proxmox, all clusters are it", netbox: a + b + loose + kvm,
-			want: []string{guest("pve", "a", 1), guest("pve", "b", 2), guest("pve", "c", 3)}},
+		{reason: "one source: where no type says Proxmox, the one cluster is it, and what has none", netbox: b + loose + kvm,
+			want: []string{guest("pve", "b", 2), guest("pve", "c", 3)}},
+		{reason: "one source: of several clusters the one with its name is it", netbox: a + b + loose + kvm,
+			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells whether they lie in pve; give them a cluster"}},
+		{reason: "one source: of several Proxmox clusters the one with its name is it", netbox: a + both + proxmox2, want: []string{guest("pve", "a", 1)}},
+		{reason: "one source: which of several Proxmox clusters it is has to be said", netbox: b + both + proxmox2,
+			want: []string{`clusters/2: cluster "lab": nothing tells which of "lab", "west" is pve; if it is this one, set clusters: {"lab": pve}`,
+				`clusters/3: cluster "west": nothing tells which of "lab", "west" is pve; if it is this one, set clusters: {"west": pve}`}},
 		{reason: "one source: where a type says Proxmox, the others are something else", netbox: a + b + loose + typed, want: []string{guest("pve", "a", 1)}},
 		{reason: "a machine without a cluster lies where its host does",
 			netbox: a + typed + "dcim.device 9 {\"name\":\"h\",\"cluster\":1}\nvirtualization.virtualmachine 3 {\"name\":\"c\",\"device\":9}",
@@ -99,7 +107,7 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 			want: []string{guest("pve", "a", 1), `clusters/2: cluster "lab": nothing tells which of the governed sources it is; set clusters: {"lab": pve or west}`}},
 		{reason: "several sources: another hypervisor's cluster is nobody's", netbox: a + b + typed, governs: []string{"pve", "west"}, want: []string{guest("pve", "a", 1)}},
 		{reason: "several sources: without a cluster nothing tells", netbox: a + loose + kvm, governs: []string{"pve", "west"},
-			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells which of pve, west they lie in; give them a cluster"}},
+			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells whether they lie in pve or west; give them a cluster"}},
 		{reason: "the settings tell, and nothing else then", netbox: a + b + loose + typed, governs: []string{"pve", "west"},
 			config: func(c *Config) { c.Clusters = map[string]string{"LAB": "west"} }, want: []string{guest("west", "b", 2)}},
 		{reason: "the settings name a cluster that NetBox lacks", netbox: a + typed, config: func(c *Config) { c.Clusters = map[string]string{"pve": "pve", "labb": "pve"} },

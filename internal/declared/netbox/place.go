@@ -42,9 +42,9 @@ func (d *deriver) place(ix *index) places {
 		}
 	}
 	p.rest = g.rest()
-	if p.rest == "" && g.several() && !g.typed && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return clusterOf(ix, vm) == "" }) {
+	if p.rest == "" && (g.several() || len(g.rivals) > 1) && !g.typed && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return clusterOf(ix, vm) == "" }) {
 		p.problems = append(p.problems, model.Problem{Address: "virtual-machines",
-			Reason: "some virtual machines have no cluster, and nothing tells which of " + strings.Join(d.proxmox, ", ") + " they lie in; give them a cluster"})
+			Reason: "some virtual machines have no cluster, and nothing tells whether they lie in " + strings.Join(d.proxmox, " or ") + "; give them a cluster"})
 	}
 	return p
 }
@@ -127,6 +127,10 @@ type guess struct {
 	// typed tells that the type of some cluster says Proxmox, and unsure that a
 	// type could not be read.
 	typed, unsure bool
+	// rivals are the names of the clusters that the one source may be, sorted;
+	// called tells that one of them has its name.
+	rivals []string
+	called bool
 }
 
 func (d *deriver) guess(ix *index) guess {
@@ -139,7 +143,28 @@ func (d *deriver) guess(ix *index) guess {
 	for _, id := range used(ix) {
 		g.unsure = g.unsure || ix.of[kindCluster][id] == nil
 	}
+	for _, id := range used(ix) {
+		cluster := ix.of[kindCluster][id]
+		if cluster == nil {
+			continue
+		}
+		if says, _ := saysProxmox(ix, cluster); says || !g.typed {
+			g.rivals = append(g.rivals, nameOf(cluster))
+			g.called = g.called || g.named(cluster) != ""
+		}
+	}
+	slices.Sort(g.rivals)
 	return g
+}
+
+// named returns the source that has the name of a cluster, or "".
+func (g guess) named(cluster *model.Resource) string {
+	for _, s := range g.sources {
+		if strings.EqualFold(s, nameOf(cluster)) {
+			return s
+		}
+	}
+	return ""
 }
 
 // saysProxmox tells whether a cluster's type says that it is a Proxmox cluster;
@@ -164,7 +189,7 @@ func (g guess) several() bool { return len(g.sources) > 1 }
 
 // rest is the source of virtual machines that no cluster places.
 func (g guess) rest() string {
-	if g.several() || g.typed || g.unsure {
+	if g.several() || g.typed || g.unsure || len(g.rivals) > 1 {
 		return ""
 	}
 	return g.sources[0]
@@ -178,10 +203,8 @@ func (g guess) source(ix *index, id string) (source, doubt string) {
 		return "", "its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"
 	}
 	name := nameOf(cluster)
-	for _, s := range g.sources {
-		if strings.EqualFold(s, name) {
-			return s, ""
-		}
+	if s := g.named(cluster); s != "" {
+		return s, ""
 	}
 	says, known := saysProxmox(ix, cluster)
 	setting := fmt.Sprintf("set clusters: {%q: %s}", name, strings.Join(g.sources, " or "))
@@ -193,6 +216,23 @@ func (g guess) source(ix *index, id string) (source, doubt string) {
 		return "", ""
 	case g.several():
 		return "", fmt.Sprintf("cluster %q: nothing tells which of the governed sources it is; ", name) + setting
+	case g.called:
+		return "", ""
+	case len(g.rivals) > 1:
+		return "", fmt.Sprintf("cluster %q: nothing tells which of %s is %s; if it is this one, ", name, list(g.rivals), g.sources[0]) + setting
 	}
 	return g.sources[0], ""
+}
+
+// list names a few of them, quoted.
+func list(names []string) string {
+	const shown = 5
+	quoted := make([]string, 0, shown+1)
+	for _, name := range names[:min(shown, len(names))] {
+		quoted = append(quoted, fmt.Sprintf("%q", name))
+	}
+	if more := len(names) - shown; more > 0 {
+		quoted = append(quoted, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(quoted, ", ")
 }
