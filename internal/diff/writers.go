@@ -2,6 +2,7 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -195,14 +196,51 @@ func (w *walk) removedBy() model.Actor {
 	if actor, ok := w.editor(hands); ok {
 		return actor
 	}
+	if names := w.editors(hands); len(names) > 1 {
+		return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field, and several wrote since the last apply: " + strings.Join(names[:min(maxNamed, len(names))], ", "))
+	}
 	beside := w.path[:max(0, len(w.path)-1)].steps()
-	if len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside) {
-		actor := w.actor(hands[0])
-		actor.Evidence += " beside the removed field, the only one since the last apply"
-		actor.Confidence = model.Likely
-		return actor
+	maker := w.writers.declarer()
+	switch {
+	case len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside):
+		return w.likely(hands[0], " beside the removed field, the only one since the last apply")
+	case len(hands) == 0 && maker != nil && !keepsRecord(maker) && maker.At.Equal(w.live.Created):
+		return w.likely(maker, ", which made the object without the field")
 	}
 	return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field")
+}
+
+// maxNamed bounds how many are named that may have done something.
+const maxNamed = 5
+
+// likely names who used a writer that may have done it, and why.
+func (w *walk) likely(o *model.Owner, why string) model.Actor {
+	actor := w.actor(o)
+	actor.Evidence += why
+	actor.Confidence = model.Likely
+	return actor
+}
+
+// editors returns the names of all that wrote by hand since the last apply, as
+// far as a log or the record of owners tells, sorted.
+func (w *walk) editors(hands []*model.Owner) []string {
+	var names []string
+	signed := map[string]bool{}
+	for i := range w.subject.Traces {
+		if t := &w.subject.Traces[i]; t.Deed == model.Edited && w.handEdits(t) {
+			names = append(names, t.Actor.Name)
+			signed[t.Writer] = true
+		}
+	}
+	for _, o := range hands {
+		if signed[o.Name] {
+			continue
+		}
+		names = append(names, w.actor(o).Name)
+		names = append(names, o.Before...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // editor names who edited the resource since the last apply, after a log, where

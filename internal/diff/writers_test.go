@@ -30,6 +30,7 @@ func TestAuditedActors(t *testing.T) {
 	other := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("status")}
 	const changed, removed, declared = `{"port":2,"cpu":1}`, `{"cpu":1}`, `{"port":1,"cpu":1}`
 	const alices, nobody = "alice audit log likely: audit alice", "unknown  unknown: managedFields keeps no trace of who removed a field"
+	several := func(names string) string { return nobody + ", and several wrote since the last apply: " + names }
 	tests := map[string]struct {
 		reason string
 		live   string
@@ -43,12 +44,12 @@ func TestAuditedActors(t *testing.T) {
 		"an edit of all that is owned": {"the owner tells more than the log", changed, []model.Owner{signed}, []model.Trace{edit("bob", "patch", 2*hour)},
 			"alice audit log exact: audit 1, edit"},
 		"removed":         {"one person alone can have done it", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
-		"removed by one":  {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, nobody},
+		"removed by one":  {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, several("alice, bob")},
 		"applied since":   {"the apply would have brought it back", removed, nil, []model.Trace{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
 		"by the declarer": {"it applies what is declared", removed, nil, []model.Trace{edit("ci", "apply", 2*hour)}, nobody},
 		"by a controller": {"it writes beside", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
 		"created":         {"who made it did not remove it", removed, nil, []model.Trace{{Deed: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
-		"another hand":    {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, nobody},
+		"another hand":    {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, several("alice, edit")},
 		"that hand":       {"it is the one of the log", removed, []model.Owner{other}, []model.Trace{edit("alice", "edit", hour)}, alices},
 		"named": {"the entry names the field", removed, nil, []model.Trace{edit("bob", "edit", 0), edit("alice", "apply", hour, "port")},
 			"alice audit log exact: audit alice"},
@@ -72,6 +73,48 @@ func TestAuditedActors(t *testing.T) {
 				t.Errorf("%s: %s\nwant %s", tt.reason, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestMaker has somebody make an object anew without a field that is declared, and
+// perhaps somebody else edit it since.
+func TestMaker(t *testing.T) {
+	t.Parallel()
+	maker := model.Owner{Name: "create", At: created, Fields: set("cpu"), User: "alice", Evidence: "audit 1, create"}
+	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("mode"), User: "bob", Evidence: "audit 2, edit"}
+	for _, tc := range []struct {
+		reason string
+		owners []model.Owner
+		want   string
+	}{
+		{"nobody else wrote it", []model.Owner{maker}, "alice likely: audit 1, create, which made the object without the field"},
+		{"another one may have removed it", []model.Owner{maker, hand}, "bob likely: audit 2, edit beside the removed field, the only one since the last apply"},
+	} {
+		live := &model.Resource{Value: value(t, `{"probe":{"path":"/x"}}`), Created: created, OwnersFrom: "managedFields", Owners: tc.owners}
+		live.Owners[len(live.Owners)-1].Fields = set("probe/path")
+		s := subject(value(t, `{"probe":{"path":"/x","every":5}}`), live)
+		outcomes := Compare(s, Options{})
+		if len(outcomes) != 1 {
+			t.Fatalf("%s: outcomes: %s", tc.reason, show(outcomes))
+		}
+		if a := outcomes[0].Actor; fmt.Sprint(a.Name, " ", a.Confidence, ": ", a.Evidence) != tc.want {
+			t.Errorf("%s: %+v, want %s", tc.reason, a, tc.want)
+		}
+	}
+}
+
+// TestSeveralUsedTheTool has two people use the one tool that wrote beside a field
+// that went: neither is named as who removed it.
+func TestSeveralUsedTheTool(t *testing.T) {
+	t.Parallel()
+	hand := model.Owner{Name: "patch", At: later, Fields: set("probe"), User: "alice", Evidence: "audit 2, patch", Before: []string{"bob"}}
+	live := &model.Resource{Value: value(t, `{"probe":{"path":"/x"}}`), Created: created.Add(-time.Hour), Generation: 3, OwnersFrom: "managedFields",
+		Owners: []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("probe/path")}, hand}}
+	s := subject(value(t, `{"probe":{"path":"/x","every":5}}`), live)
+	s.Claims[0].Recorded = pointer(s.Claims[0].Value)
+	outcomes := Compare(s, Options{})
+	if len(outcomes) != 1 || outcomes[0].Actor.Confidence != model.Unknown || !strings.HasSuffix(outcomes[0].Actor.Reason, ": alice, bob") {
+		t.Errorf("outcomes %+v, want one by nobody, of which alice and bob are told", outcomes)
 	}
 }
 
