@@ -41,6 +41,9 @@ type look struct {
 	// logged tells that the cluster log was read with the privilege that it
 	// takes to see what others did.
 	logged bool
+	// clusterFault and taskFault are why the cluster log, or one of the task logs,
+	// was not read; "" when it was.
+	clusterFault, taskFault string
 }
 
 // A gap is a scope that was not fully read.
@@ -111,7 +114,7 @@ func (l *look) snapshot(version string) model.Snapshot {
 	unsigned := map[string]string{}
 	for name, kind := range kinds {
 		unsigned[name] = l.unsigned(name)
-		kind.Unsigned = unsigned[name]
+		kind.Unsigned = l.unsignedGone(name)
 	}
 	for i := range l.resources {
 		l.finish(&l.resources[i], kinds, unsigned)

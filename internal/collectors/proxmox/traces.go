@@ -69,12 +69,13 @@ func (l *look) readLogs(ctx context.Context, nodes map[string]*node) {
 
 func (l *look) readClusterLog(ctx context.Context) {
 	rows, err := listOf(ctx, l.api, "/cluster/log?max="+strconv.Itoa(maxLog))
-	if err != nil {
-		return
-	}
 	_, lacks := l.rights.missing(logNeed())
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil {
+		l.clusterFault = l.config.reason(err)
+		return
+	}
 	l.logged = !lacks
 	for _, row := range rows.Items() {
 		if entry, ok := logLine(row); ok {
@@ -110,12 +111,16 @@ func logLine(row model.Value) (logEntry, bool) {
 
 func (l *look) readTasks(ctx context.Context, via api, path string) {
 	rows, err := listOf(ctx, via, path)
-	if err != nil {
-		return
-	}
 	deeds := taskDeeds()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil {
+		// Of several the first by its words, so that it is always the same one.
+		if reason := l.config.reason(err); l.taskFault == "" || reason < l.taskFault {
+			l.taskFault = reason
+		}
+		return
+	}
 	for _, row := range rows.Items() {
 		if entry, ok := taskEntry(row, deeds); ok {
 			l.traces = append(l.traces, entry.all()...)

@@ -201,7 +201,9 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "Sys.Syslog" })
 			})
 		}},
-		{"the log is broken", "qemu", "401", LogReason, func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.HTML()) }},
+		{"the log is broken", "qemu", "401", "does not tell of it, and the cluster log could not be read: ", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.HTML()) }},
+		{"the log fails", "qemu", "401", "the cluster log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.Status(500)) }},
+		{"a task log fails", "lxc", "410", "a task log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/tasks", pvetest.Status(500)) }},
 		{"nobody wants it", "qemu", "401", "log_since is 0; set it", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
 		{"all is read", "qemu", "401", "look for /qemu/ in", func(*Config) {}, func(*pvetest.Server) {}},
 		{"containers leave no trace", "lxc", "410", "logs no edit of a container", func(*Config) {}, func(*pvetest.Server) {}},
@@ -219,6 +221,37 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		}
 		for _, c := range failed(&s) {
 			t.Errorf("%s: it narrows coverage: %v", tc.reason, c)
+		}
+	}
+}
+
+// TestLogsThatTellNotWhoDeleted has the reason speak of the log that would tell:
+// the cluster log does not tell of deletions.
+func TestLogsThatTellNotWhoDeleted(t *testing.T) {
+	t.Parallel()
+	without := func(privilege string) func(*pvetest.Server) {
+		return func(s *pvetest.Server) {
+			s.Edit(func(c *pvetest.Cluster) {
+				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(held string) bool { return held == privilege })
+			})
+		}
+	}
+	for _, tc := range []struct {
+		reason, kind, words string
+		edit                func(*pvetest.Server)
+	}{
+		{"all is read", "qemu", "the task log does not tell of it: nodes keep the newest tasks only; look for /qemu/ in", func(*pvetest.Server) {}},
+		{"the cluster log would not help", "qemu", "newest tasks only", without("Sys.Syslog")},
+		{"a container", "lxc", "newest tasks only; look for /lxc/ in", func(*pvetest.Server) {}},
+		{"the tasks of others are not shown", "lxc", "driftd@pve!ro lacks Sys.Audit on /nodes", without("Sys.Audit")},
+		{"a task log fails", "qemu", "a task log could not be read: 500", func(s *pvetest.Server) { s.Break("/cluster/tasks", pvetest.Status(500)) }},
+		{"what no log tells of", "user", "logs no change of this kind", func(*pvetest.Server) {}},
+	} {
+		server := lab()
+		tc.edit(server)
+		s := collect(t, server)
+		if got := s.Kinds[Type+"/"+tc.kind].Unsigned; !strings.Contains(got, tc.words) || strings.Contains(got, "Syslog") {
+			t.Errorf("%s: it says %q", tc.reason, got)
 		}
 	}
 }
