@@ -70,7 +70,7 @@ func hear(s *model.Subject, claims []*model.Claim, differs [][]found, o Options)
 		w.run()
 		for _, v := range said {
 			v.waits = slices.ContainsFunc(differs[i], func(f found) bool {
-				return f.change.Path == v.path && (f.verdict == model.Pending || f.verdict == model.PendingRestart || f.verdict == model.Codified)
+				return f.change.Path == v.path && (f.verdict == model.Pending || f.verdict == model.Codified)
 			})
 			heard[v.live] = append(heard[v.live], v)
 		}
@@ -134,12 +134,19 @@ func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, 
 	var disputes []dispute
 	for _, voices := range inOrder(hear(s, claims, differs, o)) {
 		if disagree(voices) {
-			disputes = append(disputes, disputeBetween(s, voices))
+			d := disputeBetween(s, voices)
+			if f := said(claims, differs, voices[0]); f != nil {
+				d.change.Running = f.change.Running
+			}
+			disputes = append(disputes, d)
 			silence(claims, differs, voices)
 			continue
 		}
 		for i, v := range voices {
-			if first := slices.IndexFunc(voices[:i], func(before voice) bool { return echoes(before, v) }); first >= 0 {
+			again := func(before voice) bool {
+				return echoes(before, v) || restarts(claims, differs, before) && restarts(claims, differs, v)
+			}
+			if first := slices.IndexFunc(voices[:i], again); first >= 0 {
 				if isMoved(claims, differs, v) {
 					move(claims, differs, voices[first])
 				}
@@ -148,6 +155,23 @@ func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, 
 		}
 	}
 	return disputes
+}
+
+// said returns what the voice's claim differs in there, or nil.
+func said(claims []*model.Claim, differs [][]found, v voice) *found {
+	all := differs[slices.Index(claims, v.claim)]
+	at := slices.IndexFunc(all, func(f found) bool { return f.change.Path == v.path })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+// restarts tells whether what the voice's claim says is held, and waits for a
+// restart.
+func restarts(claims []*model.Claim, differs [][]found, v voice) bool {
+	f := said(claims, differs, v)
+	return v.agrees && f != nil && f.verdict == model.PendingRestart
 }
 
 func inOrder(heard map[string][]voice) [][]voice {
@@ -162,8 +186,8 @@ func inOrder(heard map[string][]voice) [][]voice {
 // isMoved tells whether to the voice's claim another value means that the
 // resource moved.
 func isMoved(claims []*model.Claim, differs [][]found, v voice) bool {
-	i := slices.Index(claims, v.claim)
-	return slices.ContainsFunc(differs[i], func(f found) bool { return f.change.Path == v.path && f.verdict == model.Moved })
+	f := said(claims, differs, v)
+	return f != nil && f.verdict == model.Moved
 }
 
 // move makes what the voice's claim differs in there a move.

@@ -101,6 +101,35 @@ func TestClaimsInDifferentWords(t *testing.T) {
 	}
 }
 
+// A guest that runs takes up another memory when it is restarted.
+func TestDisputesOfWhatWaitsForARestart(t *testing.T) {
+	t.Parallel()
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory"}, "")
+	inventory := newRenamedLens(map[string]string{"memory": "memory"}, "")
+	for _, tc := range []struct {
+		reason          string
+		tool, inventory string
+		want            []string
+	}{
+		{"somebody changed it, and the inventory says something else again", `{"memory_mb":4}`, `{"memory":2}`, []string{"disputed memory_mb - 8 running 4"}},
+		{"the inventory says what still runs, and the tool something else", `{"memory_mb":2}`, `{"memory":4}`, []string{"disputed memory_mb - 8 running 4"}},
+		{"the tool was applied, and the inventory does not know yet", `{"memory_mb":8}`, `{"memory":4}`, []string{"disputed memory_mb - 8 running 4"}},
+		{"both say what still runs: once", `{"memory_mb":4}`, `{"memory":4}`, []string{"pending-restart memory_mb 4 8 running 4"}},
+		{"both say what comes: once", `{"memory_mb":8}`, `{"memory":8}`, []string{"pending-restart memory_mb 8 8 running 4"}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{
+				{Declaration: "tool", Value: value(t, tc.tool), Lens: tool, RecordOnly: true, Complete: true},
+				{Declaration: "inventory", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true},
+			}, Live: &model.Resource{Value: value(t, `{"memory":8}`), Running: []model.Field{{Name: "memory", Value: model.IntOf(4)}}}}
+			if diff := gocmp.Diff(tc.want, sketch(Compare(&s, Options{}))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestWhoDisputes(t *testing.T) {
 	t.Parallel()
 	at := func(name string, minute int, fields ...string) model.Trace {
