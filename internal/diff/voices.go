@@ -25,10 +25,10 @@ type voice struct {
 	waits bool
 }
 
-// An interpreter is a lens that can say what the live field behind a path would
+// An interpreter is a lens that can say what the field of live behind a path would
 // hold, if the claim's field held v.
 type interpreter interface {
-	Declares(path string, v model.Value) (means model.Value, known bool)
+	Declares(live model.Value, path string, v model.Value) (means model.Value, known bool)
 }
 
 // speak notes what the claim says of the field at the walk's path.
@@ -43,7 +43,7 @@ func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	v := voice{claim: w.claim, path: w.path.String(), live: live, says: d, view: l, agrees: Equal(schema, d, l)}
 	switch lens, interprets := w.claim.Lens.(interpreter); {
 	case interprets:
-		v.means, v.known = lens.Declares(v.path, d)
+		v.means, v.known = lens.Declares(w.live.Value, v.path, d)
 	case w.claim.Lens == nil:
 		v.means, v.known = d, true
 	}

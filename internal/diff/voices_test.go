@@ -45,7 +45,7 @@ func (l *renamedLens) View(live model.Value) model.Value {
 
 func (l *renamedLens) LivePath(_ model.Value, path string) string { return l.live[path] }
 
-func (l *renamedLens) Declares(path string, v model.Value) (model.Value, bool) {
+func (l *renamedLens) Declares(_ model.Value, path string, v model.Value) (model.Value, bool) {
 	return v, path != l.halves
 }
 

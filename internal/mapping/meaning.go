@@ -6,7 +6,7 @@ import "github.com/driftd/driftd/internal/model"
 // at path, written as package diff does, held v. known is false where that
 // cannot be told: the conversion cannot be turned round, the field depends on
 // more than this attribute, or v says nothing.
-func (l *lens) Declares(path string, v model.Value) (means model.Value, known bool) {
+func (l *lens) Declares(_ model.Value, path string, v model.Value) (means model.Value, known bool) {
 	attributes, steps := l.attributes, parseSteps(path)
 	for len(steps) > 0 {
 		a := find(attributes, steps[0].name)

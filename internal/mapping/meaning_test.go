@@ -41,12 +41,12 @@ func TestDeclares(t *testing.T) {
 				t.Fatal(err)
 			}
 			lens, ok := mapped.Lens.(interface {
-				Declares(path string, v model.Value) (model.Value, bool)
+				Declares(live model.Value, path string, v model.Value) (model.Value, bool)
 			})
 			if !ok {
 				t.Fatal("the lens cannot say what it means")
 			}
-			means, known := lens.Declares(tc.path, value(t, tc.says))
+			means, known := lens.Declares(model.Value{}, tc.path, value(t, tc.says))
 			if got := string(means.AppendJSON(nil)); known != (tc.want != "") || known && got != tc.want {
 				t.Errorf("got %s, %v, want %s", got, known, tc.want)
 			}

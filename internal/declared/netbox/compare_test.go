@@ -179,13 +179,15 @@ func TestDeclaresTurnsWordsRound(t *testing.T) {
 		{"no VLAN", nic + ".vlan", "0", "null"},
 		{"enabled is not down", nic + ".enabled", "true", "false"},
 		{"tags", "tags", `["a"]`, `["a"]`},
-		{"processors may be cores or sockets", "vcpus", "4", ""},
+		{"processors are cores of each socket", "vcpus", "6", "3"},
+		{"no number of cores makes so many", "vcpus", "5", `"5/2"`},
+		{"a part of a processor nothing tells", "vcpus", "2.5", ""},
 		{"a whole disk", "disks[name=root]", `{"size":1}`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
-			means, known := (&lens{}).Declares(test.path, parse(t, test.says))
+			means, known := (&lens{}).Declares(parse(t, `{"cores":1,"sockets":2}`), test.path, parse(t, test.says))
 			got := ""
 			if known {
 				got = string(means.AppendJSON(nil))

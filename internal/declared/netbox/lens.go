@@ -130,11 +130,13 @@ func (l *lens) LivePath(live model.Value, path string) string {
 	return l.look(g, word, declared).path
 }
 
-// Declares returns what the live field behind a path would hold if the claim's
+// Declares returns what the field of live behind a path would hold if the claim's
 // field held v; known is false where that cannot be told.
-func (l *lens) Declares(path string, v model.Value) (means model.Value, known bool) {
+func (l *lens) Declares(live model.Value, path string, v model.Value) (means model.Value, known bool) {
 	word, name, field := splitPath(path)
 	switch word {
+	case "vcpus":
+		return read(live).declaresCPUs(v)
 	case "name", "memory", "primary_ip4", "primary_ip6", "tags":
 		return v, true
 	case "device":

@@ -71,12 +71,34 @@ func (g live) vcpus(untold sight) sight {
 	case isAmount(g.At("vcpus")):
 		return sight{g.At("vcpus"), "vcpus"}
 	}
+	return sight{model.IntOf(orOne(cores) * g.sockets()), "cores"}
+}
+
+// sockets tells how many processors the guest has that have cores.
+func (g live) sockets() int64 {
 	sockets := g.At("sockets")
 	if sockets.IsNull() {
 		sockets = g.At("smp")
 	}
-	total := orOne(cores) * orOne(sockets)
-	return sight{model.IntOf(total), "cores"}
+	return orOne(sockets)
+}
+
+// declaresCPUs returns what the field that tells the processors would hold for
+// that many of them: cores are counted for each socket.
+func (g live) declaresCPUs(v model.Value) (means model.Value, known bool) {
+	total := ratOf(v)
+	switch seen := g.vcpus(sight{value: v}); {
+	case total == nil || seen.path == "":
+		return model.Value{}, false
+	case seen.path != "cores" || g.container:
+		return v, true
+	}
+	cores := new(big.Rat).Quo(total, big.NewRat(g.sockets(), 1))
+	if !cores.IsInt() {
+		// No number of cores makes that many.
+		return model.StringOf(cores.RatString()), true
+	}
+	return model.IntOf(cores.Num().Int64()), true
 }
 
 // orOne returns a small number, or 1 where there is none.
