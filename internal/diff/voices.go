@@ -109,10 +109,10 @@ func disagree(voices []voice) bool {
 }
 
 // alikeInMeaning compares what two claims mean by what they say: in different words
-// a number may be a text, and names may be written in any case.
+// a number may be a text, and names and addresses may be written in any way.
 func alikeInMeaning(a, b model.Value) bool {
-	for _, format := range []model.Format{model.Plain, model.IntOrString, model.CaseFold} {
-		if Equal(&model.Schema{Format: format, List: model.Bag}, a, b) {
+	for _, format := range []model.Format{model.Plain, model.IntOrString, model.CaseFold, model.Address} {
+		if Equal(&model.Schema{Format: format, List: model.Bag, Each: &model.Schema{Format: format}}, a, b) {
 			return true
 		}
 	}

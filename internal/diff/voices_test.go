@@ -51,8 +51,8 @@ func (l *renamedLens) Declares(_ model.Value, path string, v model.Value) (model
 
 func TestClaimsInDifferentWords(t *testing.T) {
 	t.Parallel()
-	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "title": "name"}, "")
-	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name"}, "half")
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "title": "name", "addr": "ip", "vids": "trunks"}, "")
+	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name", "ip": "ip", "trunks": "trunks"}, "half")
 	inventory.schema.Fields["name"].Location = true
 	for _, tc := range []struct {
 		reason                string
@@ -70,6 +70,10 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			[]string{"disputed memory_mb - 16"}, "no two of them agree: tool, inventory, pve"},
 		{"both say the same, and somebody changed it: once", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":"4"}`, "",
 			[]string{"changed memory_mb 4 16"}, ""},
+		{"an address that both write in their way", `{"ip":"::9"}`, `{"addr":"2001:db8:0::5/64"}`, `{"ip":"2001:DB8::5/64"}`, "",
+			[]string{`changed addr "2001:db8:0::5/64" "::9"`}, ""},
+		{"a list that both write in their way", `{"trunks":[9]}`, `{"vids":["20","30"]}`, `{"trunks":[30,20]}`, "",
+			[]string{`changed vids ["20","30"] [9]`}, ""},
 		{"what cannot be put in the other's words is said by each", `{"cores":6}`, `{"cpus":4}`, `{"half":"2/2"}`, "",
 			[]string{`changed cpus 4 6`, `changed half - "6/2"`}, ""},
 		{"to the inventory another name is a move, of which both tell", `{"name":"db-new"}`, `{"title":"db"}`, `{"name":"db"}`, "",
