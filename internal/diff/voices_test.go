@@ -80,6 +80,14 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			[]string{`moved title "db" "db-new"`}, ""},
 		{"a field of which one speaks alone", `{"memory":4,"cores":2}`, `{"memory_mb":4,"cpus":4}`, `{"memory":8}`, "",
 			[]string{"disputed memory_mb - 4", "changed cpus 4 2"}, "inventory stands alone: tool and pve agree"},
+		{"both say the same in another case", `{"name":"x"}`, `{"title":"DB"}`, `{"name":"db"}`, "",
+			[]string{`moved title "DB" "x"`}, ""},
+		{"both say the same in another order", `{"memory":[]}`, `{"memory_mb":["b","a"]}`, `{"memory":["a","b"]}`, "",
+			[]string{`changed memory_mb ["b","a"] []`}, ""},
+		{"one says nothing of it", `{"memory":4}`, `{"memory_mb":2}`, `{"memory":null}`, "",
+			[]string{"changed memory_mb 2 4"}, ""},
+		{"what git has taken over already is no dispute", `{"memory":8}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
+			[]string{"codified memory_mb 4 8", "changed memory - 8"}, ""},
 		{"what waits for an apply is no dispute", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
 			[]string{"pending memory_mb 4 4"}, ""},
 	} {
@@ -146,6 +154,8 @@ func TestWhoDisputes(t *testing.T) {
 	}{
 		{"who changed the live side last", []model.Trace{at("root@pam", 9, "memory")}, []model.Trace{at("mara", 5, "memory")}, "root@pam"},
 		{"who changed what is claimed last", []model.Trace{at("root@pam", 5, "memory")}, []model.Trace{at("mara", 9, "memory")}, "mara"},
+		{"who changed a part of it", []model.Trace{at("root@pam", 9, "memory.current")}, []model.Trace{at("mara", 5, "memory")}, "root@pam"},
+		{"a field whose name only begins alike is another one", []model.Trace{at("root@pam", 9, "memory_hotplug")}, []model.Trace{at("mara", 5, "memory")}, "mara"},
 		{"who changed another field is nobody", []model.Trace{at("root@pam", 5, "cores")}, []model.Trace{at("mara", 9, "name")}, "unknown"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -170,18 +180,20 @@ func TestOneDeedManyResources(t *testing.T) {
 	t.Parallel()
 	renamed := model.Trace{Fields: []string{"tags"}, Of: []string{"web", "www"},
 		Actor: model.Actor{Name: "priya", At: time.Unix(600, 0), Request: "r1", Confidence: model.Exact}}
+	defined := model.Trace{Fields: []string{"fields.tier"}, Actor: model.Actor{Name: "mara", At: time.Unix(600, 0), Confidence: model.Exact}}
 	own := model.Trace{Fields: []string{"tags"}, Actor: model.Actor{Name: "jonas", At: time.Unix(300, 0), Confidence: model.Exact}}
 	for _, tc := range []struct {
 		reason, declared, live, want string
 	}{
 		{"a renamed tag", `{"tags":["a","web"]}`, `{"tags":["a","www"]}`, "priya"},
 		{"another tag came, which the resource's own log tells of", `{"tags":["web"]}`, `{"tags":["web","db"]}`, "jonas"},
+		{"a field that was defined anew, whatever it holds", `{"fields":{"tier":"gold"}}`, `{"fields":{"tier":"lead"}}`, "mara"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			claim := &model.Claim{Value: value(t, tc.declared), RecordOnly: true, Complete: true}
 			s := model.Subject{Live: &model.Resource{Value: value(t, tc.live)}, Claims: []*model.Claim{claim},
-				Traces: []model.Trace{own}, Broad: []model.Trace{renamed}}
+				Traces: []model.Trace{own}, Broad: []model.Trace{defined, renamed}}
 			if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
 				t.Errorf("outcomes %+v, want one by %s", outcomes, tc.want)
 			}
@@ -295,5 +307,89 @@ func TestDisputesOfOneName(t *testing.T) {
 		if diff := gocmp.Diff([]string{"a b", "c d"}, said); diff != "" {
 			t.Fatal(diff)
 		}
+	}
+}
+
+// What stands in the place of something that was made again is told of as it is
+// known: who changed a field stays who did, and without a log of who made it the
+// one who removed the other counts.
+func TestWhoMadeItAgain(t *testing.T) {
+	t.Parallel()
+	trace := func(deed model.Deed, name string, fields ...string) model.Trace {
+		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(60, 0), Confidence: model.Exact}}
+	}
+	claim := &model.Claim{ID: "6", Former: "4", Value: value(t, `{"status":"staging"}`), Complete: true}
+	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"status":"active"}`)},
+		Claims: []*model.Claim{claim}, Traces: []model.Trace{trace(model.Deleted, "priya"), trace(model.Edited, "mara", "status")}}
+	outcomes := Compare(&s, Options{})
+	if len(outcomes) != 1 || len(outcomes[0].Changes) != 2 {
+		t.Fatalf("one story of two fields, got %+v", outcomes)
+	}
+	id, status := outcomes[0].Changes[0], outcomes[0].Changes[1]
+	by := func(c model.Change) string {
+		if c.Actor == nil {
+			return outcomes[0].Actor.Name
+		}
+		return c.Actor.Name
+	}
+	if by(id) != "priya" || by(status) != "mara" {
+		t.Errorf("by %s and %s, want priya and mara", by(id), by(status))
+	}
+	if id.Declared == nil || id.Declared.Text() != "4" {
+		t.Errorf("what is declared is compared with what is recorded: %+v", id)
+	}
+	claim.RecordOnly = true
+	if id := Compare(&s, Options{})[0].Changes[0]; id.Declared != nil {
+		t.Errorf("nothing is declared beside the record: %+v", id)
+	}
+}
+
+// A secret in any of the sides of a dispute is never shown.
+func TestDisputedSecret(t *testing.T) {
+	t.Parallel()
+	secret := model.NewSealer([]byte("key")).Seal("hunter2")
+	held := func(v model.Value) model.Value { return model.MapOf(model.Field{Name: "memory", Value: v}) }
+	a, b := model.StringOf("a"), model.StringOf("b")
+	for reason, sides := range map[string]struct{ live, tool, inventory model.Value }{
+		"what is live is one":     {secret, a, b},
+		"what is declared is one": {a, a, secret},
+	} {
+		claims := []*model.Claim{
+			{Declaration: "tool", Value: held(sides.tool), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), RecordOnly: true},
+			{Declaration: "inventory", Value: held(sides.inventory), Lens: newRenamedLens(map[string]string{"memory": "memory"}, "")},
+		}
+		s := model.Subject{Live: &model.Resource{Value: held(sides.live)}, Claims: claims}
+		outcomes := Compare(&s, Options{})
+		if len(outcomes) != 1 || outcomes[0].Verdict != model.Disputed || !outcomes[0].Changes[0].Secret {
+			t.Errorf("%s: %+v", reason, outcomes)
+		}
+	}
+}
+
+// A claim in the live resource's own words is compared with others, too, and one
+// that stands twice in a declaration is named once.
+func TestOwnWords(t *testing.T) {
+	t.Parallel()
+	inventory := newRenamedLens(map[string]string{"memory": "memory"}, "")
+	claim := func(name, says string, lens model.Lens) *model.Claim {
+		return &model.Claim{Declaration: name, Value: value(t, says), Lens: lens, RecordOnly: true}
+	}
+	s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, `{"memory":16}`)},
+		Claims: []*model.Claim{claim("git", `{"memory":4}`, nil), claim("inventory", `{"memory":4}`, inventory)}}
+	if diff := gocmp.Diff([]string{"changed memory 4 16"}, sketch(Compare(&s, Options{}))); diff != "" {
+		t.Error(diff)
+	}
+	s.Claims = []*model.Claim{claim("git", `{"memory":16}`, nil), claim("git", `{"memory":16}`, nil), claim("inventory", `{"memory":4}`, inventory)}
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Reason != "inventory stands alone: git and pve agree" {
+		t.Errorf("outcomes %+v", outcomes)
+	}
+}
+
+// A kind whose system keeps no record of deletions says so where one is missing.
+func TestNobodyIsKnownToHaveRemovedIt(t *testing.T) {
+	t.Parallel()
+	s := model.Subject{Kind: &model.Kind{Unsigned: "look into the access log"}, Claims: []*model.Claim{{Value: value(t, `{"a":1}`)}}}
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Reason != "look into the access log" {
+		t.Errorf("outcomes %+v", outcomes)
 	}
 }
