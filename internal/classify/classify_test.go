@@ -55,12 +55,17 @@ func TestWhatAScanProves(t *testing.T) {
 	t.Parallel()
 	whole := model.Outcome{Verdict: model.Missing, Claim: &model.Claim{Declaration: "d"}}
 	unmanaged := model.Outcome{Verdict: model.Unmanaged}
+	disputed := changed("a")
+	disputed.Verdict = model.Disputed
+	disputed.Changes[0].Claims = []model.ClaimedValue{{Declaration: "d"}, {Declaration: "e"}}
 	for _, tc := range []struct {
 		reason   string
 		earlier  model.Outcome
 		change   func(*Input)
 		resolved bool
 	}{
+		{"disputed, and the other side could not be read", disputed, func(*Input) {}, false},
+		{"disputed, and the other side left the estate", disputed, func(in *Input) { in.Whole, in.Sources = true, []string{"s"} }, true},
 		{"looked at and in sync", changed("a"), func(*Input) {}, true},
 		{"the source could not be read", changed("a"), func(in *Input) { in.Snapshots, in.Judged = nil, nil }, false},
 		{"the declaration could not be read", changed("a"), func(in *Input) { in.Declarations = nil }, false},

@@ -104,6 +104,42 @@ func TestInventoryIsReadWhenItsSourceIs(t *testing.T) {
 	wantVerdicts(t, r, "")
 }
 
+// Nothing is derived of a source that nobody looked at: an inventory that is not
+// known yet lacks nothing.
+func TestInventoryOfASourceThatWasNotLookedAt(t *testing.T) {
+	t.Parallel()
+	b, inventory := inventoryBench(t, &fakeInventory{})
+	r, err := b.engine.Cycle(t.Context(), Due{Sources: []string{"live"}, Declarations: []string{"git", "intent"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		if f.Verdict != model.Unchecked {
+			t.Errorf("%s %s", f.Verdict, f.Key)
+		}
+	}
+	if inventory.looks != 0 || len(r.Findings) == 0 || r.Scan.Complete {
+		t.Errorf("%d looks, %d findings, complete %t", inventory.looks, len(r.Findings), r.Scan.Complete)
+	}
+}
+
+// An inventory is derived anew from what its source tells of itself.
+func TestInventoryFollowsItsSource(t *testing.T) {
+	t.Parallel()
+	b, inventory := inventoryBench(t, &fakeInventory{})
+	wantVerdicts(t, b.cycle(t), "")
+	inventory.values[3] = "2"
+	seen, err := inventory.Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantVerdicts(t, r, "1 disputed")
+}
+
 // A scan of several sources takes as long as the slowest of them.
 func TestSourcesAreReadAtTheSameTime(t *testing.T) {
 	t.Parallel()
