@@ -208,6 +208,9 @@ func TestListsThatAreNone(t *testing.T) {
 			t.Errorf("%s: complete %v, skipped %v, %d sites", tc.reason, c.Complete, c.Skipped, len(siteIDs(s)))
 		}
 		wantIn(t, c.Reason, tc.want)
+		if n := len(server.Requests("dcim/sites")); n > 2*readings {
+			t.Errorf("%s: %d requests: it does not give up", tc.reason, n)
+		}
 	}
 }
 
