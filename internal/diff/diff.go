@@ -31,7 +31,7 @@ func Compare(s *model.Subject, o Options) []model.Outcome {
 	if s.Live == nil {
 		return append(outcomes, absent(s, claims)...)
 	}
-	disputes := disputed(s, claims)
+	disputes := disputed(s, claims, o)
 	compared, disputes := compareClaims(s, claims, disputes, o)
 	if len(disputes) > 0 {
 		outcomes = append(outcomes, disputeOutcome(claims[0], disputes))

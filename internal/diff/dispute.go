@@ -10,7 +10,7 @@ import (
 // disputed returns the fields for which two claims in the same words name
 // different values, each once with every claim's value, sorted by path and then
 // in the order of the claims.
-func disputed(s *model.Subject, claims []*model.Claim) []dispute {
+func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 	if len(claims) < 2 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func disputed(s *model.Subject, claims []*model.Claim) []dispute {
 	}
 	disputes := make([]dispute, 0, len(byPath))
 	for about, p := range byPath {
-		disputes = append(disputes, dispute{about: about, change: disputeOver(s, claims, about, p)})
+		disputes = append(disputes, dispute{about: about, change: disputeOver(s, claims, about, p, o)})
 	}
 	first := func(d dispute) int {
 		return slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == d.about.lens })
@@ -46,12 +46,15 @@ type dispute struct {
 	voices []saying
 }
 
-func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path) model.Change {
+func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, o Options) model.Change {
 	change := model.Change{Path: about.path}
-	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
-	if live, ok := lookUp(wordsOf(s, about.lens).live, p); ok {
+	words, asDeclared := wordsOf(s, about.lens), false
+	live, ok := lookUp(words.live, p)
+	if ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
+	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
+	var speaker *model.Claim
 	for _, c := range claims {
 		v, ok := lookUp(c.Value, p)
 		if !ok || c.Lens != about.lens {
@@ -62,10 +65,41 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path) 
 		}
 		change.Secret = change.Secret || v.HasSecret()
 		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v})
-		actor = latest(actor, claimActor(c, about.path))
+		actor, speaker = latest(actor, claimActor(c, about.path)), c
+		asDeclared = asDeclared || Equal(schemaAt(words.schema, p), v, live)
+	}
+	if !asDeclared && speaker != nil {
+		actor = handIn(s, speaker, p, actor, o)
 	}
 	change.Actor = &actor
 	return change
+}
+
+// handIn names who came last: somebody who declared, or who made the live field
+// what none of the claims says.
+func handIn(s *model.Subject, c *model.Claim, p path, declared model.Actor, o Options) model.Actor {
+	w := newWalk(s, c, s.Live.Value, o)
+	w.path = p
+	hand := w.changedBy()
+	switch {
+	case declared.Confidence != model.Unknown || hand.Confidence != model.Unknown:
+		return latest(declared, hand)
+	case len(s.Live.Owners) > 0:
+		return model.UnknownActor("live is as none of the declarations has it, and " + s.Live.OwnersFrom + " does not tell who made it so")
+	}
+	return hand
+}
+
+// schemaAt returns the schema of the node at a path; nil where it has none.
+func schemaAt(schema *model.Schema, p path) *model.Schema {
+	for _, s := range p {
+		if s.kind == model.FieldStep {
+			schema = schema.Field(s.name)
+		} else {
+			schema = schema.Element()
+		}
+	}
+	return schema
 }
 
 // words are how a live resource and its schema look to claims of one kind.

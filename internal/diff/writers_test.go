@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,5 +133,48 @@ func TestHandBeside(t *testing.T) {
 	}
 	if a := outcomes[0].Actor; a.Name != "alice" || a.Confidence != model.Likely {
 		t.Errorf("who removed a field beside others is likely, not certain: %+v", a)
+	}
+}
+
+// TestDisputeAndAHand has two declarations that differ, and somebody who made the
+// field a third value: who came last is named.
+func TestDisputeAndAHand(t *testing.T) {
+	t.Parallel()
+	author := func(after time.Duration) []model.Trace {
+		return []model.Trace{{Actor: model.Actor{Name: "gita", At: created.Add(after), Via: "git", Confidence: model.Likely}}}
+	}
+	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("port"), User: "bob", Evidence: "audit 1, edit"}
+	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("port")}
+	const twice = "two declarations differ; nobody needs to have touched the resource"
+	tests := map[string]struct {
+		reason, live string
+		owners       []model.Owner
+		wrote        []model.Trace
+		want         string
+	}{
+		"a hand":              {"it made the value that none declares", `{"port":3}`, []model.Owner{hand}, author(0), "bob"},
+		"a commit since":      {"it came last", `{"port":3}`, []model.Owner{hand}, author(2 * time.Hour), "gita"},
+		"nobody's commit":     {"the hand is known all the same", `{"port":3}`, []model.Owner{hand}, nil, "bob"},
+		"as one declares":     {"nobody needs to have touched it", `{"port":2}`, []model.Owner{apply}, nil, "unknown " + twice},
+		"in another spelling": {"that is the same", `{"port":"2"}`, []model.Owner{apply}, nil, "unknown " + twice},
+		"applied otherwise":   {"who applied it did", `{"port":3}`, []model.Owner{apply}, nil, "apply"},
+		"owned by nobody": {"it says so", `{"port":3}`, []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu")}}, nil,
+			"unknown live is as none of the declarations has it, and managedFields does not tell who made it so"},
+		"no record of owners": {"the source says why", `{"port":3}`, nil, nil, "unknown no log"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := subject(value(t, `{"port":1}`), &model.Resource{Value: value(t, tt.live), Created: created.Add(-time.Hour), Owners: tt.owners,
+				OwnersFrom: "managedFields", Unsigned: "no log"})
+			s.Claims = append(s.Claims, &model.Claim{Declaration: "e", Value: value(t, `{"port":2}`), Traces: tt.wrote})
+			outcomes := Compare(s, Options{})
+			if len(outcomes) != 1 || outcomes[0].Verdict != model.Disputed {
+				t.Fatalf("outcomes: %s", show(outcomes))
+			}
+			if a := outcomes[0].Actor; strings.TrimSpace(a.Name+" "+a.Reason) != tt.want {
+				t.Errorf("%s: %s %s, want %s", tt.reason, a.Name, a.Reason, tt.want)
+			}
+		})
 	}
 }
