@@ -123,7 +123,7 @@ func (e *example) check() {
 		e.t.Errorf("freshly applied, but differs in %v\nview %s\nstate %s", got,
 			e.claim.Lens.View(e.shape(e.doc.At("live"))).AppendJSON(nil), e.claim.Value.AppendJSON(nil))
 	}
-	if known := e.identities(); len(e.mapped.Identities) > 0 && gocmp.Diff(known, e.mapped.Identities) != "" {
+	if known := e.identities(); !e.knows(known) {
 		e.t.Errorf("known live by %v, claimed by %v", known, e.mapped.Identities)
 	}
 	edits := e.doc.At("edits").Items()
@@ -194,16 +194,45 @@ func (e *example) object(raw model.Value) netbox.Object {
 	return netbox.Object{}
 }
 
-// identities are what the collector knows the live resource by; only NetBox's
-// says so for the tables.
+// knows tells whether the claim is known by what the live resource is known by:
+// an object of NetBox by all of that, a guest by its number, its first MAC
+// address where the type has one, and its name.
+func (e *example) knows(live []model.Identity) bool {
+	claimed := e.mapped.Identities
+	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+		return len(claimed) == 0 || gocmp.Diff(live, claimed) == ""
+	}
+	if len(claimed) == 0 {
+		return len(live) == 0
+	}
+	return claimed[0].By == "vmid" && claimed[len(claimed)-1].By == "name" && !slices.ContainsFunc(claimed, func(id model.Identity) bool { return !slices.Contains(live, id) })
+}
+
+// identities are what the collector knows the live resource by.
 func (e *example) identities() []model.Identity {
 	if !strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
-		return nil
+		return e.guestIdentities()
 	}
 	known := e.object(e.doc.At("live")).Identities
 	// The claim has the surest first.
 	slices.SortFunc(known, func(a, b model.Identity) int { return cmp.Compare(b.By, a.By) })
 	return known
+}
+
+// guestIdentities are a guest's number and what its row holds: the MAC
+// addresses, in upper case, and the name, in lower case.
+func (e *example) guestIdentities() []model.Identity {
+	if e.claim.Kind != "proxmox/qemu" && e.claim.Kind != "proxmox/lxc" {
+		return nil
+	}
+	known := []model.Identity{{By: "vmid", Value: e.claim.ID}}
+	live := e.shape(e.doc.At("live"))
+	for _, f := range live.Fields() {
+		if mac := cmp.Or(f.Value.At("macaddr").Str(), f.Value.At("hwaddr").Str()); strings.HasPrefix(f.Name, "net") && mac != "" {
+			known = append(known, model.Identity{By: "mac", Value: strings.ToUpper(mac)})
+		}
+	}
+	return append(known, model.Identity{By: "name", Value: strings.ToLower(cmp.Or(live.At("name").Str(), live.At("hostname").Str()))})
 }
 
 // differences returns the paths that differ, each with its live path.

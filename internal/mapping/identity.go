@@ -10,10 +10,10 @@ import (
 type identity struct {
 	by string
 	is template
-	// upper writes it in upper case; onlyIf names an attribute that must hold
-	// something.
-	upper  bool
-	onlyIf string
+	// upper writes it in upper case, lower in lower case; onlyIf names an
+	// attribute that must hold something.
+	upper, lower bool
+	onlyIf       string
 }
 
 // identities are what the claimed resource is known by, the surest first. A part
@@ -25,8 +25,11 @@ func (t *Type) identities(attributes model.Value) []model.Identity {
 		if text == "" || i.onlyIf != "" && attributes.At(i.onlyIf).IsEmpty() {
 			continue
 		}
-		if i.upper {
+		switch {
+		case i.upper:
 			text = strings.ToUpper(text)
+		case i.lower:
+			text = strings.ToLower(text)
 		}
 		all = append(all, model.Identity{By: i.by, Value: text})
 	}

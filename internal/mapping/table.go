@@ -209,7 +209,8 @@ func (r *reader) identities(n *yaml.Node) []identity {
 	identities := make([]identity, len(n.Content))
 	for i, item := range n.Content {
 		known := &identities[i]
-		r.mapping(item, "an identity", keys{"by": r.text(&known.by), "is": r.template(&known.is), "upper": r.flag(&known.upper), "if": r.text(&known.onlyIf)})
+		r.mapping(item, "an identity", keys{"by": r.text(&known.by), "is": r.template(&known.is), "upper": r.flag(&known.upper),
+			"lower": r.flag(&known.lower), "if": r.text(&known.onlyIf)})
 	}
 	return identities
 }

@@ -57,7 +57,7 @@ func (f *finder) find(claims []*model.Claim) {
 		case len(c.Identities) == 0:
 		case c.ByIdentity:
 			claims[i] = f.identify(c, absent)
-		case f.live[ref] == nil:
+		case f.live[ref] == nil && c.Pending == "":
 			claims[i] = f.follow(c, claimed, several)
 			if claims[i].Former != "" {
 				again[ref] = claims[i].ID
@@ -79,7 +79,7 @@ func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]
 		}
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
 		claimed[ref] = true
-		if len(c.Identities) == 0 || f.live[ref] != nil {
+		if len(c.Identities) == 0 || f.live[ref] != nil || c.Pending != "" {
 			continue
 		}
 		if _, found := f.candidates(c); len(found) == 1 {

@@ -40,6 +40,12 @@ func managed(id string, known ...string) model.Claim {
 	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Identities: identities(known)}
 }
 
+// waiting is a claim on what the next apply makes.
+func waiting(c model.Claim) model.Claim {
+	c.Pending = "not created yet"
+	return c
+}
+
 // found writes which claims ended where.
 func found(subjects []model.Subject) map[string]string {
 	all := map[string]string{}
@@ -60,6 +66,17 @@ func found(subjects []model.Subject) map[string]string {
 		}
 	}
 	return all
+}
+
+// TestWhatWaitsToBeMade is no guest that is there under its name already.
+func TestWhatWaitsToBeMade(t *testing.T) {
+	t.Parallel()
+	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}},
+		Resources: []model.Resource{guest(machine, "8", "name=web")}}
+	got := found(Match([]model.Snapshot{snapshot}, estate([]model.Claim{waiting(managed("4", "name=web"))}, nil), nil))
+	if want := map[string]string{"tool.4": "pve/machine 4 missing"}; cmp.Diff(want, got) != "" {
+		t.Errorf("found %v, want %v", got, want)
+	}
 }
 
 func TestIdentities(t *testing.T) {

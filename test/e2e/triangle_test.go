@@ -254,6 +254,7 @@ func TestTriangle(t *testing.T) {
 			want := tri.edit()
 			tri.expect("they were edited by hand", want...)
 			tri.growAgain(want)
+			tri.destroy(want)
 			tri.makeTwin(want)
 		})
 	}
@@ -317,6 +318,18 @@ func (tri *triangle) growAgain(want []string) {
 	want[0] = fmt.Sprintf(`disputed `+guest("db-01")+`: memory[0].dedicated 4096 infra says 4096 intent says 32768 -> 8192`+
 		` by mara (object-change %d), no two of them agree: infra, intent, pve`, grown)
 	tri.expect("the last edit was in NetBox", want...)
+}
+
+// destroy destroys a guest that all had: said once, with who did it.
+func (tri *triangle) destroy(want []string) {
+	tri.t.Helper()
+	tri.onPVE(func(pve *pvelab.Lab) { pve.Destroy(303, "erin@pve") })
+	want[5] = `missing ` + guest("app-01") + ` by erin@pve (qmdestroy 303)`
+	report := tri.expect("a guest was destroyed", want...)
+	claims := fmt.Sprintf("intent (virtual-machines/%d) claims it, too", tri.id(machines, "app-01"))
+	if got := reasons(report); !strings.Contains(got, claims) {
+		tri.t.Errorf("it is not said that %s: %s", claims, got)
+	}
 }
 
 // makeTwin makes a second virtual machine in NetBox with the same address:
