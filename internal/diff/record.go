@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -176,6 +177,9 @@ func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor
 }
 
 func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
+	if verdict == model.Pending {
+		reason = cmp.Or(reason, w.appliedSince())
+	}
 	actor = w.by(verdict, d, l, actor)
 	c := model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
 	if w.claim.RecordOnly {

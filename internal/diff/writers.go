@@ -333,6 +333,18 @@ func creator(s *model.Subject) model.Actor {
 	return actor
 }
 
+// notApplied says that nobody is known to have declared what waits.
 func notApplied() model.Actor {
-	return model.UnknownActor("declared, not applied yet: the live side did not change")
+	return model.UnknownActor("declared, not applied yet; who declared it is told where that lies in git, as it was committed")
+}
+
+// appliedSince tells of somebody who applied something else after the commit
+// that declares what is pending: it may be that which differs, and not what
+// waits. Tools that deliver from git lag behind it, and do so all the time.
+func (w *walk) appliedSince() string {
+	declared, applier := claimActor(w.claim, w.path.String()), w.writers.declarer()
+	if declared.At.IsZero() || applier == nil || !keepsRecord(applier) || applier.Delivers || !applier.At.After(declared.At) {
+		return ""
+	}
+	return "another version was applied after it was declared, by " + told(w.actor(applier))
 }

@@ -178,3 +178,31 @@ func TestDisputeAndAHand(t *testing.T) {
 		})
 	}
 }
+
+// TestAppliedSince has somebody apply by hand what nobody committed: the author of
+// the commit did declare what is pending, and the note tells of the apply.
+func TestAppliedSince(t *testing.T) {
+	t.Parallel()
+	const note = "another version was applied after it was declared, by apply at 2026-01-01 00:00 UTC (managedFields, apply)"
+	for _, tc := range []struct {
+		reason    string
+		committed time.Duration
+		delivers  bool
+		want      string
+	}{
+		{"the commit waits", time.Hour, false, ""},
+		{"at the same time nothing is known", 0, false, ""},
+		{"something else was applied since", -time.Hour, false, note},
+		{"a delivery tool lags behind", -time.Hour, true, ""},
+	} {
+		live := &model.Resource{Value: value(t, `{"port":1,"cpu":1}`), Created: created.Add(-2 * time.Hour), Generation: 3, OwnersFrom: "managedFields",
+			Owners: []model.Owner{{Name: "apply", Applies: true, Delivers: tc.delivers, At: created, Fields: set("port", "cpu")}}}
+		s := subject(value(t, `{"port":2,"cpu":1}`), live)
+		s.Claims[0].Recorded = pointer(value(t, `{"port":1,"cpu":1}`))
+		s.Claims[0].Traces = []model.Trace{{Actor: model.Actor{Name: "gita", At: created.Add(tc.committed), Confidence: model.Likely}}}
+		outcomes := Compare(s, Options{})
+		if len(outcomes) != 1 || outcomes[0].Verdict != model.Pending || outcomes[0].Actor.Name != "gita" || outcomes[0].Reason != tc.want {
+			t.Errorf("%s: %+v, want pending by gita: %s", tc.reason, outcomes, tc.want)
+		}
+	}
+}
