@@ -170,21 +170,33 @@ func (w *walk) changedLivePath() string {
 	return w.livePath()
 }
 
-// remover names who deleted a resource, after the source's logs; of what was
-// never there, who says that it should be, where the claim's own log is one of
-// single fields.
+// remover names who deleted a resource, after the source's logs. Who says that
+// it should be there removed nothing, and is named in the reason alone: where a
+// claim goes by identities, what it means may never have been there.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
 	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted }); t != nil {
 		return t.Actor
 	}
 	if t := lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed != model.Deleted }); t != nil && c.ByIdentity {
-		return t.Actor
+		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + told(t.Actor))
 	}
 	reason := "the source keeps no record of this deletion"
 	if s.Kind != nil {
 		reason = cmp.Or(s.Kind.Unsigned, reason)
 	}
 	return model.UnknownActor(reason)
+}
+
+// told says in words who did something, when and where that is written.
+func told(a model.Actor) string {
+	text := a.Name
+	if !a.At.IsZero() {
+		text += " at " + a.At.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	if where := strings.Join(slices.DeleteFunc([]string{a.Via, a.Evidence}, func(s string) bool { return s == "" }), ", "); where != "" {
+		text += " (" + where + ")"
+	}
+	return text
 }
 
 // noWriters says that nobody can be named.

@@ -233,7 +233,7 @@ func TestWhoIsAnswerable(t *testing.T) {
 		{"what waits as a whole, too", model.Claim{Value: value(t, `{"a":1}`), Pending: "to be made", Traces: []model.Trace{author}}, "", "carol"},
 		{"an author did not change what is live", model.Claim{Value: value(t, `{"a":1}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":3}`, "unknown"},
 		{"who changed the entry of an inventory is answerable", model.Claim{Value: value(t, `{"memory":1}`), Traces: []model.Trace{entry}}, `{"memory":3}`, "mara"},
-		{"who entered what never was is answerable", model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}, "", "mara"},
+		{"who entered something in an inventory did not remove it", model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}, "", "unknown"},
 		{"an author did not delete anything", model.Claim{Value: value(t, `{"a":1}`), Traces: []model.Trace{author}}, "", "unknown"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -247,6 +247,22 @@ func TestWhoIsAnswerable(t *testing.T) {
 				t.Errorf("outcomes %+v, want one by %s", outcomes, tc.want)
 			}
 		})
+	}
+}
+
+// TestWhoEnteredItIsToldBeside names who says that something should be there in
+// the reason, for it was perhaps removed by somebody else.
+func TestWhoEnteredItIsToldBeside(t *testing.T) {
+	t.Parallel()
+	entry := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Evidence: "object-change 7", Confidence: model.Exact}}
+	s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}}}
+	want := model.UnknownActor("never made, or removed and not found in pve's logs: it was declared by mara at 1970-01-01 00:01 UTC (NetBox changelog, object-change 7)")
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor != want {
+		t.Errorf("outcomes %+v, want one by %+v", outcomes, want)
+	}
+	s.Traces = []model.Trace{{Deed: model.Deleted, Actor: model.Actor{Name: "carol", Confidence: model.Exact}}}
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != "carol" {
+		t.Errorf("outcomes %+v, want one by who deleted it", outcomes)
 	}
 }
 

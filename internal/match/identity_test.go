@@ -396,3 +396,25 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoDeletedWhatAnInventoryMeans finds the deletion of what an entry means by
+// its number; a name is no number.
+func TestWhoDeletedWhatAnInventoryMeans(t *testing.T) {
+	t.Parallel()
+	trace := func(kind, id string, deed model.Deed, who string) model.Trace {
+		return model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: deed, Actor: model.Actor{Name: who}}
+	}
+	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, Traces: []model.Trace{
+		trace(container, "7", model.Deleted, "carol"), trace(machine, "8", model.Edited, "dave"), trace(machine, "9", model.Deleted, "erin")}}
+	declaration := model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: []model.Claim{
+		entry("a", "vmid=7"), entry("b", "vmid=8"), entry("c", "name=9"), entry("d", "mac=AA", "vmid=9")}}
+	got := map[string]string{}
+	for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{declaration}, nil) {
+		for _, tr := range s.Traces {
+			got[s.Claims[0].Address] += tr.Actor.Name + " "
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"vm/a": "carol ", "vm/d": "erin "}, got); diff != "" {
+		t.Errorf("who deleted what (-want +got):\n%s", diff)
+	}
+}

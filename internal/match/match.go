@@ -95,7 +95,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 // unseen is the subject of claims on a resource that the snapshot lacks.
 func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
-		Name: nameIn(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: traces(snapshot, ref)}
+		Name: nameIn(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: departed(snapshot, ref, claims)}
 	for _, c := range claims {
 		s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
 	}
@@ -125,6 +125,31 @@ func traces(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 		last++
 	}
 	return all[first:last]
+}
+
+// departed returns what the source's logs tell of a resource that is not there,
+// and who deleted what claims mean by an identity that is an id (a guest's
+// number).
+func departed(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+	all := traces(snapshot, ref)
+	for _, c := range claims {
+		if !c.ByIdentity {
+			continue
+		}
+		for id := range identitiesOf(c) {
+			meant := model.Ref{Kind: id.kind, ID: id.Value}
+			if id.By == "name" || meant == ref {
+				continue
+			}
+			for _, t := range traces(snapshot, meant) {
+				if t.Deed == model.Deleted {
+					all = append(slices.Clip(all), t)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+	return all
 }
 
 // traced returns what the source's logs tell of a resource, and of those that it

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -268,7 +269,7 @@ func (tri *triangle) edit() []string {
 	tri.t.Helper()
 	tri.by("mara", "PATCH", tri.at(machines, "db-01"), map[string]any{"memory": 16384, "changelog_message": "grow for the sale"})
 	tri.onPVE(func(pve *pvelab.Lab) { pve.SetConfig(302, "memory", "8192", "carol@pve") })
-	queue := tri.by("jonas", "POST", machines, map[string]any{"name": "queue-01", "cluster": 1, "memory": 1024})
+	tri.by("jonas", "POST", machines, map[string]any{"name": "queue-01", "cluster": 1, "memory": 1024})
 	tri.onPVE(func(pve *pvelab.Lab) {
 		pve.Create(pvetest.Guest{ID: 999, Kind: "qemu", Node: "pve3", Status: "stopped", Config: pvetest.Row{"name": "byhand"}}, "dave@pve")
 	})
@@ -286,7 +287,7 @@ func (tri *triangle) edit() []string {
 		`disputed ` + guest("db-01") + `: memory[0].dedicated 4096 infra says 4096 intent says 16384 -> 8192` +
 			` by carol@pve (update VM 302: -memory 8192 (pvedaemon on pve2)), no two of them agree: infra, intent, pve`,
 		// Only NetBox has it; only Proxmox; both, and not Terraform.
-		fmt.Sprintf(`missing virtual-machines/%d by jonas (object-change %d)`, tri.id(machines, "queue-01"), queue),
+		fmt.Sprintf(`missing virtual-machines/%d`, tri.id(machines, "queue-01")),
 		`unmanaged proxmox/qemu byhand by dave@pve (qmcreate 999), neither infra nor intent speaks of it`,
 		fmt.Sprintf(`unmanaged proxmox/qemu mail-02 by dave@pve (qmcreate 400), live, and in intent (virtual-machines/%d), but not in infra`, mail),
 		// One finding each, and neither missing nor unmanaged.
@@ -344,6 +345,32 @@ func (tri *triangle) makeTwin(want []string) {
 	for _, f := range report.Findings {
 		if f.Verdict == model.Unchecked && !(strings.Contains(f.Reason, first) && strings.Contains(f.Reason, second)) {
 			tri.t.Errorf("%s is unchecked, and not both are named: %s", f.Address, f.Reason)
+		}
+	}
+}
+
+// TestTriangleDestroyed destroys guests that NetBox alone declares: who wrote
+// them into NetBox is never said to have removed them, and who did is, where
+// NetBox knows the guest's number.
+func TestTriangleDestroyed(t *testing.T) {
+	t.Parallel()
+	tri := newTriangle(t, terraformCLIs(t)[0])
+	config, err := os.ReadFile(filepath.Join(tri.dir, "driftd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tri.write("driftd.yaml", strings.Replace(string(config), "  - {name: infra", "  # - {name: infra", 1))
+	tri.make("extras/custom-fields", map[string]any{"name": "proxmox_vmid", "type": "integer", "object_types": []string{"virtualization.virtualmachine"}})
+	tri.by("admin", "PATCH", tri.at(machines, "web-01"), map[string]any{"custom_fields": map[string]any{"proxmox_vmid": 301}})
+	tri.expect("all agree")
+	tri.onPVE(func(pve *pvelab.Lab) { pve.Destroy(301, "carol@pve") })
+	tri.onPVE(func(pve *pvelab.Lab) { pve.Destroy(302, "carol@pve") })
+	report := tri.expect("two guests are gone",
+		fmt.Sprintf("missing virtual-machines/%d by carol@pve (qmdestroy 301)", tri.id(machines, "web-01")),
+		fmt.Sprintf("missing virtual-machines/%d", tri.id(machines, "db-01")))
+	for _, f := range report.Findings {
+		if f.Actor.Confidence == model.Unknown && !strings.Contains(f.Actor.Reason, "declared by admin") {
+			t.Errorf("%s: it does not say who declared it: %+v", f.Address, f.Actor)
 		}
 	}
 }
