@@ -42,12 +42,18 @@ type changelog struct {
 type change struct {
 	id     int64
 	at     time.Time
-	traces []model.Trace
+	traces []entry
+}
+
+// An entry is a trace, with what the edit left in some of its fields.
+type entry struct {
+	model.Trace
+	written []shape.Written
 }
 
 // A telling is what the changelog says at one moment.
 type telling struct {
-	traces []model.Trace
+	entries []entry
 	// silent says why it could not be read; "" when it could.
 	silent string
 	// reach is how far back it was read.
@@ -73,7 +79,7 @@ func (c *changelog) read(ctx context.Context, l *look, err error) telling {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := telling{traces: c.told(), reach: c.reach(l)}
+	t := telling{entries: c.told(), reach: c.reach(l)}
 	if err != nil {
 		t.silent = l.silence(err)
 	}
@@ -144,7 +150,7 @@ func (c *changelog) reach(l *look) time.Duration {
 }
 
 // told returns what the entries tell, sorted as a snapshot wants it.
-func (c *changelog) told() []model.Trace {
+func (c *changelog) told() []entry {
 	count := 0
 	for _, e := range c.entries {
 		count += len(e.traces)
@@ -152,11 +158,11 @@ func (c *changelog) told() []model.Trace {
 	if count == 0 {
 		return nil
 	}
-	traces := make([]model.Trace, 0, count)
+	traces := make([]entry, 0, count)
 	for _, e := range c.entries {
 		traces = append(traces, e.traces...)
 	}
-	slices.SortFunc(traces, func(a, b model.Trace) int {
+	slices.SortFunc(traces, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
 			cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
 			slices.Compare(a.Fields, b.Fields))
@@ -269,7 +275,7 @@ func (l *look) changes() string {
 func (l *look) unsigned(k *shape.Kind) string {
 	switch {
 	case !l.config.logged():
-		return "the changelog is not read: changes, or max_changes, is 0"
+		return "the changelog is not read: changes, or max_changes, is 0; set them to be told who changed things"
 	case k.Unlogged:
 		return "NetBox keeps no changelog of users, groups, permissions and tokens"
 	case l.told.silent != "":
@@ -277,7 +283,16 @@ func (l *look) unsigned(k *shape.Kind) string {
 	case !l.sight.all && !l.sight.whole[l.changes()] && l.sight.part[l.changes()]:
 		return fmt.Sprintf("what the token may see of the changelog of the last %s (object-changes) tells nothing of it: %s", span(l.told.reach), grant(l.changes()))
 	}
-	return fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it", span(l.told.reach))
+	return fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it: it was before that (raise %s), or past the changelog, as scripts can",
+		span(l.told.reach), l.bound())
+}
+
+// bound is the setting that ends the changelog.
+func (l *look) bound() string {
+	if l.told.reach < l.config.Changes {
+		return "max_changes"
+	}
+	return "changes"
 }
 
 // span writes a duration as people do.

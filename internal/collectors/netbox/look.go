@@ -187,18 +187,15 @@ func (l *look) skip(k *shape.Kind, reason string) {
 
 // snapshot gives what was read its final form.
 func (l *look) snapshot() model.Snapshot {
-	kinds := shape.Schemas()
-	for _, k := range l.kinds {
-		kinds[k.Name].Unsigned = l.unsigned(k)
-	}
+	resources := l.resources()
 	return model.Snapshot{
 		Source:    l.env.Name,
 		Taken:     l.taken,
-		Resources: l.resources(),
+		Resources: resources,
 		Coverage:  l.coverage(),
-		Kinds:     kinds,
+		Kinds:     l.schemas(),
 		Version:   l.release,
-		Traces:    l.told.traces,
+		Traces:    lasting(l.told.entries, resources),
 	}
 }
 
@@ -220,6 +217,16 @@ func (l *look) resources() []model.Resource {
 	}
 	slices.SortFunc(all, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
 	return all
+}
+
+// schemas says how each kind is compared, and why nobody may be known to have
+// deleted one.
+func (l *look) schemas() map[string]*model.Kind {
+	kinds := shape.Schemas()
+	for _, k := range l.kinds {
+		kinds[k.Name].Unsigned = l.unsigned(k)
+	}
+	return kinds
 }
 
 // coverage says of each kind whether it was fully read.

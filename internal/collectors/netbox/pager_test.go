@@ -227,7 +227,7 @@ func TestBoundOfAnAnswer(t *testing.T) {
 
 func TestDistinctKeepsTheLast(t *testing.T) {
 	t.Parallel()
-	got := distinct([]change{{id: 3}, {id: 1}, {id: 2}, {id: 1, traces: []model.Trace{{}}}})
+	got := distinct([]change{{id: 3}, {id: 1}, {id: 2}, {id: 1, traces: []entry{{}}}})
 	if len(got) != 3 || got[0].id != 1 || len(got[0].traces) != 1 || got[2].id != 3 {
 		t.Errorf("distinct() = %v", got)
 	}

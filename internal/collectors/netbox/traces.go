@@ -3,6 +3,7 @@ package netbox
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 			// The entry names another object than this one.
 			t.Actor.Confidence = confidence(who, model.Likely)
 		}
-		c.traces = append(c.traces, t)
+		c.traces = append(c.traces, entry{Trace: t})
 	}
 	return c, nil
 }
@@ -87,8 +88,8 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 
 // trace tells what an entry says of its own object. An edit that touched nothing
 // that driftd reads is none; one without its sides may have touched anything.
-func trace(k *shape.Kind, e shape.Entry, who model.Actor) (model.Trace, bool) {
-	t := model.Trace{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Deed: e.Deed, Actor: who}
+func trace(k *shape.Kind, e shape.Entry, who model.Actor) (entry, bool) {
+	t := entry{Trace: model.Trace{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Deed: e.Deed, Actor: who}}
 	if e.Deed != model.Edited {
 		return t, true
 	}
@@ -96,6 +97,53 @@ func trace(k *shape.Kind, e shape.Entry, who model.Actor) (model.Trace, bool) {
 		t.Actor.Confidence = confidence(who, model.Likely)
 		return t, true
 	}
-	t.Fields = shape.Changed(k, e.Before, e.After)
+	t.Fields, t.written = shape.Changed(k, e.Before, e.After), shape.WrittenBy(k, e.Before, e.After)
 	return t, len(t.Fields) > 0
+}
+
+// lasting returns what entries tell, which are sorted by object and time. Where
+// a field holds another value than the last entry on it left, somebody changed
+// it past the changelog: who wrote those entries did not make the value that is
+// there.
+func lasting(entries []entry, resources []model.Resource) []model.Trace {
+	type field struct {
+		model.Ref
+		path string
+	}
+	var traces []model.Trace
+	lasts := map[field]bool{}
+	for _, e := range slices.Backward(entries) {
+		var stale []string
+		live := find(resources, e.Ref)
+		for i := range e.written {
+			w := &e.written[i]
+			f := field{e.Ref, w.Path}
+			if _, decided := lasts[f]; !decided {
+				lasts[f] = live == nil || w.Left(live.Value)
+			}
+			if !lasts[f] {
+				stale = append(stale, w.Path)
+			}
+		}
+		if len(stale) > 0 {
+			e.Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(path string) bool { return slices.Contains(stale, path) })
+		}
+		if len(stale) == 0 || len(e.Fields) > 0 {
+			traces = append(traces, e.Trace)
+		}
+	}
+	slices.Reverse(traces)
+	return traces
+}
+
+// find returns the resource among those that are sorted by key; nil where there
+// is none.
+func find(resources []model.Resource, ref model.Ref) *model.Resource {
+	i, found := slices.BinarySearchFunc(resources, ref, func(r model.Resource, ref model.Ref) int {
+		return cmp.Or(cmp.Compare(r.Kind, ref.Kind), cmp.Compare(r.ID, ref.ID))
+	})
+	if !found {
+		return nil
+	}
+	return &resources[i]
 }

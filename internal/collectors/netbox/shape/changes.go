@@ -67,3 +67,62 @@ func CustomFieldPath(name string) string {
 	}
 	return "custom_fields[" + strconv.Quote(name) + "]"
 }
+
+// A Written is a field as an edit left it: its path, the names that lead to it,
+// and its value.
+type Written struct {
+	Path  string
+	Names []string
+	Value model.Value
+}
+
+// maxWritten bounds the texts that are remembered of an edit, in bytes.
+const maxWritten = 256
+
+// WrittenBy returns what an edit left in the fields whose rows and values say
+// one thing in the same words: scalars that are no secrets.
+func WrittenBy(k *Kind, before, after model.Value) []Written {
+	var all []Written
+	for _, name := range differing(before, after) {
+		if name != "custom_fields" {
+			if i := slices.IndexFunc(k.fields, func(f field) bool { return f.name == name }); i >= 0 && k.fields[i].form.literal {
+				all = addScalar(all, Written{name, []string{name}, after.At(name)})
+			}
+			continue
+		}
+		for _, custom := range differing(before.At(name), after.At(name)) {
+			all = addScalar(all, Written{CustomFieldPath(custom), []string{name, custom}, after.At(name, custom)})
+		}
+	}
+	return all
+}
+
+func addScalar(all []Written, w Written) []Written {
+	if w.Value.Kind() >= model.List || len(w.Value.Text()) > maxWritten {
+		return all
+	}
+	return append(all, w)
+}
+
+// Left tells whether an object may hold what the edit left: whether nobody
+// changed the field since without a row of the changelog. What it cannot tell
+// may be.
+func (w *Written) Left(object model.Value) bool {
+	live := object.At(w.Names...)
+	switch {
+	case live.Kind() >= model.List || live.Equal(w.Value):
+		return true
+	case live.IsEmpty() || w.Value.IsEmpty():
+		return live.IsEmpty() && w.Value.IsEmpty()
+	}
+	a, errA := strconv.ParseFloat(live.Text(), 64)
+	b, errB := strconv.ParseFloat(w.Value.Text(), 64)
+	switch {
+	case errA == nil && errB == nil:
+		// A size was counted in GB before 4.1.
+		return a == b || a == 1000*b
+	case live.Kind() != w.Value.Kind():
+		return true
+	}
+	return strings.EqualFold(strings.Join(strings.Fields(live.Text()), " "), strings.Join(strings.Fields(w.Value.Text()), " "))
+}

@@ -14,12 +14,14 @@ import (
 type form struct {
 	read   func(*Shaper, model.Value) model.Value
 	schema model.Schema
+	// literal tells that the changelog writes it in the same words.
+	literal bool
 }
 
 // formOf returns the form that the table names behind a field's name; "" is
 // what speaks for itself: scalars, choices, references.
 func formOf(name string) form {
-	plain := form{read: (*Shaper).plain}
+	plain := form{read: (*Shaper).plain, literal: true}
 	switch name {
 	case "derived":
 		plain.schema.Derived = true
@@ -44,7 +46,7 @@ func formOf(name string) form {
 	case "secret":
 		return form{read: func(s *Shaper, v model.Value) model.Value { return s.sealer.SealTree(v) }}
 	case "url":
-		plain.read = address
+		plain.read, plain.literal = address, false
 	}
 	return plain
 }
