@@ -56,7 +56,7 @@ func claimActor(c *model.Claim, path string) model.Actor {
 	if t := lastTrace(c.Traces, fits); t != nil {
 		return t.Actor
 	}
-	return model.UnknownActor("nothing tells who declared it")
+	return model.UnknownActor(cmp.Or(c.Unsigned, "nothing tells who declared it"))
 }
 
 // declarer names who declared what was not applied yet.
@@ -172,17 +172,26 @@ func (w *walk) changedLivePath() string {
 
 // remover names who deleted a resource, after the source's logs. Who says that
 // it should be there removed nothing, and is named in the reason alone: where a
-// claim goes by identities, what it means may never have been there.
+// claim goes by identities, what it means may never have been there, or not since
+// it was declared again.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
-	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted }); t != nil {
-		return t.Actor
+	gone := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted })
+	var made *model.Trace
+	if c.ByIdentity {
+		made = lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
 	}
-	if t := lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed != model.Deleted }); t != nil && c.ByIdentity {
-		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + told(t.Actor))
+	switch {
+	case gone != nil && (made == nil || !gone.Actor.At.Before(made.Actor.At)):
+		return gone.Actor
+	case made != nil:
+		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + told(made.Actor))
 	}
 	reason := "the source keeps no record of this deletion"
 	if s.Kind != nil {
 		reason = cmp.Or(s.Kind.Unsigned, reason)
+	}
+	if c.ByIdentity {
+		reason = cmp.Or(c.Unsigned, reason)
 	}
 	return model.UnknownActor(reason)
 }

@@ -224,6 +224,10 @@ func disputeBetween(s *model.Subject, voices []voice) dispute {
 		change.Secret = change.Secret || v.says.HasSecret() || v.view.HasSecret()
 		actor = latest(actor, claimActor(v.claim, v.path))
 	}
+	if c := against(voices); actor.Confidence == model.Unknown && len(c) == 1 && c[0].Unsigned != "" {
+		// Who stands alone was changed: its log is the one that tells nothing.
+		actor = model.UnknownActor(c[0].Unsigned)
+	}
 	change.Actor = &actor
 	d := dispute{about: saying{first.claim.Lens, first.path}, change: change, reason: alone(s, voices)}
 	for _, v := range voices {
@@ -241,23 +245,34 @@ func join(same, crossing []dispute) []dispute {
 	return append(same, crossing...)
 }
 
+// against returns the claims that the live value is not as they say.
+func against(voices []voice) []*model.Claim {
+	var claims []*model.Claim
+	for _, v := range voices {
+		if !v.agrees {
+			claims = append(claims, v.claim)
+		}
+	}
+	return claims
+}
+
 // alone says which of the sides stands against the others.
 func alone(s *model.Subject, voices []voice) string {
-	var with, against []string
+	var with, others []string
 	for _, v := range voices {
 		if v.agrees {
 			with = append(with, v.claim.Declaration)
 		} else {
-			against = append(against, v.claim.Declaration)
+			others = append(others, v.claim.Declaration)
 		}
 	}
 	slices.Sort(with)
 	with = slices.Compact(with)
 	switch {
-	case len(against) == 1:
-		return against[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"
+	case len(others) == 1:
+		return others[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"
 	case len(with) == 0:
-		return "no two of them agree: " + strings.Join(append(against, s.Source), ", ")
+		return "no two of them agree: " + strings.Join(append(others, s.Source), ", ")
 	}
 	return ""
 }

@@ -96,18 +96,57 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			recorded := value(t, tc.tool)
 			claims := []*model.Claim{
 				{Declaration: "tool", Address: "vm.a", Value: recorded, Lens: tool, RecordOnly: true, Complete: true},
-				{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true},
+				{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true, Unsigned: "the changelog is not read"},
 			}
 			if tc.declared != "" {
 				claims[0].RecordOnly, claims[0].Recorded, claims[0].Value = false, &recorded, value(t, tc.declared)
 			}
-			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live)}, Claims: claims}
+			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live), Unsigned: "the cluster log is silent"}, Claims: claims}
 			outcomes := Compare(&s, Options{})
 			if diff := gocmp.Diff(tc.want, sketch(outcomes)); diff != "" {
 				t.Error(diff)
 			}
 			if len(outcomes) > 0 && outcomes[0].Verdict == model.Disputed && outcomes[0].Reason != tc.says {
 				t.Errorf("it says %q, want %q", outcomes[0].Reason, tc.says)
+			}
+			unsigned := map[bool]string{true: "the changelog is not read", false: "the cluster log is silent"}[strings.HasPrefix(tc.says, "inventory")]
+			if len(outcomes) > 0 && outcomes[0].Verdict == model.Disputed && outcomes[0].Actor.Reason != unsigned {
+				t.Errorf("nobody is known: %q, want %q", outcomes[0].Actor.Reason, unsigned)
+			}
+		})
+	}
+}
+
+func TestWhoIsMissed(t *testing.T) {
+	t.Parallel()
+	trace := func(deed model.Deed, name string, minute int) model.Trace {
+		return model.Trace{Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
+	}
+	for _, tc := range []struct {
+		reason       string
+		log, entered []model.Trace
+		want         string
+	}{
+		{"who entered what never was", nil, []model.Trace{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:01 UTC"},
+		{"who deleted what was entered", []model.Trace{trace(model.Deleted, "eve", 5)}, []model.Trace{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "eve exact"},
+		{"who entered again what had been deleted", []model.Trace{trace(model.Deleted, "eve", 5)}, []model.Trace{trace(model.Created, "jonas", 6)},
+			"never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:06 UTC"},
+		{"nobody, and why", nil, nil, "the changelog is not read"},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			claim := &model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: tc.entered, Unsigned: "the changelog is not read"}
+			s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{claim}, Traces: tc.log, Kind: &model.Kind{Unsigned: "the cluster log is silent"}}
+			outcomes := Compare(&s, Options{})
+			if len(outcomes) != 1 {
+				t.Fatalf("outcomes %+v, want one", outcomes)
+			}
+			got := outcomes[0].Actor.Reason
+			if got == "" {
+				got = outcomes[0].Actor.Name + " " + string(outcomes[0].Actor.Confidence)
+			}
+			if got != tc.want {
+				t.Errorf("by %s, want %s", got, tc.want)
 			}
 		})
 	}
@@ -260,7 +299,7 @@ func TestWhoEnteredItIsToldBeside(t *testing.T) {
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor != want {
 		t.Errorf("outcomes %+v, want one by %+v", outcomes, want)
 	}
-	s.Traces = []model.Trace{{Deed: model.Deleted, Actor: model.Actor{Name: "carol", Confidence: model.Exact}}}
+	s.Traces = []model.Trace{{Deed: model.Deleted, Actor: model.Actor{Name: "carol", At: time.Unix(120, 0), Confidence: model.Exact}}}
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != "carol" {
 		t.Errorf("outcomes %+v, want one by who deleted it", outcomes)
 	}

@@ -329,8 +329,12 @@ type Claim struct {
 	// Since is when the declaration last changed; zero where unknown.
 	Since time.Time
 	// Traces are what the declaration's own log tells of who wrote the claim, by
-	// time; their fields are paths in Value.
+	// time; their fields are paths in Value. Who made the claim be made, also by
+	// an edit, has Created.
 	Traces []Trace
+	// Unsigned says why that log may be unable to tell who wrote it; "" where the
+	// declaration keeps none.
+	Unsigned string
 	// MayBeAbsent tells that nothing is wrong where the resource does not exist
 	// (yet).
 	MayBeAbsent bool

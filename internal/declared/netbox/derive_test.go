@@ -304,6 +304,7 @@ func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
 	log(kindMachine, "6", model.Edited, 50, "memory", "description", "tags")
 	log(kindMachine, "6", model.Edited, 60, "description")
 	log(kindMachine, "6", model.Edited, 61, "custom_fields.vmid")
+	log(kindMachine, "6", model.Edited, 62, "memory", "status")
 	log(kindInterface, "11", model.Created, 20)
 	log(kindInterface, "11", model.Edited, 70, "mode", "untagged_vlan", "mtu")
 	log(kindDisk, "2", model.Edited, 40, "size")
@@ -325,6 +326,7 @@ func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
 	}
 	const eth0, eth1 = "interfaces[mac=BC:24:11:00:00:01]", "interfaces[mac=BC:24:11:00:00:02]"
 	want := []string{"user10 1", "user20 0 " + eth0, "user30 0 primary_ip4", "user40 0 disks[name=data].size", "user50 0 memory tags", "user61 0 custom_fields.vmid",
+		"user62 0 memory status", "user62 1 status",
 		"user70 0 " + eth0 + ".tagged_vlans " + eth0 + ".vlan", "user80 0 " + eth1, "user85 0 tags", "user90 0 " + eth1 + ".tagged_vlans " + eth1 + ".vlan", "user95 0 device",
 		"user100 0 " + eth1 + ".bridge", "user101 0 " + eth1 + " " + eth1 + ".enabled " + eth1 + ".tagged_vlans", "user102 0 disks[name=root]", "user103 0 disks[name=root]"}
 	if diff := gocmp.Diff(want, got); diff != "" {

@@ -33,6 +33,7 @@ func (d *deriver) written(ix *index, r *model.Resource) []model.Trace {
 func (g *guest) traces() []model.Trace {
 	t := teller{ix: g.ix}
 	t.tellMade(g.vm)
+	t.tellClaiming(g.vm)
 	t.tell(g.vm, g.machineFields)
 	g.tellOfReferences(&t)
 	if g.claims("interfaces") {
@@ -163,6 +164,17 @@ func (t *teller) tellMade(r *model.Resource) {
 	for _, trace := range t.of(r) {
 		if trace.Deed == model.Created || trace.Deed == model.Edited && len(trace.Fields) == 0 {
 			t.traces = append(t.traces, model.Trace{Deed: trace.Deed, Actor: trace.Actor})
+		}
+	}
+}
+
+// tellClaiming tells who edited an object so that it claims what it does: another
+// cluster, or a status in which something must exist.
+func (t *teller) tellClaiming(r *model.Resource) {
+	for _, trace := range t.of(r) {
+		fields := slices.DeleteFunc(slices.Clone(trace.Fields), func(field string) bool { return field != "cluster" && field != "status" })
+		if trace.Deed == model.Edited && len(fields) > 0 {
+			t.traces = append(t.traces, model.Trace{Deed: model.Created, Fields: fields, Actor: trace.Actor})
 		}
 	}
 }
