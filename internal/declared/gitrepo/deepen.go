@@ -18,6 +18,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
 	"github.com/go-git/go-git/v5/storage"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/driftd/driftd/internal/declared/await"
 )
@@ -27,8 +28,12 @@ import (
 // can leave them out, no files. So reading the declaration waits for none of it,
 // and no harm to it is harm to the declaration.
 
-// maxHistory bounds what one fetch of history brings, in bytes.
-const maxHistory = 512 << 20
+// maxHistory bounds what one fetch of history brings, in bytes, and maxObject
+// each thing in it, unpacked.
+const (
+	maxHistory = 512 << 20
+	maxObject  = 64 << 20
+)
 
 // errNoHistory tells that there is nothing to look at.
 var errNoHistory = errors.New("a clone in memory has no history")
@@ -163,7 +168,7 @@ func (r *Repository) negotiate(request *packp.UploadPackRequest, server *capabil
 }
 
 // receive takes in the objects of a response.
-func receive(s storage.Storer, response io.Reader, agreed *capability.List) error {
+func receive(s storage.Storer, response io.Reader, agreed *capability.List) (err error) {
 	content := response
 	switch {
 	case agreed.Supports(capability.Sideband64k):
@@ -171,13 +176,55 @@ func receive(s storage.Storer, response io.Reader, agreed *capability.List) erro
 	case agreed.Supports(capability.Sideband):
 		content = sideband.NewDemuxer(sideband.Sideband, response)
 	}
-	limited := &io.LimitedReader{R: content, N: maxHistory}
-	err := packfile.UpdateObjectStorage(s, limited)
-	switch {
-	case errors.Is(err, packfile.ErrEmptyPackfile):
-		return nil
-	case err != nil && limited.N == 0:
+	stored, ok := s.(*filesystem.Storage)
+	if !ok {
+		return errNoHistory
+	}
+	pack, err := stored.Filesystem().TempFile("", "history-")
+	if err != nil {
+		return fmt.Errorf("make room for history: %w", err)
+	}
+	defer func() { err = errors.Join(err, pack.Close(), stored.Filesystem().Remove(pack.Name())) }()
+	switch size, err := io.Copy(pack, io.LimitReader(content, maxHistory+1)); {
+	case err != nil:
+		return err
+	case size > maxHistory:
 		return fmt.Errorf("more than %d bytes; look less far back: set history", maxHistory)
+	}
+	if err := weigh(pack); err != nil {
+		return err
+	}
+	return unpack(s, pack)
+}
+
+// unpack takes in the objects of a pack; one without any is none.
+func unpack(s storage.Storer, pack io.ReadSeeker) error {
+	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := packfile.UpdateObjectStorage(s, pack); !errors.Is(err, packfile.ErrEmptyPackfile) {
+		return err
+	}
+	return nil
+}
+
+// weigh refuses a pack with an object that is too large: whoever takes in a pack
+// holds each of its objects in memory. Nobody looks at files here, but a server
+// that cannot leave them out sends them all.
+func weigh(pack io.ReadSeeker) error {
+	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	scanner := packfile.NewScanner(pack)
+	_, objects, err := scanner.Header()
+	if errors.Is(err, packfile.ErrEmptyPackfile) {
+		return nil
+	}
+	for ; err == nil && objects > 0; objects-- {
+		var header *packfile.ObjectHeader
+		if header, err = scanner.NextObjectHeader(); err == nil && header.Length > maxObject {
+			return fmt.Errorf("a file of %d bytes lies in it, over %d: let the server leave files out (uploadpack.allowFilter), or set history to 0", header.Length, maxObject)
+		}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +98,25 @@ func TestAfarCosts(t *testing.T) {
 	}
 	if requests, sent := look(hashes[51], r); requests != 2 || sent > 4_000 {
 		t.Errorf("one commit later: %d requests, %d bytes", requests, sent)
+	}
+}
+
+// TestLargeFileInHistory proves that a large file that was there once costs names,
+// where the server sends it, and nothing else.
+func TestLargeFileInHistory(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	g.commit(step{files: map[string]string{"a": "1", "big": strings.Repeat("0", 65<<20)}}, step{files: map[string]string{"a": "1", "big": "0"}})
+	for filter, known := range map[string]bool{"true": true, "false": false} {
+		g.run("", "config", "uploadpack.allowFilter", filter)
+		var said bytes.Buffer
+		r := open(t, gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: t.TempDir(), History: 10, Log: slog.New(slog.NewTextHandler(&said, nil))})
+		if _, got := touches(t, r, "main", "a")["a"]; got != known {
+			t.Errorf("filter %s: told %t, want %t: %s", filter, got, known, &said)
+		}
+		if !known && !strings.Contains(said.String(), "uploadpack.allowFilter") {
+			t.Errorf("filter %s: it says %q", filter, &said)
+		}
 	}
 }
 
