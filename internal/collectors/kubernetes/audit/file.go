@@ -45,6 +45,10 @@ type part struct {
 	inside bool
 	// tail is a digest of what is before offset.
 	tail [sha256.Size]byte
+	// unpacked is the content of a compressed file that was not read to its end,
+	// in which nobody can begin in the middle; file is closed there.
+	unpacked *lines
+	file     *os.File
 }
 
 // read hands over each line that was added since the last call, until ctx ends;
@@ -141,6 +145,9 @@ func (p *part) compressed() bool { return strings.HasSuffix(p.path, ".gz") }
 
 // read reads the part to its end, or until ctx ends.
 func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error) {
+	if p.compressed() {
+		return p.readCompressed(ctx, each)
+	}
 	log, info, err := open(p.path)
 	if err != nil {
 		return 0, fmt.Errorf("open audit log: %w", err)
@@ -149,11 +156,8 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 	if !os.SameFile(p.info, info) {
 		return 0, nil // it was renamed again; what it held is lost, or read later
 	}
-	if p.compressed() {
-		return readCompressed(ctx, log, each)
-	}
-	l := lines{inside: p.inside}
-	n, err := l.read(ctx, io.NewSectionReader(log, p.offset, info.Size()-p.offset), each)
+	l := newLines(io.NewSectionReader(log, p.offset, info.Size()-p.offset), p.inside)
+	n, err := l.read(ctx, each)
 	p.offset, p.inside = p.offset+n, l.inside
 	if tail, err := tailOf(log, p.offset); err == nil {
 		p.tail = tail
@@ -164,17 +168,42 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 	return l.long, nil
 }
 
-// readCompressed reads a rotated file that was compressed, as a whole.
-func readCompressed(ctx context.Context, r io.Reader, each func([]byte)) (long int, err error) {
-	z, err := gzip.NewReader(r)
+// readCompressed reads a rotated file that was compressed, and goes on where it
+// was left.
+func (p *part) readCompressed(ctx context.Context, each func([]byte)) (long int, err error) {
+	if p.unpacked == nil {
+		if err := p.unpack(); err != nil || p.unpacked == nil {
+			return 0, err
+		}
+	}
+	before := p.unpacked.long
+	_, err = p.unpacked.read(ctx, each)
+	long = p.unpacked.long - before
+	if left := err == nil && ctx.Err() != nil; left {
+		return long, nil
+	}
+	if err = errors.Join(err, p.file.Close()); err != nil {
+		err = fmt.Errorf("read rotated audit log: %w", err)
+	}
+	p.unpacked, p.file = nil, nil
+	return long, err
+}
+
+// unpack begins to read a compressed file, unless it was renamed again.
+func (p *part) unpack() error {
+	log, info, err := open(p.path)
 	if err != nil {
-		return 0, fmt.Errorf("read rotated audit log: %w", err)
+		return fmt.Errorf("open audit log: %w", err)
 	}
-	var l lines
-	if _, err := l.read(ctx, io.LimitReader(z, maxFirst), each); err != nil {
-		return l.long, fmt.Errorf("read rotated audit log: %w", err)
+	if !os.SameFile(p.info, info) {
+		return log.Close()
 	}
-	return l.long, nil
+	z, err := gzip.NewReader(log)
+	if err != nil {
+		return errors.Join(fmt.Errorf("read rotated audit log: %w", err), log.Close())
+	}
+	p.unpacked, p.file = newLines(io.LimitReader(z, maxFirst), false), log
+	return nil
 }
 
 // maxTail is how much before an offset shows that the file is still the same.

@@ -289,3 +289,54 @@ func BenchmarkRefresh(b *testing.B) {
 		l.Refresh(b.Context())
 	}
 }
+
+// A compressed file that takes longer than there is time for is read on where it
+// was left, each line once, and then the log itself.
+func TestCompressedFileIsReadOn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	const lines = 2000
+	for i := range lines {
+		if _, err := fmt.Fprintln(z, editAs(fmt.Sprint("old-", i), "bob", 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{path + ".1.gz": packed.Bytes(), path: []byte(editAs("live", "alice", 0) + "\n")} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &file{path: path, keep: 24 * time.Hour, first: maxFirst}
+	seen, looks := map[string]int{}, 0
+	for ; looks < 10 && seen["live"] == 0; looks++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		_, err := f.read(ctx, time.Now(), func(line []byte) {
+			writes, err := Decode(line)
+			if err != nil || len(writes) != 1 {
+				t.Fatalf("%d writes, %v", len(writes), err)
+			}
+			seen[writes[0].ID]++
+			if n++; n == lines/3 {
+				cancel()
+			}
+		})
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) != lines+1 || looks != 4 {
+		t.Errorf("%d lines in %d looks, want %d in 4", len(seen), looks, lines+1)
+	}
+	for id, n := range seen {
+		if n != 1 {
+			t.Fatalf("%s was read %d times", id, n)
+		}
+	}
+}

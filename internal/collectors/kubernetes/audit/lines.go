@@ -15,6 +15,7 @@ const maxLine = 16 << 20
 
 // lines cuts what it reads into lines.
 type lines struct {
+	from *bufio.Reader
 	// inside tells that the next line's beginning is not known, and long how many
 	// lines were dropped because they were too long.
 	inside bool
@@ -22,12 +23,18 @@ type lines struct {
 	line   []byte
 }
 
-// read hands over each line that has an end, until ctx does. It returns how many
-// bytes are done with: what is after the last end may become a line later.
-func (l *lines) read(ctx context.Context, r io.Reader, each func([]byte)) (done int64, err error) {
-	buf := bufio.NewReaderSize(r, 256<<10)
+// newLines returns the lines of r; inside tells that it begins in the middle of
+// one.
+func newLines(r io.Reader, inside bool) *lines {
+	return &lines{from: bufio.NewReaderSize(r, 256<<10), inside: inside}
+}
+
+// read hands over each line that has an end, until ctx does; it may be called
+// again then. It returns how many bytes are done with: what is after the last end
+// may become a line later.
+func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err error) {
 	for ctx.Err() == nil {
-		piece, err := buf.ReadSlice('\n')
+		piece, err := l.from.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return done, l.end(err)
 		}
