@@ -151,6 +151,8 @@ func (c clock) who(a model.Actor) phrase {
 		}
 	}
 	switch {
+	case a.Reason != "" && a.Confidence == model.Likely:
+		p = p.say(" (likely: ").brief(a.Reason, pipeLimit).say(")")
 	case a.Reason != "":
 		p = p.say(" (").brief(a.Reason, pipeLimit).say(")")
 	case a.Confidence == model.Likely:

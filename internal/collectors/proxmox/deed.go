@@ -19,6 +19,8 @@ type taskDeed struct {
 	drives bool
 	// rewrites tells that a guest that was there has other settings after it.
 	rewrites bool
+	// writes tells that it writes settings, and does not say which.
+	writes bool
 	// asked tells that the task asks the HA manager, which does it as root@pam.
 	asked bool
 }
@@ -35,7 +37,7 @@ func taskDeeds() map[string]taskDeed {
 	for prefix, kind := range map[string]string{"qm": shape.QEMU, "vz": shape.LXC} {
 		for name, d := range map[string]taskDeed{
 			"create": {deed: model.Created}, "restore": {deed: model.Created, rewrites: true}, "destroy": {deed: model.Deleted},
-			"config": {}, "resize": {drives: true}, "move": {drives: true}, "rollback": {},
+			"config": {writes: true}, "resize": {drives: true}, "move": {drives: true}, "rollback": {},
 			"template": {fields: []string{"template"}},
 			"start":    {fields: status}, "stop": {fields: status}, "shutdown": {fields: status}, "suspend": {fields: status}, "resume": {fields: status},
 		} {

@@ -168,6 +168,9 @@ func (l *look) told() []model.Trace {
 			entries[i].Fields = l.drivesOf(entries[i].Ref)
 		}
 	}
+	if !l.logged {
+		entries = vague(entries)
+	}
 	entries = slices.Concat(entries, l.cloned(entries), l.lost(entries))
 	slices.SortStableFunc(entries, func(a, b logEntry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
@@ -191,6 +194,37 @@ func (l *look) told() []model.Trace {
 		}
 	}
 	return traces
+}
+
+// vagueReason says why an edit that names no field may be another one.
+const vagueReason = "the task names no field, and most edits are in the cluster log alone, which takes Sys.Syslog on /"
+
+// vague says of tasks that name no field that they may have done something else,
+// where the cluster log was not read: it alone tells of most edits. Those of
+// whoever made the guest are dropped: it is mostly what applies a declaration,
+// and would be named for everybody else's edits.
+func vague(entries []logEntry) []logEntry {
+	type maker struct {
+		model.Ref
+		user string
+	}
+	makers := map[maker]bool{}
+	for _, e := range entries {
+		if e.Deed == model.Created {
+			makers[maker{e.Ref, e.Actor.Name}] = true
+		}
+	}
+	kept := make([]logEntry, 0, len(entries))
+	for _, e := range entries {
+		if e.writes && makers[maker{e.Ref, e.Actor.Name}] {
+			continue
+		}
+		if e.writes {
+			e.Actor.Reason = vagueReason
+		}
+		kept = append(kept, e)
+	}
+	return kept
 }
 
 // A process is what wrote an entry, for whom and of what.

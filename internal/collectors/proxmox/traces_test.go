@@ -356,9 +356,7 @@ func TestWhatTasksTell(t *testing.T) {
 			{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "node", "root@pam", "task log", model.Exact},
 		}},
 	} {
-		drive := model.MapOf(model.Field{Name: "volume", Value: model.StringOf("x")})
-		l := &look{resources: []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: model.MapOf(
-			model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
+		l := lookWithDrives()
 		for _, row := range tc.tasks {
 			e, ok := taskEntry(row, taskDeeds())
 			if !ok {
@@ -368,6 +366,54 @@ func TestWhatTasksTell(t *testing.T) {
 		}
 		if d := cmp.Diff(tc.want, toldOf(model.Snapshot{Traces: l.told()}), cmp.AllowUnexported(told{})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
+		}
+	}
+}
+
+// lookWithDrives has read one machine, 5, with two disks.
+func lookWithDrives() *look {
+	drive := model.MapOf(model.Field{Name: "volume", Value: model.StringOf("x")})
+	return &look{resources: []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: model.MapOf(
+		model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
+}
+
+// TestTasksWithoutTheClusterLog has tasks that name no field, and a token without
+// Sys.Syslog, which does not see the edits that are no tasks: what applies the
+// declaration is not named for those.
+func TestTasksWithoutTheClusterLog(t *testing.T) {
+	t.Parallel()
+	task := func(typ string, after int, user string) model.Value {
+		upid := fmt.Sprintf("UPID:pve1:%08X:00000001:%08X:%s:5:%s:", after+1, 0x69a00000+after, typ, user)
+		return model.MapOf(model.Field{Name: "upid", Value: model.StringOf(upid)}, model.Field{Name: "status", Value: model.StringOf("OK")})
+	}
+	for _, tc := range []struct {
+		reason string
+		logged bool
+		tasks  []model.Value
+		want   string
+	}{
+		{"somebody edited something", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "bob@pve")}, "bob@pve: " + vagueReason},
+		{"whoever made it applied something", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, ""},
+		{"before or after", false, []model.Value{task("qmconfig", 9, "tf@pve!x"), task("qmconfig", 5, "bob@pve"), task("qmcreate", 0, "tf@pve!x")}, "bob@pve: " + vagueReason},
+		{"a rollback is no apply", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmrollback", 9, "tf@pve!x")}, "tf@pve!x: "},
+		{"nor is a restore", false, []model.Value{task("qmrestore", 0, "tf@pve!x")}, "tf@pve!x: "},
+		{"with the cluster log all is told", true, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, "tf@pve!x: "},
+	} {
+		l := lookWithDrives()
+		l.logged = tc.logged
+		for _, row := range tc.tasks {
+			if e, ok := taskEntry(row, taskDeeds()); ok {
+				l.traces = append(l.traces, e.all()...)
+			}
+		}
+		got := ""
+		for _, tr := range l.told() {
+			if tr.Deed == model.Edited {
+				got += tr.Actor.Name + ": " + tr.Actor.Reason
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
 	}
 }
