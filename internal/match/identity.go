@@ -66,6 +66,27 @@ func (f *finder) find(claims []*model.Claim) {
 	}
 	f.takeAlong(claims, again)
 	f.separate(claims)
+	f.dismiss(claims)
+}
+
+// dismiss makes the claims of a cohort uncheckable of which none leads to
+// anything, though all that they may mean was read.
+func (f *finder) dismiss(claims []*model.Claim) {
+	type cohort struct{ declaration, says string }
+	here := map[cohort]bool{}
+	for _, c := range claims {
+		if k := (cohort{c.Declaration, c.Cohort}); f.live[model.Ref{Kind: c.Kind, ID: c.ID}] != nil || c.Unchecked != "" || unseen(f.snapshot, c) != "" {
+			here[k] = true
+		}
+	}
+	for i, c := range claims {
+		if c.Cohort == "" || here[cohort{c.Declaration, c.Cohort}] {
+			continue
+		}
+		settled := *c
+		settled.Unchecked = c.Cohort
+		claims[i] = &settled
+	}
 }
 
 // claimed returns the resources that claims have the ID of, and those that

@@ -35,6 +35,12 @@ func entry(id string, known ...string) model.Claim {
 		Name: "entry-" + id, ByIdentity: true, Identities: identities(known)}
 }
 
+// of puts a claim into a cohort.
+func of(cohort string, c model.Claim) model.Claim {
+	c.Cohort = cohort
+	return c
+}
+
 // managed is a claim of a tool that knows the id.
 func managed(id string, known ...string) model.Claim {
 	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Identities: identities(known)}
@@ -145,6 +151,19 @@ func TestIdentities(t *testing.T) {
 				"vm/y": "pve/machine label y unread: it may be 9, which could not be read: its node is down",
 				"vm/z": "pve/machine label z missing",
 			},
+		},
+		{
+			reason: "of two cohorts the one that has a guest here is meant", coverage: everything,
+			live: []model.Resource{guest(machine, "1", "name=web")},
+			inventory: []model.Claim{of("this cluster is another", entry("x", "name=web")), of("this cluster is another", entry("y", "name=db")),
+				of("that cluster is another", entry("z", "name=app"))},
+			want: map[string]string{"vm/x": "pve/machine 1", "vm/y": "pve/machine label y missing", "vm/z": "unchecked: that cluster is another"},
+		},
+		{
+			reason:    "a cohort is dismissed only where all that it may mean was read",
+			coverage:  []model.Coverage{{Source: "s", Kind: machine, Complete: true}, {Source: "s", Kind: container, Reason: "no rights"}},
+			inventory: []model.Claim{of("it is another", entry("z", "name=app"))},
+			want:      map[string]string{"vm/z": "pve/machine label z unread: no rights"},
 		},
 		{
 			reason: "what is gone for the tool and for the inventory is one thing", coverage: everything,

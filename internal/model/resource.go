@@ -294,6 +294,10 @@ type Claim struct {
 	// of.
 	ByIdentity bool
 	AltKinds   []string
+	// Cohort says what it means where none of the claims with the same one leads
+	// to anything: they speak of another source, it seems, and are not compared.
+	// "" where a claim counts for itself.
+	Cohort string
 	// AltID is the id that counts when the live system says that the kind has
 	// no places; "" when the declaration knows.
 	AltID string

@@ -26,6 +26,9 @@ func sketch(d model.Declaration) []string {
 		if c.MayBeAbsent {
 			line += " may be absent"
 		}
+		if c.Cohort != "" {
+			line += " perhaps"
+		}
 		lines = append(lines, line)
 	}
 	for _, p := range d.Problems {
@@ -94,12 +97,11 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 		{reason: "one source: where no type says Proxmox, the one cluster is it, and what has none", netbox: b + loose + kvm,
 			want: []string{guest("pve", "b", 2), guest("pve", "c", 3)}},
 		{reason: "one source: of several clusters the one with its name is it", netbox: a + b + loose + kvm,
-			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells whether they lie in pve; give them a cluster"}},
+			want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
 		{reason: "one source: of several Proxmox clusters the one with its name is it", netbox: a + both + proxmox2, want: []string{guest("pve", "a", 1)}},
-		{reason: "one source: which of several Proxmox clusters it is has to be said", netbox: b + both + proxmox2,
-			want: []string{`clusters/2: cluster "lab": nothing tells which of "lab", "west" is pve; if it is this one, set clusters: {"lab": pve}`,
-				`clusters/3: cluster "west": nothing tells which of "lab", "west" is pve; if it is this one, set clusters: {"west": pve}`}},
-		{reason: "one source: where a type says Proxmox, the others are something else", netbox: a + b + loose + typed, want: []string{guest("pve", "a", 1)}},
+		{reason: "one source: which of several Proxmox clusters it is, their guests tell", netbox: b + both + proxmox2,
+			want: []string{guest("pve", "b", 2) + " perhaps", guest("pve", "d", 4) + " perhaps"}},
+		{reason: "one source: where a type says Proxmox, the others are something else", netbox: a + b + loose + typed, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
 		{reason: "a machine without a cluster lies where its host does",
 			netbox: a + typed + "dcim.device 9 {\"name\":\"h\",\"cluster\":1}\nvirtualization.virtualmachine 3 {\"name\":\"c\",\"device\":9}",
 			want:   []string{guest("pve", "a", 1), guest("pve", "c", 3)}},
@@ -107,16 +109,20 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 			want: []string{guest("pve", "a", 1), `clusters/2: cluster "lab": nothing tells which of the governed sources it is; set clusters: {"lab": pve or west}`}},
 		{reason: "several sources: another hypervisor's cluster is nobody's", netbox: a + b + typed, governs: []string{"pve", "west"}, want: []string{guest("pve", "a", 1)}},
 		{reason: "several sources: without a cluster nothing tells", netbox: a + loose + kvm, governs: []string{"pve", "west"},
-			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells whether they lie in pve or west; give them a cluster"}},
+			want: []string{guest("pve", "a", 1), "virtual-machines: some virtual machines have no cluster, and nothing tells which of pve, west they lie in; give them a cluster"}},
 		{reason: "the settings tell, and nothing else then", netbox: a + b + loose + typed, governs: []string{"pve", "west"},
 			config: func(c *Config) { c.Clusters = map[string]string{"LAB": "west"} }, want: []string{guest("west", "b", 2)}},
 		{reason: "the settings name a cluster that NetBox lacks", netbox: a + typed, config: func(c *Config) { c.Clusters = map[string]string{"pve": "pve", "labb": "pve"} },
 			want: []string{guest("pve", "a", 1), `clusters: setting clusters names "labb": no cluster of that name was read; correct the name, or give the token the right to view it`}},
 		{reason: "a cluster that is not seen", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}",
-			want: []string{"clusters/1: its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"}},
+			want: []string{guest("pve", "a", 1) + " perhaps"}},
 		{reason: "a type that is not seen", netbox: b,
-			want: []string{`clusters/2: cluster "lab": its type, or another's, could not be read, so nothing tells whether it is a Proxmox cluster; give the token the right to view cluster types, or set clusters: {"lab": pve}`}},
-		{reason: "a machine without a cluster, where a type is not seen", netbox: a + loose, want: []string{guest("pve", "a", 1)}},
+			want: []string{guest("pve", "b", 2) + " perhaps"}},
+		{reason: "several sources: a type that is not seen", netbox: b, governs: []string{"pve", "west"},
+			want: []string{`clusters/2: cluster "lab": its type, or another's, could not be read, so nothing tells whether it is a Proxmox cluster; give the token the right to view cluster types, or set clusters: {"lab": pve or west}`}},
+		{reason: "several sources: a cluster that is not seen", netbox: "virtualization.virtualmachine 1 {\"name\":\"a\",\"cluster\":1}", governs: []string{"pve", "west"},
+			want: []string{"clusters/1: its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"}},
+		{reason: "a machine without a cluster, where a type is not seen", netbox: a + loose, want: []string{guest("pve", "a", 1), guest("pve", "c", 3) + " perhaps"}},
 		{reason: "nodes of a cluster that the settings name", netbox: b + typed + "dcim.device 5 {\"name\":\"Node-1\",\"cluster\":2,\"status\":\"planned\"}\ndcim.device 6 {\"cluster\":2}\ndcim.device 7 {\"name\":\"x\"}",
 			governs: []string{"prod", "pve"}, config: func(c *Config) { c.Clusters = map[string]string{"lab": "prod"} },
 			want: []string{"prod kubernetes/Node NetBox device 6", "prod kubernetes/Node b", "prod kubernetes/Node node-1 may be absent"}},

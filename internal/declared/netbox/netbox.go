@@ -61,17 +61,19 @@ func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 	out := model.Declaration{Name: d.env.Name, Governs: d.env.Governs, Inventory: true, Scopes: d.scopes(),
 		Claims: make([]model.Claim, 0, len(ix.machines))}
 	for _, vm := range ix.machines {
-		source := places.of(ix, vm)
-		switch d.env.Types[source] {
+		in := places.of(ix, vm)
+		switch d.env.Types[in.source] {
 		case proxmox:
-			out.Claims = append(out.Claims, c.guest(vm, source))
+			claim := c.guest(vm, in.source)
+			claim.Cohort = in.cohort
+			out.Claims = append(out.Claims, claim)
 		case kubernetes:
-			out.Claims = append(out.Claims, d.node(ix, vm, source))
+			out.Claims = append(out.Claims, d.node(ix, vm, in.source))
 		}
 	}
 	for _, device := range ix.devicesByID() {
-		if source := places.of(ix, device); d.env.Types[source] == kubernetes {
-			out.Claims = append(out.Claims, d.node(ix, device, source))
+		if in := places.of(ix, device); d.env.Types[in.source] == kubernetes {
+			out.Claims = append(out.Claims, d.node(ix, device, in.source))
 		}
 	}
 	out.Problems = slices.Concat(ix.unread(), places.problems, c.unseen.problems())

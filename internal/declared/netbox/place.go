@@ -11,10 +11,10 @@ import (
 
 // places tell which source a virtual machine or device lies in.
 type places struct {
-	// clusters are sources by the id of the cluster.
-	clusters map[string]string
-	// rest is the source of a virtual machine without a cluster, or "".
-	rest string
+	// clusters are the sources that clusters are, by id.
+	clusters map[string]placing
+	// rest is that of a virtual machine without a cluster.
+	rest placing
 	// problems say of which clusters that cannot be told.
 	problems []model.Problem
 }
@@ -22,9 +22,11 @@ type places struct {
 // place tells which sources the clusters stand for: the ones that the settings
 // name, or else those that their names and types tell.
 func (d *deriver) place(ix *index) places {
-	p := places{clusters: map[string]string{}}
+	p := places{clusters: map[string]placing{}}
 	named, missing := d.named(ix)
-	maps.Copy(p.clusters, named)
+	for id, source := range named {
+		p.clusters[id] = placing{source: source}
+	}
 	p.problems = missing
 	if slices.ContainsFunc(slices.Collect(maps.Values(d.config.Clusters)), d.isProxmox) || len(d.proxmox) == 0 {
 		p.problems = append(p.problems, d.invisible(ix)...)
@@ -32,28 +34,26 @@ func (d *deriver) place(ix *index) places {
 	}
 	g := d.guess(ix)
 	for _, id := range used(ix) {
-		if p.clusters[id] != "" {
+		if p.clusters[id].source != "" {
 			continue
 		}
-		source, doubt := g.source(ix, id)
-		p.clusters[id] = source
-		if doubt != "" {
+		p.clusters[id] = g.place(ix, id)
+		if doubt := p.clusters[id].doubt; doubt != "" {
 			p.problems = append(p.problems, model.Problem{Address: "clusters/" + id, Reason: doubt})
 		}
 	}
 	p.rest = g.rest()
-	if p.rest == "" && (g.several() || len(g.rivals) > 1) && !g.typed && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return clusterOf(ix, vm) == "" }) {
+	if g.several() && !g.typed && slices.ContainsFunc(ix.machines, func(vm *model.Resource) bool { return clusterOf(ix, vm) == "" }) {
 		p.problems = append(p.problems, model.Problem{Address: "virtual-machines",
-			Reason: "some virtual machines have no cluster, and nothing tells whether they lie in " + strings.Join(d.proxmox, " or ") + "; give them a cluster"})
+			Reason: "some virtual machines have no cluster, and nothing tells which of " + strings.Join(d.proxmox, ", ") + " they lie in; give them a cluster"})
 	}
 	return p
 }
 
 func (d *deriver) isProxmox(source string) bool { return d.env.Types[source] == proxmox }
 
-// of returns the source in which a virtual machine or a device claims; "" is
-// none.
-func (p places) of(ix *index, r *model.Resource) string {
+// of returns where a virtual machine or a device claims.
+func (p places) of(ix *index, r *model.Resource) placing {
 	id := clusterOf(ix, r)
 	switch {
 	case id != "":
@@ -61,7 +61,7 @@ func (p places) of(ix *index, r *model.Resource) string {
 	case r.Kind == kindMachine:
 		return p.rest
 	}
-	return ""
+	return placing{}
 }
 
 // clusterOf returns the id of the cluster that a virtual machine or device lies
@@ -127,8 +127,8 @@ type guess struct {
 	// typed tells that the type of some cluster says Proxmox, and unsure that a
 	// type could not be read.
 	typed, unsure bool
-	// rivals are the names of the clusters that the one source may be, sorted;
-	// called tells that one of them has its name.
+	// rivals are the ids of the clusters that the one source may be; called tells
+	// that one of them has its name.
 	rivals []string
 	called bool
 }
@@ -149,11 +149,10 @@ func (d *deriver) guess(ix *index) guess {
 			continue
 		}
 		if says, _ := saysProxmox(ix, cluster); says || !g.typed {
-			g.rivals = append(g.rivals, nameOf(cluster))
+			g.rivals = append(g.rivals, id)
 			g.called = g.called || g.named(cluster) != ""
 		}
 	}
-	slices.Sort(g.rivals)
 	return g
 }
 
@@ -187,52 +186,62 @@ func saysProxmox(ix *index, cluster *model.Resource) (says, known bool) {
 
 func (g guess) several() bool { return len(g.sources) > 1 }
 
-// rest is the source of virtual machines that no cluster places.
-func (g guess) rest() string {
-	if g.several() || g.typed || g.unsure || len(g.rivals) > 1 {
-		return ""
-	}
-	return g.sources[0]
+// A placing is the source that a cluster is, "" for none.
+type placing struct {
+	source string
+	// doubt says why it cannot be told.
+	doubt string
+	// cohort says what it means that none of the cluster's machines is found in
+	// the source, where that alone can tell; "" where it is certain.
+	cohort string
 }
 
-// source returns the source that a cluster is, "" for none; doubt says why that
-// cannot be told.
-func (g guess) source(ix *index, id string) (source, doubt string) {
+// rest is where virtual machines lie that no cluster places.
+func (g guess) rest() placing {
+	switch {
+	case g.several():
+		return placing{}
+	case g.typed || g.called || g.unsure || len(g.rivals) > 1:
+		return placing{source: g.sources[0], cohort: "none of the virtual machines without a cluster is a guest of " + g.sources[0] +
+			", so that they seem to lie elsewhere; give them a cluster"}
+	}
+	return placing{source: g.sources[0]}
+}
+
+// place returns the source that a cluster is. Where names and types leave it
+// open which of several clusters the one source is, those are that have a guest
+// there.
+func (g guess) place(ix *index, id string) placing {
 	cluster := ix.of[kindCluster][id]
+	if cluster == nil && g.several() {
+		return placing{doubt: "its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"}
+	}
 	if cluster == nil {
-		return "", "its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"
+		return g.perhaps("cluster "+id, "give the token the right to view clusters")
 	}
 	name := nameOf(cluster)
 	if s := g.named(cluster); s != "" {
-		return s, ""
+		return placing{source: s}
 	}
 	says, known := saysProxmox(ix, cluster)
 	setting := fmt.Sprintf("set clusters: {%q: %s}", name, strings.Join(g.sources, " or "))
 	switch {
-	case !known, !says && !g.typed && g.unsure:
-		return "", fmt.Sprintf("cluster %q: its type, or another's, could not be read, so nothing tells whether it is a Proxmox cluster; "+
-			"give the token the right to view cluster types, or ", name) + setting
-	case !says && g.typed:
-		return "", ""
+	case !g.several() && g.called, known && !says && g.typed:
+		return placing{}
+	case !g.several() && (!known || g.unsure || len(g.rivals) > 1):
+		return g.perhaps(fmt.Sprintf("cluster %q", name), setting)
+	case !known, !says && g.unsure:
+		return placing{doubt: fmt.Sprintf("cluster %q: its type, or another's, could not be read, so nothing tells whether it is a Proxmox cluster; "+
+			"give the token the right to view cluster types, or ", name) + setting}
 	case g.several():
-		return "", fmt.Sprintf("cluster %q: nothing tells which of the governed sources it is; ", name) + setting
-	case g.called:
-		return "", ""
-	case len(g.rivals) > 1:
-		return "", fmt.Sprintf("cluster %q: nothing tells which of %s is %s; if it is this one, ", name, list(g.rivals), g.sources[0]) + setting
+		return placing{doubt: fmt.Sprintf("cluster %q: nothing tells which of the governed sources it is; ", name) + setting}
 	}
-	return g.sources[0], ""
+	return placing{source: g.sources[0]}
 }
 
-// list names a few of them, quoted.
-func list(names []string) string {
-	const shown = 5
-	quoted := make([]string, 0, shown+1)
-	for _, name := range names[:min(shown, len(names))] {
-		quoted = append(quoted, fmt.Sprintf("%q", name))
-	}
-	if more := len(names) - shown; more > 0 {
-		quoted = append(quoted, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(quoted, ", ")
+// perhaps places a cluster in the one source, unless none of its machines is
+// there.
+func (g guess) perhaps(what, step string) placing {
+	return placing{source: g.sources[0], cohort: what + ": none of its virtual machines is a guest of " + g.sources[0] +
+		", so that it seems to be another cluster; if it is this one all the same, " + step}
 }
