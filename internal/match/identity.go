@@ -103,7 +103,7 @@ func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]
 		if len(c.Identities) == 0 || f.live[ref] != nil || c.Pending != "" {
 			continue
 		}
-		if _, found := f.candidates(c); len(found) == 1 {
+		if found := f.successors(c); len(found) == 1 {
 			gone, known := followed[found[0]]
 			several[found[0]] = several[found[0]] || known && gone != ref
 			followed[found[0]] = ref
@@ -207,7 +207,7 @@ func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 // something else, and what could not be looked for has not gone. Where it leads to
 // several, or several that are gone lead to one, it may be any of them.
 func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *model.Claim {
-	_, found := f.candidates(c)
+	found := f.successors(c)
 	if len(found) == 0 || len(found) == 1 && claimed[found[0]] {
 		return c
 	}
@@ -218,6 +218,25 @@ func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *mo
 	}
 	settled.Former, settled.ID = c.ID, found[0].ID
 	return &settled
+}
+
+// successors returns the resources that may stand in the place of what a claim
+// knew: those that its identities lead to, and that no surer one tells apart. A
+// guest of the same name with another MAC address is another guest.
+func (f *finder) successors(c *model.Claim) []model.Ref {
+	by, found := f.candidates(c)
+	return slices.DeleteFunc(found, func(ref model.Ref) bool {
+		known := f.live[ref].Identities
+		for _, id := range c.Identities {
+			switch {
+			case id.By == by:
+				return false
+			case id.Value != c.ID && slices.ContainsFunc(known, func(other model.Identity) bool { return other.By == id.By }):
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // separate makes claims uncheckable that one declaration makes on one resource

@@ -178,6 +178,18 @@ func TestIdentities(t *testing.T) {
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
+			reason: "what has the same name and another MAC address is something else", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "vmid=8", "mac=B", "name=web")},
+			tool: []model.Claim{managed("4", "vmid=4", "mac=A", "name=web")},
+			want: map[string]string{"tool.4": "pve/machine 4 missing"},
+		},
+		{
+			reason: "what has the same MAC address was put back under another number", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "vmid=8", "mac=A", "name=web-restored")},
+			tool: []model.Claim{managed("4", "vmid=4", "mac=A", "name=web")},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
+		},
+		{
 			reason: "a part of what was made again has moved with it", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{{Declaration: "tool", Address: "part.4", Kind: machine, ID: "4"}, managed("4", "slug=ham1")},
