@@ -96,6 +96,8 @@ func TestIdentities(t *testing.T) {
 		inventory []model.Claim
 		tool      []model.Claim
 		want      map[string]string
+		// unmanaged tells that what nobody claims is nothing that a claim may mean.
+		unmanaged bool
 	}{
 		{
 			reason: "the surest identity that leads anywhere counts",
@@ -181,7 +183,7 @@ func TestIdentities(t *testing.T) {
 			reason: "what has the same name and another MAC address is something else", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "vmid=8", "mac=B", "name=web")},
 			tool: []model.Claim{managed("4", "vmid=4", "mac=A", "name=web")},
-			want: map[string]string{"tool.4": "pve/machine 4 missing"},
+			want: map[string]string{"tool.4": "pve/machine 4 missing"}, unmanaged: true,
 		},
 		{
 			reason: "what has the same MAC address was put back under another number", coverage: everything,
@@ -249,8 +251,8 @@ func TestIdentities(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, s := range subjects {
-				if s.Live != nil && len(tc.inventory) == 0 && len(s.Claims) == 0 && len(s.Silent) > 0 {
-					t.Errorf("%s may be what a claim means, and is called unmanaged", s.ID)
+				if unmanaged := len(s.Silent) > 0; s.Live != nil && len(tc.inventory) == 0 && len(s.Claims) == 0 && unmanaged != tc.unmanaged {
+					t.Errorf("%s is called unmanaged: %t", s.ID, unmanaged)
 				}
 			}
 		})
