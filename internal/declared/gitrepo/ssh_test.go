@@ -111,7 +111,12 @@ func serveSession(o origin, channel io.ReadWriter) error {
 	if err := advertise(session, channel, false); err != nil {
 		return err
 	}
-	return upload(context.Background(), session, channel, channel)
+	if err := upload(context.Background(), session, channel, channel); err != nil {
+		return err
+	}
+	// The client may still be saying that it is done.
+	_, err = io.Copy(io.Discard, channel)
+	return err
 }
 
 func TestSSH(t *testing.T) {
