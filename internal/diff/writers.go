@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -207,7 +208,11 @@ func (w *walk) removedBy() model.Actor {
 	case len(hands) == 0 && maker != nil && !keepsRecord(maker) && maker.At.Equal(w.live.Created):
 		return w.likely(maker, ", which made the object without the field")
 	}
-	return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field")
+	reason := w.live.OwnersFrom + " keeps no trace of who removed a field"
+	if w.subject.Kind != nil {
+		reason = cmp.Or(w.subject.Kind.Unsigned, reason)
+	}
+	return model.UnknownActor(reason)
 }
 
 // maxNamed bounds how many are named that may have done something.

@@ -35,6 +35,9 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 	if r.Owners, err = owners(kind, metadata.At("managedFields")); err != nil {
 		return model.Resource{}, fmt.Errorf("read managedFields of %s: %w", r.Key, err)
 	}
+	if len(r.Owners) == 0 {
+		r.Unsigned = "it has no managedFields, which tell who wrote what: make a dump with --show-managed-fields"
+	}
 	if kind == secretKind {
 		adoptStringData(r.Owners, object.At("data"))
 	}

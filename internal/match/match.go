@@ -60,7 +60,7 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 			return defined
 		}
 		merged := *defined
-		merged.Version, merged.Namespaced = kind.Version, kind.Namespaced
+		merged.Version, merged.Namespaced, merged.Unsigned = kind.Version, kind.Namespaced, kind.Unsigned
 		return &merged
 	}
 	return kind

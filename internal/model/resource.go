@@ -194,8 +194,9 @@ type Kind struct {
 	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
-	// Unsigned says why the system may be unable to tell who removed one; ""
-	// where that needs no words of its own.
+	// Unsigned says why the system may be unable to tell who removed one, or, where
+	// a record of owners cannot, a field of one; "" where that needs no words of
+	// its own.
 	Unsigned string
 	// Labels is the path of the values that people sort resources by: a map of
 	// texts, a list, or one text of tags with ";" between them; "" when there

@@ -33,6 +33,34 @@ func (c *cluster) newAudit() *audit.Log {
 	return audit.New(o)
 }
 
+// withReason returns the kinds with why nobody may be known to have deleted an
+// object, or removed a field.
+func withReason(kinds map[string]*model.Kind, reason string) map[string]*model.Kind {
+	all := make(map[string]*model.Kind, len(kinds))
+	for name, kind := range kinds {
+		signed := *kind
+		signed.Unsigned = reason
+		all[name] = &signed
+	}
+	return all
+}
+
+// unsigned says why managedFields alone do not tell who removed something, or why
+// the audit log may not.
+func (c *cluster) unsigned() string {
+	if c.audit == nil {
+		return "managedFields do not tell who removed something; an audit log does: set audit_log or audit_webhook (docs/kubernetes.md)"
+	}
+	since := c.config.AuditSince.String()
+	switch err := c.audit.Fault(); {
+	case err != nil:
+		return "managedFields do not tell who removed something, and the audit log was not read: " + err.Error()
+	case c.config.AuditLog == "":
+		return "the audit webhook told of nobody who removed it: it was more than " + since + " ago (audit_since), before driftd was started, or the policy leaves it out"
+	}
+	return "the audit log tells of nobody who removed it: it was more than " + since + " ago (audit_since), or the policy leaves it out"
+}
+
 // busyKind names the kind of a resource that is written all the time, and that
 // is left out unless somebody asks for it; "" when it is none.
 func busyKind(r audit.Resource) string {
@@ -73,10 +101,11 @@ func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
 // signed says in a snapshot who wrote what, as far as the audit log knows by
 // now. What the log tells later stands in a later snapshot.
 func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
+	c.refreshAudit(ctx, maxRefresh)
+	s.Kinds = withReason(s.Kinds, c.unsigned())
 	if c.audit == nil {
 		return s
 	}
-	c.refreshAudit(ctx, maxRefresh)
 	kinds := make(map[audit.Resource]api, len(k.apis))
 	for _, a := range k.apis {
 		kinds[audit.Resource{Group: a.group, Name: a.resource}] = a

@@ -88,6 +88,7 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	saysOfRemoved(t, s, "the audit log tells of nobody who removed it", "24h0m0s ago (audit_since)")
 	if got := users(s, deployment, "shop/web"); got != "kubectl-edit alice" {
 		t.Errorf("owners of shop/web: %s", got)
 	}
@@ -106,6 +107,30 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 	}
 }
 
+// saysOfRemoved checks what a kind says of why nobody is known who removed one.
+func saysOfRemoved(t *testing.T, s model.Snapshot, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if said := s.Kinds[deployment].Unsigned; !strings.Contains(said, word) {
+			t.Errorf("of what was removed it says %q, without %q", said, word)
+		}
+	}
+}
+
+func TestNoAuditLog(t *testing.T) {
+	t.Parallel()
+	s, err := newTestCluster(t, newFake(), nil).Collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	saysOfRemoved(t, s, "an audit log does: set audit_log or audit_webhook")
+	hooked := newTestCluster(t, newFake(), func(c *Config) { c.AuditWebhook = &AuditWebhook{TokenFile: "token"} })
+	if s, err = hooked.Collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	saysOfRemoved(t, s, "the audit webhook told of nobody", "before driftd was started")
+}
+
 // TestCollectOutlivesTheAuditLog has none where the settings say that one is: it
 // costs no more than names.
 func TestCollectOutlivesTheAuditLog(t *testing.T) {
@@ -115,6 +140,7 @@ func TestCollectOutlivesTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	saysOfRemoved(t, s, "the audit log was not read: open audit log: ", "no such file")
 	for scope, said := range coverage(s) {
 		if strings.Contains(said, "audit") {
 			t.Errorf("coverage of %q suffers: %s", scope, said)

@@ -16,7 +16,7 @@ func (d *dumped) snapshot() (model.Snapshot, error) {
 	if err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
 	}
-	s := model.Snapshot{Source: d.env.Name, Taken: d.taken, Kinds: kinds, Coverage: d.coverage(kinds)}
+	s := model.Snapshot{Source: d.env.Name, Taken: d.taken, Kinds: withReason(kinds, "a dump does not tell who removed something"), Coverage: d.coverage(kinds)}
 	for _, name := range slices.Sorted(maps.Keys(d.byKind)) {
 		k := d.byKind[name]
 		for _, id := range slices.Sorted(maps.Keys(k.byID)) {

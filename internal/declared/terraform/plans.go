@@ -152,6 +152,9 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	t.claims = append(t.claims, own.add(&o, i))
 }
 
+// unsigned says why nobody is known who changed what a plan's own providers read.
+const unsigned = "a plan does not tell who changed what: see the log of the provider's system, or make that a source of driftd, where it can be one"
+
 // own collects what a plan's providers read of the live side.
 type own struct {
 	declaration string
@@ -168,13 +171,13 @@ func newOwn(declaration, tool string) *own {
 func (w *own) add(o *object, i *plan.Instance) model.Claim {
 	kind, source := kindOf(i.Type), w.snapshot.Source
 	if w.snapshot.Kinds[kind] == nil {
-		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema}
+		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, Unsigned: unsigned}
 	}
 	name := cmp.Or(i.ID, i.Name)
 	switch {
 	case i.Live != nil:
 		w.snapshot.Resources = append(w.snapshot.Resources, model.Resource{Key: model.Key{Source: source, Kind: kind, ID: o.id},
-			Name: name, Value: *i.Live, Unsigned: "a plan does not tell who changed what"})
+			Name: name, Value: *i.Live, Unsigned: unsigned})
 	case !i.LiveRead:
 		w.snapshot.Unread = append(w.snapshot.Unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.id},
 			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})

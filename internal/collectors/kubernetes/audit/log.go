@@ -33,6 +33,8 @@ type Log struct {
 	mu sync.Mutex
 	// said is when something was last said of each trouble.
 	said map[string]time.Time
+	// fault is why the file was not read last time; nil when it was.
+	fault error
 }
 
 // New returns a log that knows nothing yet.
@@ -62,9 +64,20 @@ func (l *Log) Refresh(ctx context.Context) {
 	if err != nil {
 		l.warn(ctx, "audit log not read", slog.Any("err", err))
 	}
+	l.mu.Lock()
+	l.fault = err
+	l.mu.Unlock()
 	if broken+long > 0 {
 		l.warn(ctx, "lines of the audit log left out", slog.String("file", l.Path), slog.Int("broken", broken), slog.Int("too_long", long))
 	}
+}
+
+// Fault is why the file could not be read the last time; nil when it could, or
+// there is none.
+func (l *Log) Fault() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fault
 }
 
 // Each hands over the writes to every object that some are remembered of, sorted
