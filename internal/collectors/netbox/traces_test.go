@@ -77,8 +77,13 @@ func TestChangesAreTold(t *testing.T) {
 			"virtualization.virtualdisk/77 edited virtual_machine by mara, exact", "virtualization.virtualmachine/6 edited disk by mara, likely",
 			"virtualization.virtualmachine/9 edited disk by mara, likely"}},
 		{"a MAC address that is given away", "update", mac, row{"assigned_object_type": 10, "assigned_object_id": 3}, row{"assigned_object_type": 11, "assigned_object_id": 3}, []string{
-			"dcim.interface/3 edited mac_address,mac_addresses by mara, likely", "dcim.macaddress/77 edited assigned_object_type by mara, exact",
-			"virtualization.vminterface/3 edited mac_address,mac_addresses by mara, likely"}},
+			"dcim.interface/3 edited mac_addresses by mara, likely", "dcim.macaddress/77 edited assigned_object_id,assigned_object_type by mara, exact",
+			"virtualization.vminterface/3 edited mac_addresses by mara, likely"}},
+		{"a MAC address that is another one", "update", mac, row{"mac_address": "a", "assigned_object_type": 10, "assigned_object_id": 3},
+			row{"mac_address": "b", "assigned_object_type": 10, "assigned_object_id": 3}, []string{
+				"dcim.macaddress/77 edited mac_address by mara, exact", "virtualization.vminterface/3 edited mac_address,mac_addresses by mara, likely"}},
+		{"a site that became the region of the same number", "update", "ipam.prefix", row{"scope_type": 4, "scope_id": 1}, row{"scope_type": 5, "scope_id": 1},
+			[]string{"ipam.prefix/77 edited scope_id,scope_type by mara, exact"}},
 		{"a MAC address of a model that is not known", "create", mac, nil, row{"assigned_object_type": 99, "assigned_object_id": 3}, []string{"dcim.macaddress/77 created  by mara, exact"}},
 		{"a MAC address of nobody", "create", mac, nil, row{"assigned_object_type": nil, "assigned_object_id": nil}, []string{"dcim.macaddress/77 created  by mara, exact"}},
 		{"a cable that is plugged elsewhere", "create", "dcim.cabletermination", nil, row{"cable": 2, "cable_end": "A"}, []string{"dcim.cable/2 edited a_terminations,b_terminations by mara, likely"}},

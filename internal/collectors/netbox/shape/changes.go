@@ -34,6 +34,10 @@ func (k *Kind) newer(name string) []string {
 		if name == "primary_mac_address" {
 			return []string{"mac_address", name}
 		}
+		// An id of another model is that of another object, if it is the same number.
+		if of, typed := strings.CutSuffix(name, "_type"); typed && k.Has(of+"_id") {
+			return []string{of + "_id", name}
+		}
 		return []string{name}
 	}
 	for _, o := range k.older {

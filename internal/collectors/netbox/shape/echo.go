@@ -23,8 +23,10 @@ type echo struct {
 	// of is the field that holds the other object's id. Its model is kind, or what
 	// the field typed says.
 	of, kind, typed string
-	// fields are those of the other object.
+	// fields are those of the other object; copied is one that repeats the entry's
+	// own of that name, and so is heard where that changed, or went with it.
 	fields []string
+	copied string
 }
 
 // echoes are the echoes by the model of the entry.
@@ -32,7 +34,7 @@ func echoes() map[string]echo {
 	return map[string]echo{
 		"virtualization.virtualdisk": {when: []string{"size", "virtual_machine"}, of: "virtual_machine", kind: "virtualization.virtualmachine", fields: []string{"disk"}},
 		"dcim.macaddress": {when: []string{"mac_address", "assigned_object_type", "assigned_object_id"},
-			of: "assigned_object_id", typed: "assigned_object_type", fields: []string{"mac_address", "mac_addresses"}},
+			of: "assigned_object_id", typed: "assigned_object_type", fields: []string{"mac_addresses"}, copied: "mac_address"},
 		"dcim.cabletermination": {when: []string{"cable", "cable_end", "termination_type", "termination_id"}, of: "cable", kind: "dcim.cable",
 			fields: []string{"a_terminations", "b_terminations"}},
 		"dcim.virtualchassis": {when: []string{"master"}, of: "master", kind: "dcim.device", fields: []string{"virtual_chassis", "vc_position"}},
@@ -56,6 +58,10 @@ func Echoes(e Entry, models Models) []model.Trace {
 	if !ok || e.Deed == model.Edited && !e.differs(rule.when) {
 		return nil
 	}
+	fields := rule.fields
+	if rule.copied != "" && (e.Deed == model.Deleted || e.Deed == model.Edited && e.differs([]string{rule.copied})) {
+		fields = append([]string{rule.copied}, fields...)
+	}
 	var traces []model.Trace
 	for _, side := range []model.Value{e.Before, e.After} {
 		kind := rule.kind
@@ -67,7 +73,7 @@ func Echoes(e Entry, models Models) []model.Trace {
 		if kind == "" || id.Kind() != model.Number || slices.ContainsFunc(traces, func(t model.Trace) bool { return t.Ref == ref }) {
 			continue
 		}
-		traces = append(traces, model.Trace{Ref: ref, Fields: rule.fields})
+		traces = append(traces, model.Trace{Ref: ref, Fields: fields})
 	}
 	return traces
 }
