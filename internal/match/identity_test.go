@@ -300,25 +300,6 @@ func TestWhatAnEntryMayMean(t *testing.T) {
 	}
 }
 
-// Who deleted the one and who made the other are both told of what was made
-// again, by time.
-func TestTracesOfWhatWasMadeAgain(t *testing.T) {
-	t.Parallel()
-	trace := func(id, who string, minute int) model.Trace {
-		return model.Trace{Ref: model.Ref{Kind: machine, ID: id}, Actor: model.Actor{Name: who, At: time.Unix(int64(minute)*60, 0)}}
-	}
-	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "8", "slug=ham1")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		Traces: []model.Trace{trace("4", "first", 1), trace("4", "third", 3), trace("8", "second", 2), trace("9", "nobody", 2)}}
-	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("4", "slug=ham1")}, nil), nil)
-	var names []string
-	for _, t := range subjects[0].Traces {
-		names = append(names, t.Actor.Name)
-	}
-	if diff := cmp.Diff([]string{"first", "second", "third"}, names); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // What belongs to something is expected of those who speak of that, wherever it
 // lies.
 func TestWhoIsSilentOfParts(t *testing.T) {
@@ -381,6 +362,26 @@ func TestWhoIsSilent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What was edited in a resource that is gone says nothing of the one that stands
+// in its place.
+func TestWhatIsToldOfWhatWasMadeAgain(t *testing.T) {
+	t.Parallel()
+	told := func(id, name string, deed model.Deed, second int64) model.Trace {
+		return model.Trace{Ref: model.Ref{Kind: machine, ID: id}, Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
+	}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "2", "name=web")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
+		Traces: []model.Trace{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("2", "carol", model.Created, 3), told("2", "dave", model.Edited, 4)}}
+	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1", "name=web")}, nil), nil)
+	want := []string{"bob", "carol", "dave"}
+	var got []string
+	for _, trace := range subjects[0].Traces {
+		got = append(got, trace.Actor.Name)
+	}
+	if diff := cmp.Diff(want, got); len(subjects) != 1 || diff != "" {
+		t.Error(diff)
 	}
 }
 

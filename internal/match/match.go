@@ -141,30 +141,30 @@ func departed(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []
 			if id.By == "name" || meant == ref {
 				continue
 			}
-			for _, t := range traces(snapshot, meant) {
-				if t.Deed == model.Deleted {
-					all = append(slices.Clip(all), t)
-				}
-			}
+			all = append(slices.Clip(all), removals(snapshot, meant)...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }
 
-// traced returns what the source's logs tell of a resource, and of those that it
-// stands in the place of.
+// traced returns what the source's logs tell of a resource, and who removed those
+// that it stands in the place of: what was edited there went with them.
 func traced(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
 	all := traces(snapshot, ref)
 	for _, c := range claims {
 		if c.Former == "" {
 			continue
 		}
-		before := traces(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former})
-		all = append(slices.Clone(before), all...)
+		all = append(removals(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}), all...)
 		slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	}
 	return all
+}
+
+// removals returns what the source's logs tell of who removed a resource.
+func removals(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
+	return slices.DeleteFunc(slices.Clone(traces(snapshot, ref)), func(t model.Trace) bool { return t.Deed != model.Deleted })
 }
 
 // addTemplates finds the live resource that a subject's claims name as their
