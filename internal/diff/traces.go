@@ -90,10 +90,13 @@ func (w *walk) by(verdict model.Verdict, d, l model.Value, actor model.Actor) mo
 }
 
 // touches tells whether what came or went between two values is what the entry
-// tells of.
+// tells of: where one text became another, that one is there now.
 func touches(t *model.Trace, d, l model.Value) bool {
-	if len(t.Of) == 0 {
+	switch len(t.Of) {
+	case 0:
 		return true
+	case 2:
+		return !holds(d, t.Of[1]) && holds(l, t.Of[1])
 	}
 	return slices.ContainsFunc(t.Of, func(of string) bool { return holds(d, of) != holds(l, of) })
 }

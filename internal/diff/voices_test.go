@@ -225,6 +225,7 @@ func TestOneDeedManyResources(t *testing.T) {
 		reason, declared, live, want string
 	}{
 		{"a renamed tag", `{"tags":["a","web"]}`, `{"tags":["a","www"]}`, "priya"},
+		{"the tag went before it was renamed", `{"tags":["a","web"]}`, `{"tags":["a"]}`, "jonas"},
 		{"another tag came, which the resource's own log tells of", `{"tags":["web"]}`, `{"tags":["web","db"]}`, "jonas"},
 		{"a field that was defined anew, whatever it holds", `{"fields":{"tier":"gold"}}`, `{"fields":{"tier":"lead"}}`, "mara"},
 	} {

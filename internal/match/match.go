@@ -72,14 +72,17 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
 	}
 	claims := m.claims(name, snapshot)
-	governance, broad := m.governance(name, claims), traces(snapshot, model.Ref{})
+	governance, broad := m.governance(name, claims), map[string][]model.Trace{}
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
+		if _, known := broad[r.Kind]; !known {
+			broad[r.Kind] = ofMany(snapshot, r.Kind)
+		}
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: governance.silent(r, claims), Traces: traced(snapshot, ref, claims[ref]), Broad: broad})
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: governance.silent(r, claims), Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind]})
 		seen[ref] = true
 	}
 	for ref, list := range claims {
@@ -144,6 +147,13 @@ func departed(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []
 			all = append(slices.Clip(all), removals(snapshot, meant)...)
 		}
 	}
+	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+	return all
+}
+
+// ofMany returns what the source's logs tell of any resource of a kind.
+func ofMany(snapshot *model.Snapshot, kind string) []model.Trace {
+	all := slices.Concat(traces(snapshot, model.Ref{}), traces(snapshot, model.Ref{Kind: kind}))
 	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }

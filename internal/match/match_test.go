@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -186,5 +187,26 @@ func TestWhatIsMissingHasAName(t *testing.T) {
 		if len(subjects) != 1 || subjects[0].Name != "db-02" {
 			t.Errorf("subjects %+v, want one called db-02", subjects)
 		}
+	}
+}
+
+func TestWhatIsToldOfMany(t *testing.T) {
+	t.Parallel()
+	told := func(ref model.Ref, name string, second int64) model.Trace {
+		return model.Trace{Ref: ref, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
+	}
+	other := resource("p/b")
+	other.Kind = "test/Other"
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{other, resource("p/a")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
+		Traces: []model.Trace{told(model.Ref{}, "ann", 2), told(model.Ref{Kind: kind}, "bob", 1), told(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
+	want := map[string][]string{"p/a": {"bob", "ann"}, "p/b": {"ann"}}
+	got := map[string][]string{}
+	for _, s := range Match([]model.Snapshot{snapshot}, nil, nil) {
+		for _, trace := range s.Broad {
+			got[s.ID] = append(got[s.ID], trace.Actor.Name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

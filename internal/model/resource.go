@@ -77,14 +77,15 @@ type Identity struct{ By, Value string }
 // A Trace is one entry of a log of who did what.
 type Trace struct {
 	// Ref is zero where the entry may tell of any resource: somebody renamed a
-	// tag that many bear.
+	// tag that many bear; without an ID it may be any of that kind.
 	Ref
 	// Deed is what was done.
 	Deed Deed
 	// Fields are the paths in Resource.Value that the entry names; empty when it
 	// names none, and then it may have been any.
 	Fields []string
-	// Of are the texts that came or went there; empty when it may have been any.
+	// Of are the texts that came or went there, or one and what it became; empty
+	// when it may have been any.
 	Of []string
 	// Writer is what Resource.Owners calls the tool that did it; "" where the log
 	// does not tell.

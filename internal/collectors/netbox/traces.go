@@ -40,7 +40,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	}
 	for _, t := range shape.Echoes(e, models) {
 		t.Actor = who
-		if t.Ref != (model.Ref{}) {
+		if t.ID != "" {
 			// The entry names another object than this one.
 			t.Actor.Confidence = confidence(who, model.Likely)
 		}

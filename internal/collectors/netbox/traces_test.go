@@ -103,6 +103,13 @@ func TestChangesAreTold(t *testing.T) {
 		{"a custom field that brings nothing", "create", "extras.customfield", nil, row{"name": "a", "default": nil}, []string{"extras.customfield/77 created  by mara, exact"}},
 		{"a custom field that is taken from a model", "update", "extras.customfield", row{"name": "a", "object_types": []int{1, 2}}, row{"name": "a", "object_types": []int{1}}, []string{
 			"/ edited custom_fields.a by mara, exact", "extras.customfield/77 edited object_types by mara, exact"}},
+		{"a custom field that is taken from a model that is known", "update", "extras.customfield", row{"name": "a", "object_types": []int{10, 11}}, row{"name": "a", "object_types": []int{10}}, []string{
+			"dcim.interface/ edited custom_fields.a by mara, exact", "extras.customfield/77 edited object_types by mara, exact"}},
+		{"a custom field that is given to a model", "update", "extras.customfield", row{"name": "a", "object_types": []int{10}}, row{"name": "a", "object_types": []int{10, 11}}, []string{
+			"extras.customfield/77 edited object_types by mara, exact"}},
+		{"a custom field that is given to a model, with a default", "update", "extras.customfield", row{"name": "a", "default": "x", "object_types": []int{10}},
+			row{"name": "a", "default": "x", "object_types": []int{10, 11}}, []string{
+				"dcim.interface/ edited custom_fields.a by mara, exact", "extras.customfield/77 edited object_types by mara, exact"}},
 		{"a custom field with another label", "update", "extras.customfield", row{"name": "a", "label": "x"}, row{"name": "a", "label": "y"}, []string{"extras.customfield/77 edited label by mara, exact"}},
 	} {
 		e := netboxtest.Small()

@@ -46,13 +46,13 @@ func echoes() map[string]echo {
 type Models map[string]string
 
 // Echoes returns what the entry tells of other objects, without who did it: of
-// one, or, where Ref is zero, of every object that bears what came or went.
+// one, or, where Ref has no ID, of every object that bears what came or went.
 func Echoes(e Entry, models Models) []model.Trace {
 	switch e.Model {
 	case "extras.tag":
 		return e.tagged()
 	case CustomField:
-		return e.defined()
+		return e.defined(models)
 	}
 	rule, ok := echoes()[e.Model]
 	if !ok || e.Deed == model.Edited && !e.differs(rule.when) {
@@ -106,12 +106,9 @@ func (e Entry) tagged() []model.Trace {
 // defined tells what the definition of a custom field does to the values: a new
 // one brings its default, one that is renamed, taken from a model or deleted
 // takes them along.
-func (e Entry) defined() []model.Trace {
+func (e Entry) defined(models Models) []model.Trace {
 	before, after := e.Before.At("name").Str(), e.After.At("name").Str()
-	switch {
-	case e.Deed == model.Created && isBlank(e.After.At("default")):
-		return nil
-	case e.Deed == model.Edited && (before == "" || !e.differs([]string{"name", "object_types", "content_types"})):
+	if e.Deed == model.Created && isBlank(e.After.At("default")) || e.Deed == model.Edited && before == "" {
 		return nil
 	}
 	var fields []string
@@ -120,8 +117,38 @@ func (e Entry) defined() []model.Trace {
 			fields = append(fields, CustomFieldPath(name))
 		}
 	}
-	if len(fields) == 0 {
+	switch {
+	case len(fields) == 0:
 		return nil
+	case e.Deed == model.Edited && before == after:
+		return e.given(models, fields)
 	}
 	return []model.Trace{{Fields: fields}}
+}
+
+// given tells of the models that a custom field was given to, with its default,
+// or taken from.
+func (e Entry) given(models Models, fields []string) []model.Trace {
+	var traces []model.Trace
+	for _, name := range []string{"object_types", "content_types"} {
+		came, went := apart(e.After.At(name), e.Before.At(name)), apart(e.Before.At(name), e.After.At(name))
+		if isBlank(e.After.At("default")) {
+			came = nil
+		}
+		for _, number := range slices.Concat(came, went) {
+			of := models.named(number)
+			if of == "" {
+				return []model.Trace{{Fields: fields}}
+			}
+			traces = append(traces, model.Trace{Ref: model.Ref{Kind: Type + "/" + of}, Fields: fields})
+		}
+	}
+	return traces
+}
+
+// apart returns the elements of a list that another one lacks.
+func apart(v, other model.Value) []model.Value {
+	return slices.DeleteFunc(slices.Clone(v.Items()), func(item model.Value) bool {
+		return slices.ContainsFunc(other.Items(), item.Equal)
+	})
 }
