@@ -120,30 +120,6 @@ func keepReason(f, before *model.Finding) {
 	}
 }
 
-// keepActor keeps who was named while the finding shows the same: a log that
-// reaches back no longer so far does not make it less known.
-func keepActor(f, before *model.Finding) {
-	if f.Basis != before.Basis || sureness(f.Actor) <= sureness(before.Actor) || len(f.Changes) != len(before.Changes) {
-		return
-	}
-	f.Actor = before.Actor
-	for i := range f.Changes {
-		f.Changes[i].Actor = before.Changes[i].Actor
-	}
-}
-
-// sureness is smaller the surer an actor is.
-func sureness(a model.Actor) int {
-	switch a.Confidence {
-	case model.Exact:
-		return 0
-	case model.Likely:
-		return 1
-	case model.Unknown:
-	}
-	return 2
-}
-
 func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

@@ -181,36 +181,3 @@ func TestIDsAreDistinct(t *testing.T) {
 		seen[f.ID] = true
 	}
 }
-
-// A log that reaches back no longer so far, or that was lost in a restart, does
-// not make anybody less known.
-func TestWhoWasNamedIsKept(t *testing.T) {
-	t.Parallel()
-	exact := model.Actor{Name: "alice", Via: "audit log", Confidence: model.Exact}
-	likely := model.Actor{Name: "kubectl-edit", Via: "managedFields", Confidence: model.Likely}
-	other := model.Actor{Name: "bob", Via: "audit log", Confidence: model.Exact}
-	for _, tc := range []struct {
-		reason      string
-		before, now model.Actor
-		changed     bool
-		want        string
-	}{
-		{"the log forgot", exact, likely, false, "alice"},
-		{"the source knows nobody any more", likely, model.UnknownActor("gone"), false, "kubectl-edit"},
-		{"somebody else set the same again", exact, other, false, "bob"},
-		{"it shows something else", exact, likely, true, "kubectl-edit"},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			t.Parallel()
-			before := model.Finding{Basis: "a", Actor: tc.before, Changes: []model.Change{{Path: "x"}}}
-			now := model.Finding{Basis: "a", Actor: tc.now, Changes: []model.Change{{Path: "x", Actor: &tc.now}}}
-			if tc.changed {
-				now.Basis = "b"
-			}
-			keepActor(&now, &before)
-			if now.Actor.Name != tc.want {
-				t.Errorf("by %s, want %s", now.Actor.Name, tc.want)
-			}
-		})
-	}
-}

@@ -54,7 +54,7 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 		}
 	}
 	out.Reason = strings.Join(reasons, "; ")
-	out.Actor = liftActor(out.Changes)
+	out.Actor = model.LiftActor(out.Changes)
 	return out
 }
 
@@ -239,36 +239,8 @@ func byVerdict(c *model.Claim, all []found) []model.Outcome {
 		}
 		slices.SortStableFunc(changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
 		out := model.Outcome{Verdict: verdict, Claim: c, Changes: changes, Reason: reason}
-		out.Actor = liftActor(out.Changes)
+		out.Actor = model.LiftActor(out.Changes)
 		outcomes = append(outcomes, out)
 	}
 	return outcomes
-}
-
-// liftActor makes the latest actor of the changes the outcome's, and leaves it
-// on those changes only that have another one.
-func liftActor(changes []model.Change) model.Actor {
-	best := *changes[0].Actor
-	for _, c := range changes[1:] {
-		if a := *c.Actor; rankActor(a, best) < 0 {
-			best = a
-		}
-	}
-	for i := range changes {
-		if *changes[i].Actor == best {
-			changes[i].Actor = nil
-		}
-	}
-	return best
-}
-
-// rankActor orders actors: the known before the unknown, the later first.
-func rankActor(a, b model.Actor) int {
-	known := func(x model.Actor) int {
-		if x.Confidence == model.Unknown {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(known(a), known(b)), b.At.Compare(a.At), cmp.Compare(a.Name, b.Name))
 }

@@ -109,7 +109,7 @@ func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 		return
 	}
 	worst := slices.MinFunc(inside, func(a, b found) int {
-		return cmp.Or(cmp.Compare(rankVerdict(a.verdict), rankVerdict(b.verdict)), rankActor(*a.change.Actor, *b.change.Actor))
+		return cmp.Or(cmp.Compare(rankVerdict(a.verdict), rankVerdict(b.verdict)), a.change.Actor.Compare(*b.change.Actor))
 	})
 	w.found = w.found[:before]
 	if worst.verdict == model.Pending && r.IsNull() {

@@ -109,7 +109,7 @@ func holds(v model.Value, text string) bool {
 
 // latest returns the actor who came last; one who is known before one who is not.
 func latest(a, b model.Actor) model.Actor {
-	if rankActor(b, a) < 0 {
+	if b.Compare(a) < 0 {
 		return b
 	}
 	return a

@@ -1,0 +1,91 @@
+package classify
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// keepActor keeps who was named while a finding, or one of its fields, shows the
+// same: a log that reaches back no longer so far does not make it less known.
+func keepActor(f, before *model.Finding) {
+	if len(f.Changes) == 0 {
+		if f.Basis == before.Basis && forgot(f.Actor, before.Actor) {
+			f.Actor = before.Actor
+		}
+		return
+	}
+	kept, changes := false, slices.Clone(f.Changes)
+	for i := range changes {
+		c := &changes[i]
+		now := *actorOf(f, c)
+		if was := lastTime(before, c); was != nil && forgot(now, *was) {
+			now, kept = *was, true
+		}
+		c.Actor = &now
+	}
+	if kept {
+		f.Changes, f.Actor = changes, model.LiftActor(changes)
+	}
+}
+
+// actorOf is who is named for a field of a finding.
+func actorOf(f *model.Finding, c *model.Change) *model.Actor {
+	if c.Actor != nil {
+		return c.Actor
+	}
+	return &f.Actor
+}
+
+// lastTime is who was named for a field that shows what it showed before; nil
+// when it does not. Of a secret that nobody can read only its author tells one
+// value from another.
+func lastTime(before *model.Finding, c *model.Change) *model.Actor {
+	if c.Declared == nil && c.Recorded == nil && c.Live == nil {
+		return nil
+	}
+	i := slices.IndexFunc(before.Changes, func(b model.Change) bool { return b.Path == c.Path })
+	if i < 0 {
+		return nil
+	}
+	b := &before.Changes[i]
+	same := alike(b.Declared, c.Declared) && alike(b.Recorded, c.Recorded) && alike(b.Live, c.Live) && alike(b.Running, c.Running) &&
+		slices.EqualFunc(b.Claims, c.Claims, func(x, y model.ClaimedValue) bool {
+			return x.Declaration == y.Declaration && x.Value.Equal(y.Value)
+		})
+	if !same {
+		return nil
+	}
+	return actorOf(before, b)
+}
+
+func alike(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// forgot tells whether less is known now than was: of the same deed, not of one
+// that came after it.
+func forgot(now, was model.Actor) bool {
+	switch {
+	case now.At.After(was.At):
+		return false
+	case sureness(now) == sureness(was):
+		return was.Via == model.AuditLog && now.Via != model.AuditLog
+	}
+	return sureness(now) > sureness(was)
+}
+
+// sureness is smaller the surer an actor is.
+func sureness(a model.Actor) int {
+	switch a.Confidence {
+	case model.Exact:
+		return 0
+	case model.Likely:
+		return 1
+	case model.Unknown:
+	}
+	return 2
+}

@@ -1,0 +1,32 @@
+package model
+
+import "cmp"
+
+// Compare orders actors: the known before the unknown, the later first.
+func (a Actor) Compare(b Actor) int {
+	known := func(x Actor) int {
+		if x.Confidence == Unknown {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(known(a), known(b)), b.At.Compare(a.At), cmp.Compare(a.Name, b.Name))
+}
+
+// LiftActor returns the first by Compare of the actors of changes, of which there
+// is one at least and each has an actor, and leaves it on those changes only that
+// have another one.
+func LiftActor(changes []Change) Actor {
+	best := *changes[0].Actor
+	for _, c := range changes[1:] {
+		if c.Actor.Compare(best) < 0 {
+			best = *c.Actor
+		}
+	}
+	for i := range changes {
+		if *changes[i].Actor == best {
+			changes[i].Actor = nil
+		}
+	}
+	return best
+}
