@@ -192,7 +192,11 @@ func (w Words) Fields(changes []model.Change, total, most int) []string {
 	shown = shown[:min(most, len(shown))]
 	lines := make([]string, 0, len(shown)+1)
 	for i := range shown {
-		lines = append(lines, w.field(&shown[i]))
+		line := w.field(&shown[i])
+		if a := shown[i].Actor; a != nil {
+			line += ", by " + w.data(a.Name, maxName)
+		}
+		lines = append(lines, line)
 	}
 	if more := total - len(shown); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more %s", more, plural("field", more)))

@@ -40,6 +40,14 @@ func TestWords(t *testing.T) {
 				"by jane at 2026-11-20 00:30 UTC via managedFields (likely)", "", "since 2026-11-20 01:30 UTC", "a reason",
 				"https://driftd.example.org/findings/abc", "a: declared 1, live 2"},
 		},
+		"several": {
+			reason: "a field that somebody else changed says so",
+			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Actor: model.Actor{Name: "dave", Confidence: model.Exact},
+				Changes: []model.Change{{Path: "a", Live: value("2"), Actor: &model.Actor{Name: "carol", Confidence: model.Exact}}, {Path: "b", Live: value("2")},
+					{Path: "c", Secret: true, Actor: &model.Actor{Name: "unknown", Confidence: model.Unknown}}}},
+			want: []string{"changed: k i", "in s, not declared", "by dave", "", "", "", "driftd findings show abc",
+				"a: not declared, live 2, by carol", "b: not declared, live 2", "c: (secret) changed, by unknown"},
+		},
 		"little": {
 			reason:  "what is not known is left out",
 			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Name: "web"},

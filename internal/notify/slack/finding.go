@@ -236,6 +236,9 @@ func field(f *model.Finding, c *model.Change) string {
 	if c.Running != nil {
 		line += " (" + value(c.Running, c.Secret, "") + " until a restart)"
 	}
+	if c.Actor != nil {
+		line += " (by " + clean(c.Actor.Name, maxWord) + ")"
+	}
 	return line
 }
 

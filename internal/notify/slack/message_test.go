@@ -115,6 +115,11 @@ func messages() map[string]struct {
 		f.Verdict, f.Declaration, f.Address, f.Changes, f.Actor = model.Unmanaged, "intent", "", nil, model.Actor{}
 		f.Reason = "live, and in infra (module.web.proxmox_vm_qemu.web), but not in intent"
 	})
+	several := with(changed("115"), func(f *model.Finding) {
+		nobody := model.UnknownActor("the log is too short")
+		f.Changes = []model.Change{{Path: "cores", Declared: number(4), Live: number(8), Actor: &model.Actor{Name: "carol <@U1>", Confidence: model.Exact}},
+			{Path: "memory", Declared: number(4), Live: number(8), Running: number(4), Actor: &nobody}, {Path: "name", Declared: text("a"), Live: text("b")}}
+	})
 	once := message(model.NewMessage, item(model.Standing, changed("101")))
 	once.OpenCount, once.Title = 5000, "pve: 5,000 resources changed by priya in one request"
 	once.Notes = []string{"4,999 more by the same request as qemu web-101: web-102, web-103, @here, <!channel>, …"}
@@ -164,6 +169,7 @@ func messages() map[string]struct {
 		"new":          {message(model.NewMessage, item(model.Standing, changed("101"))), false, true},
 		"new-no-link":  {with(message(model.NewMessage, item(model.Standing, disputed)), func(m *model.Message) { m.URL = "" }), false, false},
 		"argued":       {message(model.NewMessage, item(model.Standing, argued), item(model.Standing, lacking)), false, false},
+		"several":      {message(model.NewMessage, item(model.Standing, several)), false, false},
 		"once":         {once, false, true},
 		"once-edited":  {since, false, true},
 		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
