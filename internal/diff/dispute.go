@@ -25,7 +25,7 @@ func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 	}
 	disputes := make([]dispute, 0, len(byPath))
 	for about, p := range byPath {
-		disputes = append(disputes, dispute{about: about, change: disputeOver(s, claims, about, p, o)})
+		disputes = append(disputes, disputeOver(s, claims, about, p, o))
 	}
 	first := func(d dispute) int {
 		return slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == d.about.lens })
@@ -46,15 +46,15 @@ type dispute struct {
 	voices []saying
 }
 
-func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, o Options) model.Change {
+func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, o Options) dispute {
 	change := model.Change{Path: about.path}
-	words, asDeclared := wordsOf(s, about.lens), false
+	words := wordsOf(s, about.lens)
 	live, ok := lookUp(words.live, p)
 	if ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
 	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
-	var speaker *model.Claim
+	var voices []voice
 	for _, c := range claims {
 		v, ok := lookUp(c.Value, p)
 		if !ok || c.Lens != about.lens {
@@ -65,14 +65,15 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, 
 		}
 		change.Secret = change.Secret || v.HasSecret()
 		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v})
-		actor, speaker = latest(actor, claimActor(c, about.path)), c
-		asDeclared = asDeclared || Equal(schemaAt(words.schema, p), v, live)
+		actor = latest(actor, claimActor(c, about.path))
+		voices = append(voices, voice{claim: c, agrees: Equal(schemaAt(words.schema, p), v, live)})
 	}
-	if !asDeclared && speaker != nil {
-		actor = handIn(s, speaker, p, actor, o)
+	asDeclared := slices.ContainsFunc(voices, func(v voice) bool { return v.agrees })
+	if !asDeclared && len(voices) > 0 {
+		actor = handIn(s, voices[len(voices)-1].claim, p, actor, o)
 	}
 	change.Actor = &actor
-	return change
+	return dispute{about: about, change: change, reason: alone(s, voices)}
 }
 
 // handIn names who came last: somebody who declared, or who made the live field

@@ -271,7 +271,7 @@ func alone(s *model.Subject, voices []voice) string {
 	switch {
 	case len(others) == 1:
 		return others[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"
-	case len(with) == 0:
+	case len(with) == 0 && len(others) == 2:
 		return "no two of them agree: " + strings.Join(append(others, s.Source), ", ")
 	}
 	return ""
