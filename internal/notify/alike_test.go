@@ -79,6 +79,12 @@ func TestTitle(t *testing.T) {
 		}
 		return findings
 	}
+	likely := func(findings []model.Finding) []model.Finding {
+		for i := range findings {
+			findings[i].Actor.Confidence = model.Likely
+		}
+		return findings
+	}
 	unasked := func(n int) []model.Finding { return renamed("", n) }
 	twice := append(renamed("r1", 4), renamed("r1", 4)...)
 	for i := range 4 {
@@ -90,7 +96,7 @@ func TestTitle(t *testing.T) {
 		findings []model.Finding
 		want     string
 	}{
-		"one":         {"who did it", model.NewMessage, unasked(1), "netbox: virtualization.virtualmachine -0000 changed by priya"},
+		"one":         {"who did it", model.NewMessage, unasked(1), "netbox: virtualization.virtualmachine -0000 (app-1) changed by priya"},
 		"few":         {"three are three", model.NewMessage, renamed("r", 3), "netbox: 3 findings changed by priya"},
 		"enough":      {"four are one cause", model.NewMessage, renamed("r", 4), "netbox: 4 resources changed by priya in one request"},
 		"some":        {"what else somebody did is counted", model.NewMessage, append(renamed("r", 4), unasked(2)...), "netbox: 6 findings changed by priya, 4 of them in one request"},
@@ -98,11 +104,12 @@ func TestTitle(t *testing.T) {
 		"two claims":  {"a resource counts once", model.NewMessage, twice, "netbox: 4 resources changed by priya in one request"},
 		"two effects": {"one request that did two things is one", model.NewMessage, append(renamed("r", 4), as(model.Missing, renamed("r", 4)...)...), "netbox: 4 resources (4 missing, 4 changed) by priya in one request"},
 		"missing":     {"who removes does not miss", model.NewMessage, as(model.Missing, renamed("r", 1200)...), "netbox: 1,200 resources missing, removed by priya in one request"},
-		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualization.virtualmachine -0000 unmanaged, made by priya"},
-		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 disputed, last changed by priya"},
-		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualization.virtualmachine -0000 pending, declared by priya"},
-		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualization.virtualmachine -0000 moved by priya"},
-		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualization.virtualmachine -0000 conflict, changed by priya"},
+		"wanted":      {"who enters what is not there removes nothing", model.NewMessage, likely(as(model.Missing, unasked(1)...)), "netbox: virtualization.virtualmachine -0000 (app-1) missing, likely by priya"},
+		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) unmanaged, made by priya"},
+		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) disputed, last changed by priya"},
+		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) pending, declared by priya"},
+		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) moved by priya"},
+		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) conflict, changed by priya"},
 		"resolved":    {"who did it does not matter any more", model.ResolvedMessage, renamed("r", 4), "netbox: 4 resources resolved"},
 	} {
 		t.Run(name, func(t *testing.T) {

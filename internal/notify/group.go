@@ -90,6 +90,11 @@ func doer(items []item) string {
 	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Verdict != first.Verdict }) {
 		return " by " + first.Actor.Name
 	}
+	likely := func(it item) bool { return it.finding.Actor.Confidence == model.Likely }
+	if first.Verdict == model.Missing && slices.ContainsFunc(items, likely) {
+		// It may be who wants it to be there.
+		return ", likely by " + first.Actor.Name
+	}
 	return deed(first.Verdict) + first.Actor.Name
 }
 
@@ -129,6 +134,9 @@ func subject(items []item, once bool) string {
 		return where + counted
 	}
 	_, kind, _ := strings.Cut(first.Kind, "/")
+	if name := called(first); !strings.HasPrefix(clip(first.Key.ID), name) && !strings.HasSuffix(clip(first.Key.ID), name) {
+		return where + kind + " " + first.Key.ID + " (" + name + ")"
+	}
 	return where + kind + " " + first.Key.ID
 }
 
