@@ -20,8 +20,9 @@ import (
 type statusError struct {
 	code   int
 	detail string
-	// page tells an answer that is a page for people.
-	page bool
+	// page tells an answer that is a page for people, marked one with the header
+	// that NetBox gives each of its own.
+	page, marked bool
 	// location is where a redirect leads, without its query.
 	location string
 	// retryAfter is the pause that the server asks for.
@@ -56,6 +57,13 @@ type tooLargeError struct{ limit int64 }
 func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
 }
+
+// A localError is a file of the settings that does not hold what it should.
+type localError struct{ err error }
+
+func (e *localError) Error() string { return e.err.Error() }
+
+func (e *localError) Unwrap() error { return e.err }
 
 // A movedError is a list whose pages do not fit together.
 type movedError struct{ what string }
@@ -118,6 +126,10 @@ func (c Config) statusHint(err error) string {
 		return "NetBox does not let the token in, or something before it does not let driftd through: check token_file, and what stands before NetBox"
 	case code == http.StatusTooManyRequests:
 		return "the server asks to slow down: set rate, or concurrency lower"
+	case code == http.StatusBadRequest && strings.HasPrefix(c.URL, "http://"):
+		return "the port may be one for TLS: try https://"
+	case code == http.StatusProxyAuthRequired:
+		return "a proxy on the way asks for a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
 	case code >= 300 && code < 400:
 		return "the address redirects, and a token goes to no other: set url to where NetBox itself answers, with https://, and let driftd past any login page"
 	case code == http.StatusNotFound:
@@ -142,6 +154,8 @@ func (c Config) accessHint(err error) string {
 		return "correct the path, and let driftd read the file"
 	case errors.As(err, &token):
 		return "write the token alone into it, on one line"
+	case errors.As(err, new(*localError)):
+		return "docs/netbox.md says what belongs there"
 	case errors.As(err, &answer):
 		return noAPI
 	case errors.As(err, &large):
@@ -183,6 +197,8 @@ func (c Config) because(err error) string {
 		return text + ": see the proxy before NetBox, or set page_size lower"
 	case code >= 300 && code < 400:
 		return text + ": let driftd past any login page before NetBox"
+	case code == http.StatusNotFound:
+		return text + ", and not from NetBox: see the proxy before it"
 	case code >= 500:
 		return text + ": see the log of NetBox (journalctl -u netbox)"
 	case errors.As(err, &large):

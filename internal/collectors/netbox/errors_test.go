@@ -56,6 +56,37 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 	}
 }
 
+// fromNetBox is a fault of NetBox itself, which names its version all the same.
+func fromNetBox(f netboxtest.Fault) netboxtest.Fault {
+	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("API-Version", "4.6")
+		f(server, w, r)
+	}
+}
+
+func TestHintsBeforeAnyAnswer(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, noToken := readToken(empty)
+	_, noAuthority := newTransport(Config{CAFile: empty})
+	for _, tc := range []struct {
+		reason, url string
+		err         error
+		want        string
+	}{
+		{"an empty token file", "https://nb", &localError{noToken}, "write the secret into it; docs/netbox.md"},
+		{"a ca_file of something else", "https://nb", &localError{noAuthority}, "copy that of the authority; docs/netbox.md"},
+		{"TLS is expected there", "http://127.0.0.1:8443", &statusError{code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
+		{"a request that NetBox does not like", "https://nb", &statusError{code: 400}, "400 Bad Request; see the log of NetBox"},
+		{"a proxy on the way", "https://nb", &statusError{code: 407}, "HTTPS_PROXY"},
+	} {
+		wantIn(t, Config{URL: tc.url}.explain(tc.err).Error(), tc.want)
+	}
+}
+
 func TestAnswersThatEndAList(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -65,7 +96,8 @@ func TestAnswersThatEndAList(t *testing.T) {
 		skipped bool
 	}{
 		{"no permission", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`), "grant view on dcim.site", false},
-		{"a version without it", netboxtest.Status(404, "<html>"), "NetBox 4.6.8 has none", true},
+		{"a version without it", fromNetBox(netboxtest.Status(404, "<html>")), "NetBox 4.6.8 has none", true},
+		{"a proxy that lost NetBox for a moment", netboxtest.Status(404, "<html>"), "404 Not Found, with an HTML page, and not from NetBox", false},
 		{"a login page", netboxtest.LoginPage(), "HTML page: let driftd past", false},
 		{"a proxy that gave up", netboxtest.BadGateway(), "502 Bad Gateway, with an HTML page: see the proxy", false},
 		{"a redirect", netboxtest.Redirect("/login/"), "302 Found", false},

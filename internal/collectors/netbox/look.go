@@ -29,9 +29,11 @@ type look struct {
 
 	// release is the version as NetBox writes it, version what it means, cursor
 	// whether lists can be read from an id on.
+	// marked tells that NetBox's own answers can be told from others.
 	release string
 	version shape.Version
 	cursor  bool
+	marked  bool
 	sight   sight
 	// types are the types of custom fields; nil where they are not known.
 	types map[string]string
@@ -161,7 +163,7 @@ func (l *look) peek(ctx context.Context, k *shape.Kind) {
 }
 
 // settle takes up what was read of a kind, or why it was not. A list that is not
-// there is one that this version does not have.
+// there, as NetBox itself says, is one that this version does not have.
 func (l *look) settle(k *shape.Kind, rows []object, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,13 +171,19 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 		return
 	}
 	switch {
-	case codeOf(err) == http.StatusNotFound:
+	case l.lacks(err):
 		l.gaps[k.Name] = gap{reason: "NetBox " + l.release + " has none", skipped: true}
 	case err != nil:
 		l.gaps[k.Name] = gap{reason: l.config.reason(k, err), forbidden: codeOf(err) == http.StatusForbidden}
 	default:
 		l.lists[k.Name] = rows
 	}
+}
+
+// lacks tells an answer of NetBox itself that it has no such list.
+func (l *look) lacks(err error) bool {
+	var status *statusError
+	return errors.As(err, &status) && status.code == http.StatusNotFound && (status.marked || !l.marked)
 }
 
 // skip notes that a kind was left out on purpose.

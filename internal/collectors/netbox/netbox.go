@@ -104,6 +104,6 @@ func (l *look) readVersion(ctx context.Context) error {
 			return &answerError{reason: "the answer tells no version of NetBox"}
 		}
 	}
-	l.version, l.cursor = version, !version.Before(cursors())
+	l.version, l.cursor, l.marked = version, !version.Before(cursors()), marked(header)
 	return nil
 }

@@ -38,11 +38,11 @@ type session struct {
 func connect(config Config, backoff time.Duration) (*session, error) {
 	secret, err := readToken(config.TokenFile)
 	if err != nil {
-		return nil, err
+		return nil, &localError{err}
 	}
 	transport, err := newTransport(config)
 	if err != nil {
-		return nil, err
+		return nil, &localError{err}
 	}
 	s := &session{config: config, token: secret, running: make(chan struct{}, config.Concurrency), backoff: backoff}
 	s.http = &http.Client{
@@ -203,6 +203,10 @@ func (r *boundedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// marked tells an answer of NetBox itself: what stands before it does not give
+// the version of its API.
+func marked(header http.Header) bool { return header.Get("API-Version") != "" }
+
 // isPage tells a page for people.
 func isPage(header http.Header) bool {
 	typ, _, err := mime.ParseMediaType(header.Get("Content-Type"))
@@ -214,7 +218,7 @@ const maxError = 64 << 10
 
 // statusError returns the error of an answer that is no success.
 func (s *session) statusError(resp *http.Response) error {
-	status := &statusError{code: resp.StatusCode, page: isPage(resp.Header), retryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	status := &statusError{code: resp.StatusCode, page: isPage(resp.Header), marked: marked(resp.Header), retryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if to, err := resp.Location(); err == nil {
 		status.location = printable(to.Scheme + "://" + to.Host + to.Path)
 	}
