@@ -320,6 +320,9 @@ func unseen(snapshot *model.Snapshot, c *model.Claim) string {
 	if !c.ByIdentity {
 		return ""
 	}
+	if c.Doubt != "" {
+		return c.Doubt
+	}
 	for i := range snapshot.Unread {
 		if u := &snapshot.Unread[i]; slices.Contains(kinds(c), u.Kind) && mayBe(c, u) {
 			return "it may be " + u.ID + ", which could not be read: " + u.Reason

@@ -52,6 +52,12 @@ func waiting(c model.Claim) model.Claim {
 	return c
 }
 
+// doubtful is a claim that may be known by more than was read.
+func doubtful(c model.Claim) model.Claim {
+	c.Doubt = "interfaces are not known"
+	return c
+}
+
 // found writes which claims ended where.
 func found(subjects []model.Subject) map[string]string {
 	all := map[string]string{}
@@ -166,6 +172,19 @@ func TestIdentities(t *testing.T) {
 			coverage:  []model.Coverage{{Source: "s", Kind: machine, Complete: true}, {Source: "s", Kind: container, Reason: "no rights"}},
 			inventory: []model.Claim{of("it is another", entry("z", "name=app"))},
 			want:      map[string]string{"vm/z": "pve/machine label z unread: no rights"},
+		},
+		{
+			reason: "what may be known by more than was read may be there", coverage: everything,
+			live:      []model.Resource{guest(machine, "1", "mac=A", "name=web")},
+			inventory: []model.Claim{doubtful(entry("x", "name=db")), doubtful(entry("y", "name=web"))},
+			want:      map[string]string{"vm/x": "pve/machine label x unread: interfaces are not known", "vm/y": "pve/machine 1"},
+		},
+		{
+			reason: "but not where the tool knows its id", coverage: everything,
+			unread:    []model.Unread{{Ref: model.Ref{Kind: machine, ID: "9"}, Reason: "its node is down", Identities: identities([]string{"vmid=9"})}},
+			inventory: []model.Claim{doubtful(entry("x", "mac=C"))},
+			tool:      []model.Claim{managed("5", "mac=C")},
+			want:      map[string]string{"vm/x": "pve/machine 5 missing", "tool.5": "pve/machine 5 missing"},
 		},
 		{
 			reason: "what is gone for the tool and for the inventory is one thing", coverage: everything,

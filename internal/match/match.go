@@ -99,8 +99,12 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
 		Name: nameIn(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: departed(snapshot, ref, claims)}
+	// What another claim knows the id of is certain.
+	sure := slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.ByIdentity })
 	for _, c := range claims {
-		s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
+		if !sure || !c.ByIdentity {
+			s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
+		}
 	}
 	return s
 }

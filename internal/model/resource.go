@@ -344,6 +344,9 @@ type Claim struct {
 	// MayBeAbsent tells that nothing is wrong where the resource does not exist
 	// (yet).
 	MayBeAbsent bool
+	// Doubt says why a claim that goes by its identities may have more of them
+	// than were read: what those do not lead to may exist all the same.
+	Doubt string
 	// Former is the ID under which the claim knew the resource, where another
 	// one stands in its place now.
 	Former string

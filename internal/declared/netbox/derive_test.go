@@ -225,6 +225,9 @@ func TestWhatCouldNotBeReadIsNotClaimed(t *testing.T) {
 					lacks = append(lacks, word)
 				}
 			}
+			if doubt := d.Claims[0].Doubt; (doubt != "") != strings.Contains(strings.Join(test.want, ""), "interfaces of") {
+				t.Errorf("doubt %q", doubt)
+			}
 			slices.Sort(test.lacks)
 			if diff := gocmp.Diff(test.lacks, lacks); diff != "" {
 				t.Error(diff)

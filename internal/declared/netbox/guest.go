@@ -51,7 +51,7 @@ func (c *composer) guest(vm *model.Resource, source string) model.Claim {
 		Declaration: c.env.Name, Source: source, Address: "virtual-machines/" + vm.ID,
 		Kind: kindQEMU, AltKinds: []string{kindLXC}, ByIdentity: true, ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID),
 		Identities: g.identities(), MayBeAbsent: mayBeAbsent(vm), Value: g.lens.declared, Lens: g.lens, Traces: traces,
-		Unsigned: vm.Unsigned,
+		Unsigned: vm.Unsigned, Doubt: g.doubt(),
 	}
 	if len(traces) > 0 {
 		claim.Since = traces[len(traces)-1].Actor.At

@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -33,6 +34,20 @@ func (g *guest) identities() []model.Identity {
 		}
 	}
 	return all
+}
+
+// doubt says why the guest may be known by more than was read; "" where it is
+// not, or where what it would be known by was left out on purpose.
+func (g *guest) doubt() string {
+	if !slices.Contains(g.config.Identity, byMAC) {
+		return ""
+	}
+	for _, kind := range []string{kindInterface, kindMAC} {
+		if reason := g.ix.failure(kind); reason != "" && (kind == kindInterface || len(g.ports.macs) == 0) {
+			return "no guest is found by what was read of it, and not all MAC addresses were: " + reason
+		}
+	}
+	return ""
 }
 
 // known returns what NetBox holds of one kind of identity.
