@@ -163,16 +163,51 @@ func (c *command) printProbe(s daemon.Source, p collectors.Probe) (narrow bool) 
 			skipped++
 		}
 	}
-	fmt.Fprintf(c.streams.Out, "%s (%s): ok\n", s.Name, s.Type)
+	narrow = readable < len(p.Coverage)-skipped
+	state := "ok"
+	if narrow {
+		state = "reached, but not all of it can be read"
+	}
+	fmt.Fprintf(c.streams.Out, "%s (%s): %s\n", s.Name, s.Type, state)
 	table := tabwriter.NewWriter(c.streams.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "  endpoint\t%s\n  version\t%s\n  identity\t%s\n  readable\t%d of %d scopes, %d more left out on purpose\n",
 		printable(p.Endpoint), printable(cmp.Or(p.Version, "unknown")), printable(cmp.Or(p.Identity, "unknown")),
 		readable, len(p.Coverage)-skipped, skipped)
-	for _, scope := range p.Coverage {
-		if scope.Failed() {
-			fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(strings.TrimSpace(scope.Kind+" "+scope.Place)), printable(scope.Reason))
-		}
+	for _, g := range unreadable(p.Coverage) {
+		fmt.Fprintf(table, "  cannot read\t%s\t%s\n", printable(g.scopes), printable(g.reason))
 	}
 	_ = table.Flush() // the stream's own error shows at the next write
-	return readable < len(p.Coverage)-skipped
+	return narrow
+}
+
+// An unread is what cannot be read for one reason.
+type unread struct{ scopes, reason string }
+
+// unreadable lists what cannot be read, in the order of the coverage: what many
+// scopes have as their reason is said once.
+func unreadable(coverage []model.Coverage) []unread {
+	byReason := map[string][]string{}
+	var reasons []string
+	for _, scope := range coverage {
+		if !scope.Failed() {
+			continue
+		}
+		if byReason[scope.Reason] == nil {
+			reasons = append(reasons, scope.Reason)
+		}
+		byReason[scope.Reason] = append(byReason[scope.Reason], strings.TrimSpace(scope.Kind+" "+scope.Place))
+	}
+	var all []unread
+	for _, reason := range reasons {
+		const few, named = 5, 2
+		scopes := byReason[reason]
+		if len(scopes) > few {
+			all = append(all, unread{fmt.Sprintf("%s and %d more", strings.Join(scopes[:named], ", "), len(scopes)-named), reason})
+			continue
+		}
+		for _, scope := range scopes {
+			all = append(all, unread{scope, reason})
+		}
+	}
+	return all
 }

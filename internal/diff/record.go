@@ -64,6 +64,8 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	owners := w.writers.of(w.path)
 	owns := slices.Contains(owners, declarer)
 	switch {
+	case w.claim.ByIdentity: // An inventory applies nothing.
+		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
 	case declarer == nil, owns && !keepsRecord(declarer):
 		w.addFor("nothing records what was last applied", changedOrMoved(schema), d, r, l, w.changedBy())
 	case owns:

@@ -306,6 +306,14 @@ func TestWhoEnteredItIsToldBeside(t *testing.T) {
 	}
 }
 
+func TestAnInventoryAppliesNothing(t *testing.T) {
+	t.Parallel()
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{{Declaration: "intent", Value: value(t, `{"memory":4}`), ByIdentity: true}}}
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Verdict != model.Changed || outcomes[0].Reason != "" {
+		t.Errorf("outcomes %+v, want one change without a word on what was applied", outcomes)
+	}
+}
+
 func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
 	t.Parallel()
 	live := &model.Resource{Value: value(t, `{"a":1}`)}

@@ -128,7 +128,7 @@ func (r *Resource) LastWriter() Actor {
 		}
 	}
 	if last == nil {
-		return UnknownActor("the source keeps no record of writers")
+		return UnknownActor("the object does not say who wrote it; a finding names whom the logs name")
 	}
 	if who, ok := last.Signed(); ok {
 		return who

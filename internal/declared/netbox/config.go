@@ -84,6 +84,7 @@ func (c Config) checkGoverned(env declared.Env) error {
 	named := slices.Collect(maps.Values(c.Clusters))
 	for _, name := range env.Governs {
 		switch typ := env.Types[name]; {
+		case typ == "": // That there is no such source is said elsewhere.
 		case typ == kubernetes && !slices.Contains(named, name):
 			return fmt.Errorf("governs %q, a Kubernetes cluster: name the NetBox cluster of its nodes, as in clusters: {k8s-prod: %s}", name, name)
 		case typ != kubernetes && typ != proxmox:

@@ -142,6 +142,17 @@ func TestWhereVirtualMachinesClaim(t *testing.T) {
 	}
 }
 
+func TestAnUnknownSourceIsSaidElsewhere(t *testing.T) {
+	t.Parallel()
+	env := estate()
+	env.Governs = append(env.Governs, "typo")
+	config := Defaults()
+	config.Source = "netbox"
+	if err := config.check(env); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
