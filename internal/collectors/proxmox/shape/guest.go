@@ -12,7 +12,7 @@ func common() fields {
 		"lock": drop(), "meta": drop(), "parent": drop(), "snapstate": drop(), "snaptime": drop(),
 		"vmstate": drop(), "runningmachine": drop(), "runningcpu": drop(), "running-nets-host-mtu": drop(),
 
-		"node": located(), "pool": text(), "status": text().generated().low(),
+		"node": located(), "pool": text(), "status": text().generated(),
 		"agent_addresses": set().volatile(),
 	}
 }
