@@ -69,7 +69,8 @@ func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := heldRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
-	result := Result{Current: current(&in, rules, decisions, rewritten), Records: records}
+	standing := newStanding(in.Earlier, proof)
+	result := Result{Current: current(&in, standing, rules, decisions, rewritten), Records: records}
 	seen := make(map[string]bool, len(result.Current))
 	for i := range result.Current {
 		f := &result.Current[i]
@@ -159,12 +160,14 @@ func Sort(findings []model.Finding) {
 }
 
 // current returns the findings of this scan.
-func current(in *Input, rules *ignorer, decisions model.DecisionIndex, rewritten []model.Finding) []model.Finding {
+func current(in *Input, standing standing, rules *ignorer, decisions model.DecisionIndex, rewritten []model.Finding) []model.Finding {
 	var findings []model.Finding
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
-			findings = append(findings, newFinding(j.Subject, &j.Outcomes[k], rules))
+			if o, said := standing.without(j.Subject.Key, &j.Outcomes[k]); said {
+				findings = append(findings, newFinding(j.Subject, &o, rules))
+			}
 		}
 	}
 	for i := range in.Declarations {

@@ -17,8 +17,8 @@ type proof struct {
 	declarations map[string]*model.Declaration
 }
 
-func newProof(in *Input) proof {
-	p := proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
+func newProof(in *Input) *proof {
+	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
 	if len(in.Earlier) > 0 {
 		p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
 		for i := range in.Judged {
@@ -35,7 +35,7 @@ func newProof(in *Input) proof {
 }
 
 // lookedAt is when a source was last looked at: now, when that failed.
-func (p proof) lookedAt(source string) time.Time {
+func (p *proof) lookedAt(source string) time.Time {
 	if s := p.snapshots[source]; s != nil && !s.Taken.IsZero() {
 		return s.Taken
 	}
@@ -45,17 +45,15 @@ func (p proof) lookedAt(source string) time.Time {
 // over tells whether a finding that this scan did not make again is done with:
 // both its sides were looked at, and neither look failed. Otherwise it stays
 // open as it was last seen.
-func (p proof) over(f *model.Finding) bool {
+func (p *proof) over(f *model.Finding) bool {
 	if p.whole && p.gone(f) {
 		return true
 	}
 	if f.Kind == RecordKind {
 		return p.recordRead(f)
 	}
-	for _, name := range parties(f) {
-		if !p.read(f, name) {
-			return false
-		}
+	if !p.heard(f) {
+		return false
 	}
 	if f.Kind == PartKind {
 		return true
@@ -79,20 +77,25 @@ func (p proof) over(f *model.Finding) bool {
 }
 
 // recordRead tells whether the record that the finding is about was read again.
-func (p proof) recordRead(f *model.Finding) bool {
+func (p *proof) recordRead(f *model.Finding) bool {
 	d := p.declarations[f.Declaration]
 	return d != nil && slices.ContainsFunc(d.States, func(s model.StateRead) bool { return s.Address == f.Address })
 }
 
 // gone tells whether the finding's source or declaration is no longer part of
 // the estate.
-func (p proof) gone(f *model.Finding) bool {
+func (p *proof) gone(f *model.Finding) bool {
 	return f.Source != "" && !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
-// parties are the declarations that the finding is about: its own, and those
-// that dispute.
-func parties(f *model.Finding) []string {
+// heard tells whether all who have a say in the finding were read.
+func (p *proof) heard(f *model.Finding) bool {
+	return !slices.ContainsFunc(p.parties(f), func(name string) bool { return !p.read(f, name) })
+}
+
+// parties are the declarations that the finding is about: its own, those that
+// dispute, and, where something moved, the inventories that may say that it did.
+func (p *proof) parties(f *model.Finding) []string {
 	var names []string
 	if f.Declaration != "" {
 		names = append(names, f.Declaration)
@@ -102,6 +105,11 @@ func parties(f *model.Finding) []string {
 			names = append(names, c.Declaration)
 		}
 	}
+	for name, d := range p.declarations {
+		if f.Verdict == model.Moved && d.Inventory && slices.Contains(d.Governs, f.Source) {
+			names = append(names, name)
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -109,7 +117,7 @@ func parties(f *model.Finding) []string {
 // read tells whether a declaration that the finding is about was read, and if a
 // part of it was not, that the finding's resource stands in another part. One
 // that left the estate has nothing more to say in a dispute.
-func (p proof) read(f *model.Finding, name string) bool {
+func (p *proof) read(f *model.Finding, name string) bool {
 	d := p.declarations[name]
 	if d == nil {
 		return name != f.Declaration && p.whole
@@ -123,7 +131,7 @@ func (p proof) read(f *model.Finding, name string) bool {
 
 // unreadable tells whether a declaration that governs the source is known only
 // in part: what nobody seems to declare may stand in the rest.
-func (p proof) unreadable(source string) bool {
+func (p *proof) unreadable(source string) bool {
 	governed := false
 	for _, d := range p.declarations {
 		if slices.Contains(d.Governs, source) {

@@ -240,7 +240,7 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	if err != nil {
 		err = because(ctx, err)
 		e.complain(parent, "declaration "+d.Name, err)
-		declaration = model.Declaration{Name: d.Name, Governs: governed(d),
+		declaration = model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
 			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
 	}
 	e.observer.DeclarationLoaded(d.Name, err)

@@ -167,3 +167,31 @@ func (s slowSource) Collect(context.Context) (model.Snapshot, error) {
 	time.Sleep(s.pause) // virtual
 	return model.Snapshot{}, nil
 }
+
+// While one side of a dispute cannot be read, what the others say of the field is
+// the same story: nothing comes, and nothing goes.
+func TestOutageTellsNoOtherStory(t *testing.T) {
+	t.Parallel()
+	b, inventory := inventoryBench(t, &fakeInventory{})
+	inventory.values[3], b.source.values[3] = "2", "3"
+	first := b.cycle(t)
+	wantVerdicts(t, first, "1 disputed")
+	inventory.err = errors.New("502")
+	for range 2 {
+		during := b.cycle(t)
+		for _, f := range during.Findings {
+			if f.Verdict != model.Unchecked {
+				t.Errorf("a new finding during the outage: %s %s", f.Verdict, f.Key)
+			}
+		}
+	}
+	b.source.values[5] = "9"
+	wantVerdicts(t, b.cycle(t), "1 changed, 1 unchecked")
+	delete(b.source.values, 5)
+	inventory.err = nil
+	after := b.cycle(t)
+	wantVerdicts(t, after, "1 disputed")
+	if after.Findings[0].ID != first.Findings[0].ID || !after.Findings[0].FirstSeen.Equal(first.Findings[0].FirstSeen) {
+		t.Errorf("the dispute was not kept: %v, then %v", first.Findings[0], after.Findings[0])
+	}
+}

@@ -66,7 +66,7 @@ func (e *Engine) readOf(d Declaration) read {
 	if r, loaded := e.reads[d.Name]; loaded {
 		return r
 	}
-	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d),
+	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
 		Problems: []model.Problem{{Address: d.Name, Reason: errNotYet.Error()}}}}
 }
 

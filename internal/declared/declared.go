@@ -17,8 +17,8 @@ type Loader interface {
 	Load(context.Context) (model.Declaration, error)
 }
 
-// A Deriver reads a declaration out of what a source holds, as one that keeps
-// an inventory does. It is pure: the same look gives the same declaration.
+// A Deriver reads an inventory out of what a source holds. It is pure: the same
+// look gives the same declaration.
 type Deriver interface {
 	// From is the name of the source.
 	From() string
