@@ -213,11 +213,8 @@ func (g guess) rest() placing {
 // there.
 func (g guess) place(ix *index, id string) placing {
 	cluster := ix.of[kindCluster][id]
-	if cluster == nil && g.several() {
-		return placing{doubt: "its name and type could not be read, so nothing tells which source it is; give the token the right to view clusters"}
-	}
 	if cluster == nil {
-		return g.perhaps("cluster "+id, "give the token the right to view clusters")
+		return g.unseen(id)
 	}
 	name := nameOf(cluster)
 	if s := g.named(cluster); s != "" {
@@ -237,6 +234,15 @@ func (g guess) place(ix *index, id string) placing {
 		return placing{doubt: fmt.Sprintf("cluster %q: nothing tells which of the governed sources it is; ", name) + setting}
 	}
 	return placing{source: g.sources[0]}
+}
+
+// unseen places a cluster whose name and type could not be read.
+func (g guess) unseen(id string) placing {
+	const step = "give the token the right to view clusters"
+	if g.several() {
+		return placing{doubt: "its name and type could not be read, so nothing tells which source it is; " + step}
+	}
+	return g.perhaps("cluster "+id, step)
 }
 
 // perhaps places a cluster in the one source, unless none of its machines is
