@@ -345,10 +345,10 @@ func notApplied() model.Actor {
 
 // appliedSince tells of somebody who applied something else after the commit
 // that declares what is pending: it may be that which differs, and not what
-// waits. Tools that deliver from git lag behind it, and do so all the time.
+// waits.
 func (w *walk) appliedSince() string {
 	declared, applier := claimActor(w.claim, w.path.String()), w.writers.declarer()
-	if declared.At.IsZero() || applier == nil || !keepsRecord(applier) || applier.Delivers || !applier.At.After(declared.At) {
+	if declared.At.IsZero() || applier == nil || !keepsRecord(applier) || !applier.At.After(declared.At) {
 		return ""
 	}
 	return "another version was applied after it was declared, by " + told(w.actor(applier))

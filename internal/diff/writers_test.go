@@ -187,16 +187,14 @@ func TestAppliedSince(t *testing.T) {
 	for _, tc := range []struct {
 		reason    string
 		committed time.Duration
-		delivers  bool
 		want      string
 	}{
-		{"the commit waits", time.Hour, false, ""},
-		{"at the same time nothing is known", 0, false, ""},
-		{"something else was applied since", -time.Hour, false, note},
-		{"a delivery tool lags behind", -time.Hour, true, ""},
+		{"the commit waits", time.Hour, ""},
+		{"at the same time nothing is known", 0, ""},
+		{"something else was applied since", -time.Hour, note},
 	} {
 		live := &model.Resource{Value: value(t, `{"port":1,"cpu":1}`), Created: created.Add(-2 * time.Hour), Generation: 3, OwnersFrom: "managedFields",
-			Owners: []model.Owner{{Name: "apply", Applies: true, Delivers: tc.delivers, At: created, Fields: set("port", "cpu")}}}
+			Owners: []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("port", "cpu")}}}
 		s := subject(value(t, `{"port":2,"cpu":1}`), live)
 		s.Claims[0].Recorded = pointer(value(t, `{"port":1,"cpu":1}`))
 		s.Claims[0].Traces = []model.Trace{{Actor: model.Actor{Name: "gita", At: created.Add(tc.committed), Confidence: model.Likely}}}
