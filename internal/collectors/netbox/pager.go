@@ -13,8 +13,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxPages bounds the pages of one list.
-const maxPages = 20_000
+// maxPages bounds the pages of one list, and maxRows its objects.
+const (
+	maxPages = 20_000
+	maxRows  = 2_000_000
+)
 
 // readings is how often a list is read whose pages do not fit together.
 const readings = 3
@@ -96,7 +99,9 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, take func
 		if slices.ContainsFunc(p.rows, func(row T) bool { return row.number() < start }) || p.next != "" && !moves {
 			return nil, errNoCursor
 		}
-		all = append(all, p.rows...)
+		if all = append(all, p.rows...); len(all) > maxRows {
+			return nil, fmt.Errorf("read list: it holds more than %d objects; leave the kind out with exclude_kinds", maxRows)
+		}
 		if p.next == "" {
 			return distinct(all), p.whole(len(all))
 		}
@@ -123,7 +128,9 @@ func readByOffset[T numbered](ctx context.Context, s *session, l list, overlap i
 			}
 			p.rows = p.rows[overlap:]
 		}
-		all = append(all, p.rows...)
+		if all = append(all, p.rows...); len(all) > maxRows {
+			return nil, fmt.Errorf("read list: it holds more than %d objects; leave the kind out with exclude_kinds", maxRows)
+		}
 		if p.next == "" {
 			all = distinct(all)
 			return all, p.whole(len(all))
