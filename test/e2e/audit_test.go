@@ -210,6 +210,22 @@ func TestAuditWebhook(t *testing.T) {
 			"changed Deployment.apps $NS/web by alice: spec.template.spec.containers[name=web].image \"web:1.4\" -> \"web:hotfix\"\n",
 			"missing ConfigMap $NS/app by bob\n")
 	})
+	// What the webhook told is gone after a restart; who was named is not.
+	if code := d.stop(); code != 0 {
+		t.Errorf("driftd serve stopped with exit code %d, want 0", code)
+	}
+	d = i.serve()
+	i.as("bob", "scale", "deployment/web", "--replicas=3")
+	d.eventually(startTimeout, "who did it before the restart, and since", func() error {
+		r, err := i.scan()
+		if err != nil {
+			return err
+		}
+		return i.names(r,
+			"changed Deployment.apps $NS/web by alice: spec.template.spec.containers[name=web].image \"web:1.4\" -> \"web:hotfix\"\n",
+			"changed Deployment.apps $NS/web by bob: spec.replicas 2 -> 3\n",
+			"missing ConfigMap $NS/app by bob\n")
+	})
 	for header, want := range map[string]int{"": http.StatusUnauthorized, "Bearer wrong-horse": http.StatusUnauthorized, "Bearer correct-horse": http.StatusOK} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/hooks/audit/test", strings.NewReader(`{"items":[]}`))
 		if err != nil {
