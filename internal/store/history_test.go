@@ -42,6 +42,43 @@ func TestActors(t *testing.T) {
 	}
 }
 
+// TestActorsOfLogs has a source without a record of owners, whose logs tell who
+// did what: who did it since the last version is named, and nobody before.
+func TestActorsOfLogs(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	by := func(deed model.Deed, name string, at time.Time) model.Trace {
+		return model.Trace{Ref: model.Ref{Kind: "kubernetes/ConfigMap", ID: "shop/a"}, Deed: deed,
+			Actor: model.Actor{Name: name, At: at, Via: "a log", Confidence: model.Exact}}
+	}
+	made, edited, gone := by(model.Created, "terraform", start()), by(model.Edited, "carol", minute(3)), by(model.Deleted, "dave", minute(7))
+	seen := func(at int, value string, traces ...model.Trace) model.Snapshot {
+		r := resource("shop/a", value)
+		snap := look(at, r)
+		snap.Traces = traces
+		return snap
+	}
+	save(t, s, scan(2, nil, seen(2, "1", made)))
+	save(t, s, scan(4, nil, seen(4, "2", made, edited)))
+	save(t, s, scan(6, nil, seen(6, "3", made, edited)))
+	last := look(8)
+	last.Traces = []model.Trace{made, edited, gone}
+	save(t, s, scan(8, nil, last))
+	nobody := (&model.Resource{}).LastWriter().Reason
+	versions, err := s.History(resource("shop/a", "1").Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range versions {
+		got = append(got, fmt.Sprint(v.Actor.Name, " ", v.Actor.Confidence, " ", v.Actor.Reason, " ", v.Value == nil))
+	}
+	want := []string{"terraform likely  false", "carol likely  false", "unknown unknown " + nobody + " false", "dave exact  true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("who did what (-want +got):\n%s", diff)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)

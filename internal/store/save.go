@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -114,7 +115,7 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 			known = v
 			k, v = c.Next()
 		}
-		if err := in.present(r, known); err != nil {
+		if err := in.present(snap, r, known); err != nil {
 			return fmt.Errorf("resource %s: %w", r.Key, err)
 		}
 	}
@@ -144,7 +145,7 @@ func checkSnapshot(snap *model.Snapshot) error {
 }
 
 // present takes in a resource that was seen; known is its state, or nil.
-func (in *intake) present(r *model.Resource, known []byte) error {
+func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte) error {
 	var was state
 	var err error
 	if known == nil {
@@ -163,7 +164,7 @@ func (in *intake) present(r *model.Resource, known []byte) error {
 	}
 	if now.sum != was.sum {
 		now.at = in.at.after(was.at)
-		if err := in.putVersion(&now, r.LastWriter()); err != nil {
+		if err := in.putVersion(&now, writer(snap, r, was.at)); err != nil {
 			return err
 		}
 		in.keepContent(now.sum)
@@ -214,7 +215,42 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	}
 	now := state{num: was.num, at: in.at.after(was.at), place: was.place}
 	in.changed = append(in.changed, entry{k, now.encode()})
+	if a, told := lastDeed(snap, key, was.at, func(d model.Deed) bool { return d == model.Deleted }); told {
+		return in.putVersion(&now, a)
+	}
 	return in.versions.Put(versionKey(now.num, now.at), nil)
+}
+
+// writer names who wrote a resource last, since its last version: after its own
+// record of owners, or else after the source's logs.
+func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
+	if last := r.LastWriter(); last.Confidence != model.Unknown {
+		return last
+	}
+	if a, told := lastDeed(snap, r.Key, since, func(d model.Deed) bool { return d != model.Deleted }); told {
+		return a
+	}
+	return r.LastWriter()
+}
+
+// lastDeed returns who did something to a resource last, if that was after a
+// moment. Which of the fields it was the log may tell, but not that nobody
+// changed others past it: it is likely.
+func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model.Deed) bool) (a model.Actor, told bool) {
+	ref := model.Ref{Kind: key.Kind, ID: key.ID}
+	i, _ := slices.BinarySearchFunc(snap.Traces, ref, func(t model.Trace, r model.Ref) int {
+		return cmp.Or(cmp.Compare(t.Kind, r.Kind), cmp.Compare(t.ID, r.ID))
+	})
+	for ; i < len(snap.Traces) && snap.Traces[i].Ref == ref; i++ {
+		t := &snap.Traces[i]
+		if fits(t.Deed) && t.Actor.Confidence != model.Unknown && (since == never || momentOf(t.Actor.At) > since) {
+			a, told = t.Actor, true
+		}
+	}
+	if told && a.Confidence == model.Exact && !fits(model.Deleted) {
+		a.Confidence = model.Likely
+	}
+	return a, told
 }
 
 // appendTo puts a value behind the last one of a bucket.
