@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,8 +166,18 @@ func joinPath(at string, names ...string) string {
 
 // plainName tells whether a name stands in a path without quotes, as package
 // diff prints it.
-func plainName(name string) bool {
-	return name != "" && strings.Trim(name, "_-$0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+func plainName(name string) bool { return name != "" && plainPrefix(name) == len(name) }
+
+// plainPrefix counts the bytes that a text begins with and that need no quotes.
+func plainPrefix(text string) int {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '$':
+		default:
+			return i
+		}
+	}
+	return len(text)
 }
 
 // A step of a reported path: a field's name, or what stands in brackets.
@@ -183,29 +192,40 @@ func (s step) isIndex() bool { return s.name == "" }
 // parseSteps reads a path as package diff prints it. It stops, with what it
 // has, at an element that is not named by its position.
 func parseSteps(text string) []step {
-	pattern := regexp.MustCompile(`^\.?([-_$0-9A-Za-z]+)|^\[(-?[0-9]+)\]|^\[("(?:[^"\\]|\\.)*")\]`)
 	var steps []step
 	for text != "" {
-		m := pattern.FindStringSubmatch(text)
-		switch {
-		case m == nil:
+		s, rest, ok := cutStep(text)
+		if !ok {
 			return steps
-		case m[1] != "":
-			steps = append(steps, step{name: m[1]})
-		case m[2] != "":
-			n, err := strconv.Atoi(m[2])
-			if err != nil {
-				return steps
-			}
-			steps = append(steps, step{index: n})
-		default:
-			name, err := strconv.Unquote(m[3])
-			if err != nil || name == "" {
-				return steps
-			}
-			steps = append(steps, step{name: name})
 		}
-		text = text[len(m[0]):]
+		steps = append(steps, s)
+		text = rest
 	}
 	return steps
+}
+
+// cutStep cuts the first step off a path.
+func cutStep(text string) (s step, rest string, ok bool) {
+	if inside, bracket := strings.CutPrefix(text, "["); bracket {
+		return cutBracket(inside)
+	}
+	text = strings.TrimPrefix(text, ".")
+	end := plainPrefix(text)
+	return step{name: text[:end]}, text[end:], end > 0
+}
+
+// cutBracket reads a position or a quoted name, and the bracket behind it.
+func cutBracket(inside string) (s step, rest string, ok bool) {
+	if strings.HasPrefix(inside, `"`) {
+		quoted, err := strconv.QuotedPrefix(inside)
+		if err != nil {
+			return step{}, "", false
+		}
+		name, err := strconv.Unquote(quoted)
+		rest, closed := strings.CutPrefix(inside[len(quoted):], "]")
+		return step{name: name}, rest, err == nil && closed && name != ""
+	}
+	digits, rest, closed := strings.Cut(inside, "]")
+	n, err := strconv.Atoi(digits)
+	return step{index: n}, rest, err == nil && closed && digits[0] != '+'
 }
