@@ -20,9 +20,8 @@ const maxFile = 8 << 20
 // A module is what the files of one folder say. What cannot be parsed is left
 // out.
 type module struct {
-	// dir and files are paths from the root.
-	dir   string
-	files []string
+	// dir is the path from the root.
+	dir string
 	// resources are by type and name, the others by name.
 	resources map[string]part
 	calls     map[string]call
@@ -110,10 +109,8 @@ func (m *module) scan(dir string) {
 		default:
 			continue
 		}
-		at := path.Join(m.dir, e.Name())
-		m.files = append(m.files, at)
 		if file != nil {
-			m.read(at, file.Body)
+			m.read(path.Join(m.dir, e.Name()), file.Body)
 		}
 	}
 }

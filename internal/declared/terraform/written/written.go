@@ -31,8 +31,8 @@ func New(dir, within string, varFiles []string) *Root {
 // Files returns the files that say what the resource at an address is, by path
 // from the root, sorted: where its block is, where the variables and locals are
 // set that the block uses, and where the modules are called that it lies in.
-// Where there is no such block, or it is not found, those are all files of the
-// root.
+// Where there is no such block there are none: it was removed, and what is left
+// does not tell by whom.
 func (r *Root) Files(address string) []string {
 	found := map[string]bool{}
 	calls, resource := split(address)
@@ -40,7 +40,7 @@ func (r *Root) Files(address string) []string {
 	for _, name := range calls {
 		call, known := m.calls[name]
 		if !known {
-			return r.all()
+			return nil
 		}
 		m.follow(call.part, found)
 		if !isLocal(call.source) {
@@ -50,21 +50,10 @@ func (r *Root) Files(address string) []string {
 	}
 	block, known := m.resources[resource]
 	if !known {
-		return r.all()
+		return nil
 	}
 	m.follow(block, found)
 	return slices.Sorted(maps.Keys(found))
-}
-
-// all returns the files of the root itself.
-func (r *Root) all() []string {
-	m := r.module(".")
-	files := slices.Clone(m.files)
-	for _, set := range m.values {
-		files = append(files, set...)
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
 }
 
 // maxModules bounds how many folders are read.
