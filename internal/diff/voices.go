@@ -13,6 +13,9 @@ type voice struct {
 	claim *model.Claim
 	// path is where it says so, and live the path of what it speaks of.
 	path, live string
+	// at and schema are that place in what the claim sees.
+	at     path
+	schema *model.Schema
 	// says is the declared value, view the live one in the same words.
 	says, view model.Value
 	// agrees tells that the two are equal.
@@ -40,7 +43,8 @@ func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	if live == "" {
 		return
 	}
-	v := voice{claim: w.claim, path: w.path.String(), live: live, says: d, view: l, agrees: Equal(schema, d, l)}
+	v := voice{claim: w.claim, path: w.path.String(), live: live, at: slices.Clone(w.path.live()), schema: schema,
+		says: d, view: l, agrees: Equal(schema, d, l)}
 	switch lens, interprets := w.claim.Lens.(interpreter); {
 	case interprets:
 		v.means, v.known = lens.Declares(w.live.Value, v.path, d)
@@ -92,20 +96,66 @@ func claimsOf(voices []voice) []*model.Claim {
 }
 
 // disagree tells whether two of the voices cannot both be right.
-func disagree(voices []voice) bool {
+func disagree(live model.Value, voices []voice) bool {
 	if slices.ContainsFunc(voices, func(v voice) bool { return v.waits }) {
 		return false
 	}
 	for i, a := range voices {
 		for _, b := range voices[i+1:] {
-			switch {
-			case a.agrees && b.agrees:
-			case a.agrees != b.agrees, a.known && b.known && !alikeInMeaning(a.means, b.means):
+			if can, known := bothRight(live, a, b); known && !can {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// bothRight tells whether one live field can be as both voices say: whether one
+// of them agrees, or would, where the field is as the other says. known is false
+// where neither can tell what the field would hold.
+func bothRight(live model.Value, a, b voice) (can, known bool) {
+	for _, pair := range [][2]voice{{a, b}, {b, a}} {
+		one, other := pair[0], pair[1]
+		switch {
+		case one.agrees:
+			can, known = can || other.agrees, true
+		case one.known:
+			can, known = can || other.suits(live, one.means), true
+		}
+	}
+	return can, known
+}
+
+// suits tells whether the voice's claim would agree, if its live field held a
+// value.
+func (v *voice) suits(live, held model.Value) bool {
+	if v.known && alikeInMeaning(v.means, held) {
+		return true
+	}
+	changed, ok := replacedAt(live, v.live, held)
+	if !ok || v.claim.Lens == nil {
+		return false
+	}
+	seen, _ := lookUp(v.claim.Lens.View(changed), v.at)
+	return Equal(v.schema, v.says, seen)
+}
+
+// replacedAt returns a tree in which the field at a path holds another value; ok
+// is false where the path leads on through a list.
+func replacedAt(v model.Value, path string, held model.Value) (changed model.Value, ok bool) {
+	name, rest, nested := strings.Cut(path, ".")
+	if strings.ContainsAny(path, `["`) || v.Kind() != model.Map && !v.IsNull() {
+		return v, false
+	}
+	if nested {
+		if held, ok = replacedAt(v.At(name), rest, held); !ok {
+			return v, false
+		}
+	}
+	if held.IsNull() {
+		return v.Without(name), true
+	}
+	return v.With(name, held), true
 }
 
 // alikeInMeaning compares what two claims mean by what they say: in different words
@@ -119,9 +169,13 @@ func alikeInMeaning(a, b model.Value) bool {
 	return false
 }
 
-// echoes tells whether what b says is what a said already.
-func echoes(a, b voice) bool {
-	return !a.agrees && !b.agrees && a.claim.Lens != b.claim.Lens && a.known && b.known && alikeInMeaning(a.means, b.means)
+// echoes tells whether what b says is what another declaration said already.
+func echoes(live model.Value, a, b voice) bool {
+	if a.agrees || b.agrees || a.claim.Declaration == b.claim.Declaration {
+		return false
+	}
+	can, _ := bothRight(live, a, b)
+	return can
 }
 
 // reconcileWords looks for what claims in different words say of one live field.
@@ -133,7 +187,7 @@ func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, 
 	}
 	var disputes []dispute
 	for _, voices := range inOrder(hear(s, claims, differs, o)) {
-		if disagree(voices) {
+		if disagree(s.Live.Value, voices) {
 			d := disputeBetween(s, voices)
 			if f := said(claims, differs, voices[0]); f != nil {
 				d.change.Running = f.change.Running
@@ -144,7 +198,7 @@ func reconcileWords(s *model.Subject, claims []*model.Claim, differs [][]found, 
 		}
 		for i, v := range voices {
 			again := func(before voice) bool {
-				return echoes(before, v) || restarts(claims, differs, before) && restarts(claims, differs, v)
+				return echoes(s.Live.Value, before, v) || restarts(claims, differs, before) && restarts(claims, differs, v)
 			}
 			if first := slices.IndexFunc(voices[:i], again); first >= 0 {
 				if isMoved(claims, differs, v) {
@@ -267,7 +321,7 @@ func alone(s *model.Subject, voices []voice) string {
 		}
 	}
 	slices.Sort(with)
-	with = slices.Compact(with)
+	with = slices.DeleteFunc(slices.Compact(with), func(d string) bool { return slices.Contains(others, d) })
 	switch {
 	case len(others) == 1:
 		return others[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"

@@ -42,7 +42,7 @@ func conversions() map[string]func(argument string) conversion {
 		"each()":  func(name string) conversion { return conversion{declared: each(name)} },
 		"join()":  func(by string) conversion { return conversion{view: joined(by), declared: onTexts(rejoined(by))} },
 		"sorted()": func(by string) conversion {
-			return conversion{view: joinedSorted(by), declared: onTexts(sortedBy(by)), back: parted}
+			return conversion{view: joinedSorted(by), declared: onTexts(sortedBy(by)), back: always(listed)}
 		},
 		"word()":     func(n string) conversion { return conversion{view: word(n)} },
 		"property()": func(key string) conversion { return conversion{view: joined(";"), declared: property(key)} },

@@ -96,15 +96,6 @@ func sortedBy(by string) func(string) string {
 	}
 }
 
-// parted makes a list of a text as joinedSorted writes it. What an element with a
-// dash stands for cannot be told: it may be a range.
-func parted(v model.Value) (model.Value, bool) {
-	if v.Kind() != model.String || strings.Contains(v.Text(), "-") {
-		return v, false
-	}
-	return listed(v), true
-}
-
 // compareNatural orders numbers by what they are.
 func compareNatural(a, b string) int {
 	if strings.Trim(a+b, "0123456789") == "" {

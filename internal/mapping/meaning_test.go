@@ -18,7 +18,7 @@ func TestDeclares(t *testing.T) {
 		{"a text of a named block", "bpg/proxmox", "proxmox_cloned_vm", `{"id":"1"}`, "network.net0.bridge", `"vmbr0"`, `"vmbr0"`},
 		{"a written size", "Telmate/proxmox", "proxmox_vm_qemu", `{"id":"a/qemu/1"}`, "disk[0].size", `"3G"`, `3221225472`},
 		{"a list in one text", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "network_device[0].trunks", `"20;30"`, `["20","30"]`},
-		{"a list with ranges", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "network_device[0].trunks", `"20-30"`, ``},
+		{"a list with ranges", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "network_device[0].trunks", `"20-30"`, `["20-30"]`},
 		{"the key of a block", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "disk[0].interface", `"scsi0"`, ``},
 		{"what cannot be turned round", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "machine", `"q35"`, ``},
 		{"what the system never shows", "bpg/proxmox", "proxmox_virtual_environment_vm", `{"id":"1"}`, "initialization[0].user_account[0].password", `"x"`, ``},

@@ -78,6 +78,44 @@ func TestThreeSidesOfOneGuest(t *testing.T) {
 	}
 }
 
+// What both declare and Proxmox has otherwise is one finding, in whatever words
+// they declare it.
+func TestWhatProxmoxAloneHasIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	said := func(old, changed string) map[string]bool {
+		lines := map[string]bool{}
+		live := pve(guestOf(kindQEMU, "101", strings.Replace(qemu101, old, changed, 1)))
+		for _, subject := range match.Match([]model.Snapshot{live}, []model.Declaration{derive(t, estate(), netbox(t, lab), nil), terraform(t, 4096, 2)}, nil) {
+			for _, o := range diff.Compare(&subject, diff.Options{}) {
+				for _, c := range o.Changes {
+					lines[fmt.Sprintf("%s %s by %s", o.Verdict, c.LivePath, o.Claim.Declaration)] = true
+				}
+			}
+		}
+		return lines
+	}
+	before := said("name: ", "name: ")
+	for _, test := range []struct{ old, changed, want string }{
+		{"memory: 4096", "memory: 8192", "changed memory by infra"},
+		{"cores: 2", "cores: 3", "changed cores by infra"},
+		{"tag=100", "tag=300", "changed net0.tag by infra"},
+		{"trunks=200-201", "trunks=200-202", "changed net1.trunks by infra"},
+		{"status: running", "status: stopped", "changed status by infra"},
+		{"name: app-01", "name: app-02", "moved name by infra"},
+		{"tags: web-shop;prod", "tags: prod", "changed tags by infra"},
+	} {
+		var got []string
+		for line := range said(test.old, test.changed) {
+			if !before[line] {
+				got = append(got, line)
+			}
+		}
+		if diff := gocmp.Diff([]string{test.want}, got); diff != "" {
+			t.Errorf("%s: %s", test.changed, diff)
+		}
+	}
+}
+
 func orText(text, otherwise string) string {
 	if text == "" {
 		return otherwise
