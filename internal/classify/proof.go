@@ -9,10 +9,12 @@ import (
 
 // proof tells which earlier findings a scan has proved to be over.
 type proof struct {
-	now          time.Time
-	whole        bool
-	sources      []string
-	judged       map[model.Key]*model.Judged
+	now     time.Time
+	whole   bool
+	sources []string
+	judged  map[model.Key]*model.Judged
+	// doubted are what a claim that could not be compared may mean.
+	doubted      map[model.Key]bool
 	snapshots    map[string]*model.Snapshot
 	declarations map[string]*model.Declaration
 }
@@ -20,9 +22,10 @@ type proof struct {
 func newProof(in *Input) *proof {
 	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
 	if len(in.Earlier) > 0 {
-		p.judged = make(map[model.Key]*model.Judged, len(in.Judged))
+		p.judged, p.doubted = make(map[model.Key]*model.Judged, len(in.Judged)), map[model.Key]bool{}
 		for i := range in.Judged {
 			p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+			p.doubt(&in.Judged[i])
 		}
 	}
 	for i := range in.Snapshots {
@@ -32,6 +35,20 @@ func newProof(in *Input) *proof {
 		p.declarations[in.Declarations[i].Name] = &in.Declarations[i]
 	}
 	return p
+}
+
+// doubt notes what the subject's claims speak for that could not be compared: one
+// of several candidates, or what stands in the place of something unseen.
+func (p proof) doubt(j *model.Judged) {
+	for i := range j.Outcomes {
+		o := &j.Outcomes[i]
+		if o.Verdict != model.Unchecked || o.Claim == nil {
+			continue
+		}
+		for _, ref := range o.Claim.Covers {
+			p.doubted[model.Key{Source: j.Subject.Source, Kind: ref.Kind, ID: ref.ID}] = true
+		}
+	}
 }
 
 // lookedAt is when a source was last looked at: now, when that failed.
@@ -63,6 +80,9 @@ func (p *proof) over(f *model.Finding) bool {
 		return false
 	}
 	if f.Declaration == "" && p.unreadable(f.Source) {
+		return false
+	}
+	if p.doubted[f.Key] {
 		return false
 	}
 	if judged := p.judged[f.Key]; judged != nil {
