@@ -39,7 +39,7 @@ func newProof(in *Input) *proof {
 
 // doubt notes what the subject's claims speak for that could not be compared: one
 // of several candidates, or what stands in the place of something unseen.
-func (p proof) doubt(j *model.Judged) {
+func (p *proof) doubt(j *model.Judged) {
 	for i := range j.Outcomes {
 		o := &j.Outcomes[i]
 		if o.Verdict != model.Unchecked || o.Claim == nil {
