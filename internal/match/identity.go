@@ -75,6 +75,9 @@ func (f *finder) dismiss(claims []*model.Claim) {
 	type cohort struct{ declaration, says string }
 	here := map[cohort]bool{}
 	for _, c := range claims {
+		if c.Cohort == "" {
+			continue
+		}
 		if k := (cohort{c.Declaration, c.Cohort}); f.live[model.Ref{Kind: c.Kind, ID: c.ID}] != nil || c.Unchecked != "" || unseen(f.snapshot, c) != "" {
 			here[k] = true
 		}

@@ -3,13 +3,13 @@ package netbox
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Config is the settings of a netbox source.
@@ -71,16 +71,10 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://netbox.example.org")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_file")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
-}
-
-// loopback tells an address that never leaves the machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c Config) checkToken() error {

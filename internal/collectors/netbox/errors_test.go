@@ -134,18 +134,6 @@ func TestBusyServersAreAskedAgain(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	t.Parallel()
-	now := testNow()
-	for text, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "-3": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Hour).Format(http.TimeFormat): 0,
-	} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
-		}
-	}
-}
-
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, content, header, public string }{

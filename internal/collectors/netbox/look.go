@@ -66,7 +66,7 @@ func (l *look) read(ctx context.Context) {
 	if !l.brief && l.config.logged() && l.log.old(l.taken) {
 		beside.Go(func() { failed = l.log.update(ctx, l) })
 	}
-	parallel(l.config.Concurrency, len(l.kinds), func(i int) { l.readKind(ctx, l.kinds[i]) })
+	collectors.Parallel(l.config.Concurrency, len(l.kinds), func(i int) { l.readKind(ctx, l.kinds[i]) })
 	beside.Wait()
 	l.doubt()
 	if !l.brief && l.config.logged() {
@@ -262,23 +262,4 @@ func number(v model.Value) (int64, error) {
 		return 0, fmt.Errorf("its id is out of range: %w", err)
 	}
 	return id, nil
-}
-
-// parallel calls do for 0 to count-1, at most limit at once, and returns when
-// all have returned.
-func parallel(limit, count int, do func(i int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(limit, count) {
-		workers.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
-	for i := range count {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
 }

@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -78,7 +77,7 @@ func (s *session) get(ctx context.Context, path string, query url.Values, take f
 		if !again {
 			return err
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := reach.Wait(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -121,25 +120,13 @@ func (s *session) pause(err error, try int) (time.Duration, bool) {
 	pause += time.Duration(rand.Int64N(int64(pause) + 1))
 	var status *statusError
 	if !errors.As(err, &status) {
-		return pause, broken(err)
+		return pause, reach.Broken(err)
 	}
 	switch status.code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return max(pause, status.retryAfter), status.retryAfter <= maxPause
 	}
 	return 0, false
-}
-
-// wait returns after d, or with the context's error when that ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // exchange sends one request and lets take read a success, within bounds.
@@ -156,7 +143,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	req.Header.Set("Authorization", s.token.header())
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return withoutURL(err)
+		return reach.WithoutURL(err)
 	}
 	// What is left of the body is nobody's business, nor how closing it went.
 	defer func() { _ = resp.Body.Close() }()
@@ -172,7 +159,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	case bounded.over:
 		return &tooLargeError{s.config.MaxBody}
 	case bounded.err != nil:
-		return withoutURL(bounded.err)
+		return reach.WithoutURL(bounded.err)
 	}
 	return err
 }
@@ -218,7 +205,7 @@ const maxError = 64 << 10
 
 // statusError returns the error of an answer that is no success.
 func (s *session) statusError(resp *http.Response) error {
-	status := &statusError{code: resp.StatusCode, page: isPage(resp.Header), marked: marked(resp.Header), retryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	status := &statusError{code: resp.StatusCode, page: isPage(resp.Header), marked: marked(resp.Header), retryAfter: reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if to, err := resp.Location(); err == nil {
 		status.location = printable(to.Scheme + "://" + to.Host + to.Path)
 	}
@@ -229,17 +216,6 @@ func (s *session) statusError(resp *http.Response) error {
 	}
 	status.page = status.page || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 	return status
-}
-
-// retryAfter reads the pause that a server asks for, in seconds or as a time.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // object asks for a path that answers with one object.
@@ -267,13 +243,4 @@ func noJSON(body []byte, err error) error {
 		return &answerError{reason: "the answer is an HTML page", page: true}
 	}
 	return &answerError{reason: "the answer is no JSON: " + err.Error()}
-}
-
-// withoutURL takes the address off an error of the client, which is said once.
-func withoutURL(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

@@ -3,14 +3,11 @@ package netbox
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/driftd/driftd/internal/credential"
@@ -95,11 +92,4 @@ type tokenError struct{ file string }
 
 func (e *tokenError) Error() string {
 	return fmt.Sprintf("read token_file: %s holds something else than a token", e.file)
-}
-
-// broken tells a connection that ended in the middle, as when NetBox restarts:
-// another one may do better.
-func broken(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -64,8 +65,8 @@ func (s *sweep) askGuests(ctx context.Context) {
 		slices.SortFunc(guests, func(a, b asked) int { return strings.Compare(a.id, b.id) })
 		nodes = append(nodes, guests)
 	}
-	parallel(len(nodes), len(nodes), func(i int) {
-		parallel(s.config.Concurrency, len(nodes[i]), func(j int) { s.ask(ctx, nodes[i][j]) })
+	collectors.Parallel(len(nodes), len(nodes), func(i int) {
+		collectors.Parallel(s.config.Concurrency, len(nodes[i]), func(j int) { s.ask(ctx, nodes[i][j]) })
 	})
 }
 

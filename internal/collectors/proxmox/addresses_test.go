@@ -160,7 +160,7 @@ func TestWhoMayNotAskSaysSoOnce(t *testing.T) {
 type noAnswer struct{ sameAnswer }
 
 func (noAnswer) Ask(ctx context.Context, _ string, limit time.Duration) (model.Value, error) {
-	if err := wait(ctx, limit); err != nil {
+	if err := reach.Wait(ctx, limit); err != nil {
 		return model.Value{}, err
 	}
 	return model.Value{}, &reach.Timeout{After: limit}

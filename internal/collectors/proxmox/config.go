@@ -4,11 +4,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path"
 	"strings"
 	"time"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Config is the settings of a proxmox source. The account is an API token
@@ -73,16 +74,10 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://pve.example.org:8006")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_id and token_file")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
-}
-
-// loopback tells an address that never leaves the machine.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func (c Config) checkAccount() error {

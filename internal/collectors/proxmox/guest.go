@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -106,7 +107,7 @@ func (s *sweep) readNodes(ctx context.Context, guests []guest) {
 		// The first request goes alone: a node that hangs takes no more.
 		s.readNode(ctx, n, parts[0])
 		s.refreshStatus(ctx, n, on)
-		parallel(s.config.Concurrency, len(parts)+len(on), func(i int) {
+		collectors.Parallel(s.config.Concurrency, len(parts)+len(on), func(i int) {
 			switch {
 			case i == 0:
 				s.readNodeFirewall(ctx, n)
@@ -123,7 +124,7 @@ func (s *sweep) readNodes(ctx context.Context, guests []guest) {
 func (s *sweep) readGuests(ctx context.Context, guests []guest) {
 	s.onEachNode(guests, func(n *node, on []guest) {
 		s.refreshStatus(ctx, n, on)
-		parallel(s.config.Concurrency, len(on), func(i int) { s.readGuest(ctx, n, on[i]) })
+		collectors.Parallel(s.config.Concurrency, len(on), func(i int) { s.readGuest(ctx, n, on[i]) })
 	})
 }
 
@@ -160,7 +161,7 @@ func (s *sweep) onEachNode(guests []guest, do func(*node, []guest)) {
 		}
 	}
 	names := slices.Collect(maps.Keys(s.nodes))
-	parallel(len(names), len(names), func(i int) { do(s.nodes[names[i]], on[names[i]]) })
+	collectors.Parallel(len(names), len(names), func(i int) { do(s.nodes[names[i]], on[names[i]]) })
 }
 
 // readGuest reads a guest's configuration and its firewall, once.

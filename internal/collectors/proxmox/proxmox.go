@@ -116,7 +116,7 @@ func (l *look) version(ctx context.Context) (string, error) {
 // read reads what is there, the account's rights before any list.
 func (l *look) read(ctx context.Context, brief bool) {
 	l.readRights(ctx)
-	parallel(2, 2, func(i int) {
+	collectors.Parallel(2, 2, func(i int) {
 		if i == 0 {
 			l.readCluster(ctx)
 			return

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -102,7 +103,7 @@ func (l *look) wanted(kinds ...string) bool {
 // readCluster reads what belongs to no node and to no guest.
 func (l *look) readCluster(ctx context.Context) {
 	readings := clusterReadings()
-	parallel(l.config.Concurrency, len(readings)+1, func(i int) {
+	collectors.Parallel(l.config.Concurrency, len(readings)+1, func(i int) {
 		if i == len(readings) {
 			l.readFirewall(ctx, clusterFirewall(), l.api)
 			return

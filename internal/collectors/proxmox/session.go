@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -126,7 +125,7 @@ func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 		if !again {
 			return data, err
 		}
-		if err := wait(ctx, pause); err != nil {
+		if err := reach.Wait(ctx, pause); err != nil {
 			return model.Value{}, err
 		}
 	}
@@ -169,19 +168,7 @@ func (s *session) pause(err error, try int) (time.Duration, bool) {
 		busy := status.code == http.StatusTooManyRequests || status.code == http.StatusServiceUnavailable
 		return max(pause, status.retryAfter), busy && status.retryAfter <= maxPause
 	default:
-		return pause, broken(err)
-	}
-}
-
-// wait returns after d, or with the context's error when that ends first.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		return pause, reach.Broken(err)
 	}
 }
 
@@ -220,7 +207,7 @@ func (s *session) exchange(ctx context.Context, within bounds, method, path stri
 func (s *session) read(req *http.Request, limit int64) (model.Value, error) {
 	resp, err := s.http.Do(req)
 	if err != nil {
-		return model.Value{}, withoutURL(err)
+		return model.Value{}, reach.WithoutURL(err)
 	}
 	// What is left of the body is nobody's business, nor how closing it went.
 	defer func() { _ = resp.Body.Close() }()
@@ -229,7 +216,7 @@ func (s *session) read(req *http.Request, limit int64) (model.Value, error) {
 		return model.Value{}, newStatusError(resp, body)
 	}
 	if err != nil {
-		return model.Value{}, withoutURL(err)
+		return model.Value{}, reach.WithoutURL(err)
 	}
 	if int64(len(body)) > limit {
 		return model.Value{}, &tooLargeError{limit}
@@ -261,17 +248,6 @@ func newStatusError(resp *http.Response, body []byte) error {
 		_, line, _ := strings.Cut(resp.Status, " ")
 		answer.message = printable(line)
 	}
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
-		answer.retryAfter = time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
-	}
+	answer.retryAfter = reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	return answer
-}
-
-// withoutURL takes the address off an error of the client, which is said once.
-func withoutURL(err error) error {
-	var at *url.Error
-	if errors.As(err, &at) {
-		return at.Err
-	}
-	return err
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
@@ -221,16 +220,6 @@ func TestRate(t *testing.T) {
 			t.Errorf("rate %v gives the limiter %v", rate, s.rate)
 		}
 	}
-}
-
-func TestWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		if err := wait(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
-			t.Errorf("wait() = %v after %s", err, time.Since(start))
-		}
-	})
 }
 
 func TestProbe(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -50,7 +51,7 @@ func (l *look) readLogs(ctx context.Context, nodes map[string]*node) {
 	for _, n := range nodes {
 		vias = append(vias, n)
 	}
-	parallel(l.config.Concurrency, len(vias)+2, func(i int) {
+	collectors.Parallel(l.config.Concurrency, len(vias)+2, func(i int) {
 		switch i {
 		case 0:
 			l.readClusterLog(ctx)

@@ -26,9 +26,6 @@ type gitFolder struct {
 
 func newGit(t testing.TB) gitFolder {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
-	}
 	g := gitFolder{t, t.TempDir()}
 	g.run("", "init", "-q", "-b", "main", ".")
 	return g

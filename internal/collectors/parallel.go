@@ -1,10 +1,10 @@
-package proxmox
+package collectors
 
 import "sync"
 
-// parallel calls do for 0 to count-1, at most limit at once, and returns when
+// Parallel calls do for 0 to count-1, at most limit at once, and returns when
 // all have returned.
-func parallel(limit, count int, do func(i int)) {
+func Parallel(limit, count int, do func(i int)) {
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(limit, count) {

@@ -1,0 +1,65 @@
+package reach_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/driftd/driftd/internal/reach"
+)
+
+func TestWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if err := reach.Wait(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("Wait() = %v after %s", err, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := reach.Wait(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait() = %v, want the end of its context", err)
+		}
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 7, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "-3": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Hour).Format(http.TimeFormat): 0,
+	} {
+		if got := reach.RetryAfter(text, now); got != want {
+			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestBrokenAndBare(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		err    error
+		broken bool
+		text   string
+	}{
+		{&url.Error{Op: "Get", URL: "https://user:secret@x", Err: io.EOF}, true, "EOF"},
+		{fmt.Errorf("read: %w", syscall.ECONNRESET), true, "read: connection reset by peer"},
+		{syscall.ECONNREFUSED, false, "connection refused"},
+	} {
+		if got := reach.WithoutURL(tc.err); reach.Broken(tc.err) != tc.broken || got.Error() != tc.text {
+			t.Errorf("%v: broken %t, without its address %q", tc.err, reach.Broken(tc.err), got)
+		}
+	}
+	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false, "pve.example.org": false} {
+		if reach.Loopback(host) != want {
+			t.Errorf("%s is loopback: %t", host, !want)
+		}
+	}
+}
