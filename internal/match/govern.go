@@ -10,7 +10,9 @@ import (
 // things, or those that keep an inventory of them. One that speaks of a resource
 // is enough.
 type group struct {
-	members []*model.Declaration
+	// inventory tells that it keeps an inventory.
+	inventory bool
+	members   []*model.Declaration
 	places  map[string]bool
 	kinds   []model.Scope
 	// broken tells that a part of one could not be read: what that part declares
@@ -26,7 +28,7 @@ type governance struct{ groups []*group }
 func (m matcher) governance(source string, claims map[model.Ref][]*model.Claim) governance {
 	var g governance
 	for _, inventory := range []bool{false, true} {
-		one := &group{places: map[string]bool{}, covered: map[model.Ref]bool{}}
+		one := &group{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}}
 		for i := range m.declarations {
 			if d := &m.declarations[i]; d.Inventory == inventory && slices.Contains(d.Governs, source) {
 				one.add(d)
@@ -75,7 +77,8 @@ func (g governance) of(declaration string) *group {
 
 // silent returns, for each group that is expected to speak of the resource and
 // does not, the declarations whose scope holds it: one in a governed scope, or
-// one that belongs to a resource that the group claims. Of a resource that
+// one that belongs to a resource that the group claims. An inventory lists the
+// things themselves, and nothing of what belongs to them. Of a resource that
 // nobody claims nothing is said while a part of a declaration is unknown.
 func (g governance) silent(r *model.Resource, claims map[model.Ref][]*model.Claim) [][]string {
 	ref := model.Ref{Kind: r.Kind, ID: r.ID}
@@ -85,7 +88,7 @@ func (g governance) silent(r *model.Resource, claims map[model.Ref][]*model.Clai
 		case one.broken && len(claims[ref]) == 0:
 			return nil
 		case one.broken || one.covered[ref] || one.claims(claims[ref]):
-		case r.Parent != (model.Ref{}):
+		case r.Parent != (model.Ref{}) && !one.inventory:
 			if one.claims(claims[r.Parent]) {
 				silent = append(silent, one.names(nil))
 			}

@@ -338,6 +338,35 @@ func TestWhoIsSilentOfParts(t *testing.T) {
 	}
 }
 
+// An inventory has the machines, and is not expected to have their firewalls:
+// neither those that somebody else declares, nor others.
+func TestAnInventoryIsNotSilentOfParts(t *testing.T) {
+	t.Parallel()
+	part := guest("pve/part", "1/a")
+	part.Parent = model.Ref{Kind: machine, ID: "1"}
+	declared := managed("1/a")
+	declared.Kind = "pve/part"
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A"), part}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+	for reason, tc := range map[string]struct {
+		tool []model.Claim
+		want [][]string
+	}{
+		"somebody else declares it": {[]model.Claim{managed("1"), declared}, nil},
+		"nobody declares it":        {[]model.Claim{managed("1")}, [][]string{{"tool"}}},
+		"there is nobody else":      {nil, nil},
+	} {
+		for _, s := range Match([]model.Snapshot{snapshot}, estate(tc.tool, []model.Claim{entry("x", "mac=A")}), nil) {
+			want := tc.want
+			if s.ID == "1" {
+				want = nil
+			}
+			if diff := cmp.Diff(want, s.Silent); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", reason, s.ID, diff)
+			}
+		}
+	}
+}
+
 func estate(tool, inventory []model.Claim) []model.Declaration {
 	scopes := []model.Scope{{Kind: machine}, {Kind: container}}
 	var all []model.Declaration
