@@ -21,21 +21,21 @@ const (
 	Approver
 )
 
-// roleNames are the roles as people write them, by role.
-func roleNames() []string { return []string{"nobody", "viewer", "operator", "approver"} }
+// RoleNames are the roles as people write them, from the least to the most.
+func RoleNames() []string { return []string{"nobody", "viewer", "operator", "approver"} }
 
 // ParseRole reads a role's name.
 func ParseRole(name string) (Role, error) {
-	for i, known := range roleNames() {
+	for i, known := range RoleNames() {
 		if name == known {
 			return Role(i), nil
 		}
 	}
-	return Nobody, fmt.Errorf("unknown role %q: want one of %s", name, strings.Join(roleNames(), ", "))
+	return Nobody, fmt.Errorf("unknown role %q: want one of %s", name, strings.Join(RoleNames(), ", "))
 }
 
 // String returns the role's name.
-func (r Role) String() string { return roleNames()[r] }
+func (r Role) String() string { return RoleNames()[r] }
 
 // A Visitor is who asks. The zero Visitor is nobody.
 type Visitor struct {
@@ -51,14 +51,14 @@ type Via string
 
 // The ways: a session that began with a password or at an OpenID provider, a
 // password in the request itself, a client's certificate, a header of a reverse
-// proxy, an address of this host, the unix socket.
+// proxy, an address of this host; the unix socket, or a command of its own.
 const (
 	Session     Via = "session"
 	Password    Via = "password"
 	Certificate Via = "certificate"
 	Proxy       Via = "proxy"
 	Loopback    Via = "loopback"
-	Socket      Via = "socket"
+	Local       Via = "local"
 )
 
 // May tells whether the visitor may do what needs such a role.

@@ -15,6 +15,7 @@ import (
 func (d *document) check(c *Config) {
 	d.checkSchedule(c.Schedule)
 	d.checkServer(c.Server)
+	d.checkAccess(c)
 	if c.StateDir == "" {
 		d.add("state_dir", "state_dir: name the folder that holds the database")
 	}

@@ -29,22 +29,33 @@ const MaxSize = 4 << 20
 type Config struct {
 	// StateDir is the folder of the database, the installation's key and the
 	// socket.
-	StateDir  string    `mapstructure:"state_dir" path:"true"`
-	Schedule  Schedule  `mapstructure:"schedule"`
-	Server    Server    `mapstructure:"server"`
-	Log       Log       `mapstructure:"log"`
+	StateDir string `mapstructure:"state_dir" path:"true"`
+	// Schedule says how often everything is looked at that does not say so
+	// itself.
+	Schedule Schedule `mapstructure:"schedule"`
+	// Server says where the daemon answers over TCP.
+	Server Server `mapstructure:"server"`
+	// Log says how the daemon logs.
+	Log Log `mapstructure:"log"`
+	// Retention says what the store keeps of the past. What is current and what
+	// is open is never removed.
 	Retention Retention `mapstructure:"retention"`
-	// Sources have distinct names and come in the order of the file.
+	// Sources are the live systems. They have distinct names and come in the
+	// order of the file.
 	Sources []Source `mapstructure:"sources"`
-	// Declarations have distinct names, come in the order of the file and
-	// govern sources that exist.
+	// Declarations are the places where intent is written. They have distinct
+	// names, come in the order of the file and govern sources that exist.
 	Declarations []Declaration `mapstructure:"declarations"`
-	Ignore       []IgnoreRule  `mapstructure:"ignore"`
+	// Ignore are the rules for what is never shown.
+	Ignore []IgnoreRule `mapstructure:"ignore"`
 	// Owners say who answers for what; the first that fits counts.
 	Owners []OwnerRule `mapstructure:"owners"`
-	Notify Notify      `mapstructure:"notify"`
-	// Triggers have distinct names.
-	Triggers   []Trigger  `mapstructure:"triggers"`
+	// Notify says who is told of findings.
+	Notify Notify `mapstructure:"notify"`
+	// Triggers are signed requests that make a scan begin. They have distinct
+	// names.
+	Triggers []Trigger `mapstructure:"triggers"`
+	// Kubernetes is what all sources of that type share.
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
 	// File is the absolute path of the file; "" when there was none.
 	File string `mapstructure:"-"`
@@ -53,69 +64,102 @@ type Config struct {
 // Schedule says how often everything is looked at that does not say so itself.
 // Every and Timeout are above zero, Jitter is not below.
 type Schedule struct {
-	Every   time.Duration `mapstructure:"every"`
-	Jitter  time.Duration `mapstructure:"jitter"`
+	// Every is the time between two looks.
+	Every time.Duration `mapstructure:"every"`
+	// Jitter is a random delay of up to this much before each look, so that many
+	// daemons do not ask at once.
+	Jitter time.Duration `mapstructure:"jitter"`
+	// Timeout is how long one look, or one reading of a declaration, may take.
+	// What was not read by then is unchecked, never missing.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
 // Server says where the daemon answers over TCP.
 type Server struct {
-	// Listen is host:port; "" means nowhere.
+	// Listen is an address, host:port; "" means nowhere.
 	Listen string `mapstructure:"listen"`
 	// WebConfigFile turns on TLS and passwords, in the form of Prometheus'
 	// exporter toolkit; "" means neither.
 	WebConfigFile string `mapstructure:"web_config_file" path:"true"`
+	// Access says who may come in, and what they may do.
+	Access Access `mapstructure:"access"`
 }
 
 // Log says how the daemon logs: Format is "text" or "json".
 type Log struct {
-	Format string     `mapstructure:"format"`
-	Level  slog.Level `mapstructure:"level"`
+	// Format is how: text or json.
+	Format string `mapstructure:"format"`
+	// Level is the least that is logged: debug, info, warn or error.
+	Level slog.Level `mapstructure:"level"`
 }
 
 // Retention says what the store keeps of the past; zero means all of it.
 type Retention struct {
-	MaxAge  time.Duration `mapstructure:"max_age"`
-	MaxRuns int           `mapstructure:"max_runs"`
+	// MaxAge is how far back it can be told what was; 0 keeps all.
+	MaxAge time.Duration `mapstructure:"max_age"`
+	// MaxRuns is how many scans are kept, with what has changed since the oldest
+	// of them; 0 keeps all.
+	MaxRuns int `mapstructure:"max_runs"`
 }
 
 // A Source is one live system. Its Settings belong to its type.
 type Source struct {
+	// Name is yours to choose, of letters, digits, dots, dashes and underscores.
+	// History and decisions go by it.
 	Name string `mapstructure:"name"`
+	// Type is the kind of system: kubernetes, netbox or proxmox.
 	Type string `mapstructure:"type"`
-	// Every and Timeout are the schedule's where the file says nothing or 0.
-	Every    time.Duration `mapstructure:"every"`
-	Timeout  time.Duration `mapstructure:"timeout"`
+	// Every is the time between two looks; without it, or with 0, the schedule's.
+	Every time.Duration `mapstructure:"every"`
+	// Timeout is how long one look may take; without it, or with 0, the
+	// schedule's.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// Settings belong to the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
 
 // A Declaration is one place where intent is written. Its Settings belong to
 // its type.
 type Declaration struct {
+	// Name is yours to choose, of letters, digits, dots, dashes and underscores.
+	// History and decisions go by it.
 	Name string `mapstructure:"name"`
+	// Type is the way in which intent is written: acceptances, manifests, netbox
+	// or terraform.
 	Type string `mapstructure:"type"`
-	// Governs are the names of the sources that it speaks of, at least one.
+	// Governs are the names of the sources that it speaks of. Declarations of
+	// type acceptances have none, and those of type terraform that make a plan
+	// need none.
 	Governs []string `mapstructure:"governs"`
-	// Every and Timeout are the schedule's where the file says nothing or 0.
-	Every    time.Duration `mapstructure:"every"`
-	Timeout  time.Duration `mapstructure:"timeout"`
+	// Every is the time between two readings; without it, or with 0, the
+	// schedule's.
+	Every time.Duration `mapstructure:"every"`
+	// Timeout is how long one reading may take; without it, or with 0, the
+	// schedule's.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// Settings belong to the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
 
 // An IgnoreRule hides the findings that all its patterns fit; an empty pattern
 // fits everything, and at least one is given.
 type IgnoreRule struct {
-	Source   string `mapstructure:"source"`
-	Kind     string `mapstructure:"kind"`
+	// Source is a pattern of the source's name.
+	Source string `mapstructure:"source"`
+	// Kind is a pattern of the kind, as in kubernetes/Deployment.apps.
+	Kind string `mapstructure:"kind"`
+	// Resource is a pattern of the resource, as in shop/web.
 	Resource string `mapstructure:"resource"`
-	Path     string `mapstructure:"path"`
+	// Path is a pattern of the field. A rule with a path takes single fields out
+	// of a finding.
+	Path string `mapstructure:"path"`
 	// Value fits the value of a field: the live one, or what is declared where
 	// nothing is live.
 	Value string `mapstructure:"value"`
-	// Reason is shown with what the rule hides; it is never empty.
+	// Reason is shown with what the rule hides; it must be given.
 	Reason string `mapstructure:"reason"`
 	// Expires is when the rule ends, a plain date at its last moment in UTC;
-	// zero means never.
+	// without it, never.
 	Expires time.Time `mapstructure:"expires"`
 }
 
@@ -131,7 +175,7 @@ func Default() *Config {
 	return &Config{
 		StateDir:  "/var/lib/driftd",
 		Schedule:  Schedule{Every: 10 * time.Minute, Jitter: 30 * time.Second, Timeout: 5 * time.Minute},
-		Server:    Server{Listen: "127.0.0.1:9797"},
+		Server:    Server{Listen: "127.0.0.1:9797", Access: defaultAccess()},
 		Log:       Log{Format: "text", Level: slog.LevelInfo},
 		Retention: Retention{MaxAge: 90 * moment.Day},
 		Notify:    Notify{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute},

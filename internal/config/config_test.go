@@ -87,7 +87,7 @@ kubernetes: {controllers: [injector]}
 	want := &config.Config{
 		StateDir:  filepath.Join(filepath.Dir(file), "state"),
 		Schedule:  config.Schedule{Every: time.Hour, Timeout: 90 * time.Second},
-		Server:    config.Server{Listen: ":9000", WebConfigFile: filepath.Join(home, "web.yml")},
+		Server:    config.Server{Listen: ":9000", WebConfigFile: filepath.Join(home, "web.yml"), Access: config.Default().Server.Access},
 		Log:       config.Log{Format: "json", Level: slog.LevelDebug},
 		Retention: config.Retention{MaxAge: 168 * time.Hour, MaxRuns: 10},
 		Sources: []config.Source{
@@ -164,6 +164,13 @@ func TestLoadExample(t *testing.T) {
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
 	got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil
+	// What is given by example; the rest of it shows the defaults.
+	access := &got.Server.Access
+	if access.UsersFile == "" || access.OIDC.Issuer == "" || len(access.Proxy.Trusted) == 0 || len(access.Roles.Operator) == 0 {
+		t.Error("the example lets nobody in")
+	}
+	got.Notify.URL, access.UsersFile, access.Roles, access.Proxy.Trusted = "", "", config.Roles{}, nil
+	access.OIDC.Issuer, access.OIDC.ClientID, access.OIDC.ClientSecretFile, access.OIDC.CAFile = "", "", "", ""
 	if diff := cmp.Diff(want, &got); diff != "" {
 		t.Errorf("the example does not show the defaults (-want +got):\n%s", diff)
 	}

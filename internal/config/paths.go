@@ -52,13 +52,16 @@ func (d *document) resolvePath(path string, v reflect.Value) {
 
 // absolute returns a file's path, relative ones below dir, or below the
 // working folder where dir is "". "~/" is the user's home, a bare name the
-// service's credential of that name where there is one. What is empty or a
-// URL stays.
+// service's credential of that name where there is one, or what would be one
+// for the service. What is empty or a URL stays.
 func absolute(file, dir string) (string, error) {
 	if found, ok := credential.Find(file); ok {
 		return found, nil
 	}
 	below, home := strings.CutPrefix(file, "~/")
+	if found, ok := credential.Beside(file, dir); ok {
+		return filepath.Abs(found)
+	}
 	switch {
 	case file == "" || strings.Contains(file, "://"):
 		return file, nil

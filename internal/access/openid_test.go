@@ -1,0 +1,327 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOpenID(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewTLSServer)
+	h := withProvider(t, p, nil)
+	location, cookies := h.beginOpenID("/findings/abc?x=1")
+	u, err := url.Parse(location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	if q.Get("redirect_uri") != "https://driftd.example.org/login/oidc/callback" || q.Get("scope") != "openid profile" || q.Get("response_type") != "code" ||
+		q.Get("client_id") != "driftd" || q.Get("code_challenge_method") != "S256" || len(q.Get("state")) < 26 || len(q.Get("nonce")) < 26 {
+		t.Errorf("the way to the provider is %s", location)
+	}
+	if c := named(t, cookies, "__Host-"+openIDCookie); !c.HttpOnly || !c.Secure || c.MaxAge != 600 || c.SameSite != http.SameSiteLaxMode {
+		t.Errorf("cookie = %+v", c)
+	}
+	next, session, err := h.endOpenID(p.authorize(location), cookies)
+	if err != nil || next != "/findings/abc?x=1" {
+		t.Fatalf("next = %q, %v", next, err)
+	}
+	if got, _ := h.who(get(session...), false); got != (Visitor{"alice", Operator, Session}) {
+		t.Errorf("visitor = %+v", got)
+	}
+	// The same way back once more: the code was used.
+	again, cookies := h.beginOpenID("/")
+	back := p.authorize(again)
+	if _, _, err := h.endOpenID(back, cookies); err != nil {
+		t.Fatal(err)
+	}
+	_, session, err = h.endOpenID(back, cookies)
+	refused(t, err, 403, "invalid_grant")
+	if len(session) > 0 {
+		t.Errorf("cookies of a refusal = %v", session)
+	}
+	if p.asked.Load() != 1 {
+		t.Errorf("the provider was asked about itself %d times", p.asked.Load())
+	}
+}
+
+func TestOpenIDClaims(t *testing.T) {
+	t.Parallel()
+	type any_ = map[string]any
+	tests := map[string]struct {
+		reason       string
+		claims, info any_
+		change       func(*Options)
+		want         Visitor
+		refused      string
+	}{
+		"one group":      {reason: "a list of one may be a text", claims: any_{"preferred_username": "alice", "groups": "sre"}, want: Visitor{"alice", Operator, Session}},
+		"no groups":      {reason: "not every provider has groups", claims: any_{"preferred_username": "alice"}, want: Visitor{"alice", Viewer, Session}},
+		"odd groups":     {reason: "groups in another form are none", claims: any_{"preferred_username": "alice", "groups": any_{"sre": true}}, want: Visitor{"alice", Viewer, Session}},
+		"nested":         {reason: "roles of a realm", claims: any_{"preferred_username": "alice", "realm_access": any_{"roles": []string{"sre"}}}, change: func(o *Options) { o.OpenID.GroupsClaim = "realm_access.roles" }, want: Visitor{"alice", Operator, Session}},
+		"with dots":      {reason: "a claim may be named by an address", claims: any_{"preferred_username": "alice", "https://example.org/groups": []string{"sre"}}, change: func(o *Options) { o.OpenID.GroupsClaim = "https://example.org/groups" }, want: Visitor{"alice", Operator, Session}},
+		"userinfo":       {reason: "some providers say it there alone", claims: any_{}, info: any_{"sub": "42", "preferred_username": "alice", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
+		"signed first":   {reason: "what the token says counts", claims: any_{"preferred_username": "alice"}, info: any_{"sub": "42", "preferred_username": "bob", "groups": []string{"sre"}}, want: Visitor{"alice", Operator, Session}},
+		"somebody else":  {reason: "userinfo of another", claims: any_{}, info: any_{"sub": "43", "preferred_username": "bob"}, refused: "about somebody else"},
+		"nobody":         {reason: "a name is needed", claims: any_{"email": "a@example.org"}, refused: `no name in the claim "preferred_username"`},
+		"number":         {reason: "a name is a text", claims: any_{"preferred_username": 7}, refused: "no name in the claim"},
+		"odd name":       {reason: "that people can read", claims: any_{"preferred_username": "a\nb"}, refused: "no name in the claim"},
+		"email":          {reason: "an address that was verified", claims: any_{"email": "a@example.org", "email_verified": true}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
+		"unsaid":         {reason: "not every provider says so", claims: any_{"email": "a@example.org"}, change: byEmail, want: Visitor{"a@example.org", Viewer, Session}},
+		"unverified":     {reason: "anybody's address", claims: any_{"email": "bob@example.org", "email_verified": false}, change: byEmail, refused: "has not verified"},
+		"another name":   {reason: "the address does not matter to whom it does not name", claims: any_{"preferred_username": "alice", "email_verified": false}, want: Visitor{"alice", Viewer, Session}},
+		"unverified too": {reason: "in words", claims: any_{"email": "bob@example.org", "email_verified": "false"}, change: byEmail, refused: "has not verified"},
+		"no fitting":     {reason: "roles that leave somebody out leave them out", claims: any_{"preferred_username": "eve"}, change: func(o *Options) { o.Roles = Roles{Viewer: []string{"alice"}} }, want: Visitor{"eve", Nobody, Session}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, httptest.NewServer)
+			p.claims, p.info = tt.claims, tt.info
+			h := withProvider(t, p, tt.change)
+			location, cookies := h.beginOpenID("/")
+			_, session, err := h.endOpenID(p.authorize(location), cookies)
+			if tt.refused != "" {
+				refused(t, err, 403, tt.refused)
+				if len(session) > 0 {
+					t.Errorf("%s: cookies = %v", tt.reason, session)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", tt.reason, err)
+			}
+			if got, _ := h.who(get(session...), false); got != tt.want {
+				t.Errorf("%s: visitor = %+v, want %+v", tt.reason, got, tt.want)
+			}
+		})
+	}
+}
+
+func byEmail(o *Options) { o.OpenID.NameClaim = "email" }
+
+func TestOpenIDForged(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		reason string
+		forge  func(map[string]any)
+		// back changes the way back, wait passes before it.
+		back func(url.Values)
+		wait time.Duration
+		// stolen comes back in another browser.
+		stolen, badKey bool
+		refused        string
+	}{
+		"nonce":     {reason: "a token of another login", forge: func(m map[string]any) { m["nonce"] = "other" }, refused: "to another login"},
+		"no nonce":  {reason: "of none", forge: func(m map[string]any) { delete(m, "nonce") }, refused: "to another login"},
+		"audience":  {reason: "for another client", forge: func(m map[string]any) { m["aud"] = "other" }, refused: "audience"},
+		"issuer":    {reason: "of another provider", forge: func(m map[string]any) { m["iss"] = "https://evil.example.org" }, refused: "issued by a different provider"},
+		"expired":   {reason: "out of date", forge: func(m map[string]any) { m["exp"] = 1 }, refused: "token is expired"},
+		"signature": {reason: "signed by nobody known", badKey: true, refused: "signature"},
+		"state":     {reason: "begun by another", back: func(q url.Values) { q.Set("state", "other") }, refused: "not begun in this browser"},
+		"no state":  {reason: "begun by nobody", back: func(q url.Values) { q.Del("state") }, refused: "not begun in this browser"},
+		"browser":   {reason: "sent to somebody by mail", stolen: true, refused: "not begun in this browser"},
+		"late":      {reason: "long after", wait: openIDTime, refused: "not begun in this browser"},
+		"mix-up":    {reason: "another provider says that it is it (RFC 9207)", back: func(q url.Values) { q.Set("iss", "https://evil.example.org") }, refused: "another OpenID provider"},
+		"code":      {reason: "a code that was made up", back: func(q url.Values) { q.Set("code", "other") }, refused: "invalid_grant"},
+		"denied":    {reason: "the provider refuses, in words that are not ours", back: func(q url.Values) { q.Set("error", "access_denied\n\u202e") }, refused: "refused the login: access_denied  "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, httptest.NewServer)
+			p.forge = tt.forge
+			h := withProvider(t, p, nil)
+			location, cookies := h.beginOpenID("/")
+			back := p.authorize(location)
+			if q := back.Query(); tt.back != nil {
+				tt.back(q)
+				back.RawQuery = q.Encode()
+			}
+			if tt.stolen {
+				_, cookies = h.beginOpenID("/")
+			}
+			if tt.badKey {
+				p.signer = newKey(t)
+			}
+			h.clock.pass(tt.wait)
+			_, session, err := h.endOpenID(back, cookies)
+			refused(t, err, 403, tt.refused)
+			if len(session) > 0 {
+				t.Errorf("%s: cookies = %v", tt.reason, session)
+			}
+			if strings.Contains(err.Error()+h.log.String(), "hunter2") || strings.Contains(h.log.String(), "shared") {
+				t.Errorf("%s: a secret is told: %v\n%s", tt.reason, err, h.log)
+			}
+		})
+	}
+}
+
+func TestOpenIDSecretIsRenewed(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewServer)
+	h := withProvider(t, p, nil)
+	p.secret = "another"
+	location, cookies := h.beginOpenID("/")
+	_, _, err := h.endOpenID(p.authorize(location), cookies)
+	if r := refusal(t, err, 403, "invalid_client"); strings.Contains(r.Error(), "hunter2") {
+		t.Errorf("the provider's answer is told: %v", r)
+	}
+	if err := os.WriteFile(h.openID.ClientSecretFile, []byte("another"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	location, cookies = h.beginOpenID("/")
+	if _, _, err := h.endOpenID(p.authorize(location), cookies); err != nil {
+		t.Error(err)
+	}
+	// Without the file nobody can come, and it is said why.
+	if err := os.Remove(h.openID.ClientSecretFile); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, h.BeginOpenID(httptest.NewRecorder(), get(), "/"), 503, "no such file")
+}
+
+func TestOpenIDProviderIsAwayAtFirst(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("<p>hunter2</p>", 1<<17)
+	tests := map[string]struct {
+		reason string
+		answer http.HandlerFunc
+		want   string
+	}{
+		"broken":   {reason: "a page of a proxy in between", answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>hunter2", http.StatusBadGateway) }, want: "it answers 502 Bad Gateway"},
+		"mismatch": {reason: "the name is not quite right", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"issuer":"https://other.example.org"}`) }, want: `it calls itself "https://other.example.org": set issuer to that`},
+		"no JSON":  {reason: "something else answers", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, want: "decode provider discovery"},
+		"endless":  {reason: "an answer without an end", answer: func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, long) }, want: "too large"},
+		"elsewhere": {reason: "a way to where everybody listens", answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/", http.StatusFound)
+		}, want: "it sends us elsewhere"},
+		"in the open": {reason: "addresses where everybody listens", answer: func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"issuer":"http://%s","authorization_endpoint":"http://192.0.2.1/","token_endpoint":"http://192.0.2.1/"}`, r.Host)
+		}, want: "an address that is not https"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t, httptest.NewServer)
+			p.discovery = tt.answer
+			h := withProvider(t, p, nil) // it starts all the same
+			for range 3 {
+				r := refusal(t, h.BeginOpenID(httptest.NewRecorder(), get(), "/"), 503, tt.want)
+				if r.RetryAfter <= 0 || strings.Contains(r.Error(), "hunter2") || len(r.Error()) > 600 {
+					t.Errorf("%s: refused = %+v", tt.reason, r)
+				}
+			}
+			if p.asked.Load() != 1 {
+				t.Errorf("%s: asked %d times at once", tt.reason, p.asked.Load())
+			}
+			p.discovery = nil
+			h.clock.pass(askAgain)
+			location, cookies := h.beginOpenID("/")
+			if _, _, err := h.endOpenID(p.authorize(location), cookies); err != nil {
+				t.Errorf("%s: when it is back: %v", tt.reason, err)
+			}
+		})
+	}
+}
+
+// TestFewWaitForAProvider has a provider that does not answer for long: whoever
+// comes while others wait is told so at once.
+func TestFewWaitForAProvider(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewServer)
+	h := withProvider(t, p, nil)
+	for range cap(h.openID.asking.waiting) {
+		h.openID.asking.waiting <- struct{}{}
+	}
+	for range 100 {
+		refused(t, h.BeginOpenID(httptest.NewRecorder(), get(), "/"), 503, "others wait already")
+	}
+	for range cap(h.openID.asking.waiting) {
+		<-h.openID.asking.waiting
+	}
+	h.beginOpenID("/")
+	if p.asked.Load() != 1 {
+		t.Errorf("asked %d times", p.asked.Load())
+	}
+}
+
+func TestOpenIDNobodyThere(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewTLSServer)
+	h := withProvider(t, p, func(o *Options) { o.OpenID.CAFile = "" })
+	refused(t, h.BeginOpenID(httptest.NewRecorder(), get(), "/"), 503, "name the authority in ca_file")
+	p.Close()
+	h.clock.pass(askAgain)
+	refused(t, h.BeginOpenID(httptest.NewRecorder(), get(), "/"), 503, "nothing listens there")
+	none := newHouse(t, Options{})
+	refused(t, none.BeginOpenID(httptest.NewRecorder(), get(), "/"), 403, "nobody logs in at an OpenID provider")
+	_, err := none.EndOpenID(httptest.NewRecorder(), get())
+	refused(t, err, 403, "nobody logs in at an OpenID provider")
+}
+
+func TestOpenIDLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewServer)
+	h := withProvider(t, p, nil)
+	for _, next := range []string{"//evil.example.org", `/\evil.example.org`, "https://evil.example.org", "/login", "", "/?" + strings.Repeat("&", maxPath-2)} {
+		location, cookies := h.beginOpenID(next)
+		if got, _, err := h.endOpenID(p.authorize(location), cookies); err != nil || got != "/" {
+			t.Errorf("next %q leads to %q, %v", next, got, err)
+		}
+	}
+	long := "/?" + strings.Repeat("a", maxPath-2)
+	location, cookies := h.beginOpenID(long)
+	if got, _, err := h.endOpenID(p.authorize(location), cookies); err != nil || got != long {
+		t.Errorf("the longest path leads to %q, %v", got, err)
+	}
+	// What the browser keeps cannot be changed.
+	location, cookies = h.beginOpenID("/")
+	body, sum, _ := strings.Cut(cookies[0].Value, ".")
+	for _, value := range []string{body + "A." + sum, "A" + body[1:] + "." + sum, body, "." + sum, "..", strings.Repeat("A", 5000)} {
+		_, _, err := h.endOpenID(p.authorize(location), []*http.Cookie{{Name: cookies[0].Name, Value: value}})
+		refused(t, err, 403, "not begun in this browser")
+	}
+}
+
+func TestOpenIDFailuresAreBounded(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t, httptest.NewServer)
+	h := withProvider(t, p, nil)
+	for range burst {
+		location, cookies := h.beginOpenID("/")
+		back := p.authorize(location)
+		q := back.Query()
+		q.Set("code", "guess")
+		back.RawQuery = q.Encode()
+		_, _, err := h.endOpenID(back, cookies)
+		refused(t, err, 403, "invalid_grant")
+	}
+	location, cookies := h.beginOpenID("/")
+	_, _, err := h.endOpenID(p.authorize(location), cookies)
+	h.clock.pass(refusal(t, err, 429, "too many").RetryAfter)
+	location, cookies = h.beginOpenID("/")
+	if _, _, err := h.endOpenID(p.authorize(location), cookies); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheckIssuer(t *testing.T) {
+	t.Parallel()
+	for _, issuer := range []string{"https://login.example.org", "https://login.example.org/realms/ops", "https://login.example.org:8443/", "http://127.0.0.1:9998/", "http://localhost:9998"} {
+		if err := CheckIssuer(issuer); err != nil {
+			t.Errorf("CheckIssuer(%q) = %v", issuer, err)
+		}
+	}
+	for _, issuer := range []string{"", "login.example.org", "http://login.example.org", "https://", "https://u:p@login.example.org", "https://login.example.org?x", "https://login.example.org#x", "ftp://127.0.0.1"} {
+		if CheckIssuer(issuer) == nil {
+			t.Errorf("CheckIssuer(%q) is no error", issuer)
+		}
+	}
+}

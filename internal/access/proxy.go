@@ -1,0 +1,123 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// A ReverseProxy says in headers who asks.
+type ReverseProxy struct {
+	// Trusted are the addresses, or prefixes, of which the headers count.
+	Trusted []string
+	// UserHeader names the visitor, GroupsHeader lists their groups with commas
+	// between them.
+	UserHeader, GroupsHeader string
+}
+
+// ParsePrefix reads an address, or a prefix such as 10.0.0.0/8. One that holds
+// every address is an error: everybody could say who they are.
+func ParsePrefix(text string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(text)
+	if ip, wrong := netip.ParseAddr(text); err != nil && wrong == nil && ip.Zone() == "" {
+		prefix, err = netip.PrefixFrom(ip, ip.BitLen()), nil
+	}
+	switch {
+	case err != nil:
+		return prefix, fmt.Errorf("address %q: want one such as 127.0.0.1 or 10.0.0.0/24", text)
+	case prefix.Bits() == 0:
+		return prefix, fmt.Errorf("address %q: everybody could say who they are, name the proxy's", text)
+	case prefix.Addr().Is4In6() && prefix.Bits() >= 96:
+		prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+		if prefix.Bits() == 0 {
+			return prefix, fmt.Errorf("address %q: everybody could say who they are, name the proxy's", text)
+		}
+	}
+	return prefix.Masked(), nil
+}
+
+func parsePrefixes(texts []string) ([]netip.Prefix, error) {
+	prefixes := make([]netip.Prefix, 0, len(texts))
+	for _, text := range texts {
+		prefix, err := ParsePrefix(text)
+		if err != nil {
+			return nil, err
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return prefixes, nil
+}
+
+// isTrusted tells an address of a trusted proxy.
+func (g *Gate) isTrusted(ip netip.Addr) bool {
+	for _, prefix := range g.trusted {
+		if prefix.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// proxied returns whom a trusted proxy says that a request comes from; "" where
+// none does. What two headers say is refused: the visitor may have sent one of
+// them.
+func (g *Gate) proxied(r *http.Request) (name string, groups []string, refused *Refused) {
+	if len(g.trusted) == 0 || !g.isTrusted(peer(r)) {
+		return "", nil, nil
+	}
+	users, lists := r.Header.Values(g.options.Proxy.UserHeader), r.Header.Values(g.options.Proxy.GroupsHeader)
+	if len(users) > 1 || len(lists) > 1 {
+		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the proxy says twice who asks",
+			Hint: "let it replace the headers of its visitors, not add to them: docs/access.md"}
+	}
+	if len(users) == 0 || strings.TrimSpace(users[0]) == "" {
+		return "", nil, nil
+	}
+	if name = strings.TrimSpace(users[0]); !clean(name) {
+		return "", nil, &Refused{Status: http.StatusForbidden, Message: "the proxy's name for the visitor cannot be shown",
+			Hint: fmt.Sprintf("let it send at most %d bytes of printable text", maxName)}
+	}
+	for _, list := range lists {
+		for group := range strings.SplitSeq(list, ",") {
+			if group = strings.TrimSpace(group); group != "" {
+				groups = append(groups, group)
+			}
+		}
+	}
+	return name, groups, nil
+}
+
+// peer returns the address at the other end of the connection; an invalid one
+// where there is none.
+func peer(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
+}
+
+// client returns the network that a request comes from: an IPv4 address, or the
+// 64 bits of an IPv6 one that one household has. Behind trusted proxies it is
+// what the outermost of them saw.
+func (g *Gate) client(r *http.Request) netip.Prefix {
+	ip := peer(r)
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && g.isTrusted(ip); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		ip = hop.Unmap().WithZone("")
+	}
+	bits := 32
+	if ip.Is6() {
+		bits = 64
+	}
+	prefix, err := ip.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return prefix
+}

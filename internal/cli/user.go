@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/driftd/driftd/internal/access"
+)
+
+func (c *command) user() *cobra.Command {
+	return &cobra.Command{
+		Use:   "user NAME",
+		Short: "Print a line for the users' file: a name and the hash of a password",
+		Long: `Print a line for the file that server.access.users_file names: a name and the
+bcrypt hash of a password. On a terminal the password is asked for twice and not
+shown; elsewhere it is read from the standard input. To change a password, put
+the new line in the place of the old one. The running daemon reads the file again
+by itself.`,
+		Example: "  driftd user alice >> users\n  pass show driftd/alice | driftd user alice >> users",
+		Args:    one("user"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			password, err := c.readPassword(cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			line, err := access.UserLine(args[0], password)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(c.streams.Out, line)
+			return err
+		},
+	}
+}
+
+// readPassword asks for a password twice on a terminal, and reads it from
+// anything else, without the end of its line.
+func (c *command) readPassword(in io.Reader) (string, error) {
+	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		first, err := c.askPassword(file, "Password: ")
+		if err != nil {
+			return "", err
+		}
+		second, err := c.askPassword(file, "Again: ")
+		if err == nil && first != second {
+			err = errors.New("the passwords differ: run it again")
+		}
+		return first, err
+	}
+	const most = 4096 // more than any password: what is too long is said by whoever hashes it
+	text, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	if len(text) == 0 {
+		return "", errors.New("no password came in: write it to the standard input, or run this on a terminal")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
+}
+
+// askPassword asks on a terminal, without showing what is typed.
+func (c *command) askPassword(terminal *os.File, prompt string) (string, error) {
+	fmt.Fprint(c.streams.Err, prompt)
+	text, err := term.ReadPassword(int(terminal.Fd()))
+	fmt.Fprintln(c.streams.Err)
+	if err != nil {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return string(text), nil
+}
