@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A block is one finding as people read it. All its text is visible.
-type block struct {
+// A Block is one finding as people read it. All its text is visible.
+type Block struct {
 	ID       string
 	Severity model.Severity
 	Verdict  model.Verdict
@@ -17,28 +17,28 @@ type block struct {
 	Resource string
 	// Name is set where it is not already part of Resource.
 	Name  string
-	Where phrase
-	Who   phrase
+	Where Phrase
+	Who   Phrase
 	// Standing is who answers for it, what somebody decided about it, and
 	// whether it goes back and forth.
-	Standing phrase
+	Standing Phrase
 	Reason   string
-	Fields   []field
+	Fields   []Field
 	// More is the number of fields that are not among Fields.
 	More int
 	// Alike says which other findings the same request brought about, where they
 	// are said by this one.
-	Alike phrase
+	Alike Phrase
 }
 
 // mostFields bounds the fields that a report shows of one finding.
 const mostFields = 20
 
 // newBlock makes a block with at most so many fields.
-func newBlock(raw *model.Finding, c clock, most int) block {
+func newBlock(raw *model.Finding, c clock, most int) Block {
 	f := public(raw)
 	most = min(most, len(f.Changes))
-	return block{
+	return Block{
 		ID:       visible(f.ID),
 		Severity: model.Severity(visible(string(f.Severity))),
 		Verdict:  model.Verdict(visible(string(f.Verdict))),
@@ -55,12 +55,12 @@ func newBlock(raw *model.Finding, c clock, most int) block {
 	}
 }
 
-// Rest says what the block leaves out, and where it is to be had.
-func (b block) Rest() phrase {
+// Rest says what the Block leaves out, and where it is to be had.
+func (b Block) Rest() Phrase {
 	if b.More == 0 {
 		return nil
 	}
-	return phrase{}.say(ellipsis + " and " + count(b.More, "more field") + ": driftd findings show ").quote(b.ID)
+	return Phrase{}.say(ellipsis + " and " + count(b.More, "more field") + ": driftd findings show ").quote(b.ID)
 }
 
 // ownName returns what people call the resource, unless its id says so.
@@ -82,8 +82,8 @@ func called(f *model.Finding) string {
 
 // where says in which source the resource is, and where it is declared, or
 // should be.
-func where(f *model.Finding) phrase {
-	p := phrase{}.say("in ").quote(f.Source)
+func where(f *model.Finding) Phrase {
+	p := Phrase{}.say("in ").quote(f.Source)
 	disputants := disputants(f)
 	switch {
 	case f.Verdict == model.Unmanaged && f.Declaration != "":
@@ -118,28 +118,28 @@ func disputants(f *model.Finding) []string {
 }
 
 // seen says who did it, and since when it has been so.
-func seen(f *model.Finding, c clock) phrase {
-	since := phrase{}
+func seen(f *model.Finding, c clock) Phrase {
+	since := Phrase{}
 	if !f.FirstSeen.IsZero() {
-		since = since.say("first seen " + c.at(f.FirstSeen))
+		since = since.say("first seen ").at(c, f.FirstSeen)
 	}
 	if !f.Resolved.IsZero() {
-		since = since.then(phrase{}.say("resolved " + c.at(f.Resolved)))
+		since = since.then(Phrase{}.say("resolved ").at(c, f.Resolved))
 	}
 	return c.who(f.Actor).then(since)
 }
 
 // standing says who answers for a finding, and how it stands with it.
-func standing(f *model.Finding, c clock) phrase {
-	p := phrase{}
+func standing(f *model.Finding, c clock) Phrase {
+	p := Phrase{}
 	if f.Owner != "" {
 		p = p.say("owner ").quote(f.Owner)
 	}
 	if f.Flapping {
-		p = p.then(phrase{}.say("flapping: it goes back and forth"))
+		p = p.then(Phrase{}.say("flapping: it goes back and forth"))
 	}
 	if f.Hidden != "" {
-		p = p.then(phrase{}.say("hidden: ").quote(f.Hidden))
+		p = p.then(Phrase{}.say("hidden: ").quote(f.Hidden))
 	}
 	if f.Decision != nil {
 		p = p.then(c.decided(f.Decision))
@@ -148,9 +148,9 @@ func standing(f *model.Finding, c clock) phrase {
 }
 
 // decided says what somebody decided, who, until when and why.
-func (c clock) decided(d *model.Decision) phrase {
-	p := phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
-	p = p.say(" " + until(d))
+func (c clock) decided(d *model.Decision) Phrase {
+	p := Phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
+	p = p.say(" ").until(d)
 	if d.Reason != "" {
 		p = p.say(": ").quote(d.Reason)
 	}

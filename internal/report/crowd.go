@@ -39,12 +39,12 @@ func standsApart(f *model.Finding) string {
 const mostNamed = 6
 
 // alike says which others the same request brought about.
-func (c crowd) alike() phrase {
+func (c crowd) alike() Phrase {
 	if len(c) == 1 {
 		return nil
 	}
 	rest, kind := c[1:], ""
-	p := phrase{}.say("and " + thousands(len(rest)) + " more by the same request: ")
+	p := Phrase{}.say("and " + thousands(len(rest)) + " more by the same request: ")
 	for i, f := range rest[:min(len(rest), mostNamed)] {
 		if i > 0 {
 			p = p.say(", ")

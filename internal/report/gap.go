@@ -14,7 +14,7 @@ import (
 // A gap is what was not fully read of one source for one reason.
 type gap struct {
 	source string
-	said   phrase
+	said   Phrase
 }
 
 // gaps are sorted by source and reason.
@@ -22,15 +22,15 @@ func (o *outline) gaps() []gap { return gapsOf(o.report.Coverage) }
 
 // unread says the gaps, less what is said already: the reason stands beside
 // what it left unchecked.
-func (o *outline) unread() []phrase {
+func (o *outline) unread() []Phrase {
 	said := map[cause]bool{}
 	for _, f := range o.unseen {
 		said[cause{f.Source, f.Reason}] = true
 	}
 	rest := slices.DeleteFunc(slices.Clone(o.report.Coverage), func(c model.Coverage) bool { return said[cause{c.Source, c.Reason}] })
-	var phrases []phrase
+	var phrases []Phrase
 	for _, g := range gapsOf(rest) {
-		phrases = append(phrases, append(phrase{}.quote(g.source).say(": "), g.said...))
+		phrases = append(phrases, append(Phrase{}.quote(g.source).say(": "), g.said...))
 	}
 	return phrases
 }
@@ -118,7 +118,7 @@ func names(text, stem string) bool {
 }
 
 // scopesPhrase names a few scopes, or says how many there are and names some.
-func scopesPhrase(scopes []model.Coverage) phrase {
+func scopesPhrase(scopes []model.Coverage) Phrase {
 	const few = 3
 	all, kinds, places := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	thing := "kind"
@@ -133,10 +133,10 @@ func scopesPhrase(scopes []model.Coverage) phrase {
 		}
 	}
 	if len(all) <= few {
-		return phrase{}.list(slices.Sorted(maps.Keys(all)), few)
+		return Phrase{}.list(slices.Sorted(maps.Keys(all)), few)
 	}
 	named := slices.Sorted(maps.Keys(kinds))
-	p := phrase{}
+	p := Phrase{}
 	if len(named) > few {
 		p = p.say(count(len(named), thing) + ", among them ")
 	}

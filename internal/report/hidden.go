@@ -65,7 +65,7 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c cl
 		t.hiddenLine(f, "")
 		t.prose(plain, "    ", c.decided(f.Decision))
 		if f.Decision.Owner != "" {
-			t.prose(dim, "    ", phrase{}.say("owner ").quote(f.Decision.Owner).say(", decision ").quote(f.Decision.ID))
+			t.prose(dim, "    ", Phrase{}.say("owner ").quote(f.Decision.Owner).say(", decision ").quote(f.Decision.ID))
 		}
 	}
 	return t.emit()
@@ -73,7 +73,7 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c cl
 
 // rule writes a rule, and what it counts.
 func (t *table) rule(r *model.RuleRun) {
-	said := phrase{}.quote(r.Rule).say(": ").quote(r.Reason)
+	said := Phrase{}.quote(r.Rule).say(": ").quote(r.Reason)
 	if !r.Expires.IsZero() {
 		said = said.say(", until " + stamp(r.Expires))
 	}

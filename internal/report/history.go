@@ -61,9 +61,9 @@ func stepsOf(changes []model.Change) []step {
 	return steps
 }
 
-func stepFields(changes []model.Change) []field {
+func stepFields(changes []model.Change) []Field {
 	shown := publicOf(changes)
-	fields := make([]field, len(changes))
+	fields := make([]Field, len(changes))
 	for i := range changes {
 		fields[i] = newStep(&changes[i], &shown[i])
 	}
@@ -123,7 +123,7 @@ func historyTable(t *table, key model.Key, entries []HistoryEntry, c clock) erro
 
 // entry writes one version; the oldest has nothing to be compared with.
 func (t *table) entry(v *HistoryEntry, oldest bool, c clock) {
-	said := phrase{}
+	said := Phrase{}
 	switch {
 	case v.Gone:
 		said = said.say("gone")
@@ -202,9 +202,9 @@ func (t *table) difference(d *ResourceDiff, c clock) {
 	}
 	t.line(t.paint(st, sign+visible(d.Kind)), "  ", visible(shortKind(d.Key.Kind)), " ",
 		t.paint(bold, visible(d.Key.ID)), " in ", visible(d.Key.Source))
-	when := phrase{}
+	when := Phrase{}
 	if !utc(d.At).IsZero() && d.Actor.At.IsZero() {
-		when = when.say(c.at(d.At))
+		when = when.at(c, d.At)
 	}
 	t.prose(plain, "  ", when.then(c.who(d.Actor)))
 	t.fields(stepFields(d.Changes))

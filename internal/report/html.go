@@ -21,23 +21,23 @@ var pageTemplate string
 type page struct {
 	Headline  string
 	Calm      bool
-	Scan      phrase
+	Scan      Phrase
 	Drifted   bool
-	Findings  iter.Seq[block]
+	Findings  iter.Seq[Block]
 	Over      bool
-	Resolved  iter.Seq[block]
-	Unchecked []phrase
-	Unread    []phrase
-	Tallies   []phrase
+	Resolved  iter.Seq[Block]
+	Unchecked []Phrase
+	Unread    []Phrase
+	Tallies   []Phrase
 }
 
 func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	tmpl, err := template.New("page").Funcs(template.FuncMap{
-		"short":  func(f field) field { return f.short(htmlLimit) },
-		"legend": func(f field) string { return legend(&f) },
-		"argue":  func(f field) string { return disagreement(&f) },
+		"short":  func(f Field) Field { return f.short(htmlLimit) },
+		"legend": func(f Field) string { return legend(&f) },
+		"argue":  func(f Field) string { return disagreement(&f) },
 		"class":  severityClass,
-		"gap":    func(l line) string { return count(l.Gap, "line") },
+		"gap":    func(l Line) string { return count(l.Gap, "line") },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("parse page: %w", err)

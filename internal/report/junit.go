@@ -36,7 +36,7 @@ type junitFailure struct {
 type suite struct {
 	name     string
 	findings []*model.Finding
-	unread   []phrase
+	unread   []Phrase
 }
 
 // counts returns how many cases the suite has, and how many of them fail and
@@ -159,7 +159,7 @@ func newJUnitCase(f *model.Finding, c clock) junitCase {
 }
 
 // details says a finding as plain text, without color and with values cut.
-func details(b *block) string {
+func details(b *Block) string {
 	t := &table{whole: true}
 	t.line(string(b.Severity), " ", string(b.Verdict), ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
 	t.prose(plain, "", b.Where)

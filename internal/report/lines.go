@@ -6,10 +6,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A line is one line of the difference of two texts. Op is '-' where only the
+// A Line is one line of the difference of two texts. Op is '-' where only the
 // first has it, '+' where only the second has it, ' ' where both have it, and
 // '~' for a gap of so many lines that are not shown.
-type line struct {
+type Line struct {
 	Op   byte
 	Text string
 	Gap  int
@@ -18,12 +18,12 @@ type line struct {
 	From int
 }
 
-// Sign returns the line's Op as text.
-func (l line) Sign() string { return string(l.Op) }
+// Sign returns the Line's Op as text.
+func (l Line) Sign() string { return string(l.Op) }
 
 // lines returns the difference of two texts, line by line, in full. An absent
 // text has no lines.
-func lines(before, after *model.Value) []line {
+func lines(before, after *model.Value) []Line {
 	a, b := split(before), split(after)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -33,7 +33,7 @@ func lines(before, after *model.Value) []line {
 	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	out := make([]line, 0, len(a)+len(b))
+	out := make([]Line, 0, len(a)+len(b))
 	for _, s := range a[:head] {
 		out = append(out, newLine(' ', s))
 	}
@@ -46,7 +46,7 @@ func lines(before, after *model.Value) []line {
 }
 
 // pair finds the lines that came for as many lines that went before them.
-func pair(all []line) {
+func pair(all []Line) {
 	for i := 0; i < len(all); {
 		gone := run(all[i:], '-')
 		come := run(all[i+gone:], '+')
@@ -59,7 +59,7 @@ func pair(all []line) {
 }
 
 // run counts the lines at the beginning that have such an Op.
-func run(all []line, op byte) int {
+func run(all []Line, op byte) int {
 	n := 0
 	for n < len(all) && all[n].Op == op {
 		n++
@@ -68,7 +68,7 @@ func run(all []line, op byte) int {
 }
 
 // tally says how many lines came and went.
-func tally(all []line) string {
+func tally(all []Line) string {
 	gone, come := 0, 0
 	for _, l := range all {
 		switch l.Op {
@@ -94,13 +94,13 @@ func split(v *model.Value) []string {
 
 // newLine says of a changed line that ends without a line break that it does:
 // a line break at the end is content.
-func newLine(op byte, s string) line {
+func newLine(op byte, s string) Line {
 	text, ended := strings.CutSuffix(s, "\n")
 	text = visible(text)
 	if !ended && op != ' ' {
 		text += " (no newline at the end)"
 	}
-	return line{Op: op, Text: text}
+	return Line{Op: op, Text: text}
 }
 
 // longestTable bounds the cells of a comparison of lines; texts that differ in
@@ -108,7 +108,7 @@ func newLine(op byte, s string) line {
 const longestTable = 1 << 20
 
 // middle appends what lies between the common beginning and the common end.
-func middle(out []line, a, b []string) []line {
+func middle(out []Line, a, b []string) []Line {
 	if len(a)*len(b) > longestTable {
 		for _, s := range a {
 			out = append(out, newLine('-', s))
@@ -159,14 +159,14 @@ func commonLines(a, b []string) [][]int32 {
 
 // shorten keeps the lines that came and went, up to most of each, with a line
 // of both before and after them; what it leaves out becomes gaps.
-func shorten(all []line, most int) []line {
+func shorten(all []Line, most int) []Line {
 	shown := make([]bool, len(all)+2) // by the line's number, from 1
 	left := map[byte]int{'-': most, '+': most}
 	for i, l := range all {
 		shown[i+1] = left[l.Op] > 0
 		left[l.Op]--
 	}
-	out := []line{}
+	out := []Line{}
 	for i, l := range all {
 		switch last := len(out) - 1; {
 		case shown[i+1], l.Op == ' ' && (shown[i] || shown[i+2]):
@@ -174,7 +174,7 @@ func shorten(all []line, most int) []line {
 		case last >= 0 && out[last].Op == '~':
 			out[last].Gap++
 		default:
-			out = append(out, line{Op: '~', Gap: 1})
+			out = append(out, Line{Op: '~', Gap: 1})
 		}
 	}
 	return out

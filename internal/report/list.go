@@ -83,33 +83,28 @@ func listRow(f *model.Finding, c clock) []string {
 }
 
 // note says in a few words how it stands with a finding.
-func note(f *model.Finding, c clock) phrase {
-	p := phrase{}
+func note(f *model.Finding, c clock) Phrase {
+	p := Phrase{}
 	if !f.Resolved.IsZero() {
 		p = p.say("resolved " + c.when(f.Resolved))
 	}
 	if f.Hidden != "" {
-		p = p.then(phrase{}.say("hidden"))
+		p = p.then(Phrase{}.say("hidden"))
 	}
 	if d := f.Decision; d != nil {
-		p = p.then(phrase{}.say(d.Kind.Participle() + " " + until(d)))
+		p = p.then(Phrase{}.say(d.Kind.Participle() + " " + until(d)))
 	}
 	if f.Flapping {
-		p = p.then(phrase{}.say("flapping"))
+		p = p.then(Phrase{}.say("flapping"))
 	}
 	if f.Owner != "" {
-		p = p.then(phrase{}.say("owner ").quote(f.Owner))
+		p = p.then(Phrase{}.say("owner ").quote(f.Owner))
 	}
 	return p
 }
 
 // until says when a decision ends.
-func until(d *model.Decision) string {
-	if d.Until.IsZero() {
-		return "forever"
-	}
-	return "until " + stamp(d.Until)
-}
+func until(d *model.Decision) string { return Phrase{}.until(d).String() }
 
 // widestCell is how many columns a cell takes at most, others standing behind
 // it.

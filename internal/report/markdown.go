@@ -53,7 +53,7 @@ func (m *markdown) blocks(w *bufio.Writer, out *outline, all []crowd) error {
 	return nil
 }
 
-func (m *markdown) phrases(title string, phrases []phrase) {
+func (m *markdown) phrases(title string, phrases []Phrase) {
 	if len(phrases) == 0 {
 		return
 	}
@@ -63,7 +63,7 @@ func (m *markdown) phrases(title string, phrases []phrase) {
 	}
 }
 
-func (m *markdown) block(b *block) {
+func (m *markdown) block(b *Block) {
 	resource := b.Kind + " " + b.Resource
 	if b.Name != "" {
 		resource += " (" + b.Name + ")"
@@ -99,7 +99,7 @@ func (m *markdown) block(b *block) {
 
 // claims writes what each declaration says of a field, and what is live, below
 // one another.
-func (m *markdown) claims(f *field) {
+func (m *markdown) claims(f *Field) {
 	m.heading(f, disagreement(f))
 	m.printf("\n\n| | says | where |\n| --- | --- | --- |\n")
 	for _, c := range f.Claims {
@@ -109,7 +109,7 @@ func (m *markdown) claims(f *field) {
 }
 
 // heading names a field that does not stand in a row, and says who changed it.
-func (m *markdown) heading(f *field, said string) {
+func (m *markdown) heading(f *Field, said string) {
 	m.printf("\n%s: %s", pathCode(f), said)
 	if len(f.Who) > 0 {
 		m.printf(", %s", f.Who.mark(code))
@@ -117,7 +117,7 @@ func (m *markdown) heading(f *field, said string) {
 }
 
 // rows writes the fields that have one declared and one live value of one line.
-func (m *markdown) rows(fields []field) {
+func (m *markdown) rows(fields []Field) {
 	head := "\n| field | declared → live |\n| --- | --- |\n"
 	for i := range fields {
 		if len(fields[i].Lines)+len(fields[i].Claims) > 0 {
@@ -129,14 +129,14 @@ func (m *markdown) rows(fields []field) {
 	}
 }
 
-func pathCode(f *field) string {
+func pathCode(f *Field) string {
 	if f.LivePath == "" {
 		return code(f.Path)
 	}
 	return code(f.Path) + " (live: " + code(f.LivePath) + ")"
 }
 
-func cell(f *field) string {
+func cell(f *Field) string {
 	if len(f.Who) > 0 {
 		return inline(f, code) + ", " + f.Who.mark(code)
 	}
@@ -145,7 +145,7 @@ func cell(f *field) string {
 
 // text writes the difference of a text as a fenced block that nothing in the
 // text can end.
-func (m *markdown) text(f *field) {
+func (m *markdown) text(f *Field) {
 	fence := "```"
 	for _, l := range f.Lines {
 		fence = max(fence, strings.Repeat("`", longestRun(l.Text, '`')+1))

@@ -130,8 +130,8 @@ func (o *outline) uncheckedResources() int {
 }
 
 // scan says which scan the report speaks of, and of which commits.
-func (o *outline) scan() phrase {
-	said := phrase{}.say("scan")
+func (o *outline) scan() Phrase {
+	said := Phrase{}.say("scan")
 	if !utc(o.report.Scan.Started).IsZero() {
 		said = said.say(" of " + o.clock.when(o.report.Scan.Started))
 	}
@@ -144,7 +144,7 @@ func (o *outline) scan() phrase {
 			commits = append(commits, d.Name+" at "+shortRevision(d.Revision))
 		}
 	}
-	return said.then(phrase{}.list(commits, 4))
+	return said.then(Phrase{}.list(commits, 4))
 }
 
 func sortedRevisions(revisions []model.Revision) []model.Revision {
@@ -164,8 +164,8 @@ func shortRevision(revision string) string {
 
 // blocks makes one block of a crowd after the other, so that a long report is
 // never held as a whole.
-func (o *outline) blocks(all []crowd) iter.Seq[block] {
-	return func(yield func(block) bool) {
+func (o *outline) blocks(all []crowd) iter.Seq[Block] {
+	return func(yield func(Block) bool) {
 		for _, c := range all {
 			b := newBlock(c[0], o.clock, mostFields)
 			b.Alike = c.alike()
@@ -178,7 +178,7 @@ func (o *outline) blocks(all []crowd) iter.Seq[block] {
 
 // unchecked says what could not be looked at: one phrase a reason, the reason
 // that hides most first.
-func (o *outline) unchecked() []phrase {
+func (o *outline) unchecked() []Phrase {
 	type group struct {
 		part   bool
 		reason string
@@ -191,7 +191,7 @@ func (o *outline) unchecked() []phrase {
 	causes := slices.SortedFunc(maps.Keys(byCause), func(a, b group) int {
 		return cmp.Or(cmp.Compare(len(byCause[b]), len(byCause[a])), cmp.Compare(a.reason, b.reason), compareBool(a.part, b.part))
 	})
-	phrases := make([]phrase, len(causes))
+	phrases := make([]Phrase, len(causes))
 	for i, why := range causes {
 		said := uncheckedPhrase
 		if why.part {
@@ -207,21 +207,21 @@ func (o *outline) unchecked() []phrase {
 const partKind = "declaration/part"
 
 // unreadablePhrase says which parts of declarations cannot be read.
-func unreadablePhrase(findings []*model.Finding) phrase {
+func unreadablePhrase(findings []*model.Finding) Phrase {
 	addresses := map[string]bool{}
 	for _, f := range findings {
 		addresses[cmp.Or(f.Address, f.Key.ID)] = true
 	}
-	return phrase{}.say("cannot read ").list(slices.Sorted(maps.Keys(addresses)), 4)
+	return Phrase{}.say("cannot read ").list(slices.Sorted(maps.Keys(addresses)), 4)
 }
 
-func uncheckedPhrase(findings []*model.Finding) phrase {
+func uncheckedPhrase(findings []*model.Finding) Phrase {
 	resources, sources := map[string]bool{}, map[string]bool{}
 	for _, f := range findings {
 		resources[shortKind(f.Kind)+" "+called(f)] = true
 		sources[f.Source] = true
 	}
-	p := phrase{}
+	p := Phrase{}
 	if few := 3; len(resources) <= few {
 		p = p.list(slices.Sorted(maps.Keys(resources)), few)
 	} else {

@@ -7,48 +7,89 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An event is one step in the life of a finding: what became of it, and the
-// fields that it shows since then.
-type event struct {
-	at     time.Time
-	said   phrase
-	fields string
+// What became of a finding, in one word, beside Changed.
+const (
+	Opened   = "opened"
+	Decided  = "decided"
+	Resolved = "resolved"
+)
+
+// An Event is one step in the life of a finding: what became of it, and the
+// fields that it shows since then. Rest says which more there are.
+type Event struct {
+	At time.Time
+	// What is Opened, Changed, Decided or Resolved.
+	What   string
+	Said   Phrase
+	Fields []Field
+	Rest   Phrase
 }
 
-func (e *event) same(f *event) bool {
-	return e.fields == f.fields && e.said.String() == f.said.String()
+func (e *Event) same(f *Event) bool {
+	return e.Said.String() == f.Said.String() && e.Rest.String() == f.Rest.String() &&
+		slices.EqualFunc(e.Fields, f.Fields, func(a, b Field) bool { return a.same(&b) })
 }
 
-// past writes what became of a finding, newest first. What happened again and
-// again is written once.
-func (t *table) past(versions []Version, c clock) {
-	var events []event
+// same tells whether two fields read the same.
+func (f *Field) same(g *Field) bool {
+	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
+		slices.Equal(f.Lines, g.Lines) && slices.Equal(f.Claims, g.Claims) && f.Who.String() == g.Who.String()
+}
+
+// A Chapter is what happened to a finding, newest first, Times times on end, all
+// of it since Since.
+type Chapter struct {
+	Events []Event
+	Times  int
+	Since  time.Time
+}
+
+// chaptersOf says what became of a finding, newest first, of versions in that
+// order. What happened again and again is one chapter.
+func chaptersOf(versions []Version, c clock) []Chapter {
+	var chapters []Chapter
+	events := eventsOf(versions, c)
+	for len(events) > 0 {
+		period, times := again(events)
+		all := period * times
+		chapters = append(chapters, Chapter{events[:period], times, events[all-1].At})
+		events = events[all:]
+	}
+	return chapters
+}
+
+func eventsOf(versions []Version, c clock) []Event {
+	var events []Event
 	for i := range versions {
 		before := &model.Finding{}
 		if i+1 < len(versions) {
 			before = &versions[i+1].Finding
 		}
-		if e := t.event(&versions[i], before, c); len(e.said) > 0 {
+		if e := newEvent(&versions[i], before, c); len(e.Said) > 0 {
 			events = append(events, e)
 		}
 	}
-	for len(events) > 0 {
-		period, times := again(events)
-		for _, e := range events[:period] {
-			t.prose(plain, "  ", append(phrase{}.say(c.both(e.at)+"  "), e.said...))
-			t.WriteString(e.fields)
+	return events
+}
+
+// past writes what became of a finding, newest first.
+func (t *table) past(versions []Version, c clock) {
+	for _, chapter := range chaptersOf(versions, c) {
+		for i := range chapter.Events {
+			e := &chapter.Events[i]
+			t.prose(plain, "  ", append(Phrase{}.say(c.both(e.At)+"  "), e.Said...))
+			t.fields(e.Fields)
+			t.prose(dim, "    ", e.Rest)
 		}
-		all := period * times
-		if times > 1 {
-			t.line("    ", thousands(times), " times since ", stamp(events[all-1].at))
+		if chapter.Times > 1 {
+			t.line("    ", thousands(chapter.Times), " times since ", stamp(chapter.Since))
 		}
-		events = events[all:]
 	}
 }
 
 // again returns how many of the first events repeat as they are, and how often:
 // what flaps goes through two.
-func again(events []event) (period, times int) {
+func again(events []Event) (period, times int) {
 	for period = 1; period <= model.FlapStates; period++ {
 		n := period
 		for n < len(events) && events[n].same(&events[n-period]) {
@@ -61,52 +102,53 @@ func again(events []event) (period, times int) {
 	return 1, 1
 }
 
-// event says what is new of a finding since the version before; nothing where
+// newEvent says what is new of a finding since the version before; nothing where
 // that is nothing to see.
-func (t *table) event(v *Version, before *model.Finding, c clock) event {
-	f, e := &v.Finding, event{at: v.At}
+func newEvent(v *Version, before *model.Finding, c clock) Event {
+	f, e := &v.Finding, Event{At: v.At, What: Decided}
 	if !f.Resolved.IsZero() {
-		e.said = e.said.say("resolved")
+		e.What, e.Said = Resolved, e.Said.say("resolved")
 		return e
 	}
 	back := !before.Resolved.IsZero()
 	if back {
-		e.said = e.said.say("came back")
+		e.Said = e.Said.say("came back")
 	}
 	if back || f.Verdict != before.Verdict || f.Severity != before.Severity || !sameFields(f, before) {
-		b, part := newBlock(f, c, mostFields), table{color: t.color, width: t.width}
-		e.said = e.said.then(phrase{}.say(string(b.Severity) + " " + string(b.Verdict)))
-		part.fields(b.Fields)
-		part.prose(dim, "    ", b.Rest())
-		e.fields = part.String()
+		b := newBlock(f, c, mostFields)
+		e.What, e.Fields, e.Rest = Changed, b.Fields, b.Rest()
+		if back || before.ID == "" {
+			e.What = Opened
+		}
+		e.Said = e.Said.then(Phrase{}.say(string(b.Severity) + " " + string(b.Verdict)))
 	}
-	e.said = e.said.then(c.decisionNews(f.Decision, before.Decision)).then(hiddenNews(f, before))
+	e.Said = e.Said.then(c.decisionNews(f.Decision, before.Decision)).then(hiddenNews(f, before))
 	switch {
 	case f.Flapping && !before.Flapping:
-		e.said = e.said.then(phrase{}.say("flapping: it goes back and forth"))
+		e.Said = e.Said.then(Phrase{}.say("flapping: it goes back and forth"))
 	case !f.Flapping && before.Flapping:
-		e.said = e.said.then(phrase{}.say("steady again"))
+		e.Said = e.Said.then(Phrase{}.say("steady again"))
 	}
 	return e
 }
 
 // decisionNews says what somebody decided since then.
-func (c clock) decisionNews(now, before *model.Decision) phrase {
+func (c clock) decisionNews(now, before *model.Decision) Phrase {
 	switch {
 	case now != nil && (before == nil || before.ID != now.ID):
 		return c.decided(now)
 	case now == nil && before != nil:
-		return phrase{}.say(before.Kind.Participle() + " no more")
+		return Phrase{}.say(before.Kind.Participle() + " no more")
 	}
 	return nil
 }
 
-func hiddenNews(f, before *model.Finding) phrase {
+func hiddenNews(f, before *model.Finding) Phrase {
 	switch {
 	case f.Hidden != "" && before.Hidden == "":
-		return phrase{}.say("hidden: ").quote(f.Hidden)
+		return Phrase{}.say("hidden: ").quote(f.Hidden)
 	case f.Hidden == "" && before.Hidden != "":
-		return phrase{}.say("hidden no more")
+		return Phrase{}.say("hidden no more")
 	}
 	return nil
 }

@@ -15,45 +15,47 @@ const (
 	messageLimit = 160
 )
 
-// A phrase is a sentence of our words and foreign data. Each format marks the
+// A Phrase is a sentence of our words and foreign data. Each format marks the
 // data in its own way.
-type phrase []span
+type Phrase []Span
 
-// A span is a piece of a phrase. Its text is visible.
-type span struct {
+// A Span is a piece of a Phrase. Its text is visible; Data tells foreign data
+// from our words. At is the moment that the text says, where it says one.
+type Span struct {
 	Text string
 	Data bool
+	At   time.Time
 }
 
-func (p phrase) say(words string) phrase { return append(p, span{Text: words}) }
+func (p Phrase) say(words string) Phrase { return append(p, Span{Text: words}) }
 
-func (p phrase) quote(data string) phrase { return append(p, span{Text: visible(data), Data: true}) }
+func (p Phrase) quote(data string) Phrase { return append(p, Span{Text: visible(data), Data: true}) }
 
 // brief quotes data of which no more than so many columns matter.
-func (p phrase) brief(data string, limit int) phrase {
-	return append(p, span{Text: clip(visible(data), limit), Data: true})
+func (p Phrase) brief(data string, limit int) Phrase {
+	return append(p, Span{Text: clip(visible(data), limit), Data: true})
 }
 
 // message quotes what somebody wrote, between quotation marks that nothing in
 // it can end.
-func (p phrase) message(text string) phrase {
+func (p Phrase) message(text string) Phrase {
 	text = strings.ReplaceAll(visible(text), `"`, `\"`)
-	return append(p, span{Text: `"` + clip(text, messageLimit) + `"`, Data: true})
+	return append(p, Span{Text: `"` + clip(text, messageLimit) + `"`, Data: true})
 }
 
 // then appends another phrase, after a comma when both have something to say.
-func (p phrase) then(q phrase) phrase {
+func (p Phrase) then(q Phrase) Phrase {
 	if len(p) > 0 && len(q) > 0 {
 		p = p.say(", ")
 	}
 	return append(p, q...)
 }
 
-// String returns the phrase without any marks.
-func (p phrase) String() string { return p.mark(func(data string) string { return data }) }
+// String returns the Phrase without any marks.
+func (p Phrase) String() string { return p.mark(func(data string) string { return data }) }
 
 // mark returns the phrase with its data as format writes them.
-func (p phrase) mark(format func(string) string) string {
+func (p Phrase) mark(format func(string) string) string {
 	var b strings.Builder
 	for _, s := range p {
 		if s.Data {
@@ -67,7 +69,7 @@ func (p phrase) mark(format func(string) string) string {
 
 // list says names, with commas; of many it says the first ones and how many
 // more there are.
-func (p phrase) list(names []string, most int) phrase {
+func (p Phrase) list(names []string, most int) Phrase {
 	shown := names
 	if len(names) > most {
 		shown = names[:most-1]
@@ -101,12 +103,20 @@ func (c clock) when(t time.Time) string {
 }
 
 // at says a moment so that it can stand in a sentence.
-func (c clock) at(t time.Time) string {
+func (p Phrase) at(c clock, t time.Time) Phrase {
 	said := c.when(t)
 	if strings.HasSuffix(said, "Z") {
-		return "at " + said
+		p = p.say("at ")
 	}
-	return said
+	return append(p, Span{Text: said, At: utc(t)})
+}
+
+// until says when a decision ends.
+func (p Phrase) until(d *model.Decision) Phrase {
+	if d.Until.IsZero() {
+		return p.say("forever")
+	}
+	return append(p.say("until "), Span{Text: stamp(d.Until), At: utc(d.Until)})
 }
 
 // both says a moment as a time, and how long ago it was where that is wanted.
@@ -136,13 +146,13 @@ func ago(age time.Duration) string {
 
 // who says who did it, when, through what, on which evidence, how sure that is
 // and what they wrote beside it; nothing when nobody was asked for.
-func (c clock) who(a model.Actor) phrase {
+func (c clock) who(a model.Actor) Phrase {
 	if a.Name == "" {
 		return nil
 	}
-	p := phrase{}.say("by ").brief(a.Name, nameLimit)
+	p := Phrase{}.say("by ").brief(a.Name, nameLimit)
 	if !utc(a.At).IsZero() {
-		p = p.say(" " + c.at(a.At))
+		p = p.say(" ").at(c, a.At)
 	}
 	before := " via "
 	for _, trace := range []string{a.Via, a.Evidence} {

@@ -160,7 +160,7 @@ func sarifLevel(s model.Severity) string {
 }
 
 // summary says a finding in one line.
-func summary(b *block) string {
+func summary(b *Block) string {
 	parts := []string{b.Kind + " " + b.Resource + ": " + string(b.Verdict)}
 	for i := range b.Fields {
 		f := b.Fields[i].short(sarifLimit)
@@ -176,7 +176,7 @@ func summary(b *block) string {
 }
 
 // plainCell says what a field was and is, without marks.
-func plainCell(f *field) string {
+func plainCell(f *Field) string {
 	asIs := func(s string) string { return s }
 	switch {
 	case len(f.Lines) > 0:

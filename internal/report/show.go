@@ -46,11 +46,11 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 	f, b := public(raw), newBlock(raw, c, len(raw.Changes))
 	t.title(&b)
 	t.line()
-	t.facts(&f, c)
+	t.facts(factsOf(&f, c))
 	t.section("Fields", len(b.Fields))
 	t.whole = true
 	for i := range b.Fields {
-		t.fullField(&f.Changes[i], &b.Fields[i])
+		t.fullField(newSheet(&f.Changes[i], &b.Fields[i]))
 	}
 	t.ignored(&f, raw, c)
 	t.whole = false
@@ -60,7 +60,7 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 }
 
 // title writes the first line of a finding.
-func (t *table) title(b *block) {
+func (t *table) title(b *Block) {
 	severity := strings.ToUpper(string(b.Severity))
 	name := ""
 	if b.Name != "" {
@@ -74,70 +74,110 @@ func (t *table) title(b *block) {
 // finding is shown in full.
 const wholeMessage = 2000
 
-// facts writes a finding's own fields, those that say something.
-func (t *table) facts(f *model.Finding, c clock) {
-	moment := func(at time.Time) string {
-		if at.IsZero() {
-			return ""
-		}
-		return c.both(at)
+// A Fact is one thing that is known of a finding. Part tells that it belongs to
+// the fact before it.
+type Fact struct {
+	Name string
+	Said Phrase
+	Part bool
+}
+
+// A factsheet gathers the facts that say something.
+type factsheet []Fact
+
+func (s *factsheet) note(name, value string) {
+	if value != "" {
+		*s = append(*s, Fact{Name: name, Said: Phrase{}.quote(value)})
 	}
-	t.fact("id", f.ID)
-	t.fact("verdict", string(f.Verdict)+": "+meaning(f.Verdict))
-	t.fact("source", f.Source)
-	t.fact("kind", f.Kind)
-	t.fact("resource", f.Key.ID)
-	t.fact("name", f.Name)
-	t.fact("namespace", f.Place)
+}
+
+// part notes something of the fact before.
+func (s *factsheet) part(name string, said Phrase) {
+	if len(said) > 0 && said.String() != "" {
+		*s = append(*s, Fact{Name: name, Said: said, Part: true})
+	}
+}
+
+func (s *factsheet) moment(name string, c clock, at time.Time) {
+	if !at.IsZero() {
+		*s = append(*s, Fact{Name: name, Said: c.moment(at)})
+	}
+}
+
+// moment says both a time and how long ago it was, where that is wanted.
+func (c clock) moment(at time.Time) Phrase { return Phrase{{Text: c.both(at), At: utc(at)}} }
+
+// factsOf are a finding's own fields, those that say something.
+func factsOf(f *model.Finding, c clock) []Fact {
+	s := &factsheet{}
+	s.note("id", f.ID)
+	s.note("verdict", string(f.Verdict)+": "+meaning(f.Verdict))
+	s.note("source", f.Source)
+	s.note("kind", f.Kind)
+	s.note("resource", f.Key.ID)
+	s.note("name", f.Name)
+	s.note("namespace", f.Place)
 	switch all := disputants(f); {
 	case f.Verdict == model.Unmanaged:
-		t.fact("not in", f.Declaration)
+		s.note("not in", f.Declaration)
 	case len(all) > 1: // Where each says so stands beside what it says.
-		t.fact("declared by", strings.Join(all, ", "))
+		s.note("declared by", strings.Join(all, ", "))
 	default:
-		t.fact("declared by", f.Declaration)
-		t.fact("declared at", f.Address)
+		s.note("declared by", f.Declaration)
+		s.note("declared at", f.Address)
 	}
-	t.fact("note", f.Reason)
-	t.fact("first seen", moment(f.FirstSeen))
-	t.fact("last seen", moment(f.LastSeen))
-	t.fact("resolved", moment(f.Resolved))
-	t.fact("owner", f.Owner)
-	t.fact("labels", labels(f.Labels))
-	t.fact("hidden by", f.Hidden)
+	s.note("note", f.Reason)
+	s.moment("first seen", c, f.FirstSeen)
+	s.moment("last seen", c, f.LastSeen)
+	s.moment("resolved", c, f.Resolved)
+	s.note("owner", f.Owner)
+	s.note("labels", labels(f.Labels))
+	s.note("hidden by", f.Hidden)
 	if f.Flapping {
-		t.fact("flapping", "it goes back and forth: single changes are not told")
+		s.note("flapping", "it goes back and forth: single changes are not told")
 	}
-	if d := f.Decision; d != nil {
-		t.fact(d.Kind.Participle(), c.decision(d))
-		t.fact("  reason", d.Reason)
-		t.fact("  owner", d.Owner)
-		t.fact("  decision", d.ID+", "+d.Via)
-	}
-	t.actor(&f.Actor, moment(f.Actor.At))
+	s.decision(f.Decision, c)
+	s.actor(&f.Actor, c)
+	return *s
 }
 
-// actor writes who did it, and how that is known.
-func (t *table) actor(a *model.Actor, at string) {
-	t.fact("changed by", a.Name)
-	t.fact("  at", at)
-	t.fact("  via", a.Via)
-	t.fact("  evidence", a.Evidence)
-	t.fact("  request", a.Request)
-	t.fact("  message", clip(visible(a.Message), wholeMessage))
-	if a.Confidence != model.Unknown {
-		t.fact("  confidence", string(a.Confidence))
+// decision notes who decided, when and until when.
+func (s *factsheet) decision(d *model.Decision, c clock) {
+	if d == nil {
+		return
 	}
-	t.fact("  reason", a.Reason)
-}
-
-// decision says who decided, when and until when.
-func (c clock) decision(d *model.Decision) string {
-	said := "by " + d.By
+	said := Phrase{}.say("by ").quote(d.By)
 	if !d.At.IsZero() {
-		said += " " + c.at(d.At)
+		said = said.say(" ").at(c, d.At)
 	}
-	return said + ", " + until(d)
+	*s = append(*s, Fact{Name: d.Kind.Participle(), Said: said.say(", ").until(d)})
+	s.part("reason", quoted(d.Reason))
+	s.part("owner", quoted(d.Owner))
+	s.part("decision", Phrase{}.quote(d.ID).say(", ").quote(d.Via))
+}
+
+// actor notes who did it, and how that is known.
+func (s *factsheet) actor(a *model.Actor, c clock) {
+	s.note("changed by", a.Name)
+	if !a.At.IsZero() {
+		s.part("at", c.moment(a.At))
+	}
+	s.part("via", quoted(a.Via))
+	s.part("evidence", quoted(a.Evidence))
+	s.part("request", quoted(a.Request))
+	s.part("message", Phrase{}.brief(a.Message, wholeMessage))
+	if a.Confidence != model.Unknown {
+		s.part("confidence", quoted(string(a.Confidence)))
+	}
+	s.part("reason", quoted(a.Reason))
+}
+
+// quoted is a Phrase of data alone; nothing of none.
+func quoted(data string) Phrase {
+	if data == "" {
+		return nil
+	}
+	return Phrase{}.quote(data)
 }
 
 // labels writes labels by name: "team=shop, tier".
@@ -158,49 +198,77 @@ func (t *table) ignored(f, raw *model.Finding, c clock) {
 	for i := range f.Ignored {
 		shown := &f.Ignored[i].Change
 		said := newField(f, &raw.Ignored[i].Change, shown, c)
-		t.fullField(shown, &said)
-		t.prose(dim, "    ", phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
+		t.fullField(newSheet(shown, &said))
+		t.prose(dim, "    ", Phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
 	}
 }
 
-func (t *table) fact(name, value string) {
-	if value == "" {
-		return
-	}
-	label := "  " + pad(name, len("  confidence")) + "  "
-	for i, line := range wrap(visible(value), t.width, label, strings.Repeat(" ", len(label))) {
-		if i == 0 {
-			line = t.paint(dim, label) + line[len(label):]
+func (t *table) facts(all []Fact) {
+	for i := range all {
+		name := all[i].Name
+		if all[i].Part {
+			name = "  " + name
 		}
-		t.line(line)
+		label := "  " + pad(name, len("  confidence")) + "  "
+		for i, line := range wrap(all[i].Said.String(), t.width, label, strings.Repeat(" ", len(label))) {
+			if i == 0 {
+				line = t.paint(dim, label) + line[len(label):]
+			}
+			t.line(line)
+		}
 	}
 }
 
-// fullField writes every side of one field, uncut.
-func (t *table) fullField(shown *model.Change, f *field) {
-	t.line("  ", t.paint(bold, f.Path))
-	if f.LivePath != "" {
-		t.line("    live path  ", f.LivePath)
-	}
-	switch {
-	case len(f.Claims) > 0:
-		t.claims("    ", f)
-	case len(f.Lines) > 0:
-		t.fullText(shown, f)
-	default:
-		t.fullSides(shown, f)
-	}
-	t.prose(dim, "    ", f.Who)
+// A Sheet is a field with every side of it, uncut.
+type Sheet struct {
+	Field
+	// All are the declared, the recorded and the live side, and what is in effect
+	// until a restart, where that is another one. None where Claims tell.
+	All []Side
+	// Record is the difference of the record and the live side, where Lines are
+	// that of a text that the record has otherwise.
+	Record []Line
 }
 
-func (t *table) fullSides(shown *model.Change, f *field) {
+func newSheet(shown *model.Change, f *Field) *Sheet {
+	s := &Sheet{Field: *f}
+	if len(f.Claims) > 0 {
+		return s
+	}
 	texts := textsOf(shown.Declared, shown.Recorded, shown.Live, shown.Running)
 	labels := []string{"declared", "recorded", "live", "running"}
 	if shown.Running == nil {
 		labels = labels[:3]
 	}
 	for i, label := range labels {
-		t.line("    ", pad(label, len("declared")), "  ", texts[i])
+		s.All = append(s.All, Side{label, texts[i]})
+	}
+	if len(f.Lines) > 0 && len(f.Others()) > 0 && isText(shown.Recorded, shown.Live) {
+		s.Record = lines(shown.Recorded, shown.Live)
+	}
+	return s
+}
+
+// fullField writes every side of one field, uncut.
+func (t *table) fullField(f *Sheet) {
+	t.line("  ", t.paint(bold, f.Path))
+	if f.LivePath != "" {
+		t.line("    live path  ", f.LivePath)
+	}
+	switch {
+	case len(f.Claims) > 0:
+		t.claims("    ", &f.Field)
+	case len(f.Lines) > 0:
+		t.fullText(f)
+	default:
+		t.fullSides(f)
+	}
+	t.prose(dim, "    ", f.Who)
+}
+
+func (t *table) fullSides(f *Sheet) {
+	for _, s := range f.All {
+		t.line("    ", pad(s.Label, len("declared")), "  ", s.Text)
 	}
 	if f.Same {
 		t.line("    a secret in it changed")
@@ -209,11 +277,11 @@ func (t *table) fullSides(shown *model.Change, f *field) {
 
 // fullText writes the whole difference of a text, and that of its record where
 // that is another one.
-func (t *table) fullText(shown *model.Change, f *field) {
-	t.line("    ", legend(f))
+func (t *table) fullText(f *Sheet) {
+	t.line("    ", legend(&f.Field))
 	t.lines("    ", f.Lines)
-	if len(f.Others()) > 0 && isText(shown.Recorded, shown.Live) {
+	if len(f.Record) > 0 {
 		t.line("    - recorded, + live")
-		t.lines("    ", lines(shown.Recorded, shown.Live))
+		t.lines("    ", f.Record)
 	}
 }

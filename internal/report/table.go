@@ -47,7 +47,7 @@ func (t *table) line(parts ...string) {
 
 // prose writes a phrase, broken into lines where it is too long for one. The
 // lines after the first stand further in than any line of another meaning.
-func (t *table) prose(st style, indent string, p phrase) {
+func (t *table) prose(st style, indent string, p Phrase) {
 	if len(p) == 0 {
 		return
 	}
@@ -91,7 +91,7 @@ func (t *table) section(title string, n int) {
 	}
 }
 
-func (t *table) phrases(title string, phrases []phrase) {
+func (t *table) phrases(title string, phrases []Phrase) {
 	t.section(title, len(phrases))
 	for _, p := range phrases {
 		t.prose(plain, "  ", p)
@@ -109,7 +109,7 @@ func (t *table) blocks(out *outline, all []crowd) error {
 	return nil
 }
 
-func (t *table) block(b *block) {
+func (t *table) block(b *Block) {
 	const widest = len("critical")
 	severity := strings.ToUpper(string(b.Severity))
 	t.WriteString(t.paint(severityStyle(b.Severity), pad(severity, widest)) + "  ")
@@ -123,20 +123,20 @@ func (t *table) block(b *block) {
 	t.prose(plain, "  ", b.Who)
 	t.prose(plain, "  ", b.Standing)
 	if b.Reason != "" {
-		t.prose(dim, "  ", phrase{}.say("note: "+b.Reason))
+		t.prose(dim, "  ", Phrase{}.say("note: "+b.Reason))
 	}
 	t.fields(b.Fields)
 	t.prose(dim, "    ", b.Rest())
 	t.prose(bold, "  ", b.Alike)
 }
 
-func (t *table) fields(fields []field) {
+func (t *table) fields(fields []Field) {
 	for i := range fields {
 		t.field("    ", &fields[i])
 	}
 }
 
-func (t *table) field(indent string, f *field) {
+func (t *table) field(indent string, f *Field) {
 	path := f.Path
 	if f.LivePath != "" {
 		path += " (live: " + f.LivePath + ")"
@@ -156,7 +156,7 @@ func (t *table) field(indent string, f *field) {
 
 // sides writes a field on one line, or on one line a side where that is too
 // long.
-func (t *table) sides(indent, path string, f *field) {
+func (t *table) sides(indent, path string, f *Field) {
 	if t.width == 0 && !t.whole {
 		short := f.short(pipeLimit)
 		f = &short
@@ -178,7 +178,7 @@ func (t *table) sides(indent, path string, f *field) {
 }
 
 // inline says a field's sides in one line.
-func inline(f *field, mark func(string) string) string {
+func inline(f *Field, mark func(string) string) string {
 	from, live := f.Sides[0], f.Sides[1]
 	switch {
 	case f.Same && live.Text == model.SecretText:
@@ -191,11 +191,11 @@ func inline(f *field, mark func(string) string) string {
 		said += " (" + from.Label + ")"
 	}
 	said += arrow + mark(live.Text)
-	return said + f.aside(func(s side) string { return s.Label + " " + mark(s.Text) })
+	return said + f.aside(func(s Side) string { return s.Label + " " + mark(s.Text) })
 }
 
 // inlineClaims says in one line what each declaration says of a field.
-func inlineClaims(f *field, mark func(string) string) string {
+func inlineClaims(f *Field, mark func(string) string) string {
 	said := make([]string, len(f.Claims), len(f.Claims)+1)
 	for i, c := range f.Claims {
 		said[i] = mark(c.Declaration) + " says " + mark(c.Text)
@@ -218,13 +218,13 @@ func (t *table) limit(before string) int {
 }
 
 // legend says which sides the lines of a difference belong to.
-func legend(f *field) string {
+func legend(f *Field) string {
 	said := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
-	return said + f.aside(func(s side) string { return s.Label + " differs from both" })
+	return said + f.aside(func(s Side) string { return s.Label + " differs from both" })
 }
 
 // lines writes the difference of texts.
-func (t *table) lines(indent string, all []line) {
+func (t *table) lines(indent string, all []Line) {
 	if !t.whole {
 		all = shorten(all, mostLines)
 	}
@@ -233,7 +233,7 @@ func (t *table) lines(indent string, all []line) {
 	}
 }
 
-func (t *table) textLine(indent string, l line) {
+func (t *table) textLine(indent string, l Line) {
 	if l.Op == '~' {
 		t.line(indent, t.paint(dim, ellipsis+" "+count(l.Gap, "line")))
 		return
@@ -249,7 +249,7 @@ func (t *table) textLine(indent string, l line) {
 }
 
 // disagreement says how many declarations say something of a field.
-func disagreement(f *field) string { return count(len(f.Claims), "declaration") + " disagree" }
+func disagreement(f *Field) string { return count(len(f.Claims), "declaration") + " disagree" }
 
 // widestPadded is the number of columns up to which values that stand below one
 // another are made equally wide.
@@ -257,7 +257,7 @@ const widestPadded = 40
 
 // claims writes, below one another, what each declaration says of a disputed
 // field, and what is live.
-func (t *table) claims(indent string, f *field) {
+func (t *table) claims(indent string, f *Field) {
 	live := f.Sides[0]
 	labels, values := columns(live.Label), columns(live.Text)
 	for _, c := range f.Claims {

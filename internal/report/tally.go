@@ -11,8 +11,8 @@ import (
 
 // tallies say of each declaration that counts it how much of it could be
 // compared at all.
-func (o *outline) tallies() []phrase {
-	var phrases []phrase
+func (o *outline) tallies() []Phrase {
+	var phrases []Phrase
 	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
 		if d.Tally != nil {
 			phrases = append(phrases, tallied(d.Name, d.Tally))
@@ -21,8 +21,8 @@ func (o *outline) tallies() []phrase {
 	return phrases
 }
 
-func tallied(name string, t *model.Tally) phrase {
-	p := phrase{}.quote(name).say(": " + count(t.Resources, "resource") + ", " + thousands(t.Compared) + " compared")
+func tallied(name string, t *model.Tally) Phrase {
+	p := Phrase{}.quote(name).say(": " + count(t.Resources, "resource") + ", " + thousands(t.Compared) + " compared")
 	if t.Without > 0 {
 		p = p.say(", " + thousands(t.Without) + " without a live side")
 	}

@@ -163,7 +163,7 @@ func TestInline(t *testing.T) {
 }
 
 // script writes lines as a person would, to compare them.
-func script(all []line) string {
+func script(all []Line) string {
 	var b strings.Builder
 	for _, l := range all {
 		b.WriteString(l.Sign() + l.Text)

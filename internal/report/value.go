@@ -12,37 +12,37 @@ const (
 	arrow      = " → "
 )
 
-// A field is one changed field as people read it. All its text is visible.
-type field struct {
+// A Field is one changed field as people read it. All its text is visible.
+type Field struct {
 	Path string
 	// LivePath is set where the live system calls the field something else.
 	LivePath string
 	// Sides are what should be and what is, and others that differ from both;
 	// only what is, labeled with where, where Claims tell what should be.
-	Sides []side
+	Sides []Side
 	// Same tells that both sides read the same, since a secret in them differs.
 	Same bool
 	// Lines are the difference of a text of many lines, in place of Sides, and
 	// Tally says how many lines came and went.
-	Lines []line
+	Lines []Line
 	Tally string
 	// Claims are what each declaration says, where they dispute.
-	Claims []claim
+	Claims []Claim
 	// Who is set where it differs from the finding's.
-	Who phrase
+	Who Phrase
 }
 
-// A side is one value of a field: declared, recorded, live, or in effect until a
+// A Side is one value of a field: declared, recorded, live, or in effect until a
 // restart.
-type side struct{ Label, Text string }
+type Side struct{ Label, Text string }
 
-// A claim is what one declaration says. Path is set where it has another word
+// A Claim is what one declaration says. Path is set where it has another word
 // for the field.
-type claim struct{ Declaration, Address, Path, Text string }
+type Claim struct{ Declaration, Address, Path, Text string }
 
 // At says where the declaration says it, and in which word of its own.
-func (c claim) At() phrase {
-	p := phrase{}
+func (c Claim) At() Phrase {
+	p := Phrase{}
 	switch {
 	case c.Path != "" && c.Address != "":
 		return p.quote(c.Path).say(" at ").quote(c.Address)
@@ -56,8 +56,8 @@ func (c claim) At() phrase {
 
 // newField makes a field of a change of a finding, as it is and as it may be
 // shown.
-func newField(of *model.Finding, raw, shown *model.Change, c clock) field {
-	f := field{Path: visible(shown.Path), LivePath: visible(shown.LivePath)}
+func newField(of *model.Finding, raw, shown *model.Change, c clock) Field {
+	f := Field{Path: visible(shown.Path), LivePath: visible(shown.LivePath)}
 	if f.LivePath == f.Path {
 		f.LivePath = ""
 	}
@@ -78,7 +78,7 @@ func newField(of *model.Finding, raw, shown *model.Change, c clock) field {
 }
 
 // neverShown makes the field one whose value the live system itself hides.
-func (f *field) neverShown() {
+func (f *Field) neverShown() {
 	for i := range f.Sides {
 		f.Sides[i].Text = model.SecretText
 	}
@@ -86,16 +86,16 @@ func (f *field) neverShown() {
 }
 
 // newStep makes a field of a change over time.
-func newStep(raw, shown *model.Change) field {
+func newStep(raw, shown *model.Change) Field {
 	texts := textsOf(shown.Recorded, shown.Live)
-	f := field{Path: visible(shown.Path), Sides: []side{{"before", texts[0]}, {"after", texts[1]}}}
+	f := Field{Path: visible(shown.Path), Sides: []Side{{"before", texts[0]}, {"after", texts[1]}}}
 	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
 	return f
 }
 
 // compare finds how the first two sides differ, given whether they do: a
 // finding that is already public has lost what differs in a secret.
-func (f *field) compare(before, after *model.Value, differ bool) {
+func (f *Field) compare(before, after *model.Value, differ bool) {
 	if isText(before, after) {
 		f.Lines = lines(before, after)
 		f.Tally = tally(f.Lines)
@@ -103,18 +103,18 @@ func (f *field) compare(before, after *model.Value, differ bool) {
 	f.Same = differ && f.Sides[0].Text == f.Sides[1].Text
 }
 
-func (f *field) disputed(source string, c *model.Change) {
+func (f *Field) disputed(source string, c *model.Change) {
 	values := []*model.Value{c.Live}
 	for i := range c.Claims {
 		values = append(values, &c.Claims[i].Value)
 	}
 	texts := textsOf(values...)
-	f.Sides = []side{{"live", texts[0]}}
+	f.Sides = []Side{{"live", texts[0]}}
 	if source != "" {
 		f.Sides[0].Label += " in " + clip(visible(source), nameLimit)
 	}
 	for i, said := range c.Claims {
-		claimed := claim{visible(said.Declaration), visible(said.Address), visible(said.Path), texts[i+1]}
+		claimed := Claim{visible(said.Declaration), visible(said.Address), visible(said.Path), texts[i+1]}
 		if claimed.Path == f.Path {
 			claimed.Path = ""
 		}
@@ -145,7 +145,7 @@ func pick(c *model.Change, label string) *model.Value {
 	return c.Live
 }
 
-func sides(c *model.Change, from string) []side {
+func sides(c *model.Change, from string) []Side {
 	before := pick(c, from)
 	labels, values := []string{from, "live"}, []*model.Value{before, c.Live}
 	if from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live) {
@@ -155,9 +155,9 @@ func sides(c *model.Change, from string) []side {
 		labels, values = append(labels, "running"), append(values, c.Running)
 	}
 	texts := textsOf(values...)
-	all := make([]side, len(labels))
+	all := make([]Side, len(labels))
 	for i := range all {
-		all[i] = side{labels[i], texts[i]}
+		all[i] = Side{labels[i], texts[i]}
 	}
 	return all
 }
@@ -224,11 +224,11 @@ func isText(sides ...*model.Value) bool {
 	return many
 }
 
-// Others returns the sides beside the first two.
-func (f field) Others() []side { return f.Sides[min(2, len(f.Sides)):] }
+// Others returns the Sides beside the first two.
+func (f Field) Others() []Side { return f.Sides[min(2, len(f.Sides)):] }
 
 // aside says something of each of the other sides, in parentheses.
-func (f *field) aside(say func(side) string) string {
+func (f *Field) aside(say func(Side) string) string {
 	var b strings.Builder
 	for _, s := range f.Others() {
 		b.WriteString(" (" + say(s) + ")")
@@ -237,7 +237,7 @@ func (f *field) aside(say func(side) string) string {
 }
 
 // short returns a copy of the field with its values cut.
-func (f *field) short(limit int) field {
+func (f *Field) short(limit int) Field {
 	short := *f
 	same := 0
 	if len(f.Sides) > 1 {
@@ -258,8 +258,8 @@ func (f *field) short(limit int) field {
 }
 
 // fieldsOf makes the first fields of a finding, as it is and as it may be shown.
-func fieldsOf(raw, shown *model.Finding, most int, c clock) []field {
-	fields := make([]field, min(most, len(shown.Changes)))
+func fieldsOf(raw, shown *model.Finding, most int, c clock) []Field {
+	fields := make([]Field, min(most, len(shown.Changes)))
 	for i := range fields {
 		fields[i] = newField(shown, &raw.Changes[i], &shown.Changes[i], c)
 	}
