@@ -6,8 +6,8 @@ import (
 )
 
 // Public returns the finding as people may see it: no digest of a secret in a
-// value, a path or a reason, SecretText wherever a secret stands, and nothing
-// that only driftd's own reckoning needs.
+// value, a path or a reason, SecretText wherever a secret stands, times in UTC,
+// and nothing that only driftd's own reckoning needs.
 func (f Finding) Public() Finding {
 	digests := redactor(f.Changes, f.Ignored)
 	changes := make([]Change, len(f.Changes))
@@ -20,6 +20,8 @@ func (f Finding) Public() Finding {
 	}
 	f.Changes, f.Ignored, f.Flips = changes, ignored, nil
 	f.Reason = digests.Replace(f.Reason)
+	f.FirstSeen, f.LastSeen, f.Resolved = f.FirstSeen.UTC(), f.LastSeen.UTC(), f.Resolved.UTC()
+	f.Actor, f.Decision = f.Actor.Public(), f.Decision.utc()
 	return f
 }
 
@@ -31,6 +33,10 @@ func (c Change) public(digests *strings.Replacer) Change {
 	}
 	c.Path, c.LivePath = digests.Replace(c.Path), digests.Replace(c.LivePath)
 	c.Declared, c.Recorded, c.Live, c.Running = show(c.Declared), show(c.Recorded), show(c.Live), show(c.Running)
+	if c.Actor != nil {
+		who := c.Actor.Public()
+		c.Actor = &who
+	}
 	c.Claims = slices.Clone(c.Claims)
 	for i := range c.Claims {
 		c.Claims[i].Path = digests.Replace(c.Claims[i].Path)

@@ -10,11 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -74,6 +77,8 @@ type API struct {
 	// Waiting says what the daemon still waits for before it is ready; nil,
 	// or an empty answer, means nothing.
 	Waiting func() []string
+	// Copy writes a copy of the whole store; nil where that cannot be had.
+	Copy func(io.Writer) (int64, error)
 	// Metrics serves /metrics; nil where there are none.
 	Metrics http.Handler
 	// Hooks serves POST /hooks/{name}, over TCP as well; nil where nobody asks
@@ -82,6 +87,8 @@ type API struct {
 	// Audit serves POST /hooks/audit/{source}, where sources tell who does what
 	// there, and checks who sends it; nil where none does.
 	Audit http.Handler
+	// Gate lets in whoever comes over TCP; nil where nobody does.
+	Gate *access.Gate
 	// Version is driftd's own.
 	Version string
 	Now     func() time.Time
@@ -101,57 +108,81 @@ type bounds struct {
 	body     int64
 }
 
-// Handler serves the whole API, for those who may ask for a scan and decide.
+// Handler serves whoever may do everything: on the unix socket, or in the
+// process of a command.
 func (a API) Handler() http.Handler {
-	mux := a.reading()
-	mux.HandleFunc("POST /api/v1/scan", a.scan)
-	mux.Handle("POST /api/v1/decisions", a.answer(a.decide))
-	mux.Handle("DELETE /api/v1/decisions/{id}", a.answer(a.revoke))
-	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, mux))
+	a.Gate = nil
+	routes := a.routes()
+	routes.Handle("GET /api/v1/backup", a.backup())
+	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, local(routes)))
 }
 
-// ReadOnly serves what reads only, and the hooks.
-func (a API) ReadOnly() http.Handler {
-	mux := a.reading()
-	refuse := func(pattern, hint string) {
-		mux.Handle(pattern, a.answer(func(*http.Request) (any, error) {
-			return nil, &Error{Status: http.StatusForbidden, Message: "this address answers questions only", Hint: hint}
-		}))
-	}
-	refuse("POST /api/v1/scan", "ask for a scan on the host of the daemon: driftd scan --config FILE")
-	refuse("POST /api/v1/decisions", "decide on the host of the daemon: driftd accept, acknowledge or snooze")
-	refuse("DELETE /api/v1/decisions/{id}", "decide on the host of the daemon: driftd decisions revoke ID")
-	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, mux))
-}
-
-func (a API) reading() *http.ServeMux {
+// Public serves whoever comes over TCP, as far as the Gate lets them; pages
+// serves what is not the API's, and bounds its requests itself. LoopbackOnly
+// tells that nobody but this host can come.
+func (a API) Public(loopbackOnly bool, pages http.Handler) http.Handler {
+	answers := a.guard(bounds{maxInFlight, maxBody}, a.routes())
 	mux := http.NewServeMux()
-	mux.Handle("GET /api/v1/report", a.answer(a.report))
-	mux.Handle("GET /api/v1/findings", a.answer(a.findings))
-	mux.Handle("GET /api/v1/findings/{id}", a.answer(a.finding))
-	mux.Handle("GET /api/v1/history", a.answer(a.history))
-	mux.Handle("GET /api/v1/diff", a.answer(a.diff))
-	mux.Handle("GET /api/v1/runs", a.answer(a.runs))
-	mux.Handle("GET /api/v1/status", a.answer(a.status))
-	mux.Handle("GET /api/v1/decisions", a.answer(a.decisions))
+	for _, path := range []string{"/api/", "/metrics", "/healthz", "/readyz", "/hooks/"} {
+		mux.Handle(path, answers)
+	}
+	mux.Handle("/", pages)
+	return a.withHooks(a.safe(a.Gate.Identify(loopbackOnly, mux)))
+}
+
+// routes are what the API answers.
+func (a API) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	read := func(pattern string, handle func(*http.Request) (any, error)) {
+		mux.Handle(pattern, a.needs(access.Viewer, a.answer(handle)))
+	}
+	act := func(pattern string, handler http.Handler) {
+		mux.Handle(pattern, a.needs(access.Operator, a.genuine(handler)))
+	}
+	read("GET /api/v1/report", a.report)
+	read("GET /api/v1/findings", a.findings)
+	read("GET /api/v1/findings/{id}", a.finding)
+	read("GET /api/v1/history", a.history)
+	read("GET /api/v1/diff", a.diff)
+	read("GET /api/v1/runs", a.runs)
+	read("GET /api/v1/status", a.status)
+	read("GET /api/v1/decisions", a.decisions)
+	mux.Handle("GET /api/v1/openapi.yaml", a.needs(access.Viewer, http.HandlerFunc(a.document)))
+	act("POST /api/v1/scan", http.HandlerFunc(a.scan))
+	act("POST /api/v1/decisions", a.answer(a.decide))
+	act("DELETE /api/v1/decisions/{id}", a.answer(a.revoke))
 	mux.HandleFunc("GET /healthz", a.healthz)
 	mux.HandleFunc("GET /readyz", a.readyz)
 	if a.Metrics != nil {
-		mux.Handle("GET /metrics", a.Metrics)
+		mux.Handle("GET /metrics", a.needs(access.Viewer, a.Metrics))
 	}
-	mux.Handle("GET /{$}", a.page())
-	mux.HandleFunc("GET /findings/{id}", a.findingPage)
-	mux.Handle("/", a.answer(unknown))
+	mux.Handle("/", a.unknown(mux))
 	return mux
 }
 
-// unknown answers what no other handler does.
-func unknown(r *http.Request) (any, error) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return nil, &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not answered here", Hint: "use GET"}
+// unknown answers what no other handler does: there is no such page, or it is
+// asked in another way.
+func (a API) unknown(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := &Error{Status: http.StatusNotFound, Message: "there is no such page", Hint: "see /metrics, /healthz, /readyz, and /api/v1/openapi.yaml for the rest"}
+		if known := methods(mux, r); len(known) > 0 {
+			w.Header().Set("Allow", strings.Join(known, ", "))
+			err = &Error{Status: http.StatusMethodNotAllowed, Message: r.Method + " is not answered here", Hint: "use " + strings.Join(known, " or ")}
+		}
+		a.reply(w, r, nil, err)
+	})
+}
+
+// methods returns the methods in which a page may be asked for.
+func methods(mux *http.ServeMux, r *http.Request) []string {
+	var known []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := mux.Handler(other); pattern != "/" {
+			known = append(known, method)
+		}
 	}
-	return nil, &Error{Status: http.StatusNotFound, Message: "there is no such page",
-		Hint: "see /, /findings/ID, /metrics, /healthz, /readyz and /api/v1/{report,findings,history,diff,runs,status,decisions}"}
+	return known
 }
 
 // answer serves what a handler returns, as JSON.
@@ -167,7 +198,8 @@ func (a API) reply(w http.ResponseWriter, r *http.Request, answer any, err error
 		a.write(w, r, http.StatusOK, answer)
 		return
 	}
-	failure := asError(err)
+	failure := AsError(err)
+	a.explain(w.Header(), err)
 	if failure.Status >= http.StatusInternalServerError {
 		a.Log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "err", err)
 	}
@@ -194,13 +226,20 @@ func (a API) writeBody(w http.ResponseWriter, r *http.Request, status int, conte
 	}
 }
 
-// guard bounds what a request may cost and lets no panic out.
-func (a API) guard(b bounds, next http.Handler) http.Handler {
-	slots := make(chan struct{}, b.requests)
+// safe lets no panic out, and nothing stay in a cache.
+func (a API) safe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer a.recover(w, r)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// guard bounds what a request may cost, and is safe.
+func (a API) guard(b bounds, next http.Handler) http.Handler {
+	slots := make(chan struct{}, b.requests)
+	return a.safe(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, b.body)
 		select {
 		case slots <- struct{}{}:
@@ -211,7 +250,7 @@ func (a API) guard(b bounds, next http.Handler) http.Handler {
 			a.write(w, r, http.StatusServiceUnavailable, &Error{Status: http.StatusServiceUnavailable,
 				Message: fmt.Sprintf("%d requests are being answered already", b.requests), Hint: "try again soon"})
 		}
-	})
+	}))
 }
 
 func (a API) recover(w http.ResponseWriter, r *http.Request) {

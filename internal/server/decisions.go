@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os/user"
 	"slices"
-	"strconv"
+	"strings"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
@@ -90,8 +90,8 @@ func (a API) standing(list []model.Decision) (Decisions, error) {
 	return answer, nil
 }
 
-// publicDecision drops the values that a decision in a file lists: the file
-// shows them.
+// publicDecision drops the values that a decision in a file lists, which the file
+// shows, and has its times in UTC.
 func publicDecision(d model.Decision) model.Decision {
 	changes := make([]model.Change, len(d.Changes))
 	for i, c := range d.Changes {
@@ -100,14 +100,12 @@ func publicDecision(d model.Decision) model.Decision {
 	if d.Changes = changes; len(changes) == 0 {
 		d.Changes = nil
 	}
+	d.At, d.Until = d.At.UTC(), d.Until.UTC()
 	return d
 }
 
-// decide decides about findings, in the name of whoever connected.
+// decide is Decide for a request's body.
 func (a API) decide(r *http.Request) (any, error) {
-	if a.Decider == nil {
-		return nil, undecided()
-	}
 	if _, err := a.params(r); err != nil {
 		return nil, err
 	}
@@ -115,12 +113,39 @@ func (a API) decide(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.Decider.Decide(r.Context(), request.Findings, decide.Request{Kind: request.Kind,
-		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: callerOf(r.Context()), Via: "command line"})
+	return a.Decide(r.Context(), request)
+}
+
+// Decide decides about findings, in the name of the context's Visitor, who must
+// be an operator, and an approver for what has no end.
+func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, error) {
+	needed := access.Operator
+	if strings.TrimSpace(request.Until) == "forever" {
+		needed = access.Approver
+	}
+	if err := a.permit(ctx, needed); err != nil {
+		return Decisions{}, err
+	}
+	if a.Decider == nil {
+		return Decisions{}, undecided()
+	}
+	if err := request.check(); err != nil {
+		return Decisions{}, err
+	}
+	made, err := a.Decider.Decide(ctx, request.Findings, decide.Request{Kind: request.Kind,
+		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: access.Of(ctx).Name, Via: via(ctx)})
 	if err != nil {
-		return nil, err
+		return Decisions{}, err
 	}
 	return a.standing(made)
+}
+
+// via says through what a context's visitor decides.
+func via(ctx context.Context) string {
+	if access.Of(ctx).Via == access.Local {
+		return "command line"
+	}
+	return "web"
 }
 
 // readDecision reads a request, strictly.
@@ -128,41 +153,80 @@ func readDecision(body io.Reader) (DecisionRequest, error) {
 	var request DecisionRequest
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
-	if err := d.Decode(&request); err != nil {
+	err := d.Decode(&request)
+	if large := new(http.MaxBytesError); errors.As(err, &large) {
+		return request, &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
+	}
+	if err != nil {
 		return request, badRequest("the body is no decision: "+err.Error(), `want {"kind", "findings", "reason", "owner", "until"}`)
 	}
-	switch {
-	case d.More():
+	if d.More() {
 		return request, badRequest("something follows the decision", "send one")
-	case len(request.Findings) == 0 || slices.Contains(request.Findings, ""):
-		return request, badRequest("no finding is named", "`driftd findings list` shows those that there are")
-	case len(request.Findings) > maxFindings:
-		return request, badRequest(fmt.Sprintf("%d findings at once", len(request.Findings)), fmt.Sprintf("name at most %d", maxFindings))
-	}
-	for _, id := range request.Findings {
-		if len(id) < minID {
-			return request, tooShort(id)
-		}
 	}
 	return request, nil
 }
 
-func (a API) revoke(r *http.Request) (any, error) {
-	if a.Decider == nil {
-		return nil, undecided()
+// check tells what is wrong with the findings that a request names.
+func (r *DecisionRequest) check() error {
+	switch {
+	case len(r.Findings) == 0 || slices.Contains(r.Findings, ""):
+		return badRequest("no finding is named", "`driftd findings list` shows those that there are")
+	case len(r.Findings) > maxFindings:
+		return badRequest(fmt.Sprintf("%d findings at once", len(r.Findings)), fmt.Sprintf("name at most %d", maxFindings))
 	}
+	for _, id := range r.Findings {
+		if len(id) < minID {
+			return tooShort(id)
+		}
+	}
+	return nil
+}
+
+// revoke is Revoke for a request's path.
+func (a API) revoke(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
 	}
-	id := r.PathValue("id")
-	if len(id) < minID {
-		return nil, tooShort(id)
+	return a.Revoke(r.Context(), r.PathValue("id"))
+}
+
+// Revoke takes back the decision whose ID begins so, in the name of the
+// context's Visitor, who must have made it or be an approver.
+func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
+	if err := a.permit(ctx, access.Operator); err != nil {
+		return model.Decision{}, err
 	}
-	d, err := a.Decider.Revoke(r.Context(), id)
+	if a.Decider == nil {
+		return model.Decision{}, undecided()
+	}
+	if len(id) < minID {
+		return model.Decision{}, tooShort(id)
+	}
+	if err := a.permitRevoking(ctx, id); err != nil {
+		return model.Decision{}, err
+	}
+	d, err := a.Decider.Revoke(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, a.notDecided(id)
+		return d, a.notDecided(id)
 	}
 	return publicDecision(d), err
+}
+
+// permitRevoking refuses to take back, for somebody who is no approver, what
+// somebody else decided.
+func (a API) permitRevoking(ctx context.Context, id string) error {
+	visitor := access.Of(ctx)
+	if visitor.May(access.Approver) {
+		return nil
+	}
+	list, err := a.Store.Decisions()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && d.By != visitor.Name }) {
+		return a.permit(ctx, access.Approver)
+	}
+	return nil
 }
 
 // notDecided says what an ID is that is no decision's.
@@ -189,21 +253,4 @@ func tooShort(id string) *Error {
 
 func undecided() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Message: "nothing can be decided here", Hint: "use driftd accept, acknowledge or snooze on the host of the daemon"}
-}
-
-// callerOf names who asks: the user at the other end of the socket, or whoever
-// runs the command that asks itself.
-func callerOf(ctx context.Context) string {
-	p, ok := ctx.Value(peerKey{}).(*peer)
-	if !ok {
-		if u, err := user.Current(); err == nil {
-			return u.Username
-		}
-		return "unknown"
-	}
-	uid := strconv.FormatUint(uint64(p.uid), 10)
-	if u, err := user.LookupId(uid); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return "uid " + uid
 }

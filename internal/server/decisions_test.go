@@ -113,8 +113,8 @@ func TestDecisionsAreRefused(t *testing.T) {
 		status                       int
 		message                      string
 	}{
-		"over TCP":      {"TCP is for reading", post, "decisions", `{}`, a.ReadOnly(), 403, "answers questions only"},
-		"revoke by TCP": {"TCP is for reading", remove, "decisions/f11e00", ``, a.ReadOnly(), 403, "answers questions only"},
+		"over TCP":      {"TCP is for reading", post, "decisions", `{}`, viewed(t, a), 403, "needs the role operator"},
+		"revoke by TCP": {"TCP is for reading", remove, "decisions/f11e00", ``, viewed(t, a), 403, "needs the role operator"},
 		"no decider":    {"somebody must keep it", post, "decisions", `{}`, idle.Handler(), 503, "nothing can be decided here"},
 		"no revoker":    {"somebody must forget it", remove, "decisions/f11e00", ``, idle.Handler(), 503, "nothing can be decided here"},
 		"no JSON":       {"a form is kept", post, "decisions", `kind=accept`, a.Handler(), 400, "the body is no decision"},
@@ -123,7 +123,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 		"nothing":       {"it is about something", post, "decisions", `{"kind":"snooze"}`, a.Handler(), 400, "no finding is named"},
 		"empty":         {"the empty beginning is everything's", post, "decisions", `{"kind":"snooze","findings":[""]}`, a.Handler(), 400, "no finding is named"},
 		"too many":      {"a request is bounded", post, "decisions", `{"kind":"snooze","findings":["a"` + strings.Repeat(`,"a"`, 1000) + `]}`, a.Handler(), 400, "1001 findings at once"},
-		"large":         {"a body is bounded", post, "decisions", `{"kind":"` + strings.Repeat("a", 64<<10) + `"}`, a.Handler(), 400, "the body is no decision"},
+		"large":         {"a body is bounded", post, "decisions", `{"kind":"` + strings.Repeat("a", 64<<10) + `"}`, a.Handler(), 413, "the body is over 65536 bytes"},
 		"until":         {"an end has a form", post, "decisions", `{"kind":"snooze","findings":["f00d01"],"until":"soon"}`, a.Handler(), 400, `until \"soon\"","hint":"want`},
 		"rules":         {"an acceptance wants a reason", post, "decisions", `{"kind":"accept","findings":["f00d01"],"until":"forever"}`, a.Handler(), 400, "wants a reason"},
 		"unknown":       {"an id may be wrong", post, "decisions", `{"kind":"acknowledge","findings":["dead"]}`, a.Handler(), 404, "not found"},
@@ -138,7 +138,7 @@ func TestDecisionsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := http.NewRequestWithContext(t.Context(), tc.method, "http://driftd/api/v1/"+tc.target, strings.NewReader(tc.body))
+			r, err := http.NewRequestWithContext(t.Context(), tc.method, "http://localhost/api/v1/"+tc.target, strings.NewReader(tc.body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,8 +188,7 @@ func TestWhoDecides(t *testing.T) {
 	if diff := cmp.Diff(want, d.request); diff != "" {
 		t.Errorf("over the socket (-want +got):\n%s", diff)
 	}
-	nobody := context.WithValue(t.Context(), peerKey{}, &peer{uid: 4294967000})
-	if by := callerOf(nobody); by != "uid 4294967000" {
+	if by := (&peer{uid: 4294967000}).name(); by != "uid 4294967000" {
 		t.Errorf("a user without a name is called %q", by)
 	}
 }
@@ -222,34 +221,6 @@ func TestStatus(t *testing.T) {
 	late.Now = func() time.Time { return now().Add(-6 * 24 * time.Hour) }
 	if s, err := client(late.Handler()).Status(t.Context()); err != nil || len(s.Ending) != 0 {
 		t.Errorf("eight days before: %+v, %v", s.Ending, err)
-	}
-	_, page := get(t, a.Handler(), http.MethodGet, "/")
-	for _, want := range []string{"1 accepted, 0 hidden", "ops (slack), stopped, 3 waiting: token &lt;b&gt;revoked",
-		"make a new one; mend it, then reload driftd (SIGHUP) or restart it", "night (webhook), 12 held back</li>", "2 findings",
-		"<strong>the configuration &lt;b&gt; was not reloaded", "f11e00, accept of prod/kubernetes/Service/shop/web by acceptances.yaml:3"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q:\n%s", want, page)
-		}
-	}
-	if strings.Contains(page, "hook (webhook)") {
-		t.Errorf("the page shows a receiver that works:\n%s", page)
-	}
-}
-
-func TestFindingPage(t *testing.T) {
-	t.Parallel()
-	a := api(t)
-	for _, h := range []http.Handler{a.Handler(), a.ReadOnly()} {
-		status, body := get(t, h, http.MethodGet, "/findings/f00d01")
-		if status != http.StatusOK || !strings.Contains(body, "Deployment shop/web") || !strings.Contains(body, "(secret) changed") && !strings.Contains(body, "a secret in it changed") {
-			t.Errorf("GET /findings/f00d01 = %d\n%s", status, body)
-		}
-		if strings.Contains(body, sealer().Seal("hunter2").Text()) {
-			t.Error("the page shows the digest of a secret")
-		}
-	}
-	if status, body := get(t, a.ReadOnly(), http.MethodGet, "/findings/dead"); status != http.StatusNotFound || !strings.Contains(body, "not found") {
-		t.Errorf("GET /findings/dead = %d %s", status, body)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -33,16 +34,20 @@ func badRequest(message, hint string) *Error {
 	return &Error{Status: http.StatusBadRequest, Message: message, Hint: hint}
 }
 
-// asError finds the status of an error.
-func asError(err error) *Error {
+// AsError says what an error means to whoever asks; one that nobody foresaw has
+// the status 500.
+func AsError(err error) *Error {
 	var e *Error
 	var refused *decide.Refusal
 	var declared *store.DeclaredError
+	var denied *access.Refused
 	switch {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &refused):
 		return badRequest(refused.Message, refused.Hint)
+	case errors.As(err, &denied):
+		return &Error{Status: denied.Status, Message: denied.Message, Hint: denied.Hint}
 	case errors.As(err, &declared):
 		return &Error{Status: http.StatusConflict, Message: err.Error()}
 	case errors.Is(err, store.ErrNotFound):

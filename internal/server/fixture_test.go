@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -26,6 +27,29 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func begin() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
 
 func now() time.Time { return begin().Add(2 * time.Hour) }
+
+// viewed serves what a viewer may see over TCP.
+func viewed(t *testing.T, a API) http.Handler { return open(t, a, access.Viewer) }
+
+// open serves whoever has a role over TCP; its pages carry the token of forms.
+func open(t *testing.T, a API, role access.Role) http.Handler {
+	t.Helper()
+	a.Gate = gate(t, role)
+	return a.Public(true, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Token", a.Gate.Token(w, r))
+		http.NotFound(w, r)
+	}))
+}
+
+// gate lets whoever comes from this host have a role.
+func gate(t *testing.T, role access.Role) *access.Gate {
+	t.Helper()
+	g, err := access.New(access.Options{Loopback: role, Now: now, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
 
 func sealer() model.Sealer { return model.NewSealer([]byte("a key of these tests")) }
 
@@ -164,7 +188,7 @@ func client(h http.Handler) *Client {
 // get asks a handler and returns status and body.
 func get(t *testing.T, h http.Handler, method, target string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://driftd"+target, http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+target, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (a API) history(r *http.Request) (any, error) {
 	}
 	versions := make([]Version, len(stored))
 	for i, v := range stored {
-		versions[i] = Version{At: v.At, Actor: v.Actor, Gone: v.Value == nil, Changes: []model.Change{}}
+		versions[i] = Version{At: v.At, Actor: v.Actor.Public(), Gone: v.Value == nil, Changes: []model.Change{}}
 		if v.Value == nil {
 			continue
 		}
@@ -187,7 +187,7 @@ func (a API) changes(source string, from, to time.Time) ([]store.ResourceChange,
 }
 
 func (a API) resourceDiff(c *store.ResourceChange) ResourceDiff {
-	d := ResourceDiff{Key: c.Key, Difference: report.Changed, At: c.At, Actor: c.Actor, Changes: []model.Change{}}
+	d := ResourceDiff{Key: c.Key, Difference: report.Changed, At: c.At, Actor: c.Actor.Public(), Changes: []model.Change{}}
 	switch {
 	case c.Before == nil:
 		d.Difference = report.Added

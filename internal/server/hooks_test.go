@@ -36,13 +36,13 @@ func TestHooks(t *testing.T) {
 		want           string
 	}{
 		"on the socket":     {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
-		"over TCP":          {"and everybody else", a.ReadOnly(), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
-		"another method":    {"a hook is sent", a.ReadOnly(), http.MethodGet, "/hooks/push", http.StatusNotFound, "there is no such page"},
-		"no name":           {"to some trigger", a.ReadOnly(), http.MethodPost, "/hooks/", http.StatusMethodNotAllowed, "POST is not answered here"},
-		"below a name":      {"and to nothing below it", a.ReadOnly(), http.MethodPost, "/hooks/push/x", http.StatusMethodNotAllowed, "POST is not answered here"},
-		"without hooks":     {"where there are none", without.ReadOnly(), http.MethodPost, "/hooks/push", http.StatusMethodNotAllowed, "POST is not answered here"},
-		"the rest stands":   {"reading goes on beside them", a.ReadOnly(), http.MethodGet, "/healthz", http.StatusOK, "ok"},
-		"and is still safe": {"TCP is for reading", a.ReadOnly(), http.MethodPost, "/api/v1/scan", http.StatusForbidden, "answers questions only"},
+		"over TCP":          {"and everybody else", viewed(t, a), http.MethodPost, "/hooks/push", http.StatusOK, "push 0 <nil>"},
+		"another method":    {"a hook is sent", viewed(t, a), http.MethodGet, "/hooks/push", http.StatusNotFound, "there is no such page"},
+		"no name":           {"to some trigger", viewed(t, a), http.MethodPost, "/hooks/", http.StatusNotFound, "there is no such page"},
+		"below a name":      {"and to nothing below it", viewed(t, a), http.MethodPost, "/hooks/push/x", http.StatusNotFound, "there is no such page"},
+		"without hooks":     {"where there are none", viewed(t, without), http.MethodPost, "/hooks/push", http.StatusNotFound, "there is no such page"},
+		"the rest stands":   {"reading goes on beside them", viewed(t, a), http.MethodGet, "/healthz", http.StatusOK, "ok"},
+		"and is still safe": {"TCP is for reading", viewed(t, a), http.MethodPost, "/api/v1/scan", http.StatusForbidden, "needs the role operator"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -75,18 +75,18 @@ func TestAudit(t *testing.T) {
 		want           string
 	}{
 		"on the socket":      {"whoever may ask for all", a.Handler(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
-		"over TCP":           {"and the API server", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod?timeout=30s", 3, http.StatusOK, "prod 3 <nil>"},
-		"large":              {"many events at once", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod", maxAuditBody, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " <nil>")},
-		"too large":          {"and no more", a.ReadOnly(), http.MethodPost, "/hooks/audit/prod", maxAuditBody + 1, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " http: request body too large")},
-		"another method":     {"events are sent", a.ReadOnly(), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "there is no such page"},
-		"without":            {"where nobody listens", without.ReadOnly(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusMethodNotAllowed, "POST is not answered here"},
-		"a trigger's name":   {"a trigger may be called audit", both.ReadOnly(), http.MethodPost, "/hooks/audit", 3, http.StatusOK, "audit 3 <nil>"},
-		"beside the trigger": {"and stands beside", both.ReadOnly(), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
+		"over TCP":           {"and the API server", viewed(t, a), http.MethodPost, "/hooks/audit/prod?timeout=30s", 3, http.StatusOK, "prod 3 <nil>"},
+		"large":              {"many events at once", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " <nil>")},
+		"too large":          {"and no more", viewed(t, a), http.MethodPost, "/hooks/audit/prod", maxAuditBody + 1, http.StatusOK, fmt.Sprint("prod ", maxAuditBody, " http: request body too large")},
+		"another method":     {"events are sent", viewed(t, a), http.MethodGet, "/hooks/audit/prod", 0, http.StatusNotFound, "there is no such page"},
+		"without":            {"where nobody listens", viewed(t, without), http.MethodPost, "/hooks/audit/prod", 3, http.StatusNotFound, "there is no such page"},
+		"a trigger's name":   {"a trigger may be called audit", viewed(t, both), http.MethodPost, "/hooks/audit", 3, http.StatusOK, "audit 3 <nil>"},
+		"beside the trigger": {"and stands beside", viewed(t, both), http.MethodPost, "/hooks/audit/prod", 3, http.StatusOK, "prod 3 <nil>"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := http.NewRequestWithContext(t.Context(), tt.method, "http://driftd"+tt.target, io.LimitReader(zeros{}, tt.size))
+			r, err := http.NewRequestWithContext(t.Context(), tt.method, "http://localhost"+tt.target, io.LimitReader(zeros{}, tt.size))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestHookBodies(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://driftd/hooks/push", io.LimitReader(zeros{}, tt.size))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/hooks/push", io.LimitReader(zeros{}, tt.size))
 			if err != nil {
 				t.Fatal(err)
 			}

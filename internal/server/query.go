@@ -37,7 +37,7 @@ func (a API) params(r *http.Request, names ...string) (params, error) {
 		}
 		return params{}, badRequest(fmt.Sprintf("unknown parameter %q", name), hint)
 	}
-	return params{values, a.Now()}, nil
+	return params{values, a.Now().UTC()}, nil
 }
 
 // moment reads a time; without one it is back before now.
@@ -50,7 +50,7 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 	if err != nil {
 		return at, badRequest(name+": "+err.Error(), "")
 	}
-	return at, nil
+	return at.UTC(), nil
 }
 
 // list reads a parameter that may be repeated or hold several, with commas.
@@ -71,6 +71,19 @@ func (p params) flag(name string) (bool, error) {
 		return false, badRequest(fmt.Sprintf("%s=%q", name, p.Get(name)), "want true or false")
 	}
 	return yes, nil
+}
+
+// number reads a number between two; without one it is instead.
+func (p params) number(name string, instead, least, most int) (int, error) {
+	text := p.Get(name)
+	if text == "" {
+		return instead, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, badRequest(fmt.Sprintf("%s=%q", name, text), fmt.Sprintf("want a number from %d to %d", least, most))
+	}
+	return n, nil
 }
 
 // A selection says which findings a request wants.

@@ -3,12 +3,13 @@ package server
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -17,6 +18,8 @@ import (
 type Findings struct {
 	// Findings come worst first and are never null.
 	Findings []model.Finding `json:"findings"`
+	// Total counts those that fit, however few of them are listed.
+	Total int `json:"total"`
 }
 
 // FindingDetail is the answer to /api/v1/findings/{id}.
@@ -106,7 +109,7 @@ func (a API) lastRun() (model.Run, error) {
 		return run, &Error{Status: http.StatusNotFound, Message: "nothing has been scanned yet",
 			Hint: "run driftd scan, or wait for the first scan of the daemon"}
 	}
-	return run, err
+	return run.Public(), err
 }
 
 // selected returns findings as people may see them.
@@ -150,8 +153,11 @@ func (a API) checkSources(names []string) error {
 	return nil
 }
 
+// maxFindingsListed bounds the findings that a limit asks for.
+const maxFindingsListed = 10_000
+
 func (a API) findings(r *http.Request) (any, error) {
-	p, err := a.params(r, selectionNames()...)
+	p, err := a.params(r, append(selectionNames(), "limit", "offset")...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +165,20 @@ func (a API) findings(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	findings, err := a.selected(s)
-	return Findings{findings}, err
+	offset, err := p.number("offset", 0, 0, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := p.number("limit", math.MaxInt32, 1, maxFindingsListed)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.selected(s)
+	if err != nil {
+		return nil, err
+	}
+	from := min(offset, len(all))
+	return Findings{all[from:min(from+limit, len(all))], len(all)}, nil
 }
 
 func (a API) finding(r *http.Request) (any, error) {
@@ -189,14 +207,16 @@ func (a API) runs(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := defaultRuns
-	if text := p.Get("limit"); text != "" {
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxRuns {
-			return nil, badRequest(fmt.Sprintf("limit=%q", text), fmt.Sprintf("want a number from 1 to %d", maxRuns))
-		}
+	limit, err := p.number("limit", defaultRuns, 1, maxRuns)
+	if err != nil {
+		return nil, err
 	}
 	runs, err := a.Store.Runs(limit)
-	return Runs{append([]model.Run{}, runs...)}, err
+	shown := make([]model.Run, len(runs))
+	for i := range runs {
+		shown[i] = runs[i].Public()
+	}
+	return Runs{shown}, err
 }
 
 // waiting is never nil.
@@ -215,7 +235,11 @@ func (a API) healthz(w http.ResponseWriter, r *http.Request) {
 // readyz tells whether the daemon has what it needs to answer well.
 func (a API) readyz(w http.ResponseWriter, r *http.Request) {
 	if waiting := a.waiting(); len(waiting) > 0 {
-		a.writeBody(w, r, http.StatusServiceUnavailable, plain, []byte("waiting for:\n"+strings.Join(waiting, "\n")+"\n"))
+		body := "waiting\n"
+		if access.Of(r.Context()).May(access.Viewer) {
+			body = "waiting for:\n" + strings.Join(waiting, "\n") + "\n"
+		}
+		a.writeBody(w, r, http.StatusServiceUnavailable, plain, []byte(body))
 		return
 	}
 	a.writeBody(w, r, http.StatusOK, plain, []byte("ready\n"))

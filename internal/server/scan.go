@@ -48,13 +48,13 @@ func (a API) runScan(r *http.Request) (any, error) {
 	return public(report), nil
 }
 
-// public returns a report as people may see it, with no null lists.
+// public returns a report as people may see it: times in UTC, and no list null.
 func public(r model.Report) model.Report {
 	findings := make([]model.Finding, len(r.Findings))
 	for i, f := range r.Findings {
 		findings[i] = f.Public()
 	}
-	r.Findings = findings
+	r.Scan, r.Findings = r.Scan.Public(), findings
 	r.Coverage = append([]model.Coverage{}, r.Coverage...)
 	return r
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -21,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -49,7 +48,9 @@ func serve(t *testing.T, o Options) []net.Addr {
 
 func options(t *testing.T) Options {
 	t.Helper()
-	return Options{API: api(t), Socket: filepath.Join(t.TempDir(), "driftd.sock"), Log: quiet()}
+	o := Options{API: api(t), Pages: http.NotFoundHandler(), Socket: filepath.Join(t.TempDir(), "driftd.sock"), Log: quiet()}
+	o.API.Gate = gate(t, access.Viewer)
+	return o
 }
 
 func fetch(t *testing.T, c *http.Client, r *http.Request) (int, string) {
@@ -192,19 +193,19 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-func TestOpenAddressIsWarnedOf(t *testing.T) {
+func TestElsewhereIsForNobody(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
-	o := Options{API: api(t), Listen: ":0", Log: slog.New(slog.NewTextHandler(&log, nil))}
-	d, err := o.openTCP(t.Context())
+	o := options(t)
+	o.Listen = ":0"
+	_, port, err := net.SplitHostPort(serve(t, o)[1].String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.listener.Close(); err != nil {
-		t.Fatal(err)
+	if status, body := fetch(t, http.DefaultClient, request(t, http.MethodGet, "http://127.0.0.1:"+port+"/api/v1/report")); status != http.StatusUnauthorized || strings.Contains(body, "f00d01") {
+		t.Errorf("report at an address for everybody = %d %s", status, body)
 	}
-	if !strings.Contains(log.String(), "set server.web_config_file") {
-		t.Errorf("log = %s", &log)
+	if status, _ := fetch(t, http.DefaultClient, request(t, http.MethodGet, "http://127.0.0.1:"+port+"/healthz")); status != http.StatusOK {
+		t.Errorf("health = %d", status)
 	}
 }
 
@@ -220,7 +221,12 @@ func TestTLSAndPassword(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addr := serve(t, Options{API: api(t), Listen: "127.0.0.1:0", WebConfigFile: config, Log: quiet()})[0].String()
+	o := Options{API: api(t), Pages: http.NotFoundHandler(), Listen: "127.0.0.1:0", WebConfigFile: config, Log: quiet()}
+	var err error
+	if o.API.Gate, err = access.New(access.Options{Vouched: Vouched(config), Now: now, Log: quiet()}); err != nil {
+		t.Fatal(err)
+	}
+	addr := serve(t, o)[0].String()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	defer transport.CloseIdleConnections()
 	c := &http.Client{Transport: transport}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"regexp"
 	"sync"
 	"time"
 
@@ -29,8 +28,12 @@ const (
 // Options say where the server answers.
 type Options struct {
 	API API
-	// Listen is host:port, for reading and for hooks; "" means nowhere.
+	// Listen is host:port, for whom the API's Gate lets in, and for hooks; ""
+	// means nowhere.
 	Listen string
+	// Pages serves what is not the API's, to whoever comes to Listen. It finds the
+	// Visitor in the request's context.
+	Pages http.Handler
 	// WebConfigFile turns on TLS and passwords for Listen, see CheckWebConfig.
 	WebConfigFile string
 	// Socket is the path of the unix socket, for everything; "" means none.
@@ -38,17 +41,6 @@ type Options struct {
 	// Ready is called once, when all addresses are open; it may be nil.
 	Ready func([]net.Addr)
 	Log   *slog.Logger
-}
-
-// CheckWebConfig reads a file that turns on TLS and passwords, in the form
-// that Prometheus' exporters share. "" is no file and no error.
-func CheckWebConfig(file string) error {
-	if err := web.Validate(file); err != nil {
-		// What the parser quotes may be a password.
-		text := regexp.MustCompile("`[^`]*`").ReplaceAllString(err.Error(), "`…`")
-		return fmt.Errorf("read web_config_file %s: %s", file, text)
-	}
-	return nil
 }
 
 // Serve answers until ctx ends, and returns nil then, when every request that
@@ -122,14 +114,17 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: free the address, or set server.listen", o.Listen, cause(err))
 	}
-	d := o.newDoor(ctx, listener, o.API.ReadOnly())
+	d := o.newDoor(ctx, listener, o.API.Public(onlyThisHost(listener.Addr()), o.Pages))
 	d.serve = func() error {
 		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
 	}
-	if host, ok := listener.Addr().(*net.TCPAddr); ok && !host.IP.IsLoopback() && o.WebConfigFile == "" {
-		o.Log.Warn("everybody who reaches this address can read the findings: set server.web_config_file, or listen on 127.0.0.1", "address", host.String())
-	}
 	return d, nil
+}
+
+// onlyThisHost tells an address that nobody else can reach.
+func onlyThisHost(addr net.Addr) bool {
+	host, ok := addr.(*net.TCPAddr)
+	return ok && host.IP.IsLoopback()
 }
 
 // troubles passes on what is wrong and drops the toolkit's small talk.

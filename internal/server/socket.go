@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/user"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -105,4 +107,13 @@ func (p *peer) mayUse(self peer) bool {
 		}
 	}
 	return false
+}
+
+// name is what the host calls the peer.
+func (p *peer) name() string {
+	uid := strconv.FormatUint(uint64(p.uid), 10)
+	if u, err := user.LookupId(uid); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "uid " + uid
 }

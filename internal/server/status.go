@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
@@ -35,17 +34,20 @@ func (a API) status(r *http.Request) (any, error) {
 	if _, err := a.params(r); err != nil {
 		return nil, err
 	}
-	return a.currentStatus()
+	return a.CurrentStatus()
 }
 
-func (a API) currentStatus() (Status, error) {
+// CurrentStatus says how it stands with the daemon and all that it looks at.
+func (a API) CurrentStatus() (Status, error) {
 	status := Status{Version: a.Version, Daemon: a.Scanner != nil, Waiting: a.waiting(), StoreBytes: a.Store.Size(),
 		Problems: []string{}, Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
 	if a.Problems != nil {
 		status.Problems = append(status.Problems, a.Problems()...)
 	}
 	if a.Receivers != nil {
-		status.Receivers = append(status.Receivers, a.Receivers()...)
+		for _, r := range a.Receivers() {
+			status.Receivers = append(status.Receivers, r.Public())
+		}
 	}
 	run, err := a.Store.LastRun()
 	if errors.Is(err, store.ErrNotFound) {
@@ -59,6 +61,7 @@ func (a API) currentStatus() (Status, error) {
 		return status, err
 	}
 	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !belongs(f, run) }))
+	run = run.Public()
 	status.LastRun, status.Open = &run, &now
 	status.Ending, err = a.ending()
 	return status, err
@@ -91,11 +94,3 @@ func (s *Status) EndingNext() (next []model.DecisionStatus, more int) {
 	n := min(len(s.Ending), maxEnding)
 	return s.Ending[:n], len(s.Ending) - n
 }
-
-// behind returns the receivers that could not be told, or not of everything yet.
-func (s *Status) behind() []model.ReceiverStatus {
-	return slices.DeleteFunc(slices.Clone(s.Receivers), func(r model.ReceiverStatus) bool { return r.Error == "" && !r.Stopped && r.Untold == 0 })
-}
-
-// stamp writes a time for people.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

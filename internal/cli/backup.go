@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+func (c *command) backup() *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database to a new file, also while the daemon runs",
+		Long: `Copy the database to a new file: one consistent state of it, also while the
+daemon runs and scans. The copy is read again in full before it gets its name.
+
+It goes with the key of the installation, secret.key in the state folder: keep a
+copy of that as well, apart from the backups, since it never changes. Whoever
+has both can guess at secrets that are short. To restore, stop driftd, put both
+into the state folder, and start it.`,
+		Example: "  driftd backup /var/backups/driftd.db\n  driftd backup \"driftd-$(date +%F).db\"",
+		Args:    one("file"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.copyStore(cmd, args[0]) },
+	}
+}
+
+func (c *command) copyStore(cmd *cobra.Command, path string) error {
+	cfg, err := c.loadConfig(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	client, err := server.Dial(cmd.Context(), socketPath(cfg.StateDir))
+	stop := c.progress("copying")
+	switch {
+	case err == nil:
+		err = store.WriteBackup(path, func(w io.Writer) error { return client.Backup(cmd.Context(), w) })
+	case errors.Is(err, server.ErrNoDaemon):
+		var st *store.Store
+		if st, err = openExisting(cfg, true, c.quietLogger()); err == nil {
+			err = errors.Join(store.WriteBackup(path, func(w io.Writer) error { _, err := st.CopyTo(w); return err }), st.Close())
+		}
+	}
+	stop()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("look at the backup: %w", err)
+	}
+	fmt.Fprintf(c.streams.Err, "it goes with the key %s: keep a copy of that too, apart from this file\n", inLine(filepath.Join(cfg.StateDir, "secret.key")))
+	_, err = fmt.Fprintf(c.streams.Out, "%s: %d bytes, read again and whole\n", inLine(path), info.Size())
+	return err
+}

@@ -1,0 +1,55 @@
+package model
+
+import "slices"
+
+// Public returns the run as people may see it: times in UTC, and no list null.
+func (r Run) Public() Run {
+	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
+	r.Sources = append([]SourceRun{}, r.Sources...)
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		s.Taken = s.Taken.UTC()
+		if s.Kinds == nil {
+			s.Kinds = map[string]int{}
+		}
+	}
+	r.Declarations = append([]DeclarationRun{}, r.Declarations...)
+	for i := range r.Declarations {
+		d := &r.Declarations[i]
+		d.Problems = append([]Problem{}, d.Problems...)
+	}
+	r.Coverage = append([]Coverage{}, r.Coverage...)
+	r.Rules = slices.Clone(r.Rules)
+	for i := range r.Rules {
+		r.Rules[i].Expires = r.Rules[i].Expires.UTC()
+	}
+	return r
+}
+
+// Public returns the actor as people may see it: its time in UTC.
+func (a Actor) Public() Actor {
+	a.At = a.At.UTC()
+	return a
+}
+
+// utc returns the decision with its times in UTC.
+func (d *Decision) utc() *Decision {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.At, c.Until = c.At.UTC(), c.Until.UTC()
+	return &c
+}
+
+// Public returns the status as people may see it: times in UTC.
+func (s ReceiverStatus) Public() ReceiverStatus {
+	s.Oldest, s.Delivered = s.Oldest.UTC(), s.Delivered.UTC()
+	return s
+}
+
+// Public returns the scan as people may see it: times in UTC.
+func (s Scan) Public() Scan {
+	s.Started, s.Finished = s.Started.UTC(), s.Finished.UTC()
+	return s
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// A copy of the store that nobody takes would keep the store from growing: each
+// part of it must be taken within backupPause, all of it within backupLimit.
+const (
+	backupPause = 10 * time.Second
+	backupLimit = 10 * time.Minute
+)
+
+// backup serves a copy of the whole store, one at a time. It is for the unix
+// socket alone.
+func (a API) backup() http.Handler {
+	busy := make(chan struct{}, 1)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := a.params(r); err != nil {
+			a.reply(w, r, nil, err)
+			return
+		}
+		if a.Copy == nil {
+			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: "there is nothing to copy here", Hint: "run driftd backup on the host of the daemon"})
+			return
+		}
+		select {
+		case busy <- struct{}{}:
+			defer func() { <-busy }()
+			a.sendCopy(w, r)
+		default:
+			w.Header().Set("Retry-After", "60")
+			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: "a backup is being made already", Hint: "try again when it is done"})
+		}
+	})
+}
+
+func (a API) sendCopy(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	to := &paced{to: w, control: http.NewResponseController(w), end: time.Now().Add(backupLimit)}
+	n, err := a.Copy(to)
+	switch {
+	case err == nil:
+		a.Log.InfoContext(r.Context(), "made a backup", "bytes", n)
+	case !to.begun:
+		a.reply(w, r, nil, err)
+	default:
+		a.Log.ErrorContext(r.Context(), "backup not delivered", "err", err)
+		// What was sent must not look whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// paced is a writer whose reader must not pause for long.
+type paced struct {
+	to      io.Writer
+	control *http.ResponseController
+	end     time.Time
+	begun   bool
+}
+
+// Write writes one part, within the time that it may take.
+func (p *paced) Write(b []byte) (int, error) {
+	p.begun = true
+	until := time.Now().Add(backupPause)
+	if until.After(p.end) {
+		until = p.end
+	}
+	if err := supported(p.control.SetWriteDeadline(until)); err != nil {
+		return 0, fmt.Errorf("limit the time of a backup: %w", err)
+	}
+	return p.to.Write(b)
+}
+
+// Backup writes a copy of the daemon's database to w. What was written when it
+// returns an error is not whole.
+func (c *Client) Backup(ctx context.Context, w io.Writer) (err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://driftd/api/v1/backup", http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask for a backup: %w", err)
+	}
+	answer, err := c.HTTP.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask for a backup: %w", withoutURL(err))
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	if answer.StatusCode != http.StatusOK {
+		body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
+		if err != nil {
+			return fmt.Errorf("read the answer to backup: %w", err)
+		}
+		return refusal(answer.StatusCode, body)
+	}
+	if _, err := io.Copy(w, answer.Body); err != nil {
+		return fmt.Errorf("copy the backup: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// rich returns the API of a daemon over a store in which everything is set that
+// may be.
+func rich(t *testing.T) API {
+	t.Helper()
+	s := emptyStore(t)
+	t0, t1 := begin(), begin().Add(time.Hour)
+	filed := filedDecisions()
+	first := fullRun("run-1", t0)
+	records := []store.Record{
+		{Run: first, Findings: crowd(t0, time.Time{}), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t0, "1.4", true)},
+		{Run: fullRun("run-2", t1), Findings: crowd(t0, t1), Decisions: map[string][]model.Decision{"agreed": filed}, Snapshots: snapshots(t1, "1.5", false)},
+	}
+	for _, r := range records {
+		index := model.IndexDecisions(filed)
+		for i := range r.Findings {
+			index.Settle(&r.Findings[i], t0)
+		}
+		if err := s.Save(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return API{
+		Store: s, Compare: compare, Version: "1.2.3", Now: now, Log: quiet(),
+		Decider:  storeDecider{s, now, bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, 600))},
+		Copy:     func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader("pages")) },
+		Problems: func() []string { return []string{"the configuration was not reloaded: line 3"} },
+		Waiting:  func() []string { return []string{"source edge: not scanned yet"} },
+		Receivers: func() []model.ReceiverStatus {
+			return []model.ReceiverStatus{
+				{Name: "ops", Type: "slack", Queued: 3, Oldest: t0, Untold: 2, Delivered: t0, Error: "token revoked: make a new one", Stopped: true},
+				{Name: "hook", Type: "webhook"},
+			}
+		},
+		Scanner: scanner(func(_ context.Context, sources []string) (model.Report, error) {
+			if slices.Contains(sources, "prd") {
+				return model.Report{}, &Error{Status: http.StatusNotFound, Message: "unknown source", Hint: "want prod or edge", Candidates: []string{"prod", "edge"}}
+			}
+			open, err := s.OpenFindings()
+			return model.Report{Version: model.ReportVersion, Scan: first.Scan(), Summary: first.Summary, Findings: open, Coverage: first.Coverage}, err
+		}),
+	}
+}
+
+// filedDecisions stand in a file: one holds, one speaks of nothing.
+func filedDecisions() []model.Decision {
+	agreed := model.Decision{
+		ID: "f11e00", Kind: model.Accept, Basis: "basis of acce07", Reason: "sale", Owner: "bob", By: "bob", At: begin(),
+		Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/Service", ID: "shop/web"}, Declaration: "shop", Verdict: model.Missing},
+		Via:     "acceptances.yaml:3", From: "agreed", Until: now().Add(48 * time.Hour),
+	}
+	void := agreed
+	void.ID, void.Basis, void.Subject = "f11e01", "", model.Target{Key: model.Key{Source: "old", Kind: "kubernetes/Service", ID: "shop/web"}}
+	void.Changes = []model.Change{{Path: "spec", Live: object(field("a", model.StringOf("tell nobody")))}, {Path: "data.password", Secret: true}}
+	return []model.Decision{agreed, void}
+}
+
+func fullActor(at time.Time) model.Actor {
+	return model.Actor{Name: "mara", At: at, Via: "NetBox changelog", Evidence: "object-change 5695", Confidence: model.Exact,
+		Reason: "it names the field", Request: "5f2a", Message: "grow for the sale"}
+}
+
+// full is a finding of which everything is set.
+func full(at time.Time) model.Finding {
+	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
+	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
+	f.Labels, f.Flapping = map[string]string{"team": "shop"}, true
+	f.Flips = []model.Flip{{At: at, Basis: "a"}}
+	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")
+	who := fullActor(at)
+	who.Confidence = model.Likely
+	changes := []model.Change{
+		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Actor: &who,
+			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
+		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
+	}
+	f.Changes = changes
+	f.Ignored = []model.IgnoredChange{{Reason: "the operator writes it", Change: changes[0]}, {Reason: "noise", Change: changes[1]}}
+	return f
+}
+
+// crowd are findings of every verdict, and of every state in which one can be;
+// some change, and one is over, where later is not zero.
+func crowd(first, later time.Time) []model.Finding {
+	last := first
+	if !later.IsZero() {
+		last = later
+	}
+	var all []model.Finding
+	for i, verdict := range model.Verdicts() {
+		f := finding("0"+string(rune('a'+i))+"0000", "edge", "ConfigMap", verdict, first, last)
+		f.Severity = model.Severities()[i%len(model.Severities())]
+		f.Basis = "basis of " + f.ID
+		all = append(all, f)
+	}
+	hidden := finding("f00d02", "prod", "ConfigMap", model.Changed, first, last)
+	hidden.Hidden = "noise"
+	agreed := finding("acce07", "prod", "Service", model.Missing, first, last)
+	agreed.Basis = "basis of acce07"
+	over := finding("0ver01", "prod", "Role", model.Missing, first, first)
+	whole := full(first)
+	whole.LastSeen = last
+	if !later.IsZero() {
+		over.Resolved = later
+		whole.Changes = whole.Changes[:1]
+	}
+	return append(all, hidden, agreed, over, whole)
+}
+
+// fullRun is a run of which everything is set.
+func fullRun(id string, at time.Time) model.Run {
+	r := run(id, at)
+	r.Summary.Accepted, r.Summary.Hidden = 1, 1
+	for i := range r.Sources {
+		r.Sources[i].Version, r.Sources[i].Duration, r.Sources[i].Kinds = "v1.35.0", time.Second, map[string]int{"kubernetes/Service": 1}
+	}
+	r.Sources[0].Held, r.Sources[0].Err = true, "timeout: see whether it runs"
+	d := &r.Declarations[0]
+	d.Duration, d.Problems = time.Second, []model.Problem{{Address: "deploy/broken.yaml:4", Reason: "cannot start any token"}}
+	d.Tally = &model.Tally{Resources: 9, Compared: 5, Without: 1, Unmapped: map[string]int{"aws_sqs_queue": 2}, Unchecked: 1}
+	d.States = []model.StateRead{{Address: "s3://bucket/key", Lineage: "3f1c", Serial: 7, Hash: "ab12"}}
+	broken := model.DeclarationRun{Name: "infra", Type: "terraform", Err: "no such folder: name another"}
+	r.Declarations = append(r.Declarations, broken)
+	r.Coverage = append(r.Coverage, model.Coverage{Source: "prod", Kind: "kubernetes/Secret", Place: "kube-system", Skipped: true, Reason: "excluded"})
+	r.Rules = []model.RuleRun{
+		{Rule: "kind=Job.batch", Reason: "noise", Findings: 1, Fields: 2, Expires: at.Add(time.Hour)},
+		{Rule: "kind=Event", Reason: "until it is gone", Expires: at, Ended: true},
+	}
+	return r
+}
+
+// snapshots are of resources that come, go and change.
+func snapshots(at time.Time, tag string, early bool) []model.Snapshot {
+	web := object(field("image", model.StringOf("web:"+tag)), field("password", sealer().Seal("hunter"+tag)))
+	list := []model.Resource{resource("prod", "Deployment.apps", "shop/web", web)}
+	shared := object(field("data", model.StringOf("x")))
+	for name, there := range maps.All(map[string]bool{"shop/old": early, "shop/new": !early, "shop/web": true}) {
+		if there {
+			list = append(list, resource("prod", "ConfigMap", name, shared))
+		}
+	}
+	return []model.Snapshot{snapshot("prod", at, list...), snapshot("edge", at, resource("edge", "ConfigMap", "shop/web", shared))}
+}

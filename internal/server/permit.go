@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os/user"
+	"strconv"
+
+	"github.com/driftd/driftd/internal/access"
+)
+
+// needs refuses whoever has less than a role.
+func (a API) needs(role access.Role, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.permit(r.Context(), role); err != nil {
+			a.reply(w, r, nil, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// permit tells whether the visitor of a context has a role.
+func (a API) permit(ctx context.Context, role access.Role) error {
+	visitor := access.Of(ctx)
+	switch {
+	case visitor.May(role):
+		return nil
+	case access.Why(ctx) != nil:
+		return access.Why(ctx)
+	case visitor.Name == "":
+		return &access.Refused{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: a.howToLogIn()}
+	}
+	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s here, and this needs the role %s", visitor.Name, visitor.Role, role),
+		Hint: "server.access of the configuration says who is what; on its own host the command line may do everything"}
+}
+
+// howToLogIn says what somebody does whom the Gate does not know.
+func (a API) howToLogIn() string {
+	switch {
+	case a.Gate != nil && a.Gate.Passwords():
+		return "send a user's name and password, or log in at /login"
+	case a.Gate != nil && a.Gate.OpenID():
+		return "log in at /login"
+	}
+	return "ask on the host of the daemon, or let it say who may come in: server.access of its configuration"
+}
+
+// explain adds to the headers of an answer what programs heed of a refusal.
+func (a API) explain(header http.Header, err error) {
+	var refused *access.Refused
+	if !errors.As(err, &refused) {
+		return
+	}
+	if refused.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(refused.RetryAfter.Seconds()))))
+	}
+	if refused.Status == http.StatusUnauthorized && a.Gate != nil && a.Gate.Passwords() {
+		header.Set("WWW-Authenticate", `Basic realm="driftd", charset="UTF-8"`)
+	}
+}
+
+// genuine refuses what the visitor did not mean to ask for.
+func (a API) genuine(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.Gate != nil {
+			if err := a.Gate.Genuine(r); err != nil {
+				a.reply(w, r, nil, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// local serves those who may do everything, in the name of the user at the other
+// end of the socket, or of whoever runs the command that asks itself.
+func local(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		visitor := access.Visitor{Name: "unknown", Role: access.Approver, Via: access.Local}
+		if p, ok := r.Context().Value(peerKey{}).(*peer); ok {
+			visitor.Name = p.name()
+		} else if u, err := user.Current(); err == nil {
+			visitor.Name = u.Username
+		}
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), visitor)))
+	})
+}
