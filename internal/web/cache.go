@@ -1,0 +1,106 @@
+package web
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A cache keeps what pages are made of while nothing changes: it is made once
+// for all who look, when somebody looks, and not more often than once in pause.
+type cache struct {
+	make func(revision uint64) (*index, error)
+	news *News
+	now  func() time.Time
+
+	mu      sync.Mutex
+	current *index
+	// making is closed when what is being made is there; nil while nothing is.
+	making chan struct{}
+}
+
+// What changes is made anew after pause at the earliest; after longest also what
+// nobody told of. While that goes on, what there was serves, up to soon.
+const (
+	pause   = time.Second
+	soon    = 5 * time.Second
+	longest = time.Minute
+)
+
+func newCache(build func(uint64) (*index, error), news *News, now func() time.Time) *cache {
+	return &cache{make: build, news: news, now: now}
+}
+
+// get returns what pages are made of, no older than pause. Fresh wants it as it
+// is now, and waits for that.
+func (c *cache) get(ctx context.Context, fresh bool) (*index, error) {
+	wanted, _ := c.news.Now()
+	for {
+		found, wait, err := c.look(wanted, fresh)
+		if found != nil || err != nil {
+			return found, err
+		}
+		if err := wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// look returns what there is, or how to wait for it.
+func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) error, error) {
+	c.mu.Lock()
+	age := longest
+	if c.current != nil {
+		age = c.now().Sub(c.current.built)
+	}
+	switch {
+	case c.current != nil && age < longest && (c.current.revision >= wanted || age < pause && !fresh):
+		defer c.mu.Unlock()
+		return c.current, nil, nil
+	case c.making != nil && !fresh && age < soon:
+		defer c.mu.Unlock()
+		return c.current, nil, nil
+	case c.making != nil:
+		defer c.mu.Unlock()
+		return nil, until(c.making), nil
+	case age < pause:
+		defer c.mu.Unlock()
+		return nil, sleep(pause - max(age, 0)), nil
+	}
+	done := make(chan struct{})
+	c.making = done
+	c.mu.Unlock()
+	revision, _ := c.news.Now()
+	made, err := c.make(revision)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.making = nil; err == nil {
+		c.current = made
+	}
+	close(done)
+	return made, nil, err
+}
+
+func until(done <-chan struct{}) func(context.Context) error {
+	return func(ctx context.Context) error {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func sleep(d time.Duration) func(context.Context) error {
+	return func(ctx context.Context) error {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

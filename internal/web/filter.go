@@ -1,0 +1,204 @@
+package web
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+)
+
+// A filter says which findings a visitor wants to see, as the address of the page
+// says it.
+type filter struct {
+	Query string
+	words []string
+	// chosen are the values of each facet; none chooses all.
+	chosen [facets][]string
+	State  string
+	// Like is the ID of a finding: all that the same request brought about.
+	Like string
+	page int
+	// Since is how far a timeline goes back, What became of a finding there.
+	Since, What string
+}
+
+// The facets of findings.
+const (
+	bySeverity = iota
+	byVerdict
+	bySource
+	byOwner
+	facets
+)
+
+// facetNames are the names of the facets in addresses, by facet.
+func facetNames() [facets]string { return [facets]string{"severity", "verdict", "source", "owner"} }
+
+// noOwner stands for findings that nobody answers for.
+const noOwner = "(nobody)"
+
+// maxQuery bounds what is looked for, in bytes.
+const maxQuery = 500
+
+func readFilter(q url.Values) filter {
+	f := filter{Query: q.Get("q"), State: q.Get("state"), Like: q.Get("like"), page: 1, Since: q.Get("since"), What: q.Get("what")}
+	f.Query = strings.ToValidUTF8(f.Query[:min(len(f.Query), maxQuery)], "")
+	f.words = strings.Fields(strings.ToLower(f.Query))
+	for facet, name := range facetNames() {
+		for _, value := range q[name] {
+			if value != "" && len(value) <= maxQuery && !slices.Contains(f.chosen[facet], value) {
+				f.chosen[facet] = append(f.chosen[facet], value)
+			}
+		}
+	}
+	if !slices.Contains(states(), f.State) {
+		f.State = isOpen
+		if slices.Equal(f.chosen[byVerdict], []string{string(model.Unchecked)}) {
+			f.State = isUnchecked
+		}
+	}
+	if n, err := strconv.Atoi(q.Get("page")); err == nil && n > 1 {
+		f.page = n
+	}
+	return f
+}
+
+// narrow tells whether anything but the state is asked for.
+func (f *filter) narrow() bool {
+	return f.Query != "" || f.Like != "" || f.What != "" || slices.ContainsFunc(f.chosen[:], func(values []string) bool { return len(values) > 0 })
+}
+
+// picked tells whether something is chosen beside words and severities.
+func (f *filter) picked() bool {
+	return f.State != isOpen || f.What != "" || slices.ContainsFunc(f.chosen[byVerdict:], func(values []string) bool { return len(values) > 0 })
+}
+
+// query writes the filter as an address does, changed so.
+func (f *filter) query(change func(url.Values)) string {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("q", f.Query)
+	set("like", f.Like)
+	set("since", f.Since)
+	set("what", f.What)
+	if f.State != isOpen {
+		q.Set("state", f.State)
+	}
+	for facet, name := range facetNames() {
+		if len(f.chosen[facet]) > 0 {
+			q[name] = f.chosen[facet]
+		}
+	}
+	change(q)
+	if len(q) == 0 {
+		return "?"
+	}
+	return "?" + q.Encode()
+}
+
+// fits tells whether a row has all the words that are looked for.
+func (f *filter) fits(r *row) bool {
+	for _, word := range f.words {
+		if !strings.Contains(r.text(), word) {
+			return false
+		}
+	}
+	return true
+}
+
+// values are what a row is in each facet.
+func (r *row) values() [facets]string {
+	return [facets]string{string(r.Severity), string(r.Verdict), r.Source, cmp.Or(r.Owner, noOwner)}
+}
+
+// A tally counts rows by what they are in each facet.
+type tally [facets]map[string]int
+
+func newTally() tally {
+	var t tally
+	for facet := range t {
+		t[facet] = map[string]int{}
+	}
+	return t
+}
+
+// matches tells whether a row is wanted, and counts it in each facet in which
+// that, and nothing else, could keep it from being wanted.
+func (f *filter) matches(r *row, t *tally) bool {
+	if !f.fits(r) {
+		return false
+	}
+	values, misses, missed := r.values(), 0, 0
+	for facet, chosen := range f.chosen {
+		if len(chosen) > 0 && !slices.Contains(chosen, values[facet]) {
+			misses, missed = misses+1, facet
+		}
+	}
+	switch misses {
+	case 0:
+		for facet, value := range values {
+			t[facet][value]++
+		}
+	case 1:
+		t[missed][values[missed]]++
+	}
+	return misses == 0
+}
+
+// An option is one value of a facet, and how many findings there are of it.
+type option struct {
+	Value, Text string
+	Count       int
+	Chosen      bool
+	ID          string
+}
+
+// maxOptions bounds the values that a facet offers; what is chosen is always
+// among them.
+const maxOptions = 40
+
+// options lists the values of a facet, the most frequent first; severities and
+// verdicts the worst first.
+func (f *filter) options(facet int, t *tally) []option {
+	counts, all := t[facet], []option(nil)
+	for _, value := range f.order(facet, counts) {
+		chosen := slices.Contains(f.chosen[facet], value)
+		if !chosen && (len(all) >= maxOptions || counts[value] == 0 && facet != bySeverity) {
+			continue
+		}
+		all = append(all, option{Value: value, Text: report.Clip(value, rowName), Count: counts[value], Chosen: chosen, ID: facetNames()[facet] + "-" + strconv.Itoa(len(all))})
+	}
+	return all
+}
+
+// order returns the values of a facet in the order in which it offers them.
+func (f *filter) order(facet int, counts map[string]int) []string {
+	var order []string
+	switch facet {
+	case bySeverity:
+		for _, s := range model.Severities() {
+			order = append(order, string(s))
+		}
+	case byVerdict:
+		for _, v := range model.Verdicts() {
+			order = append(order, string(v))
+		}
+	default:
+		order = slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	}
+	for _, value := range slices.Concat(slices.Sorted(maps.Keys(counts)), f.chosen[facet]) {
+		if !slices.Contains(order, value) {
+			order = append(order, value)
+		}
+	}
+	return order
+}

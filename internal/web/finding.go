@@ -1,0 +1,233 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// Bounds of the page of one finding: its fields; the characters of one value and
+// of all; the lines of one difference; what happened, and the fields of each.
+const (
+	mostFields   = 100
+	mostOfValue  = 20000
+	mostOfAll    = 400000
+	leastOfValue = 200
+	mostLines    = 400
+	mostChapters = 100
+)
+
+// A findingView is the page of one finding.
+type findingView struct {
+	frame
+	report.Detail
+	Finding  *model.Finding
+	State    string
+	Sheets   []sheetView
+	Ignored  []sheetView
+	Running  bool
+	Left     int
+	Chapters []report.Chapter
+	Earlier  int
+	Holding  *decisionView
+	// Why says why the visitor may not decide; "" when they may.
+	Why string
+	// Over tells that there is nothing left to decide.
+	Over  bool
+	Ask   string
+	Snags []option
+}
+
+// A sheetView is one field, side by side.
+type sheetView struct {
+	report.Sheet
+	// Sides are the declared, the recorded, the live and, where there is one, the
+	// running side.
+	Sides []cell
+	// Said are the claims of a dispute, with the live side last.
+	Said []claimView
+	Diff []report.Line
+	Kept []report.Line
+	// Reason is why the field is ignored.
+	Reason string
+	// Cut counts the characters that are left out.
+	Cut int
+}
+
+// A cell is one side, in pieces: what differs from the live side is marked.
+type cell struct {
+	Label  string
+	Pieces []report.Piece
+	// Same tells that it says what the live side says, None that there is no value.
+	Same, None bool
+	Left       int
+}
+
+// A claimView is what one declaration says.
+type claimView struct {
+	Declaration string
+	At          report.Phrase
+	cell
+}
+
+func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
+	revision, _ := s.News.Now()
+	finding, versions, err := s.API.Store.Finding(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if r.PathValue("id") != finding.ID && !isFragment(r) {
+		http.Redirect(w, r, "/findings/"+finding.ID, http.StatusSeeOther)
+		return nil
+	}
+	v := s.findingView(&finding, versions)
+	v.frame = s.frame(w, r, string(v.Severity)+" "+string(v.Verdict)+" "+v.Kind+" "+report.Clip(v.Resource, rowName), "drift")
+	v.Revision = revision
+	v.decisions(s, &finding)
+	return s.render(w, r, http.StatusOK, "finding", v)
+}
+
+func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *findingView {
+	past := make([]report.Version, len(versions))
+	for i, version := range versions {
+		past[i] = report.Version{At: version.At, Finding: version.Finding}
+	}
+	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	v := &findingView{Finding: f, State: stateOf(f), Detail: words.Detail(f, past, mostFields)}
+	rest := budget(mostOfAll)
+	for i := range v.Detail.Sheets {
+		v.Sheets = append(v.Sheets, newSheetView(&v.Detail.Sheets[i], &rest))
+	}
+	for i := range v.Detail.Ignored {
+		sheet := newSheetView(&v.Detail.Ignored[i].Sheet, &rest)
+		sheet.Reason = v.Detail.Ignored[i].Reason
+		v.Ignored = append(v.Ignored, sheet)
+	}
+	v.Running = slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.Sides) > 3 })
+	v.Left = v.More
+	v.Chapters = v.Detail.Chapters[:min(len(v.Detail.Chapters), mostChapters)]
+	v.Earlier = len(v.Detail.Chapters) - len(v.Chapters)
+	for i := range v.Chapters {
+		for j := range v.Chapters[i].Events {
+			e := &v.Chapters[i].Events[j]
+			for k := range e.Fields {
+				e.Fields[k] = e.Fields[k].Short(rowValue * 2)
+			}
+		}
+	}
+	return v
+}
+
+// decisions says what holds, and what the visitor may decide.
+func (v *findingView) decisions(s *site, f *model.Finding) {
+	v.Over, v.Ask = !f.Resolved.IsZero(), "acknowledge"
+	if d := f.Decision; d != nil {
+		words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+		v.Holding = &decisionView{Decision: *d, Said: words.Deciding(d), Filed: d.From != "", Takes: v.Visitor.takes(d)}
+	}
+	switch {
+	case v.Visitor.Decides:
+	case v.Visitor.CanLogIn && !v.Visitor.Known:
+		v.Why = "Log in as somebody who has the role operator to decide about it."
+	case !v.Visitor.Known:
+		v.Why = "Whoever comes from this host has the role " + v.Visitor.Role + " here: to decide takes the role operator."
+	default:
+		v.Why = v.Visitor.Name + " has the role " + v.Visitor.Role + " here: to decide takes the role operator."
+	}
+	for _, length := range []string{"1h", "4h", "1d", "7d"} {
+		v.Snags = append(v.Snags, option{Value: length, Text: length, Chosen: length == "4h"})
+	}
+}
+
+// A budget is how many characters may still be shown.
+type budget int
+
+// take returns what of a text may be shown, and how much may not.
+func (b *budget) take(text string) (shown string, left int) {
+	room := max(leastOfValue, min(mostOfValue, int(*b)))
+	n := 0
+	for i := range text {
+		if n == room {
+			rest := len([]rune(text[i:]))
+			*b -= budget(room)
+			return text[:i], rest
+		}
+		n++
+	}
+	*b -= budget(n)
+	return text, 0
+}
+
+func newSheetView(s *report.Sheet, rest *budget) sheetView {
+	v := sheetView{Sheet: *s}
+	switch {
+	case len(s.Claims) > 0:
+		v.claims(rest)
+	case len(s.Lines) > 0:
+		v.Diff, v.Kept = v.lines(s.Lines, rest), v.lines(s.Record, rest)
+	default:
+		v.sides(rest)
+	}
+	return v
+}
+
+// absent is how reports write that there is no value.
+const absent = "(absent)"
+
+// sides puts the sides beside each other.
+func (v *sheetView) sides(rest *budget) {
+	live, _ := rest.take(v.All[2].Text)
+	for i, side := range v.All {
+		text, left := rest.take(side.Text)
+		c := cell{Label: side.Label, Pieces: []report.Piece{{Text: text}}, None: side.Text == absent, Same: side.Text == v.All[2].Text, Left: left}
+		if i != 2 && !c.Same && !c.None && v.All[2].Text != absent {
+			c.Pieces, _ = report.Pieces(text, live)
+		}
+		v.Cut += left
+		v.Sides = append(v.Sides, c)
+	}
+	for _, c := range v.Sides {
+		if other := &v.Sides[2]; c.Label != "live" && !c.Same && !c.None && !other.None {
+			_, other.Pieces = report.Pieces(c.Text(), live)
+			break
+		}
+	}
+}
+
+// Text is all of the pieces.
+func (c cell) Text() string {
+	var b strings.Builder
+	for _, p := range c.Pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// claims puts what each declaration says below one another.
+func (v *sheetView) claims(rest *budget) {
+	live := v.Field.Sides[0]
+	add := func(declaration string, at report.Phrase, said string) {
+		text, left := rest.take(said)
+		v.Cut += left
+		v.Said = append(v.Said, claimView{declaration, at, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, None: said == absent, Same: said == live.Text, Left: left}})
+	}
+	for _, c := range v.Claims {
+		add(c.Declaration, c.At(), c.Text)
+	}
+	add(live.Label, nil, live.Text)
+}
+
+// lines bounds the lines of a difference.
+func (v *sheetView) lines(all []report.Line, rest *budget) []report.Line {
+	shown := report.Shorten(all, mostLines)
+	for i := range shown {
+		text, left := rest.take(shown[i].Text)
+		shown[i].Text = text
+		v.Cut += left
+	}
+	return shown
+}

@@ -1,0 +1,268 @@
+package web
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// An index is all that is open, prepared for showing. It does not change once it
+// is made.
+type index struct {
+	revision uint64
+	built    time.Time
+	run      *model.Run
+	summary  model.Summary
+	state    report.State
+	// rows are what drifted, then what could not be checked, what was accepted and
+	// what rules hide; of each the worst first.
+	rows []row
+	// held are the decisions that hold, by ID, with the rows that they hold for.
+	held map[string][]int
+	// idle counts decisions that hold for nothing.
+	idle int
+}
+
+// How it stands with a finding: the filter of states.
+const (
+	isOpen      = "open"
+	isUnchecked = "unchecked"
+	isAccepted  = "accepted"
+	isHidden    = "hidden"
+	isResolved  = "resolved"
+)
+
+func states() []string { return []string{isOpen, isUnchecked, isAccepted, isHidden, isResolved} }
+
+func stateOf(f *model.Finding) string {
+	switch {
+	case !f.Resolved.IsZero():
+		return isResolved
+	case f.Hidden != "":
+		return isHidden
+	case f.Accepted():
+		return isAccepted
+	case f.Verdict == model.Unchecked:
+		return isUnchecked
+	}
+	return isOpen
+}
+
+// A row is one finding of a list.
+type row struct {
+	report.Block
+	Source, Owner, State string
+	// Since is when it was first seen, and Over when it was resolved.
+	Since, Over time.Time
+	Actor       model.Actor
+	Decision    *model.Decision
+	Flapping    bool
+	// Fields counts all fields.
+	Count int
+	// crowd numbers those that one request brought about, from 1; 0 is alone.
+	crowd int
+	id    string
+	key   model.Key
+	// text is what a search looks at, in lower case.
+	text func() string
+}
+
+// buildIndex reads everything that pages show, once.
+func (s *site) buildIndex(revision uint64) (*index, error) {
+	api := s.API
+	kept := &keptReader{Reader: api.Store}
+	api.Store = kept
+	status, err := api.CurrentStatus()
+	if err != nil {
+		return nil, err
+	}
+	x := &index{revision: revision, built: s.Now(), run: status.LastRun, held: map[string][]int{}}
+	if status.LastRun == nil {
+		return x, nil
+	}
+	x.summary = *status.Open
+	open, err := kept.Findings(store.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !ours(&f, status.LastRun) })
+	x.fill(open, report.NewWords(report.Options{Now: x.built, RelativeTime: true}))
+	err = x.countIdle(api.Store)
+	return x, err
+}
+
+// fill makes the rows of what is open.
+func (x *index) fill(open []model.Finding, words report.Words) {
+	shown := slices.DeleteFunc(slices.Clone(open), func(f model.Finding) bool { return !f.Shown() })
+	x.state = words.State(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run)})
+	crowds, number := map[string]int{}, 0
+	for _, members := range x.state.Crowds {
+		if len(members) > 1 {
+			number++
+			for _, f := range members {
+				crowds[f.ID] = number
+			}
+		}
+	}
+	x.state.Crowds = nil
+	x.rows = rowsOf(open, words)
+	for i := range x.rows {
+		x.rows[i].crowd = crowds[x.rows[i].id]
+		if d := x.rows[i].Decision; d != nil {
+			x.held[d.ID] = append(x.held[d.ID], i)
+		}
+	}
+}
+
+// unsaid is what a run read, less what could not be read for the reason that is
+// said of its source as a whole.
+func unsaid(run *model.Run) []model.Coverage {
+	failed := map[string]string{}
+	for _, s := range run.Sources {
+		failed[s.Name] = s.Err
+	}
+	return slices.DeleteFunc(slices.Clone(run.Coverage), func(c model.Coverage) bool {
+		why := failed[c.Source]
+		return c.Failed() && why != "" && c.Reason != "" && (strings.Contains(why, c.Reason) || strings.Contains(c.Reason, why))
+	})
+}
+
+func (x *index) countIdle(from server.DecisionReader) error {
+	all, err := from.Decisions()
+	for i := range all {
+		if x.held[all[i].ID] == nil {
+			x.idle++
+		}
+	}
+	return err
+}
+
+// rowsOf makes a row of each finding: by state, the worst first.
+func rowsOf(findings []model.Finding, words report.Words) []row {
+	rows := make([]row, len(findings))
+	each(report.WorstFirst(findings), func(i int, f *model.Finding) { rows[i] = newRow(f, words) })
+	rank := map[string]int{}
+	for i, state := range states() {
+		rank[state] = i
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return rank[a.State] - rank[b.State] })
+	return rows
+}
+
+// Bounds of what a row shows, in columns: of names, and of each value.
+const (
+	rowName  = 80
+	rowValue = 56
+)
+
+func newRow(f *model.Finding, words report.Words) row {
+	r := row{Block: words.Brief(f, 1, rowValue), Source: f.Source, Owner: f.Owner, State: stateOf(f), Since: f.FirstSeen, Over: f.Resolved,
+		Actor: f.Actor, Decision: f.Decision, Flapping: f.Flapping, Count: len(f.Changes), id: f.ID, key: f.Key}
+	r.Resource = report.Clip(f.Key.ID, rowName)
+	r.text = sync.OnceValue(func() string { return textOf(f, &r) })
+	return r
+}
+
+// each does something for each of many, on all processors.
+func each[T any](all []T, do func(int, T)) {
+	workers := runtime.GOMAXPROCS(0)
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < len(all); i += workers {
+				do(i, all[i])
+			}
+		})
+	}
+	group.Wait()
+}
+
+// maxText bounds what a search looks at of one finding, in bytes.
+const maxText = 4 << 10
+
+// textOf is what a finding's page shows, as far as people would look for it.
+func textOf(f *model.Finding, r *row) string {
+	var b strings.Builder
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if b.Len() < maxText && text != "" {
+				b.WriteString(strings.ToLower(report.Clip(text, 300)))
+				b.WriteByte('\n')
+			}
+		}
+	}
+	add(f.ID, string(f.Severity), string(f.Verdict), f.Source, f.Kind, r.Kind, f.Key.ID, f.Name, f.Place, f.Declaration, f.Address, f.Owner,
+		r.Where.String(), r.Who.String(), r.Standing.String(), f.Reason, f.Hidden)
+	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
+		add(name + "=" + f.Labels[name])
+	}
+	for _, field := range r.Block.Fields {
+		add(fieldTexts(&field)...)
+	}
+	for i := range f.Changes[:min(len(f.Changes), 50)] {
+		c := &f.Changes[i]
+		add(c.Path, c.LivePath)
+		if c.Actor != nil {
+			add(c.Actor.Name)
+		}
+		if c.Secret {
+			continue
+		}
+		for _, v := range []*model.Value{c.Declared, c.Recorded, c.Live, c.Running} {
+			if v != nil && v.Kind() != model.List && v.Kind() != model.Map && v.Kind() != model.Secret {
+				add(v.String())
+			}
+		}
+	}
+	return b.String()
+}
+
+func fieldTexts(f *report.Field) []string {
+	texts := []string{f.Path, f.LivePath, f.Who.String()}
+	for _, side := range f.Sides {
+		texts = append(texts, side.Text)
+	}
+	for _, claim := range f.Claims {
+		texts = append(texts, claim.Declaration, claim.Address, claim.Text)
+	}
+	return texts
+}
+
+// ours tells a finding of the estate from one of another scan that shares the
+// state folder.
+func ours(f *model.Finding, run *model.Run) bool {
+	known := f.Source == "" || slices.ContainsFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
+	return known && (f.Declaration == "" ||
+		slices.ContainsFunc(run.Declarations, func(d model.DeclarationRun) bool { return d.Name == f.Declaration }))
+}
+
+// A keptReader reads what is open once.
+type keptReader struct {
+	server.Reader
+	open []model.Finding
+	read bool
+}
+
+// Findings keeps what is open.
+func (k *keptReader) Findings(f store.Filter) ([]model.Finding, error) {
+	if !f.Since.IsZero() || len(f.Verdicts) > 0 || f.Source != "" || f.Resolved {
+		return k.Reader.Findings(f)
+	}
+	if !k.read {
+		var err error
+		if k.open, err = k.Reader.Findings(f); err != nil {
+			return nil, fmt.Errorf("read what is open: %w", err)
+		}
+		k.read = true
+	}
+	return slices.Clone(k.open), nil
+}

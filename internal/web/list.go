@@ -1,0 +1,239 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// pageSize is how many findings one page shows.
+const pageSize = 100
+
+// A listView is the page of what drifts.
+type listView struct {
+	frame
+	// Scanned tells that a scan has ended; Proven is when the last did.
+	Scanned bool
+	Proven  time.Time
+	// Mood is calm, where all is proven to be as declared; drift; or unsure, where
+	// nothing drifts and not everything could be looked at.
+	Mood     string
+	Headline string
+	Scan     report.Phrase
+	// Silent are the receivers that are told nothing more until somebody has looked.
+	Silent []model.ReceiverStatus
+	// Stale are the sources whose picture is not of now.
+	Stale                      []sourceView
+	Unchecked, Unread, Tallies []report.Phrase
+	Filter                     filter
+	Controls                   controls
+	Rows                       []rowView
+	// Found counts the findings that fit, Lines the lines that they take.
+	Found, Lines int
+	Pages        pager
+	// Alone is the finding that all others are like.
+	Alone *row
+	// Limited tells that more was resolved than is listed.
+	Limited bool
+	CanScan bool
+}
+
+// controls are what a filter is chosen with.
+type controls struct {
+	Action                               string
+	Severities, Verdicts, Sources, Owner []option
+	States                               []option
+	Whats, Sinces                        []option
+	Clear                                string
+	// Picked tells that more than words and severities is chosen.
+	Picked bool
+}
+
+// A rowView is a line of the list: a finding, or several of one cause.
+type rowView struct {
+	*row
+	// More counts the others that the same request brought about, LikeHref shows
+	// them.
+	More     int
+	LikeHref string
+	Muted    string
+}
+
+// A pager leads from page to page.
+type pager struct {
+	Number, Last int
+	From, To     int
+	Prev, Next   string
+}
+
+func newPager(f *filter, lines int) pager {
+	last := max(1, (lines+pageSize-1)/pageSize)
+	p := pager{Number: min(f.page, last), Last: last}
+	p.From, p.To = min(lines, (p.Number-1)*pageSize+1), min(lines, p.Number*pageSize)
+	at := func(n int) string {
+		return f.query(func(q url.Values) {
+			if n > 1 {
+				q.Set("page", strconv.Itoa(n))
+			}
+		})
+	}
+	if p.Number > 1 {
+		p.Prev = at(p.Number - 1)
+	}
+	if p.Number < p.Last {
+		p.Next = at(p.Number + 1)
+	}
+	return p
+}
+
+func (s *site) listPage(w http.ResponseWriter, r *http.Request) error {
+	x, err := s.index.get(r.Context(), isFragment(r) || r.URL.Query().Has("notice"))
+	if err != nil {
+		return err
+	}
+	f := readFilter(r.URL.Query())
+	f.Since, f.What = "", ""
+	v := listView{frame: s.frame(w, r, "Drift", "drift"), Scanned: x.run != nil, Filter: f, CanScan: s.API.Scanner != nil}
+	v.Revision = x.revision
+	rows := x.rows
+	if f.State == isResolved {
+		if rows, v.Revision, err = s.resolved.get(x.revision, "", s.Now(), s.resolvedRows); err != nil {
+			return err
+		}
+		v.Limited = len(rows) == maxResolved
+	}
+	v.stand(x, s)
+	v.Silent = s.silent()
+	v.list(x, rows)
+	if v.Scanned {
+		v.Title = v.Headline
+	}
+	return s.render(w, r, http.StatusOK, "list", v)
+}
+
+// silent returns the receivers that are stopped.
+func (s *site) silent() []model.ReceiverStatus {
+	if s.API.Receivers == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.API.Receivers()), func(r model.ReceiverStatus) bool { return !r.Stopped })
+}
+
+// maxResolved bounds how many findings that are over a list holds.
+const maxResolved = 10000
+
+func (s *site) resolvedRows() ([]row, error) {
+	all, err := s.API.Store.Findings(store.Filter{Resolved: true, Since: s.Now().Add(-30 * 24 * time.Hour)})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(f model.Finding) bool { return f.Resolved.IsZero() })
+	slices.SortStableFunc(all, func(a, b model.Finding) int { return cmp.Or(b.Resolved.Compare(a.Resolved), cmp.Compare(a.ID, b.ID)) })
+	all = all[:min(len(all), maxResolved)]
+	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	rows := make([]row, len(all))
+	for i := range all {
+		rows[i] = newRow(&all[i], words)
+	}
+	return rows, nil
+}
+
+// stand says how it stands.
+func (v *listView) stand(x *index, s *site) {
+	if x.run == nil {
+		return
+	}
+	v.Proven, v.Headline, v.Scan = x.run.Finished, x.state.Headline, x.state.Scan
+	v.Unchecked, v.Unread, v.Tallies = x.state.Unchecked, x.state.Unread, x.state.Tallies
+	for _, source := range s.sourceViews(x.run) {
+		if source.Trouble != "" {
+			v.Stale = append(v.Stale, source)
+		}
+	}
+	switch {
+	case x.summary.Findings > 0:
+		v.Mood = "drift"
+	case x.state.Calm && len(v.Stale)+len(v.Unread) == 0:
+		v.Mood = "calm"
+	default:
+		v.Mood = "unsure"
+	}
+}
+
+// list chooses the rows that the page shows.
+func (v *listView) list(x *index, rows []row) {
+	f, counts, byState := &v.Filter, newTally(), map[string]int{}
+	for i := range x.rows {
+		byState[x.rows[i].State]++
+	}
+	lines := v.lines(rows, &counts)
+	v.Lines, v.Pages = len(lines), newPager(f, len(lines))
+	if len(lines) > 0 {
+		v.Rows = lines[v.Pages.From-1 : v.Pages.To]
+	}
+	for i := range v.Rows {
+		v.Rows[i].finish()
+	}
+	v.Controls = f.controls("/", &counts, byState)
+}
+
+// lines are all that fit: a finding each, or all that one request brought about.
+func (v *listView) lines(rows []row, counts *tally) []rowView {
+	f := &v.Filter
+	for i := range rows {
+		if f.Like != "" && rows[i].id == f.Like {
+			v.Alone = &rows[i]
+		}
+	}
+	alike := func(r *row) bool {
+		return f.Like == "" || v.Alone != nil && (r == v.Alone || r.crowd > 0 && r.crowd == v.Alone.crowd)
+	}
+	var lines []rowView
+	lead := map[int]int{}
+	for i := range rows {
+		r := &rows[i]
+		if r.State != f.State || !alike(r) || !f.matches(r, counts) {
+			continue
+		}
+		v.Found++
+		if at, ok := lead[r.crowd]; ok && r.crowd > 0 && f.Like == "" {
+			lines[at].More++
+			continue
+		}
+		lead[r.crowd] = len(lines)
+		lines = append(lines, rowView{row: r})
+	}
+	return lines
+}
+
+// finish says what only a line that is shown needs.
+func (r *rowView) finish() {
+	if r.More > 0 {
+		r.LikeHref = "/?like=" + url.QueryEscape(r.id)
+	}
+	if d := r.Decision; d != nil && d.Kind != model.Accept {
+		r.Muted = d.Kind.Participle()
+	}
+}
+
+func (f *filter) controls(action string, t *tally, byState map[string]int) controls {
+	c := controls{Action: action, Picked: f.picked(), Severities: f.options(bySeverity, t), Verdicts: f.options(byVerdict, t),
+		Sources: f.options(bySource, t), Owner: f.options(byOwner, t)}
+	for _, state := range states() {
+		c.States = append(c.States, option{Value: state, Text: state, Count: byState[state], Chosen: f.State == state})
+	}
+	if f.narrow() {
+		c.Clear = action
+		if f.State != isOpen {
+			c.Clear += "?state=" + f.State
+		}
+	}
+	return c
+}

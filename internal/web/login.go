@@ -1,0 +1,88 @@
+package web
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/report"
+)
+
+// A loginView is the page on which people say who they are.
+type loginView struct {
+	frame
+	Passwords, OpenID bool
+	Next, Name        string
+	// Refused says why they did not get in.
+	Refused string
+}
+
+// loginPath is where somebody logs in who wants to see this page.
+func loginPath(r *http.Request) string {
+	next := here(r.URL)
+	if next == "/" {
+		return "/login"
+	}
+	return "/login?next=" + url.QueryEscape(next)
+}
+
+func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
+	return s.showLogin(w, r, http.StatusOK, loginView{Next: local(r.URL.Query().Get("next"))})
+}
+
+func (s *site) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) error {
+	v.frame = s.frame(w, r, "Log in", "")
+	v.Passwords, v.OpenID = s.door.Passwords(), s.door.OpenID()
+	return s.render(w, r, status, "login", v)
+}
+
+func (s *site) login(w http.ResponseWriter, r *http.Request) error {
+	next := local(r.PostFormValue("next"))
+	err := s.door.Login(w, r, r.PostFormValue("name"), r.PostFormValue("password"))
+	if err == nil {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return nil
+	}
+	return s.refuse(w, r, err, loginView{Next: next, Name: report.Clip(r.PostFormValue("name"), rowName)})
+}
+
+// refuse shows the login again, and why somebody did not get in.
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v loginView) error {
+	var refused *access.Refused
+	if !errors.As(err, &refused) {
+		return err
+	}
+	v.Refused = refused.Error()
+	if refused.RetryAfter > 0 {
+		seconds := int(math.Ceil(refused.RetryAfter.Seconds()))
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		v.Refused += "; try again in " + report.Count(seconds, "second")
+	}
+	return s.showLogin(w, r, refused.Status, v)
+}
+
+func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
+	s.door.Logout(w, r)
+	after(w, r, "/login", "loggedout")
+	return nil
+}
+
+func (s *site) beginOpenID(w http.ResponseWriter, r *http.Request) error {
+	next := local(r.URL.Query().Get("next"))
+	if err := s.provider.BeginOpenID(w, r, next); err != nil {
+		return s.refuse(w, r, err, loginView{Next: next})
+	}
+	return nil
+}
+
+func (s *site) endOpenID(w http.ResponseWriter, r *http.Request) error {
+	next, err := s.provider.EndOpenID(w, r)
+	if err != nil {
+		return s.refuse(w, r, err, loginView{Next: "/"})
+	}
+	http.Redirect(w, r, local(next), http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,217 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// A frame is what every page shows.
+type frame struct {
+	Title string
+	// Room is the entry of the navigation that is current.
+	Room    string
+	Visitor visitorView
+	// Token is what forms send along.
+	Token string
+	// Here is the page's own path and query.
+	Here string
+	AsOf time.Time
+	// Revision is that of the news that the page knows.
+	Revision uint64
+	Notice   *notice
+	// Staged tells that the estate is one of stand-ins.
+	Staged            bool
+	Version           string
+	Problems, Waiting []string
+}
+
+// A visitorView is who looks, and what they may.
+type visitorView struct {
+	Name, Role, Via string
+	// Known tells somebody who is logged in from whoever is on this host.
+	Known, CanLogOut, CanLogIn bool
+	Reads, Decides, Approves   bool
+}
+
+func (s *site) visitor(r *http.Request) visitorView {
+	v := access.Of(r.Context())
+	return visitorView{Name: v.Name, Role: v.Role.String(), Via: string(v.Via), Known: v.Name != "" && v.Via != access.Loopback,
+		CanLogOut: v.Via == access.Session, CanLogIn: v.Via != access.Session && (s.door.Passwords() || s.door.OpenID()),
+		Reads: v.May(access.Viewer), Decides: v.May(access.Operator), Approves: v.May(access.Approver)}
+}
+
+// frame returns what every page shows; problems are shown to those who may read.
+func (s *site) frame(w http.ResponseWriter, r *http.Request, title, room string) frame {
+	f := frame{Title: title, Room: room, Visitor: s.visitor(r), Token: s.guard.Token(w, r), Here: here(r.URL), AsOf: s.Now(),
+		Notice: noticeOf(r), Staged: s.Stage != nil, Version: s.API.Version}
+	if f.Visitor.Reads {
+		if s.API.Problems != nil {
+			f.Problems = s.API.Problems()
+		}
+		if s.API.Waiting != nil {
+			f.Waiting = s.API.Waiting()
+		}
+		f.Revision, _ = s.News.Now()
+	}
+	return f
+}
+
+// here is the path and query of a page, without what was said once.
+func here(u *url.URL) string {
+	q := u.Query()
+	q.Del("notice")
+	q.Del("fragment")
+	if len(q) == 0 {
+		return u.EscapedPath()
+	}
+	return u.EscapedPath() + "?" + q.Encode()
+}
+
+// isFragment tells that a page asks for its own main part anew.
+func isFragment(r *http.Request) bool {
+	return r.Header.Get("X-Fragment") != "" || r.URL.Query().Get("fragment") != ""
+}
+
+// render writes a page, or of a fragment its main part.
+func (s *site) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
+	if isFragment(r) {
+		name += "-main"
+	}
+	var body bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&body, name, data); err != nil {
+		return fmt.Errorf("write page %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	s.write(w, r, status, body.Bytes())
+	return nil
+}
+
+// worthZipping is from how many bytes on an answer is compressed.
+const worthZipping = 1 << 10
+
+func (s *site) write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(body) >= worthZipping && acceptsGzip(r) {
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		_, err := z.Write(body)
+		if err = errors.Join(err, z.Close()); err == nil {
+			w.Header().Set("Content-Encoding", "gzip")
+			body = zipped.Bytes()
+		}
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		s.Log.DebugContext(r.Context(), "page not delivered", "path", r.URL.Path, "err", err)
+	}
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for _, part := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !slices.Contains([]string{"q=0", "q=0.0", "q=0.00", "q=0.000"}, strings.ReplaceAll(weight, " ", ""))
+		}
+	}
+	return false
+}
+
+// A failure is what an error page shows.
+type failure struct {
+	frame
+	Status        int
+	Message, Hint string
+	Candidates    []string
+}
+
+// fail shows an error as a page.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := explain(err)
+	if f.Status >= http.StatusInternalServerError {
+		s.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "err", err)
+	}
+	var refused *access.Refused
+	if errors.As(err, &refused) && refused.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refused.RetryAfter.Seconds()))))
+	}
+	f.frame = s.frame(w, r, http.StatusText(f.Status), "")
+	if err := s.render(w, r, f.Status, "failure", f); err != nil {
+		s.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "err", err)
+		http.Error(w, "driftd met an error of its own: its log says more", http.StatusInternalServerError)
+	}
+}
+
+// explain says an error to people.
+func explain(err error) failure {
+	e := server.AsError(err)
+	if e.Status == http.StatusInternalServerError {
+		return failure{Status: e.Status, Message: "driftd met an error of its own", Hint: "its log says more"}
+	}
+	return failure{Status: e.Status, Message: e.Message, Hint: e.Hint, Candidates: e.Candidates}
+}
+
+// A notice says once what came of what a visitor did.
+type notice struct {
+	Text string
+	// Bad tells that it did not work.
+	Bad bool
+}
+
+// notices are all that may be said, by the word that stands in the address.
+func notices() map[string]notice {
+	return map[string]notice{
+		"acknowledge": {Text: "Acknowledged: others see that you are on it."},
+		"snooze":      {Text: "Snoozed: nobody is told of it until then."},
+		"accept":      {Text: "Accepted: it counts as drift no more, while it stays as it is."},
+		"revoked":     {Text: "Taken back: the decision holds no more."},
+		"scanned":     {Text: "Scanned: this is what is open now."},
+		"changed":     {Text: "Nothing was decided: the finding changed while you looked. Look again.", Bad: true},
+		"done":        {Text: "Done: driftd notices by itself, within seconds."},
+		"loggedout":   {Text: "You are logged out."},
+	}
+}
+
+func noticeOf(r *http.Request) *notice {
+	n, ok := notices()[r.URL.Query().Get("notice")]
+	if !ok || isFragment(r) {
+		return nil
+	}
+	return &n
+}
+
+// after sends the browser back to a page of ours, which says what came of it.
+func after(w http.ResponseWriter, r *http.Request, to, said string) {
+	u, err := url.Parse(local(to))
+	if err != nil {
+		u = &url.URL{Path: "/"}
+	}
+	q := u.Query()
+	if said != "" {
+		q.Set("notice", said)
+	}
+	u.RawQuery = q.Encode()
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+}
+
+// local returns a path of ours, "/" in place of every other address.
+func local(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, "\\") {
+		return "/"
+	}
+	return next
+}

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// A sourceView is how it stands with one source.
+type sourceView struct {
+	model.SourceRun
+	// Trouble says why its picture is not of now; "" while it is.
+	Trouble string
+	// Every is how often it is to be looked at; 0 where nobody knows.
+	Every time.Duration
+	// Gaps say what was not fully read, and Left how many scopes are left out on
+	// purpose.
+	Gaps []report.Phrase
+	Left int
+	// Kinds are what it holds, most first, of which More are not listed.
+	Kinds []kindCount
+	More  int
+}
+
+// A kindCount is how many resources there are of a kind.
+type kindCount struct {
+	Kind  string
+	Count int
+}
+
+// maxKinds bounds the kinds that are listed of one source.
+const maxKinds = 30
+
+// A source is stale that was not read for so many of its intervals, or, where
+// nobody knows them, for so long.
+const (
+	staleIntervals = 3
+	staleAfter     = time.Hour
+)
+
+// sourceViews says how it stands with each source: those in trouble first.
+func (s *site) sourceViews(run *model.Run) []sourceView {
+	gaps := report.Gaps(unsaid(run))
+	views := make([]sourceView, len(run.Sources))
+	for i, source := range run.Sources {
+		v := sourceView{SourceRun: source, Gaps: gaps[source.Name]}
+		if s.Every != nil {
+			v.Every = s.Every(source.Name)
+		}
+		v.Trouble = v.trouble(s.Now())
+		for _, c := range run.Coverage {
+			if c.Source == source.Name && c.Skipped {
+				v.Left++
+			}
+		}
+		v.Kinds, v.More = kindsOf(source.Kinds)
+		views[i] = v
+	}
+	slices.SortStableFunc(views, func(a, b sourceView) int {
+		return cmp.Or(strings.Compare(rank(a.Trouble), rank(b.Trouble)), strings.Compare(a.Name, b.Name))
+	})
+	return views
+}
+
+func rank(trouble string) string {
+	if trouble == "" {
+		return "b"
+	}
+	return "a"
+}
+
+// trouble says why a source's picture is not of now.
+func (v *sourceView) trouble(now time.Time) string {
+	limit := cmp.Or(staleIntervals*v.Every, staleAfter)
+	switch {
+	case v.Err != "" && v.Taken.IsZero():
+		return "never read: " + v.Err
+	case v.Err != "":
+		return "could not be read: " + v.Err
+	case v.Held:
+		return "the last look was not believed yet: too much had vanished"
+	case v.Taken.IsZero():
+		return "never read"
+	case now.Sub(v.Taken) > limit && v.Every > 0:
+		return fmt.Sprintf("not read for %d of its intervals", now.Sub(v.Taken)/v.Every)
+	case now.Sub(v.Taken) > limit:
+		return "not read for a long time"
+	}
+	return ""
+}
+
+func kindsOf(counts map[string]int) (kinds []kindCount, more int) {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	for _, name := range names[:min(len(names), maxKinds)] {
+		kinds = append(kinds, kindCount{report.Clip(report.Kind(name), rowName), counts[name]})
+	}
+	return kinds, len(names) - len(kinds)
+}
+
+// A sourcesView is the page of sources, declarations and receivers.
+type sourcesView struct {
+	frame
+	Run          *model.Run
+	Sources      []sourceView
+	Declarations []declarationView
+	Tallies      []report.Phrase
+	Receivers    []model.ReceiverStatus
+	Mend         string
+	Dead         []model.RuleRun
+	Store        int64
+	CanScan      bool
+}
+
+// A declarationView is how it stands with one declaration.
+type declarationView struct {
+	model.DeclarationRun
+	// Shown are the first of its problems, More how many others there are.
+	Shown []model.Problem
+	More  int
+}
+
+// maxProblems bounds the problems that are listed of one declaration.
+const maxProblems = 20
+
+func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
+	x, err := s.index.get(r.Context(), isFragment(r) || r.URL.Query().Has("notice"))
+	if err != nil {
+		return err
+	}
+	v := sourcesView{frame: s.frame(w, r, "Sources", "sources"), Run: x.run, Mend: server.Mend, Store: s.API.Store.Size(), CanScan: s.API.Scanner != nil}
+	v.Revision = x.revision
+	if s.API.Receivers != nil {
+		v.Receivers = s.API.Receivers()
+	}
+	if x.run != nil {
+		v.Sources, v.Tallies = s.sourceViews(x.run), x.state.Tallies
+		for _, d := range x.run.Declarations {
+			n := min(len(d.Problems), maxProblems)
+			v.Declarations = append(v.Declarations, declarationView{d, d.Problems[:n], len(d.Problems) - n})
+		}
+		for i := range x.run.Rules {
+			if x.run.Rules[i].Dead() {
+				v.Dead = append(v.Dead, x.run.Rules[i])
+			}
+		}
+	}
+	return s.render(w, r, http.StatusOK, "sources", v)
+}
+
+// A decisionsView is the page of what people decided.
+type decisionsView struct {
+	frame
+	Decisions []decisionView
+	// More are not shown, Idle hold for nothing.
+	More, Idle int
+}
+
+// A decisionView is one decision that holds.
+type decisionView struct {
+	model.Decision
+	Said report.Phrase
+	// About are the findings that it holds for, Others how many more.
+	About  []*row
+	Others int
+	// Soon tells that it ends within a week, Filed that it stands in a file, Takes
+	// that the visitor may take it back.
+	Soon, Filed, Takes bool
+}
+
+// Bounds of the page of decisions.
+const (
+	maxDecisions = 500
+	maxAbout     = 5
+)
+
+func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
+	x, err := s.index.get(r.Context(), isFragment(r) || r.URL.Query().Has("notice"))
+	if err != nil {
+		return err
+	}
+	v := decisionsView{frame: s.frame(w, r, "Decisions", "decisions"), Idle: x.idle}
+	v.Revision = x.revision
+	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	for _, rows := range x.held {
+		d := decisionView{Decision: *x.rows[rows[0]].Decision}
+		d.Said, d.Soon, d.Filed = words.Deciding(&d.Decision), d.EndsSoon(s.Now()), d.From != ""
+		d.Takes = v.Visitor.takes(&d.Decision)
+		for _, i := range rows[:min(len(rows), maxAbout)] {
+			d.About = append(d.About, &x.rows[i])
+		}
+		d.Others = len(rows) - len(d.About)
+		v.Decisions = append(v.Decisions, d)
+	}
+	slices.SortFunc(v.Decisions, func(a, b decisionView) int {
+		return cmp.Or(compareBool(a.Until.IsZero(), b.Until.IsZero()), a.Until.Compare(b.Until), cmp.Compare(a.ID, b.ID))
+	})
+	v.More = max(0, len(v.Decisions)-maxDecisions)
+	v.Decisions = v.Decisions[:len(v.Decisions)-v.More]
+	return s.render(w, r, http.StatusOK, "decisions", v)
+}
+
+// takes tells whether the visitor may take a decision back.
+func (v *visitorView) takes(d *model.Decision) bool {
+	return d.From == "" && (v.Approves || v.Decides && d.By == v.Name)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

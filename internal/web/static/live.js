@@ -1,0 +1,191 @@
+// Keeps an open page as it is now: driftd says that something changed, the page
+// asks for its main part anew.
+(function () {
+  "use strict";
+  var minute = 60000;
+  var sign = document.getElementById("live");
+  var stream = null, again = null, planned = null, request = null;
+  var told = "", ended = false, gone = false, missed = false;
+  var seen = Date.now(); // when the page was last as it was at the server
+
+  function main() { return document.getElementById("main"); }
+
+  // now is the server's time: its clock, not the reader's, dates what is shown.
+  function now() { return Date.parse(main().dataset.asof) + (Date.now() - seen); }
+
+  function two(n) { return (n < 10 ? "0" : "") + n; }
+
+  function clock() {
+    var at = new Date(Date.parse(main().dataset.asof));
+    return two(at.getHours()) + ":" + two(at.getMinutes());
+  }
+
+  function show(state, text) {
+    sign.hidden = false;
+    if (sign.dataset.state === state && sign.textContent === text) return;
+    sign.dataset.state = state;
+    sign.textContent = text;
+  }
+
+  function showState() {
+    if (ended) return;
+    if (gone) show("lost", "reconnecting…, as of " + clock());
+    else show("live", "live");
+  }
+
+  function ago(age) {
+    var n, thing;
+    if (age < 1000) return "just now";
+    if (age < minute) { n = age / 1000; thing = "second"; }
+    else if (age < 60 * minute) { n = age / minute; thing = "minute"; }
+    else if (age < 1440 * minute) { n = age / (60 * minute); thing = "hour"; }
+    else { n = age / (1440 * minute); thing = "day"; }
+    n = Math.floor(n);
+    return n.toLocaleString("en-US") + " " + thing + (n === 1 ? "" : "s") + " ago";
+  }
+
+  function count() {
+    var at = now();
+    document.querySelectorAll("time[data-ago]").forEach(function (t) {
+      var said = ago(Math.max(0, at - Date.parse(t.dateTime)));
+      if (t.textContent !== said) t.textContent = said;
+    });
+  }
+
+  // swap puts a new main part in place of the old one, as far as they differ.
+  function swap(text) {
+    var fresh = new DOMParser().parseFromString(text, "text/html").getElementById("main");
+    if (!fresh) return;
+    var x = scrollX, y = scrollY;
+    window.morph(main(), fresh);
+    if (scrollX !== x || scrollY !== y) scrollTo(x, y);
+    seen = Date.now();
+    document.title = main().dataset.title;
+    var asof = document.getElementById("asof");
+    asof.dateTime = main().dataset.asof;
+    asof.textContent = clock();
+    count();
+  }
+
+  // refresh asks for the main part; what was asked before counts no more.
+  function refresh() {
+    if (ended) return;
+    if (document.hidden) { missed = true; return; }
+    missed = false;
+    clearTimeout(planned);
+    planned = null;
+    if (request) request.abort();
+    var mine = request = new AbortController();
+    var limit = setTimeout(function () { mine.abort(); }, 20000);
+    fetch(location.href, { headers: { "X-Fragment": "1" }, cache: "no-store", credentials: "same-origin", signal: mine.signal })
+      .then(function (answer) {
+        if (answer.status === 401) { end(); return null; }
+        if (answer.status >= 500) throw new Error("status " + answer.status);
+        return answer.text();
+      })
+      .then(function (text) {
+        if (text === null || mine !== request) return;
+        swap(text);
+        if (told && told !== main().dataset.revision) plan(1000);
+      })
+      .catch(function () { if (mine === request && !ended) plan(5000); })
+      .finally(function () {
+        clearTimeout(limit);
+        if (mine === request) request = null;
+        showState();
+      });
+  }
+
+  // plan refreshes within a moment, each page at another one.
+  function plan(wait) {
+    if (planned === null) planned = setTimeout(refresh, wait + Math.random() * 1500);
+  }
+
+  function end() {
+    ended = true;
+    disconnect();
+    var link = document.createElement("a");
+    link.href = "/login?next=" + encodeURIComponent(location.pathname + location.search);
+    link.textContent = "log in again";
+    show("ended", "as of " + clock() + ": ");
+    sign.append(link);
+  }
+
+  function disconnect() {
+    clearTimeout(again);
+    again = null;
+    if (stream) stream.close();
+    stream = null;
+  }
+
+  function connect() {
+    if (ended || stream || document.hidden) return;
+    var mine = stream = new EventSource("/events");
+    mine.addEventListener("open", function () {
+      if (gone) plan(0);
+      gone = false;
+      showState();
+    });
+    mine.addEventListener("changed", function (e) {
+      told = e.data;
+      if (told !== main().dataset.revision) plan(0);
+    });
+    mine.addEventListener("logout", end);
+    mine.addEventListener("error", function () {
+      gone = true;
+      showState();
+      if (mine.readyState !== EventSource.CLOSED || mine !== stream) return;
+      disconnect();
+      refresh(); // tells whether somebody is still logged in
+      again = setTimeout(connect, 5000 + Math.random() * 10000);
+    });
+  }
+
+  document.addEventListener("visibilitychange", function () {
+    if (document.hidden) { disconnect(); return; }
+    connect();
+    if (missed || Date.now() - seen > minute) refresh();
+    count();
+  });
+  addEventListener("pagehide", disconnect);
+  addEventListener("pageshow", function (e) {
+    document.querySelectorAll("button[data-sent]").forEach(function (b) { b.disabled = false; delete b.dataset.sent; });
+    if (e.persisted) { connect(); refresh(); }
+  });
+  setInterval(count, 5000);
+  setInterval(function () { if (!document.hidden && Date.now() - seen > minute - 5000) refresh(); }, minute / 2);
+
+  // The filter works as one types.
+  var typed = null;
+  function filter(form) {
+    clearTimeout(typed);
+    var q = new URLSearchParams();
+    new FormData(form).forEach(function (value, name) { if (value !== "" && !(name === "state" && value === "open")) q.append(name, value); });
+    var text = q.toString();
+    history.replaceState(null, "", form.getAttribute("action") + (text ? "?" + text : ""));
+    refresh();
+  }
+  document.addEventListener("input", function (e) {
+    var form = e.target.form;
+    if (!form || form.id !== "filter" || !e.target.name) return;
+    clearTimeout(typed);
+    typed = setTimeout(filter, e.target.type === "search" ? 250 : 0, form);
+  });
+  document.addEventListener("submit", function (e) {
+    var form = e.target;
+    if (form.id === "filter") { e.preventDefault(); filter(form); return; }
+    if (form.method !== "post") return;
+    // A second click must not send it again.
+    setTimeout(function () {
+      form.querySelectorAll("button").forEach(function (b) { b.disabled = true; b.dataset.sent = ""; });
+    }, 0);
+  });
+  // What was said once is not said again by a page that is loaded anew.
+  var here = new URL(location.href);
+  if (here.searchParams.has("notice")) {
+    here.searchParams.delete("notice");
+    history.replaceState(null, "", here);
+  }
+  count();
+  connect();
+})();

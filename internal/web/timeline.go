@@ -1,0 +1,213 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// Bounds of a timeline: how far it goes back that does not say so, and of how
+// many findings every change is read; of others it shows when they came and went.
+const (
+	defaultSince = "7d"
+	mostInFull   = 500
+	mostEvents   = 20000
+)
+
+// A timeline is what became of findings since a moment, newest first.
+type timeline struct {
+	events []entry
+	// Partly counts the findings of which only the beginning and the end is known
+	// here.
+	partly int
+	cut    bool
+}
+
+// An entry is one thing that became of a finding.
+type entry struct {
+	report.Event
+	*row
+}
+
+// A timelineView is the page of what came and went.
+type timelineView struct {
+	frame
+	Filter   filter
+	Controls controls
+	Days     []day
+	Found    int
+	Pages    pager
+	Partly   int
+	Cut      bool
+	// Period says how far it goes back.
+	Period string
+}
+
+// A day is what happened on one day, in UTC.
+type day struct {
+	Date   time.Time
+	Events []entry
+}
+
+func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
+	f := readFilter(r.URL.Query())
+	f.State, f.Like = isOpen, ""
+	f.Since = cmp.Or(f.Since, defaultSince)
+	since, err := moment.Parse(f.Since, s.Now())
+	if err != nil {
+		return &server.Error{Status: http.StatusBadRequest, Message: "since: " + err.Error(), Hint: "want one such as 24h, 7d or 2026-11-20"}
+	}
+	revision, _ := s.News.Now()
+	line, known, err := s.timelines.get(revision, f.Since, s.Now(), func() (*timeline, error) { return s.buildTimeline(since) })
+	if err != nil {
+		return err
+	}
+	v := timelineView{frame: s.frame(w, r, "Timeline", "timeline"), Filter: f, Partly: line.partly, Cut: line.cut}
+	v.Revision = known
+	v.Period = "since " + report.Clip(f.Since, 40)
+	if _, err := moment.ParseDuration(f.Since); err == nil {
+		v.Period = "in the last " + report.Clip(f.Since, 40)
+	}
+	v.list(line)
+	return s.render(w, r, http.StatusOK, "timeline", v)
+}
+
+func (s *site) buildTimeline(since time.Time) (*timeline, error) {
+	all, err := s.API.Store.Findings(store.Filter{Since: since, Resolved: true})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b model.Finding) int { return cmp.Or(latest(&b).Compare(latest(&a)), cmp.Compare(a.ID, b.ID)) })
+	line, words := &timeline{partly: max(0, len(all)-mostInFull)}, report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	for i := range all {
+		f := &all[i]
+		versions := ends(f)
+		if i < mostInFull {
+			if versions, err = s.versions(f.ID); err != nil {
+				return nil, err
+			}
+		}
+		r := newRow(f, words)
+		for _, e := range words.Events(versions) {
+			if e.At.Before(since) {
+				continue
+			}
+			for k := range e.Fields {
+				e.Fields[k] = e.Fields[k].Short(rowValue)
+			}
+			e.Fields = e.Fields[:min(len(e.Fields), 1)]
+			line.events = append(line.events, entry{e, &r})
+		}
+	}
+	slices.SortStableFunc(line.events, func(a, b entry) int { return b.At.Compare(a.At) })
+	line.cut = len(line.events) > mostEvents
+	line.events = line.events[:min(len(line.events), mostEvents)]
+	return line, nil
+}
+
+// latest is when something last became of a finding, as far as it tells itself.
+func latest(f *model.Finding) time.Time {
+	at := f.FirstSeen
+	for _, flip := range f.Flips {
+		at = later(at, flip.At)
+	}
+	if f.Decision != nil {
+		at = later(at, f.Decision.At)
+	}
+	return later(at, f.Resolved)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// ends are the first and the last version of a finding, as far as it tells them
+// itself.
+func ends(f *model.Finding) []report.Version {
+	began := *f
+	began.Resolved = time.Time{}
+	versions := []report.Version{{At: f.FirstSeen, Finding: began}}
+	if !f.Resolved.IsZero() {
+		versions = append(versions, report.Version{At: f.Resolved, Finding: *f})
+	}
+	return versions
+}
+
+func (s *site) versions(id string) ([]report.Version, error) {
+	_, stored, err := s.API.Store.Finding(id)
+	if err != nil {
+		return nil, fmt.Errorf("read the past of %s: %w", id, err)
+	}
+	versions := make([]report.Version, len(stored))
+	for i, v := range stored {
+		versions[i] = report.Version{At: v.At, Finding: v.Finding}
+	}
+	return versions, nil
+}
+
+// whats are what may have become of a finding.
+func whats() []string {
+	return []string{report.Opened, report.Changed, report.Resolved, report.Decided}
+}
+
+// list chooses the events that the page shows.
+func (v *timelineView) list(line *timeline) {
+	f, counts, byWhat := &v.Filter, newTally(), map[string]int{}
+	if !slices.Contains(whats(), f.What) {
+		f.What = ""
+	}
+	var fit []entry
+	for _, e := range line.events {
+		wanted := f.What == "" || e.What == f.What
+		if !wanted {
+			other := newTally()
+			if f.matches(e.row, &other) {
+				byWhat[e.What]++
+			}
+			continue
+		}
+		if f.matches(e.row, &counts) {
+			byWhat[e.What]++
+			fit = append(fit, e)
+		}
+	}
+	v.Found, v.Pages = len(fit), newPager(f, len(fit))
+	if len(fit) > 0 {
+		fit = fit[v.Pages.From-1 : v.Pages.To]
+	}
+	for _, e := range fit {
+		date := e.At.UTC().Truncate(24 * time.Hour)
+		if n := len(v.Days); n == 0 || !v.Days[n-1].Date.Equal(date) {
+			v.Days = append(v.Days, day{Date: date})
+		}
+		v.Days[len(v.Days)-1].Events = append(v.Days[len(v.Days)-1].Events, e)
+	}
+	v.Controls = f.controls("/timeline", &counts, nil)
+	v.Controls.States = nil
+	for _, what := range whats() {
+		v.Controls.Whats = append(v.Controls.Whats, option{Value: what, Text: what, Count: byWhat[what], Chosen: f.What == what})
+	}
+	lengths := []string{"24h", "7d", "30d", "90d"}
+	if !slices.Contains(lengths, f.Since) {
+		lengths = append(lengths, f.Since)
+	}
+	for _, length := range lengths {
+		v.Controls.Sinces = append(v.Controls.Sinces, option{Value: length, Text: report.Clip(length, 30), Chosen: f.Since == length})
+	}
+	v.Controls.Clear = ""
+	if f.narrow() {
+		v.Controls.Clear = "/timeline?since=" + url.QueryEscape(f.Since)
+	}
+}

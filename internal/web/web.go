@@ -1,0 +1,212 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// Options say what pages are made of.
+type Options struct {
+	// API answers what pages show, and carries out what visitors ask for.
+	API  server.API
+	Gate *access.Gate
+	News *News
+	// Stage is nil unless the estate is one of stand-ins.
+	Stage Stage
+	// Every tells how often a source is to be looked at, 0 where nobody knows. It
+	// may be nil.
+	Every func(source string) time.Duration
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// A door lets people in and out: the Gate.
+type door interface {
+	Passwords() bool
+	OpenID() bool
+	Login(w http.ResponseWriter, r *http.Request, name, password string) error
+	Logout(http.ResponseWriter, *http.Request)
+}
+
+// A provider logs people in elsewhere: the Gate.
+type provider interface {
+	BeginOpenID(w http.ResponseWriter, r *http.Request, next string) error
+	EndOpenID(http.ResponseWriter, *http.Request) (next string, err error)
+}
+
+// A guard tells what was meant, and whether a visitor is still who they were:
+// the Gate.
+type guard interface {
+	Token(http.ResponseWriter, *http.Request) string
+	Genuine(*http.Request) error
+	Still(context.Context) bool
+}
+
+// A site serves all pages.
+type site struct {
+	Options
+	door      door
+	provider  provider
+	guard     guard
+	templates *template.Template
+	assets    *assets
+	index     *cache
+	timelines kept[*timeline]
+	resolved  kept[[]row]
+	// streams and requests bound what is under way at once.
+	streams, requests chan struct{}
+}
+
+// Bounds of what is under way at once: streams of news, and requests for pages;
+// and of the body of a form, in bytes.
+const (
+	maxStreams  = 1000
+	maxRequests = 512
+	maxForm     = 64 << 10
+)
+
+// New returns what serves the pages. Who asks stands in a request's context, see
+// access.Gate.Identify.
+func New(o Options) (http.Handler, error) {
+	s, err := newSite(o)
+	if err != nil {
+		return nil, err
+	}
+	s.door, s.provider, s.guard = o.Gate, o.Gate, o.Gate
+	return s.handler(), nil
+}
+
+func newSite(o Options) (*site, error) {
+	files, err := readAssets()
+	if err != nil {
+		return nil, err
+	}
+	templates, err := parseTemplates(files)
+	if err != nil {
+		return nil, err
+	}
+	s := &site{Options: o, templates: templates, assets: files,
+		streams: make(chan struct{}, maxStreams), requests: make(chan struct{}, maxRequests)}
+	s.index = newCache(s.buildIndex, o.News, o.Now)
+	return s, nil
+}
+
+func (s *site) handler() http.Handler {
+	mux := http.NewServeMux()
+	read := func(pattern string, handle func(http.ResponseWriter, *http.Request) error) {
+		mux.Handle(pattern, s.bounded(s.forViewers(s.serve(handle))))
+	}
+	act := func(pattern string, handle func(http.ResponseWriter, *http.Request) error) {
+		mux.Handle(pattern, s.bounded(s.forViewers(s.genuine(s.serve(handle)))))
+	}
+	open := func(pattern string, handle func(http.ResponseWriter, *http.Request) error) {
+		mux.Handle(pattern, s.bounded(s.serve(handle)))
+	}
+	read("GET /{$}", s.listPage)
+	read("GET /findings/{id}", s.findingPage)
+	read("GET /timeline", s.timelinePage)
+	read("GET /sources", s.sourcesPage)
+	read("GET /decisions", s.decisionsPage)
+	act("POST /findings/{id}/decide", s.decide)
+	act("POST /decisions/{id}/revoke", s.revoke)
+	act("POST /scan", s.scan)
+	if s.Stage != nil {
+		read("GET /stage", s.stagePage)
+		act("POST /stage/{act}", s.perform)
+	}
+	open("GET /login", s.loginPage)
+	open("GET /login/oidc", s.beginOpenID)
+	open("GET /login/oidc/callback", s.endOpenID)
+	open("/", s.unknown)
+	mux.Handle("POST /login", s.bounded(s.genuine(s.serve(s.login))))
+	mux.Handle("POST /logout", s.bounded(s.genuine(s.serve(s.logout))))
+	mux.HandleFunc("GET /static/{name}", s.static)
+	mux.HandleFunc("GET /events", s.events)
+	return secured(mux)
+}
+
+// secured sets what keeps a browser from being turned against its user.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded bounds how many requests are answered at once, and how much each may
+// send.
+func (s *site) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		select {
+		case s.requests <- struct{}{}:
+			defer func() { <-s.requests }()
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests are being answered: try again soon", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// forViewers sends whoever may not read to the login.
+func (s *site) forViewers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		visitor := access.Of(r.Context())
+		switch {
+		case visitor.May(access.Viewer):
+			next.ServeHTTP(w, r)
+		case visitor.Name != "":
+			s.fail(w, r, &server.Error{Status: http.StatusForbidden, Message: visitor.Name + " is known here, and may not read",
+				Hint: "server.access.roles of driftd's configuration says who may"})
+		case isFragment(r) || r.Method != http.MethodGet:
+			s.fail(w, r, &server.Error{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: "log in again"})
+		default:
+			http.Redirect(w, r, loginPath(r), http.StatusSeeOther)
+		}
+	})
+}
+
+// genuine refuses what the visitor did not mean to do.
+func (s *site) genuine(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.guard.Genuine(r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve shows the error of what handles a request as a page.
+func (s *site) serve(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := handle(w, r); err != nil && !errors.Is(r.Context().Err(), context.Canceled) {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+func (s *site) unknown(_ http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return &server.Error{Status: http.StatusMethodNotAllowed, Message: "there is nothing to send to at this address", Hint: "begin at the list of what drifts"}
+	}
+	if !access.Of(r.Context()).May(access.Viewer) {
+		return &server.Error{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: "log in to see what there is"}
+	}
+	return &server.Error{Status: http.StatusNotFound, Message: "there is no such page", Hint: "begin at the list of what drifts"}
+}
