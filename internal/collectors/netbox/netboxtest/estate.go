@@ -1,6 +1,7 @@
-// Package netboxtest is a stand-in for a NetBox, for tests: it answers lists
-// with limit, offset, start, fields and next as versions 3.7 to 4.6 do, knows
-// what a token may see, and breaks as NetBox and what stands before it do.
+// Package netboxtest is a stand-in for a NetBox, for tests and the
+// demonstration: it answers lists with limit, offset, start, fields and next as
+// versions 3.7 to 4.6 do, knows what a token may see, and breaks as NetBox and
+// what stands before it do.
 package netboxtest
 
 import (

@@ -30,6 +30,9 @@ type Server struct {
 	Delay time.Duration
 	// MaxPage is the most rows that a page holds, in the place of 1000.
 	MaxPage int
+	// Forgets tells that what was asked is not kept, and Requests knows nothing:
+	// for a server that answers for days.
+	Forgets bool
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -89,7 +92,9 @@ func pathOf(r *http.Request) string {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := pathOf(r)
 	s.mu.Lock()
-	s.seen = append(s.seen, r)
+	if !s.Forgets {
+		s.seen = append(s.seen, r)
+	}
 	s.running++
 	s.peak = max(s.peak, s.running)
 	f := s.fault(at)

@@ -1,7 +1,8 @@
 // Package pvetest stands in for a Proxmox VE cluster where a real one cannot
-// run: an http.Handler that answers like pveproxy from a small description,
-// with its ways (a random order of keys, rows and lists at every answer, lists
-// that silently lack what the account may not see) and its faults.
+// run, for tests and the demonstration: an http.Handler that answers like
+// pveproxy from a small description, with its ways (a random order of keys, rows
+// and lists at every answer, lists that silently lack what the account may not
+// see) and its faults.
 package pvetest
 
 import (

@@ -1,0 +1,206 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// longestWatch bounds a watch, and bookmarkEvery is how often one is told how
+	// far it is.
+	longestWatch  = 10 * time.Minute
+	bookmarkEvery = time.Minute
+)
+
+// ServeHTTP answers what who reads a cluster asks: which kinds there are, lists
+// in pages, and watches. It takes no write: those are Go calls.
+func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/selfsubjectreviews") && r.Method == http.MethodPost:
+		w.WriteHeader(http.StatusCreated)
+		reply(w, map[string]any{"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1",
+			"status": map[string]any{"userInfo": map[string]any{"username": "system:serviceaccount:driftd:driftd"}}})
+	case r.Method != http.MethodGet:
+		refuse(w, http.StatusMethodNotAllowed, "MethodNotAllowed", "the stand-in is only read")
+	case path == "/version":
+		reply(w, map[string]any{"major": "1", "minor": "36", "gitVersion": "v1.36.3"})
+	case path == "/api", path == "/apis":
+		discovery(w, path == "/api")
+	case path == "/openapi/v3":
+		reply(w, map[string]any{"paths": map[string]any{}})
+	default:
+		c.resources(w, r)
+	}
+}
+
+// discovery answers with the aggregated list of kinds.
+func discovery(w http.ResponseWriter, core bool) {
+	items := []any{}
+	var group string
+	var resources []any
+	flush := func() {
+		if len(resources) > 0 {
+			items = append(items, map[string]any{"metadata": map[string]any{"name": group},
+				"versions": []any{map[string]any{"version": "v1", "freshness": "Current", "resources": resources}}})
+		}
+		resources = nil
+	}
+	for _, k := range kinds() {
+		if (k.group == "") != core {
+			continue
+		}
+		if k.group != group {
+			flush()
+			group = k.group
+		}
+		scope := "Cluster"
+		if k.namespaced {
+			scope = "Namespaced"
+		}
+		resources = append(resources, map[string]any{"resource": k.resource, "scope": scope, "verbs": []string{"get", "list", "watch"},
+			"responseKind": map[string]any{"group": k.group, "version": k.version, "kind": k.name}})
+	}
+	flush()
+	w.Header().Set("Content-Type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	reply(w, map[string]any{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items})
+}
+
+// resources answers for the objects of one kind.
+func (c *Cluster) resources(w http.ResponseWriter, r *http.Request) {
+	for _, k := range kinds() {
+		namespace := ""
+		if before, after, ok := strings.Cut(r.URL.Path, "/namespaces/"); ok && k.namespaced {
+			if place, resource, ok := strings.Cut(after, "/"); ok && before+"/"+resource == k.path("") {
+				namespace = place
+			}
+		}
+		if r.URL.Path != k.path(namespace) {
+			continue
+		}
+		if watch := r.URL.Query().Get("watch"); watch == "1" || watch == "true" {
+			c.watch(w, r, k, namespace)
+			return
+		}
+		c.list(w, r, k, namespace)
+		return
+	}
+	refuse(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+}
+
+// list answers with a page; the token is where the next one begins.
+func (c *Cluster) list(w http.ResponseWriter, r *http.Request, k kind, namespace string) {
+	c.mu.Lock()
+	var refs []Ref
+	for ref := range c.objects {
+		if ref.Kind == k.name && (namespace == "" || ref.Namespace == namespace) {
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, func(a, b Ref) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	limit, from := number(r, "limit"), min(number(r, "continue"), len(refs))
+	meta := map[string]any{"resourceVersion": strconv.Itoa(c.version)}
+	to := len(refs)
+	if limit > 0 && from+limit < to {
+		to = from + limit
+		meta["continue"], meta["remainingItemCount"] = strconv.Itoa(to), len(refs)-to
+	}
+	items := make([]any, 0, to-from)
+	for _, ref := range refs[from:to] {
+		items = append(items, c.objects[ref])
+	}
+	// Objects are changed under the lock, and encoded so.
+	body, err := json.Marshal(map[string]any{"kind": k.name + "List", "apiVersion": k.apiVersion(), "metadata": meta, "items": items})
+	c.mu.Unlock()
+	if err != nil {
+		refuse(w, http.StatusInternalServerError, "InternalError", err.Error())
+		return
+	}
+	// A client that is gone takes no answer.
+	_, _ = w.Write(body)
+}
+
+// number reads a number of the query; what is none counts as 0.
+func number(r *http.Request, name string) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// watch tells what happens after a version, until the client has gone or the
+// time is over that it asked for.
+func (c *Cluster) watch(w http.ResponseWriter, r *http.Request, k kind, namespace string) {
+	long := longestWatch
+	if seconds := number(r, "timeoutSeconds"); seconds > 0 {
+		long = min(long, time.Duration(seconds)*time.Second)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), long)
+	defer cancel()
+	ticker := time.NewTicker(bookmarkEvery)
+	defer ticker.Stop()
+	stream := http.NewResponseController(w)
+	since, bookmarks := number(r, "resourceVersion"), r.URL.Query().Get("allowWatchBookmarks") == "true"
+	for {
+		lines, version, changed, ok := c.after(since, k.name, namespace)
+		if !ok {
+			lines = []byte(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}}` + "\n")
+		}
+		since = version
+		if _, err := w.Write(lines); err != nil || stream.Flush() != nil || !ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if bookmarks {
+				// The next write shows a client that is gone.
+				_, _ = fmt.Fprintf(w, `{"type":"BOOKMARK","object":{"kind":%q,"apiVersion":%q,"metadata":{"resourceVersion":"%d"}}}`+"\n", k.name, k.apiVersion(), since)
+			}
+		}
+	}
+}
+
+// after returns the lines of what happened to a kind after a version, the
+// version that they lead to, and what is closed when there are more; ok is
+// false when that version is too old.
+func (c *Cluster) after(since int, name, namespace string) (lines []byte, version int, changed <-chan struct{}, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if since < c.forgotten {
+		return nil, since, c.changed, false
+	}
+	var b bytes.Buffer
+	for _, e := range c.events {
+		if e.version > since && e.kind == name && (namespace == "" || e.place == namespace) {
+			b.Write(e.line)
+		}
+	}
+	return b.Bytes(), c.version, c.changed, true
+}
+
+func reply(w http.ResponseWriter, answer any) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	// A client that is gone takes no answer.
+	_, _ = w.Write(body)
+}
+
+// refuse answers with a metav1.Status.
+func refuse(w http.ResponseWriter, code int, reason, message string) {
+	w.WriteHeader(code)
+	reply(w, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "message": message, "code": code})
+}

@@ -1,0 +1,51 @@
+package demo
+
+import "fmt"
+
+// channelID is the channel that is told.
+const channelID = "C0DEMO0000"
+
+// addresses are where everything answers, and the repository is.
+type addresses struct{ listen, kubernetes, proxmox, netbox, slack, git string }
+
+// config is driftd's configuration for the estate. Nobody minds being asked
+// every few seconds here.
+func (a addresses) config() string {
+	return fmt.Sprintf(`# Written by driftd demo. Everything here is a stand-in on this machine.
+state_dir: state
+schedule: {every: 5s, jitter: 0s, timeout: 30s}
+retention: {max_age: 1d, max_runs: 1000}
+server:
+  listen: %q
+  access:
+    # Whoever sits at this machine may press every button.
+    loopback: approver
+
+sources:
+  - {name: k8s, type: kubernetes, every: 1m, settings: {server: %q, audit_log: audit.log}}
+  - {name: pve, type: proxmox, settings: {url: %q, token_id: "driftd@pve!ro", token_file: pve-token}}
+  - {name: netbox, type: netbox, settings: {url: %q, token_file: netbox-token}}
+
+declarations:
+  # Kubernetes manifests in a git repository.
+  - {name: shop, type: manifests, governs: [k8s], settings: {git: %q, path: `+inRepository+`}}
+  # A Terraform state.
+  - {name: infra, type: terraform, governs: [pve, netbox], every: 1m, settings: {engine: state, state: [infra/terraform.tfstate]}}
+  # What NetBox says of the guests.
+  - {name: intent, type: netbox, governs: [pve], settings: {source: netbox}}
+
+notify:
+  url: "http://%s"
+  unchecked_after: 10s
+  receivers:
+    - name: ops
+      type: slack
+      settings:
+        token_file: slack-token
+        app_token_file: slack-app-token
+        users: [U0DEMO0000]
+        channel: `+channelID+`
+        api_url: "%s/api/"
+        pace: 0s
+`, a.listen, a.kubernetes, a.proxmox, a.netbox, a.git, a.listen, a.slack)
+}

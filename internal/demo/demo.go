@@ -1,0 +1,169 @@
+// Package demo is the estate of stand-ins that `driftd demo` shows: a Proxmox
+// cluster, a NetBox, a Kubernetes API server and a Slack workspace on loopback, a
+// git repository and a Terraform state, and what people do to them.
+//
+// Nothing of it is real but what looks at it.
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/demo/cluster"
+	"github.com/driftd/driftd/internal/demo/slack"
+	"github.com/driftd/driftd/internal/web"
+)
+
+// A Demo is an estate that stands. It is a web.Stage.
+type Demo struct {
+	dir     string
+	repo    *repository
+	cluster *cluster.Cluster
+	proxmox *pvetest.Server
+	netbox  *netboxtest.Server
+	slack   *slack.Workspace
+	audit   *os.File
+
+	servers []*http.Server
+	serving sync.WaitGroup
+	hangUp  context.CancelFunc
+
+	mu   sync.Mutex
+	acts []act
+	done map[string]bool
+	log  changelog
+}
+
+var _ web.Stage = (*Demo)(nil)
+
+// Start makes the estate in an empty folder, and a configuration of driftd's for
+// it; listen is where that is to answer, host:port. Close ends it, and leaves the
+// folder.
+func Start(ctx context.Context, dir, listen string) (*Demo, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find folder: %w", err)
+	}
+	d := &Demo{dir: dir, slack: &slack.Workspace{Channels: map[string]string{channelID: "#ops"}}, done: map[string]bool{}}
+	d.acts = d.newActs()
+	if err = d.build(time.Now()); err == nil {
+		err = d.serve(ctx, listen)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// ConfigFile is the configuration that driftd runs with.
+func (d *Demo) ConfigFile() string { return filepath.Join(d.dir, "driftd.yaml") }
+
+// StateDir is the folder of driftd's database.
+func (d *Demo) StateDir() string { return filepath.Join(d.dir, "state") }
+
+// build makes what the estate consists of.
+func (d *Demo) build(now time.Time) (err error) {
+	if d.audit, err = os.OpenFile(filepath.Join(d.dir, "audit.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return fmt.Errorf("make audit log: %w", err)
+	}
+	d.cluster, d.proxmox, d.netbox = cluster.New(d.audit), newProxmox(now), newNetBox(now)
+	if d.repo, err = newRepository(filepath.Join(d.dir, "shop")); err != nil {
+		return err
+	}
+	if err := tellPast(d.repo, d.cluster, now); err != nil {
+		return err
+	}
+	state, err := newState()
+	if err != nil {
+		return err
+	}
+	return d.write("infra/terraform.tfstate", state)
+}
+
+// write writes a file of the estate.
+func (d *Demo) write(name string, content []byte) error {
+	path := filepath.Join(d.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}
+
+// serve lets the stand-ins answer, and configures driftd for them.
+func (d *Demo) serve(ctx context.Context, listen string) (err error) {
+	base, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	d.hangUp = hangUp
+	d.netbox.Forgets = true
+	// No page of a browser on this machine shall write to them.
+	netboxToken := rand.Text()
+	d.netbox.Token, d.slack.Token, d.slack.AppToken = "Token "+netboxToken, "xoxb-"+rand.Text(), "xapp-"+rand.Text()
+	a := addresses{listen: listen, git: d.repo.dir}
+	for _, s := range []struct {
+		handler http.Handler
+		at      *string
+	}{{d.cluster, &a.kubernetes}, {d.proxmox, &a.proxmox}, {d.netbox, &a.netbox}, {d.slack, &a.slack}} {
+		if *s.at, err = d.listen(base, s.handler); err != nil {
+			return err
+		}
+	}
+	for name, token := range map[string]string{"pve-token": rand.Text(), "netbox-token": netboxToken,
+		"slack-token": d.slack.Token, "slack-app-token": d.slack.AppToken} {
+		if err := d.write(name, []byte(token+"\n")); err != nil {
+			return err
+		}
+	}
+	return d.write("driftd.yaml", []byte(a.config()))
+}
+
+// headerTimeout bounds how long a client takes to say what it wants.
+const headerTimeout = 10 * time.Second
+
+// listen serves a handler on a port of its own on loopback, and returns its
+// address.
+func (d *Demo) listen(ctx context.Context, handler http.Handler) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen on loopback: %w", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerTimeout, BaseContext: func(net.Listener) context.Context { return ctx }}
+	d.servers = append(d.servers, server)
+	// It ends when it is closed, and then says so.
+	d.serving.Go(func() { _ = server.Serve(listener) })
+	return "http://" + listener.Addr().String(), nil
+}
+
+// Close ends the stand-ins.
+func (d *Demo) Close() error {
+	var problems []error
+	if d.hangUp != nil {
+		d.hangUp()
+	}
+	for _, s := range d.servers {
+		problems = append(problems, s.Close())
+	}
+	d.serving.Wait()
+	if d.audit != nil {
+		problems = append(problems, d.audit.Close())
+	}
+	return errors.Join(problems...)
+}
+
+// Said are the messages that the Slack workspace was sent, newest first.
+func (d *Demo) Said() []web.Said { return d.slack.Said() }
+
+func sortedNames(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }

@@ -1,0 +1,213 @@
+package slack_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/gorilla/websocket"
+
+	"github.com/driftd/driftd/internal/demo/slack"
+	"github.com/driftd/driftd/internal/web"
+)
+
+func newWorkspace() *slack.Workspace {
+	return &slack.Workspace{Channels: map[string]string{"C1": "#ops"}, Token: "xoxb-a", AppToken: "xapp-a"}
+}
+
+// call calls a method with the app's token.
+func call(t *testing.T, w *slack.Workspace, method string, form url.Values) map[string]any {
+	t.Helper()
+	form.Set("token", w.Token)
+	return send(t, w, method, form)
+}
+
+func send(t *testing.T, w *slack.Workspace, method string, form url.Values) map[string]any {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/api/"+method, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer := httptest.NewRecorder()
+	w.ServeHTTP(answer, r)
+	var said map[string]any
+	if err := json.Unmarshal(answer.Body.Bytes(), &said); err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace()
+	first := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"one < two"}, "metadata": {`{"event_type":"e"}`}})
+	ts, ok := first["ts"].(string)
+	if first["ok"] != true || !ok {
+		t.Fatalf("posted: %v", first)
+	}
+	if said := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"reply"}, "thread_ts": {ts}}); said["ok"] != true {
+		t.Errorf("replied: %v", said)
+	}
+	if said := call(t, w, "chat.update", url.Values{"channel": {"C1"}, "ts": {ts}, "text": {"uno"}}); said["ok"] != true {
+		t.Errorf("edited: %v", said)
+	}
+	want := []web.Said{
+		{Channel: "#ops", Reply: true, Parts: []web.Part{{Kind: web.Section, Text: "reply"}}},
+		{Channel: "#ops", Edited: true, Parts: []web.Part{{Kind: web.Section, Text: "uno"}}},
+	}
+	if diff := cmp.Diff(want, w.Said(), cmpopts.IgnoreFields(web.Said{}, "At")); diff != "" {
+		t.Errorf("said (-want +got):\n%s", diff)
+	}
+	for _, tc := range []struct {
+		reason, method string
+		form           url.Values
+		want           string
+	}{
+		{"a message that is not there", "chat.update", url.Values{"channel": {"C1"}, "ts": {"1.1"}}, "message_not_found"},
+		{"another channel's message", "chat.update", url.Values{"channel": {"C2"}, "ts": {ts}}, "message_not_found"},
+		{"blocks that are none", "chat.postMessage", url.Values{"channel": {"C1"}, "blocks": {"{"}}, "invalid_blocks"},
+		{"what driftd does not call", "users.list", url.Values{}, "unknown_method"},
+	} {
+		if said := call(t, w, tc.method, tc.form); said["error"] != tc.want {
+			t.Errorf("%s: %v, want %s", tc.reason, said, tc.want)
+		}
+	}
+	for reason, form := range map[string]url.Values{"no token": {}, "another token": {"token": {"xoxb-b"}}, "the app's token": {"token": {"xapp-a"}}} {
+		if said := send(t, w, "chat.postMessage", form); said["error"] != "invalid_auth" {
+			t.Errorf("%s: %v", reason, said)
+		}
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace()
+	ts, _ := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"root"}, "metadata": {`{"event_type":"e","event_payload":{"key":"k"}}`}})["ts"].(string)
+	call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"reply"}, "thread_ts": {ts}})
+	for reason, tc := range map[string]struct {
+		method string
+		form   url.Values
+		want   []string
+	}{
+		"the channel":          {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"0"}}, []string{"root"}},
+		"the thread":           {"conversations.replies", url.Values{"channel": {"C1"}, "ts": {ts}}, []string{"reply", "root"}},
+		"another channel":      {"conversations.history", url.Values{"channel": {"C2"}}, nil},
+		"nothing is so recent": {"conversations.history", url.Values{"channel": {"C1"}, "oldest": {"99999999999"}}, nil},
+	} {
+		var got []string
+		messages, _ := call(t, w, tc.method, tc.form)["messages"].([]any)
+		for _, m := range messages {
+			text, _ := m.(map[string]any)["text"].(string)
+			got = append(got, text)
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// TestParts shows blocks as the pieces of a page.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, blocks string
+		want           []web.Part
+	}{
+		{"rich text", `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[
+			{"type":"text","text":"🟠 "},{"type":"text","text":"HIGH","style":{"bold":true}},{"type":"text","text":" <!channel> & co\n"},
+			{"type":"text","text":" gone ","style":{"strike":true,"bold":true}},{"type":"text","text":"x y","style":{"code":true}},
+			{"type":"link","url":"http://a/b","text":"de|tails"},{"type":"link","url":"http://a"},
+			{"type":"date","timestamp":1,"format":"{date}","fallback":"1970-01-01"},{"type":"user","user_id":"U1"},{"type":"usergroup","usergroup_id":"S1"},{"type":"new"}]},
+			{"type":"rich_text_preformatted","elements":[{"type":"text","text":"a: 1 → 2"}]}]}]`,
+			[]web.Part{
+				{Kind: web.Section, Text: "🟠 *HIGH* &lt;!channel&gt; &amp; co\n ~*gone*~ `x y`<http://a/b|de|tails><http://a>1970-01-01<@U1><!subteam^S1>"},
+				{Kind: web.Section, Text: "```\na: 1 → 2\n```"}}},
+		{"the older blocks", `[{"type":"header","text":{"type":"plain_text","text":"*Drift* <now>"}},{"type":"divider"},
+			{"type":"section","text":{"type":"mrkdwn","text":"*a*"},"fields":[{"type":"plain_text","text":"<b>"},{"type":"mrkdwn","text":"_c_"}]},
+			{"type":"context","elements":[{"type":"mrkdwn","text":"*x*"},{"type":"plain_text","text":"<y>"}]}]`,
+			[]web.Part{{Kind: web.Header, Text: "*Drift* <now>"}, {Kind: web.Divider}, {Kind: web.Section, Text: "*a*\n&lt;b&gt;\n_c_"},
+				{Kind: web.Context, Text: "*x* &lt;y&gt;"}}},
+		{"buttons", `[{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Acknowledge"},"style":"primary"},
+			{"type":"static_select","placeholder":{"type":"plain_text","text":"Snooze"}}]}]`,
+			[]web.Part{{Kind: web.Buttons, Buttons: []string{"Acknowledge", "Snooze"}}}},
+		{"a kind that is new, and nothing else", `[{"type":"video"}]`, []web.Part{{Kind: web.Section, Text: "as &lt;text&gt;"}}},
+	} {
+		w := newWorkspace()
+		if said := call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"as <text>"}, "blocks": {tc.blocks}}); said["ok"] != true {
+			t.Errorf("%s: %v", tc.reason, said)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, w.Said()[0].Parts); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+		}
+	}
+}
+
+// TestButtonsAreHeardOf has an app connect as it would to hear of buttons.
+func TestButtonsAreHeardOf(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace()
+	server := httptest.NewServer(w)
+	t.Cleanup(server.Close)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/api/apps.connections.open", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer xapp-a")
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open struct{ URL string }
+	if err := json.NewDecoder(answer.Body).Decode(&open); err != nil || answer.Body.Close() != nil {
+		t.Fatal(err)
+	}
+	connection, response, err := websocket.DefaultDialer.DialContext(t.Context(), open.URL, http.Header{"Origin": {"https://api.slack.com"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Body.Close() != nil || connection.WriteMessage(websocket.TextMessage, []byte(`{}`)) != nil {
+		t.Error("the connection does not stand")
+	}
+	var hello struct{ Type string }
+	if err := connection.ReadJSON(&hello); err != nil || hello.Type != "hello" {
+		t.Errorf("it says %q, %v", hello.Type, err)
+	}
+	if err := connection.Close(); err != nil {
+		t.Error(err)
+	}
+	_, refused, err := websocket.DefaultDialer.DialContext(t.Context(), open.URL, http.Header{"Origin": {"https://evil.example.org"}})
+	if err == nil || refused.StatusCode != http.StatusForbidden || refused.Body.Close() != nil {
+		t.Errorf("a page of a browser comes in: %v", err)
+	}
+}
+
+func TestKeepsTheLastMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace()
+	for range 205 {
+		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"x"}})
+	}
+	call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"last"}})
+	said := w.Said()
+	if len(said) != 200 || said[0].Parts[0].Text != "last" {
+		t.Errorf("%d messages, the newest %v", len(said), said[0].Parts)
+	}
+}
+
+func FuzzBlocks(f *testing.F) {
+	f.Add(`[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"a","style":{"bold":true}}]}]}]`)
+	f.Add(`[{"type":"section","text":"x","style":"y"}]`)
+	f.Fuzz(func(t *testing.T, blocks string) {
+		w := newWorkspace()
+		call(t, w, "chat.postMessage", url.Values{"channel": {"C1"}, "text": {"t"}, "blocks": {blocks}})
+		for _, said := range w.Said() {
+			if len(said.Parts) == 0 {
+				t.Error("a message shows nothing")
+			}
+		}
+	})
+}
