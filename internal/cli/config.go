@@ -79,7 +79,8 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 		return nil, err
 	}
 	opened, openErr := c.openReceivers(cfg, slog.New(slog.DiscardHandler))
-	if err = errors.Join(err, openErr); err == nil {
+	_, gateErr := newGate(cfg, slog.New(slog.DiscardHandler))
+	if err = errors.Join(err, openErr, gateErr); err == nil {
 		_, _, err = newPolicy(cfg, opened)
 	}
 	return cfg, err

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -78,9 +79,40 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g := &generation{config: cfg, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
-	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: s.metrics, Now: time.Now, Log: s.log, Version: s.build.Version,
+	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Evaluating: &s.evaluating, Telling: daemon.Telling{Policy: policy, Mirrors: mirrors, Post: g.deliverer}})
 	return g, nil
+}
+
+// An observer measures what an engine does, and tells open pages of it.
+type observer struct {
+	*metrics.Metrics
+	service *service
+}
+
+// Saved hears whether a scan could be stored.
+func (o observer) Saved(err error) {
+	o.Metrics.Saved(err)
+	if err == nil {
+		o.service.unsaved.Store(nil)
+		return
+	}
+	said := fmt.Sprintf("what driftd found could not be stored: %s; it goes on looking, and stores it as soon as it can", err)
+	if o.service.unsaved.Swap(&said) == nil {
+		o.service.news.Tell()
+	}
+}
+
+// ObserveRun hears of every finished scan.
+func (o observer) ObserveRun(run model.Run, open []model.Finding) {
+	o.Metrics.ObserveRun(run, open)
+	o.service.news.Tell()
+}
+
+// ObserveFindings hears of findings that changed without a scan.
+func (o observer) ObserveFindings(open []model.Finding) {
+	o.Metrics.ObserveFindings(open)
+	o.service.news.Tell()
 }
 
 // run scans and tells until ctx ends.

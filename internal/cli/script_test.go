@@ -3,7 +3,9 @@ package cli_test
 import (
 	"context"
 	"os"
+	"os/signal"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -14,7 +16,11 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"driftd": func() {
-			os.Exit(cli.Run(context.Background(), cli.Build{Version: "1.2.3"}, os.Args[1:], cli.Streams{Out: os.Stdout, Err: os.Stderr}))
+			// As main does.
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			code := cli.Run(ctx, cli.Build{Version: "1.2.3"}, os.Args[1:], cli.Streams{Out: os.Stdout, Err: os.Stderr})
+			stop()
+			os.Exit(code)
 		},
 		// status runs a command and prints its exit code last.
 		"status": status,

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -27,6 +29,7 @@ import (
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/trigger"
+	"github.com/driftd/driftd/internal/web"
 )
 
 func (c *command) serve() *cobra.Command {
@@ -63,11 +66,19 @@ type service struct {
 	metrics *metrics.Metrics
 	socket  string
 	hooks   *trigger.Queue
+	gate    *access.Gate
+	// news tells open pages that something changed.
+	news *web.News
+	// stage is what visitors may do to an estate of stand-ins; nil where the
+	// estate is real.
+	stage web.Stage
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
 	// unread says why the configuration was last not reloaded; nil when it was.
 	unread atomic.Pointer[string]
+	// unsaved says why the last scan could not be stored; nil when it was.
+	unsaved atomic.Pointer[string]
 }
 
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
@@ -80,7 +91,11 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	if s.store, err = store.Open(cfg.StateDir, storeOptions(cfg, s.log)); err != nil {
 		return err
 	}
+	if s.gate, err = newGate(cfg, s.log); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
+	s.news = web.NewNews()
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {
@@ -176,7 +191,7 @@ func (s *service) readAgain() (*generation, error) {
 	if cfg.StateDir != before.StateDir {
 		return nil, errors.New("state_dir cannot change while driftd runs: restart it")
 	}
-	if cfg.Server != before.Server {
+	if !reflect.DeepEqual(cfg.Server, before.Server) {
 		s.log.Warn("a changed server section counts after a restart")
 	}
 	return s.newGeneration(cfg)
@@ -210,11 +225,14 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 	return found, err
 }
 
+// serveHTTP answers until ctx ends.
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
-	api := server.API{Store: s.store, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems,
-		Compare: newCompare(), Metrics: s.metrics.Handler(),
-		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() }, Version: s.build.Version, Now: time.Now, Log: s.log}
-	return server.Serve(ctx, server.Options{API: api, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
+	api := s.api()
+	pages, err := web.New(web.Options{API: api, Gate: s.gate, News: s.news, Stage: s.stage, Every: s.every, Now: time.Now, Log: s.log})
+	if err != nil {
+		return err
+	}
+	return server.Serve(ctx, server.Options{API: api, Pages: pages, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
 		Socket: s.socket, Log: s.log, Ready: func(addresses []net.Addr) {
 			for _, a := range addresses {
 				s.log.Info("listening", "address", a.String())
@@ -223,12 +241,33 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 		}})
 }
 
+// api is what answers over HTTP.
+func (s *service) api() server.API {
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems,
+		Compare: newCompare(), Metrics: s.metrics.Handler(),
+		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
+		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
+}
+
+// every tells how often a source is looked at; 0 of one that is not there.
+func (s *service) every(source string) time.Duration {
+	for _, known := range s.current.Load().config.Sources {
+		if known.Name == source {
+			return known.Every
+		}
+	}
+	return 0
+}
+
 // problems tells what somebody should mend.
 func (s *service) problems() []string {
-	if said := s.unread.Load(); said != nil {
-		return []string{*said}
+	var all []string
+	for _, said := range []*string{s.unread.Load(), s.unsaved.Load()} {
+		if said != nil {
+			all = append(all, *said)
+		}
 	}
-	return nil
+	return all
 }
 
 // receivers tells how it stands with those that are told.

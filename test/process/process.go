@@ -74,6 +74,9 @@ func (p *Process) Wait(ctx context.Context) error {
 	return nil
 }
 
+// PID is the program's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Exited tells whether the program ended.
 func (p *Process) Exited() bool {
 	select {

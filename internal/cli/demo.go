@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/demo"
+	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/server"
+)
+
+// demoFlags are those of driftd demo.
+type demoFlags struct {
+	listen, keep string
+	verbose      bool
+}
+
+func (c *command) demo() *cobra.Command {
+	var flags demoFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show driftd at work on an estate of stand-ins, on this machine alone",
+		Long: `Start a small shop that drifts, and driftd itself to look after it: stand-ins
+for a Proxmox cluster, a NetBox, a Kubernetes API server and a Slack workspace on
+loopback, a git repository and a Terraform state. What looks at them is real. The
+page has a list of things to break, and shows what Slack would say.
+
+It needs nothing but this program, reaches nothing outside of this machine, and
+leaves nothing behind. Ctrl-C ends it.`,
+		Example: "  driftd demo\n  driftd demo --listen 127.0.0.1:8080 --keep ./demo",
+		Args:    nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.runDemo(cmd, flags)
+		},
+	}
+	cmd.Flags().StringVar(&flags.listen, "listen", demoAddress, "address of the page, on this machine; without it a free port where that one is taken")
+	cmd.Flags().StringVar(&flags.keep, "keep", "", "keep everything in this folder, which is new or empty")
+	cmd.Flags().BoolVar(&flags.verbose, "verbose", false, "show the daemon's log, which is kept in a file otherwise")
+	// What the environment says of a real daemon does not count.
+	cmd.Flags().String("server-listen", "", "")
+	_ = cmd.Flags().MarkHidden("server-listen") // the flag is there
+	return cmd
+}
+
+// demoAddress is where the page is, unless somebody else is there.
+const demoAddress = "127.0.0.1:9797"
+
+func (c *command) runDemo(cmd *cobra.Command, flags demoFlags) (err error) {
+	if c.configFile != "" || c.stateDir != "" {
+		return errors.New("the demonstration has a configuration and a database of its own: leave --config and --state-dir out; --keep names a folder for both")
+	}
+	ctx, stop := untilHangup(cmd.Context())
+	defer stop()
+	listen, err := flags.address(ctx, cmd.Flags().Changed("listen"))
+	if err != nil {
+		return err
+	}
+	dir, remove, err := flags.folder()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	stage, err := demo.Start(ctx, dir, listen)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	log, err := os.OpenFile(filepath.Join(dir, demoLog), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("make log: %w", err)
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := errors.Join(cmd.Flags().Set("state-dir", stage.StateDir()), cmd.Flags().Set("server-listen", listen)); err != nil {
+		return fmt.Errorf("set flags: %w", err)
+	}
+	shown := *c
+	shown.configFile, shown.streams.Err = stage.ConfigFile(), log
+	if flags.verbose {
+		shown.streams.Err = c.streams.Err
+	}
+	return shown.present(ctx, &service{command: &shown, cmd: cmd, stage: stage}, demoPlace{listen: listen, dir: dir, kept: flags.keep != ""})
+}
+
+// demoLog is the file in the demonstration's folder that holds the daemon's log.
+const demoLog = "driftd.log"
+
+// present runs the daemon, and says where it is once it answers.
+func (c *command) present(ctx context.Context, s *service, place demoPlace) error {
+	cfg, err := c.checkConfigured(s.cmd)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var announcing sync.WaitGroup
+	defer announcing.Wait()
+	defer stop()
+	announcing.Go(func() {
+		if place.awaited(ctx) {
+			place.announce(c.streams.Out)
+		}
+	})
+	return s.run(ctx, cfg)
+}
+
+// address returns a free address on this host: the one that was asked for, or,
+// where nobody asked, another one if that is taken.
+func (f demoFlags) address(ctx context.Context, asked bool) (string, error) {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil || !reach.Loopback(host) {
+		return "", fmt.Errorf("--listen %s: want an address of this machine alone, such as %s: the demonstration asks nobody who they are", f.listen, demoAddress)
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", f.listen)
+	if err != nil && !asked {
+		listener, err = config.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return "", fmt.Errorf("--listen %s: %w; name another one", f.listen, err)
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// folder makes the demonstration's folder; remove removes it, unless it is to be
+// kept.
+func (f demoFlags) folder() (dir string, remove func() error, err error) {
+	if f.keep == "" {
+		if dir, err = os.MkdirTemp("", "driftd-demo-"); err != nil {
+			return "", nil, fmt.Errorf("make folder: %w", err)
+		}
+		return dir, func() error { return os.RemoveAll(dir) }, nil
+	}
+	if err := os.MkdirAll(f.keep, 0o700); err != nil {
+		return "", nil, fmt.Errorf("--keep: %w", err)
+	}
+	entries, err := os.ReadDir(f.keep)
+	switch {
+	case err != nil:
+		return "", nil, fmt.Errorf("--keep: %w", err)
+	case len(entries) > 0:
+		return "", nil, fmt.Errorf("--keep: %s is not empty: name a folder that is", f.keep)
+	}
+	return f.keep, func() error { return nil }, nil
+}
+
+// A demoPlace is where a demonstration is.
+type demoPlace struct {
+	listen, dir string
+	kept        bool
+}
+
+const (
+	// demoPatience is how long the demonstration may take to find what drifts
+	// before its address is told all the same.
+	demoPatience = 15 * time.Second
+	demoPause    = 50 * time.Millisecond
+)
+
+// awaited waits until driftd has found what drifts; it returns false when ctx
+// ends first.
+func (p demoPlace) awaited(ctx context.Context) bool {
+	within, cancel := context.WithTimeout(ctx, demoPatience)
+	defer cancel()
+	ticker := time.NewTicker(demoPause)
+	defer ticker.Stop()
+	for !p.ready(within) {
+		select {
+		case <-within.Done():
+			return ctx.Err() == nil
+		case <-ticker.C:
+		}
+	}
+	return true
+}
+
+// ready tells whether the page shows what drifts from the beginning.
+func (p demoPlace) ready(ctx context.Context) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.listen+"/api/v1/findings", http.NoBody)
+	if err != nil {
+		return false
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	var found server.Findings
+	err = json.NewDecoder(answer.Body).Decode(&found)
+	return errors.Join(err, answer.Body.Close()) == nil && len(found.Findings) >= demo.Drifting
+}
+
+func (p demoPlace) announce(out io.Writer) {
+	end := "Ctrl-C ends it and leaves nothing behind."
+	if p.kept {
+		end = "Ctrl-C ends it; " + p.dir + " is kept."
+	}
+	fmt.Fprintf(out, `A demonstration: a small shop on Proxmox and Kubernetes, with a NetBox. All of
+it is a stand-in on this machine; what looks at it is real.
+
+    http://%s/
+
+Two things drift already. Open one to see who did it, then break something
+yourself: the page has a list. %s
+The daemon's log is in %s.
+`, p.listen, end, filepath.Join(p.dir, demoLog))
+}
