@@ -12,24 +12,33 @@ import (
 // Kubeconfig and Context, by InCluster, or by Server; with none of them the
 // user's own kubeconfig counts, as for kubectl.
 type Config struct {
+	// Kubeconfig is a file of kubectl's; without it $KUBECONFIG, then ~/.kube/config.
 	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
-	Context    string `mapstructure:"context"`
-	InCluster  bool   `mapstructure:"in_cluster"`
-	Server     string `mapstructure:"server"`
-	CAFile     string `mapstructure:"ca_file" path:"true"`
-	TokenFile  string `mapstructure:"token_file" path:"true"`
+	// Context is that of the kubeconfig; without it, the current one.
+	Context string `mapstructure:"context"`
+	// InCluster reads the cluster that driftd itself runs in, by its service
+	// account.
+	InCluster bool `mapstructure:"in_cluster"`
+	// Server is the API server's address, in place of a kubeconfig.
+	Server string `mapstructure:"server"`
+	// CAFile is the authority that signed the certificate of the server.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// TokenFile holds the token for the server, as of a service account.
+	TokenFile string `mapstructure:"token_file" path:"true"`
 	// Dump is a file that "kubectl get -o yaml" or "-o json" wrote; it is read
 	// instead of an API server.
 	Dump string `mapstructure:"dump" path:"true"`
-	// DumpComplete tells that the dump holds everything that there is.
+	// DumpComplete tells that the dump holds everything that there is, so that
+	// what it lacks is missing.
 	DumpComplete bool `mapstructure:"dump_complete"`
-	// Namespaces are the only ones that are read; empty means all.
+	// Namespaces are the only ones that are read; without any, all are.
 	Namespaces []string `mapstructure:"namespaces"`
 	// TryNamespaces are read one by one where a kind may not be listed in all
 	// of them at once.
 	TryNamespaces []string `mapstructure:"try_namespaces"`
 	// ExcludeKinds are patterns of kinds that are not read ("Event",
-	// "*.metrics.k8s.io"); nil means DefaultExcludeKinds.
+	// "*.metrics.k8s.io"). Without it: events, leases, endpoints, endpoint
+	// slices, component statuses and metrics.
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
 	// PageSize is how many objects one request asks for.
 	PageSize int `mapstructure:"page_size"`
@@ -37,26 +46,29 @@ type Config struct {
 	Concurrency int `mapstructure:"concurrency"`
 	// Timeout bounds each request with its answer.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// QPS and Burst limit the requests per second.
-	QPS   float64 `mapstructure:"qps"`
-	Burst int     `mapstructure:"burst"`
-	// Canonicalize is "" or "dry-run": whether declared objects go through a
+	// QPS limits the requests per second.
+	QPS float64 `mapstructure:"qps"`
+	// Burst is how many requests may be ahead of that limit.
+	Burst int `mapstructure:"burst"`
+	// Canonicalize is "dry-run" where declared objects go through a server-side
 	// dry-run apply before they are compared.
 	Canonicalize string `mapstructure:"canonicalize"`
-	// AuditLog is the API server's audit log, a file of JSON lines; "" reads
-	// none.
+	// AuditLog is the API server's audit log, a file of JSON lines that names
+	// users.
 	AuditLog string `mapstructure:"audit_log" path:"true"`
 	// AuditWebhook lets the API server's audit webhook tell the same.
 	AuditWebhook *AuditWebhook `mapstructure:"audit_webhook"`
 	// AuditSince is how far back writes are remembered.
 	AuditSince time.Duration `mapstructure:"audit_since"`
-	// MaxObjectSize and MaxPageSize bound one object and one answer, in bytes.
+	// MaxObjectSize bounds one object, in bytes.
 	MaxObjectSize int64 `mapstructure:"max_object_size"`
-	MaxPageSize   int64 `mapstructure:"max_page_size"`
+	// MaxPageSize bounds one answer, in bytes.
+	MaxPageSize int64 `mapstructure:"max_page_size"`
 }
 
 // An AuditWebhook says how the API server shows that it is the one that sends.
 type AuditWebhook struct {
+	// TokenFile holds the token that the API server shows. It must be given.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 

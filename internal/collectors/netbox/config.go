@@ -14,9 +14,9 @@ import (
 
 // Config is the settings of a netbox source.
 type Config struct {
-	// URL of the NetBox, such as https://netbox.example.org.
+	// URL is the address of NetBox, such as https://netbox.example.org. It must be given.
 	URL string `mapstructure:"url"`
-	// TokenFile holds the API token, of version 1 or 2.
+	// TokenFile holds the API token, of version 1 or 2. It must be given.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// CAFile is the authority that signed the server's certificate, where the
 	// system does not know it.
@@ -34,10 +34,12 @@ type Config struct {
 	PageSize int `mapstructure:"page_size"`
 	// ExcludeKinds are patterns of kinds that are not read ("users.*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// Changes is how far back the changelog is read, MaxChanges how many of its
-	// entries at most; 0 leaves it unread, and then nobody can be named.
-	Changes    time.Duration `mapstructure:"changes"`
-	MaxChanges int           `mapstructure:"max_changes"`
+	// Changes is how far back the changelog is read; 0 leaves it unread, and then
+	// nobody can be named.
+	Changes time.Duration `mapstructure:"changes"`
+	// MaxChanges is how many entries of the changelog are read at most, the
+	// newest; 0 leaves it unread.
+	MaxChanges int `mapstructure:"max_changes"`
 	// Unrestricted is the operator's promise that the token's permissions have no
 	// constraints, where the token may not read them.
 	Unrestricted bool `mapstructure:"unrestricted"`

@@ -15,18 +15,22 @@ import (
 // Config is the settings of a proxmox source. The account is an API token
 // (TokenID with TokenFile), or a user who logs in (Username with PasswordFile).
 type Config struct {
-	// URL of a node of the cluster, such as https://pve.example.org:8006.
+	// URL is the address of a node of the cluster, such as https://pve.example.org:8006. It must
+	// be given.
 	URL string `mapstructure:"url"`
-	// TokenID is user@realm!name; TokenFile holds its secret.
-	TokenID   string `mapstructure:"token_id"`
+	// TokenID is an API token, user@realm!name.
+	TokenID string `mapstructure:"token_id"`
+	// TokenFile holds the token's secret.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// Username is user@realm; PasswordFile holds the password.
-	Username     string `mapstructure:"username"`
+	// Username is that of a user who logs in, user@realm, where there is no token.
+	Username string `mapstructure:"username"`
+	// PasswordFile holds the password of that user.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
 	// CAFile is the authority that signed the server's certificate, such as
-	// /etc/pve/pve-root-ca.pem of a node. Fingerprint is the SHA-256 of the
-	// certificate itself, and takes its place.
-	CAFile      string `mapstructure:"ca_file" path:"true"`
+	// /etc/pve/pve-root-ca.pem of a node.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// Fingerprint is the SHA-256 of the server's certificate itself, and takes
+	// the authority's place.
 	Fingerprint string `mapstructure:"fingerprint"`
 	// Concurrency is how many requests run at once for one node.
 	Concurrency int `mapstructure:"concurrency"`

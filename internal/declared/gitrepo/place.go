@@ -18,25 +18,28 @@ type Place struct {
 	// Git is the URL of a repository, or the absolute path of a local one.
 	Git string `mapstructure:"git"`
 	// Ref is a branch, a tag or a full commit hash, in this order of
-	// preference; "" means the remote's HEAD.
+	// preference; without it, the remote's HEAD.
 	Ref string `mapstructure:"ref"`
-	// Path is the folder or file inside the repository; "" means all of it.
+	// Path is the folder or file inside the repository; without it, all of it.
 	Path string `mapstructure:"path"`
-	// Username and TokenFile sign in over https.
-	Username  string `mapstructure:"username"`
+	// Username signs in over https, with the token.
+	Username string `mapstructure:"username"`
+	// TokenFile holds the token, or the password, for https.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 	// CAFile holds certificates to trust beside the system's own.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
-	// names the hosts to trust; "" means the user's and the system's own.
-	SSHKeyFile     string `mapstructure:"ssh_key_file" path:"true"`
+	// SSHKeyFile signs in over ssh; without it, the ssh agent does.
+	SSHKeyFile string `mapstructure:"ssh_key_file" path:"true"`
+	// KnownHostsFile names the hosts to trust over ssh; without it, the user's
+	// and the system's own do.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
 }
 
 // A Lookback says, as settings of a declaration do, how far back it is looked for
 // who wrote what the declaration says.
 type Lookback struct {
-	// Commits is how many commits; 0 looks for nobody.
+	// Commits is how many commits back the author of what is declared is looked
+	// for; 0 looks for nobody.
 	Commits int `mapstructure:"history"`
 }
 

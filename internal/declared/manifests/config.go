@@ -16,20 +16,23 @@ type Config struct {
 	gitrepo.Lookback `mapstructure:",squash"`
 
 	// Label is what addresses begin with: the name by which people know the
-	// folder, or the single file. "" means the folder's own name, and for git
+	// folder, or the single file. Without it, the folder's own name, and for git
 	// the top of the repository.
 	Label string `mapstructure:"label"`
 	// DefaultNamespace is that of manifests that name none.
 	DefaultNamespace string `mapstructure:"default_namespace"`
-	// Include and Exclude are patterns of files and folders: "*.yaml" fits a
-	// name at any depth, "apps/*/dev" and "**/dev" a path from the root.
+	// Include are patterns of the files that are read: "*.yaml" fits a name at
+	// any depth, "apps/*/dev" and "**/dev" a path from the root. Without any,
+	// all manifests are.
 	Include []string `mapstructure:"include"`
+	// Exclude are patterns of files and folders that are not read.
 	Exclude []string `mapstructure:"exclude"`
 	// AllowNetwork lets kustomize fetch remote bases; it needs git installed.
 	AllowNetwork bool `mapstructure:"allow_network"`
-	// MaxFileSize bounds a file, in bytes, and MaxFiles the number of files.
+	// MaxFileSize bounds a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
-	MaxFiles    int   `mapstructure:"max_files"`
+	// MaxFiles bounds the number of files.
+	MaxFiles int `mapstructure:"max_files"`
 	// Timeout bounds one reading of the whole declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
 }

@@ -27,7 +27,8 @@ const (
 
 // Config is the settings of a declaration that a NetBox holds.
 type Config struct {
-	// Source is the configured source of type netbox that it is read from.
+	// Source is the configured source of type netbox that it is read from. It
+	// must be given.
 	Source string `mapstructure:"source"`
 	// Clusters names the governed source that a NetBox cluster stands for. Where
 	// it names none for Proxmox, the clusters' names and types tell.
@@ -35,8 +36,8 @@ type Config struct {
 	// Identity is what tells which guest is meant, the surest first: vmid, uuid,
 	// mac, name.
 	Identity []string `mapstructure:"identity"`
-	// VMIDField is the custom field that holds a guest's id; "" means the first
-	// of proxmox_vmid, vmid and vm_id that any virtual machine has.
+	// VMIDField is the custom field that holds a guest's id; without it, the
+	// first of proxmox_vmid, vmid and vm_id that any virtual machine has.
 	VMIDField string `mapstructure:"vmid_field"`
 	// Ignore are words of a claim that are not compared (tags, disks, vlan).
 	Ignore []string `mapstructure:"ignore"`

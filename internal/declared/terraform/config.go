@@ -22,14 +22,16 @@ const (
 
 // Config is the settings of a Terraform declaration.
 type Config struct {
-	// Engine is Plan or State; "" means State where State names records.
+	// Engine is what reads it: plan runs Terraform or OpenTofu on a copy of the
+	// root, state reads what they recorded. Without it, state where states are
+	// named.
 	Engine string `mapstructure:"engine"`
 	// Place is where the root lies, for a plan.
 	gitrepo.Place `mapstructure:",squash"`
 	// Lookback says how far back it is looked for who wrote the root.
 	gitrepo.Lookback `mapstructure:",squash"`
 
-	// State are the locations of records: files, patterns of files, URLs.
+	// State are the locations of states: files, patterns of files, URLs.
 	State []string `mapstructure:"state" path:"true"`
 	// Backend says how they are fetched.
 	Backend backend.Settings `mapstructure:"backend"`
@@ -52,32 +54,35 @@ type Config struct {
 
 // Run says how plans are made.
 type Run struct {
-	// Binary is the program, by name or path; "" means terragrunt, terraform or
+	// Binary is the program, by name or path; without it terragrunt, terraform or
 	// tofu, whichever fits the root and is found.
 	Binary string `mapstructure:"binary"`
-	// Workspace is the workspace to plan in; "" means the default one.
+	// Workspace is the workspace to plan in; without it, the default one.
 	Workspace string `mapstructure:"workspace"`
-	// VarFiles, inside the root or absolute, and Vars set variables.
-	VarFiles []string          `mapstructure:"var_files"`
-	Vars     map[string]string `mapstructure:"vars"`
-	// BackendConfig and BackendConfigFiles, inside the root or absolute, complete
-	// a partial backend block; without them, what init was told in Dir.
-	BackendConfig      map[string]string `mapstructure:"backend_config"`
-	BackendConfigFiles []string          `mapstructure:"backend_config_files"`
-	// Env sets variables of the program's environment, PassEnv lets driftd's
-	// own through, by name or pattern ("AWS_*"). Nothing else of it is seen.
-	Env     map[string]string `mapstructure:"env"`
-	PassEnv []string          `mapstructure:"pass_env"`
-	// CLIConfigFile is the program's own configuration file; "" means that in
-	// Home, or an empty one.
+	// VarFiles set variables; they lie inside the root, or are absolute.
+	VarFiles []string `mapstructure:"var_files"`
+	// Vars set variables by name.
+	Vars map[string]string `mapstructure:"vars"`
+	// BackendConfig completes a partial backend block. Without it and its files:
+	// what init was told in the folder.
+	BackendConfig map[string]string `mapstructure:"backend_config"`
+	// BackendConfigFiles do the same; they lie inside the root, or are absolute.
+	BackendConfigFiles []string `mapstructure:"backend_config_files"`
+	// Env sets variables of the program's environment.
+	Env map[string]string `mapstructure:"env"`
+	// PassEnv lets variables of driftd's own environment through, by name or
+	// pattern ("AWS_*"). Nothing else of it is seen.
+	PassEnv []string `mapstructure:"pass_env"`
+	// CLIConfigFile is the program's own configuration file; without it, that in
+	// its home, or an empty one.
 	CLIConfigFile string `mapstructure:"cli_config_file" path:"true"`
-	// Home is the program's home folder, for credential files; "" means an
+	// Home is the program's home folder, for credential files; without it, an
 	// empty one.
 	Home string `mapstructure:"home" path:"true"`
 	// MemoryLimit is what the program and each provider try to stay within
-	// ("1GiB"); "" leaves it to them.
+	// ("1GiB"); without it, that is left to them.
 	MemoryLimit string `mapstructure:"memory_limit"`
-	// Parallelism is that of one plan, 0 the program's default.
+	// Parallelism is that of one plan; 0 is the program's default.
 	Parallelism int `mapstructure:"parallelism"`
 	// Timeout bounds one plan with all that it needs.
 	Timeout time.Duration `mapstructure:"timeout"`

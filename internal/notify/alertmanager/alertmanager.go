@@ -22,14 +22,17 @@ import (
 
 // Config is the settings of an alertmanager receiver.
 type Config struct {
-	// URLs are the Alertmanagers; each of them is shown everything.
+	// URLs are the Alertmanagers; each of them is shown everything. At least one
+	// must be given.
 	URLs []string `mapstructure:"urls"`
-	// Username and PasswordFile sign in, or the token in TokenFile does.
-	Username     string `mapstructure:"username"`
+	// Username signs in, with the password.
+	Username string `mapstructure:"username"`
+	// PasswordFile holds the password.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	TokenFile    string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities that signed the servers' certificates; ""
-	// are the system's.
+	// TokenFile holds a bearer token, in place of user and password.
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// CAFile holds the authorities that signed the servers' certificates; without
+	// it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Every is how often all open findings are shown again. An alert that is
 	// not ends after three times that.

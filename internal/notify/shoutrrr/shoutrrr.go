@@ -27,7 +27,7 @@ import (
 // Config is the settings of a shoutrrr receiver.
 type Config struct {
 	// URLFile holds the service's address as shoutrrr writes it, which has
-	// passwords and tokens in it.
+	// passwords and tokens in it. It must be given.
 	URLFile string `mapstructure:"url_file" path:"true"`
 	// Timeout bounds each delivery.
 	Timeout time.Duration `mapstructure:"timeout"`

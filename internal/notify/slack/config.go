@@ -22,13 +22,15 @@ type Config struct {
 	// Channel is the ID of the channel, C0123456789.
 	Channel string `mapstructure:"channel"`
 	// WebhookURLFile holds the address of an incoming webhook, which is a secret.
+	// It takes the place of token and channel.
 	WebhookURLFile string `mapstructure:"webhook_url_file" path:"true"`
 	// AppTokenFile holds an app-level token, xapp-…; with it, driftd hears of
 	// buttons.
 	AppTokenFile string `mapstructure:"app_token_file" path:"true"`
-	// Users and Groups are the IDs of the people and user groups that may press
-	// buttons. Without any there are no buttons.
-	Users  []string `mapstructure:"users"`
+	// Users are the IDs of the people who may press buttons. Without users and
+	// groups there are no buttons.
+	Users []string `mapstructure:"users"`
+	// Groups are the IDs of user groups whose members may press buttons.
 	Groups []string `mapstructure:"groups"`
 	// APIURL is where Slack's methods are.
 	APIURL string `mapstructure:"api_url"`

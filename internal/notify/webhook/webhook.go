@@ -20,17 +20,17 @@ import (
 
 // Config is the settings of a webhook receiver. One of URL and URLFile is set.
 type Config struct {
-	// URL takes the messages. URLFile holds it where the address itself is a
-	// secret.
-	URL     string `mapstructure:"url"`
+	// URL takes the messages.
+	URL string `mapstructure:"url"`
+	// URLFile holds that address, where the address itself is a secret.
 	URLFile string `mapstructure:"url_file" path:"true"`
 	// SecretFile holds the keys that messages are signed with, one a line: each
 	// of them signs. Without it they are not signed.
 	SecretFile string `mapstructure:"secret_file" path:"true"`
 	// HeadersFile holds headers to send along, "Name: value" each on a line.
 	HeadersFile string `mapstructure:"headers_file" path:"true"`
-	// CAFile holds the authorities that signed the server's certificate; "" are
-	// the system's.
+	// CAFile holds the authorities that signed the server's certificate; without
+	// it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Timeout bounds each delivery.
 	Timeout time.Duration `mapstructure:"timeout"`
