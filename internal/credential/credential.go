@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,19 +18,54 @@ const MaxSize = 64 << 10
 // a service's credentials (systemd.exec(5), LoadCredential=).
 const Folder = "CREDENTIALS_DIRECTORY"
 
+// prefix is what systemd puts before the names of files of a folder that the
+// packaged unit loads as a whole (LoadCredential=driftd:/etc/driftd/credentials).
+const prefix = "driftd_"
+
+// Below is the folder beside the configuration that the packaged unit loads
+// credentials from.
+const Below = "credentials"
+
 // Find returns the file that path speaks of. A bare name is a credential of
-// the service where there is one of that name; ok tells whether it is.
+// the service where there is one of that name, or one of that name in the
+// folder that it loads as a whole; ok tells whether it is.
 func Find(path string) (file string, ok bool) { return find(path, os.Getenv(Folder)) }
 
 func find(path, folder string) (string, bool) {
-	if folder == "" || path == "" || path != filepath.Base(path) || path == "." || path == ".." {
+	if folder == "" || !bare(path) {
 		return path, false
 	}
-	file := filepath.Join(folder, path)
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+	for _, name := range []string{path, prefix + path} {
+		if file := filepath.Join(folder, name); regular(file) {
+			return file, true
+		}
+	}
+	return path, false
+}
+
+// Beside returns the credential that a bare name means to whoever is not the
+// service but may read what it loads, as root may: the file of that name in
+// the folder Below dir, where dir itself has nothing of that name.
+func Beside(path, dir string) (file string, ok bool) {
+	if dir == "" || !bare(path) {
 		return path, false
 	}
-	return file, true
+	if _, err := os.Stat(filepath.Join(dir, path)); !errors.Is(err, fs.ErrNotExist) {
+		return path, false
+	}
+	if file = filepath.Join(dir, Below, path); regular(file) {
+		return file, true
+	}
+	return path, false
+}
+
+func bare(path string) bool {
+	return path != "" && path == filepath.Base(path) && path != "." && path != ".."
+}
+
+func regular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Read returns the secret that a file holds, without one trailing newline.
@@ -39,6 +75,9 @@ func find(path, folder string) (string, bool) {
 func Read(path string) (string, error) {
 	file, _ := Find(path)
 	secret, err := read(file)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv(Folder) != "" {
+		err = fmt.Errorf("%w; a credential of the service is there only after systemctl restart", err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("read secret file %s: %w", file, err)
 	}

@@ -61,10 +61,17 @@ func TestFind(t *testing.T) {
 	if err := os.WriteFile(token, []byte("hunter2"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	loaded := filepath.Join(folder, "driftd_netbox-token")
+	for _, file := range []string{loaded, filepath.Join(folder, "driftd_token")} {
+		if err := os.WriteFile(file, []byte("hunter3"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tests := map[string]struct {
 		reason, path, folder, want string
 		ok                         bool
 	}{
+		"folder":     {reason: "systemd names what it finds in a folder after the folder", path: "netbox-token", folder: folder, want: loaded, ok: true},
 		"credential": {reason: "a bare name is a credential", path: "token", folder: folder, want: token, ok: true},
 		"no service": {reason: "outside systemd a name is a path", path: "token", want: "token"},
 		"other name": {reason: "the service has no such credential", path: "other", folder: folder, want: "other"},
@@ -81,6 +88,47 @@ func TestFind(t *testing.T) {
 				t.Errorf("%s: find(%q) = %q, %v; want %q, %v", tt.reason, tt.path, got, ok, tt.want, tt.ok)
 			}
 		})
+	}
+}
+
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, Below, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"both", "credentials/both", "credentials/token"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("hunter2"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := filepath.Join(dir, Below, "token")
+	tests := map[string]struct {
+		reason, path, dir, want string
+		ok                      bool
+	}{
+		"credential":  {reason: "who may read the folder has what the service has", path: "token", dir: dir, want: token, ok: true},
+		"file beside": {reason: "a relative path comes first", path: "both", dir: dir, want: "both"},
+		"none":        {reason: "what is not there stays a path", path: "other", dir: dir, want: "other"},
+		"folder":      {reason: "a folder is no credential", path: "folder", dir: dir, want: "folder"},
+		"path":        {reason: "a path stays a path", path: "./token", dir: dir, want: "./token"},
+		"no file":     {reason: "flags have no folder", path: "token", want: "token"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, ok := Beside(tt.path, tt.dir); got != tt.want || ok != tt.ok {
+				t.Errorf("%s: Beside(%q) = %q, %v; want %q, %v", tt.reason, tt.path, got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+func TestReadCredentialThatCameLate(t *testing.T) {
+	t.Setenv(Folder, t.TempDir())
+	_, err := Read(filepath.Join(t.TempDir(), "late-token"))
+	if err == nil || !strings.Contains(err.Error(), "systemctl restart") {
+		t.Errorf("Read() error = %v, want one that says when credentials are passed", err)
 	}
 }
 
