@@ -1,0 +1,111 @@
+package docs
+
+import (
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestExampleIsTheCode holds the code of the page on collectors to code that is
+// compiled and tested.
+func TestExampleIsTheCode(t *testing.T) {
+	t.Parallel()
+	var code strings.Builder
+	for _, file := range []string{"test/docs/lamps/lamps.go", "test/docs/lamps/lamps_test.go", "internal/collectors/collectors.go"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(text)
+	}
+	n := 0
+	for _, page := range readAll(t) {
+		if page.Name != "docs/writing-a-collector.md" {
+			continue
+		}
+		for _, b := range page.Blocks {
+			if b.Lang != "go" || strings.TrimSpace(b.Text) == "lamps.Definition()," {
+				continue
+			}
+			n++
+			if !strings.Contains(code.String(), b.Text) {
+				t.Errorf("%s:%d: this code is not in test/docs/lamps:\n%s", page.Name, b.Line, b.Text)
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("the page shows %d pieces of code", n)
+	}
+}
+
+// TestSamplesParse reads what else pages show: JSON, and Go for others to copy.
+func TestSamplesParse(t *testing.T) {
+	t.Parallel()
+	for _, page := range readAll(t) {
+		for _, b := range page.Blocks {
+			switch b.Lang {
+			case "json":
+				if !json.Valid([]byte(b.Text)) {
+					t.Errorf("%s:%d: it is no JSON", page.Name, b.Line)
+				}
+			case "go":
+				whole := "package p\n" + b.Text
+				if page.Name == "docs/writing-a-collector.md" {
+					continue // it is compiled
+				}
+				if _, err := parser.ParseFile(token.NewFileSet(), page.Name, whole, 0); err != nil {
+					t.Errorf("%s:%d: it is no Go: %v", page.Name, b.Line, err)
+				}
+			}
+		}
+	}
+}
+
+// TestLinksLead sees that what a page links to in the repository is there, with
+// the heading that the link names.
+func TestLinksLead(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, page := range readAll(t) {
+		for _, link := range page.Links {
+			if strings.Contains(link.Text, ":") {
+				continue // it leads out of the repository
+			}
+			n++
+			name, anchor, _ := strings.Cut(link.Text, "#")
+			path := filepath.Join(root, filepath.Dir(page.Name), name)
+			if name == "" {
+				path = filepath.Join(root, page.Name)
+			}
+			text, err := os.ReadFile(path)
+			if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+				continue
+			}
+			switch {
+			case err != nil:
+				t.Errorf("%s:%d: the link %s leads nowhere", page.Name, link.Line, link.Text)
+			case anchor != "" && !anchors(text)[anchor]:
+				t.Errorf("%s:%d: the link %s names a heading that is not there", page.Name, link.Line, link.Text)
+			}
+		}
+	}
+	if n < 80 {
+		t.Errorf("%d links were found: they are not looked for where they are", n)
+	}
+}
+
+// anchors returns the names that GitHub gives the headings of a page.
+func anchors(text []byte) map[string]bool {
+	found := map[string]bool{}
+	for _, heading := range regexp.MustCompile("(?m)^#+ (.*)$").FindAllSubmatch(text, -1) {
+		name := strings.ToLower(string(heading[1]))
+		name = regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(name, "")
+		found[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return found
+}

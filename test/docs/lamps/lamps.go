@@ -1,0 +1,170 @@
+// Package lamps is the worked example of docs/writing-a-collector.md: it reads
+// a lamp controller over HTTP. The page shows this very code.
+package lamps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// Type is the collector's type in the configuration, and the first part of its
+// kinds' names.
+const Type = "lamps"
+
+// lamp is the one kind that there is.
+const lamp = Type + "/lamp"
+
+// Config is the settings of a lamps source.
+type Config struct {
+	// URL is the address of the controller. It must be given.
+	URL string `mapstructure:"url"`
+	// TokenFile holds the token. It must be given.
+	TokenFile string `mapstructure:"token_file" path:"true"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxBody bounds each answer, in bytes.
+	MaxBody int64 `mapstructure:"max_body"`
+}
+
+// Definition returns the collector of type "lamps".
+func Definition() collectors.Definition {
+	return collectors.Define(Type, Config{Timeout: 30 * time.Second, MaxBody: 16 << 20}, open)
+}
+
+func open(env collectors.Env, config Config) (collectors.Collector, error) {
+	switch {
+	case !strings.HasPrefix(config.URL, "https://") && !strings.HasPrefix(config.URL, "http://127.0.0.1:"):
+		return nil, errors.New("setting url is no address: want one such as https://lamps.example.org")
+	case config.TokenFile == "":
+		return nil, errors.New("setting token_file is missing: set the file that holds the token")
+	case config.Timeout <= 0 || config.MaxBody <= 0:
+		return nil, errors.New("settings timeout and max_body must be more than 0")
+	}
+	client := &http.Client{Timeout: config.Timeout,
+		// A redirect would take the token elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &house{env: env, config: config, client: client, now: time.Now}, nil
+}
+
+// A house is all lamps of one controller. It is safe for concurrent use.
+type house struct {
+	env    collectors.Env
+	config Config
+	client *http.Client
+	now    func() time.Time
+}
+
+// Collect reads the list of lamps, which the controller gives in one answer.
+func (h *house) Collect(ctx context.Context) (model.Snapshot, error) {
+	taken := h.now()
+	answer, err := h.get(ctx, "/api/lamps")
+	if err != nil {
+		return model.Snapshot{}, &reach.Error{Server: h.config.URL, Err: err, Hint: "see that url and token_file are right"}
+	}
+	whole := model.Coverage{Source: h.env.Name, Kind: lamp, Complete: true}
+	items := answer.At("lamps").Items()
+	if count := answer.At("count").Text(); count != strconv.Itoa(len(items)) {
+		whole.Complete = false
+		whole.Reason = fmt.Sprintf("the controller speaks of %q lamps and shows %d: give the token the right to see all", count, len(items))
+	}
+	resources := make([]model.Resource, 0, len(items))
+	for _, item := range items {
+		resources = append(resources, h.resource(item))
+	}
+	slices.SortFunc(resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
+	return model.Snapshot{Source: h.env.Name, Taken: taken, Resources: resources,
+		Coverage: []model.Coverage{whole}, Kinds: kinds()}, nil
+}
+
+// resource keeps what somebody may declare of a lamp: not whether it is warm,
+// which changes by itself, and of its PIN no more than that it changes.
+func (h *house) resource(item model.Value) model.Resource {
+	id, name := item.At("id").Str(), item.At("name").Str()
+	value := item.Without("id", "temperature")
+	if pin, ok := value.Get("pin"); ok {
+		value = value.With("pin", h.env.Sealer.SealTree(pin))
+	}
+	return model.Resource{
+		Key:        model.Key{Source: h.env.Name, Kind: lamp, ID: id},
+		Name:       name,
+		Value:      value,
+		Identities: []model.Identity{{By: "name", Value: strings.ToLower(name)}},
+	}
+}
+
+// kinds says how lamps are compared: their rooms are a set, and what is on is
+// worth a look.
+func kinds() map[string]*model.Kind {
+	return map[string]*model.Kind{lamp: {
+		Name:   lamp,
+		Schema: &model.Schema{Fields: map[string]*model.Schema{"rooms": {List: model.Set}}},
+		Severities: []model.SeverityRule{
+			{Path: "on", Severity: model.High, Reason: "somebody may be in the dark"},
+			{Severity: model.Low},
+		},
+	}}
+}
+
+// tries is how often a request is sent to a controller that is busy, and
+// longest how long it may ask to be left alone.
+const (
+	tries   = 3
+	longest = 10 * time.Second
+)
+
+// get asks for one page, again where the controller asks for a pause.
+func (h *house) get(ctx context.Context, path string) (model.Value, error) {
+	token, err := credential.Read(h.config.TokenFile)
+	if err != nil {
+		return model.Value{}, err
+	}
+	for try := 1; ; try++ {
+		answer, pause, err := h.ask(ctx, path, token)
+		if err == nil || pause == 0 || pause > longest || try == tries {
+			return answer, err
+		}
+		if err := reach.Wait(ctx, pause); err != nil {
+			return model.Value{}, err
+		}
+	}
+}
+
+// ask sends one request. With its error comes the pause after which another one
+// may do better; 0 means that none will.
+func (h *house) ask(ctx context.Context, path, token string) (v model.Value, pause time.Duration, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.config.URL+path, http.NoBody)
+	if err != nil {
+		return v, 0, err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := h.client.Do(r)
+	if err != nil {
+		return v, 0, reach.WithoutURL(err)
+	}
+	defer func() { err = errors.Join(err, answer.Body.Close()) }()
+	if answer.StatusCode != http.StatusOK {
+		return v, reach.RetryAfter(answer.Header.Get("Retry-After"), h.now()), fmt.Errorf("it answers %d", answer.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, h.config.MaxBody+1))
+	switch {
+	case err != nil:
+		return v, 0, err
+	case int64(len(body)) > h.config.MaxBody:
+		return v, 0, fmt.Errorf("the answer is over %d bytes: raise max_body", h.config.MaxBody)
+	}
+	v, err = decode.JSON(body)
+	return v, 0, err
+}

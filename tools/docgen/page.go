@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/driftd/driftd/internal/config"
+)
+
+// head is what the page begins with.
+const head = `# Configuration
+
+Every key, with its type, its default and what it means. This page is made from the code by ` + "`go run ./tools/docgen`" + `: edit
+the comments there. [config.example.yaml](../config.example.yaml) shows all of it in one file, and
+` + "`driftd config check driftd.yaml`" + ` says of a file what is wrong with it: what driftd does not know is an error, with its
+line and the nearest right key.
+
+- The file is named by ` + "`--config`" + `, or by ` + "`$DRIFTD_CONFIG`" + `; without either it is ` + "`/etc/driftd/driftd.yaml`" + `, where that exists.
+- A single value can be overridden by the environment: ` + "`server.listen`" + ` by ` + "`DRIFTD_SERVER_LISTEN`" + `. ` + "`--state-dir`" + ` is a flag of
+  every command; ` + "`--server-listen`" + `, ` + "`--log-format`" + ` and ` + "`--log-level`" + ` are flags of ` + "`driftd serve`" + `.
+- A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **date** counts until its end, in UTC.
+- A **path** is relative to the file; ` + "`~/`" + ` is your home. A bare name is first looked for among the systemd credentials of
+  the service (` + "`$CREDENTIALS_DIRECTORY`" + `).
+- Secrets never stand in the file: keys that end in ` + "`_file`" + ` name the files that hold them.
+- Where the column *default* is empty, there is none: the key says nothing until it is given.
+`
+
+// page makes the whole page.
+func page(root string) (string, error) {
+	r := &reader{comments: &comments{root: root, read: map[string]map[string]described{}}}
+	defaults, err := sample()
+	if err != nil {
+		return "", err
+	}
+	types, err := settings()
+	if err != nil {
+		return "", err
+	}
+	p := &printer{reader: r, types: types}
+	p.WriteString(head)
+	p.top(reflect.ValueOf(*defaults))
+	p.matching()
+	if err := r.err(); err != nil {
+		return "", err
+	}
+	return p.String(), links(root, types)
+}
+
+// A printer writes the sections one after the other.
+type printer struct {
+	strings.Builder
+	*reader
+	types map[string][]typed
+}
+
+// top writes the keys of the file that hold a single value, and then a section
+// for each of the others.
+func (p *printer) top(v reflect.Value) {
+	rows, lists := p.rows(v, "")
+	var single []row
+	sections := map[string][]row{}
+	var order []string
+	for _, r := range rows {
+		section, _, nested := strings.Cut(r.key, ".")
+		if !nested && r.typ != "keys" && r.typ != "list" {
+			single = append(single, r)
+			continue
+		}
+		if sections[section] == nil {
+			order = append(order, section)
+		}
+		sections[section] = append(sections[section], r)
+	}
+	p.heading(2, "The file")
+	p.table(single, "")
+	for _, name := range order {
+		whole := sections[name][0]
+		p.heading(2, "`"+name+"`")
+		p.WriteString(whole.meaning + see(pages()[name]) + "\n\n")
+		p.table(sections[name][1:], name+".")
+		for _, l := range lists {
+			if l.key == name || strings.HasPrefix(l.key, name+".") {
+				p.list(l)
+			}
+		}
+	}
+}
+
+// see leads to a page that says more; "" is none.
+func see(page string) string {
+	if page == "" {
+		return ""
+	}
+	return " See [" + page + "](" + page + ")."
+}
+
+// list writes what an item of a list is, and the types of items.
+func (p *printer) list(l list) {
+	level := 2 + strings.Count(l.key, ".")
+	if level > 2 {
+		p.heading(level, "`"+l.key+"`")
+		p.WriteString(p.intro(l.elem) + "\n\n")
+	}
+	rows, lists := p.rows(l.first, "")
+	p.table(rows, "")
+	for _, below := range lists {
+		below.key = l.key + "." + below.key
+		p.list(below)
+	}
+	for _, t := range p.types[l.key] {
+		p.heading(level+1, code(strings.TrimPrefix(l.key, "notify."))+" of type "+t.name)
+		p.WriteString(p.intro(t.settings.Type()) + see(t.page) + "\n\n")
+		rows, _ := p.rows(t.settings, "")
+		p.table(rows, "")
+	}
+}
+
+// matching writes what owners and routes have in common.
+func (p *printer) matching() {
+	p.heading(2, "match")
+	t := reflect.TypeFor[config.Match]()
+	p.WriteString(p.intro(t) + " A single text may stand for a list of one.\n\n")
+	rows, _ := p.rows(reflect.New(t).Elem(), "")
+	p.table(rows, "")
+}
+
+func (p *printer) heading(level int, text string) {
+	fmt.Fprintf(p, "\n%s %s\n\n", strings.Repeat("#", level), text)
+}
+
+// table writes rows; prefix is left out of their keys.
+func (p *printer) table(rows []row, prefix string) {
+	if len(rows) == 0 {
+		return
+	}
+	p.WriteString("| key | type | default | |\n|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(p, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(r.key, prefix), r.typ, r.fallback, r.meaning)
+	}
+}
+
+// sample returns the configuration of a file that says as little as it can, so
+// that what its lists hold are defaults.
+func sample() (*config.Config, error) {
+	const text = `state_dir: /var/lib/driftd
+sources: [{name: a, type: a}]
+notify: {receivers: [{name: a, type: a}], routes: [{receivers: [a]}]}
+triggers: [{name: a, type: github, secret_file: a}]
+`
+	dir, err := os.MkdirTemp("", "docgen")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder: %w", err)
+	}
+	file := filepath.Join(dir, "driftd.yaml")
+	var c *config.Config
+	if err = os.WriteFile(file, []byte(text), 0o600); err == nil {
+		c, err = config.Load(file, nil)
+	}
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return nil, fmt.Errorf("read the defaults: %w", err)
+	}
+	c.Sources, c.Declarations = nil, nil
+	c.Notify.Receivers[0].Name, c.Notify.Receivers[0].Type = "", ""
+	c.Notify.Routes[0].Receivers = nil
+	t := &c.Triggers[0]
+	t.Name, t.Type, t.SecretFile = "", "", ""
+	return c, nil
+}
+
+// links sees that the pages are there to which the page leads.
+func links(root string, types map[string][]typed) error {
+	var errs []error
+	for key, list := range types {
+		for _, t := range list {
+			if _, err := os.Stat(filepath.Join(root, "docs", cmp.Or(t.page, "no page"))); err != nil {
+				errs = append(errs, fmt.Errorf("%s of type %s: no page says more: name one in tools/docgen/types.go", key, t.name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
+	collect "github.com/driftd/driftd/internal/collectors/all"
+	"github.com/driftd/driftd/internal/declared"
+	declare "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/notify"
+	tell "github.com/driftd/driftd/internal/notify/all"
+)
+
+// A typed thing is one type of source, declaration or receiver, with the
+// settings that it begins with, and the page that says more.
+type typed struct {
+	name, page string
+	settings   reflect.Value
+}
+
+// pages are those of sections, and of types whose page has another name.
+func pages() map[string]string {
+	return map[string]string{
+		"server":                   "access.md",
+		"retention":                "operations.md",
+		"ignore":                   "acceptance.md",
+		"owners":                   "notifications.md",
+		"notify":                   "notifications.md",
+		"triggers":                 "triggers.md",
+		"kubernetes":               "kubernetes.md",
+		"declarations/acceptances": "acceptance.md",
+		"declarations/manifests":   "kubernetes.md",
+		"declarations/netbox":      "netbox-intent.md",
+	}
+}
+
+// settings returns the types by the list that they stand in.
+func settings() (map[string][]typed, error) {
+	types := map[string][]typed{}
+	var errs []error
+	add := func(key, name string, open func(decode func(any) error) error) {
+		page, ok := pages()[key+"/"+name]
+		if !ok {
+			page = name + ".md"
+		}
+		found, err := capture(open)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read the settings of %s of type %s: %w", key, name, err))
+			return
+		}
+		types[key] = append(types[key], typed{name, page, found})
+	}
+	log := slog.New(slog.DiscardHandler)
+	for _, d := range collect.Definitions() {
+		add("sources", d.Type, func(decode func(any) error) error {
+			_, err := d.Open(collectors.Env{Sealer: model.NewSealer([]byte("docgen")), Log: log}, decode)
+			return err
+		})
+	}
+	for _, d := range declare.Definitions() {
+		add("declarations", d.Type, func(decode func(any) error) (err error) {
+			if d.Derive != nil {
+				_, err = d.Derive(declared.Env{Log: log}, decode)
+				return err
+			}
+			_, err = d.Open(declared.Env{Log: log}, decode)
+			return err
+		})
+	}
+	for _, d := range tell.Definitions() {
+		add("notify.receivers", d.Type, func(decode func(any) error) error {
+			_, err := d.Open(notify.Env{Now: time.Now, Log: log}, decode)
+			return err
+		})
+	}
+	return types, errors.Join(errs...)
+}
+
+var errCaptured = errors.New("captured")
+
+// capture returns the settings that a definition would have decoded into.
+func capture(open func(decode func(any) error) error) (reflect.Value, error) {
+	var found reflect.Value
+	err := open(func(into any) error {
+		found = reflect.ValueOf(into).Elem()
+		return errCaptured
+	})
+	if !errors.Is(err, errCaptured) {
+		return found, fmt.Errorf("it asked for none: %w", err)
+	}
+	return found, nil
+}
