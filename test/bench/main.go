@@ -35,6 +35,9 @@ type scale struct {
 	// edits is how many objects are edited, one after the other.
 	// machines is how many virtual machines a NetBox has.
 	planned, recorded, guests, machines, edits int
+	// findings is how many a page shows, viewers how many people look at it, and
+	// resources how many an idle daemon knows.
+	findings, viewers, resources int
 	// runs of each short thing; the median counts.
 	runs int
 }
@@ -44,11 +47,11 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, alerts or core")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, alerts, page or core")
 	flag.Parse()
-	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, runs: 5}
+	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, runs: 5}
 	if *short {
-		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, runs: 1}
+		s = scale{small: estate{50, 100}, large: estate{150, 300}, planned: 50, recorded: 200, guests: 300, machines: 2000, edits: 10, findings: 500, viewers: 20, resources: 300, runs: 1}
 	}
 	program, err := filepath.Abs(*driftd)
 	if err != nil {
@@ -103,6 +106,7 @@ func areas() []area {
 		{"proxmox", measureProxmox},
 		{"netbox", measureNetBox},
 		{"alerts", measureAlerts},
+		{"page", measurePage},
 		{"core", measureCore},
 	}
 }

@@ -30,9 +30,12 @@ func peakMemory(root int, done <-chan struct{}) int64 {
 
 // highWater is the most that a process itself had so far. What the system counts
 // once the process has ended says too much: it begins with what the parent had.
-func highWater(pid int) int64 {
+func highWater(pid int) int64 { return statusLine(pid, "VmHWM:") }
+
+// statusLine is a line of the form that proc_pid_status(5) describes, in bytes.
+func statusLine(pid int, name string) int64 {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status") // "" once it has ended
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, rest, _ := strings.Cut(string(text), name)
 	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return 0
