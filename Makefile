@@ -44,22 +44,25 @@ e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go tes
 	$(TOOLS) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
 
+.PHONY: package
+package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums
+	GO='$(GO)' sh tools/package.sh dist
+
 .PHONY: bench
 bench: build tools ## measure driftd against kubectl diff and tofu plan; BENCH=-short for a quick look
 	$(TOOLS) $(GO) run ./test/bench $(BENCH)
 
 .PHONY: golden
 golden: ## write the golden files anew; read the difference before you commit it
-	grep -rl --include='*_test.go' 'flag.Bool("update"' internal cmd | xargs -n1 dirname | sort -u | sed 's,^,./,' | \
+	grep -rl --include='*_test.go' 'flag.Bool("update"' internal cmd tools | xargs -n1 dirname | sort -u | sed 's,^,./,' | \
 	xargs -t -I{} $(GO) test {} -update
 
 .PHONY: demo
-demo: build ## scan the sample cluster in testdata/demo
-	@state=$$(mktemp -d) && trap 'rm -rf "$$state"' EXIT && \
-	bin/driftd scan testdata/demo/deploy --live testdata/demo/cluster.yaml --state-dir "$$state" || \
-	{ status=$$?; [ $$status = 2 ] && echo "(exit code 2: drift was found, as it should be here)"; }
+demo: build ## show driftd at work on an estate of stand-ins; Ctrl-C ends it
+	bin/driftd demo
 
 .PHONY: tools
-tools: ## build the real parts: Kubernetes, OpenTofu, its providers, an S3 server
+tools: ## build the real parts: Kubernetes, OpenTofu, its providers, an S3 server, an OpenID provider
 	@sh tools/build.sh kube
 	@sh tools/terraform.sh
+	@sh tools/build.sh oidc
