@@ -13,8 +13,9 @@ const (
 	burst    = 10
 	refill   = 6 * time.Second
 	maxLanes = 10_000
-	// maxWaiting is how many wait for a password to be compared.
-	maxWaiting = 8
+	// maxWaiting is how many wait for a password to be compared: more than one
+	// network's burst.
+	maxWaiting = 3 * burst
 )
 
 // A bucket holds what may still fail.
@@ -35,9 +36,8 @@ type failures struct {
 	swept time.Time
 }
 
-// take takes n tries from a lane, or says how long to wait for the next one. To
-// take none is to ask.
-func (f *failures) take(lane string, n float64, now time.Time) (wait time.Duration) {
+// take takes a try from a lane, or says how long to wait for the next one.
+func (f *failures) take(lane string, now time.Time) (wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := f.bucketOf(lane, now)
@@ -45,7 +45,7 @@ func (f *failures) take(lane string, n float64, now time.Time) (wait time.Durati
 	if b.tokens < 1 {
 		return max(time.Duration((1-b.tokens)*float64(refill)), time.Millisecond)
 	}
-	b.tokens -= n
+	b.tokens--
 	return 0
 }
 

@@ -42,20 +42,17 @@ func (g *Gate) setKnown(w http.ResponseWriter, r *http.Request, name string) {
 	g.setCookie(w, r, knownCookie, id+"."+base64.RawURLEncoding.EncodeToString(mac[:]), rememberBrowser)
 }
 
-// enter waits for a turn in a lane, and takes one try: whoever succeeds gives it
-// back. What must wait for too long is refused.
+// enter takes one try, and waits for a turn in a lane: whoever succeeds gives the
+// try back. The try comes first: a network that floods has no more places in the
+// queue than it has tries, and others find theirs. What finds none is refused.
 func (g *Gate) enter(r *http.Request, l lane) (leave func(), refused *Refused) {
-	if wait := g.failures.take(l.name, 0, g.options.Now()); wait > 0 {
+	if wait := g.failures.take(l.name, g.options.Now()); wait > 0 {
 		return nil, tooMany(wait)
 	}
 	if !l.queue.enter(r.Context()) {
+		g.failures.give(l.name, g.options.Now())
 		return nil, &Refused{Status: http.StatusTooManyRequests, RetryAfter: 2 * time.Second,
 			Message: "too many log in at this moment", Hint: "it passes by itself"}
-	}
-	// Others may have failed while this one waited.
-	if wait := g.failures.take(l.name, 1, g.options.Now()); wait > 0 {
-		l.leave()
-		return nil, tooMany(wait)
 	}
 	return l.leave, nil
 }

@@ -211,25 +211,44 @@ func TestNoPlaceToWait(t *testing.T) {
 	h.login(get(), "alice", "open sesame")
 }
 
-// TestOthersFailMeanwhile has somebody wait for their turn while all that may
-// fail in their lane does.
-func TestOthersFailMeanwhile(t *testing.T) {
+// TestOneNetworkFloods has one network send guesses while all wait: those of
+// another still find a place, and come in when their turn comes.
+func TestOneNetworkFloods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := withUsers(t, Options{})
 		for range cap(h.hashing.working) {
 			h.hashing.working <- struct{}{}
 		}
-		done := make(chan error)
-		go func() { done <- h.Login(httptest.NewRecorder(), get(), "alice", "guess") }()
-		synctest.Wait()
-		if wait := h.failures.take(h.publicLane(get()).name, burst, h.clock.now()); wait > 0 || len(h.hashing.waiting) != 1 {
-			t.Errorf("wait = %s, and %d wait for their turn", wait, len(h.hashing.waiting))
+		const guesses = 200
+		answers := make(chan error, guesses)
+		for range guesses {
+			go func() { answers <- h.Login(httptest.NewRecorder(), get(), "alice", "guess") }()
 		}
+		synctest.Wait()
+		if len(h.hashing.waiting) != burst || len(answers) != guesses-burst {
+			t.Errorf("%d of one network wait and %d were sent away, want %d and %d", len(h.hashing.waiting), len(answers), burst, guesses-burst)
+		}
+		right := make(chan error)
+		go func() {
+			r := get()
+			r.RemoteAddr = "198.51.100.9:1"
+			right <- h.Login(httptest.NewRecorder(), r, "alice", "open sesame")
+		}()
+		synctest.Wait()
 		for range cap(h.hashing.working) {
 			<-h.hashing.working
 		}
-		refused(t, <-done, 429, "too many logins failed")
+		if err := <-right; err != nil {
+			t.Errorf("login beside a flood = %v", err)
+		}
+		for i := range guesses {
+			if i < guesses-burst {
+				refused(t, <-answers, http.StatusTooManyRequests, "too many logins failed")
+			} else {
+				refused(t, <-answers, http.StatusUnauthorized, "wrong")
+			}
+		}
 		if len(h.hashing.waiting)+len(h.hashing.working) != 0 {
 			t.Error("somebody who was refused keeps a place")
 		}
@@ -261,16 +280,16 @@ func TestLanesAreBounded(t *testing.T) {
 	now := newClock().now()
 	f := failures{buckets: map[string]*bucket{}}
 	for i := range maxLanes + 100 {
-		f.take(fmt.Sprint(i), 1, now)
+		f.take(fmt.Sprint(i), now)
 	}
 	if len(f.buckets) != maxLanes {
 		t.Errorf("%d lanes are kept", len(f.buckets))
 	}
-	if wait := f.take("last", 1, now); wait <= 0 {
+	if wait := f.take("last", now); wait <= 0 {
 		t.Error("who finds no room is not bounded")
 	}
 	later := now.Add(burst * refill)
-	if wait := f.take("last", 1, later); wait > 0 || len(f.buckets) != 1 {
+	if wait := f.take("last", later); wait > 0 || len(f.buckets) != 1 {
 		t.Errorf("wait = %s with %d lanes, want those that are full again forgotten", wait, len(f.buckets))
 	}
 }

@@ -133,7 +133,8 @@ func (o *outline) uncheckedResources() int {
 func (o *outline) scan() Phrase {
 	said := Phrase{}.say("scan")
 	if !utc(o.report.Scan.Started).IsZero() {
-		said = said.say(" of " + o.clock.when(o.report.Scan.Started))
+		started := o.report.Scan.Started
+		said = append(said.say(" of "), Span{Text: o.clock.when(started), At: utc(started)})
 	}
 	if !o.report.Scan.Complete {
 		said = said.say(", incomplete")

@@ -35,7 +35,7 @@ func (s toServer) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestBackupOverTheSocket(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("page", 100_000)
-	api := API{Log: quiet(), Copy: func(w io.Writer) (int64, error) {
+	api := API{Now: now, Log: quiet(), Copy: func(w io.Writer) (int64, error) {
 		n, err := io.WriteString(w, whole)
 		return int64(n), err
 	}}
@@ -60,7 +60,7 @@ func TestBackupThatBreaksOffIsNoBackup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := API{Log: quiet(), Copy: func(w io.Writer) (int64, error) {
+			api := API{Now: now, Log: quiet(), Copy: func(w io.Writer) (int64, error) {
 				if tc.sent != "" {
 					if _, err := io.WriteString(w, tc.sent); err != nil {
 						return 0, err
@@ -79,7 +79,7 @@ func TestBackupThatBreaksOffIsNoBackup(t *testing.T) {
 func TestOneBackupAtATime(t *testing.T) {
 	t.Parallel()
 	begun, end := make(chan struct{}), make(chan struct{})
-	api := API{Log: quiet(), Copy: func(io.Writer) (int64, error) {
+	api := API{Now: now, Log: quiet(), Copy: func(io.Writer) (int64, error) {
 		close(begun)
 		<-end
 		return 0, nil

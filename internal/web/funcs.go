@@ -71,9 +71,9 @@ func newMoment(asOf, t time.Time) momentView {
 }
 
 // spanMoment says the moment of a span as the span does: how long ago it was, or
-// the time.
+// the time; one to come in the words of pages.
 func spanMoment(asOf time.Time, s report.Span) momentView {
-	if strings.HasSuffix(s.Text, " ago") || s.Text == "just now" {
+	if strings.HasSuffix(s.Text, " ago") || s.Text == "just now" || s.At.After(asOf) {
 		return newMoment(asOf, s.At)
 	}
 	return momentView{s.At, s.Text, false}

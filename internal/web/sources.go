@@ -81,14 +81,12 @@ func rank(trouble string) string {
 func (v *sourceView) trouble(now time.Time) string {
 	limit := cmp.Or(staleIntervals*v.Every, staleAfter)
 	switch {
-	case v.Err != "" && v.Taken.IsZero():
-		return "never read: " + v.Err
 	case v.Err != "":
 		return "could not be read: " + v.Err
 	case v.Held:
 		return "the last look was not believed yet: too much had vanished"
 	case v.Taken.IsZero():
-		return "never read"
+		return "not read yet"
 	case now.Sub(v.Taken) > limit && v.Every > 0:
 		return fmt.Sprintf("not read for %d of its intervals", now.Sub(v.Taken)/v.Every)
 	case now.Sub(v.Taken) > limit:

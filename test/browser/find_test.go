@@ -1,0 +1,128 @@
+//go:build e2e
+
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// A thing is an element as a screen reader knows it: by its role and its name.
+type thing struct {
+	tab        *tab
+	role, name string
+	id         cdp.BackendNodeID
+	// value is what stands in it.
+	value string
+}
+
+// things are the elements of a role whose names contain something, in the order
+// of the page.
+func (p *tab) things(ctx context.Context, role, part string) ([]thing, error) {
+	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document"})
+	if err != nil {
+		return nil, err
+	}
+	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{ObjectID: document.Result.ObjectID, Role: role})
+	if err != nil {
+		return nil, err
+	}
+	var list []thing
+	for _, node := range found.Nodes {
+		if name := said(node.Name); !node.Ignored && strings.Contains(name, part) {
+			list = append(list, thing{p, role, name, node.BackendDOMNodeID, said(node.Value)})
+		}
+	}
+	return list, nil
+}
+
+// said is the text of a value.
+func said(v *accessibility.Value) string {
+	var text string
+	if v == nil || json.Unmarshal(v.Value, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// find waits for the first element of a role whose name contains something; one
+// that is called just so goes before others.
+func (p *tab) find(role, part string) thing {
+	p.Helper()
+	var list []thing
+	var last error
+	if !eventually(p.ctx, func(ctx context.Context) bool {
+		list, last = p.things(ctx, role, part)
+		return len(list) > 0
+	}) {
+		p.Fatalf("no %s %q is on %s: %v\n%s", role, part, p.address(), last, p.text())
+	}
+	if i := slices.IndexFunc(list, func(t thing) bool { return t.name == part }); i >= 0 {
+		return list[i]
+	}
+	return list[0]
+}
+
+// has tells whether an element of a role is there whose name contains something.
+func (p *tab) has(role, part string) bool {
+	p.Helper()
+	list, err := p.things(p.ctx, role, part)
+	if err != nil {
+		p.Fatalf("look for %s %q: %v", role, part, err)
+	}
+	return len(list) > 0
+}
+
+// click clicks in the middle of it, where a person would.
+func (t thing) click() {
+	t.tab.Helper()
+	call(t.tab, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: t.id})
+	quads := call(t.tab, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: t.id}).Quads
+	if len(quads) == 0 || len(quads[0]) != 8 {
+		t.tab.Fatalf("%s %q is nowhere to be seen", t.role, t.name)
+	}
+	q := quads[0]
+	t.tab.do("click "+t.name, chromedp.MouseClickXY((q[0]+q[4])/2, (q[1]+q[5])/2))
+}
+
+// follow clicks it, and waits for another page.
+func (t thing) follow() *tab {
+	t.tab.Helper()
+	before := eval[float64](t.tab, "performance.timeOrigin")
+	t.click()
+	t.tab.await(jsf("performance.timeOrigin !== %v && document.readyState === 'complete'", before))
+	return t.tab
+}
+
+// write puts text in the place of what stands in it.
+func (t thing) write(text string) {
+	t.tab.Helper()
+	call(t.tab, dom.Focus, dom.FocusParams{BackendNodeID: t.id})
+	t.tab.do("clear "+t.name, chromedp.Evaluate[chromedp.Void]("document.activeElement.select()"))
+	if text == "" {
+		t.tab.press("\b")
+		return
+	}
+	t.tab.do("write into "+t.name, chromedp.KeyEvent(text))
+}
+
+// jsf writes an expression of JavaScript with values in it.
+func jsf(format string, values ...any) string {
+	for i, value := range values {
+		text, err := json.Marshal(value)
+		if err != nil {
+			text = []byte("null")
+		}
+		values[i] = json.RawMessage(text)
+	}
+	return fmt.Sprintf(strings.ReplaceAll(strings.ReplaceAll(format, "%v", "%s"), "%q", "%s"), values...)
+}
