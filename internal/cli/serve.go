@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -279,9 +280,14 @@ func (s *service) receivers() []model.ReceiverStatus {
 	return list
 }
 
+// quiet is after how many measurements without a scan the daemon counts as idle.
+const quiet = 2
+
 // tend measures the store every few seconds and prunes it every hour, until ctx
-// ends.
+// ends. An idle daemon gives back the memory that its last scan has needed.
 func (s *service) tend(ctx context.Context) {
+	var seen uint64
+	still := 0
 	measure, prune := time.NewTicker(5*time.Second), time.NewTicker(time.Hour)
 	defer measure.Stop()
 	defer prune.Stop()
@@ -292,6 +298,11 @@ func (s *service) tend(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-measure.C:
+			if revision, _ := s.news.Now(); revision != seen {
+				seen, still = revision, 0
+			} else if still++; still == quiet {
+				s.release()
+			}
 		case now := <-prune.C:
 			if removed, err := s.store.Prune(now); err != nil {
 				s.log.Error("prune store", "err", err)
@@ -299,6 +310,14 @@ func (s *service) tend(ctx context.Context) {
 				s.log.Info("pruned store", "removed", removed)
 			}
 		}
+	}
+}
+
+// release gives back to the system what an idle daemon does not need.
+func (s *service) release() {
+	debug.FreeOSMemory()
+	if err := forgetProgram(); err != nil {
+		s.log.Debug("release memory", "err", err)
 	}
 }
 
