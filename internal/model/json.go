@@ -83,6 +83,10 @@ func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 // UnmarshalJSON reads what MarshalJSON wrote. Foreign JSON is read by package
 // decode, which bounds it.
 func (v *Value) UnmarshalJSON(data []byte) error {
+	if scalar, ok := decodeScalar(data); ok {
+		*v = scalar
+		return nil
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	got, err := decodeValue(dec)
@@ -94,6 +98,25 @@ func (v *Value) UnmarshalJSON(data []byte) error {
 	}
 	*v = got
 	return nil
+}
+
+// decodeScalar reads what most values are, for which a decoder would be wasted.
+func decodeScalar(data []byte) (Value, bool) {
+	switch {
+	case len(data) == 0 || data[0] == '[' || data[0] == '{' || !json.Valid(data):
+		return Value{}, false
+	case data[0] == '"':
+		var s string
+		if err := json.Unmarshal(data, &s); err != nil {
+			return Value{}, false
+		}
+		return decodeString(s), true
+	case data[0] == 't' || data[0] == 'f':
+		return BoolOf(data[0] == 't'), true
+	case data[0] == 'n':
+		return Value{}, true
+	}
+	return NumberOf(string(data))
 }
 
 func decodeValue(dec *json.Decoder) (Value, error) {

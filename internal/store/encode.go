@@ -184,7 +184,7 @@ func newCodec() (codec, error) {
 	if err != nil {
 		return codec{}, fmt.Errorf("make encoder: %w", err)
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxContent))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxContent))
 	if err != nil {
 		return codec{}, fmt.Errorf("make decoder: %w", err)
 	}

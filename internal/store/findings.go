@@ -3,9 +3,12 @@ package store
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -75,35 +78,78 @@ func worstFirst(a, b model.Finding) int {
 		cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.ID, b.ID))
 }
 
+// collect returns the findings of a bucket that the filter wants.
 func (t *txn) collect(b *bbolt.Bucket, f Filter) ([]model.Finding, error) {
-	var found []model.Finding
+	var all []packed
 	since := momentOf(f.Since)
 	err := each(b, nil, func(id, v []byte) error {
 		h, err := parseHead(v)
 		if err != nil || h.at < since || (f.Source != "" && h.source != f.Source) {
 			return err
 		}
-		finding, err := t.finding(string(id), &h)
-		if err != nil {
-			return err
-		}
-		if len(f.Verdicts) == 0 || slices.Contains(f.Verdicts, finding.Verdict) {
-			found = append(found, finding)
-		}
-		return nil
+		p, err := t.packed(string(id), &h)
+		all = append(all, p)
+		return err
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.unpackAll(all)
+	if len(f.Verdicts) == 0 || err != nil {
+		return found, err
+	}
+	return slices.DeleteFunc(found, func(g model.Finding) bool { return !slices.Contains(f.Verdicts, g.Verdict) }), nil
+}
+
+// packed is a finding as it is kept, and when it was last seen.
+type packed struct {
+	seen moment
+	// content is a copy: it outlives the transaction.
+	content []byte
+}
+
+// packed returns a finding as it is now.
+func (t *txn) packed(id string, h *head) (packed, error) {
+	v := t.findings.Get(findingKey(id, h.at))
+	if v == nil {
+		return packed{}, fmt.Errorf("%w: finding %s has no content", errCorrupt, id)
+	}
+	return packed{t.lastSeen(h), bytes.Clone(v)}, nil
+}
+
+func (c codec) unpackFinding(p packed) (model.Finding, error) {
+	f, err := c.parseFinding(p.content)
+	f.LastSeen = p.seen.time()
+	return f, err
+}
+
+// unpackAll unpacks findings on all cores, and keeps their order.
+func (c codec) unpackAll(all []packed) ([]model.Finding, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	found := make([]model.Finding, len(all))
+	workers := runtime.GOMAXPROCS(0)
+	errs := make([]error, workers)
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < len(all) && errs[w] == nil; i += workers {
+				found[i], errs[w] = c.unpackFinding(all[i])
+			}
+		})
+	}
+	group.Wait()
+	return found, errors.Join(errs...)
 }
 
 // finding returns a finding as it is now.
 func (t *txn) finding(id string, h *head) (model.Finding, error) {
-	v := t.findings.Get(findingKey(id, h.at))
-	if v == nil {
-		return model.Finding{}, fmt.Errorf("%w: finding %s has no content", errCorrupt, id)
+	p, err := t.packed(id, h)
+	if err != nil {
+		return model.Finding{}, err
 	}
-	f, err := t.parseFinding(v)
-	f.LastSeen = t.lastSeen(h).time()
-	return f, err
+	return t.unpackFinding(p)
 }
 
 func (t *txn) lastSeen(h *head) moment {
@@ -113,12 +159,12 @@ func (t *txn) lastSeen(h *head) moment {
 	return h.seen
 }
 
-func (t *txn) parseFinding(v []byte) (model.Finding, error) {
+func (c codec) parseFinding(v []byte) (model.Finding, error) {
 	if len(v) < 8 {
 		return model.Finding{}, fmt.Errorf("%w: finding of %d bytes", errCorrupt, len(v))
 	}
 	var f model.Finding
-	err := t.unpackJSON(v[8:], &f)
+	err := c.unpackJSON(v[8:], &f)
 	f.LastSeen = momentAt(v).time()
 	return f, err
 }
