@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -36,15 +38,21 @@ func (c *command) change(cmd *cobra.Command, use func(context.Context, *server.C
 
 func (c *command) connect(cmd *cobra.Command, readOnly bool, use func(context.Context, *server.Client) error) error {
 	ctx := cmd.Context()
-	cfg, err := c.loadConfig(cmd.Flags())
-	if err != nil {
-		return err
+	cfg, unread := c.loadConfig(cmd.Flags())
+	stateDir := cmp.Or(c.stateDir, os.Getenv("DRIFTD_STATE_DIR"), config.Default().StateDir)
+	if cfg != nil {
+		stateDir = cfg.StateDir
 	}
-	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
-	if err == nil {
+	client, err := server.Dial(ctx, socketPath(stateDir))
+	switch {
+	case err == nil:
+		if unread != nil {
+			fmt.Fprintf(c.streams.Err, "driftd: the configuration cannot be read; this is what the running daemon says, which has an earlier one: %s\n", printable(unread.Error()))
+		}
 		return use(ctx, client)
-	}
-	if !errors.Is(err, server.ErrNoDaemon) {
+	case unread != nil:
+		return unread
+	case !errors.Is(err, server.ErrNoDaemon):
 		return err
 	}
 	log := c.quietLogger()

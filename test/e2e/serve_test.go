@@ -111,6 +111,10 @@ func TestReload(t *testing.T) {
 	d.signal(syscall.SIGHUP)
 	d.awaitMetric("driftd_config_last_reload_successful 0")
 	d.awaitFindings("missing ConfigMap $NS/app by unknown\n")
+	// The file is broken for the other commands, too: the daemon answers them.
+	if stdout, stderr, code := d.driftd("status"); code != 0 || !strings.Contains(stdout, "was not reloaded") || !strings.Contains(stderr, "shedule") {
+		t.Errorf("driftd status exits with %d:\n%s%s", code, stdout, stderr)
+	}
 	d.kubectl("scale", "deployment/web", "--replicas=3")
 	d.awaitFindings(
 		"changed Deployment.apps $NS/web by kubectl: spec.replicas 2 -> 3\n",
