@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"sync"
 	"time"
@@ -106,13 +107,31 @@ func (o observer) Saved(err error) {
 // ObserveRun hears of every finished scan.
 func (o observer) ObserveRun(run model.Run, open []model.Finding) {
 	o.Metrics.ObserveRun(run, open)
+	o.service.shown.Store(digest(open))
 	o.service.news.Tell()
 }
 
-// ObserveFindings hears of findings that changed without a scan.
+// ObserveFindings hears of findings between scans: most often they are what they
+// were.
 func (o observer) ObserveFindings(open []model.Finding) {
 	o.Metrics.ObserveFindings(open)
-	o.service.news.Tell()
+	if now := digest(open); o.service.shown.Swap(now) != now {
+		o.service.news.Tell()
+	}
+}
+
+// digest tells findings from others, as far as they can change without a scan.
+func digest(open []model.Finding) uint64 {
+	h := fnv.New64a()
+	for i := range open {
+		f := &open[i]
+		decision := ""
+		if f.Decision != nil {
+			decision = f.Decision.ID
+		}
+		fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s\x00%t\n", f.ID, f.Basis, f.Hidden, decision, f.Flapping)
+	}
+	return h.Sum64()
 }
 
 // run scans and tells until ctx ends.

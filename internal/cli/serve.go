@@ -73,6 +73,8 @@ type service struct {
 	// stage is what visitors may do to an estate of stand-ins; nil where the
 	// estate is real.
 	stage web.Stage
+	// shown is a digest of the findings that pages were last told of.
+	shown atomic.Uint64
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
@@ -141,6 +143,7 @@ func (s *service) generations(ctx context.Context) error {
 		}
 		if next != nil {
 			s.adopt(next)
+			s.news.Tell()
 			s.metrics.ConfigReloaded(true)
 			s.log.Info("configuration reloaded", "file", next.config.File)
 			tellSystemd(sd.SdNotifyReady)
@@ -174,6 +177,7 @@ func (s *service) reload() *generation {
 		said := fmt.Sprintf("the configuration was not reloaded at %s: %s; the old one stays in force",
 			time.Now().UTC().Format(time.RFC3339), strings.ReplaceAll(err.Error(), "\n", "; "))
 		s.unread.Store(&said)
+		s.news.Tell()
 		s.metrics.ConfigReloaded(false)
 		s.log.Error("reload configuration; the old one stays in force", "err", err)
 		tellSystemd(sd.SdNotifyReady)
