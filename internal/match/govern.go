@@ -13,8 +13,8 @@ type group struct {
 	// inventory tells that it keeps an inventory.
 	inventory bool
 	members   []*model.Declaration
-	places  map[string]bool
-	kinds   []model.Scope
+	places    map[string]bool
+	kinds     []model.Scope
 	// broken tells that a part of one could not be read: what that part declares
 	// is unknown.
 	broken bool
