@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A Run is the record of one scan.
 type Run struct {
@@ -19,6 +22,14 @@ type Run struct {
 	Rules []RuleRun `json:"rules,omitempty"`
 	// Tool is the version of driftd that ran.
 	Tool string `json:"tool"`
+}
+
+// Holds tells a finding of the run's estate from one of another scan that shares
+// the state folder.
+func (r *Run) Holds(f *Finding) bool {
+	known := f.Source == "" || slices.ContainsFunc(r.Sources, func(s SourceRun) bool { return s.Name == f.Source })
+	return known && (f.Declaration == "" ||
+		slices.ContainsFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
 // A SourceRun is one source's part of a run.

@@ -64,7 +64,7 @@ func (a API) report(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	foreign := func(f model.Finding) bool { return !belongs(f, run) }
+	foreign := func(f model.Finding) bool { return !run.Holds(&f) }
 	return model.Report{
 		Version:  model.ReportVersion,
 		Scan:     run.Scan(),
@@ -73,14 +73,6 @@ func (a API) report(r *http.Request) (any, error) {
 		Coverage: slices.DeleteFunc(append([]model.Coverage{}, run.Coverage...),
 			func(c model.Coverage) bool { return !s.wantsSource(c.Source) }),
 	}, nil
-}
-
-// belongs tells a finding of the run's estate from one of another scan that
-// shares the state folder.
-func belongs(f model.Finding, run model.Run) bool {
-	known := f.Source == "" || slices.ContainsFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
-	return known && (f.Declaration == "" ||
-		slices.ContainsFunc(run.Declarations, func(d model.DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
 // summary counts what is open now; what is in sync only the run can tell.

@@ -60,7 +60,7 @@ func (a API) CurrentStatus() (Status, error) {
 	if err != nil {
 		return status, err
 	}
-	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !belongs(f, run) }))
+	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !run.Holds(&f) }))
 	run = run.Public()
 	status.LastRun, status.Open = &run, &now
 	status.Ending, err = a.ending()

@@ -94,7 +94,7 @@ func (s *site) buildIndex(revision uint64) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !ours(&f, status.LastRun) })
+	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !status.LastRun.Holds(&f) })
 	x.fill(open, report.NewWords(report.Options{Now: x.built, RelativeTime: true}))
 	err = x.countIdle(api.Store)
 	return x, err
@@ -235,14 +235,6 @@ func fieldTexts(f *report.Field) []string {
 		texts = append(texts, claim.Declaration, claim.Address, claim.Text)
 	}
 	return texts
-}
-
-// ours tells a finding of the estate from one of another scan that shares the
-// state folder.
-func ours(f *model.Finding, run *model.Run) bool {
-	known := f.Source == "" || slices.ContainsFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
-	return known && (f.Declaration == "" ||
-		slices.ContainsFunc(run.Declarations, func(d model.DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
 // A keptReader reads what is open once.
