@@ -58,7 +58,7 @@ func TestParsePrefix(t *testing.T) {
 }
 
 func FuzzLocalPath(f *testing.F) {
-	for _, seed := range []string{"/", "//a", `/\a`, "/\t/a", "/login", "/a?b=c#d", "/%2f/a", "https:a", "/:80", "/;a", "/.//a", "/..//a"} {
+	for _, seed := range []string{"/", "//a", `/\a`, "/\t/a", "/login", "/a?b=c#d", "/%2f/a", "https:a", "/:80", "/;a", "/.//a", "/..//a", "/%2f%2fe", "/a#//b", "javascript:x"} {
 		f.Add(seed)
 	}
 	base, err := url.Parse("https://driftd.example.org/login")

@@ -30,7 +30,7 @@ func loginPath(r *http.Request) string {
 }
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
-	return s.showLogin(w, r, http.StatusOK, loginView{Next: local(r.URL.Query().Get("next"))})
+	return s.showLogin(w, r, http.StatusOK, loginView{Next: access.LocalPath(r.URL.Query().Get("next"))})
 }
 
 func (s *site) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) error {
@@ -40,7 +40,7 @@ func (s *site) showLogin(w http.ResponseWriter, r *http.Request, status int, v l
 }
 
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
-	next := local(r.PostFormValue("next"))
+	next := access.LocalPath(r.PostFormValue("next"))
 	err := s.door.Login(w, r, r.PostFormValue("name"), r.PostFormValue("password"))
 	if err == nil {
 		http.Redirect(w, r, next, http.StatusSeeOther)
@@ -66,12 +66,12 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v login
 
 func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
 	s.door.Logout(w, r)
-	after(w, r, "/login", "loggedout")
+	http.Redirect(w, r, "/login?notice=loggedout", http.StatusSeeOther)
 	return nil
 }
 
 func (s *site) beginOpenID(w http.ResponseWriter, r *http.Request) error {
-	next := local(r.URL.Query().Get("next"))
+	next := access.LocalPath(r.URL.Query().Get("next"))
 	if err := s.provider.BeginOpenID(w, r, next); err != nil {
 		return s.refuse(w, r, err, loginView{Next: next})
 	}
@@ -83,6 +83,6 @@ func (s *site) endOpenID(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuse(w, r, err, loginView{Next: "/"})
 	}
-	http.Redirect(w, r, local(next), http.StatusSeeOther)
+	http.Redirect(w, r, access.LocalPath(next), http.StatusSeeOther)
 	return nil
 }

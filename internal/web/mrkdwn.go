@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/report"
 )
 
@@ -192,7 +193,7 @@ func (m *marks) date(target, words string) string {
 // safeURL returns an address that a link may lead to, "" for every other.
 func safeURL(s string) string {
 	if strings.HasPrefix(s, "/") {
-		if local(s) == s {
+		if access.LocalPath(s) == s {
 			return s
 		}
 		return ""

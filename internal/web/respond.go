@@ -194,7 +194,7 @@ func noticeOf(r *http.Request) *notice {
 
 // after sends the browser back to a page of ours, which says what came of it.
 func after(w http.ResponseWriter, r *http.Request, to, said string) {
-	u, err := url.Parse(local(to))
+	u, err := url.Parse(access.LocalPath(to))
 	if err != nil {
 		u = &url.URL{Path: "/"}
 	}
@@ -204,14 +204,4 @@ func after(w http.ResponseWriter, r *http.Request, to, said string) {
 	}
 	u.RawQuery = q.Encode()
 	http.Redirect(w, r, u.String(), http.StatusSeeOther)
-}
-
-// local returns a path of ours, "/" in place of every other address.
-func local(next string) string {
-	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
-		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") || strings.HasPrefix(u.Path, "//") || strings.Contains(u.Path, "\\") {
-		return "/"
-	}
-	return next
 }

@@ -121,7 +121,7 @@ func FuzzReadMarks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, b := range readMarks(s, now()) {
-			if b.URL != "" && !strings.HasPrefix(b.URL, "http://") && !strings.HasPrefix(b.URL, "https://") && (!strings.HasPrefix(b.URL, "/") || local(b.URL) != b.URL) {
+			if b.URL != "" && !strings.HasPrefix(b.URL, "http://") && !strings.HasPrefix(b.URL, "https://") && (!strings.HasPrefix(b.URL, "/") || access.LocalPath(b.URL) != b.URL) {
 				t.Errorf("%q leads to %q", s, b.URL)
 			}
 			if strings.ContainsAny(b.Text, "\u202e\x00\x1b") {

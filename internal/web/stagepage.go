@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/driftd/driftd/internal/server"
 )
@@ -41,7 +40,7 @@ func (s *site) stagePage(w http.ResponseWriter, r *http.Request) error {
 		for _, part := range message.Parts {
 			p := partView{Part: part}
 			if part.Kind == Header {
-				p.Bits = []bit{{Text: plainText(part.Text)}}
+				p.Bits = []bit{{Text: unescape(emojis(part.Text))}}
 			} else {
 				p.Bits = readMarks(part.Text, s.Now())
 			}
@@ -67,9 +66,4 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) error {
 	s.News.Tell()
 	after(w, r, "/stage", "done")
 	return nil
-}
-
-// plainText is a header's text: Slack escapes three characters in it.
-func plainText(s string) string {
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(emojis(s))
 }
