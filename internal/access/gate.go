@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -117,6 +118,9 @@ type Refused struct {
 
 // Error returns message and hint on one line.
 func (r *Refused) Error() string { return r.Message + ": " + r.Hint }
+
+// Seconds is how long to wait, in whole seconds; 0 where nobody knows.
+func (r *Refused) Seconds() int { return int(math.Ceil(r.RetryAfter.Seconds())) }
 
 // A standing is what a request's context carries beside the Visitor.
 type standing struct {

@@ -71,7 +71,7 @@ func (p *paced) Write(b []byte) (int, error) {
 	if until.After(p.end) {
 		until = p.end
 	}
-	if err := supported(p.control.SetWriteDeadline(until)); err != nil {
+	if err := Supported(p.control.SetWriteDeadline(until)); err != nil {
 		return 0, fmt.Errorf("limit the time of a backup: %w", err)
 	}
 	return p.to.Write(b)

@@ -123,7 +123,7 @@ func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, er
 	if strings.TrimSpace(request.Until) == "forever" {
 		needed = access.Approver
 	}
-	if err := a.permit(ctx, needed); err != nil {
+	if err := a.Permit(ctx, needed); err != nil {
 		return Decisions{}, err
 	}
 	if a.Decider == nil {
@@ -193,7 +193,7 @@ func (a API) revoke(r *http.Request) (any, error) {
 // Revoke takes back the decision whose ID begins so, in the name of the
 // context's Visitor, who must have made it or be an approver.
 func (a API) Revoke(ctx context.Context, id string) (model.Decision, error) {
-	if err := a.permit(ctx, access.Operator); err != nil {
+	if err := a.Permit(ctx, access.Operator); err != nil {
 		return model.Decision{}, err
 	}
 	if a.Decider == nil {
@@ -224,7 +224,7 @@ func (a API) permitRevoking(ctx context.Context, id string) error {
 		return err
 	}
 	if slices.ContainsFunc(list, func(d model.Decision) bool { return strings.HasPrefix(d.ID, id) && d.By != visitor.Name }) {
-		return a.permit(ctx, access.Approver)
+		return a.Permit(ctx, access.Approver)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (a API) hook(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		until := time.Now().Add(hookTimeout)
-		err := supported(errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(writeTimeout))))
+		err := Supported(errors.Join(control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(writeTimeout))))
 		if err != nil {
 			a.reply(w, r, nil, fmt.Errorf("limit the time of a request: %w", err))
 			return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"os/user"
 	"strconv"
@@ -15,7 +14,7 @@ import (
 // needs refuses whoever has less than a role.
 func (a API) needs(role access.Role, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.permit(r.Context(), role); err != nil {
+		if err := a.Permit(r.Context(), role); err != nil {
 			a.reply(w, r, nil, err)
 			return
 		}
@@ -23,8 +22,9 @@ func (a API) needs(role access.Role, next http.Handler) http.Handler {
 	})
 }
 
-// permit tells whether the visitor of a context has a role.
-func (a API) permit(ctx context.Context, role access.Role) error {
+// Permit tells whether the visitor of a context has a role. The error is an
+// *access.Refused, which says what somebody without it does.
+func (a API) Permit(ctx context.Context, role access.Role) error {
 	visitor := access.Of(ctx)
 	switch {
 	case visitor.May(role):
@@ -56,7 +56,7 @@ func (a API) explain(header http.Header, err error) {
 		return
 	}
 	if refused.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(refused.RetryAfter.Seconds()))))
+		header.Set("Retry-After", strconv.Itoa(refused.Seconds()))
 	}
 	if refused.Status == http.StatusUnauthorized && a.Gate != nil && a.Gate.Passwords() {
 		header.Set("WWW-Authenticate", `Basic realm="driftd", charset="UTF-8"`)

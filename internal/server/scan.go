@@ -12,21 +12,30 @@ import (
 // scan asks the daemon for a scan and answers when it is done, however long
 // that takes: the scan has timeouts of its own.
 func (a API) scan(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	err := supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{})))
-	if err != nil {
-		a.reply(w, r, nil, fmt.Errorf("lift the time limit of a scan: %w", err))
-		return
-	}
-	report, err := a.runScan(r)
-	if limit := supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {
-		err = errors.Join(err, fmt.Errorf("limit the time of an answer: %w", limit))
-	}
+	var report any
+	err := Unhurried(w, func() (err error) {
+		report, err = a.runScan(r)
+		return err
+	})
 	a.reply(w, r, report, err)
 }
 
-// supported drops the error that there are no deadlines, as within a process.
-func supported(err error) error {
+// Unhurried does something that takes as long as it takes while somebody waits
+// for the answer: the limits of their connection begin anew after that.
+func Unhurried(w http.ResponseWriter, do func() error) error {
+	control := http.NewResponseController(w)
+	if err := Supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))); err != nil {
+		return fmt.Errorf("lift the time limits of a connection: %w", err)
+	}
+	err := do()
+	if limit := Supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {
+		err = errors.Join(err, fmt.Errorf("limit the time of an answer: %w", limit))
+	}
+	return err
+}
+
+// Supported drops the error that there are no deadlines, as within a process.
+func Supported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
 	}

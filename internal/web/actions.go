@@ -21,9 +21,6 @@ const again = 10 * time.Second
 // decide decides about a finding, as the form on its page says.
 func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
-	if err := permit(r); err != nil {
-		return err
-	}
 	finding, _, err := s.API.Store.Finding(id)
 	if err != nil {
 		return err
@@ -57,21 +54,8 @@ func (s *site) decided(r *http.Request, f *model.Finding, request *server.Decisi
 		d.Owner == strings.TrimSpace(request.Owner) && s.Now().Sub(d.At) < again
 }
 
-// permit refuses whoever may not act, before anything is looked up.
-func permit(r *http.Request) error {
-	visitor := access.Of(r.Context())
-	if visitor.May(access.Operator) {
-		return nil
-	}
-	return &access.Refused{Status: http.StatusForbidden, Message: fmt.Sprintf("%s has the role %s here, and this needs the role %s", visitor.Name, visitor.Role, access.Operator),
-		Hint: "server.access of driftd's configuration says who is what"}
-}
-
 // revoke takes a decision back. What is taken back already stays so.
 func (s *site) revoke(w http.ResponseWriter, r *http.Request) error {
-	if err := permit(r); err != nil {
-		return err
-	}
 	_, err := s.API.Revoke(r.Context(), r.PathValue("id"))
 	var known *server.Error
 	if err != nil && (!errors.As(err, &known) || known.Status != http.StatusNotFound) {
@@ -84,32 +68,17 @@ func (s *site) revoke(w http.ResponseWriter, r *http.Request) error {
 
 // scan looks at everything now, and answers when that is done.
 func (s *site) scan(w http.ResponseWriter, r *http.Request) error {
-	if err := permit(r); err != nil {
-		return err
-	}
 	if s.API.Scanner == nil {
 		return &server.Error{Status: http.StatusServiceUnavailable, Message: "no daemon runs here", Hint: "start driftd serve"}
 	}
-	control := http.NewResponseController(w)
-	if err := supported(errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))); err != nil {
-		return fmt.Errorf("lift the time limit of a scan: %w", err)
-	}
-	_, err := s.API.Scanner.Scan(r.Context(), nil)
-	if limit := supported(control.SetWriteDeadline(time.Now().Add(writeTimeout))); limit != nil {
-		err = errors.Join(err, limit)
-	}
+	err := server.Unhurried(w, func() error {
+		_, err := s.API.Scanner.Scan(r.Context(), nil)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("scan: %w", err)
 	}
 	s.News.Tell()
 	after(w, r, r.PostFormValue("next"), "scanned")
 	return nil
-}
-
-// supported drops the error that there are no deadlines, as within a process.
-func supported(err error) error {
-	if errors.Is(err, http.ErrNotSupported) {
-		return nil
-	}
-	return err
 }

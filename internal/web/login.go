@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -56,8 +55,7 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v login
 		return err
 	}
 	v.Refused = refused.Error()
-	if refused.RetryAfter > 0 {
-		seconds := int(math.Ceil(refused.RetryAfter.Seconds()))
+	if seconds := refused.Seconds(); seconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		v.Refused += "; try again in " + report.Count(seconds, "second")
 	}

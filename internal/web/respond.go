@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -145,7 +144,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	var refused *access.Refused
 	if errors.As(err, &refused) && refused.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refused.RetryAfter.Seconds()))))
+		w.Header().Set("Retry-After", strconv.Itoa(refused.Seconds()))
 	}
 	f.frame = s.frame(w, r, http.StatusText(f.Status), "")
 	if err := s.render(w, r, f.Status, "failure", f); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/server"
 )
 
 // The times of a stream of news: a sign of life every heartbeat, news at most
@@ -84,7 +85,7 @@ type stream struct {
 // begin lifts the limit on reading: nothing more comes from a page, and that must
 // not end its stream.
 func (t *stream) begin() error {
-	if err := supported(t.control.SetReadDeadline(time.Time{})); err != nil {
+	if err := server.Supported(t.control.SetReadDeadline(time.Time{})); err != nil {
 		return fmt.Errorf("lift the time limit of a stream: %w", err)
 	}
 	h := t.w.Header()
@@ -95,7 +96,7 @@ func (t *stream) begin() error {
 
 // send writes to a page that has to take it in time: who does not is cut off.
 func (t *stream) send(text string) error {
-	if err := supported(t.control.SetWriteDeadline(time.Now().Add(writeTimeout))); err != nil {
+	if err := server.Supported(t.control.SetWriteDeadline(time.Now().Add(writeTimeout))); err != nil {
 		return fmt.Errorf("limit the time of news: %w", err)
 	}
 	if _, err := t.w.Write([]byte(text)); err != nil {
@@ -106,7 +107,7 @@ func (t *stream) send(text string) error {
 	}
 	// Over HTTP/2 a deadline that passes ends the stream, also while nothing is
 	// being sent.
-	if err := supported(t.control.SetWriteDeadline(time.Time{})); err != nil {
+	if err := server.Supported(t.control.SetWriteDeadline(time.Time{})); err != nil {
 		return fmt.Errorf("lift the time limit of news: %w", err)
 	}
 	return nil

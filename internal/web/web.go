@@ -104,7 +104,7 @@ func (s *site) handler() http.Handler {
 		mux.Handle(pattern, s.bounded(s.forViewers(s.serve(handle))))
 	}
 	act := func(pattern string, handle func(http.ResponseWriter, *http.Request) error) {
-		mux.Handle(pattern, s.bounded(s.forViewers(s.genuine(s.serve(handle)))))
+		mux.Handle(pattern, s.bounded(s.forViewers(s.genuine(s.serve(s.forOperators(handle))))))
 	}
 	open := func(pattern string, handle func(http.ResponseWriter, *http.Request) error) {
 		mux.Handle(pattern, s.bounded(s.serve(handle)))
@@ -179,6 +179,16 @@ func (s *site) forViewers(next http.Handler) http.Handler {
 			http.Redirect(w, r, loginPath(r), http.StatusSeeOther)
 		}
 	})
+}
+
+// forOperators refuses whoever may not act, before anything is looked up.
+func (s *site) forOperators(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.API.Permit(r.Context(), access.Operator); err != nil {
+			return err
+		}
+		return handle(w, r)
+	}
 }
 
 // genuine refuses what the visitor did not mean to do.
