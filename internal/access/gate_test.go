@@ -2,6 +2,7 @@ package access
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -228,29 +229,35 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestMany lets many log in, look and log out at once; it is for -race.
+// TestMany lets many log in, look and log out at once, each from a network of
+// their own; it is for -race.
 func TestMany(t *testing.T) {
 	t.Parallel()
 	h := withUsers(t, Options{Roles: Roles{Operator: []string{"alice"}}})
 	h.hashing = newQueue(2, 100)
 	var group sync.WaitGroup
-	for range 20 {
+	for i := range 20 {
+		from := func(cookies ...*http.Cookie) *http.Request {
+			r := get(cookies...)
+			r.RemoteAddr = fmt.Sprintf("198.51.100.%d:1", i)
+			return r
+		}
 		group.Go(func() {
 			w := httptest.NewRecorder()
-			if err := h.Login(w, get(), "alice", "open sesame"); err != nil {
+			if err := h.Login(w, from(), "alice", "open sesame"); err != nil {
 				t.Errorf("login: %v", err)
 				return
 			}
 			cookies := kept(w)
 			for range 20 {
-				if got, _ := h.who(get(cookies...), false); got.Role != Operator {
+				if got, _ := h.who(from(cookies...), false); got.Role != Operator {
 					t.Errorf("visitor = %+v", got)
 				}
-				h.Token(httptest.NewRecorder(), h.identified(get(cookies...)))
+				h.Token(httptest.NewRecorder(), h.identified(from(cookies...)))
 			}
 			h.clock.pass(time.Second)
-			h.Logout(httptest.NewRecorder(), get(cookies...))
-			r := get()
+			h.Logout(httptest.NewRecorder(), from(cookies...))
+			r := from()
 			r.SetBasicAuth("bob", "swordfish")
 			if got, why := h.who(r, false); got.Name != "bob" {
 				t.Errorf("visitor by password = %+v %v", got, why)

@@ -60,5 +60,5 @@ func (g *Gate) enter(r *http.Request, l lane) (leave func(), refused *Refused) {
 func tooMany(wait time.Duration) *Refused {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
 	return &Refused{Status: http.StatusTooManyRequests, RetryAfter: wait,
-		Message: "too many logins failed from your network", Hint: "after a short while the right password opens again"}
+		Message: "too many logins from your network failed, or wait for their turn", Hint: "after a short while the right password opens again"}
 }

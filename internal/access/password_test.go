@@ -95,7 +95,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	for range burst {
 		refused(t, fail("[2001:db8::1]:1", "alice"), 401, "wrong")
 	}
-	over := refusal(t, fail("[2001:db8::2]:1", "bob"), 429, "too many logins failed")
+	over := refusal(t, fail("[2001:db8::2]:1", "bob"), 429, "too many logins from your network")
 	if over.RetryAfter != refill {
 		t.Errorf("wait = %s, want %s: one network of IPv6 has one bucket", over.RetryAfter, refill)
 	}
@@ -244,7 +244,7 @@ func TestOneNetworkFloods(t *testing.T) {
 		}
 		for i := range guesses {
 			if i < guesses-burst {
-				refused(t, <-answers, http.StatusTooManyRequests, "too many logins failed")
+				refused(t, <-answers, http.StatusTooManyRequests, "too many logins from your network")
 			} else {
 				refused(t, <-answers, http.StatusUnauthorized, "wrong")
 			}
