@@ -1,0 +1,103 @@
+package match
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// What belongs to something is expected of those who speak of that, wherever it
+// lies.
+func TestWhoIsSilentOfParts(t *testing.T) {
+	t.Parallel()
+	part := guest("pve/part", "1/a")
+	part.Parent = model.Ref{Kind: machine, ID: "1"}
+	stray := guest("pve/part", "2/a")
+	stray.Parent = model.Ref{Kind: machine, ID: "2"}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1"), guest(machine, "2"), part, stray}}
+	silent := map[string][][]string{}
+	for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil) {
+		silent[s.ID] = s.Silent
+	}
+	want := map[string][][]string{"1": nil, "2": {{"tool"}}, "1/a": {{"tool"}}, "2/a": nil}
+	if diff := cmp.Diff(want, silent); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An inventory has the machines, and is not expected to have their firewalls:
+// neither those that somebody else declares, nor others.
+func TestAnInventoryIsNotSilentOfParts(t *testing.T) {
+	t.Parallel()
+	part := guest("pve/part", "1/a")
+	part.Parent = model.Ref{Kind: machine, ID: "1"}
+	declared := managed("1/a")
+	declared.Kind = "pve/part"
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A"), part}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+	for reason, tc := range map[string]struct {
+		tool []model.Claim
+		want [][]string
+	}{
+		"somebody else declares it": {[]model.Claim{managed("1"), declared}, nil},
+		"nobody declares it":        {[]model.Claim{managed("1")}, [][]string{{"tool"}}},
+		"there is nobody else":      {nil, nil},
+	} {
+		for _, s := range Match([]model.Snapshot{snapshot}, estate(tc.tool, []model.Claim{entry("x", "mac=A")}), nil) {
+			want := tc.want
+			if s.ID == "1" {
+				want = nil
+			}
+			if diff := cmp.Diff(want, s.Silent); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", reason, s.ID, diff)
+			}
+		}
+	}
+}
+
+func estate(tool, inventory []model.Claim) []model.Declaration {
+	scopes := []model.Scope{{Kind: machine}, {Kind: container}}
+	var all []model.Declaration
+	if tool != nil {
+		all = append(all, model.Declaration{Name: "tool", Governs: []string{"s"}, Claims: tool, Scopes: scopes})
+	}
+	if inventory != nil {
+		all = append(all, model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: inventory, Scopes: scopes, Inventory: true})
+	}
+	return all
+}
+
+func TestWhoIsSilent(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason          string
+		tool, inventory []model.Claim
+		broken          string
+		want            [][]string
+	}{
+		{"both speak of it", []model.Claim{managed("1")}, []model.Claim{entry("x", "mac=A")}, "", nil},
+		{"the inventory lacks it", []model.Claim{managed("1")}, []model.Claim{}, "", [][]string{{"inventory"}}},
+		{"the tool lacks it", []model.Claim{}, []model.Claim{entry("x", "mac=A")}, "", [][]string{{"tool"}}},
+		{"nobody speaks of it", []model.Claim{}, []model.Claim{}, "", [][]string{{"tool"}, {"inventory"}}},
+		{"nobody seems to speak of it, and a part of one is unknown", []model.Claim{}, []model.Claim{}, "tool", nil},
+		{"the tool has it, and a part of the inventory is unknown", []model.Claim{managed("1")}, []model.Claim{}, "inventory", nil},
+		{"the inventory lacks it, and another part of the tool is unknown", []model.Claim{managed("1")}, []model.Claim{}, "tool", [][]string{{"inventory"}}},
+		{"there is no inventory", []model.Claim{}, nil, "", [][]string{{"tool"}}},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			declarations := estate(tc.tool, tc.inventory)
+			for i := range declarations {
+				if declarations[i].Name == tc.broken {
+					declarations[i].Problems = []model.Problem{{Reason: "a part"}}
+				}
+			}
+			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+			subjects := Match([]model.Snapshot{snapshot}, declarations, nil)
+			if diff := cmp.Diff(tc.want, subjects[0].Silent); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
