@@ -117,7 +117,8 @@ func (a API) decide(r *http.Request) (any, error) {
 }
 
 // Decide decides about findings, in the name of the context's Visitor, who must
-// be an operator, and an approver for what has no end.
+// be an operator, and an approver for what has no end, or takes the place of what
+// somebody else decided.
 func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, error) {
 	needed := access.Operator
 	if strings.TrimSpace(request.Until) == "forever" {
@@ -132,12 +133,47 @@ func (a API) Decide(ctx context.Context, request DecisionRequest) (Decisions, er
 	if err := request.check(); err != nil {
 		return Decisions{}, err
 	}
+	if err := a.permitReplacing(ctx, &request); err != nil {
+		return Decisions{}, err
+	}
 	made, err := a.Decider.Decide(ctx, request.Findings, decide.Request{Kind: request.Kind,
 		Reason: request.Reason, Owner: request.Owner, Until: request.Until, By: access.Of(ctx).Name, Via: via(ctx)})
 	if err != nil {
 		return Decisions{}, err
 	}
 	return a.standing(made)
+}
+
+// permitReplacing refuses a decision that would end what somebody else decided,
+// from somebody who may not take that back. Who is on a finding may change.
+func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) error {
+	visitor := access.Of(ctx)
+	if visitor.May(access.Approver) || request.Kind == model.Acknowledge {
+		return nil
+	}
+	list, err := a.Store.Decisions()
+	if err != nil {
+		return err
+	}
+	now := a.Now()
+	list = slices.DeleteFunc(list, func(d model.Decision) bool {
+		return d.Kind != request.Kind || d.From != "" || d.By == visitor.Name || d.Ended(now)
+	})
+	if len(list) == 0 {
+		return nil
+	}
+	for _, id := range request.Findings {
+		f, _, err := a.Store.Finding(id)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(list, func(d model.Decision) bool { return d.Finding == f.ID && d.Basis == f.Basis }); i >= 0 {
+			return &access.Refused{Status: http.StatusForbidden,
+				Message: fmt.Sprintf("%s %s finding %s, and to replace what others decided needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
+				Hint:    "let them decide anew, or ask an approver; server.access of the configuration says who is what"}
+		}
+	}
+	return nil
 }
 
 // via says through what a context's visitor decides.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // TestRoles holds what each role may do over TCP.
@@ -89,6 +91,51 @@ func TestDecidedOverTCP(t *testing.T) {
 	}
 	if status, body := ask(t, h, http.MethodDelete, "/api/v1/decisions/"+mine.ID, ""); status != http.StatusOK {
 		t.Errorf("an operator may not take back what they decided: %d %s", status, body)
+	}
+}
+
+// TestReplacing holds that nobody ends what somebody else decided by deciding
+// anew who may not take it back.
+func TestReplacing(t *testing.T) {
+	t.Parallel()
+	const short = `{"kind":"accept","findings":["f00d0"],"reason":"x","owner":"x","until":"1s"}`
+	accept, snooze := strings.Replace(short, "f00d0", "f00d01", 1), `{"kind":"snooze","findings":["f00d01"],"until":"1s"}`
+	tests := map[string]struct {
+		reason string
+		held   model.Decision
+		role   access.Role
+		body   string
+		status int
+	}{
+		"shorten":        {"an end in a second takes it back", model.Decision{Kind: model.Accept, By: "bob"}, access.Operator, accept, http.StatusForbidden},
+		"approver":       {"who may take it back may replace it", model.Decision{Kind: model.Accept, By: "bob"}, access.Approver, accept, http.StatusOK},
+		"own":            {"what one decided oneself", model.Decision{Kind: model.Accept, By: "somebody on this host"}, access.Operator, accept, http.StatusOK},
+		"ended":          {"what has ended holds no more", model.Decision{Kind: model.Accept, By: "bob", Until: now()}, access.Operator, accept, http.StatusOK},
+		"other basis":    {"it was about something else", model.Decision{Kind: model.Accept, By: "bob", Basis: "before"}, access.Operator, accept, http.StatusOK},
+		"other finding":  {"it is about another finding", model.Decision{Kind: model.Accept, By: "bob", Finding: "f00d02", Basis: "basis1"}, access.Operator, accept, http.StatusOK},
+		"other kind":     {"it does not end the acceptance", model.Decision{Kind: model.Accept, By: "bob"}, access.Operator, snooze, http.StatusOK},
+		"snooze":         {"somebody wanted quiet", model.Decision{Kind: model.Snooze, By: "bob"}, access.Operator, snooze, http.StatusForbidden},
+		"next on call":   {"who is on it may change", model.Decision{Kind: model.Acknowledge, By: "bob"}, access.Operator, `{"kind":"acknowledge","findings":["f00d01"]}`, http.StatusOK},
+		"several":        {"one of them is enough", model.Decision{Kind: model.Accept, By: "bob"}, access.Operator, strings.Replace(accept, `"f00d01"`, `"f00d02","f00d01"`, 1), http.StatusForbidden},
+		"beginning":      {"however little is written of it", model.Decision{Kind: model.Accept, By: "bob", Finding: "beef01", Basis: "basis2"}, access.Operator, strings.Replace(accept, "f00d01", "beef", 1), http.StatusForbidden},
+		"no one finding": {"the beginning of two", model.Decision{Kind: model.Accept, By: "bob"}, access.Operator, short, http.StatusConflict},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, held := deciding(t), tc.held
+			held.ID, held.Finding, held.Basis = "dec1de", cmp.Or(held.Finding, "f00d01"), cmp.Or(held.Basis, "basis0")
+			s, ok := a.Store.(*store.Store)
+			if !ok {
+				t.Fatal("no store")
+			}
+			if err := s.Decide([]model.Decision{held}, begin()); err != nil {
+				t.Fatal(err)
+			}
+			if status, body := ask(t, open(t, a, tc.role), http.MethodPost, "/api/v1/decisions", tc.body); status != tc.status {
+				t.Errorf("%d %s, want %d: %s", status, body, tc.status, tc.reason)
+			}
+		})
 	}
 }
 
