@@ -166,3 +166,20 @@ func TestTooManyRequests(t *testing.T) {
 		t.Errorf("%s with everything busy", answer.Status)
 	}
 }
+
+// TestStrangersTakeNoRoom holds that those who may not read, and those who may,
+// cannot keep each other out.
+func TestStrangersTakeNoRoom(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, filled(t), nil)
+	for range maxStrangers {
+		h.strangers <- struct{}{}
+	}
+	for role, want := range map[access.Role]int{access.Nobody: http.StatusServiceUnavailable, access.Viewer: http.StatusOK} {
+		for _, target := range []string{"/login", "/"} {
+			if answer := h.ask(t, role, http.MethodGet, target, nil); answer.StatusCode != want {
+				t.Errorf("%s for %s: %s while strangers send slowly, want %d", target, role, answer.Status, want)
+			}
+		}
+	}
+}

@@ -60,16 +60,17 @@ type site struct {
 	index     *cache
 	timelines kept[*timeline]
 	resolved  kept[[]row]
-	// streams and requests bound what is under way at once.
-	streams, requests chan struct{}
+	// streams, requests and strangers bound what is under way at once.
+	streams, requests, strangers chan struct{}
 }
 
-// Bounds of what is under way at once: streams of news, and requests for pages;
-// and of the body of a form, in bytes.
+// Bounds of what is under way at once: streams of news, requests of those who may
+// read, and of those who may not; and of the body of a form, in bytes.
 const (
-	maxStreams  = 1000
-	maxRequests = 512
-	maxForm     = 64 << 10
+	maxStreams   = 1000
+	maxRequests  = 512
+	maxStrangers = 128
+	maxForm      = 64 << 10
 )
 
 // New returns what serves the pages. Who asks stands in a request's context, see
@@ -93,7 +94,7 @@ func newSite(o Options) (*site, error) {
 		return nil, err
 	}
 	s := &site{Options: o, templates: templates, assets: files,
-		streams: make(chan struct{}, maxStreams), requests: make(chan struct{}, maxRequests)}
+		streams: make(chan struct{}, maxStreams), requests: make(chan struct{}, maxRequests), strangers: make(chan struct{}, maxStrangers)}
 	s.index = newCache(s.buildIndex, o.News, o.Now)
 	return s, nil
 }
@@ -148,13 +149,18 @@ func secured(next http.Handler) http.Handler {
 }
 
 // bounded bounds how many requests are answered at once, and how much each may
-// send.
+// send. Whoever may not read takes no room from those who may: they can send a
+// form slowly.
 func (s *site) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		room := s.requests
+		if !access.Of(r.Context()).May(access.Viewer) {
+			room = s.strangers
+		}
 		select {
-		case s.requests <- struct{}{}:
-			defer func() { <-s.requests }()
+		case room <- struct{}{}:
+			defer func() { <-room }()
 			next.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Retry-After", "1")
