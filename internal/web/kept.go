@@ -1,17 +1,30 @@
 package web
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/access"
 )
 
-// keptMost bounds what is kept of one thing.
-const keptMost = 4
+// Bounds of what is kept of one thing, and of how many wait until it is made.
+const (
+	keptMost    = 4
+	keptWaiting = 16
+)
 
 // kept is what was last made for a few questions. It is made at most once while
-// nothing changes, and not more often than once in pause.
+// nothing changes, not more often than once in pause, and one at a time: whoever
+// asks many questions keeps nobody from the other pages.
 type kept[T any] struct {
+	now func() time.Time
+	// making is taken by whoever makes an answer, waiting also by those who wait
+	// for that.
+	making, waiting chan struct{}
+
 	mu  sync.Mutex
 	all []keptOne[T]
 }
@@ -23,22 +36,62 @@ type keptOne[T any] struct {
 	answer   T
 }
 
+func newKept[T any](now func() time.Time) *kept[T] {
+	return &kept[T]{now: now, making: make(chan struct{}, 1), waiting: make(chan struct{}, 1+keptWaiting)}
+}
+
 // get returns the answer to a question, and the revision of the news that it
 // knows.
-func (k *kept[T]) get(revision uint64, question string, now time.Time, build func() (T, error)) (T, uint64, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.all = slices.DeleteFunc(k.all, func(o keptOne[T]) bool { return now.Sub(o.made) > longest })
-	for _, o := range k.all {
-		if o.question == question && (o.revision == revision || now.Sub(o.made) < pause) {
-			return o.answer, o.revision, nil
-		}
+func (k *kept[T]) get(ctx context.Context, revision uint64, question string, build func() (T, error)) (T, uint64, error) {
+	if o, ok := k.find(revision, question); ok {
+		return o.answer, o.revision, nil
 	}
+	var none T
+	select {
+	case k.waiting <- struct{}{}:
+		defer func() { <-k.waiting }()
+	default:
+		return none, 0, &access.Refused{Status: http.StatusServiceUnavailable, RetryAfter: 5 * time.Second,
+			Message: "too many ask for what takes a while", Hint: "try again soon"}
+	}
+	select {
+	case k.making <- struct{}{}:
+		defer func() { <-k.making }()
+	case <-ctx.Done():
+		return none, 0, context.Cause(ctx)
+	}
+	// Somebody may have made it meanwhile.
+	if o, ok := k.find(revision, question); ok {
+		return o.answer, o.revision, nil
+	}
+	made := k.now()
 	answer, err := build()
 	if err != nil {
-		return answer, 0, err
+		return none, 0, err
 	}
-	k.all = append(slices.DeleteFunc(k.all, func(o keptOne[T]) bool { return o.question == question }), keptOne[T]{question, revision, now, answer})
-	k.all = slices.Clone(k.all[max(0, len(k.all)-keptMost):])
+	k.keep(keptOne[T]{question, revision, made, answer})
 	return answer, revision, nil
+}
+
+// find returns what is kept and still good.
+func (k *kept[T]) find(revision uint64, question string) (keptOne[T], bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	k.all = slices.DeleteFunc(k.all, func(o keptOne[T]) bool { return now.Sub(o.made) > longest })
+	for _, o := range k.all {
+		if o.question == question && (o.revision >= revision || now.Sub(o.made) < pause) {
+			return o, true
+		}
+	}
+	return keptOne[T]{}, false
+}
+
+// keep keeps an answer in the place of the one before, and the latest of the
+// others.
+func (k *kept[T]) keep(one keptOne[T]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = append(slices.DeleteFunc(k.all, func(o keptOne[T]) bool { return o.question == one.question }), one)
+	k.all = slices.Clone(k.all[max(0, len(k.all)-keptMost):])
 }

@@ -104,7 +104,7 @@ func (s *site) listPage(w http.ResponseWriter, r *http.Request) error {
 	v.Revision = x.revision
 	rows := x.rows
 	if f.State == isResolved {
-		if rows, v.Revision, err = s.resolved.get(x.revision, "", s.Now(), s.resolvedRows); err != nil {
+		if rows, v.Revision, err = s.resolved.get(r.Context(), x.revision, "", s.resolvedRows); err != nil {
 			return err
 		}
 		v.Limited = len(rows) == maxResolved

@@ -67,7 +67,7 @@ func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 		return &server.Error{Status: http.StatusBadRequest, Message: "since: " + err.Error(), Hint: "want one such as 24h, 7d or 2026-11-20"}
 	}
 	revision, _ := s.News.Now()
-	line, known, err := s.timelines.get(revision, f.Since, s.Now(), func() (*timeline, error) { return s.buildTimeline(since) })
+	line, known, err := s.timelines.get(r.Context(), revision, f.Since, func() (*timeline, error) { return s.buildTimeline(since) })
 	if err != nil {
 		return err
 	}

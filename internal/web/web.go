@@ -58,8 +58,8 @@ type site struct {
 	templates *template.Template
 	assets    *assets
 	index     *cache
-	timelines kept[*timeline]
-	resolved  kept[[]row]
+	timelines *kept[*timeline]
+	resolved  *kept[[]row]
 	// streams, requests and strangers bound what is under way at once.
 	streams, requests, strangers chan struct{}
 }
@@ -93,7 +93,7 @@ func newSite(o Options) (*site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &site{Options: o, templates: templates, assets: files,
+	s := &site{Options: o, templates: templates, assets: files, timelines: newKept[*timeline](o.Now), resolved: newKept[[]row](o.Now),
 		streams: make(chan struct{}, maxStreams), requests: make(chan struct{}, maxRequests), strangers: make(chan struct{}, maxStrangers)}
 	s.index = newCache(s.buildIndex, o.News, o.Now)
 	return s, nil
