@@ -38,7 +38,7 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED):
 		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, socket)
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("connect to %s: permission denied: run this as root, as the user of the daemon, or join its group", socket)
+		return nil, fmt.Errorf("connect to %s: permission denied: run this as root; the user of the daemon and its group may, too, where they reach the folder", socket)
 	case err != nil:
 		return nil, fmt.Errorf("connect to the daemon: %w", err)
 	}

@@ -89,7 +89,7 @@ func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 			a.reply(w, r, nil, p.err)
 		case !ok || !p.mayUse(self):
 			a.reply(w, r, nil, &Error{Status: http.StatusForbidden, Message: "this socket is not for you",
-				Hint: "run this as root, as the user of the daemon, or join its group"})
+				Hint: "run this as root; the user of the daemon and its group may, too, where they reach the folder"})
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -60,7 +60,7 @@ func newPlace(t *testing.T, page Page, have parts) *place {
 	if p.tofu != "" {
 		p.env = append(p.env, "TF_CLI_CONFIG_FILE="+p.tofuConfig)
 	}
-	p.instead = map[string]string{"2026-12-24": time.Now().AddDate(0, 0, 30).Format(time.DateOnly), " -g driftd": ""}
+	p.instead = map[string]string{"2026-12-24": time.Now().AddDate(0, 0, 30).Format(time.DateOnly), " -g adm": ""}
 	p.files()
 	p.prepare()
 	return p
