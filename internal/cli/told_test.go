@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
+	"github.com/driftd/driftd/internal/web"
 )
 
 func TestWriteStatus(t *testing.T) {
@@ -74,7 +75,7 @@ func TestFailedReloadIsAProblem(t *testing.T) {
 	write("")
 	log := slog.New(slog.DiscardHandler)
 	s := &service{command: &command{configFile: file, streams: Streams{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}}, log: log,
-		metrics: metrics.New(metrics.Build{}, time.Now)}
+		metrics: metrics.New(metrics.Build{}, time.Now), news: web.NewNews()}
 	s.cmd = s.command.serve()
 	cfg, err := s.checkConfigured(s.cmd)
 	if err != nil {
