@@ -135,9 +135,6 @@ func Gaps(coverage []model.Coverage) map[string][]Phrase {
 // Deciding says what somebody decided, until when and why.
 func (w Words) Deciding(d *model.Decision) Phrase { return w.clock.decided(d) }
 
-// Who says who did it, when, through what and how sure that is.
-func (w Words) Who(a model.Actor) Phrase { return w.clock.who(publicActor(a)) }
-
 // Visible returns text with all that does not show as something of its own
 // written out.
 func Visible(text string) string { return visible(text) }
@@ -147,9 +144,6 @@ func Clip(text string, columns int) string { return bound(visible(text), columns
 
 // Kind is what people call a kind: Deployment for kubernetes/Deployment.apps.
 func Kind(kind string) string { return visible(shortKind(kind)) }
-
-// Meaning says in a few words what a verdict tells.
-func Meaning(v model.Verdict) string { return visible(meaning(v)) }
 
 // Ago says how long ago something was: "2 hours ago".
 func Ago(age time.Duration) string { return ago(age) }

@@ -31,6 +31,8 @@ type hurry struct {
 	revision atomic.Int64
 	news     chan string
 	cut      chan struct{}
+	// fails has it answer that the page cannot be made.
+	fails atomic.Bool
 }
 
 func newHurry(t *testing.T, d *daemon) *hurry {
@@ -50,6 +52,10 @@ func newHurry(t *testing.T, d *daemon) *hurry {
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/events" {
 			h.tell(w, r)
+			return
+		}
+		if r.Header.Get("X-Fragment") != "" && h.fails.Load() {
+			http.Error(w, "the page cannot be made", http.StatusInternalServerError)
 			return
 		}
 		passed.ServeHTTP(w, r)
@@ -191,4 +197,21 @@ func TestDaemonRestarts(t *testing.T) {
 	p.awaitLive()
 	p.awaitText("odd")
 	p.stayed()
+}
+
+// TestPageCannotBeRead lets the page not be made anew: it does not pass for live
+// until it is.
+func TestPageCannotBeRead(t *testing.T) {
+	t.Parallel()
+	d := serve(t, drifted(2).files(t), "2 findings")
+	h := newHurry(t, d)
+	p := chrome.visit(t, h.URL)
+	p.expect("500 (Internal Server Error)")
+	p.open("/").awaitLive()
+	h.fails.Store(true)
+	h.news <- strconv.FormatInt(h.revision.Add(2), 10)
+	p.await(`/could not be read anew, as of \d\d:\d\d/.test(document.getElementById("live").textContent)`)
+	p.find("link", "config-000") // what was known stays to be read
+	h.fails.Store(false)
+	p.awaitLive()
 }

@@ -5,7 +5,8 @@
   var minute = 60000;
   var sign = document.getElementById("live");
   var stream = null, again = null, planned = null, request = null;
-  var told = "", ended = false, gone = false, missed = false;
+  // gone tells that no news come, old that the page could not be had anew.
+  var told = "", ended = false, gone = false, old = false, missed = false;
   var seen = Date.now(); // when the page was last as it was at the server
 
   function main() { return document.getElementById("main"); }
@@ -30,6 +31,7 @@
   function showState() {
     if (ended) return;
     if (gone) show("lost", "reconnecting…, as of " + clock());
+    else if (old) show("lost", "could not be read anew, as of " + clock());
     else show("live", "live");
   }
 
@@ -85,10 +87,11 @@
       })
       .then(function (text) {
         if (text === null || mine !== request) return;
+        old = false;
         swap(text);
         if (told && told !== main().dataset.revision) plan(1000);
       })
-      .catch(function () { if (mine === request && !ended) plan(5000); })
+      .catch(function () { if (mine === request && !ended) { old = true; plan(5000); } })
       .finally(function () {
         clearTimeout(limit);
         if (mine === request) request = null;
