@@ -41,7 +41,7 @@ fuzz: ## run every fuzz target for FUZZTIME
 
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
-	$(TOOLS) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) \
+	$(TOOLS) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
 
 .PHONY: package

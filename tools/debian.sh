@@ -25,7 +25,7 @@ if [ -n "$missing" ]; then
 	fi
 	echo "installing$missing from Debian's packages (once)" >&2
 	export DEBIAN_FRONTEND=noninteractive
-	{ apt-get -qq update && apt-get -qq install -y --no-install-recommends $missing; } >&2
+	{ apt-get -qq update && apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing; } >&2
 fi
 if [ ! -d "$dir" ]; then
 	echo "making Debian's $suite in $dir (once)" >&2
