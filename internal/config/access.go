@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/driftd/driftd/internal/access"
+)
 
 // Access says who may come in over TCP, and what they may do. Whoever uses the
 // socket in state_dir may do everything.
@@ -75,6 +79,6 @@ func defaultAccess() Access {
 		Loopback: "viewer",
 		OIDC:     OIDC{Scopes: []string{"openid", "profile", "email"}, NameClaim: "preferred_username", GroupsClaim: "groups"},
 		Proxy:    Proxy{UserHeader: "X-Forwarded-User", GroupsHeader: "X-Forwarded-Groups"},
-		Session:  12 * time.Hour,
+		Session:  access.DefaultSession,
 	}
 }

@@ -24,9 +24,6 @@ const OtherKind = "other"
 // MaxKindLength bounds the label kind, in bytes: longer ones are cut.
 const MaxKindLength = 128
 
-// staleAfter is how many intervals may pass without a success.
-const staleAfter = 3
-
 // Build says which driftd this is.
 type Build struct{ Version, Commit, GoVersion string }
 

@@ -126,7 +126,7 @@ func (s *source) stale(now time.Time) bool {
 	if last.IsZero() {
 		last = s.since
 	}
-	return now.Sub(last) > staleAfter*s.every
+	return now.Sub(last) > model.StaleIntervals*s.every
 }
 
 // observe takes in a run. What a source could not read this time keeps its

@@ -32,6 +32,10 @@ func (r *Run) Holds(f *Finding) bool {
 		slices.ContainsFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
+// StaleIntervals is how many of its intervals may pass without a look at a source
+// before what is known of it is called stale.
+const StaleIntervals = 3
+
 // A SourceRun is one source's part of a run.
 type SourceRun struct {
 	Name     string        `json:"name"`

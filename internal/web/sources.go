@@ -39,12 +39,8 @@ type kindCount struct {
 // maxKinds bounds the kinds that are listed of one source.
 const maxKinds = 30
 
-// A source is stale that was not read for so many of its intervals, or, where
-// nobody knows them, for so long.
-const (
-	staleIntervals = 3
-	staleAfter     = time.Hour
-)
+// staleAfter is when a source is stale whose intervals nobody knows.
+const staleAfter = time.Hour
 
 // sourceViews says how it stands with each source: those in trouble first.
 func (s *site) sourceViews(run *model.Run) []sourceView {
@@ -79,7 +75,7 @@ func rank(trouble string) string {
 
 // trouble says why a source's picture is not of now.
 func (v *sourceView) trouble(now time.Time) string {
-	limit := cmp.Or(staleIntervals*v.Every, staleAfter)
+	limit := cmp.Or(model.StaleIntervals*v.Every, staleAfter)
 	switch {
 	case v.Err != "":
 		return "could not be read: " + v.Err
