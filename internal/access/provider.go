@@ -2,13 +2,10 @@ package access
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -27,16 +24,9 @@ const (
 
 // newHTTPClient returns what asks the provider.
 func newHTTPClient(caFile string) (*http.Client, error) {
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if caFile != "" {
-		pem, err := os.ReadFile(caFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
-		}
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca_file: %s holds no certificate in PEM form: copy that of the authority", caFile)
-		}
+	trust, err := reach.Trust(caFile)
+	if err != nil {
+		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: providerTimeout}
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSClientConfig: trust,

@@ -1,31 +1,22 @@
 package netbox
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // newTransport returns what carries the requests, with no more connections than
 // requests.
 func newTransport(config Config) (*http.Transport, error) {
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if config.CAFile != "" {
-		pem, err := os.ReadFile(config.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
-		}
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca_file: %s holds no certificate in PEM form: copy that of the authority", config.CAFile)
-		}
+	trust, err := reach.Trust(config.CAFile)
+	if err != nil {
+		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: config.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{

@@ -6,13 +6,10 @@ package post
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/driftd/driftd/internal/notify"
@@ -42,16 +39,9 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		return nil, errors.New("timeout: must be over 0s")
 	}
-	trust := &tls.Config{MinVersion: tls.VersionTLS12}
-	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
-		}
-		trust.RootCAs = x509.NewCertPool()
-		if !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca_file: %s holds no certificate in PEM form", o.CAFile)
-		}
+	trust, err := reach.Trust(o.CAFile)
+	if err != nil {
+		return nil, err
 	}
 	return &Client{o: o, http: &http.Client{
 		Transport: &http.Transport{
