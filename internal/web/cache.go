@@ -67,18 +67,25 @@ func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) e
 		defer c.mu.Unlock()
 		return nil, sleep(pause - max(age, 0)), nil
 	}
-	done := make(chan struct{})
-	c.making = done
+	c.making = make(chan struct{})
 	c.mu.Unlock()
-	revision, _ := c.news.Now()
-	made, err := c.make(revision)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.making = nil; err == nil {
-		c.current = made
-	}
-	close(done)
+	made, err := c.renew()
 	return made, nil, err
+}
+
+// renew makes anew what there is. Whatever comes of it, others may try again.
+func (c *cache) renew() (made *index, err error) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if made != nil && err == nil {
+			c.current = made
+		}
+		close(c.making)
+		c.making = nil
+	}()
+	revision, _ := c.news.Now()
+	return c.make(revision)
 }
 
 func until(done <-chan struct{}) func(context.Context) error {

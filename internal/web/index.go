@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -172,18 +173,30 @@ func newRow(f *model.Finding, words report.Words) row {
 	return r
 }
 
-// each does something for each of many, on all processors.
+// each does something for each of many, on all processors. A panic of one ends
+// the request that asked for it, and not the daemon.
 func each[T any](all []T, do func(int, T)) {
 	workers := runtime.GOMAXPROCS(0)
+	panics := make([]any, workers)
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					panics[worker] = fmt.Sprintf("%v\n%s", cause, debug.Stack())
+				}
+			}()
 			for i := worker; i < len(all); i += workers {
 				do(i, all[i])
 			}
 		})
 	}
 	group.Wait()
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
 }
 
 // maxText bounds what a search looks at of one finding, in bytes.

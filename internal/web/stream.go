@@ -24,6 +24,9 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "nobody is logged in: log in again", http.StatusUnauthorized)
 		return
 	}
+	if r.Method == http.MethodHead {
+		return // whoever asks for no body would hold a stream that tells nothing
+	}
 	select {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()

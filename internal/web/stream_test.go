@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -224,6 +225,44 @@ func TestIndexIsMadeAtMostOnceASecond(t *testing.T) {
 			t.Error("not made anew after a long time without news")
 		}
 	})
+}
+
+// TestPanicsEndARequest holds that a panic of what makes the index ends the
+// request that asked for it: the next one makes it.
+func TestPanicsEndARequest(t *testing.T) {
+	t.Parallel()
+	breaks := true
+	c := newCache(func(uint64) (*index, error) {
+		each([]int{1, 2, 3}, func(_, n int) {
+			if breaks && n == 2 {
+				panic("a value that nobody foresaw")
+			}
+		})
+		return &index{built: now()}, nil
+	}, NewNews(), now)
+	func() {
+		defer func() {
+			if cause := fmt.Sprint(recover()); !strings.Contains(cause, "nobody foresaw") || !strings.Contains(cause, "stream_test.go") {
+				t.Errorf("the cause and its place are lost: %s", cause)
+			}
+		}()
+		_, _ = c.get(t.Context(), true)
+	}()
+	breaks = false
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.get(ctx, true); err != nil {
+		t.Errorf("%v after a request that broke", err)
+	}
+}
+
+func TestHeadOpensNoStream(t *testing.T) {
+	t.Parallel()
+	s, _ := streamed()
+	s.events(httptest.NewRecorder(), httptest.NewRequestWithContext(access.With(t.Context(), visitor(access.Viewer)), http.MethodHead, "/events", http.NoBody))
+	if len(s.streams) != 0 {
+		t.Error("a request for the header holds a stream")
+	}
 }
 
 func TestIndexIsMadeAgainAfterAFailure(t *testing.T) {
