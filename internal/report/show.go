@@ -50,7 +50,7 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 	t.section("Fields", len(b.Fields))
 	t.whole = true
 	for i := range b.Fields {
-		t.fullField(newSheet(&f.Changes[i], &b.Fields[i]))
+		t.fullField(newSheet(f.Verdict, &f.Changes[i], &b.Fields[i]))
 	}
 	t.ignored(&f, raw, c)
 	t.whole = false
@@ -198,7 +198,7 @@ func (t *table) ignored(f, raw *model.Finding, c clock) {
 	for i := range f.Ignored {
 		shown := &f.Ignored[i].Change
 		said := newField(f, &raw.Ignored[i].Change, shown, c)
-		t.fullField(newSheet(shown, &said))
+		t.fullField(newSheet(f.Verdict, shown, &said))
 		t.prose(dim, "    ", Phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
 	}
 }
@@ -230,7 +230,7 @@ type Sheet struct {
 	Record []Line
 }
 
-func newSheet(shown *model.Change, f *Field) *Sheet {
+func newSheet(verdict model.Verdict, shown *model.Change, f *Field) *Sheet {
 	s := &Sheet{Field: *f}
 	if len(f.Claims) > 0 {
 		return s
@@ -240,8 +240,16 @@ func newSheet(shown *model.Change, f *Field) *Sheet {
 	if shown.Running == nil {
 		labels = labels[:3]
 	}
+	// What was changed differs from both of them, or from the one that is known.
+	if oneSided := (shown.Declared == nil) != (shown.Recorded == nil); oneSided && verdict == model.Changed {
+		for i := range texts[:2] {
+			if texts[i] == absentText {
+				texts[i] = unknownText
+			}
+		}
+	}
 	for i, label := range labels {
-		s.All = append(s.All, Side{label, texts[i]})
+		s.All = append(s.All, newSide(label, texts[i]))
 	}
 	if len(f.Lines) > 0 && len(f.Others()) > 0 && isText(shown.Recorded, shown.Live) {
 		s.Record = lines(shown.Recorded, shown.Live)

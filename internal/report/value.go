@@ -9,7 +9,10 @@ import (
 
 const (
 	absentText = "(absent)"
-	arrow      = " → "
+	// unknownText stands for a side that nobody says anything of: a state alone
+	// tells what was applied, and not what is declared.
+	unknownText = "(not known)"
+	arrow       = " → "
 )
 
 // A Field is one changed field as people read it. All its text is visible.
@@ -34,7 +37,11 @@ type Field struct {
 
 // A Side is one value of a field: declared, recorded, live, or in effect until a
 // restart.
-type Side struct{ Label, Text string }
+type Side struct {
+	Label, Text string
+	// None tells that Text stands for no value: it is absent, or not known.
+	None bool
+}
 
 // A Claim is what one declaration says. Path is set where it has another word
 // for the field.
@@ -88,7 +95,7 @@ func (f *Field) neverShown() {
 // newStep makes a field of a change over time.
 func newStep(raw, shown *model.Change) Field {
 	texts := textsOf(shown.Recorded, shown.Live)
-	f := Field{Path: visible(shown.Path), Sides: []Side{{"before", texts[0]}, {"after", texts[1]}}}
+	f := Field{Path: visible(shown.Path), Sides: []Side{newSide("before", texts[0]), newSide("after", texts[1])}}
 	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
 	return f
 }
@@ -109,7 +116,7 @@ func (f *Field) disputed(source string, c *model.Change) {
 		values = append(values, &c.Claims[i].Value)
 	}
 	texts := textsOf(values...)
-	f.Sides = []Side{{"live", texts[0]}}
+	f.Sides = []Side{newSide("live", texts[0])}
 	if source != "" {
 		f.Sides[0].Label += " in " + clip(visible(source), nameLimit)
 	}
@@ -157,9 +164,13 @@ func sides(c *model.Change, from string) []Side {
 	texts := textsOf(values...)
 	all := make([]Side, len(labels))
 	for i := range all {
-		all[i] = Side{labels[i], texts[i]}
+		all[i] = newSide(labels[i], texts[i])
 	}
 	return all
+}
+
+func newSide(label, text string) Side {
+	return Side{label, text, text == absentText || text == unknownText}
 }
 
 func equal(a, b *model.Value) bool {
@@ -209,7 +220,7 @@ func bareText(v *model.Value) string {
 }
 
 func isBare(s string) bool {
-	return s != "" && s != absentText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
+	return s != "" && s != absentText && s != unknownText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
 }
 
 // isText tells whether the sides are texts of which one has many lines.

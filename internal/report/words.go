@@ -76,11 +76,11 @@ func (w Words) Detail(f *model.Finding, versions []Version, fields int) Detail {
 	shown := public(f)
 	d := Detail{Block: newBlock(f, w.clock, fields), Facts: factsOf(&shown, w.clock), Chapters: chaptersOf(newestFirst(versions), w.clock)}
 	for i := range d.Fields {
-		d.Sheets = append(d.Sheets, *newSheet(&shown.Changes[i], &d.Fields[i]))
+		d.Sheets = append(d.Sheets, *newSheet(shown.Verdict, &shown.Changes[i], &d.Fields[i]))
 	}
 	for i := range shown.Ignored[:min(fields, len(shown.Ignored))] {
 		said := newField(&shown, &f.Ignored[i].Change, &shown.Ignored[i].Change, w.clock)
-		d.Ignored = append(d.Ignored, IgnoredSheet{*newSheet(&shown.Ignored[i].Change, &said), visible(shown.Ignored[i].Reason)})
+		d.Ignored = append(d.Ignored, IgnoredSheet{*newSheet(shown.Verdict, &shown.Ignored[i].Change, &said), visible(shown.Ignored[i].Reason)})
 	}
 	return d
 }

@@ -175,16 +175,13 @@ func newSheetView(s *report.Sheet, rest *budget) sheetView {
 	return v
 }
 
-// absent is how reports write that there is no value.
-const absent = "(absent)"
-
 // sides puts the sides beside each other.
 func (v *sheetView) sides(rest *budget) {
 	live, _ := rest.take(v.All[2].Text)
 	for i, side := range v.All {
 		text, left := rest.take(side.Text)
-		c := cell{Label: side.Label, Pieces: []report.Piece{{Text: text}}, None: side.Text == absent, Same: side.Text == v.All[2].Text, Left: left}
-		if i != 2 && !c.Same && !c.None && v.All[2].Text != absent {
+		c := cell{Label: side.Label, Pieces: []report.Piece{{Text: text}}, None: side.None, Same: side.Text == v.All[2].Text, Left: left}
+		if i != 2 && !c.Same && !c.None && !v.All[2].None {
 			c.Pieces, _ = report.Pieces(text, live)
 		}
 		v.Cut += left
@@ -213,7 +210,7 @@ func (v *sheetView) claims(rest *budget) {
 	add := func(declaration string, at report.Phrase, said string) {
 		text, left := rest.take(said)
 		v.Cut += left
-		v.Said = append(v.Said, claimView{declaration, at, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, None: said == absent, Same: said == live.Text, Left: left}})
+		v.Said = append(v.Said, claimView{declaration, at, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
 	}
 	for _, c := range v.Claims {
 		add(c.Declaration, c.At(), c.Text)
