@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -61,6 +62,23 @@ func TestFilter(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestNoDigestIsFound looks for the digest of a secret where it stands: as a
+// value, in the path of a set's item, and in a reason.
+func TestNoDigestIsFound(t *testing.T) {
+	t.Parallel()
+	const digest = "hmac:0123456789abcdef"
+	secret := model.DigestOf(digest)
+	f := finding("d16e5700", model.Changed, model.High, "Deployment.apps/shop/api")
+	f.Reason = "the item " + digest + " is new"
+	f.Changes = []model.Change{{Path: "spec.args[" + digest + "]", Live: &secret}}
+	r := newRow(&f, report.NewWords(report.Options{Now: now()}))
+	for word, want := range map[string]bool{"spec.args": true, "is new": true, "0123456789": false} {
+		if strings.Contains(r.text(), word) != want {
+			t.Errorf("looking for %q finds %v, want %v:\n%s", word, !want, want, r.text())
+		}
 	}
 }
 

@@ -202,8 +202,10 @@ func each[T any](all []T, do func(int, T)) {
 // maxText bounds what a search looks at of one finding, in bytes.
 const maxText = 4 << 10
 
-// textOf is what a finding's page shows, as far as people would look for it.
-func textOf(f *model.Finding, r *row) string {
+// textOf is what a finding's page shows, as far as people would look for it: no
+// digest of a secret, which could be guessed letter by letter.
+func textOf(raw *model.Finding, r *row) string {
+	f := raw.Public()
 	var b strings.Builder
 	add := func(texts ...string) {
 		for _, text := range texts {
@@ -227,11 +229,8 @@ func textOf(f *model.Finding, r *row) string {
 		if c.Actor != nil {
 			add(c.Actor.Name)
 		}
-		if c.Secret {
-			continue
-		}
 		for _, v := range []*model.Value{c.Declared, c.Recorded, c.Live, c.Running} {
-			if v != nil && v.Kind() != model.List && v.Kind() != model.Map && v.Kind() != model.Secret {
+			if v != nil && v.Kind() != model.List && v.Kind() != model.Map {
 				add(v.String())
 			}
 		}
