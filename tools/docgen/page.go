@@ -25,7 +25,7 @@ line and the nearest right key.
   every command; ` + "`--server-listen`" + `, ` + "`--log-format`" + ` and ` + "`--log-level`" + ` are flags of ` + "`driftd serve`" + `.
 - A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **date** counts until its end, in UTC.
 - A **path** is relative to the file; ` + "`~/`" + ` is your home. A bare name is first looked for among the systemd credentials of
-  the service (` + "`$CREDENTIALS_DIRECTORY`" + `).
+  the service (` + "`$CREDENTIALS_DIRECTORY`" + `), then beside the file, then in the folder ` + "`credentials`" + ` beside it.
 - Secrets never stand in the file: keys that end in ` + "`_file`" + ` name the files that hold them.
 - Where the column *default* is empty, there is none: the key says nothing until it is given.
 `
