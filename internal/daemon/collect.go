@@ -110,7 +110,7 @@ func (e *Engine) look(ctx context.Context, s Source) look {
 		now = doubt(now, e.lookOnce(ctx, s))
 	}
 	if now.err != nil {
-		now.believed = before.believed
+		now.believed, now.snapshot.Taken = before.believed, before.snapshot.Taken
 		e.complain(ctx, "source "+s.Name, now.err)
 	}
 	return now
@@ -139,7 +139,7 @@ func (e *Engine) remembered(source string) look {
 	for _, run := range runs {
 		for _, s := range run.Sources {
 			if s.Name == source {
-				return look{believed: s.Kinds, held: s.Held}
+				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held}
 			}
 		}
 	}
@@ -224,7 +224,7 @@ func (r read) live(d Declaration, before look) (own look, seen bool) {
 		return doubt(before, look{snapshot: *snapshot, duration: r.duration}), true
 	case d.ClaimsNothing:
 	case before.believed != nil || len(d.Governs) == 0:
-		return look{err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true
+		return look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true
 	}
 	return look{}, false
 }

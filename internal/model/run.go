@@ -49,7 +49,7 @@ type SourceRun struct {
 	// Held tells that this look was not believed yet: too much had vanished.
 	Held bool `json:"held"`
 	// Taken is when the snapshot that was compared was taken: earlier than
-	// the run for a source that was not due.
+	// the run for a source that was not due, or that could not be read since.
 	Taken time.Time `json:"taken,omitzero"`
 	// Err is why the source could not be read; "" when it was.
 	Err string `json:"error"`

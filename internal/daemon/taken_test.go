@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestFailedReadTellsWhenItLastWorked holds that a run says of a source that
+// could not be read when it last was, also where the daemon was restarted since.
+func TestFailedReadTellsWhenItLastWorked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 10, nil)
+	source := func() model.SourceRun {
+		b.cycle(t)
+		runs, err := b.store.Runs(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runs[0].Sources[0]
+	}
+	read := source()
+	b.source.err = errors.New("connection refused")
+	for i := range 3 {
+		if got := source(); got.Err == "" || !got.Taken.Equal(read.Taken) || got.Taken.IsZero() || got.Resources != 10 {
+			t.Errorf("failed look %d: taken %v, of %d resources, error %q; want %v and 10", i, got.Taken, got.Resources, got.Err, read.Taken)
+		}
+		b.engine = b.restart(b.engine.estate)
+	}
+}
