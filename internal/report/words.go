@@ -16,9 +16,15 @@ type Words struct{ clock clock }
 func NewWords(o Options) Words { return Words{newClock(o)} }
 
 // Brief says a finding with at most so many fields. Names and values take so many
-// columns at most, and the data of a phrase together twice as many.
+// columns at most, and the data of a phrase together twice as many. Of who did it
+// it says the name, when, through what and how sure that is, and no evidence.
 func (w Words) Brief(f *model.Finding, fields, columns int) Block {
-	b := newBlock(f, w.clock, fields)
+	brief := *f
+	brief.Actor.Message = ""
+	if brief.Actor.Via != "" {
+		brief.Actor.Evidence = ""
+	}
+	b := newBlock(&brief, w.clock, fields)
 	b.ID, b.Kind, b.Resource, b.Name = bound(b.ID, columns), bound(b.Kind, columns), bound(b.Resource, columns), bound(b.Name, columns)
 	b.Where, b.Who, b.Standing = b.Where.bound(2*columns), b.Who.bound(2*columns), b.Standing.bound(2*columns)
 	b.Reason = bound(b.Reason, pipeLimit)
@@ -134,6 +140,9 @@ func Gaps(coverage []model.Coverage) map[string][]Phrase {
 
 // Deciding says what somebody decided, until when and why.
 func (w Words) Deciding(d *model.Decision) Phrase { return w.clock.decided(d) }
+
+// Who says who did it, when, through what and how sure that is.
+func (w Words) Who(a model.Actor) Phrase { return w.clock.who(publicActor(a)) }
 
 // Visible returns text with all that does not show as something of its own
 // written out.

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -77,6 +80,10 @@ type claimView struct {
 func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 	revision, _ := s.News.Now()
 	finding, versions, err := s.API.Store.Finding(r.PathValue("id"))
+	if errors.Is(err, store.ErrNotFound) {
+		return &server.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no finding has an ID that begins with %q", report.Clip(r.PathValue("id"), 40)),
+			Hint: "It may be over for so long that nothing of it is kept."}
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -19,9 +20,11 @@ const pageSize = 100
 // A listView is the page of what drifts.
 type listView struct {
 	frame
-	// Scanned tells that a scan has ended; Proven is when the last did.
+	// Scanned tells that a scan has ended. Proven is when the oldest look began
+	// that this speaks of, and Oldest the source that it was at.
 	Scanned bool
 	Proven  time.Time
+	Oldest  string
 	// Mood is calm, where all is proven to be as declared; drift; or unsure, where
 	// nothing drifts and not everything could be looked at.
 	Mood     string
@@ -150,13 +153,16 @@ func (v *listView) stand(x *index, s *site) {
 	if x.run == nil {
 		return
 	}
-	v.Proven, v.Headline, v.Scan = x.run.Finished, x.state.Headline, x.state.Scan
+	v.Headline, v.Scan = x.state.Headline, x.state.Scan
 	v.Unchecked, v.Unread, v.Tallies = x.state.Unchecked, x.state.Unread, x.state.Tallies
 	for _, source := range s.sourceViews(x.run) {
 		if source.Trouble != "" {
 			v.Stale = append(v.Stale, source)
+		} else if v.Oldest == "" || source.Taken.Before(v.Proven) {
+			v.Proven, v.Oldest = source.Taken, source.Name
 		}
 	}
+	v.Unchecked = once(v.Unchecked, v.Stale)
 	switch {
 	case x.summary.Findings > 0:
 		v.Mood = "drift"
@@ -165,6 +171,20 @@ func (v *listView) stand(x *index, s *site) {
 	default:
 		v.Mood = "unsure"
 	}
+}
+
+// once says of what could not be compared only which source kept it from that,
+// where the reason is said beside that source.
+func once(said []report.Phrase, stale []sourceView) []report.Phrase {
+	said = slices.Clone(said)
+	for i, p := range said {
+		for _, source := range stale {
+			if n := len(p) - 2; n > 0 && source.Err != "" && strings.HasSuffix(p[n+1].Text, source.Err) {
+				said[i] = append(slices.Clone(p[:n]), report.Span{Text: ", as "}, report.Span{Text: report.Clip(source.Name, rowName), Data: true}, report.Span{Text: " could not be read"})
+			}
+		}
+	}
+	return said
 }
 
 // list chooses the rows that the page shows.

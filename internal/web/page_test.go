@@ -231,7 +231,7 @@ func TestFindingByPrefix(t *testing.T) {
 		want           string
 	}{
 		"prefix":    {"an address of a finding may be short, as on the command line", "/findings/c0ff", http.StatusSeeOther, "/findings/c0ff11c7"},
-		"unknown":   {"the page says that there is none", "/findings/ffffffff", http.StatusNotFound, "driftd findings list"},
+		"unknown":   {"the page says that there is none", "/findings/ffffffff", http.StatusNotFound, "no finding has an ID that begins with"},
 		"ambiguous": {"the page says which it may be", "/findings/c40d", http.StatusConflict, "c40d0001"},
 		"page":      {"so does every other address", "/nothing", http.StatusNotFound, "no such page"},
 		"since":     {"a timeline says what it can read", "/timeline?since=yesterday", http.StatusBadRequest, "want one such as"},

@@ -173,7 +173,7 @@ type notice struct {
 func notices() map[string]notice {
 	return map[string]notice{
 		"acknowledge": {Text: "Acknowledged: others see that you are on it."},
-		"snooze":      {Text: "Snoozed: nobody is told of it until then."},
+		"snooze":      {Text: "Snoozed: nobody is told of it until the time that you chose."},
 		"accept":      {Text: "Accepted: it counts as drift no more, while it stays as it is."},
 		"revoked":     {Text: "Taken back: the decision holds no more."},
 		"scanned":     {Text: "Scanned: this is what is open now."},

@@ -137,6 +137,7 @@ func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
 	if x.run != nil {
 		v.Sources, v.Tallies = s.sourceViews(x.run), x.state.Tallies
 		for _, d := range x.run.Declarations {
+			d.Problems = slices.DeleteFunc(slices.Clone(d.Problems), func(p model.Problem) bool { return d.Err != "" && p.Reason == d.Err })
 			n := min(len(d.Problems), maxProblems)
 			v.Declarations = append(v.Declarations, declarationView{d, d.Problems[:n], len(d.Problems) - n})
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -75,7 +77,7 @@ func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	v.Revision = known
 	v.Period = "since " + report.Clip(f.Since, 40)
 	if _, err := moment.ParseDuration(f.Since); err == nil {
-		v.Period = "in the last " + report.Clip(f.Since, 40)
+		v.Period = "in the last " + spelled(f.Since)
 	}
 	v.list(line)
 	return s.render(w, r, http.StatusOK, "timeline", v)
@@ -105,6 +107,9 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 				e.Fields[k] = e.Fields[k].Short(rowValue)
 			}
 			e.Fields = e.Fields[:min(len(e.Fields), 1)]
+			if len(e.Said) > 0 { // beside the event stands how severe it is
+				e.Said[0].Text = strings.TrimPrefix(e.Said[0].Text, string(r.Severity)+" ")
+			}
 			line.events = append(line.events, entry{e, &r})
 		}
 	}
@@ -112,6 +117,16 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 	line.cut = len(line.events) > mostEvents
 	line.events = line.events[:min(len(line.events), mostEvents)]
 	return line, nil
+}
+
+// spelled writes a length of days and hours out; others stay as they are.
+func spelled(length string) string {
+	for unit, name := range map[string]string{"h": "hour", "d": "day"} {
+		if n, err := strconv.Atoi(strings.TrimSuffix(length, unit)); err == nil && strings.HasSuffix(length, unit) {
+			return report.Count(n, name)
+		}
+	}
+	return report.Clip(length, 30)
 }
 
 // latest is when something last became of a finding, as far as it tells itself.
@@ -204,7 +219,7 @@ func (v *timelineView) list(line *timeline) {
 		lengths = append(lengths, f.Since)
 	}
 	for _, length := range lengths {
-		v.Controls.Sinces = append(v.Controls.Sinces, option{Value: length, Text: report.Clip(length, 30), Chosen: f.Since == length})
+		v.Controls.Sinces = append(v.Controls.Sinces, option{Value: length, Text: spelled(length), Chosen: f.Since == length})
 	}
 	v.Controls.Clear = ""
 	if f.narrow() {

@@ -224,5 +224,5 @@ func (s *site) unknown(_ http.ResponseWriter, r *http.Request) error {
 	if !access.Of(r.Context()).May(access.Viewer) {
 		return &server.Error{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: "log in to see what there is"}
 	}
-	return &server.Error{Status: http.StatusNotFound, Message: "there is no such page", Hint: "begin at the list of what drifts"}
+	return &server.Error{Status: http.StatusNotFound, Message: "there is no such page"}
 }
