@@ -101,6 +101,8 @@ func TestRefusals(t *testing.T) {
 		"bad limit":         {reason: "an answer is bounded", handler: full.Handler(), target: "/api/v1/runs?limit=1001", status: 400, message: `limit="1001"`},
 		"unknown source":    {reason: "an empty answer to a typo looks like good news", handler: full.Handler(), target: "/api/v1/report?source=prd", status: 404, message: `unknown source "prd"`},
 		"unknown diff":      {reason: "so does an empty difference", handler: full.Handler(), target: "/api/v1/diff?source=prd", status: 404, message: `unknown source "prd"`},
+		"after all years":   {reason: "no answer could be written", handler: full.Handler(), target: "/api/v1/diff?to=9999-12-31T23:59:59-23:59", status: 400, message: "not in the years 1 to 9999"},
+		"before all years":  {reason: "no answer could be written", handler: full.Handler(), target: "/api/v1/diff?from=0000-12-31", status: 400, message: "not in the years 1 to 9999"},
 		"backwards":         {reason: "time has a direction", handler: full.Handler(), target: "/api/v1/diff?from=now&to=1h", status: 400, message: "from is after to"},
 		"unknown finding":   {reason: "an id may be wrong", handler: full.Handler(), target: "/api/v1/findings/dead", status: 404, message: "not found"},
 		"ambiguous finding": {reason: "an id may be too short", handler: full.Handler(), target: "/api/v1/findings/f00d", status: 409, message: "f00d01, f00d02"},

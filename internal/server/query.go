@@ -50,7 +50,10 @@ func (p params) moment(name string, back time.Duration) (time.Time, error) {
 	if err != nil {
 		return at, badRequest(name+": "+err.Error(), "")
 	}
-	return at.UTC(), nil
+	if at = at.UTC(); at.Year() < 1 || at.Year() > 9999 {
+		return at, badRequest(fmt.Sprintf("%s: %q is not in the years 1 to 9999", name, text), "it is counted in UTC")
+	}
+	return at, nil
 }
 
 // list reads a parameter that may be repeated or hold several, with commas.
