@@ -129,13 +129,29 @@ func (e *Engine) lookOnce(ctx context.Context, s Source) look {
 	return look{snapshot: snapshot, err: err, duration: took}
 }
 
-// remembered is what the store knows of the last look at a source.
+// remembered is what the store knows of the last look at a source that this
+// engine has not seen yet. It is asked once: what comes later is this engine's
+// own, and many records take long to read.
 func (e *Engine) remembered(source string) look {
+	e.mu.Lock()
+	known, ok := e.memory[source]
+	e.mu.Unlock()
+	if ok {
+		return known
+	}
 	runs, err := e.store.Runs(rememberedRuns)
 	if err != nil {
 		e.log.Warn("read run records", "err", err)
 		return look{}
 	}
+	last := lastLook(runs, source)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.memory[source] = last
+	return last
+}
+
+func lastLook(runs []model.Run, source string) look {
 	for _, run := range runs {
 		for _, s := range run.Sources {
 			if s.Name == source {

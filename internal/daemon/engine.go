@@ -127,6 +127,8 @@ type Engine struct {
 	mu      sync.Mutex
 	looks   map[string]look
 	reads   map[string]read
+	// memory is what the store knew of sources when it was first asked.
+	memory map[string]look
 	// unsaved are sources whose last look could not be stored.
 	unsaved map[string]bool
 	// settled is closed when everything was tried once.
@@ -157,7 +159,8 @@ func New(estate Estate, o Options) *Engine {
 		o.Evaluating = &sync.Mutex{}
 	}
 	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
-		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, looks: map[string]look{}, reads: map[string]read{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
+		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, looks: map[string]look{}, reads: map[string]read{},
+		memory: map[string]look{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
 }
 
 // look is the last look at a source.

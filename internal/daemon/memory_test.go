@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// askedStore counts how often the past is searched.
+type askedStore struct {
+	Store
+	searches atomic.Int32
+	err      error
+}
+
+func (s *askedStore) Runs(limit int) ([]model.Run, error) {
+	if limit == 1 {
+		return s.Store.Runs(limit)
+	}
+	s.searches.Add(1)
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Store.Runs(limit)
+}
+
+// A declaration that has no live side of its own, and a source that cannot be
+// reached, are read for years: the records of a hundred runs are not, each time.
+func TestThePastIsSearchedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 3, nil)
+	b.source.err = errors.New("unreachable")
+	asked := &askedStore{Store: b.store}
+	b.engine = New(b.engine.estate, Options{Store: asked, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	for range 5 {
+		b.cycle(t)
+	}
+	if n := asked.searches.Load(); n > 2 {
+		t.Errorf("the store's records were searched %d times in 5 scans, want once for the source and once for the declaration", n)
+	}
+}
+
+func TestThePastIsSearchedAgainWhenItCouldNotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 3, nil)
+	asked := &askedStore{Store: b.store, err: errors.New("disk")}
+	b.engine = New(b.engine.estate, Options{Store: asked, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if got := b.engine.remembered("live"); got.believed != nil {
+		t.Errorf("remembered %+v of a store that could not be read", got)
+	}
+	b.cycle(t)
+	asked.err = nil
+	if got := b.engine.remembered("live"); got.believed[thing] != 3 {
+		t.Errorf("remembered %+v, want the three things that the run stored", got)
+	}
+}
