@@ -29,7 +29,11 @@ func loginPath(r *http.Request) string {
 }
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
-	return s.showLogin(w, r, http.StatusOK, loginView{Next: access.LocalPath(r.URL.Query().Get("next"))})
+	v := loginView{Next: access.LocalPath(r.URL.Query().Get("next"))}
+	if why := access.Why(r.Context()); why != nil {
+		v.Refused = why.Error()
+	}
+	return s.showLogin(w, r, http.StatusOK, v)
 }
 
 func (s *site) showLogin(w http.ResponseWriter, r *http.Request, status int, v loginView) error {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -139,5 +140,23 @@ func TestWhoIsLoggedIn(t *testing.T) {
 				t.Errorf("has %q %v, %q %v: %s", tc.has, strings.Contains(body, tc.has), tc.lack, strings.Contains(body, tc.lack), tc.reason)
 			}
 		})
+	}
+}
+
+// TestLoginSaysWhyNobodyIsKnown holds that whoever is sent to the login reads what
+// was wrong with how they came: no login may mend that.
+func TestLoginSaysWhyNobodyIsKnown(t *testing.T) {
+	t.Parallel()
+	gate, err := access.New(access.Options{Loopback: access.Viewer, Now: now, Log: quiet()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, filled(t), nil)
+	for host, told := range map[string]bool{"127.0.0.1:9797": false, "driftd.example.org": true} {
+		r, w := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+host+"/login", http.NoBody), httptest.NewRecorder()
+		gate.Identify(true, h.handler).ServeHTTP(w, r)
+		if got := strings.Contains(w.Body.String(), "this did not come straight from this host"); got != told {
+			t.Errorf("%s: told %v, want %v\n%s", host, got, told, w.Body)
+		}
 	}
 }
