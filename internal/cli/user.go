@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ by itself.`,
 		Example: "  driftd user alice >> users\n  pass show driftd/alice | driftd user alice >> users",
 		Args:    one("user"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			password, err := c.readPassword(cmd.InOrStdin())
+			password, err := c.readPassword(cmd.Context(), cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -41,13 +42,13 @@ by itself.`,
 
 // readPassword asks for a password twice on a terminal, and reads it from
 // anything else, without the end of its line.
-func (c *command) readPassword(in io.Reader) (string, error) {
+func (c *command) readPassword(ctx context.Context, in io.Reader) (string, error) {
 	if file, ok := in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		first, err := c.askPassword(file, "Password: ")
+		first, err := c.askPassword(ctx, file, "Password: ")
 		if err != nil {
 			return "", err
 		}
-		second, err := c.askPassword(file, "Again: ")
+		second, err := c.askPassword(ctx, file, "Again: ")
 		if err == nil && first != second {
 			err = errors.New("the passwords differ: run it again")
 		}
@@ -64,13 +65,33 @@ func (c *command) readPassword(in io.Reader) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 }
 
-// askPassword asks on a terminal, without showing what is typed.
-func (c *command) askPassword(terminal *os.File, prompt string) (string, error) {
-	fmt.Fprint(c.streams.Err, prompt)
-	text, err := term.ReadPassword(int(terminal.Fd()))
-	fmt.Fprintln(c.streams.Err)
+// askPassword asks on a terminal, without showing what is typed, until ctx ends:
+// the terminal is then as it was.
+func (c *command) askPassword(ctx context.Context, terminal *os.File, prompt string) (string, error) {
+	before, err := term.GetState(int(terminal.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
 	}
-	return string(text), nil
+	fmt.Fprint(c.streams.Err, prompt)
+	type answer struct {
+		text []byte
+		err  error
+	}
+	typed := make(chan answer, 1)
+	// Nothing ends a read from a terminal; what is left of it ends with the command.
+	go func() {
+		text, err := term.ReadPassword(int(terminal.Fd()))
+		typed <- answer{text, err}
+	}()
+	var got answer
+	select {
+	case got = <-typed:
+	case <-ctx.Done():
+		got.err = errors.Join(context.Cause(ctx), term.Restore(int(terminal.Fd()), before))
+	}
+	fmt.Fprintln(c.streams.Err)
+	if got.err != nil {
+		return "", fmt.Errorf("read the password: %w", got.err)
+	}
+	return string(got.text), nil
 }
