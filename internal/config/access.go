@@ -69,7 +69,8 @@ type Roles struct {
 	Viewer []string `mapstructure:"viewer"`
 	// Operator may also decide about findings for a time, and ask for scans.
 	Operator []string `mapstructure:"operator"`
-	// Approver may also decide for ever, and take back what others decided.
+	// Approver may also decide for ever, and take back or replace what others
+	// decided.
 	Approver []string `mapstructure:"approver"`
 }
 

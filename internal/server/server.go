@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
+	"golang.org/x/net/netutil"
 )
 
 // Bounds of a connection.
@@ -21,6 +22,9 @@ const (
 	writeTimeout      = 30 * time.Second
 	idleTimeout       = time.Minute
 	maxHeaderBytes    = 16 << 10
+	// maxConnections bounds those over TCP, so that strangers leave the store and
+	// the collectors enough file descriptors; more wait to be accepted.
+	maxConnections = 4096
 	// stopTimeout is how long requests under way get when the server stops.
 	stopTimeout = 5 * time.Second
 )
@@ -114,6 +118,7 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: free the address, or set server.listen", o.Listen, cause(err))
 	}
+	listener = netutil.LimitListener(listener, maxConnections)
 	d := o.newDoor(ctx, listener, o.API.Public(onlyThisHost(listener.Addr()), o.Pages))
 	d.serve = func() error {
 		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
