@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
-	"golang.org/x/net/netutil"
 )
 
 // Bounds of a connection.
@@ -118,7 +117,9 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: free the address, or set server.listen", o.Listen, cause(err))
 	}
-	listener = netutil.LimitListener(listener, maxConnections)
+	if tcp, ok := listener.(*net.TCPListener); ok {
+		listener = limit(tcp, maxConnections)
+	}
 	d := o.newDoor(ctx, listener, o.API.Public(onlyThisHost(listener.Addr()), o.Pages))
 	d.serve = func() error {
 		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
