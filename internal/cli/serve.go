@@ -87,6 +87,7 @@ type service struct {
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	s.log, s.socket = newLogger(s.streams, cfg.Log), socketPath(cfg.StateDir)
 	kubernetes.RedirectLogs(s.log)
+	s.log.Info("starting", "version", s.build.Version, "commit", s.build.Commit, "file", cfg.File, "state_dir", cfg.StateDir)
 	var err error
 	if s.sealer, err = store.Sealer(cfg.StateDir); err != nil {
 		return err
@@ -272,7 +273,21 @@ func (s *service) problems() []string {
 			all = append(all, *said)
 		}
 	}
-	return all
+	return append(all, s.damaged()...)
+}
+
+// damaged tells of databases that were set aside, until somebody has moved them
+// away: what was accepted was in there, and the one in force knows nothing of it.
+func (s *service) damaged() []string {
+	aside, err := store.SetAside(s.current.Load().config.StateDir)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if len(aside) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the database was damaged and is set aside as %s: what was accepted and told is in it and in your last backup only; "+
+		"put that backup in place, or go on without, and then move this file away", aside[len(aside)-1])}
 }
 
 // receivers tells how it stands with those that are told.

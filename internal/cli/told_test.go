@@ -113,4 +113,11 @@ func TestFailedReloadIsAProblem(t *testing.T) {
 	if got := s.problems(); len(got) != 0 {
 		t.Errorf("problems after: %q", got)
 	}
+	aside := filepath.Join(dir, "driftd.db.damaged-20260102T030405Z")
+	if err := os.WriteFile(aside, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.problems(), "\n"); !strings.Contains(got, "set aside as "+aside) {
+		t.Errorf("problems with a damaged database that nobody looked after: %q", got)
+	}
 }

@@ -95,7 +95,8 @@ type Observer interface {
 	// ObserveFindings hears of all findings that are open, where that changed
 	// without a scan.
 	ObserveFindings(open []model.Finding)
-	// Saved tells whether a scan could be stored.
+	// Saved tells whether a scan could be stored: what it is compared with was
+	// read, and what it found was written.
 	Saved(err error)
 }
 
@@ -218,30 +219,46 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	if ctx.Err() != nil {
 		return model.Report{}, context.Cause(ctx)
 	}
-	view, now := e.view(due), e.now()
-	judged := judge(view, e.estate.Controller)
-	known, err := e.known(view, now)
-	if err != nil {
-		return model.Report{}, err
-	}
-	result := e.classify(view, judged, known, now)
-	run := e.record(view, judged, result, started)
-	known.findings, known.recent, known.rules = result.Open(), append(known.recent, result.Resolved...), run.Rules
-	notices, err := e.plan(known)
-	if err != nil {
-		return model.Report{}, err
-	}
-	err = e.store.Save(store.Record{Run: run, Snapshots: view.believed(true), Findings: result.All(),
-		Decisions: known.filed, Notices: notices})
-	e.noteSaved(view, err == nil)
+	found, err := e.keep(e.view(due), started)
 	e.observer.Saved(err)
 	if err != nil {
 		return model.Report{}, err
 	}
+	e.observer.ObserveRun(found.run, found.open)
+	e.post(found.open, found.notices)
+	return report(found.run, found.current), nil
+}
+
+// kept is what a scan found, and what is to be told of it.
+type kept struct {
+	run           model.Run
+	open, current []model.Finding
+	notices       model.NoticeChange
+}
+
+// keep compares a view with what is known, and stores what that says. A store
+// that cannot be read is as bad as one that cannot be written: what was seen has
+// to be stored later.
+func (e *Engine) keep(v view, started time.Time) (found kept, err error) {
+	defer func() { e.noteSaved(v, err == nil) }()
+	judged, now := judge(v, e.estate.Controller), e.now()
+	known, err := e.known(v, now)
+	if err != nil {
+		return kept{}, err
+	}
+	result := e.classify(v, judged, known, now)
+	found = kept{run: e.record(v, judged, result, started), open: result.Open(), current: result.Current}
+	known.findings, known.recent, known.rules = found.open, append(known.recent, result.Resolved...), found.run.Rules
+	if found.notices, err = e.plan(known); err != nil {
+		return kept{}, err
+	}
+	err = e.store.Save(store.Record{Run: found.run, Snapshots: v.believed(true), Findings: result.All(),
+		Decisions: known.filed, Notices: found.notices})
+	if err != nil {
+		return kept{}, err
+	}
 	e.records = result.Records
-	e.observer.ObserveRun(run, result.Open())
-	e.post(known.findings, notices)
-	return report(run, result.Current), nil
+	return found, nil
 }
 
 // Waiting names what is not as it should be yet: sources and declarations that

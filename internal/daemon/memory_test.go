@@ -58,3 +58,34 @@ func TestThePastIsSearchedAgainWhenItCouldNotBeRead(t *testing.T) {
 		t.Errorf("remembered %+v, want the three things that the run stored", got)
 	}
 }
+
+// blindStore cannot read what was found before, as a damaged one.
+type blindStore struct{ Store }
+
+func (blindStore) OpenFindings() ([]model.Finding, error) {
+	return nil, errors.New("damaged")
+}
+
+// heardSaved notes what an engine says of its store.
+type heardSaved struct {
+	Observer
+	err error
+}
+
+func (h *heardSaved) Saved(err error) { h.err = err }
+
+func TestStoreThatCannotBeReadIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 3, nil)
+	heard := &heardSaved{Observer: nobody{}}
+	b.engine = New(b.engine.estate, Options{Store: blindStore{b.store}, Observer: heard, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if _, err := b.engine.Cycle(t.Context(), b.engine.Everything()); err == nil {
+		t.Fatal("a scan that is compared with nothing has a report")
+	}
+	if heard.err == nil {
+		t.Error("nobody hears that the scan was not stored")
+	}
+	if got := b.engine.Waiting(); len(got) != 1 {
+		t.Errorf("ready although the last scan could not be stored: waiting for %v", got)
+	}
+}

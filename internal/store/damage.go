@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	berrors "go.etcd.io/bbolt/errors"
@@ -59,6 +61,27 @@ func (s *Store) explain(err error) error {
 	return s.setAside(err)
 }
 
+// asideMark stands between a database's name and the time at which it was found
+// damaged.
+const asideMark = ".damaged-"
+
+// SetAside returns the databases in a state folder that were damaged and set
+// aside, oldest first: nobody has looked after them yet.
+func SetAside(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for damaged databases: %w", err)
+	}
+	var found []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), fileName+asideMark) {
+			found = append(found, filepath.Join(dir, entry.Name()))
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
 // setAside gives the damaged file another name, so that nothing takes it for
 // a good one and nothing overwrites it. A reader leaves it where it is.
 func (s *Store) setAside(cause error) *DamagedError {
@@ -66,7 +89,7 @@ func (s *Store) setAside(cause error) *DamagedError {
 	if s.o.ReadOnly {
 		return damaged
 	}
-	name := s.path + ".damaged-" + s.o.Now().UTC().Format("20060102T150405Z")
+	name := s.path + asideMark + s.o.Now().UTC().Format("20060102T150405Z")
 	moved := name
 	for try := 2; occupied(moved); try++ {
 		moved = fmt.Sprintf("%s-%d", name, try)

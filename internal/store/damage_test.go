@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,9 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			says(t, err, dbIn(dir), moved, "begin a new one", "backup")
 			if diff := cmp.Diff([]string{filepath.Base(moved)}, names(t, dir)); diff != "" {
 				t.Errorf("set aside and nothing made in its place: %s", diff)
+			}
+			if aside, err := SetAside(dir); err != nil || !slices.Equal(aside, []string{moved}) {
+				t.Errorf("set aside are %v, %v; want %s", aside, err, moved)
 			}
 			if hash(t, moved) != before {
 				t.Error("the damaged file was changed")
