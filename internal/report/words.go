@@ -17,10 +17,11 @@ func NewWords(o Options) Words { return Words{newClock(o)} }
 
 // Brief says a finding with at most so many fields. Names and values take so many
 // columns at most, and the data of a phrase together twice as many. Of who did it
-// it says the name, when, through what and how sure that is, and no evidence.
+// it says the name, when, through what and whether that is sure; neither the
+// evidence nor the reason.
 func (w Words) Brief(f *model.Finding, fields, columns int) Block {
 	brief := *f
-	brief.Actor.Message = ""
+	brief.Actor.Message, brief.Actor.Reason = "", ""
 	if brief.Actor.Via != "" {
 		brief.Actor.Evidence = ""
 	}
@@ -140,9 +141,6 @@ func Gaps(coverage []model.Coverage) map[string][]Phrase {
 
 // Deciding says what somebody decided, until when and why.
 func (w Words) Deciding(d *model.Decision) Phrase { return w.clock.decided(d) }
-
-// Who says who did it, when, through what and how sure that is.
-func (w Words) Who(a model.Actor) Phrase { return w.clock.who(publicActor(a)) }
 
 // Visible returns text with all that does not show as something of its own
 // written out.

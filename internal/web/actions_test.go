@@ -43,6 +43,7 @@ func TestDecide(t *testing.T) {
 		"changed since": {"what somebody did not see is not decided about", access.Operator, url.Values{"csrf": {"t0ken"}, "kind": {"acknowledge"}, "basis": {"other"}}, http.StatusSeeOther, "notice=changed", 0},
 		"other kind":    {"there are three", access.Operator, form(id, "kind", "delete"), http.StatusBadRequest, "names no decision", 0},
 		"bad end":       {"an end that is none", access.Operator, form(id, "kind", "snooze", "custom", "<script>"), http.StatusBadRequest, "&lt;script&gt;", 0},
+		"way back":      {"who mistyped finds back to the finding", access.Operator, form(id, "kind", "snooze", "custom", "soon"), http.StatusBadRequest, `">Back to the finding</a>`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -169,7 +169,7 @@ func newRow(f *model.Finding, words report.Words) row {
 	r := row{Block: words.Brief(f, 1, rowValue), Source: f.Source, Owner: f.Owner, State: stateOf(f), Since: f.FirstSeen, Over: f.Resolved,
 		Actor: f.Actor, Decision: f.Decision, Flapping: f.Flapping, Count: len(f.Changes), id: f.ID, key: f.Key}
 	r.Resource = report.Clip(f.Key.ID, rowName)
-	r.text = sync.OnceValue(func() string { return textOf(f, &r, words.Who(f.Actor)) })
+	r.text = sync.OnceValue(func() string { return textOf(f, &r) })
 	return r
 }
 
@@ -204,7 +204,7 @@ const maxText = 4 << 10
 
 // textOf is what a finding's page shows, as far as people would look for it: no
 // digest of a secret, which could be guessed letter by letter.
-func textOf(raw *model.Finding, r *row, who report.Phrase) string {
+func textOf(raw *model.Finding, r *row) string {
 	f := raw.Public()
 	var b strings.Builder
 	add := func(texts ...string) {
@@ -216,7 +216,7 @@ func textOf(raw *model.Finding, r *row, who report.Phrase) string {
 		}
 	}
 	add(f.ID, string(f.Severity), string(f.Verdict), f.Source, f.Kind, r.Kind, f.Key.ID, f.Name, f.Place, f.Declaration, f.Address, f.Owner,
-		r.Where.String(), who.String(), r.Who.String(), r.Standing.String(), f.Reason, f.Hidden)
+		r.Where.String(), r.Who.String(), f.Actor.Via, f.Actor.Evidence, f.Actor.Message, f.Actor.Reason, r.Standing.String(), f.Reason, f.Hidden)
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		add(name + "=" + f.Labels[name])
 	}

@@ -134,6 +134,8 @@ type failure struct {
 	Status        int
 	Message, Hint string
 	Candidates    []string
+	// Back is the page of the finding that somebody could not decide about.
+	Back string
 }
 
 // fail shows an error as a page.
@@ -145,6 +147,9 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *access.Refused
 	if errors.As(err, &refused) && refused.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(refused.Seconds()))
+	}
+	if id := r.PathValue("id"); r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/findings/") && f.Status != http.StatusNotFound {
+		f.Back = "/findings/" + url.PathEscape(id)
 	}
 	f.frame = s.frame(w, r, http.StatusText(f.Status), "")
 	if err := s.render(w, r, f.Status, "failure", f); err != nil {

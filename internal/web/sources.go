@@ -165,7 +165,7 @@ type decisionView struct {
 	// About are the findings that it holds for, Others how many more.
 	About  []*row
 	Others int
-	// Soon tells that it ends within a week, Filed that it stands in a file, Takes
+	// Soon tells that what was accepted is drift again within a week, Filed that it stands in a file, Takes
 	// that the visitor may take it back.
 	Soon, Filed, Takes bool
 }
@@ -186,7 +186,7 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
 	for _, rows := range x.held {
 		d := decisionView{Decision: *x.rows[rows[0]].Decision}
-		d.Said, d.Soon, d.Filed = words.Deciding(&d.Decision), d.EndsSoon(s.Now()), d.From != ""
+		d.Said, d.Soon, d.Filed = words.Deciding(&d.Decision), d.Kind == model.Accept && d.EndsSoon(s.Now()), d.From != ""
 		d.Takes = v.Visitor.takes(&d.Decision)
 		for _, i := range rows[:min(len(rows), maxAbout)] {
 			d.About = append(d.About, &x.rows[i])
