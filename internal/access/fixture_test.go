@@ -188,6 +188,16 @@ func refused(t testing.TB, err error, status int, words string) {
 	_ = refusal(t, err, status, words)
 }
 
+// away checks that nobody can log in at the provider now: the log says why, and
+// whoever comes is told no more than that.
+func (h *house) away(err error, words string) {
+	h.t.Helper()
+	r := refusal(h.t, err, 503, "does not work now")
+	if r.RetryAfter <= 0 || strings.Contains(r.Error(), words) || !strings.Contains(strings.ReplaceAll(h.log.String(), `\"`, `"`), words) {
+		h.t.Errorf("refused = %+v\n%s\nwant the reason %q in the log alone", r, h.log, words)
+	}
+}
+
 func refusal(t testing.TB, err error, status int, words string) *Refused {
 	t.Helper()
 	var r *Refused

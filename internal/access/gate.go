@@ -90,7 +90,7 @@ func New(o Options) (*Gate, error) {
 		}
 	}
 	if o.OpenID.Issuer != "" {
-		if g.openID, err = newOpenID(o.OpenID, g.public, o.Now); err != nil {
+		if g.openID, err = newOpenID(o, g.public); err != nil {
 			return nil, err
 		}
 	}
@@ -194,6 +194,11 @@ func (g *Gate) anonymous(r *http.Request, loopbackOnly bool) (Visitor, standing)
 			Hint:    "open driftd by an address such as http://127.0.0.1 with its port, or log in; behind a proxy see server.access"}}
 	}
 	return Visitor{Name: "somebody on this host", Role: g.options.Loopback, Via: Loopback}, standing{}
+}
+
+// Knows tells whether there is a way for anybody to be known.
+func (g *Gate) Knows() bool {
+	return g.users != nil || g.openID != nil || len(g.trusted) > 0 || g.options.Vouched != nil
 }
 
 // Passwords tells whether people log in with a password.

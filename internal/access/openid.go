@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -66,6 +67,7 @@ type openID struct {
 	OpenIDClient
 	redirect string
 	now      func() time.Time
+	log      *slog.Logger
 	http     *http.Client
 	// asking is for those who ask what the provider is, coming for those who come
 	// back from it.
@@ -76,9 +78,12 @@ type openID struct {
 	// failed says why the provider was last not reached, and asked when.
 	failed error
 	asked  time.Time
+	// logged is when it was last logged why nobody can log in.
+	logged time.Time
 }
 
-func newOpenID(c OpenIDClient, public *url.URL, now func() time.Time) (*openID, error) {
+func newOpenID(o Options, public *url.URL) (*openID, error) {
+	c := o.OpenID
 	if err := CheckIssuer(c.Issuer); err != nil {
 		return nil, err
 	}
@@ -89,12 +94,12 @@ func newOpenID(c OpenIDClient, public *url.URL, now func() time.Time) (*openID, 
 	if err != nil {
 		return nil, err
 	}
-	o := &openID{OpenIDClient: c, redirect: public.JoinPath(Callback).String(), now: now, http: client,
+	provider := &openID{OpenIDClient: c, redirect: public.JoinPath(Callback).String(), now: o.Now, log: o.Log, http: client,
 		asking: newQueue(1, maxWaiting), coming: newQueue(maxExchanges, maxWaiting)}
-	if _, err := o.secret(); err != nil {
+	if _, err := provider.secret(); err != nil {
 		return nil, fmt.Errorf("read client_secret_file: %w", err)
 	}
-	return o, nil
+	return provider, nil
 }
 
 func (o *openID) secret() (string, error) {
@@ -159,11 +164,17 @@ func (o *openID) client(p *oidc.Provider) (*oauth2.Config, error) {
 	return &oauth2.Config{ClientID: o.ClientID, ClientSecret: secret, Endpoint: p.Endpoint(), RedirectURL: o.redirect, Scopes: o.Scopes}, err
 }
 
-// unavailable is the refusal while the provider cannot be used.
+// unavailable is the refusal while the provider cannot be used: the log says why,
+// once in a while, and strangers are not told.
 func (o *openID) unavailable(err error) *Refused {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now := o.now(); now.Sub(o.logged).Abs() >= askAgain {
+		o.logged = now
+		o.log.Warn("nobody can log in at the OpenID provider", "issuer", o.Issuer, "err", err)
+	}
 	return &Refused{Status: http.StatusServiceUnavailable, RetryAfter: askAgain,
-		Message: fmt.Sprintf("nobody can log in at %s now: %v", o.Issuer, err),
-		Hint:    "driftd asks it again by itself; on its own host the command line works without a login"}
+		Message: fmt.Sprintf("logging in at %s does not work now", o.Issuer), Hint: "driftd tries again by itself, and its log says why"}
 }
 
 // A journey is what a browser keeps while its user is at the provider.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,6 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -195,9 +197,14 @@ func TestTCP(t *testing.T) {
 
 func TestElsewhereIsForNobody(t *testing.T) {
 	t.Parallel()
+	var log bytes.Buffer
 	o := options(t)
-	o.Listen = ":0"
-	_, port, err := net.SplitHostPort(serve(t, o)[1].String())
+	o.Listen, o.Log = ":0", slog.New(slog.NewTextHandler(&log, nil))
+	addresses := serve(t, o)
+	if !strings.Contains(log.String(), "nobody may read at this address") {
+		t.Errorf("log = %s", &log)
+	}
+	_, port, err := net.SplitHostPort(addresses[1].String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,6 +117,7 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w: free the address, or set server.listen", o.Listen, cause(err))
 	}
+	o.warn(listener.Addr())
 	if tcp, ok := listener.(*net.TCPListener); ok {
 		listener = limit(tcp, maxConnections)
 	}
@@ -125,6 +126,17 @@ func (o Options) openTCP(ctx context.Context) (*door, error) {
 		return web.Serve(listener, d.server, &web.FlagConfig{WebConfigFile: &o.WebConfigFile}, slog.New(troubles{o.Log.Handler()}))
 	}
 	return d, nil
+}
+
+// warn says what is wrong with an address that others can reach.
+func (o Options) warn(addr net.Addr) {
+	switch {
+	case onlyThisHost(addr):
+	case !o.API.Gate.Knows():
+		o.Log.Warn("nobody may read at this address, as nobody can be known there: set server.access, or listen on 127.0.0.1", "address", addr.String())
+	case o.API.Gate.Passwords() && o.WebConfigFile == "":
+		o.Log.Warn("passwords cross the network as they are: set server.web_config_file to turn on TLS, or listen on 127.0.0.1 behind a proxy that does", "address", addr.String())
+	}
 }
 
 // onlyThisHost tells an address that nobody else can reach.
