@@ -53,7 +53,7 @@ build() {
 # list FILE prints what the program is made of, as CycloneDX says it: without
 # the time of the listing, and the lister's own checksums.
 list() {
-	"$sbom" bin -json -noserial -std -version "$VERSION" -output - "$1" |
+	"$sbom" bin -json -noserial -std -licenses -assert-licenses -version "$VERSION" -output - "$1" |
 		sed "s|\"timestamp\": \"[^\"]*\"|\"timestamp\": \"$MTIME\"|" |
 		sed '/"tools": \[/,/"component": {/{/"hashes": \[/,/\],/d}'
 }

@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,16 +83,40 @@ func (p *tab) has(role, part string) bool {
 	return len(list) > 0
 }
 
-// click clicks in the middle of it, where a person would.
+// click clicks in the middle of it, where a person would. What the page has drawn
+// anew in the meantime is found again.
 func (t thing) click() {
 	t.tab.Helper()
-	call(t.tab, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: t.id})
-	quads := call(t.tab, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: t.id}).Quads
-	if len(quads) == 0 || len(quads[0]) != 8 {
-		t.tab.Fatalf("%s %q is nowhere to be seen", t.role, t.name)
+	var middle []float64
+	var last error
+	if !eventually(t.tab.ctx, func(ctx context.Context) bool {
+		if last != nil {
+			if list, err := t.tab.things(ctx, t.role, t.name); err == nil && len(list) > 0 {
+				t = list[0]
+			}
+		}
+		middle, last = t.middle(ctx)
+		return last == nil
+	}) {
+		t.tab.Fatalf("click %s %q: %v", t.role, t.name, last)
 	}
-	q := quads[0]
-	t.tab.do("click "+t.name, chromedp.MouseClickXY((q[0]+q[4])/2, (q[1]+q[5])/2))
+	t.tab.do("click "+t.name, chromedp.MouseClickXY(middle[0], middle[1]))
+}
+
+// middle brings it into view, and returns where its middle is.
+func (t thing) middle(ctx context.Context) ([]float64, error) {
+	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: t.id}); err != nil {
+		return nil, err
+	}
+	found, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: t.id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Quads) == 0 || len(found.Quads[0]) != 8 {
+		return nil, errors.New("it is nowhere to be seen")
+	}
+	q := found.Quads[0]
+	return []float64{(q[0] + q[4]) / 2, (q[1] + q[5]) / 2}, nil
 }
 
 // follow clicks it, and waits for another page.

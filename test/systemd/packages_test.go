@@ -212,7 +212,10 @@ func TestScripts(t *testing.T) {
 // TestBillOfMaterials reads what driftd is made of.
 func TestBillOfMaterials(t *testing.T) {
 	t.Parallel()
-	type component struct{ Name, Version, Purl string }
+	type component struct {
+		Name, Version, Purl string
+		Licenses            []any
+	}
 	var bom struct {
 		BomFormat, SpecVersion, SerialNumber string
 		Metadata                             struct{ Component component }
@@ -232,6 +235,9 @@ func TestBillOfMaterials(t *testing.T) {
 	versions := map[string]string{}
 	for _, c := range bom.Components {
 		versions[c.Name] = c.Version
+		if len(c.Licenses) == 0 && c.Name != "std" {
+			t.Errorf("the bill has no license of %s", c.Name)
+		}
 	}
 	for module := range strings.SplitSeq(strings.TrimSpace(output(t, "", "go", "list", "-m", "-f", "{{.Path}} {{.Version}}", "go.etcd.io/bbolt", "github.com/spf13/cobra")), "\n") {
 		name, version, _ := strings.Cut(module, " ")
