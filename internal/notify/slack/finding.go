@@ -130,7 +130,7 @@ func nameOf(f *model.Finding) string {
 
 func since(p *prose, f *model.Finding) {
 	if !f.FirstSeen.IsZero() {
-		p.say("since ")
+		p.say("first seen ")
 		p.at(f.FirstSeen)
 	}
 }
