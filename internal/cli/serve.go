@@ -238,6 +238,11 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 	if err != nil {
 		return err
 	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	group.Go(func() { pages.Prepare(ctx) })
 	return server.Serve(ctx, server.Options{API: api, Pages: pages, Listen: settings.Listen, WebConfigFile: settings.WebConfigFile,
 		Socket: s.socket, Log: s.log, Ready: func(addresses []net.Addr) {
 			for _, a := range addresses {

@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
 
 // A cache keeps what pages are made of while nothing changes: it is made once
-// for all who look, when somebody looks, and not more often than once in pause.
+// for all who look, when somebody looks or ahead of that, and not more often than
+// once in pause.
 type cache struct {
 	make func(revision uint64) (*index, error)
 	news *News
@@ -86,6 +88,42 @@ func (c *cache) renew() (made *index, err error) {
 	}()
 	revision, _ := c.news.Now()
 	return c.make(revision)
+}
+
+// rest is how much longer than making it took nothing is made ahead.
+const rest = 100
+
+// keep makes ahead what pages are made of, each time that something changes, until
+// ctx ends; troubled hears why it could not.
+func (c *cache) keep(ctx context.Context, troubled func(error)) {
+	for ctx.Err() == nil {
+		_, changed := c.news.Now()
+		began := c.now()
+		if err := c.ahead(ctx); err != nil {
+			troubled(err)
+		}
+		if sleep(max(pause, rest*c.now().Sub(began)))(ctx) != nil {
+			return
+		}
+		timer := time.NewTimer(longest)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// ahead is get, where a panic is an error like any other.
+func (c *cache) ahead(ctx context.Context) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("prepare pages: %v", cause)
+		}
+	}()
+	_, err = c.get(ctx, false)
+	return err
 }
 
 func until(done <-chan struct{}) func(context.Context) error {

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestIndexIsMadeAhead holds that whoever comes after a change waits for nothing,
+// and that making it all again and again takes a hundredth of the time.
+func TestIndexIsMadeAhead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const takes = 250 * time.Millisecond
+		news, made := NewNews(), 0
+		c := newCache(func(revision uint64) (*index, error) {
+			made++
+			time.Sleep(takes)
+			switch made {
+			case 2:
+				return nil, errors.New("the disk is gone")
+			case 3:
+				panic("a bug")
+			}
+			return &index{revision: revision, built: time.Now()}, nil
+		}, news, time.Now)
+		ctx, stop := context.WithCancel(t.Context())
+		done, troubles := make(chan struct{}), 0
+		go func() {
+			c.keep(ctx, func(error) { troubles++ })
+			close(done)
+		}()
+		for range 10 {
+			time.Sleep(rest * 2 * takes)
+			news.Tell()
+		}
+		time.Sleep(rest * 2 * takes)
+		began := time.Now()
+		x, err := c.get(ctx, false)
+		if wanted, _ := news.Now(); err != nil || x.revision != wanted || time.Since(began) > 0 {
+			t.Errorf("after %v: revision %d, %v; want %d at once", time.Since(began), x.revision, err, wanted)
+		}
+		if troubles != 2 {
+			t.Errorf("%d troubles were told, want an error and a panic", troubles)
+		}
+		before := made
+		for range 1000 {
+			news.Tell()
+			time.Sleep(takes)
+		}
+		if more := made - before; more > 1000/rest+1 {
+			t.Errorf("made %d times while news came all the time", more)
+		}
+		stop()
+		<-done
+	})
+}
