@@ -17,16 +17,20 @@ type cache struct {
 
 	mu      sync.Mutex
 	current *index
+	// took is how long it took to make it.
+	took time.Duration
 	// making is closed when what is being made is there; nil while nothing is.
 	making chan struct{}
 }
 
-// What changes is made anew after pause at the earliest; after longest also what
-// nobody told of. While that goes on, what there was serves, up to soon.
+// What changes is made anew after pause at the earliest, or after patience times
+// what it took to make, where that is less; after longest also what nobody told of.
+// While that goes on, what there was serves, up to soon.
 const (
-	pause   = time.Second
-	soon    = 5 * time.Second
-	longest = time.Minute
+	pause    = time.Second
+	patience = 10
+	soon     = 5 * time.Second
+	longest  = time.Minute
 )
 
 func newCache(build func(uint64) (*index, error), news *News, now func() time.Time) *cache {
@@ -55,6 +59,7 @@ func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) e
 	if c.current != nil {
 		age = c.now().Sub(c.current.built)
 	}
+	pause := min(pause, patience*c.took)
 	switch {
 	case c.current != nil && age < longest && (c.current.revision >= wanted || age < pause && !fresh):
 		defer c.mu.Unlock()
@@ -77,9 +82,11 @@ func (c *cache) look(wanted uint64, fresh bool) (*index, func(context.Context) e
 
 // renew makes anew what there is. Whatever comes of it, others may try again.
 func (c *cache) renew() (made *index, err error) {
+	began := c.now()
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.took = c.now().Sub(began)
 		if made != nil && err == nil {
 			c.current = made
 		}

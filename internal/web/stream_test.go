@@ -273,6 +273,7 @@ func TestIndexIsMadeAgainAfterAFailure(t *testing.T) {
 			if fails {
 				return nil, &server.Error{Status: http.StatusInternalServerError, Message: "the disk is gone"}
 			}
+			time.Sleep(pause)
 			return &index{built: time.Now()}, nil
 		}, NewNews(), time.Now)
 		if _, err := c.get(t.Context(), false); err == nil {
