@@ -28,11 +28,13 @@ const (
 type findingView struct {
 	frame
 	report.Detail
-	Finding  *model.Finding
-	State    string
-	Sheets   []sheetView
-	Ignored  []sheetView
-	Running  bool
+	Finding *model.Finding
+	State   string
+	Sheets  []sheetView
+	Ignored []sheetView
+	Running bool
+	// Claimed tells that each field is one that declarations dispute.
+	Claimed  bool
 	Left     int
 	Chapters []report.Chapter
 	Earlier  int
@@ -114,6 +116,7 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 		sheet.Reason = v.Detail.Ignored[i].Reason
 		v.Ignored = append(v.Ignored, sheet)
 	}
+	v.Claimed = !slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.Said) == 0 })
 	v.Running = slices.ContainsFunc(v.Sheets, func(s sheetView) bool { return len(s.Sides) > 3 })
 	v.Left = v.More
 	v.Chapters = v.Detail.Chapters[:min(len(v.Detail.Chapters), mostChapters)]
