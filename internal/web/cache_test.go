@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +15,12 @@ func TestIndexIsMadeAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const takes = 250 * time.Millisecond
-		news, made := NewNews(), 0
+		news := NewNews()
+		var made, troubles atomic.Int64
 		c := newCache(func(revision uint64) (*index, error) {
-			made++
+			n := made.Add(1)
 			time.Sleep(takes)
-			switch made {
+			switch n {
 			case 2:
 				return nil, errors.New("the disk is gone")
 			case 3:
@@ -27,9 +29,9 @@ func TestIndexIsMadeAhead(t *testing.T) {
 			return &index{revision: revision, built: time.Now()}, nil
 		}, news, time.Now)
 		ctx, stop := context.WithCancel(t.Context())
-		done, troubles := make(chan struct{}), 0
+		done := make(chan struct{})
 		go func() {
-			c.keep(ctx, func(error) { troubles++ })
+			c.keep(ctx, func(error) { troubles.Add(1) })
 			close(done)
 		}()
 		for range 10 {
@@ -42,15 +44,15 @@ func TestIndexIsMadeAhead(t *testing.T) {
 		if wanted, _ := news.Now(); err != nil || x.revision != wanted || time.Since(began) > 0 {
 			t.Errorf("after %v: revision %d, %v; want %d at once", time.Since(began), x.revision, err, wanted)
 		}
-		if troubles != 2 {
-			t.Errorf("%d troubles were told, want an error and a panic", troubles)
+		if troubles.Load() != 2 {
+			t.Errorf("%d troubles were told, want an error and a panic", troubles.Load())
 		}
-		before := made
+		before := made.Load()
 		for range 1000 {
 			news.Tell()
 			time.Sleep(takes)
 		}
-		if more := made - before; more > 1000/rest+1 {
+		if more := made.Load() - before; more > 1000/rest+1 {
 			t.Errorf("made %d times while news came all the time", more)
 		}
 		stop()
