@@ -183,7 +183,7 @@ func TestLogInAtAProvider(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	b := newBrowser(t)
-	if status, page, _ := b.ask(http.MethodGet, here+"/login/oidc?next=/findings", nil); status != http.StatusServiceUnavailable || !strings.Contains(page, "nothing listens there") {
+	if status, page, _ := b.ask(http.MethodGet, here+"/login/oidc?next=/findings", nil); status != http.StatusServiceUnavailable || !strings.Contains(page, "does not work now") {
 		t.Fatalf("login without a provider = %d %s", status, page)
 	}
 	p := startProvider(t, port, here+access.Callback)

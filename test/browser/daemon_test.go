@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/driftd/driftd/test/process"
 )
@@ -191,6 +190,3 @@ func writeFiles(dir string, files map[string]string) error {
 	}
 	return nil
 }
-
-// soon is a bound on what a person would call at once.
-const soon = 5 * time.Second
