@@ -4,6 +4,7 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -151,8 +152,18 @@ func TestOpenForADay(t *testing.T) {
 // A usage is what a page holds.
 type usage struct{ nodes, listeners, documents, heap int }
 
-// usage collects what is garbage, and counts the rest.
-func (p *tab) usage() usage {
+// usage counts what the page holds once the document that it has fetched last is
+// gone.
+func (p *tab) usage() (u usage) {
+	p.Helper()
+	if !eventually(p.ctx, func(context.Context) bool { u = p.held(); return u.documents == 1 }) {
+		p.Fatalf("the page holds %d documents: what it has fetched stays", u.documents)
+	}
+	return u
+}
+
+// held collects what is garbage, and counts the rest.
+func (p *tab) held() usage {
 	p.Helper()
 	call(p, performance.Enable, performance.EnableParams{})
 	for range 2 {
