@@ -156,6 +156,7 @@ type usage struct{ nodes, listeners, documents, heap int }
 // gone.
 func (p *tab) usage() (u usage) {
 	p.Helper()
+	//nolint:contextcheck // a tab has a context of its own
 	if !eventually(p.ctx, func(context.Context) bool { u = p.held(); return u.documents == 1 }) {
 		p.Fatalf("the page holds %d documents: what it has fetched stays", u.documents)
 	}
