@@ -198,7 +198,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
 	var why string
-	if f.Severity, why = rate(s.Kind, f.Verdict, f.Changes); why != "" && f.Reason != "" {
+	if f.Severity, why = rate(s, f.Verdict, f.Changes); why != "" && f.Reason != "" {
 		why += "; "
 	}
 	f.Reason = why + f.Reason
@@ -244,15 +244,15 @@ func distinguish(findings []model.Finding) {
 // rate returns the severity of a verdict, and the reason of the rule that gave
 // it: that of its worst change. On each change that a rule speaks of it notes
 // the severity.
-func rate(kind *model.Kind, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
+func rate(s *model.Subject, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
 	if len(changes) == 0 {
-		return rateOne(kind, verdict, "")
+		return rateOne(s, verdict, "")
 	}
 	var worst model.Severity
 	var reason string
 	for i := range changes {
 		c := &changes[i]
-		severity, why := rateOne(kind, verdict, livePath(c))
+		severity, why := rateOne(s, verdict, livePath(c))
 		if worst == "" || severity.Rank() < worst.Rank() {
 			worst, reason = severity, why
 		}
@@ -267,10 +267,10 @@ func rate(kind *model.Kind, verdict model.Verdict, changes []model.Change) (mode
 func livePath(c *model.Change) string { return withoutKeys(cmp.Or(c.LivePath, c.Path)) }
 
 // rateOne rates one change, or, with path "", the resource as a whole.
-func rateOne(kind *model.Kind, verdict model.Verdict, path string) (model.Severity, string) {
-	if kind != nil {
-		for i := range kind.Severities {
-			if rule := &kind.Severities[i]; fits(rule, verdict, path) {
+func rateOne(s *model.Subject, verdict model.Verdict, path string) (model.Severity, string) {
+	if s.Kind != nil {
+		for i := range s.Kind.Severities {
+			if rule := &s.Kind.Severities[i]; fits(rule, verdict, path) && holds(s.Live, rule.Where) {
 				return rule.Severity, rule.Reason
 			}
 		}
@@ -296,6 +296,11 @@ func fits(rule *model.SeverityRule, verdict model.Verdict, path string) bool {
 		return false
 	}
 	return rule.Path == "" || path == rule.Path || strings.HasPrefix(path, rule.Path+".")
+}
+
+// holds tells whether a live resource holds all that a rule asks for.
+func holds(live *model.Resource, where []model.Condition) bool {
+	return len(where) == 0 || live != nil && !slices.ContainsFunc(where, func(c model.Condition) bool { return !c.Holds(live.Value) })
 }
 
 // withoutKeys drops what stands in brackets. A bracket in quotes is none.

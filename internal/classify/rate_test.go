@@ -29,9 +29,53 @@ func TestWorstChangeRatesTheFinding(t *testing.T) {
 		{"no rule fits the whole", model.Missing, nil, model.High, ""},
 	}
 	for _, test := range tests {
-		severity, why := rate(kind, test.verdict, test.changes)
+		severity, why := rate(&model.Subject{Kind: kind}, test.verdict, test.changes)
 		if severity != test.want || why != test.why {
 			t.Errorf("%s: %s (%q), want %s (%q)", test.reason, severity, why, test.want, test.why)
+		}
+	}
+}
+
+func TestWhatIsThereRatesTheFinding(t *testing.T) {
+	t.Parallel()
+	world := model.Condition{Path: "remote.prefix", In: []string{"0.0.0.0/0", "::/0", ""}}
+	kind := &model.Kind{Severities: []model.SeverityRule{
+		{Verdicts: []model.Verdict{model.Unmanaged, model.Missing}, Where: []model.Condition{{Path: "direction", In: []string{"ingress"}}, world},
+			Severity: model.Critical, Reason: "lets anybody in"},
+		{Path: "pairs", Where: []model.Condition{{Path: "pairs.ip", In: []string{"0.0.0.0/0"}}, {Path: "safe", In: []string{"false"}}},
+			Severity: model.High, Reason: "any address"},
+	}}
+	for reason, test := range map[string]struct {
+		verdict model.Verdict
+		path    string
+		live    string
+		want    model.Severity
+	}{
+		"all of it holds":                  {model.Unmanaged, "", `{"direction":"ingress","remote":{"prefix":"::/0"}}`, model.Critical},
+		"what is not there may be enough":  {model.Unmanaged, "", `{"direction":"ingress"}`, model.Critical},
+		"what says nothing may be enough":  {model.Unmanaged, "", `{"direction":"ingress","remote":{"prefix":null}}`, model.Critical},
+		"half of it holds":                 {model.Unmanaged, "", `{"direction":"egress","remote":{"prefix":"::/0"}}`, model.Low},
+		"none of it holds":                 {model.Unmanaged, "", `{"direction":"egress","remote":{"prefix":"10.0.0.0/8"}}`, model.Low},
+		"nothing is there":                 {model.Missing, "", ``, model.High},
+		"another verdict":                  {model.Changed, "", `{"direction":"ingress"}`, model.Medium},
+		"one element of a list is enough":  {model.Changed, "pairs", `{"safe":false,"pairs":[{"ip":"10.0.0.1"},{"ip":"0.0.0.0/0"}]}`, model.High},
+		"no element of a list fits":        {model.Changed, "pairs", `{"safe":false,"pairs":[{"ip":"10.0.0.1"}]}`, model.Medium},
+		"an empty list is not what is set": {model.Changed, "pairs", `{"safe":false,"pairs":[]}`, model.Medium},
+	} {
+		s := &model.Subject{Kind: kind}
+		if test.live != "" {
+			var live model.Value
+			if err := live.UnmarshalJSON([]byte(test.live)); err != nil {
+				t.Fatal(err)
+			}
+			s.Live = &model.Resource{Value: live}
+		}
+		var changes []model.Change
+		if test.path != "" {
+			changes = []model.Change{{Path: test.path}}
+		}
+		if got, _ := rate(s, test.verdict, changes); got != test.want {
+			t.Errorf("%s: %s, want %s", reason, got, test.want)
 		}
 	}
 }

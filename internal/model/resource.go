@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -214,10 +215,36 @@ type SeverityRule struct {
 	Verdicts []Verdict
 	// Path is a prefix of the changed field's path with list keys left out
 	// (spec.template.spec.containers.image); "" fits every field.
-	Path     string
+	Path string
+	// Where are what the live resource must hold, all of them; empty fits any.
+	Where    []Condition
 	Severity Severity
 	// Reason is printed with the finding.
 	Reason string
+}
+
+// A Condition is what a field of a live resource must hold.
+type Condition struct {
+	// Path leads to the field, with dots between names. Of a list one element
+	// that fits is enough.
+	Path string
+	// In are the texts of the scalars that fit; "" stands for a field that is not
+	// there, or says nothing.
+	In []string
+}
+
+// Holds tells whether the value holds what the condition asks for.
+func (c Condition) Holds(v Value) bool { return c.holds(v, c.Path) }
+
+func (c Condition) holds(v Value, path string) bool {
+	if v.Kind() == List && !v.IsEmpty() {
+		return slices.ContainsFunc(v.Items(), func(item Value) bool { return c.holds(item, path) })
+	}
+	if path != "" {
+		name, rest, _ := strings.Cut(path, ".")
+		return c.holds(v.At(name), rest)
+	}
+	return slices.Contains(c.In, v.Text())
 }
 
 // A Snapshot is one look at one source. Nobody changes it after it was made.
@@ -233,6 +260,9 @@ type Snapshot struct {
 	Kinds map[string]*Kind
 	// Version is the source's own version, for the run record.
 	Version string
+	// Home is the place that is meant where a claim names none: the project of
+	// the account that reads a cloud. "" where there is none.
+	Home string
 	// Unread are resources that exist and could not be read, sorted by kind and
 	// id: they are neither compared nor missing.
 	Unread []Unread
@@ -261,14 +291,15 @@ type Coverage struct {
 func (c Coverage) Failed() bool { return !c.Complete && !c.Skipped }
 
 // Covers tells whether the snapshot fully read the scope in which a resource
-// of this kind and place would lie, and if not, why.
+// of this kind and place would lie, and if not, why. Without a place it is
+// Home.
 func (s *Snapshot) Covers(kind, place string) (bool, string) {
 	wildcard := ""
 	if typ, name, ok := strings.Cut(kind, "/"); ok {
 		_, group, _ := strings.Cut(name, ".")
 		wildcard = typ + "/*." + group
 	}
-	for _, want := range []Coverage{{Kind: kind, Place: place}, {Kind: kind}, {Kind: wildcard}, {}} {
+	for _, want := range []Coverage{{Kind: kind, Place: cmp.Or(place, s.Home)}, {Kind: kind}, {Kind: wildcard}, {}} {
 		for i := range s.Coverage {
 			if c := &s.Coverage[i]; c.Kind == want.Kind && c.Place == want.Place {
 				return c.Complete, c.Reason
