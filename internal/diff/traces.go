@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -211,7 +212,16 @@ func told(a model.Actor) string {
 	return text
 }
 
-// noWriters says that nobody can be named.
+// noWriters says that nobody can be named for an edit, and when the last one was.
 func noWriters(live *model.Resource) model.Actor {
-	return model.UnknownActor(cmp.Or(live.Unsigned, "the live object carries no record of its writers"))
+	return someone(live, live.Updated, "the last change of anything in it")
+}
+
+// someone says that nobody can be named, and what is known of the time.
+func someone(live *model.Resource, at time.Time, via string) model.Actor {
+	actor := model.UnknownActor(cmp.Or(live.Unsigned, "the live object carries no record of its writers"))
+	if !at.IsZero() {
+		actor.At, actor.Via = at, via
+	}
+	return actor
 }

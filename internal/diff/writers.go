@@ -329,7 +329,7 @@ func creator(s *model.Subject) model.Actor {
 		}
 	}
 	if first == nil {
-		return noWriters(live)
+		return someone(live, live.Created, "the time of its creation")
 	}
 	actor := ownerActor(live, first)
 	if !live.Created.IsZero() {

@@ -204,3 +204,27 @@ func TestAppliedSince(t *testing.T) {
 		}
 	}
 }
+
+func TestWhenIsKnownWithoutWho(t *testing.T) {
+	t.Parallel()
+	made, updated := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	live := &model.Resource{Value: value(t, `{"size":2}`), Created: made, Updated: updated, Unsigned: "no log tells"}
+	for reason, tc := range map[string]struct {
+		subject model.Subject
+		want    model.Actor
+	}{
+		"what nobody declared came to be": {model.Subject{Live: live, Silent: [][]string{{"infra"}}},
+			model.Actor{Name: "unknown", At: made, Via: "the time of its creation", Confidence: model.Unknown, Reason: "no log tells"}},
+		"an edit was no later than the last change": {
+			model.Subject{Live: live, Claims: []*model.Claim{{Value: value(t, `{"size":1}`), RecordOnly: true}}},
+			model.Actor{Name: "unknown", At: updated, Via: "the last change of anything in it", Confidence: model.Unknown, Reason: "no log tells"}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			outcomes := Compare(&tc.subject, Options{})
+			if len(outcomes) != 1 || outcomes[0].Actor != tc.want {
+				t.Errorf("%+v", outcomes)
+			}
+		})
+	}
+}

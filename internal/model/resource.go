@@ -47,8 +47,9 @@ type Resource struct {
 	// Unsigned says why the system may be unable to tell who wrote the
 	// resource; "" where that needs no words of its own.
 	Unsigned string
-	// Created is when the object came to be; zero where unknown.
-	Created time.Time
+	// Created is when the object came to be, Updated when anything of it was last
+	// written; zero where unknown.
+	Created, Updated time.Time
 	// Generation counts the changes of the object's specification, 1 after it
 	// was created; 0 where the system does not count.
 	Generation int64

@@ -84,6 +84,14 @@ func Nobody(f *model.Finding) bool {
 	return f.Actor.Name == "" || f.Verdict == model.Unchecked && f.Actor.Confidence == model.Unknown
 }
 
+// when says when somebody did it.
+func when(a model.Actor) string {
+	if a.At.IsZero() {
+		return ""
+	}
+	return " at " + Time(a.At)
+}
+
 // Who says who did it, on which evidence, how sure that is and what they wrote
 // beside it, or why nobody knows; "" for Nobody.
 func (w Words) Who(f *model.Finding) string {
@@ -92,14 +100,11 @@ func (w Words) Who(f *model.Finding) string {
 	case Nobody(f):
 		return ""
 	case a.Confidence == model.Unknown && a.Reason != "":
-		return "by unknown (" + w.data(a.Reason, maxReason) + ")"
+		return "by unknown" + when(a) + " (" + w.data(a.Reason, maxReason) + ")"
 	case a.Confidence == model.Unknown:
-		return "by unknown"
+		return "by unknown" + when(a)
 	}
-	who := "by " + w.data(a.Name, maxName)
-	if !a.At.IsZero() {
-		who += " at " + Time(a.At)
-	}
+	who := "by " + w.data(a.Name, maxName) + when(a)
 	before := " via "
 	for _, trace := range []string{a.Via, a.Evidence} {
 		if trace != "" {

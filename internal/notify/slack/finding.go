@@ -145,6 +145,7 @@ func who(p *prose, f *model.Finding) {
 	p.say(", by ")
 	if a.Confidence == model.Unknown {
 		p.say("unknown")
+		when(p, a)
 		if a.Reason != "" {
 			p.say(" (").quote(a.Reason, maxReason).say(")")
 		}
@@ -155,12 +156,17 @@ func who(p *prose, f *model.Finding) {
 		p.say(", ").quote(a.Via, maxWord)
 	}
 	p.say(")")
+	when(p, a)
+	if a.Message != "" {
+		p.say(": “").quote(a.Message, maxSaid).say("”")
+	}
+}
+
+// when says when somebody did it.
+func when(p *prose, a model.Actor) {
 	if !a.At.IsZero() {
 		p.say(" ")
 		p.at(a.At)
-	}
-	if a.Message != "" {
-		p.say(": “").quote(a.Message, maxSaid).say("”")
 	}
 }
 
