@@ -207,7 +207,7 @@ func (s Subject) cancelled(t *testing.T) {
 	var once sync.Once
 	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		once.Do(func() { close(asked) })
-		<-r.Context().Done()
+		outlast(r)
 	})
 	server := httptest.NewServer(estate)
 	defer server.Close()

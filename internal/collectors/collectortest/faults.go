@@ -82,7 +82,14 @@ func truncated(announced bool) func(http.Handler, http.ResponseWriter, *http.Req
 	}
 }
 
-func hangs(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func hangs(_ http.Handler, _ http.ResponseWriter, r *http.Request) { outlast(r) }
+
+// outlast returns when the client is gone, which a server sees once it has read
+// what the client sent.
+func outlast(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
+}
 
 // drips answers at once, and then never comes to an end.
 func drips(_ http.Handler, w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,239 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// sent is a notification as services send them.
+func sent(t testing.TB, event, payload string) []byte {
+	t.Helper()
+	inner := fmt.Sprintf(`{"message_id": "m-1", "publisher_id": "network.host", "event_type": %q, "priority": "INFO", "payload": %s,
+		"timestamp": "2026-11-22 02:40:00.123456", "_unique_id": "u", "_context_user_id": "u-mallory", "_context_user_name": "mallory",
+		"_context_request_id": "req-1", "_context_global_request_id": null, "_context_auth_token": "gAAAA-token"}`, event, payload)
+	return enveloped(t, inner)
+}
+
+func enveloped(t testing.TB, inner string) []byte {
+	t.Helper()
+	text, err := json.Marshal(map[string]string{"oslo.version": "2.0", "oslo.message": inner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// audited is the payload of an audit event.
+func audited(path, action, outcome string) string {
+	return fmt.Sprintf(`{"typeURI": "http://schemas.dmtf.org/cloud/audit/1.0/event", "eventType": "activity", "id": "ev-1", "eventTime": "2026-11-22T02:40:00.1+0000",
+		"action": %q, "outcome": %q, "requestPath": %q, "reason": {"reasonType": "HTTP", "reasonCode": "200"},
+		"initiator": {"typeURI": "service/security/account/user", "id": "u-bob", "name": "bob", "project_id": "p", "request_id": "req-7",
+			"credential": {"token": "gAAA***", "identity_status": "Confirmed"}}, "target": {"id": "nova"}}`, action, outcome, path)
+}
+
+const audit = "audit.http.response"
+
+type done struct {
+	Kind, ID string
+	Deed     model.Deed
+	Fields   string
+	Broad    bool
+}
+
+func acted(acts []Act) []done {
+	var all []done
+	for _, a := range acts {
+		all = append(all, done{a.Kind, a.ID, a.Deed, strings.Join(a.Fields, " "), a.Broad})
+	}
+	return all
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for reason, test := range decoded() {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			acts, begun, err := NewDecoder().Decode(sent(t, test.event, test.payload))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, acted(acts)); diff != "" || begun != test.begun {
+				t.Errorf("begun %t, acts (-want +got):\n%s", begun, diff)
+			}
+		})
+	}
+}
+
+type decoding struct {
+	event, payload string
+	want           []done
+	begun          bool
+}
+
+func decoded() map[string]decoding {
+	all := map[string]decoding{}
+	for _, table := range []map[string]decoding{decodedOfNeutron(), decodedOfNova(), decodedOfAudit()} {
+		for reason, test := range table {
+			all[reason] = test
+		}
+	}
+	return all
+}
+
+func decodedOfNeutron() map[string]decoding {
+	return map[string]decoding{
+		"a rule was made by hand": {event: "security_group_rule.create.end", payload: `{"security_group_rule": {"id": "r-1", "direction": "ingress"}}`,
+			want: []done{{Kind: shape.SecurityGroupRule, ID: "r-1", Deed: model.Created}}},
+		"several networks at once": {event: "network.create.end", payload: `{"networks": [{"id": "n-1", "subnets": []}, {"id": "n-2"}]}`,
+			want: []done{{Kind: shape.Network, ID: "n-1", Deed: model.Created}, {Kind: shape.Network, ID: "n-2", Deed: model.Created}}},
+		"a group goes with its rules": {event: "security_group.delete.end",
+			payload: `{"security_group_id": "g-1", "security_group": {"id": "g-1", "security_group_rules": [{"id": "r-1"}, {"id": "r-2"}]}}`,
+			want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Deed: model.Deleted}, {Kind: shape.SecurityGroupRule, ID: "r-1", Deed: model.Deleted},
+				{Kind: shape.SecurityGroupRule, ID: "r-2", Deed: model.Deleted}}},
+		"a network goes with its subnets": {event: "network.delete.end", payload: `{"network_id": "n-1", "network": {"id": "n-1", "subnets": ["s-1"]}}`,
+			want: []done{{Kind: shape.Network, ID: "n-1", Deed: model.Deleted}, {Kind: shape.Subnet, ID: "s-1", Deed: model.Deleted}}},
+		"an older Neutron tells the id alone": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
+			want: []done{{Kind: shape.Router, ID: "ro-1", Deed: model.Deleted}}},
+		"an update begins": {event: "router.update.start", payload: `{"router": {"router:external": true, "description": "x", "Admin_State_Up": false}, "id": "ro-1"}`,
+			want: []done{{Kind: shape.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, begun: true},
+		"an update ends":                {event: "router.update.end", payload: `{"router": {"id": "ro-1", "name": "r"}}`, want: []done{{Kind: shape.Router, ID: "ro-1"}}},
+		"a creation begins":             {event: "router.create.start", payload: `{"router": {"name": "r"}}`},
+		"tags of a group":               {event: "tag.update.end", payload: `{"parent_resource": "security_groups", "parent_resource_id": "g-1", "tags": ["a"]}`, want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Fields: "tags"}}},
+		"tags by the name in addresses": {event: "tag.delete_all.end", payload: `{"parent_resource": "security-groups", "parent_resource_id": "g-1"}`, want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Fields: "tags"}}},
+		"tags of a trunk":               {event: "tag.create.end", payload: `{"parent_resource": "trunks", "parent_resource_id": "t-1"}`},
+		"a router gets an interface":    {event: "router.interface.create", payload: `{"router_interface": {"id": "ro-1", "port_id": "po-1", "subnet_id": "s"}}`, want: []done{{Kind: shape.Port, ID: "po-1", Deed: model.Created}}},
+		"a server's port is deleted": {event: "port.delete.end", payload: `{"port_id": "po-1", "port": {"id": "po-1", "device_owner": "compute:nova", "device_id": "srv-1"}}`,
+			want: []done{{Kind: shape.Port, ID: "po-1", Deed: model.Deleted}, {Kind: shape.Server, ID: "srv-1", Fields: "interfaces"}}},
+		"what driftd does not read": {event: "qos_policy.create.end", payload: `{"policy": {"id": "q"}}`},
+		"a payload of another form": {event: "port.create.end", payload: `[1, 2]`},
+	}
+}
+
+func decodedOfNova() map[string]decoding {
+	server := func(deed model.Deed, fields string) []done {
+		return []done{{Kind: shape.Server, ID: "srv-1", Deed: deed, Fields: fields}}
+	}
+	return map[string]decoding{
+		"a server was made":         {event: "compute.instance.create.end", payload: `{"instance_id": "srv-1", "tenant_id": "p"}`, want: server(model.Created, "")},
+		"a server is being made":    {event: "compute.instance.create.start", payload: `{"instance_id": "srv-1"}`},
+		"a versioned deletion":      {event: "instance.delete.end", payload: `{"nova_object.name": "InstanceActionPayload", "nova_object.data": {"uuid": "srv-1"}}`, want: server(model.Deleted, "")},
+		"a stop":                    {event: "compute.instance.power_off.end", payload: `{"instance_id": "srv-1"}`, want: server(model.Edited, "vm_state")},
+		"a versioned resize":        {event: "instance.resize_finish.end", payload: `{"nova_object.data": {"uuid": "srv-1"}}`, want: server(model.Edited, "flavor flavor_name vm_state")},
+		"a volume is attached":      {event: "instance.volume_attach.end", payload: `{"nova_object.data": {"uuid": "srv-1", "volume_id": "v"}}`, want: server(model.Edited, "volumes")},
+		"a new name":                {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "old_display_name": "web", "display_name": "www", "state": "active", "old_state": "active"}`, want: server(model.Edited, "name")},
+		"a versioned state":         {event: "instance.update", payload: `{"nova_object.data": {"uuid": "srv-1", "state_update": {"nova_object.data": {"old_state": "active", "state": "stopped"}}}}`, want: server(model.Edited, "vm_state")},
+		"a server that comes to be": {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "state": "active", "old_state": "building"}`},
+		"an update that says nothing": {event: "compute.instance.update",
+			payload: `{"instance_id": "srv-1", "state": "active", "old_state": "active", "metadata": {"role": "db"}}`},
+		"a flavor":       {event: "flavor.update", payload: `{"nova_object.data": {"flavorid": "42"}}`, want: []done{{Kind: shape.Flavor, ID: "42"}}},
+		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: shape.Keypair, ID: "k", Deed: model.Created}}},
+		"a server group": {event: "server_group.delete", payload: `{"nova_object.data": {"uuid": "sg-1"}}`, want: []done{{Kind: shape.ServerGroup, ID: "sg-1", Deed: model.Deleted}}},
+		"a volume":       {event: "volume.resize.end", payload: `{"volume_id": "v-1", "size": 2}`, want: []done{{Kind: shape.Volume, ID: "v-1", Fields: "size"}}},
+	}
+}
+
+func decodedOfAudit() map[string]decoding {
+	server := func(fields string, broad bool) []done {
+		return []done{{Kind: shape.Server, ID: "srv-1", Fields: fields, Broad: broad}}
+	}
+	return map[string]decoding{
+		"metadata":                 {event: audit, payload: audited("/v2.1/servers/srv-1/metadata", "create", "success"), want: server("metadata", false)},
+		"metadata of one name":     {event: audit, payload: audited("/v2.1/servers/srv-1/metadata/role", "update", "success"), want: server("metadata.role", false)},
+		"metadata of a long name":  {event: audit, payload: audited("/compute/v2.1/servers/srv-1/metadata/a%20b.c", "delete", "success"), want: server(`metadata["a b.c"]`, false)},
+		"metadata that was read":   {event: audit, payload: audited("/v2.1/servers/srv-1/metadata", "read/list", "success")},
+		"a refused request":        {event: audit, payload: audited("/v2.1/servers/srv-1/metadata", "create", "failure")},
+		"a request under way":      {event: "audit.http.request", payload: audited("/v2.1/servers/srv-1/metadata", "create", "pending")},
+		"an action":                {event: audit, payload: audited("/v2.1/p/servers/srv-1/action", "update/os-stop", "success"), want: server("vm_state", false)},
+		"an action of no interest": {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/os-getConsoleOutput", "success")},
+		"a forced deletion":        {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/forceDelete", "success"), want: []done{{Kind: shape.Server, ID: "srv-1", Deed: model.Deleted}}},
+		"the server itself":        {event: audit, payload: audited("/v2.1/servers/srv-1", "update", "success"), want: server("access_ipv4 access_ipv6 description name", true)},
+		"a deleted server":         {event: audit, payload: audited("/v2.1/servers/srv-1", "delete", "success"), want: []done{{Kind: shape.Server, ID: "srv-1", Deed: model.Deleted}}},
+		"a made image":             {event: audit, payload: audited("/v2/images", "create", "success"), want: []done{{Kind: shape.Image, Deed: model.Created}}},
+		"a list":                   {event: audit, payload: audited("/v2.1/servers/detail", "read/list", "success")},
+		"an image":                 {event: audit, payload: audited("/v2/images/i-1", "update", "success"), want: []done{{Kind: shape.Image, ID: "i-1", Broad: true}}},
+		"an image's members":       {event: audit, payload: audited("/v2/images/i-1/members", "create", "success"), want: []done{{Kind: shape.Image, ID: "i-1", Fields: "members"}}},
+		"a volume's size":          {event: audit, payload: audited("/v3/p-1/volumes/v-1/action", "update/os-extend", "success"), want: []done{{Kind: shape.Volume, ID: "v-1", Fields: "size"}}},
+		"somebody else's keypair":  {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: shape.Keypair, ID: "k", Deed: model.Deleted}}},
+		"no path":                  {event: audit, payload: audited("%zz", "delete", "success")},
+	}
+}
+
+func TestDecodeNamesWhoAndWhen(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 2, 40, 0, 123456000, time.UTC)
+	tests := map[string]struct {
+		message []byte
+		want    []Act
+	}{
+		"in its envelope": {sent(t, "router.delete.end", `{"router_id": "ro-1"}`), []Act{{Ref: model.Ref{Kind: shape.Router, ID: "ro-1"}, Deed: model.Deleted, At: at,
+			UserID: "u-mallory", User: "mallory", Request: "req-1", Via: Via, Evidence: "router.delete.end m-1"}}},
+		"without one, on behalf of another request, with a newer form of time": {
+			[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22T02:40:00.123456Z", "message_id": "m-2",
+				"_context_user": "u-1", "_context_request_id": "req-1", "_context_global_request_id": "req-0"}`),
+			[]Act{{Ref: model.Ref{Kind: shape.Router, ID: "ro-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-1", Origin: "req-0", Via: Via, Evidence: "router.delete.end m-2"}}},
+		"versioned, with the user in its payload": {
+			[]byte(`{"event_type": "instance.delete.end", "timestamp": "2026-11-22 02:40:00.123456", "message_id": "m-3",
+				"payload": {"nova_object.data": {"uuid": "srv-1", "action_initiator_user": "u-1", "request_id": "req-3"}}}`),
+			[]Act{{Ref: model.Ref{Kind: shape.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
+		"the audit filter names another than its own context": {sent(t, audit, audited("/v2.1/servers/srv-1", "delete", "success")),
+			[]Act{{Ref: model.Ref{Kind: shape.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
+		"nobody":  {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
+		"no time": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "_context_user": "u-1"}`), nil},
+	}
+	for reason, test := range tests {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			acts, _, err := NewDecoder().Decode(test.message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range acts {
+				acts[i].Fields = nil
+			}
+			if diff := cmp.Diff(test.want, acts); len(acts)+len(test.want) > 0 && diff != "" {
+				t.Errorf("acts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	t.Parallel()
+	for reason, message := range map[string]string{
+		"no JSON":        `secret`,
+		"no event":       `{"payload": {}}`,
+		"a broken inner": `{"oslo.message": "{secret"}`,
+		"a list":         `["secret"]`,
+		"too much":       `{"event_type": "x", "payload": "secret` + strings.Repeat("x", maxNotice) + `"}`,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			if _, _, err := NewDecoder().Decode([]byte(message)); err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("error %v, want one that shows nothing of the message", err)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, test := range decoded() {
+		f.Add(sent(f, test.event, test.payload))
+	}
+	d := NewDecoder()
+	f.Fuzz(func(t *testing.T, message []byte) {
+		acts, _, err := d.Decode(message)
+		for _, a := range acts {
+			if err != nil || a.ID == "" && a.Began.IsZero() || len(a.ID) > maxID || a.Kind == "" || a.At.IsZero() || a.UserID == "" && a.User == "" {
+				t.Errorf("an act that names too little, or beside an error (%v): %+v", err, a)
+			}
+		}
+	})
+}

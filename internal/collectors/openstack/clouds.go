@@ -1,0 +1,291 @@
+package openstack
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gophercloud/gophercloud/v2"
+
+	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// A login is what an entry of a clouds.yaml says of how to log in.
+type login struct {
+	auth   gophercloud.AuthOptions
+	region string
+	// face is the interface of the catalogue that is used: public, internal or
+	// admin.
+	face  string
+	trust *tls.Config
+	// unverified tells that the servers' certificates are not checked.
+	unverified bool
+}
+
+// An entryError is an entry of a clouds.yaml that does not say how to log in.
+type entryError struct{ cloud, what string }
+
+func (e *entryError) Error() string {
+	return fmt.Sprintf("cloud %s of clouds_file %s", e.cloud, e.what)
+}
+
+// readLogin reads clouds_file, and secure.yaml beside it, each time, so that a
+// renewed password counts.
+func (c Config) readLogin() (login, error) {
+	file, _ := credential.Find(c.CloudsFile)
+	entry, err := readEntry(c.CloudsFile, c.Cloud)
+	if err != nil {
+		return login{}, err
+	}
+	secure, err := readEntry(filepath.Join(filepath.Dir(file), "secure.yaml"), c.Cloud)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return login{}, err
+	}
+	r := &entryReader{cloud: c.Cloud, dir: filepath.Dir(file), entry: overlay(entry, secure)}
+	if r.entry.IsNull() {
+		return login{}, &entryError{c.Cloud, "is not there: " + known(c.CloudsFile)}
+	}
+	l := r.login(c.Region)
+	return l, r.err
+}
+
+// readEntry returns an entry of a file; null where it has none.
+func readEntry(file, cloud string) (model.Value, error) {
+	clouds, err := readClouds(file)
+	return clouds.At(cloud), err
+}
+
+func readClouds(file string) (model.Value, error) {
+	text, err := credential.Read(file)
+	if err != nil {
+		return model.Value{}, err
+	}
+	docs, err := decode.YAML(strings.NewReader(text))
+	if err != nil {
+		return model.Value{}, fmt.Errorf("read %s: %w", filepath.Base(file), err)
+	}
+	if len(docs) == 0 {
+		return model.Value{}, nil
+	}
+	return docs[0].Value.At("clouds"), nil
+}
+
+// known names the entries of a file.
+func known(file string) string {
+	clouds, err := readClouds(file)
+	var names []string
+	for _, f := range clouds.Fields() {
+		names = append(names, f.Name)
+	}
+	if err != nil || len(names) == 0 {
+		return "the file has no clouds"
+	}
+	return "the file has " + strings.Join(names, ", ")
+}
+
+// overlay returns a map with what another one says on top of it.
+func overlay(under, over model.Value) model.Value {
+	if under.Kind() != model.Map || over.Kind() != model.Map {
+		if over.IsNull() {
+			return under
+		}
+		return over
+	}
+	for _, f := range over.Fields() {
+		under = under.With(f.Name, overlay(under.At(f.Name), f.Value))
+	}
+	return under
+}
+
+// An entryReader reads the fields of an entry, and keeps the first error.
+type entryReader struct {
+	cloud, dir string
+	entry      model.Value
+	err        error
+}
+
+func (r *entryReader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = &entryError{r.cloud, fmt.Sprintf(format, args...)}
+	}
+}
+
+// text returns the text of the first field that is there.
+func (r *entryReader) text(section string, names ...string) string {
+	from := r.entry
+	if section != "" {
+		from = from.At(section)
+	}
+	for _, name := range names {
+		switch v, ok := from.Get(name); {
+		case !ok || v.IsNull():
+		case v.Kind() != model.String:
+			// A number loses its zeros on the way.
+			r.fail("has no text for %s: put it in quotes", name)
+		case v.Str() != "":
+			return v.Str()
+		}
+	}
+	return ""
+}
+
+func (r *entryReader) auth(names ...string) string { return r.text("auth", names...) }
+
+func (r *entryReader) login(region string) login {
+	l := login{auth: r.options(), region: cmp.Or(region, r.text("", "region_name"))}
+	l.face = strings.TrimSuffix(cmp.Or(r.text("", "endpoint_type", "interface"), "public"), "URL")
+	if !slices.Contains([]string{"public", "internal", "admin"}, l.face) {
+		r.fail("has an interface that is none: want public, internal or admin")
+	}
+	l.unverified = r.entry.At("verify").Text() == "false"
+	l.trust = r.trust(l.unverified)
+	return l
+}
+
+// options returns what is sent to log in.
+func (r *entryReader) options() gophercloud.AuthOptions {
+	common, commonName := r.auth("domain_id", "default_domain"), r.auth("domain_name")
+	o := gophercloud.AuthOptions{
+		IdentityEndpoint:            r.auth("auth_url"),
+		TokenID:                     r.auth("token"),
+		Username:                    r.auth("username"),
+		UserID:                      r.auth("user_id"),
+		Password:                    r.auth("password"),
+		ApplicationCredentialID:     r.auth("application_credential_id"),
+		ApplicationCredentialName:   r.auth("application_credential_name"),
+		ApplicationCredentialSecret: r.auth("application_credential_secret"),
+	}
+	if o.Username != "" {
+		o.DomainID, o.DomainName = domain(r.auth("user_domain_id"), r.auth("user_domain_name"), common, commonName)
+	}
+	r.checkAddress(o.IdentityEndpoint)
+	r.checkMethod()
+	if o.ApplicationCredentialSecret == "" {
+		o.Scope = r.scope(common, commonName)
+	}
+	// A token cannot be had again.
+	o.AllowReauth = o.TokenID == ""
+	r.checkSecret(&o)
+	return o
+}
+
+// domain returns the domain's own id or name, or those that stand for all.
+func domain(id, name, commonID, commonName string) (domainID, domainName string) {
+	if id != "" || name != "" {
+		if id != "" {
+			return id, ""
+		}
+		return "", name
+	}
+	if commonName != "" {
+		return "", commonName
+	}
+	return commonID, ""
+}
+
+func (r *entryReader) scope(common, commonName string) *gophercloud.AuthScope {
+	if id := r.auth("project_id", "tenant_id"); id != "" {
+		return &gophercloud.AuthScope{ProjectID: id}
+	}
+	name := r.auth("project_name", "tenant_name")
+	if name == "" {
+		if r.auth("token") == "" {
+			r.fail("names no project: write project_id or project_name below auth")
+		}
+		return nil
+	}
+	s := &gophercloud.AuthScope{ProjectName: name}
+	s.DomainID, s.DomainName = domain(r.auth("project_domain_id"), r.auth("project_domain_name"), common, commonName)
+	if s.DomainID == "" && s.DomainName == "" {
+		r.fail("names a project and not its domain: write project_domain_name below auth")
+	}
+	return s
+}
+
+func (r *entryReader) checkAddress(address string) {
+	u, err := url.Parse(address)
+	switch {
+	case address == "" && r.text("", "profile", "cloud") != "":
+		r.fail("leans on a profile, which driftd does not know: write auth_url below auth")
+	case address == "":
+		r.fail("has no auth_url: write that of the identity service below auth")
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil:
+		r.fail("has an auth_url that is no address: want one such as https://openstack.example.org:5000/v3")
+	case inTheClear(u):
+		r.fail("has an auth_url that does not begin with https://: a password must not cross the network in the clear")
+	}
+}
+
+// inTheClear tells an address at which others would hear what is sent.
+func inTheClear(u *url.URL) bool { return u.Scheme != "https" && !reach.Loopback(u.Hostname()) }
+
+// methods are the ways to log in that driftd knows.
+func methods() []string {
+	return []string{"", "password", "v3password", "token", "v3token", "v3applicationcredential"}
+}
+
+func (r *entryReader) checkMethod() {
+	if method := r.text("", "auth_type"); !slices.Contains(methods(), method) {
+		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", printable(method))
+	}
+}
+
+// checkSecret sees that there is something to log in with, and nothing beside it.
+func (r *entryReader) checkSecret(o *gophercloud.AuthOptions) {
+	ways := map[string]bool{
+		"application_credential_secret": o.ApplicationCredentialSecret != "",
+		"password":                      o.Password != "",
+		"token":                         o.TokenID != "",
+	}
+	maps.DeleteFunc(ways, func(_ string, given bool) bool { return !given })
+	switch {
+	case len(ways) == 0:
+		r.fail("has nothing to log in with: write an application credential, a password or a token below auth")
+	case len(ways) > 1:
+		r.fail("has several things to log in with (%s): leave one", strings.Join(slices.Sorted(maps.Keys(ways)), ", "))
+	case o.Password != "" && o.UserID == "" && (o.Username == "" || o.DomainID == "" && o.DomainName == ""):
+		r.fail("has a password and does not say whose: write username and user_domain_name, or user_id, below auth")
+	case o.ApplicationCredentialSecret != "" && o.ApplicationCredentialID == "" && (o.ApplicationCredentialName == "" || o.UserID == "" && o.Username == ""):
+		r.fail("has the secret of an application credential and does not say of which: write application_credential_id below auth")
+	}
+}
+
+// trust returns by whose word certificates are believed, and the client's own.
+func (r *entryReader) trust(unverified bool) *tls.Config {
+	trust, err := reach.Trust(r.path("cacert"))
+	if err != nil {
+		r.fail("names a cacert that cannot be used: %v", err)
+		return nil
+	}
+	trust.InsecureSkipVerify = unverified
+	cert, key := r.path("cert"), r.path("key")
+	if cert == "" && key == "" {
+		return trust
+	}
+	pair, err := tls.LoadX509KeyPair(cert, cmp.Or(key, cert))
+	if err != nil {
+		r.fail("names a cert and a key that cannot be used: %v", err)
+	}
+	trust.Certificates = []tls.Certificate{pair}
+	return trust
+}
+
+// path returns a file that the entry names; a relative one lies beside
+// clouds_file.
+func (r *entryReader) path(name string) string {
+	file := r.text("", name)
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(r.dir, file)
+}

@@ -1,0 +1,267 @@
+package openstack
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/openstack/openstacktest"
+)
+
+const login401 = `{"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}`
+
+func TestAnswersThatEndTheLook(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the password went to %s", r.URL)
+	}))
+	t.Cleanup(elsewhere.Close)
+	for name, tc := range map[string]struct {
+		fault openstacktest.Fault
+		want  []string
+	}{
+		"refused":       {openstacktest.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
+		"no role":       {openstacktest.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
+		"another API":   {openstacktest.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
+		"login page":    {openstacktest.Status(201, "<html>"), []string{"no JSON of Keystone", "set auth_url"}},
+		"nothing":       {openstacktest.Status(201, ""), []string{"no JSON of Keystone"}},
+		"no token":      {openstacktest.Status(201, `{"token":{}}`), []string{"holds no token"}},
+		"redirect":      {openstacktest.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "a password goes to no other"}},
+		"in trouble":    {openstacktest.Status(500, ""), []string{"500", "see its log"}},
+		"no Keystone":   {openstacktest.Status(502, "<html>"), []string{"502", "see that it runs"}},
+		"busy":          {openstacktest.Busy(429, "3600"), []string{"429", "set rate"}},
+		"password said": {openstacktest.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t, openstacktest.Small())
+			server.Break("/v3/auth/tokens", tc.fault)
+			_, err := listen(t, server, "member").Collect(t.Context())
+			if err == nil {
+				t.Fatal("Collect() gives a snapshot")
+			}
+			wantIn(t, err.Error(), tc.want...)
+			if strings.Contains(err.Error(), openstacktest.Password) || strings.Contains(err.Error(), "next=secret") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+		})
+	}
+}
+
+func TestCataloguesThatLeadNowhere(t *testing.T) {
+	t.Parallel()
+	twoRegions := openstacktest.Small()
+	twoRegions.Regions = []string{"north", "south"}
+	for name, tc := range map[string]struct {
+		region string
+		want   []string
+	}{
+		"wrong region": {"west", []string{"no region west; it has north, south", "set region"}},
+		"no region":    {"", []string{"several regions: north, south", "set region"}},
+	} {
+		_, err := listen(t, newServer(t, twoRegions), "member", func(c *Config) { c.Region = tc.region }).Collect(t.Context())
+		if err == nil {
+			t.Fatalf("%s: Collect() gives a snapshot", name)
+		}
+		wantIn(t, err.Error(), tc.want...)
+	}
+	if s := collect(t, newServer(t, twoRegions), "member", func(c *Config) { c.Region = "south" }); len(ids(s, "server")) == 0 {
+		t.Error("a region that is named is not read")
+	}
+}
+
+func TestServiceThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	estate := openstacktest.Small()
+	estate.Without, estate.Clear = []string{"volumev3"}, "image"
+	s := collect(t, newServer(t, estate), "member")
+	if c := covered(t, s, "volume", ""); c.Complete || !c.Skipped || c.Reason != "the catalogue of region RegionOne has no block-storage service" {
+		t.Errorf("%+v", c)
+	}
+	c := covered(t, s, "image", "")
+	if c.Complete || c.Skipped {
+		t.Errorf("%+v", c)
+	}
+	wantIn(t, c.Reason, "http://openstack.internal:8774", "in the clear")
+}
+
+func TestAnswersThatEndAList(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		fault openstacktest.Fault
+		want  string
+	}{
+		"forbidden":     {openstacktest.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
+		"login page":    {openstacktest.Status(200, "<html>"), "HTML page: let driftd past"},
+		"not there":     {openstacktest.Status(404, "{}"), "404 Not Found: see that the endpoint"},
+		"in trouble":    {openstacktest.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
+		"gave up":       {openstacktest.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: see the proxy"},
+		"redirect":      {openstacktest.Redirect("/elsewhere"), "302 Found"},
+		"too busy":      {openstacktest.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
+		"no list":       {openstacktest.Status(200, `{"networks":null}`), "has no list networks"},
+		"another list":  {openstacktest.Status(200, `{"nets":[]}`), "has no list networks"},
+		"no object":     {openstacktest.Status(200, `[]`), "no object"},
+		"row without":   {openstacktest.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
+		"lost next":     {openstacktest.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "does not say where the next page begins"},
+		"token refused": {openstacktest.Status(401, login401), "with a new token too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newServer(t, openstacktest.Small())
+			server.Break(openstacktest.Networks, tc.fault)
+			s := collect(t, server, "member")
+			c := covered(t, s, "network", "")
+			if c.Complete || c.Skipped || len(ids(s, "network")) > 0 {
+				t.Errorf("%+v with %d networks", c, len(ids(s, "network")))
+			}
+			wantIn(t, c.Reason, tc.want)
+			if !covered(t, s, "subnet", project).Complete {
+				t.Error("it costs another list")
+			}
+		})
+	}
+}
+
+func TestPauseIsKept(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, openstacktest.Small())
+	server.Break(openstacktest.Servers, openstacktest.Once(openstacktest.Busy(413, "0")))
+	server.Break(openstacktest.Ports, openstacktest.Once(openstacktest.Busy(429, "0")))
+	s := collect(t, server, "member")
+	if !covered(t, s, "server", project).Complete || !covered(t, s, "port", project).Complete {
+		t.Errorf("a service that was busy is not asked again: %+v", s.Coverage)
+	}
+}
+
+func TestTokenThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, openstacktest.Small())
+	server.Break(openstacktest.Networks, openstacktest.Once(openstacktest.Before(server.EndTokens)))
+	s := collect(t, server, "credential")
+	for _, c := range s.Coverage {
+		if c.Failed() {
+			t.Errorf("%+v", c)
+		}
+	}
+	if again := len(server.Requests("/v3/auth/tokens")); again != 2 {
+		t.Errorf("%d logins, want one more", again)
+	}
+}
+
+func TestCredentialThatEndsMeanwhile(t *testing.T) {
+	t.Parallel()
+	server := newServer(t, openstacktest.Small())
+	server.Break(openstacktest.Networks, openstacktest.Once(openstacktest.Before(func() {
+		server.EndTokens()
+		server.Edit(func(e *openstacktest.Estate) { e.Accounts = nil })
+	})))
+	s := collect(t, server, "credential", func(c *Config) { c.Concurrency = 1 })
+	c := covered(t, s, "network", "")
+	if c.Complete || c.Skipped {
+		t.Errorf("%+v", c)
+	}
+	wantIn(t, c.Reason, "the token ended, and there is no new one: 401", "cloud credential of clouds_file", "has not expired")
+	if strings.Contains(c.Reason, openstacktest.Secret) {
+		t.Errorf("%q", c.Reason)
+	}
+}
+
+func TestLogins(t *testing.T) {
+	t.Parallel()
+	auth := `auth_url: "https://k:5000/v3", `
+	for name, tc := range map[string]struct {
+		entry, secure, want string
+	}{
+		"another entry":   {`x: {}`, "", "cloud web of clouds_file is not there: the file has x"},
+		"no auth":         {`web: {}`, "", "has no auth_url"},
+		"profile":         {`web: {profile: vexxhost}`, "", "leans on a profile"},
+		"in the clear":    {`web: {auth: {auth_url: "http://k:5000"}}`, "", "in the clear"},
+		"no address":      {`web: {auth: {auth_url: "k:5000"}}`, "", "is no address"},
+		"a number":        {`web: {auth: {` + auth + `username: u, user_domain_name: d, project_id: p, password: 0123}}`, "", "no text for password: put it in quotes"},
+		"no secret":       {`web: {auth: {` + auth + `project_id: p}}`, "", "has nothing to log in with"},
+		"two secrets":     {`web: {auth: {` + auth + `project_id: p, password: a, token: b}}`, "", "several things to log in with (password, token)"},
+		"no user":         {`web: {auth: {` + auth + `project_id: p, password: a}}`, "", "does not say whose"},
+		"no project":      {`web: {auth: {` + auth + `username: u, user_domain_name: d, password: a}}`, "", "names no project"},
+		"no domain":       {`web: {auth: {` + auth + `user_id: u, project_name: p, password: a}}`, "", "names a project and not its domain"},
+		"no credential":   {`web: {auth: {` + auth + `application_credential_secret: a}}`, "", "does not say of which"},
+		"method":          {`web: {auth_type: v3oidcpassword, auth: {` + auth + `password: a}}`, "", "auth_type v3oidcpassword"},
+		"interface":       {`web: {interface: secret, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "want public, internal or admin"},
+		"authority":       {`web: {cacert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "none.pem"},
+		"certificate":     {`web: {cert: none.pem, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", "cert and a key that cannot be used"},
+		"broken":          {`web: {`, "", "read clouds.yaml"},
+		"secure":          {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: {auth: {password: a}}`, ""},
+		"broken secure":   {`web: {auth: {` + auth + `user_id: u, project_id: p}}`, `web: [`, "read secure.yaml"},
+		"user":            {`web: {auth: {` + auth + `username: u, default_domain: default, project_name: p, password: a}}`, "", ""},
+		"credential":      {`web: {auth: {` + auth + `application_credential_name: a, username: u, user_domain_id: d, application_credential_secret: s}}`, "", ""},
+		"token":           {`web: {auth: {` + auth + `token: t, project_id: p}}`, "", ""},
+		"internal":        {`web: {interface: internalURL, verify: false, auth: {` + auth + `user_id: u, project_id: p, password: a}}`, "", ""},
+		"named by domain": {`web: {auth: {` + auth + `username: u, domain_name: d, project_name: p, password: a}}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for file, entry := range map[string]string{"clouds.yaml": tc.entry, "secure.yaml": tc.secure} {
+				if entry == "" {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(dir, file), []byte("clouds:\n  "+entry+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := Config{CloudsFile: filepath.Join(dir, "clouds.yaml"), Cloud: "web"}.readLogin()
+			if tc.want == "" {
+				if err != nil {
+					t.Errorf("readLogin() = %v", err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("readLogin() takes it")
+			}
+			wantIn(t, err.Error(), tc.want)
+		})
+	}
+}
+
+//nolint:paralleltest // It changes the environment.
+func TestEnvironmentDoesNotCount(t *testing.T) {
+	for name, value := range map[string]string{"OS_REGION_NAME": "nowhere", "OS_CACERT": "/none", "OS_CERT": "/none", "OS_KEY": "/none", "OS_INTERFACE": "admin", "OS_PASSWORD": "x", "OS_CLOUD": "x"} {
+		t.Setenv(name, value)
+	}
+	if s := collect(t, newServer(t, openstacktest.Small()), "member"); len(s.Resources) == 0 {
+		t.Error("nothing was read")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"no file":       {func(c *Config) { c.CloudsFile = "" }, "clouds_file is missing"},
+		"no cloud":      {func(c *Config) { c.Cloud = "" }, "cloud is missing"},
+		"concurrency":   {func(c *Config) { c.Concurrency = 0 }, "concurrency must be more than 0"},
+		"page":          {func(c *Config) { c.PageSize = 1 }, "page_size"},
+		"rate":          {func(c *Config) { c.Rate = -1 }, "rate"},
+		"pattern":       {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
+		"notifications": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
+		"keep":          {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
+		"good":          {func(*Config) {}, ""},
+	} {
+		config := Defaults()
+		config.CloudsFile, config.Cloud = "clouds.yaml", "web"
+		tc.change(&config)
+		switch err := config.check(); {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case tc.want != "" && err == nil:
+			t.Errorf("%s is taken", name)
+		case err != nil:
+			wantIn(t, err.Error(), tc.want)
+		}
+	}
+}

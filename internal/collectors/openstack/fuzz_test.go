@@ -1,0 +1,61 @@
+package openstack
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// FuzzPage holds that a page is taken up whole or is an error, and that what
+// follows it is a marker.
+func FuzzPage(f *testing.F) {
+	for _, seed := range []string{
+		`{"networks":[{"id":"a"},{"id":"b"}],"networks_links":[{"rel":"next","href":"http://h/v2.0/networks?marker=b"}]}`,
+		`{"networks":[{"id":"a"},{"id":"a"}]}`, `{"networks":[],"next":"/v2/images?marker=%zz"}`, `{"networks":[null]}`, `{"networks":{}}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		answer, err := decode.JSON([]byte(text))
+		if err != nil {
+			return
+		}
+		shaper := shape.New()
+		kind := &shape.Kind{Name: shape.Network, Rows: "networks"}
+		p := &pager{kind: kind, seen: map[string]bool{}, take: func(row model.Value) (shape.Object, error) { return shaper.Object(kind, row) }}
+		at, err := p.following(answer)
+		if err == nil && len(p.objects) != len(answer.At("networks").Items()) {
+			t.Errorf("%d objects of %s", len(p.objects), text)
+		}
+		if err == nil && at != nil && at.Get("marker") == "" {
+			t.Errorf("the page after %s begins nowhere", text)
+		}
+	})
+}
+
+// FuzzClouds holds that no error of a clouds.yaml shows a password.
+func FuzzClouds(f *testing.F) {
+	const secret = "hunter2-hunter2"
+	f.Add("clouds:\n  web: {auth: {auth_url: 'https://k', user_id: u, project_id: p, password: " + secret + "}}\n")
+	f.Add("clouds:\n  web: {auth: {password: " + secret + "}, regions: [{name: a}]}\n")
+	f.Add("clouds: [" + secret)
+	f.Add("clouds: {web: {auth: {password: [" + secret + "]}}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		file := filepath.Join(t.TempDir(), "clouds.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := Config{CloudsFile: file, Cloud: "web"}.readLogin()
+		if err == nil && (l.auth.IdentityEndpoint == "" || l.trust == nil) {
+			t.Errorf("a login without an address: %q", text)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) && strings.Count(text, secret) == 1 && strings.Contains(text, "password: "+secret) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package openstacktest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Host is what the services call themselves in the addresses of their answers:
+// nobody who asks them has to know that name.
+const Host = "http://openstack.internal:8774"
+
+// maxPage is the most rows that a page holds.
+const maxPage = 1000
+
+// The lists, by their paths.
+const (
+	Servers      = nova + "servers/detail"
+	Roll         = nova + "servers"
+	Flavors      = nova + "flavors/detail"
+	Keypairs     = nova + "os-keypairs"
+	ServerGroups = nova + "os-server-groups"
+	Networks     = neutron + "networks"
+	Subnets      = neutron + "subnets"
+	Ports        = neutron + "ports"
+	Routers      = neutron + "routers"
+	FloatingIPs  = neutron + "floatingips"
+	Groups       = neutron + "security-groups"
+	Rules        = neutron + "security-group-rules"
+	Images       = glance + "images"
+	Volumes      = cinder + "volumes/detail"
+)
+
+// A list is how a service answers one.
+type list struct {
+	rows string
+	// owner is the field of rows that says whose they are.
+	owner string
+	// all is the parameter with which an administrator asks for every project's;
+	// strict tells that nobody else may ask so.
+	all    string
+	strict bool
+	// knows are the other parameters.
+	knows []string
+}
+
+func lists() map[string]list {
+	paging := []string{"limit", "marker"}
+	networking := []string{"limit", "marker", "fields", "project_id"}
+	return map[string]list{
+		Servers:      {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, knows: paging},
+		Roll:         {rows: "servers", owner: "tenant_id", all: "all_tenants", strict: true, knows: paging},
+		Flavors:      {rows: "flavors", knows: append(paging, "is_public")},
+		Keypairs:     {rows: "keypairs", owner: "user_id", knows: paging},
+		ServerGroups: {rows: "server_groups", owner: "project_id", all: "all_projects", knows: []string{"limit", "offset"}},
+		Networks:     {rows: "networks", owner: "project_id", knows: networking},
+		Subnets:      {rows: "subnets", owner: "project_id", knows: networking},
+		Ports:        {rows: "ports", owner: "project_id", knows: networking},
+		Routers:      {rows: "routers", owner: "project_id", knows: networking},
+		FloatingIPs:  {rows: "floatingips", owner: "project_id", knows: networking},
+		Groups:       {rows: "security_groups", owner: "project_id", knows: networking},
+		Rules:        {rows: "security_group_rules", owner: "project_id", knows: networking},
+		Images:       {rows: "images", owner: "owner", knows: append(paging, "owner", "os_hidden")},
+		Volumes:      {rows: "volumes", owner: "os-vol-tenant-attr:tenant_id", all: "all_tenants", knows: paging},
+	}
+}
+
+// list answers for a page of a list. Answers are kept, for who asks again and
+// again.
+func (s *Server) list(w http.ResponseWriter, r *http.Request, who Account) {
+	path := strings.Replace(r.URL.Path, cinder+who.Project.ID+"/", cinder, 1)
+	l, ok := lists()[path]
+	query := r.URL.Query()
+	for name := range query {
+		ok = ok && (name == l.all || slices.Contains(l.knows, name))
+	}
+	version, served := s.estate.microversion(r)
+	switch {
+	case !ok:
+		s.strange(w, r)
+	case !served:
+		write(w, http.StatusNotAcceptable, fail("computeFault", http.StatusNotAcceptable, "Version is not supported by the API."))
+	case slices.Contains(s.estate.Denied, path) || l.strict && query.Has(l.all) && !who.admin():
+		write(w, http.StatusForbidden, fail("forbidden", http.StatusForbidden, "Policy doesn't allow it to be performed."))
+	default:
+		key := fmt.Sprint(who.ID, version, r.URL.String())
+		body, ok := s.answers[key]
+		if !ok {
+			var code int
+			var answer any
+			if code, answer = s.page(path, l, query, who, version); code != http.StatusOK {
+				write(w, code, answer)
+				return
+			}
+			body = encode(answer)
+			s.answers[key] = body
+		}
+		write(w, http.StatusOK, body)
+	}
+}
+
+// page returns the rows that were asked for, and where the next ones are.
+func (s *Server) page(path string, l list, query url.Values, who Account, version int) (int, any) {
+	hides := s.estate.Hides != nil && s.estate.Hides(path, who)
+	from := path
+	if path == Roll {
+		from = Servers
+	}
+	rows := slices.DeleteFunc(slices.Clone(s.estate.Lists[from]), func(row Row) bool {
+		down := slices.Contains(s.estate.Down, idOf(row)) && (path == Servers || version < 69)
+		return hides || down || !shows(path, l, row, query, who)
+	})
+	limit := s.limit(query)
+	begin, missing := 0, false
+	if marker := query.Get("marker"); marker != "" {
+		i := slices.IndexFunc(rows, func(row Row) bool { return idOf(row) == marker })
+		begin, missing = i+1, i < 0
+	}
+	if offset, err := strconv.Atoi(query.Get("offset")); err == nil {
+		begin = min(offset, len(rows))
+	}
+	if missing && strings.HasPrefix(path, neutron) {
+		return http.StatusNotFound, fail("NeutronError", http.StatusNotFound, "Object "+query.Get("marker")+" could not be found.")
+	}
+	if missing {
+		return http.StatusBadRequest, fail("badRequest", http.StatusBadRequest, "marker ["+query.Get("marker")+"] not found")
+	}
+	// Nova pages keypairs since 2.35.
+	if path == Keypairs && version < 35 {
+		limit = len(rows)
+	}
+	end := min(begin+limit, len(rows))
+	answer := Row{l.rows: project(rows[begin:end], query["fields"], path, version)}
+	if end-begin == limit && limit > 0 && path != ServerGroups {
+		answer.link(path, l, query, idOf(rows[end-1]))
+	}
+	return http.StatusOK, answer
+}
+
+func (s *Server) limit(query url.Values) int {
+	most := cmp.Or(s.MaxPage, maxPage)
+	if limit, err := strconv.Atoi(query.Get("limit")); err == nil {
+		return min(limit, most)
+	}
+	return most
+}
+
+// link adds where the next page begins, as each service writes that.
+func (answer Row) link(path string, l list, query url.Values, marker string) {
+	next := maps.Clone(query)
+	next.Set("marker", marker)
+	if strings.HasPrefix(path, glance) {
+		answer["next"] = "/v2/images?" + next.Encode()
+		return
+	}
+	answer[l.rows+"_links"] = []Row{{"rel": "next", "href": Host + path + "?" + next.Encode()}}
+}
+
+// shows tells whether a row is shown to an account that asks so.
+func shows(path string, l list, row Row, query url.Values, who Account) bool {
+	owner := ownerOf(l, row)
+	own := who.admin() || owner == who.Project.ID
+	switch {
+	case path == Flavors:
+		return row["os-flavor-access:is_public"] == true || who.admin() && query.Get("is_public") == "None"
+	case path == Keypairs:
+		return owner == who.ID
+	case path == Images:
+		return own && isHidden(row) == (query.Get("os_hidden") == "true") && asked(query, "owner", owner)
+	case strings.HasPrefix(path, neutron):
+		return asked(query, "project_id", owner) && (own || row["shared"] == true)
+	}
+	return owner == who.Project.ID || query.Has(l.all) && who.admin()
+}
+
+func isHidden(image Row) bool { return image["os_hidden"] == true }
+
+// asked tells whether a filter, where there is one, lets a value through.
+func asked(query url.Values, filter, value string) bool {
+	return !query.Has(filter) || query.Get(filter) == value
+}
+
+func ownerOf(l list, row Row) string {
+	if inner, ok := row["keypair"].(Row); ok {
+		row = inner
+	}
+	owner, _ := row[l.owner].(string)
+	return owner
+}
+
+func idOf(row Row) string {
+	if inner, ok := row["keypair"].(Row); ok {
+		return fmt.Sprint(inner["name"])
+	}
+	return fmt.Sprint(row["id"])
+}
+
+// project leaves out what was not asked for, and what the version does not have.
+func project(rows []Row, fields []string, path string, version int) []Row {
+	all := make([]Row, 0, len(rows))
+	for _, row := range rows {
+		row = maps.Clone(row)
+		maps.DeleteFunc(row, func(name string, _ any) bool {
+			return path == Roll && name != "id" && name != "name" || len(fields) > 0 && !slices.Contains(fields, name) || since(path, name) > version
+		})
+		if path == Servers && version > 46 {
+			row["flavor"] = Row{"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0}
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// since is the microversion that has a field.
+func since(path, field string) int {
+	return map[string]int{Servers + " locked": 9, Servers + " description": 19, Servers + " tags": 26,
+		Flavors + " description": 55, Flavors + " extra_specs": 61, ServerGroups + " project_id": 13}[path+" "+field]
+}
+
+// microversion returns the one that is asked for; served tells whether Nova has
+// it.
+func (e Estate) microversion(r *http.Request) (version int, served bool) {
+	asked := r.Header.Get("X-OpenStack-Nova-API-Version")
+	if asked == "" {
+		return 1, true
+	}
+	version = minor(asked)
+	return version, version <= minor(e.Microversion)
+}
+
+func minor(version string) int {
+	_, text, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}

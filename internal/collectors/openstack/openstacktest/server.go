@@ -1,0 +1,297 @@
+// Package openstacktest is a stand-in for an OpenStack cloud, for tests and the
+// bench: it hands out tokens that end, and answers the lists of Nova, Neutron,
+// Glance and Cinder with their own paging, policies and versions. It serves
+// everything below one address, Keystone at /v3, and fails on what it does not
+// know.
+package openstacktest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Server answers for one Estate. It is safe for concurrent use.
+type Server struct {
+	// Delay is how long each answer takes.
+	Delay time.Duration
+	// MaxPage is the most rows that a page holds, in the place of 1000.
+	MaxPage int
+	// Strange is told of each request that the server does not know; it answers
+	// them with 501.
+	Strange func(request string)
+
+	mu     sync.Mutex
+	estate Estate
+	faults []fault
+	// tokens are whose those are that are good.
+	tokens map[string]Account
+	issued int
+	seen   []*http.Request
+	// answers are those of lists since the estate last changed.
+	answers map[string][]byte
+}
+
+// New returns a server for a copy of the estate. The order of what has none is
+// drawn from random.
+func New(estate Estate, random *rand.Rand) *Server {
+	s := &Server{estate: estate.clone(), tokens: map[string]Account{}, answers: map[string][]byte{}}
+	for _, rows := range s.estate.Lists {
+		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
+	return s
+}
+
+// Edit changes the estate at once.
+func (s *Server) Edit(do func(*Estate)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do(&s.estate)
+	clear(s.answers)
+}
+
+// EndTokens makes every token so far a bad one.
+func (s *Server) EndTokens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.tokens)
+}
+
+// Requests returns what was asked of paths that begin with prefix, in order.
+func (s *Server) Requests(prefix string) []*url.URL {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*url.URL
+	for _, r := range s.seen {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			all = append(all, r.URL)
+		}
+	}
+	return all
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.seen = append(s.seen, r)
+	f := s.fault(r.URL.Path)
+	s.mu.Unlock()
+	if s.Delay > 0 {
+		select {
+		case <-time.After(s.Delay):
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if f != nil {
+		f(http.HandlerFunc(s.answer), w, r)
+		return
+	}
+	s.answer(w, r)
+}
+
+// The services, by what their paths begin with.
+const (
+	keystone = "/v3/"
+	nova     = "/compute/v2.1/"
+	neutron  = "/network/v2.0/"
+	glance   = "/image/v2/"
+	cinder   = "/volume/v3/"
+)
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Method == http.MethodPost && r.URL.Path == keystone+"auth/tokens" {
+		s.login(w, r)
+		return
+	}
+	token := r.Header.Get("X-Auth-Token")
+	who, ok := s.tokens[token]
+	switch {
+	case r.Method == http.MethodGet && r.URL.Path == nova:
+		write(w, http.StatusOK, s.estate.versions())
+	case r.Method != http.MethodGet:
+		s.strange(w, r)
+	case !ok:
+		w.Header().Set("WWW-Authenticate", `Keystone uri="http://openstack.internal:5000/"`)
+		write(w, http.StatusUnauthorized, fail("error", http.StatusUnauthorized, "The request you have made requires authentication."))
+	case r.URL.Path == keystone+"auth/tokens":
+		s.grant(w, r, who, token)
+	case strings.HasPrefix(r.URL.Path, keystone+"users/"):
+		s.user(w, r, who)
+	case strings.HasSuffix(r.URL.Path, "/os-instance-actions"):
+		s.actions(w, r, who)
+	default:
+		s.list(w, r, who)
+	}
+}
+
+func (s *Server) strange(w http.ResponseWriter, r *http.Request) {
+	if s.Strange != nil {
+		s.Strange(r.Method + " " + r.URL.String())
+	}
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// fail is how services say that something is wrong.
+func fail(name string, code int, message string) Row {
+	return Row{name: Row{"code": code, "message": message}}
+}
+
+func write(w http.ResponseWriter, code int, v any) {
+	body, ok := v.([]byte)
+	if !ok {
+		var err error
+		if body, err = json.Marshal(v); err != nil {
+			panic(fmt.Sprintf("openstacktest: encode an answer: %v", err))
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	// A client that is gone takes no answer.
+	_, _ = w.Write(body)
+}
+
+// A request is what is sent to log in.
+type request struct {
+	Auth struct {
+		Identity struct {
+			Methods  []string
+			Password struct {
+				User struct{ ID, Name, Password string }
+			}
+			Token struct{ ID string }
+			// The name is Keystone's.
+			Credential struct{ ID, Name, Secret string } `json:"application_credential"`
+		}
+		Scope struct {
+			Project struct{ ID, Name string }
+		}
+	}
+}
+
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	var asked request
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		s.strange(w, r)
+		return
+	}
+	i := slices.IndexFunc(s.estate.Accounts, func(a Account) bool { return s.opens(&asked, a) })
+	if i < 0 {
+		write(w, http.StatusUnauthorized, fail("error", http.StatusUnauthorized, "The request you have made requires authentication."))
+		return
+	}
+	s.issued++
+	token := fmt.Sprintf("gAAAA-%d", s.issued)
+	s.tokens[token] = s.estate.Accounts[i]
+	s.grant(w, r, s.estate.Accounts[i], token)
+}
+
+// opens tells whether what was sent is this account's.
+func (s *Server) opens(asked *request, a Account) bool {
+	id, scope := asked.Auth.Identity, asked.Auth.Scope.Project
+	scoped := a.Project.ID == scope.ID || a.Project.Name == scope.Name
+	switch strings.Join(id.Methods, " ") {
+	case "password":
+		u := id.Password.User
+		return scoped && a.Password != "" && u.Password == a.Password && (u.Name == a.Name || u.ID == a.ID)
+	case "application_credential":
+		return a.Credential != "" && id.Credential.ID == a.Credential && id.Credential.Secret == a.Secret
+	case "token":
+		return scoped && s.tokens[id.Token.ID].ID == a.ID
+	}
+	return false
+}
+
+// grant says what a token is good for. Keystone calls its services by the address
+// that they were asked at.
+func (s *Server) grant(w http.ResponseWriter, r *http.Request, a Account, token string) {
+	domain := Row{"id": "default", "name": "Default"}
+	var roles []Row
+	for _, name := range a.Roles {
+		roles = append(roles, Row{"id": "role-" + name, "name": name})
+	}
+	grant := Row{"methods": []string{"password"}, "user": Row{"id": a.ID, "name": a.Name, "domain": domain}, "roles": roles,
+		"project": Row{"id": a.Project.ID, "name": a.Project.Name, "domain": domain}, "catalog": s.catalogue(r, a),
+		"issued_at": "2026-11-20T06:59:00.000000Z", "expires_at": "2026-11-20T07:59:00.000000Z"}
+	if a.Credential != "" {
+		grant["application_credential"] = Row{"id": a.Credential, "name": a.Name + "-reads", "restricted": true}
+	}
+	w.Header().Set("X-Subject-Token", token)
+	code := http.StatusCreated
+	if r.Method == http.MethodGet {
+		code = http.StatusOK
+	}
+	write(w, code, Row{"token": grant})
+}
+
+func (s *Server) catalogue(r *http.Request, a Account) []Row {
+	host := "http://" + r.Host
+	var all []Row
+	for _, service := range []struct{ typ, name, path string }{
+		{"identity", "keystone", "/v3"},
+		{"compute", "nova", "/compute/v2.1"},
+		{"network", "neutron", "/network"},
+		{"image", "glance", "/image/"},
+		{"volumev3", "cinderv3", "/volume/v3/" + a.Project.ID},
+	} {
+		if slices.Contains(s.estate.Without, service.typ) {
+			continue
+		}
+		var endpoints []Row
+		for _, region := range s.estate.Regions {
+			for face, address := range map[string]string{"public": host, "internal": host, "admin": "http://openstack.internal:9999"} {
+				if service.typ == s.estate.Clear {
+					address = "http://openstack.internal:8774"
+				}
+				endpoints = append(endpoints, Row{"id": service.name + region + face, "interface": face, "region": region, "region_id": region, "url": address + service.path})
+			}
+		}
+		all = append(all, Row{"type": service.typ, "name": service.name, "id": service.name, "endpoints": endpoints})
+	}
+	return all
+}
+
+// versions is what Nova says of its interface.
+func (e Estate) versions() Row {
+	return Row{"version": Row{"id": "v2.1", "status": "CURRENT", "version": e.Microversion, "min_version": "2.1"}}
+}
+
+// user tells an administrator, or the user himself, a user's name.
+func (s *Server) user(w http.ResponseWriter, r *http.Request, who Account) {
+	id := strings.TrimPrefix(r.URL.Path, keystone+"users/")
+	if !who.admin() && who.ID != id {
+		write(w, http.StatusForbidden, fail("error", http.StatusForbidden, "You are not authorized to perform the requested action: identity:get_user."))
+		return
+	}
+	for _, a := range s.estate.Accounts {
+		if a.ID == id {
+			write(w, http.StatusOK, Row{"user": Row{"id": a.ID, "name": a.Name, "domain_id": "default", "enabled": true}})
+			return
+		}
+	}
+	write(w, http.StatusNotFound, fail("error", http.StatusNotFound, "Could not find user: "+id+"."))
+}
+
+// actions tells what was done to a server.
+func (s *Server) actions(w http.ResponseWriter, r *http.Request, who Account) {
+	id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, nova+"servers/"), "/os-instance-actions")
+	for _, row := range s.estate.Lists[Servers] {
+		if row["id"] == id && (who.admin() || row["tenant_id"] == who.Project.ID) {
+			actions := s.estate.Actions[id]
+			if actions == nil {
+				actions = []Row{}
+			}
+			write(w, http.StatusOK, Row{"instanceActions": actions})
+			return
+		}
+	}
+	write(w, http.StatusNotFound, fail("itemNotFound", http.StatusNotFound, "Instance "+id+" could not be found."))
+}

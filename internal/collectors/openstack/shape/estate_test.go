@@ -1,0 +1,225 @@
+package shape_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// rows are what the lists of a cloud hold, by kind.
+type rows map[string][]string
+
+func (r rows) estate(t testing.TB) *shape.Estate {
+	t.Helper()
+	e := &shape.Estate{Project: "p", User: "u", Objects: map[string][]shape.Object{}}
+	for kind, list := range r {
+		e.Objects[kind] = []shape.Object{}
+		for _, row := range list {
+			e.Objects[kind] = append(e.Objects[kind], object(t, kind, row))
+		}
+	}
+	return e
+}
+
+// small is a cloud with one of each thing that belongs to another.
+func small() rows {
+	return rows{
+		shape.Server: {`{"id":"s1","name":"web","tenant_id":"p","flavor":{"id":"f"},"image":{"id":"i"},"created":"2026-01-02T03:00:00Z"}`, `{"id":"s2","name":"alone","tenant_id":"p","flavor":{"id":"gone"}}`},
+		shape.Flavor: {`{"id":"f","name":"m1"}`},
+		shape.Image:  {`{"id":"i","name":"debian","owner":"p"}`, `{"id":"o","name":"other","owner":"q","visibility":"public"}`},
+		shape.Port: {
+			`{"id":"pb","tenant_id":"p","network_id":"n2","mac_address":"fa:16:3e:00:00:02","device_id":"s1","device_owner":"compute:nova","created_at":"2026-01-02T03:00:02Z"}`,
+			`{"id":"pa","name":"eth0","tenant_id":"p","network_id":"n","mac_address":"fa:16:3e:00:00:01","device_id":"s1","device_owner":"compute:nova","created_at":"2026-01-02T03:00:01Z","fixed_ips":[{"ip_address":"10.0.0.9","subnet_id":"s"}]}`,
+			`{"id":"ri","tenant_id":"p","device_id":"r","device_owner":"network:router_interface_distributed","fixed_ips":[{"ip_address":"10.0.0.1","subnet_id":"s"}]}`,
+			`{"id":"rg","tenant_id":"","device_id":"r","device_owner":"network:router_gateway"}`,
+			`{"id":"fp","tenant_id":"","device_id":"fip","device_owner":"network:floatingip"}`,
+			`{"id":"dhcp","tenant_id":"p","device_id":"dhcp1","device_owner":"network:dhcp"}`,
+			`{"id":"lb","tenant_id":"p","device_id":"lb-1","device_owner":"Octavia"}`,
+			`{"id":"hidden","tenant_id":"p","device_id":"sx","device_owner":"compute:nova"}`,
+			`{"id":"free","name":"vip","tenant_id":"p"}`},
+		shape.Router:      {`{"id":"r","name":"edge","tenant_id":"p"}`},
+		shape.FloatingIP:  {`{"id":"fip","floating_ip_address":"203.0.113.5","tenant_id":"p"}`},
+		shape.Network:     {`{"id":"n","name":"net","tenant_id":"p"}`, `{"id":"x","name":"outer","tenant_id":"q","shared":true}`},
+		shape.ServerGroup: {`{"id":"g2","name":"b","members":["s1"]}`, `{"id":"g1","name":"a","members":["s1","gone"],"project_id":"p"}`},
+		shape.Keypair:     {`{"keypair":{"name":"ops"}}`},
+		shape.Volume: {`{"id":"root","name":"","os-vol-tenant-attr:tenant_id":"p","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s1","device":"/dev/vda"}]}`,
+			`{"id":"blank","name":"s1-blank-vol","os-vol-tenant-attr:tenant_id":"p","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s1"}]}`,
+			`{"id":"later","name":"","os-vol-tenant-attr:tenant_id":"p","created_at":"2026-01-05T03:00:20.000000","attachments":[{"server_id":"s1"}]}`,
+			`{"id":"named","name":"data","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s1"}]}`},
+	}
+}
+
+func find(t testing.TB, resources []model.Resource, kind, id string) model.Resource {
+	t.Helper()
+	for _, r := range resources {
+		if r.Kind == kind && r.ID == id {
+			return r
+		}
+	}
+	t.Fatalf("there is no %s %s", kind, id)
+	return model.Resource{}
+}
+
+func TestRelations(t *testing.T) {
+	t.Parallel()
+	resources, unread := small().estate(t).Resources("cloud")
+	if len(unread) > 0 {
+		t.Errorf("not read: %v", unread)
+	}
+	for reason, tc := range map[string]struct{ kind, id, name, place, automatic string }{
+		"a server":                                  {shape.Server, "s1", "web", "p", ""},
+		"what belongs to no project":                {shape.Flavor, "f", "m1", "", "it belongs to no project"},
+		"an image":                                  {shape.Image, "i", "debian", "p", ""},
+		"an image of others":                        {shape.Image, "o", "other", "q", "of project q"},
+		"a network of others":                       {shape.Network, "x", "outer", "q", "of project q"},
+		"a port of a server":                        {shape.Port, "pa", "eth0", "p", "belongs to server web, whose interfaces show it"},
+		"a port of a server, without a name":        {shape.Port, "pb", "pb", "p", "belongs to server web, whose interfaces show it"},
+		"a port of a server that is not seen":       {shape.Port, "hidden", "hidden", "p", "belongs to server sx, whose interfaces show it"},
+		"a router is plugged in":                    {shape.Port, "ri", "10.0.0.1", "p", ""},
+		"a router's outside":                        {shape.Port, "rg", "rg", "", "the gateway of router edge, which shows it"},
+		"where a floating IP is kept":               {shape.Port, "fp", "fp", "", "the address of floating IP 203.0.113.5"},
+		"Neutron's own":                             {shape.Port, "dhcp", "dhcp", "p", "made by OpenStack itself (network:dhcp)"},
+		"a load balancer's":                         {shape.Port, "lb", "lb", "p", "made by OpenStack itself (Octavia)"},
+		"a port of its own":                         {shape.Port, "free", "vip", "p", ""},
+		"a keypair":                                 {shape.Keypair, "ops", "ops", "u", ""},
+		"a server group that does not say whose":    {shape.ServerGroup, "g2", "b", "p", ""},
+		"a volume that came with the server":        {shape.Volume, "root", "root", "p", "made with server web"},
+		"an empty volume that came with the server": {shape.Volume, "blank", "s1-blank-vol", "p", "made with server web"},
+		"a volume that was attached later":          {shape.Volume, "later", "later", "p", ""},
+		"a volume that somebody gave a name":        {shape.Volume, "named", "data", "p", ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			r := find(t, resources, tc.kind, tc.id)
+			if r.Source != "cloud" || r.Name != tc.name || r.Place != tc.place || r.Automatic != tc.automatic || r.Parent != (model.Ref{}) {
+				t.Errorf("%q in %q, automatic %q, below %v", r.Name, r.Place, r.Automatic, r.Parent)
+			}
+		})
+	}
+}
+
+func TestAllProjects(t *testing.T) {
+	t.Parallel()
+	e := small().estate(t)
+	e.AllProjects = true
+	resources, _ := e.Resources("cloud")
+	for _, ref := range []model.Ref{{Kind: shape.Flavor, ID: "f"}, {Kind: shape.Image, ID: "o"}, {Kind: shape.Network, ID: "x"}} {
+		if r := find(t, resources, ref.Kind, ref.ID); r.Automatic != "" {
+			t.Errorf("%v is automatic: %s", ref, r.Automatic)
+		}
+	}
+}
+
+func TestServers(t *testing.T) {
+	t.Parallel()
+	resources, _ := small().estate(t).Resources("cloud")
+	for id, want := range map[string]string{
+		"s1": `{"flavor":"f","flavor_name":"m1","image":"i","image_name":"debian","interfaces":[{"fixed_ips":[{"ip_address":"10.0.0.9","subnet_id":"s"}],"mac":"fa:16:3e:00:00:01","network":"n","port":"pa"},{"mac":"fa:16:3e:00:00:02","network":"n2","port":"pb"}],"name":"web","server_groups":["g1","g2"]}`,
+		"s2": `{"flavor":"gone","name":"alone"}`,
+	} {
+		if got := text(find(t, resources, shape.Server, id).Value); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	const rule = `{"id":"r","direction":"ingress","security_group_id":"g"}`
+	for reason, tc := range map[string]struct {
+		rows rows
+		want string
+	}{
+		"a server that is made":                {rows{shape.Server: {`{"id":"s","status":"BUILD"}`}, shape.Port: nil}, "it cannot be compared while its status is BUILD"},
+		"a server":                             {rows{shape.Server: {`{"id":"s","status":"ACTIVE"}`}, shape.Port: nil}, ""},
+		"a server whose ports were not read":   {rows{shape.Server: {`{"id":"s","status":"ACTIVE"}`}}, "what it is plugged into is not known"},
+		"a rule whose group went":              {rows{shape.SecurityGroupRule: {rule}, shape.SecurityGroup: nil}, "its group g is not in the list of groups"},
+		"a rule, while groups cannot be read":  {rows{shape.SecurityGroupRule: {rule}}, ""},
+		"a rule whose group was read":          {rows{shape.SecurityGroupRule: {rule}, shape.SecurityGroup: {`{"id":"g"}`}}, ""},
+		"an image that has no content so far":  {rows{shape.Image: {`{"id":"i","status":"queued"}`}}, "it cannot be compared while its status is queued"},
+		"a volume while it is being attached":  {rows{shape.Volume: {`{"id":"v","status":"attaching"}`}}, "it cannot be compared while its status is attaching"},
+		"a volume that is part of some server": {rows{shape.Volume: {`{"id":"v","status":"in-use"}`}}, ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			resources, unread := tc.rows.estate(t).Resources("cloud")
+			got := ""
+			for _, u := range unread {
+				got += u.Reason
+			}
+			if !strings.HasPrefix(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("not read because %q, want %q; read: %v", got, tc.want, resources)
+			}
+		})
+	}
+}
+
+func TestSecurityGroups(t *testing.T) {
+	t.Parallel()
+	made := func(second int) string {
+		return fmt.Sprintf(`"created_at":"2026-01-02T03:04:%02dZ","tenant_id":"p"`, second)
+	}
+	resources, _ := rows{
+		shape.SecurityGroup: {`{"id":"d","name":"default","description":"Default security group",` + made(0) + `}`, `{"id":"w","name":"web",` + made(0) + `}`, `{"id":"shut","name":"shut",` + made(0) + `}`},
+		shape.SecurityGroupRule: {
+			`{"id":"d-out","direction":"egress","ethertype":"IPv4","security_group_id":"d",` + made(0) + `}`,
+			`{"id":"d-in","direction":"ingress","ethertype":"IPv6","security_group_id":"d","remote_group_id":"d",` + made(1) + `}`,
+			`{"id":"d-ssh","direction":"ingress","ethertype":"IPv4","protocol":"tcp","port_range_min":22,"port_range_max":22,"security_group_id":"d","remote_ip_prefix":"0.0.0.0/0",` + made(1) + `}`,
+			`{"id":"w-out","direction":"egress","ethertype":"IPv6","security_group_id":"w","description":"Legacy default SG rule for egress traffic",` + made(0) + `}`,
+			`{"id":"w-late","direction":"egress","ethertype":"IPv4","security_group_id":"w",` + made(30) + `}`,
+			`{"id":"w-undated","direction":"egress","ethertype":"IPv4","security_group_id":"w"}`,
+			`{"id":"w-members","direction":"ingress","ethertype":"IPv4","security_group_id":"w","remote_group_id":"w",` + made(0) + `}`,
+			`{"id":"w-ssh","direction":"ingress","ethertype":"IPv4","protocol":"6","port_range_min":22,"port_range_max":22,"security_group_id":"w","remote_ip_prefix":"0.0.0.0/0",` + made(1) + `}`,
+			`{"id":"w-range","direction":"ingress","ethertype":"IPv6","protocol":"udp","port_range_min":8000,"port_range_max":8010,"security_group_id":"w","remote_ip_prefix":"2001:db8::/32",` + made(1) + `}`,
+			`{"id":"w-all","direction":"ingress","ethertype":"IPv6","security_group_id":"w",` + made(1) + `}`,
+			`{"id":"w-half","direction":"ingress","ethertype":"IPv4","protocol":"icmp","port_range_min":8,"port_range_max":0,"security_group_id":"w","remote_ip_prefix":"128.0.0.0/1",` + made(1) + `}`,
+			`{"id":"w-six","direction":"ingress","ethertype":"IPv6","protocol":"ipv6-icmp","port_range_min":128,"security_group_id":"w","remote_ip_prefix":"2000::/3",` + made(1) + `}`,
+			`{"id":"w-dns","direction":"egress","ethertype":"IPv4","protocol":"udp","port_range_min":53,"port_range_max":53,"security_group_id":"w","remote_ip_prefix":"0.0.0.0/0",` + made(1) + `}`,
+			`{"id":"w-book","direction":"ingress","ethertype":"IPv4","protocol":"tcp","port_range_min":5432,"port_range_max":5432,"security_group_id":"w","remote_address_group_id":"ag",` + made(1) + `}`,
+		}}.estate(t).Resources("cloud")
+	const byNeutron = "Neutron makes it with each group"
+	below := model.Ref{Kind: shape.SecurityGroup, ID: "w"}
+	for id, want := range map[string]struct {
+		name, automatic string
+		parent          model.Ref
+		open            bool
+	}{
+		"d-out":     {"egress anything to anywhere over IPv4 in default", byNeutron, model.Ref{}, false},
+		"d-in":      {"ingress anything from group default in default", byNeutron, model.Ref{}, false},
+		"d-ssh":     {"ingress tcp 22 from 0.0.0.0/0 in default", "", model.Ref{}, true},
+		"w-out":     {"egress anything to anywhere over IPv6 in web", byNeutron, below, false},
+		"w-late":    {"egress anything to anywhere over IPv4 in web", "", below, false},
+		"w-undated": {"egress anything to anywhere over IPv4 in web", byNeutron, below, false},
+		"w-members": {"ingress anything from group web in web", "", below, false},
+		"w-ssh":     {"ingress tcp 22 from 0.0.0.0/0 in web", "", below, true},
+		"w-range":   {"ingress udp 8000-8010 from 2001:db8::/32 in web", "", below, false},
+		"w-all":     {"ingress anything from anywhere over IPv6 in web", "", below, true},
+		"w-half":    {"ingress icmp type 8 code 0 from 128.0.0.0/1 in web", "", below, true},
+		"w-six":     {"ingress ipv6-icmp type 128 from 2000::/3 in web", "", below, true},
+		"w-dns":     {"egress udp 53 to 0.0.0.0/0 in web", "", below, false},
+		"w-book":    {"ingress tcp 5432 from address group ag in web", "", below, false},
+	} {
+		r := find(t, resources, shape.SecurityGroupRule, id)
+		if open := r.Value.At("open_to").Str() == "anybody"; r.Name != want.name || r.Automatic != want.automatic || r.Parent != want.parent || open != want.open {
+			t.Errorf("%s is %q, automatic %q, below %v, open: %t", id, r.Name, r.Automatic, r.Parent, open)
+		}
+	}
+	for id, want := range map[string]string{
+		"d":    `{"description":"Default security group","name":"default","open":["tcp 22 from 0.0.0.0/0"],"open_to":"anybody"}`,
+		"w":    `{"name":"web","open":["anything from anywhere over IPv6","icmp type 8 code 0 from 128.0.0.0/1","ipv6-icmp type 128 from 2000::/3","tcp 22 from 0.0.0.0/0"],"open_to":"anybody"}`,
+		"shut": `{"name":"shut"}`,
+	} {
+		r := find(t, resources, shape.SecurityGroup, id)
+		if d := cmp.Diff(want, text(r.Value)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", id, d)
+		}
+		if (r.Automatic != "") != (id == "d") {
+			t.Errorf("%s is automatic: %q", id, r.Automatic)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package shape
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Type is the first part of the kinds' names.
+const Type = "openstack"
+
+// The kinds, by their names in findings.
+const (
+	Server            = "openstack/server"
+	Flavor            = "openstack/flavor"
+	Keypair           = "openstack/keypair"
+	ServerGroup       = "openstack/server_group"
+	Image             = "openstack/image"
+	Network           = "openstack/network"
+	Subnet            = "openstack/subnet"
+	Port              = "openstack/port"
+	Router            = "openstack/router"
+	FloatingIP        = "openstack/floatingip"
+	SecurityGroup     = "openstack/security_group"
+	SecurityGroupRule = "openstack/security_group_rule"
+	Volume            = "openstack/volume"
+)
+
+// The services, by their types in the catalogue.
+const (
+	Compute      = "compute"
+	Networking   = "network"
+	Imaging      = "image"
+	BlockStorage = "block-storage"
+)
+
+// Belongs says whose the objects of a kind are.
+type Belongs int
+
+// Whose objects are: nobody's, a project's, or a user's.
+const (
+	ToNobody Belongs = iota
+	ToProject
+	ToUser
+)
+
+// A Kind is what one list of a service holds, and how its objects are read.
+type Kind struct {
+	// Name is the kind as in model.Key.Kind, Service whose list it is.
+	Name, Service string
+	// Path is the list below the service's address ("servers/detail"), Rows the
+	// field of its answers that holds the rows ("servers").
+	Path, Rows string
+	// Belongs says whose the objects are.
+	Belongs Belongs
+	// Microversion is the newest version of the service's interface in which rows
+	// have this form; "" for a service that has none. An older one leaves fields
+	// out.
+	Microversion string
+	// Roll is a list of all there are, also of those that the first one leaves out
+	// without a word; nil where it leaves none out.
+	Roll *Roll
+
+	fields []field
+	// joined are the fields that Estate.Resources fills in.
+	joined []field
+	// inner is the field of a row that holds the object, where one does.
+	inner  string
+	busy   []busy
+	query  url.Values
+	rest   url.Values
+	labels string
+	rates  []model.SeverityRule
+}
+
+// A field is one field of a kind: raw in rows, name in values. The raw name "*"
+// is the row itself.
+type field struct {
+	raw, name string
+	form      form
+}
+
+// A Roll tells which objects there are, and nothing else of them.
+type Roll struct {
+	// Path is where it is, in the same form as the first list.
+	Path string
+	// Since is the first microversion whose roll holds all of them.
+	Since string
+	// Why says why an object is in the roll alone, and what to do.
+	Why string
+}
+
+// busy are states in which an object cannot be compared, and the field of rows
+// that tells.
+type busy struct{ field, states string }
+
+// Kinds returns every kind, those with the most objects first, so that their
+// lists are begun first.
+func Kinds() []*Kind {
+	table := slices.Concat(crowds(), computing(), networking())
+	kinds := make([]*Kind, 0, len(table))
+	for i := range table {
+		kinds = append(kinds, table[i].kind())
+	}
+	return kinds
+}
+
+// Queries returns what to ask the kind's list for besides paging and the project,
+// one after the other: each list holds what the others leave out. They are the
+// caller's own.
+func (k *Kind) Queries() []url.Values {
+	query := url.Values{}
+	for name, values := range k.query {
+		query[name] = slices.Clone(values)
+	}
+	if k.Service == Networking {
+		for _, f := range k.fields {
+			query.Add("fields", f.raw)
+		}
+		for name := range strings.FieldsSeq("id tenant_id project_id created_at updated_at") {
+			query.Add("fields", name)
+		}
+	}
+	if k.rest == nil {
+		return []url.Values{query}
+	}
+	return []url.Values{query, maps.Clone(k.rest)}
+}
+
+// An entry is a line of the table of kinds.
+type entry struct {
+	name, service, path, rows string
+	belongs                   Belongs
+	microversion              string
+	// fields are those that are read, as raw[/form][>name]: without a name it is
+	// the raw one in snake case, without what stands before its last colon.
+	fields string
+	// joined are the fields that Estate.Resources fills in, as name[/form].
+	joined string
+	inner  string
+	busy   []busy
+	query  url.Values
+	rest   url.Values
+	roll   *Roll
+	labels string
+	rates  []rate
+}
+
+func (e *entry) kind() *Kind {
+	return &Kind{Name: e.name, Service: e.service, Path: e.path, Rows: cmp.Or(e.rows, e.path), Belongs: e.belongs, Microversion: e.microversion, Roll: e.roll,
+		fields: parseFields(e.fields), joined: parseFields(e.joined), inner: e.inner, busy: e.busy, query: e.query, rest: e.rest, labels: e.labels, rates: severities(e.rates)}
+}
+
+// parseFields reads words of the table, and sorts them by name.
+func parseFields(words string) []field {
+	var fields []field
+	for word := range strings.FieldsSeq(words) {
+		word, name, _ := strings.Cut(word, ">")
+		raw, form, _ := strings.Cut(word, "/")
+		fields = append(fields, field{raw: raw, name: cmp.Or(name, snake(raw)), form: formOf(form)})
+	}
+	slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	return fields
+}
+
+// snake writes a raw name as a canonical one: accessIPv4 is access_ipv4.
+func snake(raw string) string {
+	raw = raw[strings.LastIndex(raw, ":")+1:]
+	raw = strings.ReplaceAll(raw, "IPv", "_ipv")
+	return strings.ToLower(raw)
+}

@@ -1,0 +1,77 @@
+package shape
+
+import (
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// server adds the names of what a server was made from, and what it is plugged
+// into.
+func (j *joiner) server(r *model.Resource) string {
+	if !j.wasRead(Port) {
+		return "what it is plugged into is not known, since " + Port + " was not read"
+	}
+	r.Value = j.withName(r.Value, "flavor", Flavor)
+	r.Value = j.withName(r.Value, "image", Image)
+	if groups := j.grouped[r.ID]; len(groups) > 0 {
+		r.Value = r.Value.With("server_groups", textsOf(groups))
+	}
+	if ports := j.plugged[r.ID]; len(ports) > 0 {
+		r.Value = r.Value.With("interfaces", interfaces(ports))
+	}
+	return ""
+}
+
+// withName adds the name of what a field refers to, where it is known.
+func (j *joiner) withName(v model.Value, field, kind string) model.Value {
+	if o := j.find(kind, v.At(field).Str()); o != nil && o.Name != "" {
+		return v.With(field+"_name", model.StringOf(o.Name))
+	}
+	return v
+}
+
+// interfaces are what ports say of the server that they belong to.
+func interfaces(ports []*Object) model.Value {
+	items := make([]model.Value, len(ports))
+	for i, port := range ports {
+		fields := []model.Field{{Name: "port", Value: model.StringOf(port.ID)}}
+		for _, f := range []struct{ from, name string }{{"network_id", "network"}, {"mac_address", "mac"}, {"fixed_ips", "fixed_ips"}} {
+			if value, ok := port.Value.Get(f.from); ok {
+				fields = append(fields, model.Field{Name: f.name, Value: value})
+			}
+		}
+		items[i] = model.MapOf(fields...)
+	}
+	return model.ListOf(items...)
+}
+
+// textsOf returns a sorted list of texts, each of them once.
+func textsOf(texts []string) model.Value {
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	items := make([]model.Value, len(texts))
+	for i, text := range texts {
+		items[i] = model.StringOf(text)
+	}
+	return model.ListOf(items...)
+}
+
+// bootTime is how long Nova may take to make the volumes of a new server.
+const bootTime = time.Hour
+
+// volume tells the volumes that Nova makes with a server from those that
+// somebody attaches: it gives them no name, or one of its own making.
+func (j *joiner) volume(r *model.Resource) {
+	for _, attachment := range r.Value.At("attachments").Items() {
+		server := j.find(Server, attachment.At("server_id").Str())
+		if server == nil || r.Name != "" && r.Name != server.ID+"-blank-vol" {
+			continue
+		}
+		if age := r.Created.Sub(server.Created); age >= 0 && age <= bootTime {
+			r.Automatic = "made with server " + j.named(Server, server.ID)
+		}
+	}
+}

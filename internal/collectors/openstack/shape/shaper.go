@@ -1,0 +1,150 @@
+package shape
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Shaper makes the rows of one cloud canonical. It is for one goroutine: it
+// keeps texts that repeat from row to row once.
+type Shaper struct {
+	texts texts
+	// fields collects what an object has, for one object at a time.
+	fields []model.Field
+	// protocols are Neutron's names of IP protocols by their other spellings.
+	protocols map[string]string
+}
+
+// New returns a Shaper.
+func New() *Shaper { return &Shaper{texts: texts{}, protocols: protocols()} }
+
+// An Object is one row of a list in its canonical form.
+type Object struct {
+	// ID is OpenStack's; of a keypair its name.
+	ID string
+	// Name is what people call it, or "".
+	Name string
+	// Place is the id of the project that it belongs to; "" where the row does not
+	// say, and of a keypair, whose rows never do.
+	Place string
+	// User is the id of the user who made it; "" where the row does not say.
+	User  string
+	Value model.Value
+	// Identities are what else it is known by. Names are none: they are used
+	// twice.
+	Identities []model.Identity
+	// Created is when it came to be, Updated when it last changed, as the service
+	// counts; zero where the row does not say.
+	Created, Updated time.Time
+	// Busy says why it cannot be compared now; "" when it can.
+	Busy string
+
+	// members are the servers of a server group.
+	members []string
+}
+
+// Object reads a row of the kind's list. A row without an id is an error.
+func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
+	if k.inner != "" {
+		row = row.At(k.inner)
+	}
+	o := Object{ID: row.At(k.key()).Str(), Busy: k.busyness(row)}
+	if o.ID == "" {
+		return Object{}, errors.New("a row has no " + k.key())
+	}
+	s.fields = s.read(k.fields, row, s.fields[:0])
+	o.Value = model.MapOf(slices.Clone(s.fields)...)
+	o.Name = cmp.Or(o.Value.At("name").Text(), o.Value.At("floating_ip_address").Text())
+	if address := o.Value.At("floating_ip_address").Str(); address != "" {
+		o.Identities = []model.Identity{{By: "address", Value: address}}
+	}
+	if k.Belongs == ToProject {
+		o.Place = s.texts.keep(firstText(row, "project_id", "tenant_id", "owner", "os-vol-tenant-attr:tenant_id"))
+	}
+	o.User = s.texts.keep(row.At("user_id").Str())
+	o.Created, o.Updated = timeOf(firstText(row, "created_at", "created")), timeOf(firstText(row, "updated_at", "updated"))
+	for _, member := range row.At("members").Items() {
+		o.members = append(o.members, member.Str())
+	}
+	return o, nil
+}
+
+// key is the field of a row that tells objects apart.
+func (k *Kind) key() string {
+	if k.Belongs == ToUser {
+		return "name"
+	}
+	return "id"
+}
+
+// busyness says why an object cannot be compared now, or "".
+func (k *Kind) busyness(row model.Value) string {
+	for _, b := range k.busy {
+		if state := row.At(b.field).Str(); state != "" && slices.Contains(strings.Fields(b.states), state) {
+			return fmt.Sprintf("it cannot be compared while its %s is %s: the next look tries again", snake(b.field), state)
+		}
+	}
+	return ""
+}
+
+// read appends what a row says in some fields.
+func (s *Shaper) read(fields []field, row model.Value, read []model.Field) []model.Field {
+	for i := range fields {
+		f := &fields[i]
+		raw := row
+		if f.raw != "*" {
+			raw = row.At(f.raw)
+		}
+		if isBlank(raw) && !f.form.blank {
+			continue
+		}
+		if v := f.form.read(s, row, raw); !isBlank(v) {
+			read = append(read, model.Field{Name: f.name, Value: v})
+		}
+	}
+	return read
+}
+
+func firstText(row model.Value, names ...string) string {
+	for _, name := range names {
+		if text := row.At(name).Str(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// timeOf reads a time in UTC; Cinder leaves the zone out. What is none is zero.
+func timeOf(text string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// texts keeps short texts once. It is bounded: what comes after is kept each
+// time.
+type texts map[string]string
+
+const (
+	keptTexts  = 1 << 14
+	keptLength = 40
+)
+
+func (t texts) keep(text string) string {
+	if kept, ok := t[text]; ok {
+		return kept
+	}
+	if len(text) <= keptLength && len(t) < keptTexts {
+		t[text] = text
+	}
+	return text
+}

@@ -1,0 +1,389 @@
+package openstack
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/openstack/bus"
+	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A script is a cloud that gives the answers that are written here, by service and
+// path, and 404 to everything else.
+type script struct {
+	answers map[string]string
+	// codes are those of refusals.
+	codes map[string]int
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (s *script) Object(_ context.Context, service, path string, _ url.Values) (model.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := service + " " + path
+	s.asked = append(s.asked, at)
+	if text, ok := s.answers[at]; ok {
+		return decode.JSON([]byte(text))
+	}
+	code := s.codes[at]
+	if code == 0 {
+		code = http.StatusNotFound
+	}
+	return model.Value{}, &statusError{code: code}
+}
+
+// took returns what was asked since the last time, sorted.
+func (s *script) took() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked := s.asked
+	s.asked = nil
+	slices.Sort(asked)
+	return asked
+}
+
+func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
+
+// historyIn returns a history that keeps what it learns in a folder.
+func historyIn(dir string, actions int) *history {
+	config := Defaults()
+	config.Actions = actions
+	return newHistory(config, collectors.Env{Name: "cloud", CacheDir: dir, Log: slog.New(slog.DiscardHandler)})
+}
+
+// aged returns a server that was made so many hours before noon.
+func aged(id string, hours int) shape.Object {
+	at := noon().Add(-time.Duration(hours) * time.Hour)
+	return shape.Object{ID: id, User: "u-" + id, Created: at, Updated: at, Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(id)})}
+}
+
+func estateOf(kind string, objects ...shape.Object) *shape.Estate {
+	return &shape.Estate{Project: "p", User: "u-me", Objects: map[string][]shape.Object{kind: objects}}
+}
+
+// logOf is what Nova tells of a server to which things were done, the last first,
+// each by user bob.
+func logOf(actions ...string) string {
+	rows := make([]string, len(actions))
+	for i, action := range actions {
+		rows[i] = fmt.Sprintf(`{"action": %q, "user_id": "u-bob", "request_id": "req-%d", "start_time": "2026-11-22T11:%02d:00.000000", "message": null}`, action, i, 59-i)
+	}
+	return `{"instanceActions": [` + strings.Join(rows, ", ") + `]}`
+}
+
+func line(t model.Trace) string {
+	deed := map[model.Deed]string{model.Created: "made", model.Edited: "changed", model.Deleted: "deleted"}[t.Deed]
+	return fmt.Sprintf("%s %s %s by %s, %s: %s (%s)", deed, t.ID, strings.Join(t.Fields, "+"), t.Actor.Name, t.Actor.Confidence, t.Actor.Via, t.Actor.Evidence)
+}
+
+func lines(traces []model.Trace) []string {
+	var all []string
+	for _, t := range traces {
+		all = append(all, line(t))
+	}
+	return all
+}
+
+func TestActionsTellWhatTheyTouch(t *testing.T) {
+	t.Parallel()
+	const id = "web"
+	tests := map[string]struct {
+		answer string
+		want   []string
+	}{
+		"the last first": {logOf("stop", "resize", "create"), []string{
+			"made web  by u-bob, exact: os-instance-actions (action create)",
+			"changed web flavor+flavor_name+vm_state by u-bob, exact: os-instance-actions (action resize)",
+			"changed web vm_state by u-bob, exact: os-instance-actions (action stop)"}},
+		"nothing that driftd reads": {logOf("reboot", "changePassword", "something new"), nil},
+		"an action that failed": {`{"instanceActions": [{"action": "rebuild", "user_id": "u-bob", "start_time": "2026-11-22T11:00:00.000000", "message": "Error"}]}`,
+			[]string{"changed web description+image+image_name+key_name+metadata+name+vm_state by u-bob, likely: os-instance-actions (action rebuild)"}},
+		"by Nova itself":  {`{"instanceActions": [{"action": "shelveOffload", "user_id": null, "start_time": "2026-11-22T11:00:00.000000"}]}`, nil},
+		"without a time":  {`{"instanceActions": [{"action": "stop", "user_id": "u-bob", "start_time": "yesterday"}]}`, nil},
+		"of another form": {`{"instanceActions": {"action": "stop"}}`, nil},
+		"more than is kept": {logOf(append(slices.Repeat([]string{"lock"}, maxOfServer+9), "create")...), append(
+			[]string{"made web  by u-bob, exact: os-instance-actions (action create)"},
+			slices.Repeat([]string{"changed web locked by u-bob, exact: os-instance-actions (action lock)"}, maxOfServer)...)},
+	}
+	for reason, test := range tests {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			v, err := decode.JSON([]byte(test.answer))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := lines(historyIn("", 1).traces(t.Context(), &script{codes: map[string]int{"identity users/u-bob": http.StatusBadGateway}}, bus.Merge(actions(id, v)), ""))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("traces (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALookAsksFewServersAndOnlyThoseThatChanged(t *testing.T) {
+	t.Parallel()
+	at := func(ids ...string) []string {
+		var paths []string
+		for _, id := range ids {
+			paths = append(paths, "compute servers/"+id+"/os-instance-actions")
+		}
+		return append(paths, "compute servers/detail")
+	}
+	dir := t.TempDir()
+	api := &script{answers: map[string]string{"compute servers/detail": `{"servers": []}`}}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		api.answers["compute servers/"+id+"/os-instance-actions"] = logOf("create")
+		api.answers["identity users/u-"+id] = `{}`
+	}
+	api.answers["identity users/u-bob"] = `{"user": {"id": "u-bob", "name": "bob"}}`
+	h := historyIn(dir, 2)
+	a, b, c, d := aged("a", 1), aged("b", 2), aged("c", 3), aged("d", 4)
+	look := func(h *history, objects ...shape.Object) []string {
+		h.read(t.Context(), api, estateOf(shape.Server, objects...), noon())
+		return slices.DeleteFunc(api.took(), func(path string) bool { return strings.HasPrefix(path, "identity") })
+	}
+	steps := []struct {
+		reason string
+		got    []string
+		want   []string
+	}{
+		{"the newest first", look(h, a, b, c, d), at("a", "b")},
+		{"then the others", look(h, a, b, c, d), at("c", "d")},
+		{"then nobody", look(h, a, b, c, d), at()},
+		{"what an earlier driftd asked is known", look(historyIn(dir, 2), a, b, c, d), at()},
+	}
+	d.Value = d.Value.With("locked", model.BoolOf(true))
+	e := aged("e", 0)
+	steps = append(steps, struct {
+		reason string
+		got    []string
+		want   []string
+	}{"one that changed, though Nova does not count it, before one that is new", look(historyIn(dir, 1), a, b, c, d, e), at("d")})
+	for _, step := range steps {
+		if diff := cmp.Diff(step.want, step.got); diff != "" {
+			t.Errorf("%s: asked (-want +got):\n%s", step.reason, diff)
+		}
+	}
+	plugged := estateOf(shape.Server, a)
+	plugged.Objects[shape.Port] = []shape.Object{{ID: "port", Value: model.MapOf(model.Field{Name: "device_id", Value: model.StringOf("a")})}}
+	h.read(t.Context(), api, plugged, noon())
+	if !slices.Contains(api.took(), at("a")[0]) {
+		t.Error("a server that got an interface was not asked")
+	}
+}
+
+func TestDeletedServersTellWho(t *testing.T) {
+	t.Parallel()
+	api := &script{answers: map[string]string{
+		"compute servers/detail": `{"servers": [{"id": "gone", "status": "DELETED", "updated": "2026-11-22T11:00:00Z"},
+			{"id": "there", "status": "ACTIVE", "updated": "2026-11-22T11:30:00Z"}, {"id": "purged", "status": "DELETED", "updated": "2026-11-22T10:00:00Z"}]}`,
+		"compute servers/gone/os-instance-actions": logOf("delete", "create"),
+		"identity users/u-bob":                     `{"user": {"name": "bob"}}`,
+	}}
+	h := historyIn("", 4)
+	got := h.read(t.Context(), api, estateOf(shape.Server), noon())
+	want := []string{"made gone  by bob, exact: os-instance-actions (action create)", "deleted gone  by bob, exact: os-instance-actions (action delete)"}
+	if diff := cmp.Diff(want, lines(got.traces)); diff != "" {
+		t.Errorf("traces (-want +got):\n%s", diff)
+	}
+	api.took()
+	h.read(t.Context(), api, estateOf(shape.Server), noon())
+	if diff := cmp.Diff([]string{"compute servers/detail"}, api.took()); diff != "" {
+		t.Errorf("a second look asked (-want +got):\n%s", diff)
+	}
+	h.read(t.Context(), api, estateOf(shape.Server), noon().Add(goneKept))
+	if len(h.servers.Servers) != 0 || len(h.servers.Gone) != 0 {
+		t.Errorf("servers are remembered that went long ago: %v", h.servers.Gone)
+	}
+}
+
+func TestRowsAndTimesTellWhoMade(t *testing.T) {
+	t.Parallel()
+	e := &shape.Estate{User: "u-me", Objects: map[string][]shape.Object{
+		shape.Volume:  {{ID: "v", User: "u-bob", Created: noon()}},
+		shape.Keypair: {{ID: "k", User: "u-me"}},
+		shape.Image:   {{ID: "i", Created: noon()}, {ID: "j", Created: noon().Add(time.Hour)}, {ID: "l"}, {ID: "m", Created: noon().Add(2 * time.Hour)}},
+		shape.Server:  {{ID: "s", User: "u-bob", Created: noon()}},
+	}}
+	birth := func(user string, at time.Time) bus.Act {
+		return bus.Act{Ref: model.Ref{Kind: shape.Image}, Deed: model.Created, Began: at.Add(-time.Second), At: at, UserID: user, User: user, Via: bus.Via, Evidence: "audit.http.response ev"}
+	}
+	acts := []bus.Act{birth("eve", noon()), birth("eve", noon().Add(time.Hour)), birth("mallory", noon().Add(time.Hour)), birth("eve", time.Time{}),
+		{Ref: model.Ref{Kind: shape.Server, ID: "s"}, Deed: model.Created, User: "admin", At: noon(), Via: bus.Via, Evidence: "instance.create.end m"},
+		{Ref: model.Ref{Kind: shape.Keypair, ID: "k"}, Deed: model.Deleted, User: "eve", Owner: "u-eve", At: noon(), Via: bus.Via, Evidence: "keypair.delete.end m"}}
+	h := historyIn("", 0)
+	h.know("u-me", "me")
+	h.know("u-bob", "bob")
+	got := lines(h.traces(t.Context(), &script{}, bus.Merge(append(acts, makers(e, acts)...)), "u-me"))
+	want := []string{
+		"made i  by eve, likely: OpenStack notification (audit.http.response ev at that time)",
+		"made k  by me, likely: OpenStack API (its user_id)",
+		"made s  by admin, exact: OpenStack notification (instance.create.end m)",
+		"made v  by bob, exact: OpenStack API (its user_id)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("traces (-want +got):\n%s", diff)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	const id = "u-bob"
+	tests := map[string]struct {
+		answer       string
+		code         int
+		want, remark string
+		// again is how often two looks ask.
+		asked int
+	}{
+		"known":       {answer: `{"user": {"name": "bob"}}`, want: "bob", asked: 1},
+		"gone":        {want: id, remark: "no such user any more", asked: 1},
+		"forbidden":   {code: http.StatusForbidden, want: id, remark: "give its user the role reader", asked: 2},
+		"out of work": {code: http.StatusBadGateway, want: id, asked: 2},
+		"nameless":    {answer: `{"user": {}}`, want: id, asked: 2},
+		"printable":   {answer: `{"user": {"name": "bob\n\u001b[31m"}}`, want: "bob [31m", asked: 1},
+	}
+	for reason, test := range tests {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			api := &script{codes: map[string]int{"identity users/" + id: test.code}}
+			if test.answer != "" {
+				api.answers = map[string]string{"identity users/" + id: test.answer}
+			}
+			d := directory{Names: map[string]string{}}
+			for range 2 {
+				d.begin()
+				if name, remark := d.name(t.Context(), api, id); name != test.want || !strings.Contains(remark, test.remark) || test.remark == "" && remark != "" {
+					t.Errorf("%q, %q; want %q, %q", name, remark, test.want, test.remark)
+				}
+			}
+			if got := len(api.took()); got != test.asked {
+				t.Errorf("asked %d times, want %d", got, test.asked)
+			}
+		})
+	}
+}
+
+func TestFewNamesAreAskedAtOnce(t *testing.T) {
+	t.Parallel()
+	api := &script{}
+	d := directory{Names: map[string]string{}}
+	d.begin()
+	for i := range 3 * maxNames {
+		d.name(t.Context(), api, fmt.Sprint("u-", i))
+	}
+	if got := len(api.took()); got != maxNames {
+		t.Errorf("asked %d times, want %d", got, maxNames)
+	}
+	for i := range 2 * maxKnown {
+		d.know(fmt.Sprint("u-", i), "bob")
+	}
+	if len(d.Names) > maxKnown {
+		t.Errorf("%d names known, want %d at most", len(d.Names), maxKnown)
+	}
+}
+
+func TestHistoryForgetsADamagedFile(t *testing.T) {
+	t.Parallel()
+	for reason, text := range map[string]string{"cut off": `{"Servers": {"a": {"Seen": "x"`, "of another kind": `[1]`, "nothing": `{}`, "null": `{"Servers": null, "Names": null}`} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "history.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			api := &script{answers: map[string]string{"compute servers/detail": `{"servers": []}`, "compute servers/a/os-instance-actions": logOf("create"), "identity users/u-bob": `{"user": {"name": "bob"}}`}}
+			got := historyIn(dir, 1).read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon())
+			if len(got.traces) != 1 || got.traces[0].Actor.Name != "bob" {
+				t.Errorf("traces %v, want one by bob", lines(got.traces))
+			}
+			if again := historyIn(dir, 1); again.names.Names["u-bob"] != "bob" || len(again.servers.Servers) != 1 {
+				t.Errorf("not kept: %+v", again.servers)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadCostsNamesAndNoMore(t *testing.T) {
+	t.Parallel()
+	api := &script{codes: map[string]int{"compute servers/a/os-instance-actions": http.StatusForbidden, "compute servers/detail": http.StatusForbidden, "identity users/u-a": http.StatusForbidden}}
+	h := historyIn("", 2)
+	got := h.read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon())
+	if len(got.traces) != 1 || got.traces[0].Actor.Name != "u-a" || !strings.Contains(got.traces[0].Actor.Evidence, "role reader") {
+		t.Errorf("traces %v, want the id of who made it", lines(got.traces))
+	}
+	if why := got.unsigned(shape.Server); !strings.Contains(why, "could not be asked") || !strings.Contains(why, "role reader") {
+		t.Errorf("unsigned %q, want why, and what to do", why)
+	}
+	api.took()
+	if got := historyIn("", 0).read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon()); len(api.took()) != 1 || !strings.Contains(got.unsigned(shape.Server), "actions is 0") {
+		t.Errorf("unsigned %q, want one that names the setting, and no server asked", got.unsigned(shape.Server))
+	}
+}
+
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	keep := 90 * 24 * time.Hour
+	tests := map[string]struct {
+		silence
+		kind string
+		want []string
+	}{
+		"Neutron without a bus":      {silence{actions: 20}, shape.SecurityGroupRule, []string{"Neutron keeps no record of who did what", "set notifications", "docs/openstack.md"}},
+		"Nova without a bus":         {silence{actions: 20}, shape.Server, []string{"a look asks 20 (actions)", "metadata", "audit middleware before Nova"}},
+		"Glance without a bus":       {silence{}, shape.Image, []string{"Glance keeps no record", "audit middleware before Glance"}},
+		"a bus that is down":         {silence{heard: &bus.State{Fault: "the notification bus at x could not be read"}}, shape.Network, []string{"Neutron keeps no record", "the notification bus at x could not be read"}},
+		"no exchange":                {silence{heard: &bus.State{Absent: []string{"neutron"}}}, shape.Network, []string{"published to neutron", "notifications.exchanges"}},
+		"another's exchange":         {silence{heard: &bus.State{Absent: []string{"cinder"}, Since: noon()}, keep: keep}, shape.Network, []string{"since 2026-11-22 12:00 UTC", "more than 90 days ago (notifications.keep)", "Neutron does not notify"}},
+		"a bus, and no server asked": {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep, fault: "no answer"}, shape.Server, []string{"(no answer); the notifications since"}},
+		"a bus for servers":          {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep}, shape.Server, []string{"since 2026-11-22 12:00 UTC", "audit middleware"}},
+	}
+	for reason, test := range tests {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			got := test.of(test.kind)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q, want %q in it", got, want)
+				}
+			}
+		})
+	}
+	for _, k := range shape.Kinds() {
+		if (silence{actions: 1}).of(k.Name) == "" {
+			t.Errorf("nothing is said of %s", k.Name)
+		}
+	}
+}
+
+func TestHistoryOfABusThatIsDown(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "bus-url")
+	if err := os.WriteFile(file, []byte("amqp://driftd:hunter2@127.0.0.1:1/"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := Defaults()
+	config.Notifications.URLFile = file
+	h := newHistory(config, collectors.Env{Name: "cloud", Log: slog.New(slog.DiscardHandler)})
+	got := h.read(t.Context(), &script{}, estateOf(shape.Network, shape.Object{ID: "n"}), noon())
+	if why := got.unsigned(shape.Network); !strings.Contains(why, "nothing listens there") || strings.Contains(why, "hunter2") {
+		t.Errorf("unsigned %q, want why the bus could not be read", why)
+	}
+}
