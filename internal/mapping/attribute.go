@@ -45,6 +45,8 @@ type attribute struct {
 	values map[string]model.Value
 	// unset are values that say nothing, on either side.
 	unset []model.Value
+	// ignored are patterns of names in a map that say nothing.
+	ignored []string
 	// or names another attribute that counts where this one says nothing.
 	or string
 	// when must hold of the element, unless must not; otherwise the live value
@@ -195,6 +197,11 @@ func (a *attribute) formed(v model.Value) model.Value {
 	}
 	if a.stripped {
 		v = stripped(v)
+	}
+	for _, f := range v.Fields() {
+		if matchesAny(a.ignored, f.Name) {
+			v = v.Without(f.Name)
+		}
 	}
 	if v = a.translated(v); a.typed {
 		return said(v)

@@ -36,11 +36,16 @@ func conversions() map[string]func(argument string) conversion {
 		"lines":   plain(conversion{view: joined("\n"), declared: onTexts(fullLines)}),
 		"list":    plain(conversion{view: listed, declared: listed, back: always(listed)}),
 		"json":    plain(conversion{view: jsonText, declared: jsonText}),
-		"only":    plain(conversion{view: only("")}),
-		"only()":  func(name string) conversion { return conversion{view: only(name)} },
-		"has()":   func(text string) conversion { return conversion{view: has(text)} },
-		"each()":  func(name string) conversion { return conversion{declared: each(name)} },
-		"join()":  func(by string) conversion { return conversion{view: joined(by), declared: onTexts(rejoined(by))} },
+		"policy":  plain(conversion{view: policy, declared: policy}),
+		"address()": func(version string) conversion {
+			return conversion{view: addressOf(version), declared: onTexts(bare)}
+		},
+		"fields()": func(names string) conversion { return conversion{view: fieldsOf(names)} },
+		"only":     plain(conversion{view: only("")}),
+		"only()":   func(name string) conversion { return conversion{view: only(name)} },
+		"has()":    func(text string) conversion { return conversion{view: has(text)} },
+		"each()":   func(name string) conversion { return conversion{declared: each(name)} },
+		"join()":   func(by string) conversion { return conversion{view: joined(by), declared: onTexts(rejoined(by))} },
 		"sorted()": func(by string) conversion {
 			return conversion{view: joinedSorted(by), declared: onTexts(sortedBy(by)), back: always(listed)}
 		},

@@ -44,6 +44,60 @@ func only(name string) func(model.Value) model.Value {
 	}
 }
 
+// fieldsOf makes of a list of maps the list of what they hold at a path, through
+// lists within lists.
+func fieldsOf(names string) func(model.Value) model.Value {
+	path := strings.Split(names, ".")
+	return func(v model.Value) model.Value {
+		if v.Kind() != model.List || v.HasSecret() {
+			return v
+		}
+		items := v.Items()
+		for _, name := range path {
+			var below []model.Value
+			for _, item := range items {
+				if held, ok := item.Get(name); ok {
+					below = append(below, elementsOf(held)...)
+				}
+			}
+			items = below
+		}
+		return model.ListOf(items...)
+	}
+}
+
+// elementsOf returns the elements of a list, and of anything else itself.
+func elementsOf(v model.Value) []model.Value {
+	if v.Kind() == model.List {
+		return v.Items()
+	}
+	return []model.Value{v}
+}
+
+// addressOf returns the address of one IP version among a list of maps with an
+// ip_address; several stand side by side.
+func addressOf(version string) func(model.Value) model.Value {
+	addresses := fieldsOf("ip_address")
+	return func(v model.Value) model.Value {
+		if v.Kind() != model.List || v.HasSecret() {
+			return v
+		}
+		var texts []string
+		for _, item := range addresses(v).Items() {
+			if strings.Contains(item.Text(), ":") == (version == "6") {
+				texts = append(texts, item.Text())
+			}
+		}
+		if texts == nil {
+			return model.Value{}
+		}
+		return model.StringOf(strings.Join(texts, ", "))
+	}
+}
+
+// bare drops the brackets around an IPv6 address.
+func bare(address string) string { return strings.Trim(address, "[]") }
+
 // has tells whether a text is an element of a list.
 func has(text string) func(model.Value) model.Value {
 	return func(v model.Value) model.Value {

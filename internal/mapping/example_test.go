@@ -11,7 +11,9 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	aws "github.com/driftd/driftd/internal/collectors/aws/shape"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
@@ -63,7 +65,7 @@ func TestFreshlyAppliedIsInSync(t *testing.T) {
 				t.Errorf("%s:%d: no table speaks of %s", file, doc.Line, name)
 				continue
 			}
-			shown[provider+" "+typ.Like()] = true
+			shown[typ.Provider()+" "+typ.Like()] = true
 			t.Run(name+" "+doc.Value.At("claims").Text(), func(t *testing.T) {
 				t.Parallel()
 				newExample(t, doc.Value, typ).check()
@@ -171,8 +173,14 @@ func (e *example) checkReadBack(raw model.Value) {
 
 // shape brings a row into the form in which the collector of its kind has it.
 func (e *example) shape(raw model.Value) model.Value {
-	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+	switch typ, _, _ := strings.Cut(e.claim.Kind, "/"); typ {
+	case netbox.Type:
 		return e.object(raw).Value
+	case aws.Type:
+		// Its answers are XML: the examples hold what becomes of them.
+		return raw
+	case openstack.Type:
+		return e.joined(raw)
 	}
 	return shape.New(sealer()).Object(e.claim.Kind, raw)
 }
@@ -195,11 +203,11 @@ func (e *example) object(raw model.Value) netbox.Object {
 }
 
 // knows tells whether the claim is known by what the live resource is known by:
-// an object of NetBox by all of that, a guest by its number, its first MAC
+// an object of NetBox or OpenStack by all of that, a guest by its number, its first MAC
 // address where the type has one, and its name.
 func (e *example) knows(live []model.Identity) bool {
 	claimed := e.mapped.Identities
-	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+	if strings.HasPrefix(e.claim.Kind, netbox.Type+"/") || strings.HasPrefix(e.claim.Kind, openstack.Type+"/") {
 		return len(claimed) == 0 || gocmp.Diff(live, claimed) == ""
 	}
 	if len(claimed) == 0 {
@@ -210,7 +218,11 @@ func (e *example) knows(live []model.Identity) bool {
 
 // identities are what the collector knows the live resource by.
 func (e *example) identities() []model.Identity {
-	if !strings.HasPrefix(e.claim.Kind, netbox.Type+"/") {
+	switch typ, _, _ := strings.Cut(e.claim.Kind, "/"); typ {
+	case netbox.Type:
+	case openstack.Type:
+		return e.thing(e.doc.At("live")).Identities
+	default:
 		return e.guestIdentities()
 	}
 	known := e.object(e.doc.At("live")).Identities

@@ -27,6 +27,8 @@ func TestImport(t *testing.T) {
 			"import {\n  to = netbox_ip_address._192_0_2_7_24\n  id = \"7\"\n}\n"},
 		{"a machine, and not its primary address", "netbox/virtualization.virtualmachine", "8", "", "app",
 			"import {\n  to = netbox_virtual_machine.app\n  id = \"8\"\n}\n"},
+		{"a provider of several names, under the first of them", "openstack/floatingip", "66ff", "p1", "198.51.100.7",
+			"import {\n  to = openstack_networking_floatingip_v2._198_51_100_7\n  id = \"66ff\"\n}\n"},
 		{"a kind that no table imports", "proxmox/firewall_rules", "cluster", "", "x", ""},
 	}
 	for _, test := range tests {

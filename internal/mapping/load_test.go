@@ -46,6 +46,8 @@ func TestLoadRefuses(t *testing.T) {
 		"Syntax":       {"broken YAML has a line", "provider: [", "line 1"},
 		"NotMapping":   {"a table is a mapping", "- a", "mine.yaml:1: a table must be a mapping"},
 		"NoProvider":   {"a table is a provider's", "types: {}", "mine.yaml:1: provider must be namespace/name"},
+		"NoProviders":  {"none of several providers has a host", "provider: [acme/lab, registry.example.org/acme/lab]", "or a list of such"},
+		"FillsBlock":   {"a block is filled with templates", typ("    kind: a/b\n    id: x\n    fills: [{kind: a/b, id: x, attributes: [c], block: {d: [e]}}]\n"), "a text is expected"},
 		"Host":         {"a host is not part of the provider's name", "provider: registry.example.org/acme/lab", "provider must be namespace/name"},
 		"UnknownKey":   {"a mistyped key is named with the right one", typ("    knd: lab/server\n"), `mine.yaml:4: type lab_server has no key "knd"; it has aliases, `},
 		"Twice":        {"a key stands once", typ("    kind: a/b\n    kind: a/c\n"), `mine.yaml:5: "kind" stands twice`},

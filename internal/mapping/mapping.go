@@ -32,7 +32,8 @@ func (t *Tables) Types() []*Type {
 	slices.SortFunc(types, func(a, b *Type) int {
 		return cmp.Or(cmp.Compare(a.provider, b.provider), cmp.Compare(a.name, b.name))
 	})
-	return types
+	// A provider of several names has each type under all of them.
+	return slices.Compact(types)
 }
 
 // providerName drops the host of a provider's address.
@@ -55,6 +56,11 @@ type Type struct {
 	covers   []cover
 	knownBy  []identity
 	fills    []fill
+	parts    []partType
+	// byIdentity tells that the id is only what a claim is called, also kinds of
+	// which everything live is expected to be declared where there is such a type.
+	byIdentity bool
+	also       []string
 	// onlyKnown leaves out attributes that an instance lacks altogether: its
 	// version of the provider does not know them.
 	onlyKnown bool
@@ -108,7 +114,8 @@ type cover struct {
 	each, onlyIf string
 }
 
-// Provider returns the provider without its host, "bpg/proxmox".
+// Provider returns the provider without its host, "bpg/proxmox"; the first
+// where it has several names.
 func (t *Type) Provider() string { return t.provider }
 
 // Name returns the resource type, "proxmox_vm".
@@ -120,6 +127,10 @@ func (t *Type) Like() string { return t.like }
 
 // Kind returns the kind of the live resource, or "" without a live side.
 func (t *Type) Kind() string { return t.kind }
+
+// Also returns the kinds, beside its own, of which everything live is expected
+// to be declared where something of the type is.
+func (t *Type) Also() []string { return t.also }
 
 // NoLiveSide tells that nothing live stands for the type, and why.
 func (t *Type) NoLiveSide() (reason string, ok bool) { return t.none, t.none != "" }
@@ -138,6 +149,8 @@ type Mapped struct {
 	// Identities are what else the claimed resource is known by, the surest
 	// first, as its collector knows it.
 	Identities []model.Identity
+	// ByIdentity tells that ID is only what the claim is called.
+	ByIdentity bool
 	// Fillings are what the instance puts into claims on other resources.
 	Fillings []Filling
 	// Covers are other resources that the instance speaks for.
@@ -153,7 +166,7 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	if t.none != "" {
 		return Mapped{}, fmt.Errorf("claim %s: it has no live side: %s", t.name, t.none)
 	}
-	m := Mapped{Kind: t.kind}
+	m := Mapped{Kind: t.kind, ByIdentity: t.byIdentity}
 	var err error
 	if m.ID, err = t.id(attributes); err != nil {
 		return Mapped{}, fmt.Errorf("find the live resource of %s: %w; refresh the state, or map the type anew", t.name, err)
@@ -200,17 +213,22 @@ func (t *Type) covered(attributes model.Value) []model.Ref {
 		if c.onlyIf != "" && attributes.At(c.onlyIf).IsEmpty() {
 			continue
 		}
-		elements := []model.Value{{}}
-		if c.each != "" {
-			elements = attributes.At(c.each).Items()
-		}
-		for _, element := range elements {
+		for _, element := range elementsAt(attributes, c.each) {
 			if id, err := c.id.expand(attributes, element); err == nil {
 				refs = append(refs, model.Ref{Kind: c.kind, ID: id})
 			}
 		}
 	}
 	return refs
+}
+
+// elementsAt returns the elements of an attribute, and one of nothing where none
+// is named.
+func elementsAt(attributes model.Value, each string) []model.Value {
+	if each == "" {
+		return []model.Value{{}}
+	}
+	return attributes.At(each).Items()
 }
 
 // text expands the template, or returns "" when an attribute holds nothing.
@@ -240,8 +258,11 @@ func (t *Type) Unmapped(attributes model.Value) []string {
 	return names
 }
 
-func (t *Type) isLocal(name string) bool {
-	return slices.ContainsFunc(t.local, func(pattern string) bool {
+func (t *Type) isLocal(name string) bool { return matchesAny(t.local, name) }
+
+// matchesAny tells whether a name fits one of some patterns.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matched, err := path.Match(pattern, name)
 		return err == nil && matched
 	})

@@ -17,6 +17,9 @@ type relation struct {
 	// while are live fields that must hold what a template makes of the instance;
 	// otherwise what the instance holds counts as there.
 	while []match
+	// among tells that the live value is a list, of which only what the instance
+	// holds counts.
+	among bool
 	// unsent are values that the provider never sends: declared beside another
 	// recorded one, that stays.
 	unsent []model.Value
@@ -28,7 +31,9 @@ type match struct {
 }
 
 // depends tells whether a view depends on the instance.
-func (r *relation) depends() bool { return r.without != "" || r.granted || len(r.while) > 0 }
+func (r *relation) depends() bool {
+	return r.without != "" || r.granted || r.among || len(r.while) > 0
+}
 
 // ofInstance tells whether what the attribute is compared with takes more of the
 // instance than its own value.
@@ -92,6 +97,9 @@ func (l *claimLens) seen(a *attribute, v, live model.Value) model.Value {
 	if a.relative.granted {
 		v = more(v, held)
 	}
+	if a.relative.among {
+		v = among(v, held)
+	}
 	if a.typed {
 		v = spelled(v, held)
 	}
@@ -105,14 +113,33 @@ func (a *attribute) whileHolds(live, attributes model.Value) bool {
 	})
 }
 
-// less returns the list v without the elements of others.
+// less returns the list v without the elements of others, or the map v without
+// their names.
 func less(v, others model.Value) model.Value {
+	if v.Kind() == model.Map {
+		for _, f := range others.Fields() {
+			v = v.Without(f.Name)
+		}
+		return v
+	}
 	if v.Kind() != model.List || len(others.Items()) == 0 {
 		return v
 	}
 	return model.ListOf(slices.DeleteFunc(slices.Clone(v.Items()), func(item model.Value) bool {
 		return slices.ContainsFunc(others.Items(), item.Equal)
 	})...)
+}
+
+// among returns what of held, or of its elements, is an element of the list v.
+func among(v, held model.Value) model.Value {
+	has := func(item model.Value) bool { return slices.ContainsFunc(v.Items(), item.Equal) }
+	switch {
+	case held.Kind() == model.List:
+		return model.ListOf(slices.DeleteFunc(slices.Clone(held.Items()), func(item model.Value) bool { return !has(item) })...)
+	case has(held):
+		return held
+	}
+	return model.Value{}
 }
 
 // more returns the list v with those elements of others that it lacks.

@@ -1,6 +1,7 @@
 package mapping_test
 
 import (
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -26,12 +27,16 @@ types:
       name: name
       tags: {live: tags, without: tags_all, order: any}
       tags_all: {live: tags, granted: true, order: any}
+      owners: {live: owners, as: fields(who.name), among: true, order: any}
+      owner: {live: owners, as: fields(who.name), among: true}
+      notes: {live: notes, without: all_notes, ignore: ["sys_*"]}
       labels: {live: labels, typed: true}
       port: {live: port, while: {first: "{ports.id}"}}
       state: {live: state, unsent: [null, "off"]}
       address: {live: address, computed: true}
       size: {live: size, unset: [0]}
       ports: {live: ports, as: each(id), order: any}
+      slots: {live: slots, block: many, keys: [at], attributes: {at: at, card: card}}
     forms:
       - {using: room, attributes: {room: room}}
       - {given: {hall: 7}, attributes: {hall: hall}}
@@ -64,6 +69,11 @@ func TestViewInTheLightOfTheInstance(t *testing.T) {
 			`{"tags":["new","web"],"tags_all":["all","new","web"]}`},
 		{"a default tag that the resource names is its own", `{"id":"1","tags":["all"],"tags_all":["all"]}`, `{"tags":["all"]}`, `{"tags":["all"],"tags_all":["all"]}`},
 		{"what is granted counts as there", `{"id":"1","tags_all":["all","web"]}`, `{"tags":["web"]}`, `{"tags_all":["web","all"]}`},
+		{"of a list with others' elements only the instance's count", `{"id":"1","owners":["b","a","x"],"owner":"c"}`,
+			`{"owners":[{"who":[{"name":"a"},{"name":"b"}]},{"who":{"name":"c"}},{"rank":1}]}`, `{"owner":"c","owners":["b","a"]}`},
+		{"what is not among them is not there", `{"id":"1","owners":[],"owner":"c"}`, `{"owners":[{"who":{"name":"a"}}]}`, `{"owners":[]}`},
+		{"entries of a map that are none of the resource's own, or say nothing", `{"id":"1","notes":{"a":"1","sys_x":"1"},"all_notes":{"a":"1","b":"2"}}`,
+			`{"notes":{"a":"1","b":"3","c":"4","sys_y":"5"}}`, `{"notes":{"a":"1","c":"4"}}`},
 		{"without default tags every tag is the resource's own", `{"id":"1","tags":null}`, `{"tags":["web"]}`, `{"tags":["web"]}`},
 		{"what the instance lacks altogether is not shown", `{"id":"1","name":null}`, `{"name":"a","size":3,"tags":["web"],"labels":{"x":1}}`, `{"name":"a"}`},
 		{"typed values are spelled as the instance spells them", `{"id":"1","labels":{"a":"1.50","b":"true","c":"[1, 2]","d":"x","e":"2"}}`,
@@ -151,6 +161,7 @@ func TestSettle(t *testing.T) {
 		}
 		return fillings
 	}
+	slot := func(n int64) model.Value { return model.MapOf(model.Field{Name: "at", Value: model.IntOf(n)}) }
 	for _, tc := range []struct {
 		reason, recorded, declared, live string
 		fillings                         []mapping.Filling
@@ -174,6 +185,20 @@ func TestSettle(t *testing.T) {
 			nil, map[string]string{"address": "codified"}},
 		{"an old record of elements", `{"id":"1","ports":[]}`, `{"id":"1","ports":[{"id":3}]}`, `{"ports":[3]}`,
 			put("ports", false, model.IntOf(3)), map[string]string{}},
+		{"elements of one list that was put there", `{"id":"1","ports":[]}`, "", `{"ports":[3,4]}`,
+			put("ports", false, model.ListOf(model.IntOf(3), model.IntOf(4))), map[string]string{}},
+		{"a block that was put there, whatever else it holds", `{"id":"1","slots":[{"at":1,"card":"a"}]}`, "", `{"slots":[{"at":1,"card":"a"},{"at":2,"card":"b"}]}`,
+			put("slots", false, slot(2)), map[string]string{}},
+		{"a block of another", `{"id":"1","slots":[]}`, "", `{"slots":[{"at":3,"card":"b"}]}`,
+			put("slots", false, slot(2)), map[string]string{"slots[0].at": "changed", "slots[0].card": "changed"}},
+		{"a block that the claim holds stays as it holds it", `{"id":"1","slots":[{"at":2,"card":"a"}]}`, "", `{"slots":[{"at":2,"card":"b"}]}`,
+			put("slots", false, slot(2)), map[string]string{}},
+		{"and is missed where it is gone", `{"id":"1","slots":[{"at":2,"card":"a"}]}`, "", `{}`,
+			put("slots", false, slot(2)), map[string]string{"slots[0].at": "changed", "slots[0].card": "changed"}},
+		{"an old record of a block", `{"id":"1","slots":[]}`, `{"id":"1","slots":[{"at":2,"card":"b"}]}`, `{"slots":[{"at":2,"card":"b"}]}`,
+			put("slots", false, slot(2)), map[string]string{}},
+		{"of what others tell the claim says nothing", `{"id":"1","address":"a"}`, `{"id":"1","address":"c"}`, `{"address":"b"}`,
+			put("address", false, model.Value{}), map[string]string{}},
 		{"a tag that the provider never sends", `{"id":"1","tags_all":[]}`, `{"id":"1","tags_all":["all"]}`, `{}`, nil, map[string]string{}},
 		{"a tag that somebody put there", `{"id":"1","tags_all":[]}`, `{"id":"1","tags_all":["all"]}`, `{"tags":["hand"]}`, nil, map[string]string{"tags_all": "changed"}},
 		{"a value that the provider never sends", `{"id":"1","state":"on"}`, `{"id":"1","state":"off"}`, `{"state":"on"}`, nil, map[string]string{}},
@@ -205,7 +230,11 @@ func TestFillings(t *testing.T) {
 	t.Parallel()
 	tables := load(t)
 	claim := func(name, attributes string) []mapping.Filling {
-		typ, _ := tables.Find("e-breuninger/netbox", name)
+		provider := "e-breuninger/netbox"
+		if strings.HasPrefix(name, "openstack_") {
+			provider = "hashicorp/openstack"
+		}
+		typ, _ := tables.Find(provider, name)
 		mapped, err := typ.Claim(value(t, attributes), sealer())
 		if err != nil {
 			t.Fatal(err)
@@ -225,6 +254,15 @@ func TestFillings(t *testing.T) {
 		{"a hardware address is its interface's", claim("netbox_mac_address", `{"id":"4","mac_address":"A","device_interface_id":9}`), []mapping.Filling{
 			{Ref: model.Ref{Kind: port, ID: "9"}, Attributes: []string{"mac_address"}, Value: model.StringOf("A")},
 			{Ref: model.Ref{Kind: port, ID: "9"}, Attributes: []string{"mac_addresses"}, Value: model.StringOf("4")}}},
+		{"a port is its server's, and what it says itself", claim("openstack_compute_interface_attach_v2", `{"id":"s/p","instance_id":"s","port_id":"p"}`), []mapping.Filling{
+			{Ref: model.Ref{Kind: "openstack/port", ID: "p"}, Attributes: []string{"device_id"}, Value: model.StringOf("s")},
+			{Ref: model.Ref{Kind: "openstack/server", ID: "s"}, Attributes: []string{"network"}, Value: model.MapOf(model.Field{Name: "port", Value: model.StringOf("p")})},
+			{Ref: model.Ref{Kind: "openstack/server", ID: "s"}, Attributes: []string{"security_groups"}, Value: model.StringOf("default")},
+			{Ref: model.Ref{Kind: "openstack/server", ID: "s"}, Attributes: []string{"security_groups"}, Through: model.Ref{Kind: "openstack/port", ID: "p"}}}},
+		{"every element of a list puts something, those that hold nothing do not", claim("openstack_compute_instance_v2", `{"id":"s","network":[{"port":""},{"port":"p"}]}`), []mapping.Filling{
+			{Ref: model.Ref{Kind: "openstack/port", ID: "p"}, Attributes: []string{"device_id"}, Value: model.StringOf("s")},
+			{Ref: model.Ref{Kind: "openstack/server", ID: "s"}, Attributes: []string{"network"}, Value: model.MapOf(model.Field{Name: "port", Value: model.StringOf("p")}), Through: model.Ref{Kind: "openstack/port", ID: "p"}},
+			{Ref: model.Ref{Kind: "openstack/server", ID: "s"}, Attributes: []string{"security_groups"}, Through: model.Ref{Kind: "openstack/port", ID: "p"}}}},
 		{"one that is assigned to nothing is nobody's", claim("netbox_mac_address", `{"id":"4","mac_address":"A","device_interface_id":0}`), nil},
 	} {
 		if d := gocmp.Diff(tc.want, tc.got); d != "" {

@@ -14,26 +14,32 @@ import (
 
 // document reads a whole file.
 func (r *reader) document(n *yaml.Node) {
-	provider := ""
+	var providers []string
 	var types *yaml.Node
 	r.mapping(n, "a table", keys{
-		"provider": r.text(&provider),
+		"provider": r.texts(&providers),
 		"types":    func(n *yaml.Node) { types = n },
 		// What stands here is for anchors only.
 		"shared": func(*yaml.Node) {},
 	})
-	if !regexp.MustCompile(`^[^/\s]+/[^/\s]+$`).MatchString(provider) {
-		r.fail(n, "provider must be namespace/name, such as bpg/proxmox")
+	address := regexp.MustCompile(`^[^/\s]+/[^/\s]+$`)
+	if len(providers) == 0 || slices.ContainsFunc(providers, func(p string) bool { return !address.MatchString(p) }) {
+		r.fail(n, "provider must be namespace/name, such as bpg/proxmox, or a list of such")
 		return
 	}
+	for i, provider := range providers {
+		providers[i] = strings.ToLower(provider)
+	}
 	if types != nil {
-		r.each(types, "types", func(name string, _, value *yaml.Node) { r.typ(strings.ToLower(provider), name, value) })
+		r.each(types, "types", func(name string, _, value *yaml.Node) { r.typ(providers, name, value) })
+		r.checkParts(types)
 	}
 }
 
-// typ reads one type and puts it into the tables, under all its names.
-func (r *reader) typ(provider, name string, n *yaml.Node) {
-	t := &Type{provider: provider}
+// typ reads one type and puts it into the tables, under all its names and those
+// of its provider.
+func (r *reader) typ(providers []string, name string, n *yaml.Node) {
+	t := &Type{provider: providers[0]}
 	var aliases []string
 	var extend bool
 	var attributes, found, forms *yaml.Node
@@ -46,6 +52,8 @@ func (r *reader) typ(provider, name string, n *yaml.Node) {
 		"template": r.reference(&t.made), "covers": func(n *yaml.Node) { t.covers = r.covers(n) },
 		"import": r.template(&t.imported), "whole": w.read(r), "local": r.patterns(&t.local),
 		"identities": func(n *yaml.Node) { t.knownBy = r.identities(n) }, "fills": func(n *yaml.Node) { t.fills = r.fills(n) },
+		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
+		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
 		"find":       func(n *yaml.Node) { found = n },
 		"attributes": func(n *yaml.Node) { attributes = n },
@@ -72,7 +80,14 @@ func (r *reader) typ(provider, name string, n *yaml.Node) {
 	for _, each := range append([]string{name}, aliases...) {
 		named := *t
 		named.name, named.like = each, name
-		r.tables.types[typeKey{provider, each}] = &named
+		r.tables.put(&named, providers)
+	}
+}
+
+// put holds a type under all names of its provider.
+func (t *Tables) put(typ *Type, providers []string) {
+	for _, provider := range providers {
+		t.types[typeKey{provider, typ.name}] = typ
 	}
 }
 
@@ -145,9 +160,11 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	if t.knownBy == nil {
 		t.knownBy = old.knownBy
 	}
-	t.onlyKnown = t.onlyKnown || old.onlyKnown
+	t.onlyKnown, t.byIdentity = t.onlyKnown || old.onlyKnown, t.byIdentity || old.byIdentity
+	t.also = append(slices.Clone(old.also), t.also...)
 	t.fills = append(slices.Clone(old.fills), t.fills...)
 	t.covers = append(slices.Clone(old.covers), t.covers...)
+	t.parts = append(slices.Clone(old.parts), t.parts...)
 	t.local = append(slices.Clone(old.local), t.local...)
 	for _, a := range old.forms[0].lens.attributes {
 		if _, again := own[a.name]; !again && !t.isLocal(a.name) {
@@ -223,10 +240,22 @@ func (r *reader) fills(n *yaml.Node) []fill {
 	fills := make([]fill, len(n.Content))
 	for i, item := range n.Content {
 		f := &fills[i]
-		r.mapping(item, "fills", keys{"kind": r.text(&f.kind), "id": r.template(&f.id), "attributes": r.texts(&f.attributes),
-			"with": r.text(&f.with), "sum": r.flag(&f.sum)})
+		r.mapping(item, "fills", keys{"kind": r.text(&f.kind), "id": r.template(&f.id), "each": r.text(&f.each), "attributes": r.texts(&f.attributes),
+			"with": r.text(&f.with), "is": r.template(&f.is), "block": func(n *yaml.Node) { f.block = r.templates(n) }, "sum": r.flag(&f.sum),
+			"through": r.reference(&f.through)})
 	}
 	return fills
+}
+
+// templates reads what the attributes of a block hold.
+func (r *reader) templates(n *yaml.Node) map[string]template {
+	block := map[string]template{}
+	r.each(n, "block", func(name string, _, value *yaml.Node) {
+		var t template
+		r.template(&t)(value)
+		block[name] = t
+	})
+	return block
 }
 
 func (r *reader) search(n *yaml.Node) *slots {

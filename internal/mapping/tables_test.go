@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	aws "github.com/driftd/driftd/internal/collectors/aws/shape"
 	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -20,6 +22,8 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 	}
 	kinds := shape.Kinds()
 	maps.Copy(kinds, netbox.Schemas())
+	maps.Copy(kinds, aws.Schemas())
+	maps.Copy(kinds, openstack.Schemas())
 	for _, typ := range tables.Types() {
 		if _, none := typ.NoLiveSide(); none {
 			continue
@@ -29,9 +33,9 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 			t.Errorf("%s: no kind %s is read", typ.Name(), typ.Kind())
 			continue
 		}
-		for _, ref := range typ.covers {
-			if kinds[ref.kind] == nil {
-				t.Errorf("%s covers kind %s, which nobody reads", typ.Name(), ref.kind)
+		for _, name := range speaksOf(typ) {
+			if kinds[name] == nil {
+				t.Errorf("%s speaks of kind %s, which nobody reads", typ.Name(), name)
 			}
 		}
 		for _, f := range typ.forms {
@@ -39,6 +43,21 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 			c.attributes("", f.lens.attributes, kind.Schema)
 		}
 	}
+}
+
+// speaksOf are the kinds beside its own that a type names.
+func speaksOf(typ *Type) []string {
+	kinds := slices.Clone(typ.also)
+	for _, ref := range typ.covers {
+		kinds = append(kinds, ref.kind)
+	}
+	for _, f := range typ.fills {
+		kinds = append(kinds, f.kind)
+		if f.through != nil {
+			kinds = append(kinds, f.through.kind)
+		}
+	}
+	return kinds
 }
 
 type fieldCheck struct {
@@ -118,7 +137,7 @@ func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{"provider: a/b\ntypes:\n  c: {kind: d/e, id: \"{f}\", attributes: {g: {live: h, as: gib}}}\n", "a: &a [*a]", "<<: {x: y}", "--- \n---\n", "types: &t {a: {attributes: *t}}"} {
 		f.Add([]byte(seed))
 	}
-	for _, name := range []string{"bpg-container.yaml", "bpg-access.yaml", "netbox-ipam.yaml", "none.yaml"} {
+	for _, name := range []string{"bpg-container.yaml", "bpg-access.yaml", "netbox-ipam.yaml", "openstack-network.yaml", "none.yaml"} {
 		text, err := builtIn.ReadFile("tables/" + name)
 		if err != nil {
 			f.Fatal(err)

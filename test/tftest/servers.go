@@ -50,14 +50,16 @@ func (t Tools) StartS3(ctx context.Context, buckets ...string) (*Server, error) 
 			return nil, fmt.Errorf("make bucket: %w", err)
 		}
 	}
-	sidecar := filepath.Join(s.dir, "sidecar")
-	if err := os.Mkdir(sidecar, 0o700); err != nil {
-		return nil, fmt.Errorf("make sidecar: %w", err)
+	sidecar, versions := filepath.Join(s.dir, "sidecar"), filepath.Join(s.dir, "versions")
+	for _, folder := range []string{sidecar, versions} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("make folder for what belongs to objects: %w", err)
+		}
 	}
 	return s.start(ctx, process.Options{
 		Program: filepath.Join(t.dir, "versitygw"),
 		Args: []string{"--access", S3User, "--secret", S3Password, "--port", s.Address, "--quiet",
-			"posix", "--sidecar", sidecar, filepath.Join(s.dir, "data")},
+			"posix", "--sidecar", sidecar, "--versioning-dir", versions, filepath.Join(s.dir, "data")},
 		Env: []string{"HOME=" + s.dir},
 	}, s.dial)
 }

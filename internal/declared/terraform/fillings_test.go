@@ -55,6 +55,96 @@ func TestStateKnowsWhatItsInstancesPutIntoEachOther(t *testing.T) {
 	}
 }
 
+// afterAnotherApply holds a server and a port as the provider read them before it
+// plugged them together, and before it gave the port another group, and an
+// address before it was attached by what knows the address alone.
+const afterAnotherApply = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+ {"mode": "managed", "type": "openstack_compute_instance_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "s1", "name": "www", "security_groups": ["web"],
+   "network": [{"mac": "aa", "port": "p1", "uuid": "n1", "fixed_ip_v4": "10.0.0.2"}, {"mac": "bb", "port": "", "uuid": "n2", "fixed_ip_v4": "10.1.0.2"}]}}]},
+ {"mode": "managed", "type": "openstack_networking_port_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "p1", "mac_address": "aa", "network_id": "n1", "device_id": "s0", "security_group_ids": ["g1"], "all_security_group_ids": ["g1"], "all_fixed_ips": ["10.0.0.2", "10.0.0.3"]}}]},
+ {"mode": "managed", "type": "openstack_networking_port_secgroup_associate_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "p1", "port_id": "p1", "security_group_ids": ["g2"], "all_security_group_ids": ["g1", "g2"]}}]},
+ {"mode": "managed", "type": "openstack_compute_interface_attach_v2", "name": "more", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "s1/p3", "instance_id": "s1", "port_id": "p3", "network_id": "n3"}}]},
+ {"mode": "managed", "type": "openstack_networking_router_v2", "name": "edge", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "r1", "name": "edge"}}]},
+ {"mode": "managed", "type": "openstack_networking_router_route_v2", "name": "lab", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "r1-route", "router_id": "r1", "destination_cidr": "10.8.0.0/16", "next_hop": "10.0.0.8"}}]},
+ {"mode": "managed", "type": "openstack_networking_floatingip_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "f1", "address": "192.0.2.7", "port_id": "", "fixed_ip": ""}}]},
+ {"mode": "managed", "type": "openstack_compute_floatingip_associate_v2", "name": "www", "provider": "provider[\"registry.terraform.io/terraform-provider-openstack/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "192.0.2.7/s1/", "floating_ip": "192.0.2.7", "instance_id": "s1", "fixed_ip": ""}}]}
+]}`
+
+func TestStateKnowsWhatItsInstancesPutIntoBlocks(t *testing.T) {
+	t.Parallel()
+	file := write(t, "terraform.tfstate", afterAnotherApply)
+	d, err := load(t, map[string]string{"cloud": "openstack"}, func(c *terraform.Config) { c.State = []string{file} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = `{"port":"p1","network":"n1","mac":"aa","fixed_ips":[{"ip_address":"10.0.0.2"},{"ip_address":"10.0.0.3"}]},{"port":"p2","network":"n2","mac":"bb","fixed_ips":[{"ip_address":"10.1.0.2"}]}`
+	for _, tc := range []struct {
+		reason, kind, live string
+		want               map[string][]string
+	}{
+		{"freshly applied: the port's own instance knows its addresses and groups", "openstack/server",
+			`{"name":"www","vm_state":"active","security_groups":["default","lab","web"],"interfaces":[` + own + `,{"port":"p3","network":"n3","mac":"cc"}]}`, map[string][]string{}},
+		{"an interface that nobody declares, and none where one is declared", "openstack/server",
+			`{"name":"www","vm_state":"active","security_groups":["web"],"interfaces":[` + own + `,{"port":"p9","network":"n3","mac":"dd"}]}`,
+			map[string][]string{"openstack_compute_instance_v2.www": {"network[2].mac"}, "openstack_compute_interface_attach_v2.more": {"port_id"}}},
+		{"freshly applied: the port is the new server's", "openstack/port",
+			`{"mac_address":"aa","network_id":"n1","device_id":"s1","security_groups":["g1","g2"],"fixed_ips":[{"ip_address":"10.0.0.2"},{"ip_address":"10.0.0.3"}]}`, map[string][]string{}},
+		{"another server's, with a group that nobody declares", "openstack/port",
+			`{"mac_address":"aa","network_id":"n1","device_id":"s9","security_groups":["g1","g2","g9"],"fixed_ips":[{"ip_address":"10.0.0.2"},{"ip_address":"10.0.0.3"}]}`,
+			map[string][]string{"openstack_networking_port_v2.www": {"device_id"}, "openstack_networking_port_secgroup_associate_v2.www": {"security_group_ids"}}},
+		{"a route of its own type", "openstack/router", `{"name":"edge","routes":[{"destination":"10.8.0.0/16","nexthop":"10.0.0.8"}]}`, map[string][]string{}},
+		{"another next hop", "openstack/router", `{"name":"edge","routes":[{"destination":"10.8.0.0/16","nexthop":"10.0.0.9"}]}`,
+			map[string][]string{"openstack_networking_router_v2.edge": {"routes[0].destination_cidr", "routes[0].next_hop"}, "openstack_networking_router_route_v2.lab": {"next_hop"}}},
+		{"an address that is attached by its text", "openstack/floatingip", `{"floating_ip_address":"192.0.2.7","port_id":"p1","fixed_ip_address":"10.0.0.2","device_id":"s1"}`, map[string][]string{}},
+		{"and then to another server", "openstack/floatingip", `{"floating_ip_address":"192.0.2.7","port_id":"p9","fixed_ip_address":"10.0.0.9","device_id":"s9"}`,
+			map[string][]string{"openstack_compute_floatingip_associate_v2.www": {"instance_id"}}},
+	} {
+		var live model.Value
+		if err := live.UnmarshalJSON([]byte(tc.live)); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tc.want, differing(d, tc.kind, live)); d != "" {
+			t.Errorf("%s: %s", tc.reason, d)
+		}
+	}
+	kinds := []model.Scope{{Kind: "openstack/floatingip"}, {Kind: "openstack/port"}, {Kind: "openstack/router"}, {Kind: "openstack/server"}}
+	if diff := cmp.Diff(kinds, d.Scopes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatGoesWithATypeIsExpectedToBeDeclared(t *testing.T) {
+	t.Parallel()
+	const router = `{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+ {"mode": "managed", "type": "openstack_networking_router_v2", "name": "edge", "provider": "provider[\"registry.terraform.io/terraform-providers/openstack\"]",
+  "instances": [{"schema_version": 0, "attributes": {"id": "r1", "name": "edge"}}]}]}`
+	file := write(t, "terraform.tfstate", router)
+	for _, tc := range []struct {
+		reason    string
+		unmanaged []string
+		want      []model.Scope
+	}{
+		{"a floating IP opens what lies behind a router", nil, []model.Scope{{Kind: "openstack/floatingip"}, {Kind: "openstack/router"}}},
+		{"unless the declaration says what it speaks of", []string{"openstack/router"}, []model.Scope{{Kind: "openstack/router"}}},
+	} {
+		d, err := load(t, map[string]string{"cloud": "openstack"}, func(c *terraform.Config) { c.State, c.Unmanaged = []string{file}, tc.unmanaged })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, d.Scopes); diff != "" {
+			t.Errorf("%s: %s", tc.reason, diff)
+		}
+	}
+}
+
 // differing compares all claims on one kind with the same live value, and
 // returns the paths that differ, by address.
 func differing(d model.Declaration, kind string, live model.Value) map[string][]string {

@@ -138,6 +138,7 @@ func (t *translator) join(part *translator) {
 	for key, fillings := range part.fillings {
 		t.fillings[key] = append(t.fillings[key], fillings...)
 	}
+	t.also = append(t.also, part.also...)
 	t.problems = append(t.problems, part.problems...)
 	t.tally.Resources += part.tally.Resources
 	t.tally.Compared += part.tally.Compared

@@ -54,8 +54,12 @@ type translator struct {
 	providers map[string]string
 	claims    []model.Claim
 	tally     model.Tally
-	// fillings are what instances put into claims on other resources.
-	fillings map[model.Key][]mapping.Filling
+	// fillings are what instances put into claims on other resources, by their ids
+	// or identities.
+	fillings map[model.Key][]filling
+	// also are kinds of which everything live is expected to be declared although
+	// nothing of them need be.
+	also []string
 	// problems are objects of which nobody knows what in a governed source they
 	// are: nothing there can be called unmanaged.
 	problems []model.Problem
@@ -63,7 +67,14 @@ type translator struct {
 
 func newTranslator(env declared.Env, tables *mapping.Tables, providers map[string]string) *translator {
 	return &translator{env: env, tables: tables, providers: providers, tally: model.Tally{Unmapped: map[string]int{}},
-		fillings: map[model.Key][]mapping.Filling{}}
+		fillings: map[model.Key][]filling{}}
+}
+
+// A filling is what the instance at an address puts into other claims.
+type filling struct {
+	mapping.Filling
+
+	by string
 }
 
 var (
@@ -101,12 +112,29 @@ func (t *translator) add(o *object) error {
 	}
 	t.count(o.unchecked == "")
 	t.claims = append(t.claims, t.claim(o, typ, mapped, source))
+	t.also = append(t.also, typ.Also()...)
+	if err := t.addParts(o, typ, source); err != nil {
+		return err
+	}
 	if o.unchecked != "" { // What it says may be old.
 		return nil
 	}
 	for _, f := range mapped.Fillings {
 		key := model.Key{Source: source, Kind: f.Ref.Kind, ID: f.Ref.ID}
-		t.fillings[key] = append(t.fillings[key], f)
+		t.fillings[key] = append(t.fillings[key], filling{f, o.address})
+	}
+	return nil
+}
+
+// addParts makes claims of what an object stands for beside its own type.
+func (t *translator) addParts(o *object, typ *mapping.Type, source string) error {
+	for _, part := range t.tables.Parts(typ, o.attributes()) {
+		mapped, err := part.Claim(o.attributes(), t.env.Sealer)
+		if err != nil {
+			return err
+		}
+		t.count(o.unchecked == "")
+		t.claims = append(t.claims, t.claim(o, part, mapped, source))
 	}
 	return nil
 }
@@ -132,7 +160,7 @@ func (t *translator) suspect(o *object, err error) {
 // claim is the claim of an object on the live resource that it was mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
-		Place: mapped.Place, Name: mapped.Name, Identities: mapped.Identities, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
+		Place: mapped.Place, Name: mapped.Name, Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
 		RecordOnly: o.recordOnly, Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
 	if o.recorded != nil && !o.recordOnly {
 		c.Recorded = &mapped.Value
@@ -188,9 +216,10 @@ func (t *translator) source(kind, configuration string) (string, error) {
 }
 
 // scopes are the kinds in which everything live is expected to be declared:
-// those that are named, or else those of which something is claimed.
+// those that are named, or else those of which something is claimed, and those
+// that go with them.
 func (t *translator) scopes(named []string) []model.Scope {
-	var kinds []string
+	kinds := slices.Clone(t.also)
 	for i := range t.claims {
 		if t.claims[i].Lens != nil {
 			kinds = append(kinds, t.claims[i].Kind)
@@ -207,11 +236,38 @@ func (t *translator) scopes(named []string) []model.Scope {
 	return scopes
 }
 
+// put returns what is put into a claim: by other instances, and by its own where
+// the claim on another resource tells what.
+func (t *translator) put(c *model.Claim, claimed map[model.Key]bool) []mapping.Filling {
+	ids := []string{c.ID}
+	for _, known := range c.Identities {
+		ids = append(ids, known.Value)
+	}
+	var put []mapping.Filling
+	for _, id := range ids {
+		for _, f := range t.fillings[keyOf(c, id)] {
+			through := model.Key{Source: c.Source, Kind: f.Through.Kind, ID: f.Through.ID}
+			if claimed[through] || f.Through.Kind == "" && f.by != c.Address {
+				put = append(put, f.Filling)
+			}
+		}
+	}
+	return put
+}
+
+// keyOf is the key of what a claim is about, under its ID or another one.
+func keyOf(c *model.Claim, id string) model.Key {
+	return model.Key{Source: c.Source, Kind: c.Kind, ID: id}
+}
+
 // sorted returns the claims in their order, settled.
 func (t *translator) sorted() []model.Claim {
+	claimed := make(map[model.Key]bool, len(t.claims))
 	for i := range t.claims {
-		c := &t.claims[i]
-		mapping.Settle(c, t.fillings[model.Key{Source: c.Source, Kind: c.Kind, ID: c.ID}])
+		claimed[keyOf(&t.claims[i], t.claims[i].ID)] = true
+	}
+	for i := range t.claims {
+		mapping.Settle(&t.claims[i], t.put(&t.claims[i], claimed))
 	}
 	slices.SortFunc(t.claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))

@@ -1,0 +1,117 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/collectors/aws/shape"
+)
+
+// Config is the settings of an aws source. What is empty is what the AWS SDK
+// finds: environment, profiles, the instance's role.
+type Config struct {
+	// Region is the one that is asked first; buckets in others are followed.
+	Region string `mapstructure:"region"`
+	// Profile is that of the files in the form of ~/.aws.
+	Profile string `mapstructure:"profile"`
+	// CredentialsFile is in the form of ~/.aws/credentials.
+	CredentialsFile string `mapstructure:"credentials_file" path:"true"`
+	// ConfigFile is in the form of ~/.aws/config.
+	ConfigFile string `mapstructure:"config_file" path:"true"`
+	// Endpoint is the URL of a compatible store.
+	Endpoint string `mapstructure:"endpoint"`
+	// PathStyle puts the bucket into the path instead of the host's name.
+	PathStyle bool `mapstructure:"path_style"`
+	// CAFile holds the authorities that signed the store's certificate; without
+	// it, the system's count.
+	CAFile string `mapstructure:"ca_file" path:"true"`
+	// Account is the number of the account that the buckets must belong to; ""
+	// where that is not checked.
+	Account string `mapstructure:"account"`
+	// Buckets are the names of those that are read; without any all are.
+	Buckets []string `mapstructure:"buckets"`
+	// ExcludeKinds are patterns of kinds that are not read
+	// ("AWS::S3::Bucket.Accelerate*").
+	ExcludeKinds []string `mapstructure:"exclude_kinds"`
+	// Concurrency is how many requests run at once.
+	Concurrency int `mapstructure:"concurrency"`
+	// Rate limits the requests per second; 0 does not.
+	Rate float64 `mapstructure:"rate"`
+	// Timeout bounds each request with its answer.
+	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxBody bounds each answer, in bytes.
+	MaxBody int64 `mapstructure:"max_body"`
+}
+
+// Defaults returns the settings that hold where the configuration is silent.
+func Defaults() Config {
+	return Config{Concurrency: 8, Timeout: 30 * time.Second, MaxBody: 8 << 20}
+}
+
+func (c Config) check() error {
+	return errors.Join(c.checkEndpoint(), c.checkLimits(), c.checkNames())
+}
+
+func (c Config) checkEndpoint() error {
+	if c.Endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(c.Endpoint)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("setting endpoint is no address: want one such as https://s3.example.org")
+	case u.User != nil:
+		return errors.New("setting endpoint must not hold credentials: use credentials_file")
+	}
+	return nil
+}
+
+func (c Config) checkLimits() error {
+	for _, limit := range []struct {
+		name string
+		ok   bool
+	}{
+		{"concurrency", c.Concurrency > 0},
+		{"timeout", c.Timeout > 0},
+		{"max_body", c.MaxBody > 0},
+	} {
+		if !limit.ok {
+			return fmt.Errorf("setting %s must be more than 0", limit.name)
+		}
+	}
+	if c.Rate < 0 {
+		return errors.New("setting rate must not be below 0; 0 switches it off")
+	}
+	return nil
+}
+
+func (c Config) checkNames() error {
+	for _, name := range c.Buckets {
+		if name == "" || strings.ContainsAny(name, "/?#*: ") {
+			return fmt.Errorf("setting buckets: %q is no name of a bucket", name)
+		}
+	}
+	if c.Account != "" && (len(c.Account) != 12 || strings.Trim(c.Account, "0123456789") != "") {
+		return errors.New("setting account is no account: want its number, twelve digits in quotes")
+	}
+	for _, pattern := range c.ExcludeKinds {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as AWS::S3::Bucket.Accelerate*", pattern)
+		}
+	}
+	return nil
+}
+
+// excludes tells whether a kind is left out.
+func (c Config) excludes(k *shape.Kind) bool {
+	for _, pattern := range c.ExcludeKinds {
+		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), strings.TrimPrefix(k.Name, Type+"/")); ok {
+			return true
+		}
+	}
+	return false
+}

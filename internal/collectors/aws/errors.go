@@ -1,0 +1,174 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// A refusedError is an answer other than success. S3's own have a code; what
+// stands in front of it sends a page.
+type refusedError struct {
+	status        int
+	code, message string
+}
+
+func (e *refusedError) Error() string {
+	text := fmt.Sprintf("%d %s", e.status, cmp.Or(e.code, http.StatusText(e.status)))
+	if e.message != "" {
+		text += ": " + e.message
+	}
+	return text
+}
+
+// A localError is a setting, a file or a credential that does not do.
+type localError struct{ err error }
+
+func (e *localError) Error() string { return e.err.Error() }
+
+func (e *localError) Unwrap() error { return e.err }
+
+// explain gives the error of an answer that is no success, or of none.
+func (a *answer) explain(err error) error {
+	if a.code != 0 {
+		refusal := shape.DecodeError(a.body)
+		return &refusedError{status: a.code, code: printable(refusal.Code), message: printable(refusal.Message)}
+	}
+	var sent *smithyhttp.RequestSendError
+	if errors.As(err, &sent) {
+		return reach.WithoutURL(sent.Err)
+	}
+	return &localError{fmt.Errorf("find AWS credentials: %w", err)}
+}
+
+// codeOf returns the code of an error of S3, or "".
+func codeOf(err error) string {
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return refused.code
+	}
+	return ""
+}
+
+func statusOf(err error) int {
+	var refused *refusedError
+	if errors.As(err, &refused) {
+		return refused.status
+	}
+	return 0
+}
+
+const maxMessage = 300
+
+// printable makes foreign text fit for one line of a report.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > maxMessage {
+		return string(runes[:maxMessage]) + "…"
+	}
+	return s
+}
+
+// advice says what to do about errors of S3, by their codes.
+func advice() []struct {
+	codes []string
+	hint  string
+} {
+	return []struct {
+		codes []string
+		hint  string
+	}{
+		{[]string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}, "the credentials have expired: renew them, or let driftd use a role or a profile that renews itself"},
+		{[]string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are not taken: check profile and credentials_file; a region that must be opted in to takes no global session tokens"},
+		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
+		{[]string{"SlowDown", "ServiceUnavailable", "TooManyRequests", "RequestLimitExceeded"}, "the server asks to slow down: set rate, or concurrency lower"},
+		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket lies in another region: set region, or give it a source of its own"},
+		{[]string{"AllAccessDisabled", "NotSignedUp", "OptInRequired", "InvalidPayer"}, "see the state of the account"},
+	}
+}
+
+// hint gives the next step for an error, or "".
+func hint(err error) string {
+	code := codeOf(err)
+	for _, a := range advice() {
+		if slices.Contains(a.codes, code) {
+			return a.hint
+		}
+	}
+	var (
+		large  *reach.TooLarge
+		answer *shape.NotAnswerError
+		local  *localError
+	)
+	switch status := statusOf(err); {
+	case errors.As(err, &local):
+		return "set region, profile, credentials_file or config_file; docs/aws.md says what else the AWS SDK looks at"
+	case errors.As(err, &large):
+		return "raise max_body"
+	case errors.As(err, &answer):
+		return "the server does not know this request, or something before it answers: leave the kind out with exclude_kinds, or see what endpoint leads to"
+	case status == http.StatusMethodNotAllowed:
+		return "the bucket belongs to another account, or the server has no such thing: leave it out with exclude_kinds"
+	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
+		return "the server asks to slow down: set rate, or concurrency lower"
+	case status >= 300 && status < 400:
+		return "the address redirects, and credentials go to no other: set endpoint and region to where the store itself answers"
+	case status == http.StatusProxyAuthRequired:
+		return "a proxy on the way asks for a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
+	case status >= 500:
+		return "the server is in trouble: see its log"
+	case status != 0 && code == "":
+		return "this is no S3 server: check endpoint, and let driftd past any login page before it"
+	}
+	words := reach.Words{Server: "the S3 server", Address: "endpoint and region",
+		Authority: "set ca_file to the certificate of the authority that signed the server's",
+		Expired:   "renew the certificate, or set this machine's clock",
+		Host:      "use an address that the certificate names, or set path_style: true",
+	}
+	return words.Hint(err)
+}
+
+// fail gives the error of a look that failed as a whole.
+func (c Config) fail(ctx context.Context, server string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("read %s: %w", server, ctx.Err())
+	}
+	next := hint(err)
+	if code := codeOf(err); next == "" && statusOf(err) == http.StatusForbidden {
+		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets (" + code + ")"
+	}
+	return &reach.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
+}
+
+// because says why a part of a bucket was not read, and what to do. The same cause
+// gives the same words, so that reports may put those together.
+func because(k *shape.Kind, err error) string {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return "the scan ended before it was read"
+	}
+	next := hint(err)
+	if next == "" && statusOf(err) == http.StatusForbidden {
+		next = "grant " + k.Action
+	}
+	text := printable(err.Error())
+	if next != "" {
+		text += ": " + next
+	}
+	return text
+}

@@ -1,0 +1,60 @@
+package shape
+
+import "time"
+
+// A Listed is a bucket in a list of them.
+type Listed struct {
+	Name string
+	// Region is where it lies, "" where the server does not say.
+	Region string
+	// Created is zero where the server does not say.
+	Created time.Time
+}
+
+// A Page is a part of the list of buckets.
+type Page struct {
+	Buckets []Listed
+	// Owner is the id of the account that they belong to, as S3 knows it.
+	Owner string
+	// Next asks for the page behind this one; "" at the end.
+	Next string
+}
+
+// DecodePage reads an answer to ListBuckets.
+func DecodePage(body []byte) (Page, error) {
+	v, err := decodeXML(body, "ListAllMyBucketsResult", []element{
+		{xml: "Buckets", inside: []element{{xml: "Bucket", name: "Buckets", form: block, many: true, inside: texts("Name", "BucketRegion", "CreationDate")}}},
+		{xml: "Owner", name: "Owner", form: block, inside: texts("ID")},
+		{xml: "ContinuationToken", name: "Next"},
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Owner: v.At("Owner", "ID").Str(), Next: v.At("Next").Str()}
+	for _, b := range v.At("Buckets").Items() {
+		listed := Listed{Name: b.At("Name").Str(), Region: b.At("BucketRegion").Str()}
+		if listed.Name == "" {
+			return Page{}, &NotAnswerError{"the answer has a bucket without a name"}
+		}
+		// A time that cannot be read is one that is not known.
+		listed.Created, _ = time.Parse(time.RFC3339, b.At("CreationDate").Str())
+		p.Buckets = append(p.Buckets, listed)
+	}
+	return p, nil
+}
+
+// A Refusal is what an error of S3 says.
+type Refusal struct {
+	Code, Message string
+	// Region is where the bucket lies instead, "" where the error does not say.
+	Region string
+}
+
+// DecodeError reads an error of S3; what is none says nothing.
+func DecodeError(body []byte) Refusal {
+	v, err := decodeXML(body, "Error", texts("Code", "Message", "Region"))
+	if err != nil {
+		return Refusal{}
+	}
+	return Refusal{Code: v.At("Code").Str(), Message: v.At("Message").Str(), Region: v.At("Region").Str()}
+}

@@ -1,0 +1,40 @@
+package mapping_test
+
+import (
+	"slices"
+
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// joined is a row of OpenStack with those fields that other lists tell, which the
+// document writes into it.
+func (e *example) joined(raw model.Value) model.Value {
+	e.t.Helper()
+	v := e.thing(raw).Value
+	for _, name := range []string{"flavor_name", "interfaces"} {
+		if other := raw.At(name); !other.IsNull() {
+			v = v.With(name, other)
+		}
+	}
+	return v
+}
+
+// thing is a row as the collector of OpenStack reads it.
+func (e *example) thing(raw model.Value) openstack.Object {
+	e.t.Helper()
+	kinds := openstack.Kinds()
+	i := slices.IndexFunc(kinds, func(k *openstack.Kind) bool { return k.Name == e.claim.Kind })
+	if i < 0 {
+		e.t.Fatalf("no kind %s is read", e.claim.Kind)
+	}
+	id := model.StringOf(e.claim.ID)
+	if e.claim.Kind == openstack.Keypair {
+		raw = model.MapOf(model.Field{Name: "keypair", Value: raw.With("name", id)})
+	}
+	object, err := openstack.New().Object(kinds[i], raw.With("id", id))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return object
+}
