@@ -214,7 +214,7 @@ func told(a model.Actor) string {
 
 // noWriters says that nobody can be named for an edit, and when the last one was.
 func noWriters(live *model.Resource) model.Actor {
-	return someone(live, live.Updated, "the last change of anything in it")
+	return someone(live, live.Updated, "its last change of any kind, so then or before")
 }
 
 // someone says that nobody can be named, and what is known of the time.

@@ -329,7 +329,7 @@ func creator(s *model.Subject) model.Actor {
 		}
 	}
 	if first == nil {
-		return someone(live, live.Created, "the time of its creation")
+		return someone(live, live.Created, "its creation")
 	}
 	actor := ownerActor(live, first)
 	if !live.Created.IsZero() {

@@ -214,10 +214,10 @@ func TestWhenIsKnownWithoutWho(t *testing.T) {
 		want    model.Actor
 	}{
 		"what nobody declared came to be": {model.Subject{Live: live, Silent: [][]string{{"infra"}}},
-			model.Actor{Name: "unknown", At: made, Via: "the time of its creation", Confidence: model.Unknown, Reason: "no log tells"}},
+			model.Actor{Name: "unknown", At: made, Via: "its creation", Confidence: model.Unknown, Reason: "no log tells"}},
 		"an edit was no later than the last change": {
 			model.Subject{Live: live, Claims: []*model.Claim{{Value: value(t, `{"size":1}`), RecordOnly: true}}},
-			model.Actor{Name: "unknown", At: updated, Via: "the last change of anything in it", Confidence: model.Unknown, Reason: "no log tells"}},
+			model.Actor{Name: "unknown", At: updated, Via: "its last change of any kind, so then or before", Confidence: model.Unknown, Reason: "no log tells"}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

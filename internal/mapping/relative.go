@@ -17,6 +17,9 @@ type relation struct {
 	// while are live fields that must hold what a template makes of the instance;
 	// otherwise what the instance holds counts as there.
 	while []match
+	// found tells that a live value that is not there is not known: what the
+	// instance holds counts as there.
+	found bool
 	// among tells that the live value is a list, of which only what the instance
 	// holds counts.
 	among bool
@@ -32,7 +35,7 @@ type match struct {
 
 // depends tells whether a view depends on the instance.
 func (r *relation) depends() bool {
-	return r.without != "" || r.granted || r.among || len(r.while) > 0
+	return r.without != "" || r.granted || r.found || r.among || len(r.while) > 0
 }
 
 // ofInstance tells whether what the attribute is compared with takes more of the
@@ -88,7 +91,7 @@ func (l *claimLens) View(live model.Value) model.Value {
 // seen returns the live value v of an attribute in the light of the instance.
 func (l *claimLens) seen(a *attribute, v, live model.Value) model.Value {
 	held := l.declared.At(a.name)
-	if !a.whileHolds(live, l.attributes) {
+	if !a.whileHolds(live, l.attributes) || a.relative.found && v.IsNull() {
 		return held
 	}
 	if a.relative.without != "" {

@@ -27,6 +27,7 @@ types:
       name: name
       tags: {live: tags, without: tags_all, order: any}
       tags_all: {live: tags, granted: true, order: any}
+      level: {live: level, found: true}
       owners: {live: owners, as: fields(who.name), among: true, order: any}
       owner: {live: owners, as: fields(who.name), among: true}
       notes: {live: notes, without: all_notes, ignore: ["sys_*"]}
@@ -69,6 +70,8 @@ func TestViewInTheLightOfTheInstance(t *testing.T) {
 			`{"tags":["new","web"],"tags_all":["all","new","web"]}`},
 		{"a default tag that the resource names is its own", `{"id":"1","tags":["all"],"tags_all":["all"]}`, `{"tags":["all"]}`, `{"tags":["all"],"tags_all":["all"]}`},
 		{"what is granted counts as there", `{"id":"1","tags_all":["all","web"]}`, `{"tags":["web"]}`, `{"tags_all":["web","all"]}`},
+		{"what the live side does not know counts as there", `{"id":"1","level":"low"}`, `{}`, `{"level":"low"}`},
+		{"what the live side knows is compared", `{"id":"1","level":"low"}`, `{"level":"high"}`, `{"level":"high"}`},
 		{"of a list with others' elements only the instance's count", `{"id":"1","owners":["b","a","x"],"owner":"c"}`,
 			`{"owners":[{"who":[{"name":"a"},{"name":"b"}]},{"who":{"name":"c"}},{"rank":1}]}`, `{"owner":"c","owners":["b","a"]}`},
 		{"what is not among them is not there", `{"id":"1","owners":[],"owner":"c"}`, `{"owners":[{"who":{"name":"a"}}]}`, `{"owners":[]}`},

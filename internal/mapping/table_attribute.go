@@ -62,7 +62,7 @@ func (r *reader) attributeKeys(w *attributeNode) keys {
 		"absent":   func(n *yaml.Node) { w.absentSet = true; r.value(&a.absent)(n) },
 		"optional": r.flag(&a.optional), "masked": r.flag(&a.masked), "sealed": r.sealed(a),
 		"generated": r.flag(&a.generated), "location": r.flag(&a.location),
-		"computed": r.flag(&a.computed), "typed": r.flag(&a.typed), "granted": r.flag(&a.relative.granted),
+		"computed": r.flag(&a.computed), "typed": r.flag(&a.typed), "granted": r.flag(&a.relative.granted), "found": r.flag(&a.relative.found),
 		"among": r.flag(&a.relative.among), "ignore": r.patterns(&a.ignored),
 		"without": r.text(&a.relative.without), "while": r.matches(&a.relative.while), "unsent": r.list(&a.relative.unsent),
 		"as": r.text(&w.as), "unset": r.list(&a.unset), "or": r.text(&a.or), "values": func(n *yaml.Node) { a.values = r.values(n) },
@@ -101,7 +101,7 @@ func (r *reader) block(n *yaml.Node, w *attributeNode, a *attribute, searches ma
 // blockIsPlain refuses what only an attribute with a value of its own can have.
 func (r *reader) blockIsPlain(n *yaml.Node, a *attribute) {
 	if a.block != plainValue && (a.ofInstance() || a.computed || a.ignored != nil) {
-		r.fail(n, "without, granted, among, while, unsent, typed, ignore and computed belong to attributes that are no blocks")
+		r.fail(n, "without, granted, found, among, while, unsent, typed, ignore and computed belong to attributes that are no blocks")
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *reader) inside(n *yaml.Node, searches map[string]*slots) []attribute {
 	if !ok {
 		attributes = sortedAttributes(r.attributes(n, searches))
 		if slices.ContainsFunc(attributes, func(a attribute) bool { return a.ofInstance() }) {
-			r.fail(n, "without, granted, among, while, unsent and typed belong to the resource's own attributes")
+			r.fail(n, "without, granted, found, among, while, unsent and typed belong to the resource's own attributes")
 		}
 		r.blocks[n] = attributes
 	}
