@@ -14,10 +14,11 @@ import (
 // The types of sources whose resources a NetBox can claim.
 const (
 	proxmox    = "proxmox"
+	openstack  = "openstack"
 	kubernetes = "kubernetes"
 )
 
-// What a guest is known by.
+// What a machine is known by.
 const (
 	byVMID = "vmid"
 	byUUID = "uuid"
@@ -30,15 +31,22 @@ type Config struct {
 	// Source is the configured source of type netbox that it is read from. It
 	// must be given.
 	Source string `mapstructure:"source"`
-	// Clusters names the governed source that a NetBox cluster stands for. Where
-	// it names none for Proxmox, the clusters' names and types tell.
+	// Clusters names the governed source that a NetBox cluster stands for. For a
+	// type of sources of which neither it nor Tenants names one, the clusters'
+	// names and types tell.
 	Clusters map[string]string `mapstructure:"clusters"`
-	// Identity is what tells which guest is meant, the surest first: vmid, uuid,
+	// Tenants names the governed source that holds the virtual machines of a
+	// NetBox tenant, whatever their cluster (an OpenStack project).
+	Tenants map[string]string `mapstructure:"tenants"`
+	// Identity is what tells which machine is meant, the surest first: vmid, uuid,
 	// mac, name.
 	Identity []string `mapstructure:"identity"`
 	// VMIDField is the custom field that holds a guest's id; without it, the
 	// first of proxmox_vmid, vmid and vm_id that any virtual machine has.
 	VMIDField string `mapstructure:"vmid_field"`
+	// UUIDField is the custom field that holds a machine's uuid; without it, uuid
+	// and what the type of source suggests, or else the serial number.
+	UUIDField string `mapstructure:"uuid_field"`
 	// Ignore are words of a claim that are not compared (tags, disks, vlan).
 	Ignore []string `mapstructure:"ignore"`
 	// IgnoreTags are patterns of tags that only one side has on purpose.
@@ -60,7 +68,7 @@ func words() []string {
 }
 
 func (c Config) check(env declared.Env) error {
-	return errors.Join(c.checkSource(env), c.checkGoverned(env), c.checkClusters(env), c.checkLists())
+	return errors.Join(c.checkSource(env), c.checkGoverned(env), c.checkPlaces("clusters", c.Clusters, env), c.checkPlaces("tenants", c.Tenants, env), c.checkLists())
 }
 
 func (c Config) checkSource(env declared.Env) error {
@@ -88,17 +96,17 @@ func (c Config) checkGoverned(env declared.Env) error {
 		case typ == "": // That there is no such source is said elsewhere.
 		case typ == kubernetes && !slices.Contains(named, name):
 			return fmt.Errorf("governs %q, a Kubernetes cluster: name the NetBox cluster of its nodes, as in clusters: {k8s-prod: %s}", name, name)
-		case typ != kubernetes && typ != proxmox:
-			return fmt.Errorf("governs %q, a source of type %s: NetBox speaks for sources of type proxmox and kubernetes; leave it out", name, typ)
+		case typ != kubernetes && systemOf(typ) == nil:
+			return fmt.Errorf("governs %q, a source of type %s: NetBox speaks for sources of type openstack, proxmox and kubernetes; leave it out", name, typ)
 		}
 	}
 	return nil
 }
 
-func (c Config) checkClusters(env declared.Env) error {
-	for _, cluster := range slices.Sorted(maps.Keys(c.Clusters)) {
-		if name := c.Clusters[cluster]; !slices.Contains(env.Governs, name) {
-			return fmt.Errorf("setting clusters gives %q to %q, which the declaration does not govern: want %s", cluster, name, strings.Join(env.Governs, " or "))
+func (c Config) checkPlaces(setting string, places map[string]string, env declared.Env) error {
+	for _, place := range slices.Sorted(maps.Keys(places)) {
+		if name := places[place]; !slices.Contains(env.Governs, name) {
+			return fmt.Errorf("setting %s gives %q to %q, which the declaration does not govern: want %s", setting, place, name, strings.Join(env.Governs, " or "))
 		}
 	}
 	return nil

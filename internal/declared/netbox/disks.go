@@ -1,60 +1,21 @@
 package netbox
 
 import (
-	"cmp"
 	"math/big"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A drive is a disk of a guest.
+// A drive is a disk of a machine.
 type drive struct {
-	slot string
-	// size is in bytes; nil where Proxmox does not tell.
+	// slot is what the system calls it; path is the field that tells of it, and
+	// sized the one that tells its size.
+	slot, path, sized string
+	// size is in bytes; nil where the system does not tell.
 	size *big.Rat
-}
-
-// drives returns the disks that hold a guest's data, by slot: neither CDs nor
-// what firmware and cloud-init keep, nor directories of the host.
-func (g live) drives() []drive {
-	prefixes := []string{"ide", "sata", "scsi", "virtio"}
-	if g.container {
-		prefixes = []string{"mp"}
-	}
-	var all []drive
-	for i, prefix := range prefixes {
-		first := len(all)
-		for _, f := range g.Fields() {
-			if numbered(f.Name, prefix) >= 0 && g.holdsData(f.Value) {
-				all = append(all, drive{f.Name, ratOf(f.Value.At("size"))})
-			}
-		}
-		slices.SortFunc(all[first:], func(a, b drive) int { return cmp.Compare(numbered(a.slot, prefixes[i]), numbered(b.slot, prefixes[i])) })
-	}
-	if root, ok := g.Get("rootfs"); ok && g.container {
-		all = append([]drive{{"rootfs", ratOf(root.At("size"))}}, all...)
-	}
-	return all
-}
-
-func (g live) holdsData(v model.Value) bool {
-	if g.container {
-		return !v.At("size").IsNull()
-	}
-	return v.At("media").Str() != "cdrom" && v.At("cloudinit").Text() != "true"
-}
-
-// slot returns the drive in any slot, whatever it holds.
-func (g live) slot(name string) (drive, bool) {
-	v, ok := g.Get(name)
-	return drive{name, ratOf(v.At("size"))}, ok
-}
-
-// isSlot tells a name that Proxmox has for a place of a disk.
-func isSlot(name string) bool {
-	return name == "rootfs" || slices.ContainsFunc([]string{"ide", "sata", "scsi", "virtio", "mp", "efidisk", "tpmstate", "unused"},
-		func(prefix string) bool { return numbered(name, prefix) >= 0 })
+	// aside tells that it holds no data: it is a disk only for who names its slot.
+	aside bool
 }
 
 // units are the bytes of what may be meant by a NetBox megabyte: a MiB, as one
@@ -90,7 +51,7 @@ func unitOf(declared model.Value) *big.Rat {
 	return units()[0]
 }
 
-// bytesOf is what Proxmox would hold for a size.
+// bytesOf is what a size is in bytes.
 func bytesOf(declared model.Value) (model.Value, bool) {
 	n := ratOf(declared)
 	if n == nil {
@@ -101,22 +62,27 @@ func bytesOf(declared model.Value) (model.Value, bool) {
 }
 
 // sum tells the size of all disks together.
-func (g live) sum(untold sight) sight {
-	drives, total := g.drives(), new(big.Rat)
+func sum(m machine, says model.Value) sight {
+	drives, total := holding(m), new(big.Rat)
 	for _, d := range drives {
 		if d.size == nil {
-			return untold
+			return sight{value: says}
 		}
 		total.Add(total, d.size)
 	}
-	seen := sight{value: megabytes(total, untold.value)}
+	seen := sight{value: megabytes(total, says)}
 	if len(drives) == 1 {
-		seen.path = drives[0].slot + ".size"
+		seen.path = drives[0].sized
 	}
-	if slices.ContainsFunc(units(), func(unit *big.Rat) bool { return fits(total, untold.value, unit) }) {
-		seen.value = untold.value
+	if slices.ContainsFunc(units(), func(unit *big.Rat) bool { return fits(total, says, unit) }) {
+		seen.value = says
 	}
 	return seen
+}
+
+// holding returns the disks that hold data.
+func holding(m machine) []drive {
+	return slices.DeleteFunc(m.drives(), func(d drive) bool { return d.aside })
 }
 
 // A pair is a virtual disk with the drive that it stands for; either may be
@@ -129,21 +95,22 @@ type pair struct {
 
 // pairDisks pairs virtual disks with drives: by slot where they are named so,
 // then by size, and what is left in its order. Drives that are left come last.
-func pairDisks(g live, declared []model.Value) []pair {
-	drives := g.drives()
+func (l *lens) pairDisks(m machine, declared []model.Value) []pair {
+	drives := m.drives()
 	pairs := make([]pair, 0, len(declared)+len(drives))
 	taken := map[string]bool{}
 	for _, item := range declared {
 		p := pair{name: item.At("name").Str(), declared: item.At("size")}
-		if d, ok := g.slot(p.name); ok && isSlot(d.slot) {
-			p.drive, taken[d.slot] = &d, true
+		if i := slices.IndexFunc(drives, func(d drive) bool { return d.slot == p.name }); i >= 0 {
+			p.drive, taken[p.name] = &drives[i], true
 		}
 		pairs = append(pairs, p)
 	}
 	give := func(fit func(p pair, d drive) bool) {
 		for i := range pairs {
 			for j := range drives {
-				if d := &drives[j]; pairs[i].drive == nil && !taken[d.slot] && !isSlot(pairs[i].name) && fit(pairs[i], *d) {
+				d := &drives[j]
+				if pairs[i].drive == nil && !taken[d.slot] && !d.aside && !l.system.slot(pairs[i].name) && fit(pairs[i], *d) {
 					pairs[i].drive, taken[d.slot] = d, true
 				}
 			}
@@ -154,14 +121,14 @@ func pairDisks(g live, declared []model.Value) []pair {
 	}
 	give(func(pair, drive) bool { return true })
 	for i := range drives {
-		if !taken[drives[i].slot] {
+		if !taken[drives[i].slot] && !drives[i].aside {
 			pairs = append(pairs, pair{name: drives[i].slot, drive: &drives[i]})
 		}
 	}
 	return pairs
 }
 
-// size is how NetBox would say the drive's size; told is false where Proxmox
+// size is how NetBox would say the drive's size; told is false where the system
 // does not tell it.
 func (p pair) size() (size model.Value, told bool) {
 	switch {
@@ -173,9 +140,9 @@ func (p pair) size() (size model.Value, told bool) {
 	return megabytes(p.drive.size, p.declared), true
 }
 
-func viewDisks(g live, declared []model.Value) model.Value {
+func (l *lens) viewDisks(m machine, declared []model.Value) model.Value {
 	var items []model.Value
-	for _, p := range pairDisks(g, declared) {
+	for _, p := range l.pairDisks(m, declared) {
 		if p.drive == nil {
 			continue
 		}
@@ -188,17 +155,29 @@ func viewDisks(g live, declared []model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-func diskPath(g live, declared []model.Value, name, field string) string {
-	for _, p := range pairDisks(g, declared) {
+func (l *lens) diskPath(m machine, declared []model.Value, name, field string) string {
+	for _, p := range l.pairDisks(m, declared) {
 		if p.name != name || p.drive == nil {
 			continue
 		}
 		if _, told := p.size(); field == "size" && told {
-			return p.drive.slot + ".size"
+			return p.drive.sized
 		}
 		if field == "" {
-			return p.drive.slot
+			return p.drive.path
 		}
 	}
 	return ""
+}
+
+// ratOf returns the number that a value holds, or nil.
+func ratOf(v model.Value) *big.Rat {
+	if v.Kind() != model.Number {
+		return nil
+	}
+	n, ok := new(big.Rat).SetString(v.Text())
+	if !ok {
+		return nil
+	}
+	return n
 }

@@ -141,7 +141,7 @@ func resourceOf(kind, id string, v model.Value) model.Resource {
 	if uuid := v.At("smbios1", "uuid").Str(); uuid != "" {
 		r.Identities = append(r.Identities, model.Identity{By: "uuid", Value: uuid})
 	}
-	for _, n := range read(v).nics() {
+	for _, n := range readGuest(v).nics() {
 		r.Identities = append(r.Identities, model.Identity{By: "mac", Value: n.mac})
 	}
 	r.Identities = append(r.Identities, model.Identity{By: "name", Value: strings.ToLower(r.Name)})

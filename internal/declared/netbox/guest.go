@@ -27,16 +27,17 @@ func newComposer(d *deriver, ix *index) *composer {
 // A guest is what NetBox says of one virtual machine.
 type guest struct {
 	*composer
-	vm    *model.Resource
-	ports ports
+	vm     *model.Resource
+	system *system
+	ports  ports
 	// value collects what is claimed, lens what View has to know besides.
 	value []model.Field
 	lens  *lens
 }
 
-// guest returns the claim of one virtual machine.
-func (c *composer) guest(vm *model.Resource, source string) model.Claim {
-	g := &guest{composer: c, vm: vm, ports: c.newPorts(c.ix.interfaces[vm.ID]), lens: &lens{glossary: c.words}}
+// claim returns the claim of one virtual machine on a machine of a system.
+func (c *composer) claim(vm *model.Resource, s *system, in placing) model.Claim {
+	g := &guest{composer: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID]), lens: &lens{glossary: c.words, system: s}}
 	g.scalars()
 	g.addStatus()
 	g.addDevice()
@@ -48,10 +49,10 @@ func (c *composer) guest(vm *model.Resource, source string) model.Claim {
 	g.lens.declared = model.MapOf(g.value...)
 	traces := g.traces()
 	claim := model.Claim{
-		Declaration: c.env.Name, Source: source, Address: "virtual-machines/" + vm.ID,
-		Kind: kindQEMU, AltKinds: []string{kindLXC}, ByIdentity: true, ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID),
+		Declaration: c.env.Name, Source: in.source, Cohort: in.cohort, Address: "virtual-machines/" + vm.ID,
+		Kind: s.kinds[0], AltKinds: s.kinds[1:], ByIdentity: true, ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID),
 		Identities: g.identities(), MayBeAbsent: mayBeAbsent(vm), Value: g.lens.declared, Lens: g.lens, Traces: traces,
-		Unsigned: vm.Unsigned, Doubt: g.doubt(),
+		Unsigned: vm.Unsigned, Doubt: g.doubt(in),
 	}
 	if len(traces) > 0 {
 		claim.Since = traces[len(traces)-1].Actor.At
@@ -253,7 +254,7 @@ func (g *guest) addAddress(word string, nic *string) {
 	if idOf(ref) == "" || g.ignored[word] {
 		return
 	}
-	r := g.ix.find(kindAddress, ref)
+	r := g.primary(word)
 	if r == nil {
 		g.unseen.note("primary addresses", kindAddress)
 		return
@@ -266,6 +267,19 @@ func (g *guest) addAddress(word string, nic *string) {
 	if r.Value.At("assigned_object_type").Str() == strings.TrimPrefix(kindInterface, Type+"/") {
 		*nic = g.ports.byInterface[idOf(r.Value.At("assigned_object_id"))]
 	}
+}
+
+// primary returns the address that the machine itself has as its primary one: of
+// one that is translated the inner one. It is nil where that was not seen.
+func (g *guest) primary(word string) *model.Resource {
+	r := g.ix.find(kindAddress, g.vm.Value.At(word))
+	if r == nil {
+		return nil
+	}
+	if inside := r.Value.At("nat_inside"); idOf(inside) != "" {
+		return g.ix.find(kindAddress, inside)
+	}
+	return r
 }
 
 // addTags claims the tags by their slugs, where NetBox names any that counts.
@@ -303,7 +317,7 @@ func texts(all []string) model.Value {
 	return model.ListOf(items...)
 }
 
-// slugOf is a tag as Proxmox can write it: its slug, or what NetBox would make
+// slugOf is a tag as the systems can write it: its slug, or what NetBox would make
 // of its name.
 func slugOf(tag *model.Resource, name string) string {
 	if tag != nil && tag.Value.At("slug").Str() != "" {
@@ -317,7 +331,7 @@ func slugOf(tag *model.Resource, name string) string {
 // A glossary is what all claims of one look share.
 type glossary struct {
 	schema *model.Schema
-	// slugs are the tags by what Proxmox may call them.
+	// slugs are the tags by what a system may call them.
 	slugs       map[string]string
 	ignoredTags []string
 	bridgeVLANs map[string]int64

@@ -1,6 +1,7 @@
 package netbox
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,13 +23,21 @@ func (d *deriver) vmidField(ix *index) string {
 	return ""
 }
 
-// uuidFields are the custom fields that may hold a guest's uuid.
-func uuidFields() []string { return []string{"uuid", "proxmox_uuid"} }
+// uuidFields are the custom fields that may hold the machine's uuid.
+func (g *guest) uuidFields() []string {
+	if g.config.UUIDField != "" {
+		return []string{g.config.UUIDField}
+	}
+	return g.system.uuidFields
+}
 
-// identities returns what the guest is known by, the surest first.
+// identities returns what the machine is known by, the surest first.
 func (g *guest) identities() []model.Identity {
 	var all []model.Identity
 	for _, by := range g.config.Identity {
+		if !slices.Contains(g.system.known, by) {
+			continue
+		}
 		for _, value := range g.known(by) {
 			all = append(all, model.Identity{By: by, Value: value})
 		}
@@ -36,18 +45,21 @@ func (g *guest) identities() []model.Identity {
 	return all
 }
 
-// doubt says why the guest may be known by more than was read; "" where it is
-// not, or where what it would be known by was left out on purpose.
-func (g *guest) doubt() string {
-	if !slices.Contains(g.config.Identity, byMAC) {
-		return ""
-	}
+// doubt says why the machine may exist although none is found: it may be known
+// by more than was read, where that was not left out on purpose, or lie in a part
+// of the system that the source does not read.
+func (g *guest) doubt(in placing) string {
 	for _, kind := range []string{kindInterface, kindMAC} {
-		if reason := g.ix.failure(kind); reason != "" && (kind == kindInterface || len(g.ports.macs) == 0) {
-			return "no guest is found by what was read of it, and not all MAC addresses were: " + reason
+		reason := g.ix.failure(kind)
+		if reason != "" && slices.Contains(g.config.Identity, byMAC) && (kind == kindInterface || len(g.ports.macs) == 0) {
+			return fmt.Sprintf("no %s is found by what was read of it, and not all MAC addresses were: %s", g.system.noun, reason)
 		}
 	}
-	return ""
+	if g.system.parts == "" || in.said {
+		return ""
+	}
+	return fmt.Sprintf("no %s is found, and it may lie in a %s that %s does not read: if %s reads all of its cluster or of its tenant, name that under clusters or tenants",
+		g.system.noun, g.system.parts, in.source, in.source)
 }
 
 // known returns what NetBox holds of one kind of identity.
@@ -76,7 +88,7 @@ func isVMID(s string) bool {
 
 func (g *guest) uuids() []string {
 	var all []string
-	for _, name := range uuidFields() {
+	for _, name := range g.uuidFields() {
 		if uuid, ok := parseUUID(g.vm.Value.At("custom_fields", name).Str()); ok {
 			all = append(all, uuid)
 		}

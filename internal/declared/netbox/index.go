@@ -22,10 +22,12 @@ const (
 	kindAddress     = "netbox/ipam.ipaddress"
 	kindVLAN        = "netbox/ipam.vlan"
 	kindTag         = "netbox/extras.tag"
+	kindTenant      = "netbox/tenancy.tenant"
 
-	kindQEMU = "proxmox/qemu"
-	kindLXC  = "proxmox/lxc"
-	kindNode = "kubernetes/Node"
+	kindQEMU   = "proxmox/qemu"
+	kindLXC    = "proxmox/lxc"
+	kindServer = "openstack/server"
+	kindNode   = "kubernetes/Node"
 )
 
 // An index finds what belongs to a virtual machine.
@@ -44,7 +46,7 @@ type index struct {
 func newIndex(s *model.Snapshot) *index {
 	ix := &index{snapshot: s, of: map[string]map[string]*model.Resource{}, named: map[string]*model.Resource{},
 		interfaces: map[string][]*model.Resource{}, disks: map[string][]*model.Resource{}, traces: map[model.Ref][]*model.Trace{}}
-	for _, kind := range []string{kindMachine, kindInterface, kindDisk, kindCluster, kindClusterType, kindDevice, kindMAC, kindAddress, kindVLAN, kindTag} {
+	for _, kind := range []string{kindMachine, kindInterface, kindDisk, kindCluster, kindClusterType, kindDevice, kindMAC, kindAddress, kindVLAN, kindTag, kindTenant} {
 		ix.of[kind] = map[string]*model.Resource{}
 	}
 	for i := range s.Resources {

@@ -13,11 +13,12 @@ const (
 	offline = "offline"
 )
 
-// A lens shows a guest, virtual machine or container, in the words of one claim.
-// Where the two agree, or cannot be compared, it shows what the claim says.
+// A lens shows a machine in the words of one claim. Where the two agree, or cannot
+// be compared, it shows what the claim says.
 type lens struct {
 	*glossary
 
+	system   *system
 	declared model.Value
 	// also and nameless are those of the claim's ports.
 	also     map[string]string
@@ -49,59 +50,41 @@ func schema() *model.Schema {
 // Schema compares what View returns with what NetBox says.
 func (l *lens) Schema() *model.Schema { return l.schema }
 
-// View returns the guest in NetBox's words, as far as the claim speaks of it.
+// View returns the machine in NetBox's words, as far as the claim speaks of it.
 func (l *lens) View(live model.Value) model.Value {
-	g := read(live)
+	m := l.system.read(live)
 	fields := make([]model.Field, 0, len(l.declared.Fields()))
 	for _, f := range l.declared.Fields() {
-		if seen := l.look(g, f.Name, f.Value); !seen.value.IsNull() {
+		if seen := l.look(live, m, f.Name, f.Value); !seen.value.IsNull() {
 			fields = append(fields, model.Field{Name: f.Name, Value: seen.value})
 		}
 	}
 	return model.MapOf(fields...)
 }
 
-// A sight is a live field in the claim's words, and its path in the live
-// resource; "" where it stands for several, or tells nothing.
-type sight struct {
-	value model.Value
-	path  string
-}
-
 // look returns what stands behind a field of the claim.
-func (l *lens) look(g live, word string, declared model.Value) sight {
-	untold := sight{value: declared}
+func (l *lens) look(live model.Value, m machine, word string, says model.Value) sight {
 	switch word {
-	case "name":
-		return sight{g.At(g.named), g.named}
-	case "status":
-		return g.status(untold)
-	case "device":
-		return g.node(untold)
-	case "vcpus":
-		return g.vcpus(untold)
-	case "memory":
-		return g.memory(untold)
 	case "disk":
-		return g.sum(untold)
+		return sum(m, says)
 	case "disks":
-		return sight{value: viewDisks(g, declared.Items())}
+		return sight{value: l.viewDisks(m, says.Items())}
 	case "interfaces":
-		return sight{value: l.viewNICs(g, declared.Items())}
+		return sight{value: l.viewNICs(m, says.Items())}
 	case "primary_ip4":
-		return g.address(untold, false, l.nic4)
+		return address(m, says, false, l.nic4)
 	case "primary_ip6":
-		return g.address(untold, true, l.nic6)
+		return address(m, says, true, l.nic6)
 	case "tags":
-		return sight{l.tags(g), "tags"}
+		return sight{l.tags(live), "tags"}
 	}
-	return untold
+	return m.look(word, says)
 }
 
-// tags returns the guest's tags by the slugs that NetBox has for them.
-func (l *lens) tags(g live) model.Value {
+// tags returns the machine's tags by the slugs that NetBox has for them.
+func (l *lens) tags(live model.Value) model.Value {
 	var all []string
-	for _, item := range g.At("tags").Items() {
+	for _, item := range live.At("tags").Items() {
 		tag := strings.ToLower(item.Text())
 		if slug, known := l.slugs[tag]; known && !l.ignores(tag) {
 			tag = slug
@@ -115,59 +98,26 @@ func (l *lens) tags(g live) model.Value {
 
 // LivePath returns the path in live behind one in the claim's words, or "".
 func (l *lens) LivePath(live model.Value, path string) string {
-	g := read(live)
+	m := l.system.read(live)
 	word, name, field := splitPath(path)
 	switch word {
 	case "disks":
-		return diskPath(g, l.declared.At("disks").Items(), name, field)
+		return l.diskPath(m, l.declared.At("disks").Items(), name, field)
 	case "interfaces":
-		return l.nicPath(g, name, field)
+		return l.nicPath(m, name, field)
 	}
-	declared, ok := l.declared.Get(word)
+	says, ok := l.declared.Get(word)
 	if !ok {
 		return ""
 	}
-	return l.look(g, word, declared).path
+	return l.look(live, m, word, says).path
 }
 
 // Declares returns what the field of live behind a path would hold if the claim's
 // field held v; known is false where that cannot be told.
 func (l *lens) Declares(live model.Value, path string, v model.Value) (means model.Value, known bool) {
-	word, name, field := splitPath(path)
-	switch word {
-	case "vcpus":
-		return read(live).declaresCPUs(v)
-	case "name", "memory", "primary_ip4", "primary_ip6", "tags":
-		return v, true
-	case "device":
-		return model.StringOf(short(v.Str())), true
-	case "status":
-		return map[string]model.Value{active: model.StringOf("running"), offline: model.StringOf("stopped")}[v.Str()], true
-	case "disk":
-		return bytesOf(v)
-	case "disks":
-		if name != "" && field == "size" {
-			return bytesOf(v)
-		}
-	case "interfaces":
-		return declaresNIC(field, v)
-	}
-	return model.Value{}, false
-}
-
-func declaresNIC(field string, v model.Value) (means model.Value, known bool) {
-	switch field {
-	case "mac", "bridge", "tagged_vlans":
-		return v, true
-	case "vlan":
-		if v.IsEmpty() {
-			return model.Value{}, true
-		}
-		return v, true
-	case "enabled":
-		return model.BoolOf(v.Text() == "false"), v.Kind() == model.Bool
-	}
-	return model.Value{}, false
+	word, _, field := splitPath(path)
+	return l.system.read(live).means(word, field, v)
 }
 
 // splitPath splits "disks[name=root].size" into disks, root and size; a path of

@@ -1,11 +1,12 @@
 // Package netbox reads a NetBox as intent: its virtual machines claim the guests
-// of Proxmox clusters, and the members of chosen clusters the nodes of a
-// Kubernetes cluster. It is pure: the same look at a NetBox gives the same
-// declaration, and nothing is read besides.
+// of Proxmox clusters and the servers of OpenStack clouds, and the members of
+// chosen clusters the nodes of a Kubernetes cluster. It is pure: the same look at
+// a NetBox gives the same declaration, and nothing is read besides.
 //
 // A claim is written in NetBox's own words (memory in MB, status active), and
-// holds only what NetBox says. Which guest it means is told by identities: the
-// id that a custom field holds, the uuid, the MAC addresses, the name.
+// holds only what NetBox says. Which machine it means is told by identities: the
+// id that a custom field holds, the uuid, the MAC addresses, the name. What the
+// systems differ in stands in the table of systems.
 package netbox
 
 import (
@@ -32,8 +33,8 @@ func open(env declared.Env, config Config) (declared.Deriver, error) {
 		d.ignored[word] = true
 	}
 	for _, name := range slices.Sorted(slices.Values(env.Governs)) {
-		if env.Types[name] == proxmox {
-			d.proxmox = append(d.proxmox, name)
+		if systemOf(env.Types[name]) != nil {
+			d.sources = append(d.sources, name)
 		}
 	}
 	return d, nil
@@ -45,8 +46,8 @@ type deriver struct {
 	config Config
 	// ignored are the words that are not compared.
 	ignored map[string]bool
-	// proxmox are the governed sources of that type, sorted.
-	proxmox []string
+	// sources are the governed ones that hold machines, sorted.
+	sources []string
 }
 
 // From implements declared.Deriver.
@@ -62,12 +63,10 @@ func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 		Claims: make([]model.Claim, 0, len(ix.machines))}
 	for _, vm := range ix.machines {
 		in := places.of(ix, vm)
-		switch d.env.Types[in.source] {
-		case proxmox:
-			claim := c.guest(vm, in.source)
-			claim.Cohort = in.cohort
-			out.Claims = append(out.Claims, claim)
-		case kubernetes:
+		typ := d.env.Types[in.source]
+		if s := systemOf(typ); s != nil {
+			out.Claims = append(out.Claims, c.claim(vm, s, in))
+		} else if typ == kubernetes {
 			out.Claims = append(out.Claims, d.node(ix, vm, in.source))
 		}
 	}
@@ -83,10 +82,15 @@ func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 	return out, nil
 }
 
-// scopes are where NetBox is expected to know everything: all guests.
+// scopes are where NetBox is expected to know everything: all machines.
 func (d *deriver) scopes() []model.Scope {
-	if len(d.proxmox) == 0 {
-		return nil
+	var scopes []model.Scope
+	for _, s := range systems() {
+		if slices.ContainsFunc(d.sources, func(source string) bool { return d.env.Types[source] == s.typ }) {
+			for _, kind := range slices.Sorted(slices.Values(s.kinds)) {
+				scopes = append(scopes, model.Scope{Kind: kind})
+			}
+		}
 	}
-	return []model.Scope{{Kind: kindLXC}, {Kind: kindQEMU}}
+	return scopes
 }

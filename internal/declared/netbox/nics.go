@@ -1,40 +1,21 @@
 package netbox
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A nic is a network device of a guest.
+// A nic is a network device of a machine.
 type nic struct {
-	model.Value
-
-	// slot is its field ("net0"), ip the one that tells its addresses.
-	slot, ip, mac string
-}
-
-// nics returns the guest's network devices in the order of their numbers.
-func (g live) nics() []nic {
-	var all []nic
-	for _, f := range g.Fields() {
-		n := numbered(f.Name, "net")
-		if n < 0 {
-			continue
-		}
-		mac, _ := parseMAC(f.Value.At(g.mac).Str())
-		device := nic{f.Value, f.Name, f.Name, mac}
-		if !g.container {
-			device.ip = "ipconfig" + strconv.Itoa(n)
-		}
-		all = append(all, device)
-	}
-	slices.SortFunc(all, func(a, b nic) int { return cmp.Compare(numbered(a.slot, "net"), numbered(b.slot, "net")) })
-	return all
+	// path is the field that tells of it, mac its address, "" for none.
+	path, mac string
+	// words are what the system tells of it; a null value is nothing set.
+	words map[string]sight
+	// given are the addresses that it was given.
+	given []located
 }
 
 // A plug is a device with the interface that it stands for, by MAC address.
@@ -49,14 +30,14 @@ type plug struct {
 
 // plugs returns the devices that NetBox knows, and those that it does not know
 // and that no interface without a MAC address can stand for.
-func (l *lens) plugs(g live, declared []model.Value) []plug {
+func (l *lens) plugs(m machine, declared []model.Value) []plug {
 	said := make(map[string]model.Value, len(declared))
 	for _, item := range declared {
 		said[item.At("mac").Str()] = item
 	}
 	var known, unknown []plug
 	seen := map[string]bool{}
-	for _, device := range g.nics() {
+	for _, device := range m.nics() {
 		mac := device.mac
 		stands, other := l.also[mac]
 		if _, ok := said[mac]; !ok && stands != "" {
@@ -76,16 +57,16 @@ func (l *lens) plugs(g live, declared []model.Value) []plug {
 	return append(known, unknown[min(l.nameless, len(unknown)):]...)
 }
 
-func (l *lens) viewNICs(g live, declared []model.Value) model.Value {
+func (l *lens) viewNICs(m machine, declared []model.Value) model.Value {
 	var items []model.Value
-	for _, p := range l.plugs(g, declared) {
+	for _, p := range l.plugs(m, declared) {
 		fields := []model.Field{{Name: "mac", Value: model.StringOf(p.mac)}}
 		if name, ok := p.declared.Get("name"); ok {
 			fields = append(fields, model.Field{Name: "name", Value: name})
 		}
-		for _, f := range l.device(p) {
-			if !f.Value.IsNull() {
-				fields = append(fields, f)
+		for _, word := range []string{"bridge", "enabled", "vlan", "tagged_vlans"} {
+			if seen := l.told(p, word); !seen.value.IsNull() {
+				fields = append(fields, model.Field{Name: word, Value: seen.value})
 			}
 		}
 		items = append(items, model.MapOf(fields...))
@@ -93,77 +74,30 @@ func (l *lens) viewNICs(g live, declared []model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// device is what there is to say of a device beside its address.
-func (l *lens) device(p plug) []model.Field {
-	down := p.At("link_down").Text() == "true"
-	return []model.Field{
-		{Name: "bridge", Value: p.At("bridge")},
-		{Name: "enabled", Value: model.BoolOf(!down)},
-		{Name: "vlan", Value: l.vlan(p)},
-		{Name: "tagged_vlans", Value: trunks(p.At("trunks"))},
+// told is what the system tells of a device, or what is declared where it tells
+// nothing.
+func (l *lens) told(p plug, word string) sight {
+	seen, told := p.words[word]
+	if !told {
+		return sight{value: p.declared.At(word)}
 	}
-}
-
-// vlan is the VLAN whose frames the device gets without a tag.
-func (l *lens) vlan(p plug) model.Value {
-	if tag := p.At("tag"); !tag.IsEmpty() {
-		return tag
-	}
-	if vid := l.bridgeVLANs[p.At("bridge").Str()]; vid > 0 {
-		return model.IntOf(vid)
-	}
-	return model.Value{}
-}
-
-// lastVLAN bounds the ids of VLANs.
-const lastVLAN = 4094
-
-// trunks returns the single VLANs of a list that may hold ranges ("10-20"), or
-// null for none.
-func trunks(v model.Value) model.Value {
-	if v.IsNull() {
-		return v
-	}
-	var items []model.Value
-	for _, item := range v.Items() {
-		from, to, ok := vlanRange(item.Text())
-		if !ok {
-			items = append(items, item)
-			continue
-		}
-		for vid := from; vid <= to; vid++ {
-			items = append(items, model.IntOf(int64(vid)))
+	if word == "vlan" && seen.value.IsEmpty() {
+		seen.value = model.Value{}
+		if vid := l.bridgeVLANs[p.words["bridge"].value.Str()]; vid > 0 {
+			return sight{model.IntOf(vid), p.words["bridge"].path}
 		}
 	}
-	return model.ListOf(items...)
+	return seen
 }
 
-func vlanRange(text string) (from, to int, ok bool) {
-	first, last, isRange := strings.Cut(text, "-")
-	if !isRange {
-		return 0, 0, false
-	}
-	from, err := strconv.Atoi(first)
-	if err != nil {
-		return 0, 0, false
-	}
-	to, err = strconv.Atoi(last)
-	return from, to, err == nil && from >= 0 && from <= to && to <= lastVLAN
-}
-
-func (l *lens) nicPath(g live, mac, field string) string {
-	for _, p := range l.plugs(g, l.declared.At("interfaces").Items()) {
-		if p.mac != mac {
-			continue
-		}
-		switch names := map[string]string{"": "", "mac": "." + g.mac, "bridge": ".bridge", "enabled": ".link_down",
-			"vlan": ".tag", "tagged_vlans": ".trunks"}; {
-		case field == "vlan" && p.At("tag").IsNull() && l.bridgeVLANs[p.At("bridge").Str()] > 0:
-			return p.slot + ".bridge"
+func (l *lens) nicPath(m machine, mac, field string) string {
+	for _, p := range l.plugs(m, l.declared.At("interfaces").Items()) {
+		switch {
+		case p.mac != mac:
+		case field == "":
+			return p.path
 		default:
-			if suffix, ok := names[field]; ok {
-				return p.slot + suffix
-			}
+			return l.told(p, field).path
 		}
 	}
 	return ""
@@ -176,54 +110,40 @@ func host(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// A located is an address of a guest, with the field that tells it.
+// A located is an address of a machine, with the field that tells it.
 type located struct {
 	text, path string
 	addr       netip.Addr
 }
 
-// static returns the address of one family that a device was given; "dhcp" and
-// the like are none.
-func (g live) static(n nic, six bool) (located, bool) {
-	field := "ip"
-	if six {
-		field = "ip6"
-	}
-	text := g.At(n.ip, field).Str()
-	addr, ok := host(text)
-	return located{text, n.ip + "." + field, addr}, ok && addr.Is6() == six
+// locate returns the address that a field holds; ok is false where it is none.
+func locate(v model.Value, path string) (at located, ok bool) {
+	addr, ok := host(v.Str())
+	return located{v.Str(), path, addr}, ok
 }
 
-// told returns the addresses of one family that the guest itself tells, without
-// those that every system has.
-func (g live) told(six bool) []located {
-	var all []located
-	for _, item := range g.At("agent_addresses").Items() {
-		addr, ok := host(item.Str())
-		if ok && addr.Is6() == six && !addr.IsLoopback() && !addr.IsLinkLocalUnicast() {
-			all = append(all, located{item.Str(), "agent_addresses", addr})
-		}
-	}
-	return all
+// ofFamily returns the addresses of one family.
+func ofFamily(all []located, six bool) []located {
+	return slices.DeleteFunc(slices.Clone(all), func(at located) bool { return at.addr.Is6() != six })
 }
 
-// address tells whether the guest has the primary address, whatever its mask.
+// address tells whether the machine has the primary address, whatever its mask.
 // Where it has not, it tells the addresses of the device with the MAC address, or
 // of all devices; unless one of them may have it unseen.
-func (g live) address(untold sight, six bool, mac string) sight {
-	want, _ := host(untold.value.Str())
+func address(m machine, says model.Value, six bool, mac string) sight {
+	want, _ := host(says.Str())
 	var all, own []located
 	open := false
-	for _, n := range g.nics() {
-		p, ok := g.static(n, six)
-		if ok && p.addr == want {
-			return sight{untold.value, p.path}
+	for _, n := range m.nics() {
+		given := ofFamily(n.given, six)
+		if i := indexOf(given, want); i >= 0 {
+			return sight{says, given[i].path}
 		}
 		switch mine := mac != "" && n.mac == mac; {
-		case ok && mine:
-			own = append(own, p)
-		case ok:
-			all = append(all, p)
+		case len(given) > 0 && mine:
+			own = append(own, given...)
+		case len(given) > 0:
+			all = append(all, given...)
 		default:
 			open = true
 		}
@@ -235,25 +155,30 @@ func (g live) address(untold sight, six bool, mac string) sight {
 		// The others cannot tell of this one.
 		all = nil
 	}
-	return g.elsewhere(untold, want, six, all)
+	return elsewhere(says, want, ofFamily(m.told(), six), all)
+}
+
+func indexOf(all []located, want netip.Addr) int {
+	return slices.IndexFunc(all, func(at located) bool { return at.addr == want })
 }
 
 // elsewhere is the sight of addresses of which none is the wanted one, unless
-// the guest itself tells it; without any it stays untold.
-func (g live) elsewhere(untold sight, want netip.Addr, six bool, given []located) sight {
-	told := g.told(six)
-	if i := slices.IndexFunc(told, func(p located) bool { return p.addr == want }); i >= 0 {
-		return sight{untold.value, told[i].path}
+// the machine itself tells it; without any it stays untold.
+func elsewhere(says model.Value, want netip.Addr, told, given []located) sight {
+	// Every system has those.
+	told = slices.DeleteFunc(told, func(at located) bool { return at.addr.IsLoopback() || at.addr.IsLinkLocalUnicast() })
+	if i := indexOf(told, want); i >= 0 {
+		return sight{says, told[i].path}
 	}
 	if len(given) == 0 {
 		given = told
 	}
 	if len(given) == 0 {
-		return untold
+		return sight{value: says}
 	}
 	all := make([]string, len(given))
-	for i, p := range given {
-		all[i] = p.text
+	for i, at := range given {
+		all[i] = at.text
 	}
 	slices.Sort(all)
 	return sight{model.StringOf(strings.Join(slices.Compact(all), ", ")), given[0].path}

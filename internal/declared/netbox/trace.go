@@ -33,7 +33,7 @@ func (d *deriver) written(ix *index, r *model.Resource) []model.Trace {
 func (g *guest) traces() []model.Trace {
 	t := teller{ix: g.ix}
 	t.tellMade(g.vm)
-	t.tellClaiming(g.vm)
+	t.tellClaiming(g.vm, g.decisive())
 	t.tell(g.vm, g.machineFields)
 	g.tellOfReferences(&t)
 	if g.claims("interfaces") {
@@ -59,10 +59,10 @@ func (g *guest) claims(word string) bool {
 // the same, and what tells that it claims there at all.
 func (g *guest) machineFields(field string) []string {
 	word, _, _ := strings.Cut(field, ".")
-	if g.claims(word) || slices.Contains([]string{"cluster", "serial", "status", "name"}, word) {
+	if g.claims(word) || slices.Contains(append(g.decisive(), "serial", "name"), word) {
 		return []string{field}
 	}
-	for _, name := range append(uuidFields(), g.vmid) {
+	for _, name := range append(slices.Clone(g.uuidFields()), g.vmid) {
 		if field == "custom_fields" || name != "" && field == "custom_fields."+name {
 			return []string{field}
 		}
@@ -73,7 +73,7 @@ func (g *guest) machineFields(field string) []string {
 // tellOfReferences tells of what the virtual machine refers to.
 func (g *guest) tellOfReferences(t *teller) {
 	for _, word := range []string{"primary_ip4", "primary_ip6"} {
-		if r := g.ix.find(kindAddress, g.vm.Value.At(word)); r != nil && g.claims(word) {
+		if r := g.primary(word); r != nil && g.claims(word) {
 			t.tell(r, only("address", word))
 		}
 	}
@@ -168,11 +168,20 @@ func (t *teller) tellMade(r *model.Resource) {
 	}
 }
 
-// tellClaiming tells who edited an object so that it claims what it does: another
-// cluster, or a status in which something must exist.
-func (t *teller) tellClaiming(r *model.Resource) {
+// decisive are the fields of a virtual machine that decide where it claims, and
+// whether something must exist.
+func (d *deriver) decisive() []string {
+	if len(d.config.Tenants) > 0 {
+		return []string{"cluster", "status", "tenant"}
+	}
+	return []string{"cluster", "status"}
+}
+
+// tellClaiming tells who edited an object so that it claims what it does, by the
+// decisive fields.
+func (t *teller) tellClaiming(r *model.Resource, decisive []string) {
 	for _, trace := range t.of(r) {
-		fields := slices.DeleteFunc(slices.Clone(trace.Fields), func(field string) bool { return field != "cluster" && field != "status" })
+		fields := slices.DeleteFunc(slices.Clone(trace.Fields), func(field string) bool { return !slices.Contains(decisive, field) })
 		if trace.Deed == model.Edited && len(fields) > 0 {
 			t.traces = append(t.traces, model.Trace{Deed: model.Created, Fields: fields, Actor: trace.Actor})
 		}

@@ -32,10 +32,10 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 		for i := range objects {
 			o := &objects[i]
 			r := model.Resource{Key: model.Key{Source: source, Kind: kind, ID: o.ID}, Place: e.place(kind, o), Name: o.Name,
-				Value: o.Value, Identities: o.Identities, Created: o.Created, Updated: o.Updated}
+				Value: o.Value, Identities: j.identities(kind, o), Created: o.Created, Updated: o.Updated}
 			reason := cmp.Or(o.Busy, j.join(&r, o))
 			if reason != "" {
-				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: o.Identities, Reason: reason})
+				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: r.Identities, Reason: reason})
 				continue
 			}
 			r.Name = cmp.Or(r.Name, r.ID)

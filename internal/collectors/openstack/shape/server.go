@@ -2,6 +2,7 @@ package shape
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -14,6 +15,13 @@ func (j *joiner) server(r *model.Resource) string {
 		return "what it is plugged into is not known, since " + Port + " was not read"
 	}
 	r.Value = j.withName(r.Value, "flavor", Flavor)
+	if flavor := j.find(Flavor, r.Value.At("flavor").Str()); flavor != nil {
+		for _, name := range []string{"vcpus", "ram", "disk"} {
+			if n, ok := flavor.Value.Get(name); ok {
+				r.Value = r.Value.With("flavor_"+name, n)
+			}
+		}
+	}
 	r.Value = j.withName(r.Value, "image", Image)
 	if groups := j.grouped[r.ID]; len(groups) > 0 {
 		r.Value = r.Value.With("server_groups", textsOf(groups))
@@ -22,6 +30,24 @@ func (j *joiner) server(r *model.Resource) string {
 		r.Value = r.Value.With("interfaces", interfaces(ports))
 	}
 	return ""
+}
+
+// identities are what else an object is known by. Inventories know a server by
+// its id, its MAC addresses and its name, which another one may have.
+func (j *joiner) identities(kind string, o *Object) []model.Identity {
+	if kind != Server {
+		return o.Identities
+	}
+	known := []model.Identity{{By: "uuid", Value: o.ID}}
+	for _, port := range j.plugged[o.ID] {
+		if mac := port.Value.At("mac_address").Str(); mac != "" {
+			known = append(known, model.Identity{By: "mac", Value: strings.ToUpper(mac)})
+		}
+	}
+	if o.Name != "" {
+		known = append(known, model.Identity{By: "name", Value: strings.ToLower(o.Name)})
+	}
+	return known
 }
 
 // withName adds the name of what a field refers to, where it is known.

@@ -36,8 +36,7 @@ type Object struct {
 	// User is the id of the user who made it; "" where the row does not say.
 	User  string
 	Value model.Value
-	// Identities are what else it is known by. Names are none: they are used
-	// twice.
+	// Identities are what else it is known by, beside what Estate.Resources adds.
 	Identities []model.Identity
 	// Created is when it came to be, Updated when it last changed, as the service
 	// counts; zero where the row does not say.

@@ -1,0 +1,53 @@
+package netbox
+
+import (
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestWhatTheCollectorReadsIsCompared holds what a look at a cloud tells of a
+// server to what NetBox says of it: its rows, its ports and its flavor.
+func TestWhatTheCollectorReadsIsCompared(t *testing.T) {
+	t.Parallel()
+	estate := shape.Estate{Project: shopProject, Objects: map[string][]shape.Object{}}
+	for _, k := range shape.Kinds() {
+		for _, row := range map[string][]string{
+			shape.Server: {`{"id":"` + web1 + `","name":"web-1","tenant_id":"` + shopProject + `","OS-EXT-STS:vm_state":"stopped","flavor":{"id":"f1"},"image":{"id":"i1"},"tags":["front-end"]}`},
+			shape.Flavor: {`{"id":"f1","name":"m1.large","vcpus":4,"ram":8192,"disk":40}`},
+			shape.Port: {`{"id":"p1","device_id":"` + web1 + `","device_owner":"compute:nova","mac_address":"fa:16:3e:00:00:01","created_at":"2026-01-02T03:00:01Z","fixed_ips":[{"ip_address":"10.0.0.6","subnet_id":"s"}]}`,
+				`{"id":"p2","device_id":"` + web1 + `","device_owner":"compute:nova","mac_address":"fa:16:3e:00:00:03","created_at":"2026-01-02T03:00:02Z"}`},
+		}[k.Name] {
+			object, err := shape.New().Object(k, parse(t, row))
+			if err != nil {
+				t.Fatal(err)
+			}
+			estate.Objects[k.Name] = append(estate.Objects[k.Name], object)
+		}
+	}
+	var servers []model.Resource
+	resources, _ := estate.Resources("cloud")
+	for _, r := range resources {
+		if r.Kind == kindServer {
+			servers = append(servers, r)
+		}
+	}
+	want := []string{
+		"changed disk flavor: 20480, live 40960",
+		`changed interfaces[mac=FA:16:3E:00:00:02] : {"enabled":true,"mac":"FA:16:3E:00:00:02","name":"eth1"}, live -`,
+		"changed memory flavor: 4096, live 8192",
+		`changed primary_ip4 interfaces[0].fixed_ips[0].ip_address: "10.0.0.5/24", live "10.0.0.6"`,
+		`changed status vm_state: "active", live "offline"`,
+		"changed vcpus flavor: 2, live 4",
+		`undeclared interfaces[mac=FA:16:3E:00:00:03] interfaces[1]: -, live {"mac":"FA:16:3E:00:00:03"}`,
+	}
+	for reason, identity := range map[string]string{"by the uuid": byUUID, "by a MAC address": byMAC, "by the name": byName} {
+		d := derive(t, clouds("cloud"), netbox(t, shop), func(c *Config) { c.Identity = []string{identity} })
+		if diff := gocmp.Diff(want, outcomes(d, cloud(servers...))); diff != "" {
+			t.Errorf("%s: %s", reason, diff)
+		}
+	}
+}
