@@ -89,6 +89,10 @@ func minimal(typ string) map[string]any {
 		return map[string]any{"url": "https://pve.example.org:8006", "token_id": "driftd@pve!ro", "token_file": "pve-token"}
 	case "netbox":
 		return map[string]any{"url": "https://netbox.example.org", "token_file": "netbox-token"}
+	case "openstack":
+		return map[string]any{"clouds_file": "clouds.yaml", "cloud": "shop"}
+	case "aws":
+		return map[string]any{"region": "eu-central-1"}
 	}
 	return map[string]any{"server": "https://prod.example.org:6443", "token_file": "prod-token"}
 }
@@ -99,6 +103,8 @@ func typeByName(name string) string {
 		return "proxmox"
 	case "netbox":
 		return "netbox"
+	case "cloud-shop", "cloud-lab":
+		return "openstack"
 	}
 	return "kubernetes"
 }

@@ -50,6 +50,19 @@ func exceptions() map[string]exception {
 	} {
 		list[line] = exception{"it is Proxmox VE's own program, which runs on its nodes alone", nil, privileges}
 	}
+	for _, line := range []string{
+		"openstack user create driftd --domain default --password-prompt",
+		"openstack role add reader --project shop --user driftd",
+		"openstack --os-username driftd --os-project-name shop application credential create driftd --role reader",
+	} {
+		list[line] = exception{"it needs a cloud: test/openstack has one", nil, roles}
+	}
+	for _, line := range []string{
+		"rabbitmqctl add_user driftd",
+		"rabbitmqctl set_permissions driftd '^driftd$' '^driftd$' '^(driftd|neutron|nova|glance|cinder|keystone)$'",
+	} {
+		list[line] = exception{"it needs a message broker: test/openstack has one", nil, exchanges}
+	}
 	return list
 }
 
@@ -88,21 +101,45 @@ func strange(line string) string {
 // privileges checks that the Proxmox collector speaks of each privilege that a
 // line grants.
 func privileges(_ *place, line string) error {
-	files, err := filepath.Glob(filepath.Join(root, "internal/collectors/proxmox/*.go"))
+	return spoken("proxmox", regexp.MustCompile(`\b[A-Z][a-z]+\.[A-Z][A-Za-z.]+\b`).FindAllString(line, -1), `%s`)
+}
+
+// roles checks that the OpenStack collector knows the role that a line gives.
+func roles(_ *place, line string) error {
+	var given []string
+	for _, found := range regexp.MustCompile(`--role (\w+)|role add (\w+)`).FindAllStringSubmatch(line, -1) {
+		given = append(given, found[1]+found[2])
+	}
+	return spoken("openstack", given, `%q`)
+}
+
+// exchanges checks that the OpenStack collector reads the exchanges that a line
+// grants, and its queue.
+func exchanges(_ *place, line string) error {
+	_, granted, _ := strings.Cut(line, "^(")
+	return spoken("openstack", regexp.MustCompile(`[a-z]+`).FindAllString(granted, -1), `%q`)
+}
+
+// spoken checks that a collector's code speaks of names, in a form.
+func spoken(collector string, names []string, form string) error {
+	files, err := filepath.Glob(filepath.Join(root, "internal/collectors", collector, "*.go"))
 	if err != nil {
 		return err
 	}
 	var code strings.Builder
 	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
 		code.Write(text)
 	}
-	for _, privilege := range regexp.MustCompile(`\b[A-Z][a-z]+\.[A-Z][A-Za-z.]+\b`).FindAllString(line, -1) {
-		if !strings.Contains(code.String(), privilege) {
-			return fmt.Errorf("the collector never asks for %s", privilege)
+	for _, name := range names {
+		if !strings.Contains(code.String(), fmt.Sprintf(form, name)) {
+			return fmt.Errorf("the %s collector never speaks of %s", collector, name)
 		}
 	}
 	return nil
