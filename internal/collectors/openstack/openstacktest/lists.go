@@ -106,15 +106,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, who Account) {
 
 // page returns the rows that were asked for, and where the next ones are.
 func (s *Server) page(path string, l list, query url.Values, who Account, version int) (int, any) {
-	hides := s.estate.Hides != nil && s.estate.Hides(path, who)
-	from := path
-	if path == Roll {
-		from = Servers
-	}
-	rows := slices.DeleteFunc(slices.Clone(s.estate.Lists[from]), func(row Row) bool {
-		down := slices.Contains(s.estate.Down, idOf(row)) && (path == Servers || version < 69)
-		return hides || down || !shows(path, l, row, query, who)
-	})
+	rows := s.visible(path, l, query, who, version)
 	limit := s.limit(query)
 	begin, missing := 0, false
 	if marker := query.Get("marker"); marker != "" {
@@ -140,6 +132,19 @@ func (s *Server) page(path string, l list, query url.Values, who Account, versio
 		answer.link(path, l, query, idOf(rows[end-1]))
 	}
 	return http.StatusOK, answer
+}
+
+// visible returns the rows that an account is shown in a version of the interface.
+func (s *Server) visible(path string, l list, query url.Values, who Account, version int) []Row {
+	hides := s.estate.Hides != nil && s.estate.Hides(path, who)
+	from := path
+	if path == Roll {
+		from = Servers
+	}
+	return slices.DeleteFunc(slices.Clone(s.estate.Lists[from]), func(row Row) bool {
+		down := slices.Contains(s.estate.Down, idOf(row)) && (path == Servers || version < 69)
+		return hides || down || !shows(path, l, row, query, who)
+	})
 }
 
 func (s *Server) limit(query url.Values) int {
