@@ -16,7 +16,7 @@ LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.da
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z][a-z0-9-]*:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/driftd
@@ -43,6 +43,11 @@ fuzz: ## run every fuzz target for FUZZTIME
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
 	$(TOOLS) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
+
+.PHONY: e2e-openstack
+e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 12
+	DRIFTD_OPENSTACK=$$(sh tools/openstack.sh) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh) \
+	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
 
 .PHONY: package
 package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums

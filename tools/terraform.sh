@@ -11,6 +11,7 @@ lab=$(sh build.sh ../test/provider)/provider
 proxmox=$(sh build.sh proxmox-provider)/terraform-provider-proxmox
 local=$(sh build.sh local-provider)/terraform-provider-local
 netbox=$(sh build.sh netbox-provider)/terraform-provider-netbox
+openstack=$(sh build.sh openstack-provider)/terraform-provider-openstack
 
 # place NAMESPACE NAME VERSION PROGRAM puts a provider into the mirror.
 place() {
@@ -24,7 +25,7 @@ place() {
 platform=$(go env GOOS)_$(go env GOARCH)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/driftd
 key=$(cat terraform.sh - <<-END | git hash-object --stdin | cut -c1-16
-	$tofu $versitygw $lab $proxmox $local $netbox
+	$tofu $versitygw $lab $proxmox $local $netbox $openstack
 END
 )
 dir=$cache/terraform-$key
@@ -36,6 +37,9 @@ if [ ! -d "$dir" ]; then
 	place bpg proxmox 0.112.0 "$proxmox"
 	place hashicorp local 1.4.1 "$local"
 	place e-breuninger netbox 1.6.7 "$netbox"
+	place terraform-provider-openstack openstack 1.15.0 "$openstack"
+	# Where a configuration that names no source looks for it.
+	place hashicorp openstack 1.15.0 "$openstack"
 	[ -d "$dir" ] || mv "$making" "$dir"
 fi
 echo "$dir"
