@@ -77,6 +77,10 @@ func (h *history) read(ctx context.Context, api asker, e *shape.Estate, taken ti
 	if h.bus != nil {
 		state := h.listen(ctx, taken)
 		heard, acts = &state, h.bus.Acts(taken)
+		// Where a service tells the id alone, another one told the name.
+		for i := range acts {
+			h.names.know(acts[i].UserID, acts[i].User)
+		}
 	}
 	h.servers.read(ctx, api, h.config, e, taken)
 	acts = append(acts, h.servers.acts()...)
