@@ -12,7 +12,7 @@ import (
 func (e *example) joined(raw model.Value) model.Value {
 	e.t.Helper()
 	v := e.thing(raw).Value
-	for _, name := range []string{"flavor_name", "interfaces"} {
+	for _, name := range []string{"flavor_name", "interfaces", "unprotected"} {
 		if other := raw.At(name); !other.IsNull() {
 			v = v.With(name, other)
 		}

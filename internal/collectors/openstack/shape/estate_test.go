@@ -115,6 +115,20 @@ func TestAllProjects(t *testing.T) {
 	}
 }
 
+func TestPortsThatAreLessSecuredThanTheirNetwork(t *testing.T) {
+	t.Parallel()
+	resources, _ := rows{
+		shape.Network: {`{"id":"safe","tenant_id":"p","port_security_enabled":true}`, `{"id":"open","tenant_id":"p","port_security_enabled":false}`},
+		shape.Port: {`{"id":"a","tenant_id":"p","network_id":"safe","port_security_enabled":false}`, `{"id":"b","tenant_id":"p","network_id":"safe","port_security_enabled":true}`,
+			`{"id":"c","tenant_id":"p","network_id":"open","port_security_enabled":false}`, `{"id":"d","tenant_id":"p","network_id":"unseen","port_security_enabled":false}`},
+	}.estate(t).Resources("cloud")
+	for id, want := range map[string]string{"a": "true", "b": "", "c": "", "d": ""} {
+		if got := find(t, resources, shape.Port, id).Value.At("unprotected").Text(); got != want {
+			t.Errorf("port %s is unprotected: %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestServers(t *testing.T) {
 	t.Parallel()
 	resources, _ := small().estate(t).Resources("cloud")

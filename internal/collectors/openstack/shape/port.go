@@ -8,10 +8,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// port says whose a port is that nobody is expected to declare. Ports of routers
-// stand for themselves: somebody plugged the router into a network.
+// port says whose a port is that nobody is expected to declare, and whether it is
+// less secured than its network would have it. Ports of routers stand for
+// themselves: somebody plugged the router into a network.
 func (j *joiner) port(r *model.Resource) {
 	r.Name = cmp.Or(r.Name, firstAddress(r.Value))
+	if network := j.find(Network, r.Value.At("network_id").Str()); network != nil && unsecured(r.Value) && !unsecured(network.Value) {
+		r.Value = r.Value.With("unprotected", model.BoolOf(true))
+	}
 	device, owner := r.Value.At("device_id").Str(), r.Value.At("device_owner").Str()
 	switch {
 	case slices.Contains(j.routerInterfaces, owner):
@@ -42,6 +46,9 @@ func ownPort(owner string) bool {
 	}
 	return false
 }
+
+// unsecured tells whether a port or a network says that ports are not secured.
+func unsecured(v model.Value) bool { return v.At("port_security_enabled").Text() == "false" }
 
 func firstAddress(port model.Value) string {
 	for _, ip := range port.At("fixed_ips").Items() {
