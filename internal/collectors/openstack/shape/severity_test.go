@@ -27,7 +27,6 @@ func TestSeverities(t *testing.T) {
 		"a group that is shut":                {shape.SecurityGroup, `{}`, model.Unmanaged, "", model.Low, ""},
 		"an open group with another name":     {shape.SecurityGroup, `{"open_to":"anybody"}`, model.Changed, "name", model.Low, "a label"},
 		"a port without filters":              {shape.Port, `{"port_security_enabled":false}`, model.Changed, "port_security_enabled", model.High, "nothing filters what it sends and receives"},
-		"a port with fewer than its network":  {shape.Port, `{"port_security_enabled":false,"unprotected":true}`, model.Changed, "unprotected", model.High, "nothing filters what it sends and receives"},
 		"a port with filters":                 {shape.Port, `{"port_security_enabled":true}`, model.Changed, "port_security_enabled", model.Medium, ""},
 		"an unknown port without filters":     {shape.Port, `{"port_security_enabled":false}`, model.Unmanaged, "", model.High, "nothing filters what it sends and receives"},
 		"a router plugged in":                 {shape.Port, `{"port_security_enabled":false,"device_owner":"network:router_interface"}`, model.Unmanaged, "", model.Medium, "decides where packets go"},

@@ -29,7 +29,7 @@ func crowds() []entry {
 			fields: "network_id mac_address/mac admin_state_up/boolean device_id device_owner fixed_ips/fixed allowed_address_pairs/pairs " +
 				"extra_dhcp_opts/options security_groups/set port_security_enabled/boolean binding:vnic_type binding:profile dns_name dns_domain " +
 				"qos_policy_id propagate_uplink_status/boolean mac_learning_enabled/boolean numa_affinity_policy" + common,
-			joined: "unprotected/boolean", labels: "tags", rates: ports()},
+			joined: "unprotected/volatile", labels: "tags", rates: ports()},
 		{name: SecurityGroupRule, service: Networking, path: "security-group-rules", rows: "security_group_rules", belongs: ToProject,
 			fields: "security_group_id direction ethertype protocol/protocol port_range_min/number port_range_max/number " +
 				"remote_ip_prefix/address remote_group_id remote_address_group_id description",

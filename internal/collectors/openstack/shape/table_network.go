@@ -50,7 +50,7 @@ func ports() []rate {
 	const unfiltered = "nothing filters what it sends and receives"
 	open := is("port_security_enabled", "false")
 	return []rate{
-		{fields: "port_security_enabled unprotected", where: open, severity: model.High, why: unfiltered},
+		{fields: "port_security_enabled", where: open, severity: model.High, why: unfiltered},
 		{verdicts: unmanaged(), where: is("device_owner", routerInterfaces()...), severity: model.Medium, why: routes},
 		{verdicts: unmanaged(), where: open, severity: model.High, why: unfiltered},
 		{fields: "security_groups", severity: model.High, why: reach},
