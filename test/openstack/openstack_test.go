@@ -97,7 +97,8 @@ func (p *project) editMore() {
 	p.admin("image set --public " + p.by("terraform", "image show golden -f value -c id"))
 	p.expect("they did more by hand",
 		"high unmanaged openstack/floatingip "+address+" by mara: decides what is reached from outside",
-		`high changed openstack_networking_port_v2.web: security_group_ids ["ID"] -> [] by mara: decides who can reach it`,
+		`high changed openstack_networking_port_v2.web: port_security_enabled nothing -> false by mara: nothing filters what it sends and receives`,
+		`high changed openstack_networking_port_v2.web: security_group_ids ["ID"] -> [] by mara: nothing filters what it sends and receives`,
 		"high missing openstack_networking_secgroup_v2.batch by mara",
 		"high missing openstack_networking_secgroup_rule_v2.batch by mara",
 		`medium changed openstack_blockstorage_volume_v3.data: metadata.tier "web" -> "batch" by mara`,
