@@ -202,8 +202,6 @@ func (c Config) statusReason(service string, code int, err error) string {
 		return ": see the endpoint of the " + service + " service in the catalogue"
 	case code == http.StatusNotFound:
 		return ": see that the endpoint of the " + service + " service in the catalogue is right, and that it has this list"
-	case code >= 500:
-		return ": see the log of the " + service + " service"
 	case code != 0:
 		return ": see the log of the " + service + " service"
 	}

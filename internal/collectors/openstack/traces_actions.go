@@ -21,16 +21,23 @@ import (
 // viaActions is what an Actor comes through whom Nova's log of a server names.
 const viaActions = "os-instance-actions"
 
-// Bounds of what is remembered of servers: how many that are gone, and the last
-// actions of each.
+// Bounds of what is remembered of servers: how many that are gone, for how long,
+// and the last actions of each.
 const (
-	maxGone      = 1000
-	maxOfServer  = 32
-	goneKept     = 90 * 24 * time.Hour
-	goneFirst    = 30 * 24 * time.Hour
-	goneOverlap  = 10 * time.Minute
-	serverStatus = "DELETED"
+	maxGone     = 1000
+	goneKept    = 90 * 24 * time.Hour
+	maxOfServer = 32
 )
+
+// What list of deleted servers is asked for: goneFirst back at first, and later
+// what is new since the last one, goneOverlap before it for clocks that differ.
+const (
+	goneFirst   = 30 * 24 * time.Hour
+	goneOverlap = 10 * time.Minute
+)
+
+// deletedStatus is the status of a server that was deleted.
+const deletedStatus = "DELETED"
 
 // A serverLog is what Nova's logs of servers told, as far as it is remembered:
 // each look asks a few servers, those first that changed since they were asked.
@@ -105,7 +112,7 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape
 			s.fault = config.because(shape.Compute, errs[i])
 			continue
 		}
-		s.Servers[id] = asked{Seen: cmp.Or(seen[id], serverStatus), Acts: actions(id, answers[i])}
+		s.Servers[id] = asked{Seen: cmp.Or(seen[id], deletedStatus), Acts: actions(id, answers[i])}
 	}
 	s.prune(seen, taken)
 }
@@ -175,7 +182,7 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 	}
 	for _, row := range answer.At("servers").Items() {
 		at, err := time.Parse(time.RFC3339, row.At("updated").Str())
-		if id := row.At("id").Str(); err == nil && id != "" && row.At("status").Str() == serverStatus {
+		if id := row.At("id").Str(); err == nil && id != "" && row.At("status").Str() == deletedStatus {
 			s.Gone[id] = at.UTC()
 		}
 	}
@@ -186,7 +193,7 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 func (s *serverLog) unasked() []string {
 	var ids []string
 	for id := range s.Gone {
-		if s.Servers[id].Seen != serverStatus {
+		if s.Servers[id].Seen != deletedStatus {
 			ids = append(ids, id)
 		}
 	}

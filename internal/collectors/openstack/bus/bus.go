@@ -34,12 +34,11 @@ type Bus struct {
 	options Options
 	decoder *Decoder
 
-	mu    sync.Mutex
-	book  *book
-	state State
+	mu   sync.Mutex
+	book *book
 }
 
-// State says how well the bus could be heard the last time.
+// State says how well the bus could be heard at one look.
 type State struct {
 	// Fault says why it could not be, and what to do; "" when it could.
 	Fault string
@@ -67,12 +66,12 @@ func (b *Bus) Drain(ctx context.Context, now time.Time) State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	absent, err := b.drain(ctx, now)
-	b.state = State{Absent: absent, Since: b.book.Since}
+	state := State{Absent: absent, Since: b.book.Since}
 	if err != nil {
-		b.state.Fault = b.explain(ctx, err)
-		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "notification bus not read", slog.String("reason", b.state.Fault))
+		state.Fault = b.explain(ctx, err)
+		b.options.Log.LogAttrs(ctx, slog.LevelWarn, "notification bus not read", slog.String("reason", state.Fault))
 	}
-	return b.state
+	return state
 }
 
 // Acts returns what is remembered, in no order. The caller may keep it.

@@ -13,7 +13,7 @@ type Estate struct {
 	// keypairs were read.
 	Project, User string
 	// AllProjects tells that the objects of every project were asked for. Without
-	// it, what belongs to others was read because it is shared.
+	// it the project's own were, and what a service gives beside them is others'.
 	AllProjects bool
 	// Objects are what the lists hold, by kind name. A kind that could not be read
 	// has no entry.
@@ -126,7 +126,7 @@ func (j *joiner) join(r *model.Resource, o *Object) string {
 	return ""
 }
 
-// foreign says whose a resource is that is read because it is shared, or "".
+// foreign says whose a resource is that is not the project's own, or "".
 func (j *joiner) foreign(r *model.Resource) string {
 	switch e := j.estate; {
 	case e.AllProjects || r.Kind == Keypair:
