@@ -99,10 +99,8 @@ func (w Words) Who(f *model.Finding) string {
 	switch {
 	case Nobody(f):
 		return ""
-	case a.Confidence == model.Unknown && a.Reason != "":
-		return "by unknown" + when(a) + " (" + w.data(a.Reason, maxReason) + ")"
 	case a.Confidence == model.Unknown:
-		return "by unknown" + when(a)
+		return w.unknown(a)
 	}
 	who := "by " + w.data(a.Name, maxName) + when(a)
 	before := " via "
@@ -116,6 +114,19 @@ func (w Words) Who(f *model.Finding) string {
 	}
 	if a.Message != "" {
 		who += `: "` + w.data(strings.ReplaceAll(a.Message, `"`, "'"), maxMessage) + `"`
+	}
+	return who
+}
+
+// unknown says why nobody knows who did it, and what is known of the time: it is
+// that of an edit only where Via says so.
+func (w Words) unknown(a model.Actor) string {
+	who := "by unknown" + when(a)
+	if a.Via != "" {
+		who += " via " + w.data(a.Via, maxTrace)
+	}
+	if a.Reason != "" {
+		who += " (" + w.data(a.Reason, maxReason) + ")"
 	}
 	return who
 }

@@ -60,6 +60,13 @@ func TestWords(t *testing.T) {
 			want: []string{"missing: k i", "in s, declared at x:1", "by unknown (no log)", "",
 				"from 2026-11-20 01:30 UTC to 2026-11-20 02:30 UTC", "", "driftd findings show abc"},
 		},
+		"at the latest": {
+			reason: "the time of an unknown actor says what it is the time of",
+			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
+				Actor: model.Actor{Name: "unknown", At: at(1), Via: "its last change of any kind, so then or before", Confidence: model.Unknown, Reason: "no log"}},
+			want: []string{"changed: k i", "in s, declared at x:1",
+				"by unknown at 2026-11-20 01:30 UTC via its last change of any kind, so then or before (no log)", "", "", "", "driftd findings show abc"},
+		},
 		"no source": {
 			reason:  "what is empty leaves no gap",
 			finding: model.Finding{ID: "abc", Verdict: model.Disputed, Key: model.Key{Kind: "k", ID: "i"}, Declaration: "agreed"},

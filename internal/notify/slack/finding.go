@@ -146,6 +146,9 @@ func who(p *prose, f *model.Finding) {
 	if a.Confidence == model.Unknown {
 		p.say("unknown")
 		when(p, a)
+		if a.Via != "" {
+			p.say(" via ").quote(a.Via, maxWord)
+		}
 		if a.Reason != "" {
 			p.say(" (").quote(a.Reason, maxReason).say(")")
 		}

@@ -95,6 +95,7 @@ func messages() map[string]struct {
 	})
 	nobody := with(changed("107"), func(f *model.Finding) {
 		f.Verdict, f.Changes, f.Severity, f.Actor = model.Missing, nil, model.Critical, model.UnknownActor("Proxmox keeps no log of this")
+		f.Actor.At, f.Actor.Via = at(7), "its last change of any kind, so then or before"
 	})
 	disputed := with(changed("108"), func(f *model.Finding) {
 		f.Verdict, f.Severity, f.Actor = model.Disputed, model.Low, model.Actor{Name: "ci", Confidence: model.Exact}
