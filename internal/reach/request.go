@@ -8,8 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // Broken tells a connection that ended in the middle, as when the server
@@ -57,4 +59,22 @@ func Wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// maxPrinted bounds what Printable returns, in characters.
+const maxPrinted = 300
+
+// Printable makes foreign text fit for one line of a report.
+func Printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > maxPrinted {
+		return string(runes[:maxPrinted]) + "…"
+	}
+	return s
 }

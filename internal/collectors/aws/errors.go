@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
-	"unicode"
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -42,7 +40,7 @@ func (e *localError) Unwrap() error { return e.err }
 func (a *answer) explain(err error) error {
 	if a.code != 0 {
 		refusal := shape.DecodeError(a.body)
-		return &refusedError{status: a.code, code: printable(refusal.Code), message: printable(refusal.Message)}
+		return &refusedError{status: a.code, code: reach.Printable(refusal.Code), message: reach.Printable(refusal.Message)}
 	}
 	var sent *smithyhttp.RequestSendError
 	if errors.As(err, &sent) {
@@ -66,23 +64,6 @@ func statusOf(err error) int {
 		return refused.status
 	}
 	return 0
-}
-
-const maxMessage = 300
-
-// printable makes foreign text fit for one line of a report.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxMessage {
-		return string(runes[:maxMessage]) + "…"
-	}
-	return s
 }
 
 // advice says what to do about errors of S3, by their codes.
@@ -166,7 +147,7 @@ func because(k *shape.Kind, err error) string {
 	if next == "" && statusOf(err) == http.StatusForbidden {
 		next = "grant " + k.Action
 	}
-	text := printable(err.Error())
+	text := reach.Printable(err.Error())
 	if next != "" {
 		text += ": " + next
 	}

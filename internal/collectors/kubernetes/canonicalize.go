@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // fieldManager is the name under which dry runs are sent.
@@ -113,7 +114,7 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		}
 		stored, err = r.object(a, data)
 		if err != nil {
-			return &answerError{printable(err.Error())}
+			return &answerError{reach.Printable(err.Error())}
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // An api is one kind as the API server serves it, in the version that the
@@ -184,7 +185,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &answerError{fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, printable(answer.Kind))}
+	return nil, &answerError{fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, reach.Printable(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -250,7 +251,7 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	for i, err := range errs {
 		if err != nil {
 			failed++
-			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + printable(err.Error())
+			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + reach.Printable(err.Error())
 		}
 	}
 	if failed == len(all) && failed > 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A dump is a file that "kubectl get -o yaml" or "-o json" wrote.
@@ -109,7 +110,7 @@ func (d *dumped) readJSON(content io.Reader) {
 			err = d.single(doc)
 		}
 		if err != nil {
-			d.fault = printable(err.Error())
+			d.fault = reach.Printable(err.Error())
 			return
 		}
 	}
@@ -140,7 +141,7 @@ func (d *dumped) readYAML(content io.Reader) {
 		d.document(doc.Value)
 	}
 	if err != nil {
-		d.fault = printable(err.Error())
+		d.fault = reach.Printable(err.Error())
 	}
 }
 

@@ -66,7 +66,7 @@ func firstLine(err error) error {
 		return err
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &lineError{printable(line), err}
+	return &lineError{reach.Printable(line), err}
 }
 
 type lineError struct {
@@ -104,7 +104,7 @@ func (t target) reason(err error) string {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the scan ended before it was read"
 	}
-	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", printable(err.Error()), path)
+	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", reach.Printable(err.Error()), path)
 }
 
 // forbidden says who lacks a right, and what to do. It names neither the kind

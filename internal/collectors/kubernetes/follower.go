@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A follower keeps one target of the inventory up to date by a watch, and by a
@@ -249,7 +251,7 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 		f.object(ctx, e)
 		return nil
 	}
-	return &answerError{fmt.Sprintf("the watch tells an event of type %q", printable(e.Type))}
+	return &answerError{fmt.Sprintf("the watch tells an event of type %q", reach.Printable(e.Type))}
 }
 
 func (e event) status() error {

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -155,7 +156,7 @@ func (p *page) finish(doc *document) error {
 		doc.isList = true
 	}
 	if !doc.isList || !strings.HasSuffix(kind, "List") {
-		return &answerError{fmt.Sprintf("the answer is no list but a %q", printable(kind))}
+		return &answerError{fmt.Sprintf("the answer is no list but a %q", reach.Printable(kind))}
 	}
 	var meta struct {
 		ResourceVersion string `json:"resourceVersion"`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A look is all that one pass over the API server found. Nobody changes it
@@ -99,7 +100,7 @@ func (r *reader) version(ctx context.Context) string {
 	if err := r.getJSON(ctx, request{path: "/version"}, &info); err != nil {
 		return ""
 	}
-	return printable(info.GitVersion)
+	return reach.Printable(info.GitVersion)
 }
 
 // A lister reads a target, or tries to.

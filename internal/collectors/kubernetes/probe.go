@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Probe asks the API server who it is and who we are to it, and tries to list
@@ -57,5 +58,5 @@ func (r *reader) identity(ctx context.Context) string {
 	if err != nil || review.Status.UserInfo.Username == "" {
 		return "unknown"
 	}
-	return printable(review.Status.UserInfo.Username)
+	return reach.Printable(review.Status.UserInfo.Username)
 }

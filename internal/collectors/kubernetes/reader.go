@@ -10,6 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A reader turns what the API server answers into resources.
@@ -33,7 +34,7 @@ func (r *reader) object(a api, raw jsontext.Value) (model.Resource, error) {
 		return model.Resource{}, err
 	}
 	if resource.Kind != a.kind {
-		return model.Resource{}, fmt.Errorf("it calls itself %s", printable(resource.Kind))
+		return model.Resource{}, fmt.Errorf("it calls itself %s", reach.Printable(resource.Kind))
 	}
 	return resource, nil
 }
@@ -76,7 +77,7 @@ func (l label) String() string {
 	if l.Metadata.Name == "" {
 		return "an object without a name"
 	}
-	return printable(l.id())
+	return reach.Printable(l.id())
 }
 
 // An unreadable is an object that the answer held and that cannot be decoded.
@@ -89,7 +90,7 @@ type unreadable struct {
 func (u unreadable) fault() string {
 	var syntax *decode.SyntaxError
 	if errors.As(u.err, &syntax) {
-		return fmt.Sprintf("%s: %s", u.label, printable(syntax.Err.Error()))
+		return fmt.Sprintf("%s: %s", u.label, reach.Printable(syntax.Err.Error()))
 	}
-	return fmt.Sprintf("%s: %s", u.label, printable(u.err.Error()))
+	return fmt.Sprintf("%s: %s", u.label, reach.Printable(u.err.Error()))
 }

@@ -7,9 +7,9 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A statusError is an answer other than success: a metav1.Status, or what a
@@ -47,10 +47,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-const (
-	maxStatus  = 64 << 10
-	maxMessage = 300
-)
+const maxStatus = 64 << 10
 
 // status is the form of a metav1.Status.
 type status struct {
@@ -65,7 +62,7 @@ type status struct {
 func (s status) error() *statusError {
 	return &statusError{
 		code:       s.Code,
-		message:    printable(s.Message),
+		message:    reach.Printable(s.Message),
 		retryAfter: time.Duration(s.Details.RetryAfterSeconds) * time.Second,
 	}
 }
@@ -83,21 +80,6 @@ func readStatus(resp *http.Response) error {
 		answer.retryAfter = time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
 	}
 	return answer
-}
-
-// printable makes foreign text fit for one line of a report.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxMessage {
-		return string(runes[:maxMessage]) + "…"
-	}
-	return s
 }
 
 // A tooLargeError is an answer beyond a bound of the settings.

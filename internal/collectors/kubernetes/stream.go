@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A stream reads JSON objects from one answer or file. It holds one object at
@@ -101,7 +102,7 @@ func (s *stream) member(doc *document, item func(*document, jsontext.Value)) err
 		return err
 	}
 	if doc.field(key) != nil {
-		return &answerError{fmt.Sprintf("the field %q stands twice", printable(key))}
+		return &answerError{fmt.Sprintf("the field %q stands twice", reach.Printable(key))}
 	}
 	doc.fields = append(doc.fields, rawField{key, value.Clone()})
 	return nil

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/reach"
@@ -92,23 +91,6 @@ func refused(err error) bool {
 	return status.code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
 }
 
-const maxMessage = 300
-
-// printable makes foreign text fit for one line of a report.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxMessage {
-		return string(runes[:maxMessage]) + "…"
-	}
-	return s
-}
-
 // explain gives the next step for an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
@@ -185,7 +167,7 @@ func (c Config) because(err error) string {
 		moved  *movedError
 		answer *answerError
 	)
-	text := printable(err.Error())
+	text := reach.Printable(err.Error())
 	switch code := codeOf(err); {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the scan ended before it was read"

@@ -10,6 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of
@@ -96,10 +97,10 @@ func (l *look) readVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.release = printable(status.At("netbox-version").Str())
+	l.release = reach.Printable(status.At("netbox-version").Str())
 	version, ok := shape.ParseVersion(l.release)
 	if !ok {
-		l.release = printable(header.Get("API-Version"))
+		l.release = reach.Printable(header.Get("API-Version"))
 		if version, ok = shape.ParseVersion(l.release); !ok {
 			return &answerError{reason: "the answer tells no version of NetBox"}
 		}

@@ -207,12 +207,12 @@ const maxError = 64 << 10
 func (s *session) statusError(resp *http.Response) error {
 	status := &statusError{code: resp.StatusCode, page: isPage(resp.Header), marked: marked(resp.Header), retryAfter: reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if to, err := resp.Location(); err == nil {
-		status.location = printable(to.Scheme + "://" + to.Host + to.Path)
+		status.location = reach.Printable(to.Scheme + "://" + to.Host + to.Path)
 	}
 	// A body that breaks off says nothing, which is no error of its own.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if v, err := decode.JSON(body); err == nil {
-		status.detail = printable(s.token.hide(v.At("detail").Str()))
+		status.detail = reach.Printable(s.token.hide(v.At("detail").Str()))
 	}
 	status.page = status.page || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 	return status

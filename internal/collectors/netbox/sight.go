@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A sight is what the token may see. NetBox answers a list with what the token
@@ -150,7 +151,7 @@ func (l *look) whoAmI(ctx context.Context) (account, error) {
 	if err != nil {
 		return account{}, &answerError{reason: "the answer names no user"}
 	}
-	a := account{known: true, id: id, name: printable(v.At("username").Str()), groups: ids(v.At("groups"))}
+	a := account{known: true, id: id, name: reach.Printable(v.At("username").Str()), groups: ids(v.At("groups"))}
 	for _, p := range v.At("permissions").Items() {
 		// One that is disabled gives nothing, and takes nothing away.
 		if given := ids(model.ListOf(p)); p.At("enabled").Text() != "false" {

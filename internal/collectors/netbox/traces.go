@@ -10,6 +10,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // takeChange reads a row of the changelog: who did what, and which fields of
@@ -21,7 +22,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	}
 	at, err := time.Parse(time.RFC3339, row.At("time").Str())
 	if err != nil {
-		return change{}, fmt.Errorf("its time is none: %q", printable(row.At("time").Str()))
+		return change{}, fmt.Errorf("its time is none: %q", reach.Printable(row.At("time").Str()))
 	}
 	c := change{id: id, at: at.UTC()}
 	deed, known := deedOf(row)
@@ -68,9 +69,9 @@ func deedOf(row model.Value) (model.Deed, bool) {
 // actorOf names who made an entry. What NetBox does by itself names nobody.
 func actorOf(row model.Value, c change) model.Actor {
 	a := model.Actor{
-		Name: printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
+		Name: reach.Printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
 		Evidence: "object-change " + strconv.FormatInt(c.id, 10), Confidence: model.Exact,
-		Request: printable(row.At("request_id").Str()), Message: printable(row.At("message").Str()),
+		Request: reach.Printable(row.At("request_id").Str()), Message: reach.Printable(row.At("message").Str()),
 	}
 	if a.Name == "" {
 		a.Name, a.Confidence, a.Reason = "unknown", model.Unknown, "the entry of the changelog names no user"

@@ -13,6 +13,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A service is one that is read, and how the catalogue leads to it.
@@ -70,7 +71,7 @@ func (s *session) find(l login) error {
 	case l.region == "" && len(regions) > 1:
 		return &catalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), hint: "set region to one of them"}
 	case l.region != "" && !slices.Contains(regions, l.region):
-		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", printable(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
+		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", reach.Printable(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
 	}
 	region := cmp.Or(l.region, strings.Join(regions, ""))
 	s.endpoints = map[string]endpoint{identity: {url: s.client.IdentityBase + "v3/"}}
@@ -85,7 +86,7 @@ func (s *session) regions() []string {
 	var all []string
 	for _, entry := range s.grant.Catalog {
 		for _, e := range entry.Endpoints {
-			all = append(all, printable(regionOf(e)))
+			all = append(all, reach.Printable(regionOf(e)))
 		}
 	}
 	slices.Sort(all)

@@ -236,7 +236,7 @@ func methods() []string {
 
 func (r *entryReader) checkMethod() {
 	if method := r.text("", "auth_type"); !slices.Contains(methods(), method) {
-		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", printable(method))
+		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", reach.Printable(method))
 	}
 }
 

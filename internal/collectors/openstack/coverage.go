@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A sight is what the token lets see. Services answer a list with what they let
@@ -26,13 +27,13 @@ type sight struct {
 func readers() []string { return []string{"admin", "manager", "member", "_member_", "reader"} }
 
 func newSight(config Config, g grant) sight {
-	s := sight{config: config, project: g.Project.ID, user: g.User.ID, name: printable(g.Project.Name)}
+	s := sight{config: config, project: g.Project.ID, user: g.User.ID, name: reach.Printable(g.Project.Name)}
 	var names []string
 	for _, role := range g.Roles {
 		name := strings.ToLower(role.Name)
 		s.admin = s.admin || name == "admin"
 		s.known = s.known || slices.Contains(readers(), name)
-		names = append(names, printable(role.Name))
+		names = append(names, reach.Printable(role.Name))
 	}
 	slices.Sort(names)
 	s.roles = cmp.Or(strings.Join(names, ", "), "none")

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -85,23 +84,6 @@ func codeOf(err error) int {
 	return 0
 }
 
-const maxMessage = 300
-
-// printable makes foreign text fit for one line of a report.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxMessage {
-		return string(runes[:maxMessage]) + "…"
-	}
-	return s
-}
-
 // explain gives the next step for an error that concerns the cloud as a whole.
 func (c Config) explain(server string, err error) error {
 	var at *catalogueError
@@ -168,7 +150,7 @@ func (c Config) because(service string, err error) string {
 		at     *catalogueError
 		answer *answerError
 	)
-	text := printable(err.Error())
+	text := reach.Printable(err.Error())
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the scan ended before it was read"

@@ -206,5 +206,5 @@ func (l *look) identity() string {
 	if name := g.ApplicationCredential.Name; name != "" {
 		text += ", application credential " + name
 	}
-	return printable(text)
+	return reach.Printable(text)
 }

@@ -3,6 +3,8 @@ package openstack
 import (
 	"context"
 	"net/http"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // maxNames bounds the users whose names are asked for in one look, and maxKnown
@@ -63,6 +65,6 @@ func (d *directory) ask(ctx context.Context, api asker, id string) {
 	case code == http.StatusForbidden, code == http.StatusUnauthorized:
 		d.refused = true
 	case err == nil:
-		d.know(id, printable(answer.At("user", "name").Str()))
+		d.know(id, reach.Printable(answer.At("user", "name").Str()))
 	}
 }

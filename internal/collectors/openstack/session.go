@@ -176,12 +176,12 @@ func (s *session) fault(err error) error {
 func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
 	status := &statusError{code: answer.Actual, page: isPage(answer.ResponseHeader, answer.Body)}
 	if to, err := url.Parse(answer.ResponseHeader.Get("Location")); err == nil && to.String() != "" {
-		status.location = printable((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
+		status.location = reach.Printable((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
 	}
 	if v, err := decode.JSON(answer.Body); err == nil {
 		for _, f := range v.Fields() {
 			if message := f.Value.At("message").Str(); message != "" {
-				status.detail = printable(s.hide(message))
+				status.detail = reach.Printable(s.hide(message))
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // viaActions is what an Actor comes through whom Nova's log of a server names.
@@ -224,14 +225,14 @@ func actions(id string, answer model.Value) []bus.Act {
 		name := row.At("action").Str()
 		t, known := table[name]
 		at, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(row.At("start_time").Str(), "Z"))
-		user := printable(row.At("user_id").Str())
+		user := reach.Printable(row.At("user_id").Str())
 		// What nobody asked for Nova did by itself.
 		if !known || err != nil || user == "" || t.deed == model.Edited && len(acts) >= maxOfServer {
 			continue
 		}
 		acts = append(acts, bus.Act{
 			Ref: model.Ref{Kind: shape.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at.UTC(), UserID: user,
-			Request: printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
+			Request: reach.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}
 	return acts

@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // all returns the entry with what follows from it: a restored guest may have
@@ -84,7 +85,7 @@ func cloning(row model.Value) (logEntry, bool) {
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
 	e.Ref, e.Deed = ref(shape.QEMU, u.id), model.Created
-	e.Actor = model.Actor{Name: printable(u.user), At: u.start, Via: "task log", Evidence: printable(row.At("upid").Str()), Confidence: model.Likely}
+	e.Actor = model.Actor{Name: reach.Printable(u.user), At: u.start, Via: "task log", Evidence: reach.Printable(row.At("upid").Str()), Confidence: model.Likely}
 	return e, true
 }
 

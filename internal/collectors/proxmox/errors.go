@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -83,19 +82,6 @@ func silent(err error) bool {
 	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
 }
 
-const maxMessage = 300
-
-// printable makes foreign text fit for one line of a report.
-func printable(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return clip(strings.Join(strings.Fields(s), " "), maxMessage)
-}
-
 // clip cuts what is longer than limit characters.
 func clip(s string, limit int) string {
 	if runes := []rune(s); len(runes) > limit {
@@ -166,7 +152,7 @@ func (c Config) reason(err error) string {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "the scan ended before it was read"
 	}
-	return printable(err.Error())
+	return reach.Printable(err.Error())
 }
 
 // forbidden names what is missing, which Proxmox puts into its message:
@@ -176,9 +162,9 @@ func (c Config) forbidden(err error) string {
 	detail, _, _ = strings.Cut(detail, ")")
 	where, privilege, ok := strings.Cut(detail, ", ")
 	if !ok || !strings.HasPrefix(where, "/") {
-		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), printable(err.Error()), c.grant("/"))
+		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), reach.Printable(err.Error()), c.grant("/"))
 	}
-	return c.lacking(printable(privilege), printable(where))
+	return c.lacking(reach.Printable(privilege), reach.Printable(where))
 }
 
 // lacking says which privilege is missing where, and how to grant it.

@@ -3,6 +3,8 @@ package proxmox
 import (
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // An update is what a line of the cluster log tells of a virtual machine:
@@ -42,7 +44,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		if isKey(disk) {
 			u.fields = []string{disk}
 		}
-		u.shown = clip(printable(line), shownLine)
+		u.shown = clip(reach.Printable(line), shownLine)
 		return u, true
 	}
 	u.options = parseOptions(what)
@@ -53,7 +55,7 @@ func parseUpdate(line string) (u update, ok bool) {
 	}
 	slices.Sort(u.fields)
 	u.fields = slices.Compact(u.fields)
-	u.shown = clip(printable(u.shown), shownLine)
+	u.shown = clip(reach.Printable(u.shown), shownLine)
 	return u, true
 }
 

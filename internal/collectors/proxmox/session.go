@@ -242,11 +242,11 @@ func dataOf(body []byte) (model.Value, error) {
 func newStatusError(resp *http.Response, body []byte) error {
 	answer := &statusError{code: resp.StatusCode}
 	if v, err := decode.JSON(body); err == nil {
-		answer.message = printable(v.At("message").Str())
+		answer.message = reach.Printable(v.At("message").Str())
 	}
 	if answer.message == "" {
 		_, line, _ := strings.Cut(resp.Status, " ")
-		answer.message = printable(line)
+		answer.message = reach.Printable(line)
 	}
 	answer.retryAfter = reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	return answer

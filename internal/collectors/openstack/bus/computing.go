@@ -6,6 +6,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // computing reads Nova's notices, versioned and not, without the "compute." that
@@ -52,7 +53,7 @@ func single(kind string, ids []string, deed model.Deed, fields string) reader {
 			a.ID = cmp.Or(a.ID, n.payload.At(name).Str())
 		}
 		if kind == shape.Keypair {
-			a.Owner = printable(n.payload.At("user_id").Str())
+			a.Owner = reach.Printable(n.payload.At("user_id").Str())
 		}
 		return []Act{a}
 	}

@@ -259,7 +259,7 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 		hint = fmt.Sprintf(`let the account use its queue and read the exchanges: rabbitmqctl set_permissions -p %s %s "^%s$" "^%s$" "^(%s)$"`,
 			uri.Vhost, uri.Username, o.Queue, o.Queue, strings.Join(append([]string{o.Queue}, o.Exchanges...), "|"))
 	}
-	return fmt.Sprintf("%s could not be read: %s; %s", where, printable(reason(err)), hint)
+	return fmt.Sprintf("%s could not be read: %s; %s", where, reach.Printable(reason(err)), hint)
 }
 
 // reason takes the broker's words, without the SDK's.
