@@ -76,7 +76,7 @@ func Defaults() Config {
 		Actions:     20,
 		Notifications: Notifications{
 			Queue:     "driftd",
-			Exchanges: []string{"neutron", "nova", "glance", "cinder", "keystone"},
+			Exchanges: []string{"neutron", "nova", "glance", "cinder"},
 			Topic:     "notifications",
 			Keep:      90 * 24 * time.Hour,
 		},
