@@ -60,7 +60,7 @@ func (p *pager) readOnce(ctx context.Context) error {
 
 func (p *pager) readList(ctx context.Context, query url.Values) error {
 	turn := p.following
-	if p.kind.Name == shape.ServerGroup {
+	if p.kind.Counted {
 		turn = p.overlapping
 	}
 	at := url.Values{}

@@ -61,6 +61,9 @@ type Kind struct {
 	// have this form; "" for a service that has none. An older one leaves fields
 	// out.
 	Microversion string
+	// Counted tells that pages begin at a position, and that none says whether
+	// another one follows.
+	Counted bool
 	// Roll is a list of all there are, also of those that the first one leaves out
 	// without a word; nil where it leaves none out.
 	Roll *Roll
@@ -136,6 +139,7 @@ type entry struct {
 	name, service, path, rows string
 	belongs                   Belongs
 	microversion              string
+	counted                   bool
 	// fields are those that are read, as raw[/form][>name]: without a name it is
 	// the raw one in snake case, without what stands before its last colon.
 	fields string
@@ -151,7 +155,7 @@ type entry struct {
 }
 
 func (e *entry) kind() *Kind {
-	return &Kind{Name: e.name, Service: e.service, Path: e.path, Rows: cmp.Or(e.rows, e.path), Belongs: e.belongs, Microversion: e.microversion, Roll: e.roll,
+	return &Kind{Name: e.name, Service: e.service, Path: e.path, Rows: cmp.Or(e.rows, e.path), Belongs: e.belongs, Microversion: e.microversion, Counted: e.counted, Roll: e.roll,
 		fields: parseFields(e.fields), joined: parseFields(e.joined), inner: e.inner, busy: e.busy, query: e.query, rest: e.rest, labels: e.labels, rates: severities(e.rates)}
 }
 

@@ -55,7 +55,7 @@ func computing() []entry {
 			busy: []busy{{"status", "queued saving uploading importing pending_delete deleted"}},
 			// Glance lists hidden images only where they are asked for.
 			rest: url.Values{"os_hidden": {"true"}}, labels: "tags", rates: images()},
-		{name: ServerGroup, service: Compute, path: "os-server-groups", rows: "server_groups", belongs: ToProject, microversion: "2.46",
+		{name: ServerGroup, service: Compute, path: "os-server-groups", rows: "server_groups", belongs: ToProject, microversion: "2.46", counted: true,
 			fields: "name policies"},
 		{name: Keypair, service: Compute, path: "os-keypairs", rows: "keypairs", belongs: ToUser, microversion: "2.46", inner: "keypair",
 			fields: "name public_key/trimmed fingerprint/derived type",
