@@ -67,24 +67,18 @@ type touch struct {
 }
 
 // touches are the actions of Nova's log that touch what driftd reads.
-// https://github.com/openstack/nova/blob/master/nova/compute/instance_actions.py
 func touches() map[string]touch {
 	all := map[string]touch{
 		"create":           {deed: model.Created},
 		"delete":           {deed: model.Deleted},
-		"rebuild":          {fields: "description image image_name key_name metadata name vm_state"},
-		"resize":           {fields: "flavor flavor_name vm_state"},
-		"revertResize":     {fields: "flavor flavor_name vm_state"},
 		"attach_interface": {fields: "interfaces"},
 		"detach_interface": {fields: "interfaces"},
 		"attach_volume":    {fields: "volumes"},
 		"detach_volume":    {fields: "volumes"},
 		"swap_volume":      {fields: "volumes"},
-		"lock":             {fields: "locked"},
-		"unlock":           {fields: "locked"},
 	}
-	for name := range strings.FieldsSeq("start stop pause unpause suspend resume shelve shelveOffload unshelve rescue unrescue restore confirmResize resetState") {
-		all[name] = touch{fields: "vm_state"}
+	for name, fields := range bus.ServerActions() {
+		all[name] = touch{fields: fields}
 	}
 	return all
 }

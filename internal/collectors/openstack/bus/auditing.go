@@ -50,12 +50,11 @@ func collections() map[string]collection {
 func serverDoors() map[string]string {
 	doors := map[string]string{
 		"metadata": "metadata", "tags": "tags", "os-interface": "interfaces", "os-volume_attachments": "volumes",
-		"action/lock": "locked", "action/unlock": "locked", "action/addSecurityGroup": "security_groups", "action/removeSecurityGroup": "security_groups",
-		"action/resize": "flavor flavor_name vm_state", "action/revertResize": "flavor flavor_name vm_state", "action/confirmResize": "vm_state",
-		"action/rebuild": "description image image_name key_name metadata name vm_state",
+		"action/addSecurityGroup": "security_groups", "action/removeSecurityGroup": "security_groups",
 	}
-	for name := range strings.FieldsSeq("os-start os-stop pause unpause suspend resume shelve shelveOffload unshelve rescue unrescue restore os-resetState") {
-		doors["action/"+name] = "vm_state"
+	// Requests have some of the names with a prefix.
+	for name, fields := range ServerActions() {
+		doors["action/"+name], doors["action/os-"+name] = fields, fields
 	}
 	return doors
 }

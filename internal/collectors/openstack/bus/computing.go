@@ -29,8 +29,9 @@ func computing() map[string]reader {
 	instance(model.Edited, "vm_state", `soft_delete.end restore.end power_off.end power_on.end pause.end unpause.end
 		suspend suspend.end resume resume.end shelve.end shelve_offload.end unshelve.end rescue.end unrescue.end
 		resize.confirm.end resize_confirm.end`)
-	instance(model.Edited, "flavor flavor_name vm_state", "resize.end finish_resize.end resize_finish.end resize.revert.end resize_revert.end")
-	instance(model.Edited, "description image image_name key_name metadata name vm_state", "rebuild.end")
+	actions := ServerActions()
+	instance(model.Edited, actions["resize"], "resize.end finish_resize.end resize_finish.end resize.revert.end resize_revert.end")
+	instance(model.Edited, actions["rebuild"], "rebuild.end")
 	instance(model.Edited, "interfaces", "interface_attach.end interface_detach.end")
 	instance(model.Edited, "volumes", "volume.attach volume.detach volume_attach.end volume_detach.end volume_swap.end")
 	instance(model.Edited, "locked", "lock unlock")
@@ -42,6 +43,21 @@ func computing() map[string]reader {
 	add(shape.Keypair, []string{"name", "key_name"}, model.Created, "", "keypair.create.end", "keypair.import.end")
 	add(shape.Keypair, []string{"name", "key_name"}, model.Deleted, "", "keypair.delete.end")
 	return readers
+}
+
+// ServerActions returns the fields of a server that actions touch, by the names
+// that Nova's log of them has.
+// https://github.com/openstack/nova/blob/master/nova/compute/instance_actions.py
+func ServerActions() map[string]string {
+	const size = "flavor flavor_name vm_state"
+	fields := map[string]string{
+		"rebuild": "description image image_name key_name metadata name vm_state",
+		"resize":  size, "revertResize": size, "lock": "locked", "unlock": "locked",
+	}
+	for name := range strings.FieldsSeq("start stop pause unpause suspend resume shelve shelveOffload unshelve rescue unrescue restore confirmResize resetState") {
+		fields[name] = "vm_state"
+	}
+	return fields
 }
 
 // single returns what reads of one object that one thing was done to it. Its id
