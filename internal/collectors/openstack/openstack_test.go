@@ -163,7 +163,11 @@ func TestProbe(t *testing.T) {
 	}
 	wantIn(t, p.Identity, "user driftd", "project web", "roles reader", "application credential driftd-reads")
 	wantIn(t, p.Version, "Nova 2.93")
-	for _, u := range server.Requests(openstacktest.Rules) {
+	asked := server.Requests(openstacktest.Rules)
+	if len(asked) != 1 {
+		t.Errorf("rules were asked for %d times", len(asked))
+	}
+	for _, u := range asked {
 		if u.Query().Get("limit") != "1" {
 			t.Errorf("asked for %s", u)
 		}
