@@ -59,7 +59,7 @@ func exceptions() map[string]exception {
 	}
 	for _, line := range []string{
 		"rabbitmqctl add_user driftd",
-		"rabbitmqctl set_permissions driftd '^driftd$' '^driftd$' '^(driftd|neutron|nova|glance|cinder)$'",
+		"rabbitmqctl set_permissions driftd '^driftd-.*$' '^driftd-.*$' '^(driftd-.*|neutron|nova|glance|cinder)$'",
 	} {
 		list[line] = exception{"it needs a message broker: test/openstack has one", nil, exchanges}
 	}

@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -56,7 +57,8 @@ type Notifications struct {
 	// CAFile is the authority that signed the bus's certificate, where the system
 	// does not know it.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Queue is driftd's own queue there, which no other driftd may share.
+	// Queue is driftd's own queue there, which no other source and no other driftd
+	// may share; without it, driftd- and the source's name.
 	Queue string `mapstructure:"queue"`
 	// Exchanges are those that the services notify by: their control_exchange.
 	Exchanges []string `mapstructure:"exchanges"`
@@ -75,7 +77,6 @@ func Defaults() Config {
 		PageSize:    1000,
 		Actions:     20,
 		Notifications: Notifications{
-			Queue:     "driftd",
 			Exchanges: []string{"neutron", "nova", "glance", "cinder"},
 			Topic:     "notifications",
 			Keep:      90 * 24 * time.Hour,
@@ -133,13 +134,17 @@ func (n Notifications) check() error {
 	switch {
 	case n.URLFile == "":
 		return nil
-	case n.Queue == "" || n.Topic == "" || len(n.Exchanges) == 0:
-		return errors.New("settings notifications.queue, notifications.topic and notifications.exchanges must not be empty")
+	case n.Topic == "" || len(n.Exchanges) == 0:
+		return errors.New("settings notifications.topic and notifications.exchanges must not be empty")
 	case n.Keep <= 0:
 		return errors.New("setting notifications.keep must be more than 0")
 	}
 	return nil
 }
+
+// queue returns the queue of a source: two that shared one would each take what
+// the other waits for.
+func (n Notifications) queue(source string) string { return cmp.Or(n.Queue, "driftd-"+source) }
 
 // excludes tells whether a kind is left out.
 func (c Config) excludes(k *shape.Kind) bool {

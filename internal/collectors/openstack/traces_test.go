@@ -373,6 +373,18 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+func TestEachSourceHasAQueueOfItsOwn(t *testing.T) {
+	t.Parallel()
+	n := Defaults().Notifications
+	if one, two := n.queue("shop"), n.queue("lab"); one != "driftd-shop" || two != "driftd-lab" {
+		t.Errorf("queues %s and %s", one, two)
+	}
+	n.Queue = "mine"
+	if got := n.queue("shop"); got != "mine" {
+		t.Errorf("queue %s", got)
+	}
+}
+
 func TestHistoryOfABusThatIsDown(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "bus-url")
