@@ -34,9 +34,18 @@ type interpreter interface {
 	Declares(live model.Value, path string, v model.Value) (means model.Value, known bool)
 }
 
+// A sharer is a lens that knows fields of live of which each claim says a part of its
+// own: a route among a router's. Nobody is contradicted by what another says there.
+type sharer interface {
+	Shares(path string) bool
+}
+
 // speak notes what the claim says of the field at the walk's path.
 func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	if w.voices == nil || d.IsNull() {
+		return
+	}
+	if lens, ok := w.claim.Lens.(sharer); ok && lens.Shares(w.path.String()) {
 		return
 	}
 	live := w.livePath()

@@ -88,6 +88,17 @@ func (l *claimLens) View(live model.Value) model.Value {
 	return v
 }
 
+// Shares tells whether the attribute at path is one element of a live list in which
+// other claims have theirs.
+func (l *claimLens) Shares(path string) bool {
+	steps := parseSteps(path)
+	if len(steps) == 0 {
+		return false
+	}
+	a := find(l.lens.attributes, steps[0].name)
+	return a != nil && a.relative.among
+}
+
 // seen returns the live value v of an attribute in the light of the instance.
 func (l *claimLens) seen(a *attribute, v, live model.Value) model.Value {
 	held := l.declared.At(a.name)

@@ -101,6 +101,19 @@ func TestViewInTheLightOfTheInstance(t *testing.T) {
 	}
 }
 
+func TestElementsAreSharedWithOtherClaims(t *testing.T) {
+	t.Parallel()
+	lens, ok := rack(t, racks(t), `{"id":"1","name":"a","owners":["a"],"owner":"c"}`).Lens.(interface{ Shares(path string) bool })
+	if !ok {
+		t.Fatal("the lens tells of no elements")
+	}
+	for path, want := range map[string]bool{"owner": true, "owners[0]": true, "name": false, "nothing": false, "": false} {
+		if lens.Shares(path) != want {
+			t.Errorf("%q is shared: %t, want %t", path, !want, want)
+		}
+	}
+}
+
 func TestClaimsShareALensWhereNothingDepends(t *testing.T) {
 	t.Parallel()
 	typ, _ := load(t).Find("e-breuninger/netbox", "netbox_manufacturer")
