@@ -253,7 +253,7 @@ func rate(s *model.Subject, verdict model.Verdict, changes []model.Change) (mode
 	for i := range changes {
 		c := &changes[i]
 		severity, why := rateOne(s, verdict, livePath(c))
-		if worst == "" || severity.Rank() < worst.Rank() {
+		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
 			worst, reason = severity, why
 		}
 		if severity != usual(verdict) {

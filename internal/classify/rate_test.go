@@ -11,6 +11,7 @@ func TestWorstChangeRatesTheFinding(t *testing.T) {
 	kind := &model.Kind{Severities: []model.SeverityRule{
 		{Path: "label", Severity: model.Low, Reason: "a label"},
 		{Path: "net0", Severity: model.High, Reason: "reachable"},
+		{Path: "disk", Severity: model.Medium, Reason: "full"},
 		{Verdicts: []model.Verdict{model.Unmanaged}, Severity: model.Critical, Reason: "nobody's"},
 	}}
 	change := func(path, live string) model.Change { return model.Change{Path: path, LivePath: live} }
@@ -25,6 +26,7 @@ func TestWorstChangeRatesTheFinding(t *testing.T) {
 		{"what no rule fits counts as usual", model.Changed, []model.Change{change("label", ""), change("size", "")}, model.Medium, ""},
 		{"the worst of several", model.Changed, []model.Change{change("label", ""), change("net0.bridge", ""), change("size", "")}, model.High, "reachable"},
 		{"rules are in the live words", model.Changed, []model.Change{change("network_device[0].bridge", "net0.bridge")}, model.High, "reachable"},
+		{"of two as bad the one that says why", model.Changed, []model.Change{change("size", ""), change("disk", "")}, model.Medium, "full"},
 		{"no change is on the whole", model.Unmanaged, nil, model.Critical, "nobody's"},
 		{"no rule fits the whole", model.Missing, nil, model.High, ""},
 	}
