@@ -104,6 +104,8 @@ func decodedOfNeutron() map[string]decoding {
 			want: []done{{Kind: shape.Router, ID: "ro-1", Deed: model.Deleted}}},
 		"an update begins": {event: "router.update.start", payload: `{"router": {"router:external": true, "description": "x", "Admin_State_Up": false}, "id": "ro-1"}`,
 			want: []done{{Kind: shape.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, begun: true},
+		"a floating IP moves": {event: "floatingip.update.start", payload: `{"floatingip": {"port_id": "po-1", "fixed_ip_address": "10.0.0.5"}, "id": "f-1"}`,
+			want: []done{{Kind: shape.FloatingIP, ID: "f-1", Fields: "device_id fixed_ip_address port_id"}}, begun: true},
 		"an update ends":                {event: "router.update.end", payload: `{"router": {"id": "ro-1", "name": "r"}}`, want: []done{{Kind: shape.Router, ID: "ro-1"}}},
 		"a creation begins":             {event: "router.create.start", payload: `{"router": {"name": "r"}}`},
 		"tags of a group":               {event: "tag.update.end", payload: `{"parent_resource": "security_groups", "parent_resource_id": "g-1", "tags": ["a"]}`, want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Fields: "tags"}}},

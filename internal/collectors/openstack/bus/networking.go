@@ -81,7 +81,11 @@ func asked(payload model.Value, name, kind string) []Act {
 	for _, f := range payload.At(name).Fields() {
 		a.Fields = append(a.Fields, fieldName(f.Name))
 	}
-	slices.Sort(a.Fields)
+	if kind == shape.FloatingIP && slices.Contains(a.Fields, "port_id") {
+		// Neutron takes these from the port where nobody names them.
+		a.Fields = append(a.Fields, "device_id", "fixed_ip_address")
+	}
+	a.Fields = slices.Compact(slices.Sorted(slices.Values(a.Fields)))
 	return []Act{a}
 }
 
