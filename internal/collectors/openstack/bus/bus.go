@@ -95,6 +95,9 @@ func (b *Bus) drain(ctx context.Context, now time.Time) (absent []string, err er
 	if made || b.book.Since.IsZero() {
 		// A book that was lost lost what it knew of the time before.
 		b.book.Since = now
+		if err := b.book.save(); err != nil {
+			return nil, err
+		}
 	}
 	absent, bound := c.bind()
 	err = c.take(ctx, waiting, func(messages [][]byte) error { return b.note(ctx, messages, now) })
