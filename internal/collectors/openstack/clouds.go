@@ -62,7 +62,10 @@ func (c Config) readLogin() (login, error) {
 // readEntry returns an entry of a file; null where it has none.
 func readEntry(file, cloud string) (model.Value, error) {
 	clouds, err := readClouds(file)
-	return clouds.At(cloud), err
+	if err != nil {
+		return model.Value{}, &localError{err}
+	}
+	return clouds.At(cloud), nil
 }
 
 func readClouds(file string) (model.Value, error) {
@@ -170,12 +173,12 @@ func (r *entryReader) options() gophercloud.AuthOptions {
 	}
 	r.checkAddress(o.IdentityEndpoint)
 	r.checkMethod()
+	r.checkSecret(&o)
 	if o.ApplicationCredentialSecret == "" {
 		o.Scope = r.scope(common, commonName)
 	}
 	// A token cannot be had again.
 	o.AllowReauth = o.TokenID == ""
-	r.checkSecret(&o)
 	return o
 }
 
@@ -250,7 +253,7 @@ func (r *entryReader) checkSecret(o *gophercloud.AuthOptions) {
 	maps.DeleteFunc(ways, func(_ string, given bool) bool { return !given })
 	switch {
 	case len(ways) == 0:
-		r.fail("has nothing to log in with: write an application credential, a password or a token below auth")
+		r.failWithoutSecret(o)
 	case len(ways) > 1:
 		r.fail("has several things to log in with (%s): leave one", strings.Join(slices.Sorted(maps.Keys(ways)), ", "))
 	case o.Password != "" && o.UserID == "" && (o.Username == "" || o.DomainID == "" && o.DomainName == ""):
@@ -258,6 +261,14 @@ func (r *entryReader) checkSecret(o *gophercloud.AuthOptions) {
 	case o.ApplicationCredentialSecret != "" && o.ApplicationCredentialID == "" && (o.ApplicationCredentialName == "" || o.UserID == "" && o.Username == ""):
 		r.fail("has the secret of an application credential and does not say of which: write application_credential_id below auth")
 	}
+}
+
+func (r *entryReader) failWithoutSecret(o *gophercloud.AuthOptions) {
+	if o.ApplicationCredentialID != "" || o.ApplicationCredentialName != "" {
+		r.fail("names an application credential and not its secret: write application_credential_secret below auth, here or in secure.yaml")
+		return
+	}
+	r.fail("has nothing to log in with: write an application credential, a password or a token below auth")
 }
 
 // trust returns by whose word certificates are believed, and the client's own.
