@@ -49,7 +49,7 @@ func (s silence) of(kind string) string {
 	r := recorders()[shape.Kinds()[i].Service]
 	if kind == shape.Server {
 		r.itself = s.server()
-		r.lacks = "Nova does not tell who changed a server's metadata, tags or description"
+		r.lacks = "Nova does not tell who changed a server's metadata, tags, description or security groups"
 	}
 	switch {
 	case s.heard == nil && r.lacks != "":
