@@ -23,12 +23,16 @@ type Page struct {
 // DecodePage reads an answer to ListBuckets.
 func DecodePage(body []byte) (Page, error) {
 	v, err := decodeXML(body, "ListAllMyBucketsResult", []element{
+		{xml: "Buckets", name: "Listed", form: mark},
 		{xml: "Buckets", inside: []element{{xml: "Bucket", name: "Buckets", form: block, many: true, inside: texts("Name", "BucketRegion", "CreationDate")}}},
 		{xml: "Owner", name: "Owner", form: block, inside: texts("ID")},
 		{xml: "ContinuationToken", name: "Next"},
 	})
 	if err != nil {
 		return Page{}, err
+	}
+	if v.At("Listed").IsNull() {
+		return Page{}, &NotAnswerError{"the answer has no list of buckets"}
 	}
 	p := Page{Owner: v.At("Owner", "ID").Str(), Next: v.At("Next").Str()}
 	for _, b := range v.At("Buckets").Items() {

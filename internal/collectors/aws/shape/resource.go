@@ -97,13 +97,20 @@ func sorted(list model.Value) model.Value {
 // grantees returns the grants by who has them, with all their permissions.
 func grantees(grants model.Value) model.Value {
 	var all []model.Value
+	var permissions [][]model.Value
+	known := map[string]int{}
 	for _, g := range grants.Items() {
-		who, permission := g.At("Grantee"), g.At("Permission")
-		i := slices.IndexFunc(all, func(v model.Value) bool { return v.Without("Permissions").Equal(who) })
-		if i < 0 {
-			all, i = append(all, who), len(all)
+		who := g.At("Grantee")
+		name := string(who.AppendJSON(nil))
+		i, ok := known[name]
+		if !ok {
+			i = len(all)
+			known[name], all, permissions = i, append(all, who), append(permissions, nil)
 		}
-		all[i] = all[i].With("Permissions", model.ListOf(append(slices.Clone(all[i].At("Permissions").Items()), permission)...))
+		permissions[i] = append(permissions[i], g.At("Permission"))
+	}
+	for i := range all {
+		all[i] = all[i].With("Permissions", model.ListOf(permissions[i]...))
 	}
 	return model.ListOf(all...)
 }

@@ -1,6 +1,9 @@
 package shape
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,4 +185,47 @@ func FuzzDecodePage(f *testing.F) {
 		}
 		DecodeError(body)
 	})
+}
+
+// TestCrowdedAnswers holds that the time an answer takes grows with its size and no
+// faster, and that one with more than S3 ever says is refused.
+func TestCrowdedAnswers(t *testing.T) {
+	t.Parallel()
+	const many = 8_000
+	var tags, grants strings.Builder
+	for i := range many {
+		fmt.Fprintf(&tags, "<Tag><Key>%d</Key><Value/></Tag>", i*7919%many)
+		fmt.Fprintf(&grants, "<Grant><Grantee><ID>%d</ID></Grantee><Permission>READ</Permission></Grant>", i*7919%many)
+	}
+	parts := map[string]model.Value{}
+	for kind, body := range map[string]string{
+		Bucket:        "<Tagging><TagSet>" + tags.String() + "</TagSet></Tagging>",
+		AccessControl: "<AccessControlPolicy><AccessControlList>" + grants.String() + "</AccessControlList></AccessControlPolicy>",
+	} {
+		i := slices.IndexFunc(Kinds(), func(k *Kind) bool { return k.Name == kind })
+		v, err := Kinds()[i].Decode([]byte(body))
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		parts[kind] = v
+	}
+	for _, r := range (Read{Name: "b", Parts: parts}).Resources("s") {
+		if n := len(r.Value.At("Tags").Fields()) + len(r.Value.At("Grantees").Items()); n != many {
+			t.Errorf("%s has %d, want %d", r.Kind, n, many)
+		}
+	}
+	_, err := Kinds()[0].Decode([]byte("<Tagging>" + strings.Repeat("<a/>", maxElements) + "</Tagging>"))
+	if !errors.As(err, new(*NotAnswerError)) {
+		t.Errorf("a crowd of elements gives %v", err)
+	}
+}
+
+func TestListWithoutBuckets(t *testing.T) {
+	t.Parallel()
+	if _, err := DecodePage([]byte(`<ListAllMyBucketsResult/>`)); !errors.As(err, new(*NotAnswerError)) {
+		t.Errorf("an answer that has no list gives %v", err)
+	}
+	if page, err := DecodePage([]byte(`<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>`)); err != nil || page.Buckets != nil {
+		t.Errorf("an empty list gives %v, %v", page, err)
+	}
 }

@@ -72,7 +72,7 @@ type tree struct {
 
 // read reads a whole document whose root must be as named.
 func read(body []byte, root string) (*tree, error) {
-	if err := shallow(body); err != nil {
+	if err := bounded(body); err != nil {
 		return nil, err
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(body))
@@ -91,21 +91,29 @@ func read(body []byte, root string) (*tree, error) {
 	return &t, nil
 }
 
-// shallow refuses what nests deeper than anything that S3 answers.
-func shallow(body []byte) error {
+// maxElements bounds the elements of one answer: a thousand buckets, or rules of
+// a lifecycle, have some thousands.
+const maxElements = 1 << 18
+
+// bounded refuses what nests deeper, or holds more, than anything that S3 answers.
+func bounded(body []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	for depth := 0; ; {
-		token, err := decoder.Token()
+	for depth, elements := 0, 0; ; {
+		token, err := decoder.RawToken()
 		if err != nil {
 			return nil //nolint:nilerr // what is wrong with it, who reads it says
 		}
 		switch token.(type) {
 		case xml.StartElement:
-			if depth++; depth > decode.MaxDepth {
-				return &NotAnswerError{"the answer nests too deep"}
-			}
+			depth, elements = depth+1, elements+1
 		case xml.EndElement:
 			depth--
+		}
+		switch {
+		case depth > decode.MaxDepth:
+			return &NotAnswerError{"the answer nests too deep"}
+		case elements > maxElements:
+			return &NotAnswerError{fmt.Sprintf("the answer has more than %d elements", maxElements)}
 		}
 	}
 }
@@ -115,20 +123,35 @@ func decodeXML(body []byte, root string, inside []element) (model.Value, error) 
 	if err != nil {
 		return model.Value{}, err
 	}
-	f := fields{}
+	f := newFields()
 	if err := f.take(t, inside); err != nil {
 		return model.Value{}, err
 	}
 	return f.value(), nil
 }
 
-// fields are those of a map that is being read.
-type fields map[string]model.Value
+// fields are those of a map that is being read: single values, lists, and maps of
+// tags.
+type fields struct {
+	single map[string]model.Value
+	many   map[string][]model.Value
+	tags   map[string][]model.Field
+}
+
+func newFields() fields {
+	return fields{map[string]model.Value{}, map[string][]model.Value{}, map[string][]model.Field{}}
+}
 
 func (f fields) value() model.Value {
-	all := make([]model.Field, 0, len(f))
-	for name, v := range f {
+	all := make([]model.Field, 0, len(f.single)+len(f.many)+len(f.tags))
+	for name, v := range f.single {
 		all = append(all, model.Field{Name: name, Value: v})
+	}
+	for name, list := range f.many {
+		all = append(all, model.Field{Name: name, Value: model.ListOf(list...)})
+	}
+	for name, tags := range f.tags {
+		all = append(all, model.Field{Name: name, Value: model.MapOf(tags...)})
 	}
 	return model.MapOf(all...)
 }
@@ -153,7 +176,7 @@ func (f fields) put(t *tree, e *element) error {
 	case e.name == "":
 		return f.take(t, e.inside)
 	case e.form == tags:
-		f[e.name] = model.MapOf(append(f[e.name].Fields(), tagOf(t))...)
+		f.tags[e.name] = append(f.tags[e.name], tagOf(t))
 		return nil
 	}
 	v, err := e.value(t)
@@ -161,9 +184,9 @@ func (f fields) put(t *tree, e *element) error {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", e.xml, err)
 	case e.many:
-		f[e.name] = model.ListOf(append(f[e.name].Items(), v)...)
+		f.many[e.name] = append(f.many[e.name], v)
 	case !v.IsNull():
-		f[e.name] = v
+		f.single[e.name] = v
 	}
 	return nil
 }
@@ -186,7 +209,7 @@ func tagOf(t *tree) model.Field {
 
 func (e *element) value(t *tree) (model.Value, error) {
 	if e.form == block {
-		f := fields{}
+		f := newFields()
 		err := f.take(t, e.inside)
 		return f.value(), err
 	}
