@@ -38,10 +38,12 @@ type Act struct {
 	Doubtful bool `json:",omitempty"`
 }
 
-// Compare orders acts as a snapshot wants its traces: by kind, id and time.
+// Compare orders acts as a snapshot wants its traces: by kind, id and time. Acts
+// that differ are never equal: logs count in seconds, and come in any order.
 func (a *Act) Compare(b *Act) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.At.Compare(b.At),
-		cmp.Compare(a.Evidence, b.Evidence), slices.Compare(a.Fields, b.Fields))
+		cmp.Compare(a.Evidence, b.Evidence), slices.Compare(a.Fields, b.Fields), cmp.Compare(a.Deed, b.Deed),
+		cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.User, b.User), cmp.Compare(a.Request, b.Request), cmp.Compare(a.Origin, b.Origin))
 }
 
 // Merge returns acts in order, with one for each thing that a request did to an

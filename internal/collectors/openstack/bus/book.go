@@ -78,12 +78,20 @@ func (b *book) begin(acts []Act) {
 	}
 }
 
+// ahead is how far the clock of a service may be ahead of driftd's, with the time
+// that a look takes.
+const ahead = time.Hour
+
 // add notes acts, unless they are known: a message may come twice. An update of
-// which no more is known touched what its request named.
-func (b *book) add(acts []Act) {
+// which no more is known touched what its request named. Nothing was done after it
+// was heard of: an act of the future would be the last one for ever.
+func (b *book) add(acts []Act, now time.Time) {
 	for _, a := range acts {
 		if b.known[entryOf(&a)] {
 			continue
+		}
+		if a.At.After(now.Add(ahead)) {
+			a.At, a.Doubtful = now, true
 		}
 		if asked, ok := b.begun[begun{a.Ref, a.Request}]; ok {
 			delete(b.begun, begun{a.Ref, a.Request})

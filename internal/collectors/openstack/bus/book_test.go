@@ -3,6 +3,7 @@ package bus
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func TestBookKeepsWithinBounds(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			b := newBook(keep, "")
-			b.add(test.acts)
+			b.add(test.acts, now())
 			b.prune(now())
 			if len(b.Acts) != test.want || len(b.known) > test.want || b.Acts[0].Evidence != test.first || b.Acts[len(b.Acts)-1].Evidence != test.newest {
 				t.Errorf("%d acts from %s to %s, want %d from %s to %s", len(b.Acts), b.Acts[0].Evidence, b.Acts[len(b.Acts)-1].Evidence, test.want, test.first, test.newest)
@@ -68,7 +69,7 @@ func TestBookJoinsAnUpdateWithItsRequest(t *testing.T) {
 	}
 	b := newBook(keep, "")
 	b.begin([]Act{of("req-1", "name"), of("req-2", "routes")})
-	b.add([]Act{of("req-1"), of("req-3"), of("req-2", "tags")})
+	b.add([]Act{of("req-1"), of("req-3"), of("req-2", "tags")}, now())
 	got := map[string][]string{}
 	for _, a := range b.Acts {
 		got[a.Request] = a.Fields
@@ -81,6 +82,43 @@ func TestBookJoinsAnUpdateWithItsRequest(t *testing.T) {
 	}
 	if len(b.begun) > maxBegun {
 		t.Errorf("%d requests wait for their end, want %d at most", len(b.begun), maxBegun)
+	}
+}
+
+// TestBookOfAWrongClock holds that a notice from the future does not name somebody
+// for ever, and that what a clock may be ahead by counts as it is.
+func TestBookOfAWrongClock(t *testing.T) {
+	t.Parallel()
+	b := newBook(keep, "")
+	b.add([]Act{act("r", -30), act("s", -60*24*365)}, now())
+	if a := b.Acts[0]; !a.At.Equal(now().Add(30*time.Minute)) || a.Doubtful {
+		t.Errorf("a clock that is a little ahead: %+v", a)
+	}
+	if a := b.Acts[1]; !a.At.Equal(now()) || !a.Doubtful {
+		t.Errorf("of the future, want it when it was heard: %+v", a)
+	}
+	if b.prune(now().Add(2 * keep)); len(b.Acts) != 0 {
+		t.Errorf("%d acts are kept for ever", len(b.Acts))
+	}
+}
+
+// TestMergeIsInOneOrder has two users do the same in one second.
+func TestMergeIsInOneOrder(t *testing.T) {
+	t.Parallel()
+	var acts []Act
+	for i := range 40 {
+		for _, user := range []string{"u-1", "u-2", "u-3"} {
+			a := act(fmt.Sprint(i), 1, "vm_state")
+			a.UserID, a.Request = user, "req of "+user
+			acts = append(acts, a)
+		}
+	}
+	want := Merge(acts)
+	for seed := range uint64(20) {
+		rand.New(rand.NewPCG(seed, seed)).Shuffle(len(acts), func(i, j int) { acts[i], acts[j] = acts[j], acts[i] })
+		if diff := cmp.Diff(want, Merge(acts)); diff != "" {
+			t.Fatalf("in another order (-want +got):\n%s", diff)
+		}
 	}
 }
 

@@ -116,7 +116,7 @@ func (b *Bus) note(ctx context.Context, messages [][]byte, now time.Time) error 
 		case begun:
 			b.book.begin(acts)
 		default:
-			b.book.add(acts)
+			b.book.add(acts, now)
 		}
 	}
 	if broken > 0 {

@@ -225,6 +225,38 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// TestDecodeWithinBounds has notices that name more than there is, and times that
+// no file can hold.
+func TestDecodeWithinBounds(t *testing.T) {
+	t.Parallel()
+	many := ""
+	for i := range maxFields {
+		many += fmt.Sprintf(`"f%d": 1, `, i)
+	}
+	const head = `{"message_id": "m", "_context_user_id": "u", "event_type": `
+	for reason, message := range map[string]string{
+		"many fields": head + `"port.update.start", "timestamp": "2026-11-22 02:00:00", "payload": {"id": "p", "port": {` + many + `"name": 1}}}`,
+		"a long field": head + `"audit.http.response", "timestamp": "2026-11-22 02:00:00", "payload": {"outcome": "success", "action": "update/set", "initiator": {"id": "u"}, ` +
+			`"requestPath": "/v2.1/servers/s/metadata/` + strings.Repeat("k", maxID) + `"}}`,
+	} {
+		acts, _, err := NewDecoder().Decode([]byte(message))
+		if err != nil || len(acts) != 1 || acts[0].Fields != nil || !acts[0].Vague() {
+			t.Errorf("%s: %d acts, error %v; want one that may have touched anything", reason, len(acts), err)
+		}
+	}
+	for _, at := range []string{"9999-12-31T23:59:59-23:00", "0000-01-01T00:00:00+23:00"} {
+		acts, _, err := NewDecoder().Decode([]byte(head + `"router.create.end", "timestamp": "` + at + `", "payload": {"router": {"id": "r"}}}`))
+		if err != nil || len(acts) != 0 {
+			t.Errorf("at %s: %+v, error %v; want nothing", at, acts, err)
+		}
+		acts, _, err = NewDecoder().Decode([]byte(head + `"audit.http.response", "timestamp": "2026-11-22 02:00:00", "payload": {"outcome": "success", "action": "create", ` +
+			`"initiator": {"id": "u"}, "requestPath": "/v2.1/servers", "eventTime": "` + at + `"}}`))
+		if err != nil || len(acts) != 0 {
+			t.Errorf("begun at %s: %+v, error %v; want nothing", at, acts, err)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, test := range decoded() {
 		f.Add(sent(f, test.event, test.payload))
@@ -233,7 +265,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message []byte) {
 		acts, _, err := d.Decode(message)
 		for _, a := range acts {
-			if err != nil || a.ID == "" && a.Began.IsZero() || len(a.ID) > maxID || a.Kind == "" || a.At.IsZero() || a.UserID == "" && a.User == "" {
+			if err != nil || a.ID == "" && a.Began.IsZero() || len(a.ID) > maxID || a.Kind == "" || a.At.IsZero() || len(a.Fields) > maxFields || a.UserID == "" && a.User == "" {
 				t.Errorf("an act that names too little, or beside an error (%v): %+v", err, a)
 			}
 		}

@@ -3,6 +3,7 @@ package bus
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ func (d *Decoder) Decode(message []byte) (acts []Act, begun bool, err error) {
 	kept := acts[:0]
 	for _, a := range acts {
 		a.At, a.UserID, a.User, a.Request, a.Origin, a.Via, a.Evidence = n.at, n.userID, n.user, n.request, n.origin, Via, n.evidence()
+		a.bound()
 		if a.Kind != "" && (a.ID != "" || !a.Began.IsZero()) && len(a.ID) <= maxID {
 			kept = append(kept, a)
 		}
@@ -74,8 +76,21 @@ func (d *Decoder) Decode(message []byte) (acts []Act, begun bool, err error) {
 	return kept, strings.HasSuffix(n.event, ".start"), nil
 }
 
-// maxID bounds an object's id, in bytes.
-const maxID = 512
+// Bounds of what is kept of an act: bytes of the object's id and of a field's path,
+// and fields.
+const (
+	maxID     = 512
+	maxFields = 64
+)
+
+// bound lets an act that names more fields than any object has, or longer ones,
+// name none: it may have touched any.
+func (a *Act) bound() {
+	long := func(path string) bool { return len(path) > maxID }
+	if len(a.Fields) > maxFields || slices.ContainsFunc(a.Fields, long) {
+		a.Fields = nil
+	}
+}
 
 func (n *notice) evidence() string { return strings.TrimSpace(n.event + " " + n.id) }
 
@@ -111,10 +126,11 @@ func parse(message []byte) (*notice, error) {
 }
 
 // timeOf reads the times of notifications, which are in UTC; zero where it is
-// none.
+// none, or one that cannot be kept: a zone may lead out of the years that JSON
+// writes.
 func timeOf(text string) time.Time {
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
-		if t, err := time.Parse(layout, text); err == nil {
+		if t, err := time.Parse(layout, text); err == nil && t.UTC().Year() > 0 && t.UTC().Year() <= 9999 {
 			return t.UTC()
 		}
 	}
