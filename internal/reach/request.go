@@ -22,11 +22,30 @@ func Broken(err error) bool {
 }
 
 // WithoutURL takes the address off an error of an HTTP client, where that is
-// said once already.
+// said once already, and its own port, which is another one each time.
 func WithoutURL(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
-		return at.Err
+		err = at.Err
+	}
+	return WithoutPort(err)
+}
+
+// WithoutPort takes the port of this machine off an error of the network, so that
+// the same failure is told in the same words.
+func WithoutPort(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Source != nil {
+		same := *op
+		same.Source = nil
+		return &same
+	}
+	// An error of the resolver holds one of its connection as a text.
+	var name *net.DNSError
+	if errors.As(err, &name) && strings.Contains(name.Err, "->") {
+		same := *name
+		same.Err = strings.TrimSpace(name.Err[strings.LastIndex(name.Err, ":")+1:])
+		return &same
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,6 +53,8 @@ func TestBrokenAndBare(t *testing.T) {
 	}{
 		{&url.Error{Op: "Get", URL: "https://user:secret@x", Err: io.EOF}, true, "EOF"},
 		{fmt.Errorf("read: %w", syscall.ECONNRESET), true, "read: connection reset by peer"},
+		{fmt.Errorf("send: %w", &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: 40001}, Addr: &net.TCPAddr{Port: 443}, Err: syscall.ECONNRESET}), true, "read tcp :443: connection reset by peer"},
+		{&net.DNSError{Name: "pve", Server: "192.0.2.1:53", Err: "read udp 192.0.2.9:40001->192.0.2.1:53: i/o timeout", IsTimeout: true}, false, "lookup pve on 192.0.2.1:53: i/o timeout"},
 		{syscall.ECONNREFUSED, false, "connection refused"},
 	} {
 		if got := reach.WithoutURL(tc.err); reach.Broken(tc.err) != tc.broken || got.Error() != tc.text {

@@ -268,5 +268,5 @@ func reason(err error) string {
 	if errors.As(err, &refused) {
 		return refused.Reason
 	}
-	return err.Error()
+	return reach.WithoutPort(err).Error()
 }
