@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -20,11 +21,11 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	if err != nil {
 		return change{}, err
 	}
-	at, err := time.Parse(time.RFC3339, row.At("time").Str())
-	if err != nil {
+	at := decode.Time(row.At("time").Str(), time.RFC3339)
+	if at.IsZero() {
 		return change{}, fmt.Errorf("its time is none: %q", reach.Printable(row.At("time").Str()))
 	}
-	c := change{id: id, at: at.UTC()}
+	c := change{id: id, at: at}
 	deed, known := deedOf(row)
 	if !known {
 		return c, nil

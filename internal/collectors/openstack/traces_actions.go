@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -176,9 +177,9 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 		return
 	}
 	for _, row := range answer.At("servers").Items() {
-		at, err := time.Parse(time.RFC3339, row.At("updated").Str())
-		if id := row.At("id").Str(); err == nil && id != "" && row.At("status").Str() == deletedStatus {
-			s.Gone[id] = at.UTC()
+		at := decode.Time(row.At("updated").Str(), time.RFC3339)
+		if id := row.At("id").Str(); !at.IsZero() && id != "" && row.At("status").Str() == deletedStatus {
+			s.Gone[id] = at
 		}
 	}
 	s.Listed = taken
@@ -218,14 +219,14 @@ func actions(id string, answer model.Value) []bus.Act {
 	for _, row := range answer.At("instanceActions").Items() {
 		name := row.At("action").Str()
 		t, known := table[name]
-		at, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(row.At("start_time").Str(), "Z"))
+		at := decode.Time(strings.TrimSuffix(row.At("start_time").Str(), "Z"), "2006-01-02T15:04:05")
 		user := reach.Printable(row.At("user_id").Str())
 		// What nobody asked for Nova did by itself.
-		if !known || err != nil || user == "" || t.deed == model.Edited && len(acts) >= maxOfServer {
+		if !known || at.IsZero() || user == "" || t.deed == model.Edited && len(acts) >= maxOfServer || len(acts) >= 2*maxOfServer {
 			continue
 		}
 		acts = append(acts, bus.Act{
-			Ref: model.Ref{Kind: shape.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at.UTC(), UserID: user,
+			Ref: model.Ref{Kind: shape.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at, UserID: user,
 			Request: reach.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}

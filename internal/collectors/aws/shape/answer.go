@@ -1,6 +1,10 @@
 package shape
 
-import "time"
+import (
+	"time"
+
+	"github.com/driftd/driftd/internal/decode"
+)
 
 // A Listed is a bucket in a list of them.
 type Listed struct {
@@ -41,7 +45,7 @@ func DecodePage(body []byte) (Page, error) {
 			return Page{}, &NotAnswerError{"the answer has a bucket without a name"}
 		}
 		// A time that cannot be read is one that is not known.
-		listed.Created, _ = time.Parse(time.RFC3339, b.At("CreationDate").Str())
+		listed.Created = decode.Time(b.At("CreationDate").Str(), time.RFC3339)
 		p.Buckets = append(p.Buckets, listed)
 	}
 	return p, nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -73,11 +74,8 @@ func (s *Shaper) value(k *Kind, row model.Value) model.Value {
 // createdAt reads when an object came to be; users name it otherwise.
 func createdAt(row model.Value) time.Time {
 	for _, name := range []string{"created", "date_joined"} {
-		text := row.At(name).Str()
-		for _, layout := range []string{time.RFC3339, time.DateOnly} {
-			if at, err := time.Parse(layout, text); err == nil {
-				return at.UTC()
-			}
+		if at := decode.Time(row.At(name).Str(), time.RFC3339, time.DateOnly); !at.IsZero() {
+			return at
 		}
 	}
 	return time.Time{}

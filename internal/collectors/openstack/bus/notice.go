@@ -126,13 +126,7 @@ func parse(message []byte) (*notice, error) {
 }
 
 // timeOf reads the times of notifications, which are in UTC; zero where it is
-// none, or one that cannot be kept: a zone may lead out of the years that JSON
-// writes.
+// none.
 func timeOf(text string) time.Time {
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700"} {
-		if t, err := time.Parse(layout, text); err == nil && t.UTC().Year() > 0 && t.UTC().Year() <= 9999 {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
+	return decode.Time(text, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700")
 }

@@ -120,6 +120,7 @@ func TestWhoseAndWhen(t *testing.T) {
 		"what is nobody's":                {shape.Port, `{"id":"x","tenant_id":"","project_id":""}`, "", "", time.Time{}, time.Time{}},
 		"a flavor has no project":         {shape.Flavor, `{"id":"x","project_id":"p"}`, "", "", time.Time{}, time.Time{}},
 		"a time that is none":             {shape.Image, `{"id":"x","owner":"p","created_at":"yesterday"}`, "p", "", time.Time{}, time.Time{}},
+		"a time that cannot be stored":    {shape.Image, `{"id":"x","owner":"p","updated_at":"9999-12-31T23:59:59-23:00"}`, "p", "", time.Time{}, time.Time{}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

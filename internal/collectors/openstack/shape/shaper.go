@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -121,12 +122,7 @@ func firstText(row model.Value, names ...string) string {
 
 // timeOf reads a time in UTC; Cinder leaves the zone out. What is none is zero.
 func timeOf(text string) time.Time {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC()
-		}
-	}
-	return time.Time{}
+	return decode.Time(text, time.RFC3339, "2006-01-02T15:04:05")
 }
 
 // texts keeps short texts once. It is bounded: what comes after is kept each
