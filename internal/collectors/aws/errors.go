@@ -36,11 +36,12 @@ func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-// explain gives the error of an answer that is no success, or of none.
-func (a *answer) explain(err error) error {
+// explain gives the error of an answer that is no success, or of none; hide takes
+// secrets out of what the server says.
+func (a *answer) explain(err error, hide func(string) string) error {
 	if a.code != 0 {
 		refusal := shape.DecodeError(a.body)
-		return &refusedError{status: a.code, code: reach.Printable(refusal.Code), message: reach.Printable(refusal.Message)}
+		return &refusedError{status: a.code, code: reach.Printable(hide(refusal.Code)), message: reach.Printable(hide(refusal.Message))}
 	}
 	var sent *smithyhttp.RequestSendError
 	if errors.As(err, &sent) {

@@ -123,6 +123,10 @@ func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, ask asker)
 	if b.gone || ctx.Err() != nil {
 		return
 	}
+	if !isBucket(b.Name) {
+		b.gaps[k.Name] = gap{reason: "no bucket can have its name, which may lead to another server: it was not asked for"}
+		return
+	}
 	a, region, err := s.ask(ctx, b.region, func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
 		return ask(ctx, c, &b.Name, s.owner(), o)
 	})

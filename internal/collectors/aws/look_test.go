@@ -231,6 +231,43 @@ func TestHostileRegion(t *testing.T) {
 	}
 }
 
+// TestHostileNames has a list name buckets that the SDK would look for elsewhere.
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	names := []string{"arn:aws:s3:us-east-1:123456789012:accesspoint/evil", "arn:aws:s3::123456789012:accesspoint/evil.mrap", "..", "a/../b", "a\nb", "logs?policy"}
+	for _, style := range []bool{true, false} {
+		s := newStore(append(names, "logs")...)
+		got, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" && r.URL.Path != "/logs" {
+				t.Errorf("asked for %s", r.URL)
+			}
+			s.ServeHTTP(w, r)
+		}), func(c *Config) { c.PathStyle = style })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if covered, reason := got.Covers(shape.Bucket, name); covered || !strings.Contains(reason, "not asked for") {
+				t.Errorf("%q is covered: %t (%s)", name, covered, reason)
+			}
+		}
+	}
+}
+
+// TestSecretsInAnswers has a server say what it was sent.
+func TestSecretsInAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `<Error><Code>InvalidToken</Code><Message>%s is not hunter2</Message></Error>`, r.Header.Get("X-Amz-Security-Token"))
+	}), func(c *Config) {
+		c.CredentialsFile = file(t, "[test]\naws_access_key_id = AKIATEST\naws_secret_access_key = hunter2\naws_session_token = sess-0\n")
+	})
+	if text := fmt.Sprint(err); !strings.Contains(text, "… is not …") {
+		t.Errorf("error %q", text)
+	}
+}
+
 // TestDeletedMeanwhile has a bucket go after it was listed.
 func TestDeletedMeanwhile(t *testing.T) {
 	t.Parallel()

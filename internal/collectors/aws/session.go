@@ -152,7 +152,7 @@ func (s *session) ask(ctx context.Context, region string, send call) (answer, st
 		}
 		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), shape.DecodeError(a.body).Region)
 		if elsewhere == region || !isRegion(elsewhere) || hops > 0 {
-			err = a.explain(err)
+			err = a.explain(err, func(text string) string { return s.hide(ctx, text) })
 			return a, region, err
 		}
 		region = elsewhere
@@ -162,6 +162,26 @@ func (s *session) ask(ctx context.Context, region string, send call) (answer, st
 // isRegion tells a name that may become part of an address.
 func isRegion(name string) bool {
 	return regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{3,30}$`).MatchString(name)
+}
+
+// isBucket tells a name that a bucket may have. What else the SDK takes for one, as
+// the ARN of an access point, leads to servers that nobody set.
+func isBucket(name string) bool {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`).MatchString(name)
+}
+
+// hide takes secrets out of foreign words.
+func (s *session) hide(ctx context.Context, text string) string {
+	mine, err := s.s3.Options().Credentials.Retrieve(ctx)
+	if err != nil {
+		return text
+	}
+	for _, secret := range []string{mine.SecretAccessKey, mine.SessionToken} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return text
 }
 
 // owner is what a request names as the account that must own the bucket.
