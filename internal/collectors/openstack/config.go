@@ -136,6 +136,9 @@ func (n Notifications) check() error {
 		return nil
 	case n.Topic == "" || len(n.Exchanges) == 0:
 		return errors.New("settings notifications.topic and notifications.exchanges must not be empty")
+	case strings.HasPrefix(n.Queue, n.Topic+".") || strings.HasPrefix(n.Queue, "versioned_notifications."):
+		// oslo.messaging makes a queue for each topic and priority.
+		return fmt.Errorf("setting notifications.queue must not be %s, which others read: driftd would take their messages", n.Queue)
 	case n.Keep <= 0:
 		return errors.New("setting notifications.keep must be more than 0")
 	}

@@ -250,6 +250,7 @@ func TestSettings(t *testing.T) {
 		"rate":          {func(c *Config) { c.Rate = -1 }, "rate"},
 		"pattern":       {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
 		"notifications": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
+		"others' queue": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Queue = "x", "notifications.info" }, "notifications.queue must not be notifications.info"},
 		"keep":          {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
 		"good":          {func(*Config) {}, ""},
 	} {

@@ -19,10 +19,11 @@ import (
 )
 
 // What driftd's queue holds at most, and how long it is there when nobody takes
-// from it: a driftd that is gone must not fill the broker.
+// from it: a driftd that is gone must not fill the broker, nor one that comes back
+// its memory with the messages of one batch, large as they may be.
 const (
 	maxQueued     = 200_000
-	maxQueuedSize = 512 << 20
+	maxQueuedSize = 128 << 20
 	expires       = 14 * 24 * time.Hour
 )
 
@@ -46,6 +47,10 @@ type connection struct {
 
 // errAddress shows nothing of an address, which holds a password.
 var errAddress = errors.New("its content is no address of a message broker: want one such as amqps://user:password@rabbit.example.org/")
+
+// errShared is a queue whose messages go to others too: each would miss what the
+// other took.
+var errShared = errors.New("something else takes from its queue")
 
 // address reads where the broker is. An address of oslo.messaging is taken as
 // well; of several hosts the first.
@@ -120,7 +125,11 @@ func (c *connection) queue() (waiting int, made bool, err error) {
 		found, err = ch.QueueDeclarePassive(name, true, false, false, false, nil)
 		return err
 	})
-	if codeOf(err) != amqp.NotFound {
+	switch {
+	case err == nil && found.Consumers > 0:
+		// Between looks driftd is none itself.
+		return 0, false, errShared
+	case codeOf(err) != amqp.NotFound:
 		return found.Messages, false, err
 	}
 	err = c.do(func(ch *amqp.Channel) error {
@@ -251,6 +260,8 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 	switch code := codeOf(err); {
 	case errors.As(err, &record):
 		hint = "the broker does not speak TLS there: use amqp:// or the right port"
+	case errors.Is(err, errShared):
+		hint = "give each driftd, and each source, a queue of its own: notifications.queue, now " + o.Queue
 	case errors.Is(err, amqp.ErrCredentials), errors.Is(err, amqp.ErrSASL):
 		hint = "the broker does not take user and password: check the address in notifications.url_file"
 	case errors.Is(err, amqp.ErrVhost), code == amqp.NotAllowed:

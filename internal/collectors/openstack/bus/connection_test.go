@@ -61,6 +61,7 @@ func TestExplain(t *testing.T) {
 		"a virtual host":      {t.Context(), amqp.ErrVhost, "may not use this virtual host"},
 		"no right":            {t.Context(), &amqp.Error{Code: amqp.AccessRefused, Reason: "access to queue refused"}, `rabbitmqctl set_permissions -p cloud driftd "^driftd$" "^driftd$" "^(driftd|neutron|nova)$"`},
 		"nothing listens":     {t.Context(), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "nothing listens there"},
+		"a queue of others":   {t.Context(), errShared, "something else takes from its queue; give each driftd, and each source, a queue of its own"},
 		"it took too long":    {gone, amqp.ErrClosed, "did not answer in time"},
 		"whatever else it is": {t.Context(), &amqp.Error{Code: amqp.ResourceLocked, Reason: "cannot obtain exclusive access"}, "cannot obtain exclusive access"},
 	} {
