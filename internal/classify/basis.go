@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"maps"
 	"strings"
 	"time"
 
@@ -60,7 +61,8 @@ func putValue(h hash.Hash, v *model.Value) {
 	put(h, "")
 }
 
-// labels returns what people sort a resource by, live or else as declared.
+// labels returns what people sort a resource by, live or else as declared. What a
+// declaration holds as a secret is not shown as a label either.
 func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	if s.Kind == nil || s.Kind.Labels == "" {
 		return nil
@@ -68,11 +70,42 @@ func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	names := strings.Split(s.Kind.Labels, ".")
 	switch {
 	case s.Live != nil:
-		return labelsOf(s.Live.Value.At(names...))
+		hidden := secrets(s.Claims)
+		if hidden[names[len(names)-1]] {
+			return nil
+		}
+		found := labelsOf(s.Live.Value.At(names...))
+		maps.DeleteFunc(found, func(name, _ string) bool { return hidden[name] })
+		return found
 	case claim != nil && claim.Lens == nil:
 		return labelsOf(claim.Value.At(names...))
 	}
 	return nil
+}
+
+// secrets returns the names of the fields that claims hold as secrets, wherever
+// they stand: a claim may call what is around them otherwise.
+func secrets(claims []*model.Claim) map[string]bool {
+	names := map[string]bool{}
+	var walk func(name string, v model.Value)
+	walk = func(name string, v model.Value) {
+		names[name] = names[name] || v.Kind() == model.Secret
+		for _, item := range v.Items() {
+			walk(name, item)
+		}
+		for _, f := range v.Fields() {
+			walk(f.Name, f.Value)
+		}
+	}
+	for _, c := range claims {
+		if c.Value.HasSecret() {
+			walk("", c.Value)
+		}
+		if c.Recorded != nil && c.Recorded.HasSecret() {
+			walk("", *c.Recorded)
+		}
+	}
+	return names
 }
 
 // labelsOf reads labels in their forms: a map, a list, a text of tags.

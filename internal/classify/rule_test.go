@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -175,3 +176,27 @@ func TestLabelsAreLiveOrElseDeclared(t *testing.T) {
 
 // A lens is one of which nothing is asked.
 type lens struct{ model.Lens }
+
+// TestSecretsAreNoLabels holds that what a declaration keeps secret does not come
+// out as a label of the live resource.
+func TestSecretsAreNoLabels(t *testing.T) {
+	t.Parallel()
+	s := &model.Subject{Kind: &model.Kind{Labels: "metadata"}, Live: &model.Resource{Value: model.MapOf(model.Field{Name: "metadata", Value: model.MapOf(
+		model.Field{Name: "role", Value: model.StringOf("web")}, model.Field{Name: "password", Value: model.StringOf("hunter2")})})}}
+	digest := model.DigestOf("digest")
+	entry := model.MapOf(model.Field{Name: "metadata", Value: model.MapOf(model.Field{Name: "password", Value: digest})})
+	for reason, test := range map[string]struct {
+		claims []*model.Claim
+		want   map[string]string
+	}{
+		"nobody says that it is one":  {[]*model.Claim{{}}, map[string]string{"role": "web", "password": "hunter2"}},
+		"an entry is one":             {[]*model.Claim{{}, {Value: entry}}, map[string]string{"role": "web"}},
+		"the record says that it is":  {[]*model.Claim{{Recorded: &entry}}, map[string]string{"role": "web"}},
+		"all that people sort by are": {[]*model.Claim{{Value: model.MapOf(model.Field{Name: "metadata", Value: digest})}}, nil},
+	} {
+		s.Claims = test.claims
+		if got := labels(s, nil); !maps.Equal(got, test.want) {
+			t.Errorf("%s: labels %v, want %v", reason, got, test.want)
+		}
+	}
+}
