@@ -129,7 +129,7 @@ func (p *plans) options(dir, within string) plan.Options {
 func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
-		declared: i.Declared, recorded: i.Recorded, pending: i.Pending}
+		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}

@@ -58,6 +58,7 @@ func TestInstancesOfAPlan(t *testing.T) {
 			}
 			i := instance
 			test.change(&i)
+			i.Whole = plan.Whole{Declared: i.Declared, Recorded: i.Recorded}
 			p := &plans{loader: &loader{env: env, tables: tables}}
 			translator, own := newTranslator(env, tables, map[string]string{"proxmox.west": "west"}), newOwn("root", "OpenTofu 1.12.6")
 			p.instance(translator, own, &i)

@@ -85,6 +85,7 @@ func (r *reader) unplanned() {
 		m := r.marksOf(i, sides{r: v})
 		m.add(sensitiveValues(s))
 		i.ID, i.Recorded = m.shownID(sides{r: v}), m.side(r.sealer, v)
+		i.Whole.Recorded = i.Recorded
 		r.add(i)
 	}
 	r.unmade()

@@ -177,6 +177,10 @@ func (r *reader) vanished() {
 // fill settles the sides, and puts them into the instance, sealed.
 func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 	i.ID = m.shownID(n)
+	whole := r.settling(i)
+	whole.computed = true
+	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)
+	i.Whole = Whole{m.side(r.sealer, all.d), m.side(r.sealer, all.r)}
 	n = r.settle(i, n, unknown)
 	i.Declared, i.Recorded, i.Live = m.side(r.sealer, n.d), m.side(r.sealer, n.r), m.side(r.sealer, n.l)
 }
@@ -194,14 +198,7 @@ func (m *marks) side(sealer model.Sealer, v model.Value) *model.Value {
 // nothing but attributes that it sets itself, those are the only sign of what
 // differs, and count.
 func (r *reader) settle(i *Instance, n sides, unknown any) sides {
-	shape := r.Schemas.shape(i.Provider, i.Type)
-	resource, ignored := withoutKeys(i.Address), r.Ignored[withoutKeys(i.Address)]
-	s := settling{ignores: ignored.covers, writes: func(path []string) bool {
-		if c := r.config[resource]; c != nil {
-			return expressions(c.Expressions).writes(path, shape)
-		}
-		return true
-	}}
+	shape, s := r.Schemas.shape(i.Provider, i.Type), r.settling(i)
 	settled := s.node(shape, n, unknown)
 	if i.Action != "update" && i.Action != "replace" || s.waiting || !settled.same(i.Schema) {
 		return settled
@@ -212,6 +209,17 @@ func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 		i.Pending = cmp.Or(i.Pending, "an apply would "+i.Action+" it, for attributes that only the provider sets")
 	}
 	return all
+}
+
+// settling says what the configuration of an instance writes and ignores.
+func (r *reader) settling(i *Instance) *settling {
+	shape, resource := r.Schemas.shape(i.Provider, i.Type), withoutKeys(i.Address)
+	return &settling{ignores: r.Ignored[resource].covers, writes: func(path []string) bool {
+		if c := r.config[resource]; c != nil {
+			return expressions(c.Expressions).writes(path, shape)
+		}
+		return true
+	}}
 }
 
 // same tells whether nothing is left to report.

@@ -376,3 +376,30 @@ func TestVerdicts(t *testing.T) {
 		})
 	}
 }
+
+// TestWhole keeps what only the provider sets beside the trees that are compared
+// with the provider's own reading: a table may need it to tell elements apart.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	with := func(size int, path string) object {
+		return object{"id": "s-1", "name": "web", "disk": []any{object{"size": size, "path": path}}}
+	}
+	p := decoded(t, object{"configuration": config(object{"name": constant("web"), "disk": []any{object{"size": constant(2)}}}),
+		"resource_drift":   []any{change("lab_server.web", "update", with(1, "/a"), with(1, "/b"), nil)},
+		"resource_changes": []any{change("lab_server.web", "update", with(1, "/b"), with(2, "/b"), nil)}})
+	i := Read(Input{Plan: p, Schemas: schemas(t, p)}, sealer()).Instances[0]
+	disk := func(v *model.Value) string { return v.At("disk").String() }
+	for reason, got := range map[string][2]string{
+		"declared, to be compared with the provider's reading": {disk(i.Declared), `[{"size":2}]`},
+		"recorded, likewise": {disk(i.Recorded), `[{"size":1}]`},
+		"declared in full: the provider set what is recorded": {disk(i.Whole.Declared), `[{"path":"/a","size":2}]`},
+		"recorded in full": {disk(i.Whole.Recorded), `[{"path":"/a","size":1}]`},
+	} {
+		if got[0] != got[1] {
+			t.Errorf("%s: %s, want %s", reason, got[0], got[1])
+		}
+	}
+	if id := i.Whole.Recorded.At("id").Str(); id != "s-1" {
+		t.Errorf("id %q", id)
+	}
+}

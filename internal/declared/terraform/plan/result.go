@@ -41,6 +41,8 @@ type Instance struct {
 	// Declared is nil when the configuration holds it no longer, Recorded when
 	// it was never applied, Live when it does not exist.
 	Declared, Recorded, Live *model.Value
+	// Whole is for who compares with another reading than the provider's.
+	Whole Whole
 	// LiveRead tells that the provider was asked: only then Live == nil means
 	// that the object is gone.
 	LiveRead bool
@@ -56,6 +58,10 @@ type Instance struct {
 	// Schema compares the trees; instances of one type and provider share it.
 	Schema *model.Schema
 }
+
+// Whole are the trees of an instance with what only the provider sets: that may
+// tell which of several things an element is, and which resource the instance is.
+type Whole struct{ Declared, Recorded *model.Value }
 
 // CheckType is the Instance.Type of check blocks: their trees hold the status
 // that is declared ("pass") and the one that was found, with the messages.
