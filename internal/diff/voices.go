@@ -111,7 +111,7 @@ func disagree(live model.Value, voices []voice) bool {
 	}
 	for i, a := range voices {
 		for _, b := range voices[i+1:] {
-			if can, known := bothRight(live, a, b); known && !can {
+			if can, known := bothRight(live, a, b); known && !can && a.claim != b.claim {
 				return true
 			}
 		}
@@ -129,24 +129,27 @@ func bothRight(live model.Value, a, b voice) (can, known bool) {
 		case one.agrees:
 			can, known = can || other.agrees, true
 		case one.known:
-			can, known = can || other.suits(live, one.means), true
+			suits, told := other.suits(live, one.means)
+			can, known = can || suits, known || told
 		}
 	}
 	return can, known
 }
 
 // suits tells whether the voice's claim would agree, if its live field held a
-// value.
-func (v *voice) suits(live, held model.Value) bool {
+// value. told is false where it does not see that field, but what the system made
+// of it: what a flavor gives a server does not follow from the flavor's id.
+func (v *voice) suits(live, held model.Value) (suits, told bool) {
 	if v.known && alikeInMeaning(v.means, held) {
-		return true
+		return true, true
 	}
 	changed, ok := replacedAt(live, v.live, held)
 	if !ok || v.claim.Lens == nil {
-		return false
+		return false, true
 	}
 	seen, _ := lookUp(v.claim.Lens.View(changed), v.at)
-	return Equal(v.schema, v.says, seen)
+	suits = Equal(v.schema, v.says, seen)
+	return suits, suits || v.known || !Equal(v.schema, v.view, seen)
 }
 
 // replacedAt returns a tree in which the field at a path holds another value; ok
@@ -278,7 +281,7 @@ func disputeBetween(s *model.Subject, voices []voice) dispute {
 	first := voices[0]
 	change := model.Change{Path: first.path, LivePath: first.live, Declared: side(first.says), Live: side(first.view)}
 	actor := tracedIn(s, first.live, noWriters(s.Live))
-	for _, v := range voices {
+	for _, v := range telling(voices) {
 		claimed := model.ClaimedValue{Declaration: v.claim.Declaration, Address: v.claim.Address, Value: v.says}
 		if v.path != first.path {
 			claimed.Path = v.path
@@ -299,6 +302,13 @@ func disputeBetween(s *model.Subject, voices []voice) dispute {
 	return d
 }
 
+// telling returns the voices without those in which a claim agrees that disagrees
+// in other ones.
+func telling(voices []voice) []voice {
+	wrong := against(voices)
+	return slices.DeleteFunc(slices.Clone(voices), func(v voice) bool { return v.agrees && slices.Contains(wrong, v.claim) })
+}
+
 // join returns the disputes in the same words that none in different words is
 // about, and those.
 func join(same, crossing []dispute) []dispute {
@@ -312,7 +322,7 @@ func join(same, crossing []dispute) []dispute {
 func against(voices []voice) []*model.Claim {
 	var claims []*model.Claim
 	for _, v := range voices {
-		if !v.agrees {
+		if !v.agrees && !slices.Contains(claims, v.claim) {
 			claims = append(claims, v.claim)
 		}
 	}
@@ -325,7 +335,7 @@ func alone(s *model.Subject, voices []voice) string {
 	for _, v := range voices {
 		if v.agrees {
 			with = append(with, v.claim.Declaration)
-		} else {
+		} else if !slices.Contains(others, v.claim.Declaration) {
 			others = append(others, v.claim.Declaration)
 		}
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,12 @@ type renamedLens struct {
 	schema *model.Schema
 	live   map[string]string
 	halves string
+	// oneWay cannot be turned round, nor can halves.
+	oneWay []string
 }
 
-func newRenamedLens(live map[string]string, halves string) *renamedLens {
-	l := &renamedLens{schema: &model.Schema{Fields: map[string]*model.Schema{}}, live: live, halves: halves}
+func newRenamedLens(live map[string]string, halves string, oneWay ...string) *renamedLens {
+	l := &renamedLens{schema: &model.Schema{Fields: map[string]*model.Schema{}}, live: live, halves: halves, oneWay: append(oneWay, halves)}
 	for name := range live {
 		l.schema.Fields[name] = &model.Schema{}
 	}
@@ -31,6 +34,9 @@ func (l *renamedLens) Schema() *model.Schema { return l.schema }
 func (l *renamedLens) View(live model.Value) model.Value {
 	v := model.MapOf()
 	for name, field := range l.live {
+		if field == "flavor" && name != field {
+			field = "flavor_" + name // what follows from it
+		}
 		held, ok := live.Get(field)
 		if !ok {
 			continue
@@ -46,13 +52,13 @@ func (l *renamedLens) View(live model.Value) model.Value {
 func (l *renamedLens) LivePath(_ model.Value, path string) string { return l.live[path] }
 
 func (l *renamedLens) Declares(_ model.Value, path string, v model.Value) (model.Value, bool) {
-	return v, path != l.halves
+	return v, !slices.Contains(l.oneWay, path)
 }
 
 func TestClaimsInDifferentWords(t *testing.T) {
 	t.Parallel()
-	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "part": "cores", "title": "name", "addr": "ip", "vids": "trunks"}, "part")
-	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name", "ip": "ip", "trunks": "trunks"}, "half")
+	tool := newRenamedLens(map[string]string{"memory_mb": "memory", "cpus": "cores", "part": "cores", "title": "name", "addr": "ip", "vids": "trunks", "flavor": "flavor"}, "part")
+	inventory := newRenamedLens(map[string]string{"memory": "memory", "vcpus": "cores", "half": "cores", "name": "name", "ip": "ip", "trunks": "trunks", "ram": "flavor", "cpu": "flavor"}, "half", "ram", "cpu")
 	inventory.schema.Fields["name"].Location = true
 	for _, tc := range []struct {
 		reason                string
@@ -90,6 +96,10 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			[]string{`changed memory_mb ["b","a"] []`}, ""},
 		{"one says nothing of it", `{"memory":4}`, `{"memory_mb":2}`, `{"memory":null}`, "",
 			[]string{"changed memory_mb 2 4"}, ""},
+		{"somebody changed what both see, one of them by what follows from it", `{"flavor":"f2","flavor_ram":8,"flavor_cpu":2}`, `{"flavor":"f1"}`, `{"ram":4,"cpu":2}`, "",
+			[]string{`changed flavor "f1" "f2"`, "changed ram - 8"}, ""},
+		{"only one of them is wrong, in two words", `{"flavor":"f1","flavor_ram":4,"flavor_cpu":2}`, `{"flavor":"f1"}`, `{"ram":8,"cpu":1}`, "",
+			[]string{`disputed flavor - "f1"`}, "inventory stands alone: tool and pve agree"},
 		{"what git has taken over already is no dispute", `{"memory":8}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
 			[]string{"codified memory_mb 4 8", "changed memory - 8"}, ""},
 		{"what waits for an apply is no dispute", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,

@@ -249,7 +249,13 @@ func (t *table) textLine(indent string, l Line) {
 }
 
 // disagreement says how many declarations say something of a field.
-func disagreement(f *Field) string { return count(len(f.Claims), "declaration") + " disagree" }
+func disagreement(f *Field) string {
+	names := map[string]bool{}
+	for _, c := range f.Claims {
+		names[c.Declaration] = true
+	}
+	return count(len(names), "declaration") + " disagree"
+}
 
 // widestPadded is the number of columns up to which values that stand below one
 // another are made equally wide.

@@ -271,7 +271,11 @@ func claims(source string, c *model.Change) string {
 	for _, side := range sides {
 		widest = max(widest, utf8.RuneCountInString(side[0]))
 	}
-	said := []string{strconv.Itoa(len(c.Claims)) + " declarations disagree"}
+	names := map[string]bool{}
+	for i := range c.Claims {
+		names[c.Claims[i].Declaration] = true
+	}
+	said := []string{strconv.Itoa(len(names)) + " declarations disagree"}
 	for _, side := range sides {
 		said = append(said, "  "+side[0]+strings.Repeat(" ", widest-utf8.RuneCountInString(side[0]))+"  "+side[1])
 	}
