@@ -77,7 +77,7 @@ func advice() []struct {
 		hint  string
 	}{
 		{[]string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}, "the credentials have expired: renew them, or let driftd use a role or a profile that renews itself"},
-		{[]string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are not taken: check profile and credentials_file; a region that must be opted in to takes no global session tokens"},
+		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are not taken: check profile and credentials_file; a region that must be opted in to takes no global session tokens"},
 		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
 		{[]string{"SlowDown", "ServiceUnavailable", "TooManyRequests", "RequestLimitExceeded"}, "the server asks to slow down: set rate, or concurrency lower"},
 		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket lies in another region: set region, or give it a source of its own"},
