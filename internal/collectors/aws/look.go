@@ -63,7 +63,7 @@ func (l *look) read(ctx context.Context) error {
 	kinds, asks := slices.DeleteFunc(slices.Clone(l.kinds), l.config.excludes), askers()
 	collectors.Parallel(l.config.Concurrency, len(l.buckets), func(i int) {
 		for _, k := range kinds {
-			l.buckets[i].read(ctx, l.session, k, asks[k.Name])
+			l.buckets[i].read(ctx, l.session, k, asks)
 		}
 	})
 	return nil
@@ -119,7 +119,7 @@ func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
 
 // read reads one part of the bucket. The parts of a bucket are read one after
 // another: the first tells in which region it lies, and whether it is still there.
-func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, ask asker) {
+func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, asks map[string]asker) {
 	if b.gone || ctx.Err() != nil {
 		return
 	}
@@ -127,16 +127,28 @@ func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, ask asker)
 		b.gaps[k.Name] = gap{reason: "no bucket can have its name, which may lead to another server: it was not asked for"}
 		return
 	}
-	a, region, err := s.ask(ctx, b.region, func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
-		return ask(ctx, c, &b.Name, s.owner(), o)
-	})
+	a, err := b.ask(ctx, s, asks[k.Name])
 	var value model.Value
 	if err == nil {
 		value, err = k.Decode(a.body)
 	}
-	b.region = region
+	if isGone(err) {
+		// One answer is not enough to call a bucket gone that was listed.
+		_, again := b.ask(ctx, s, asks[shape.Bucket])
+		b.gone = isGone(again)
+	}
 	b.settle(k, value, err)
 }
+
+// ask asks for one part, in the region where the bucket lies.
+func (b *bucket) ask(ctx context.Context, s *session, ask asker) (a answer, err error) {
+	a, b.region, err = s.ask(ctx, b.region, func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
+		return ask(ctx, c, &b.Name, s.owner(), o)
+	})
+	return a, err
+}
+
+func isGone(err error) bool { return codeOf(err) == "NoSuchBucket" }
 
 // settle takes up what was read of a bucket, or why it was not.
 func (b *bucket) settle(k *shape.Kind, value model.Value, err error) {
@@ -146,8 +158,7 @@ func (b *bucket) settle(k *shape.Kind, value model.Value, err error) {
 	case k.Unset(code) && k.Name == shape.Bucket:
 		b.Parts[k.Name] = model.MapOf()
 	case k.Unset(code):
-	case code == "NoSuchBucket":
-		b.gone = true
+	case b.gone:
 	case code == "NotImplemented" && statusOf(err) == http.StatusNotImplemented:
 		b.gaps[k.Name] = gap{reason: "the server has no such thing: it says 501 NotImplemented", skipped: true}
 	default:

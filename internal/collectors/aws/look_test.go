@@ -272,9 +272,15 @@ func TestSecretsInAnswers(t *testing.T) {
 func TestDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newStore("data", "logs")
+	logs := func(r model.Resource) bool { return r.ID == "logs" }
 	s.buckets["logs"]["acl"] = "!404 NoSuchBucket"
-	got, err := collect(t, s, nil)
-	if err != nil || gaps(got) != nil || slices.ContainsFunc(got.Resources, func(r model.Resource) bool { return r.ID == "logs" }) {
+	if got, err := collect(t, s, nil); err != nil || gaps(got) == nil || !slices.ContainsFunc(got.Resources, logs) {
+		t.Errorf("one part says that it is gone: error %v, found %v, gaps %v", err, ids(got), gaps(got))
+	}
+	for part := range s.buckets["logs"] {
+		s.buckets["logs"][part] = "!404 NoSuchBucket"
+	}
+	if got, err := collect(t, s, nil); err != nil || gaps(got) != nil || slices.ContainsFunc(got.Resources, logs) {
 		t.Errorf("error %v, found %v, gaps %v", err, ids(got), gaps(got))
 	}
 }

@@ -57,6 +57,9 @@ type Notifications struct {
 	// CAFile is the authority that signed the bus's certificate, where the system
 	// does not know it.
 	CAFile string `mapstructure:"ca_file" path:"true"`
+	// Cleartext lets the password cross the network where the bus has no TLS
+	// (amqp://).
+	Cleartext bool `mapstructure:"cleartext"`
 	// Queue is driftd's own queue there, which no other source and no other driftd
 	// may share; without it, driftd- and the source's name.
 	Queue string `mapstructure:"queue"`

@@ -52,7 +52,7 @@ func newHistory(config Config, env collectors.Env) *history {
 	}
 	if n := config.Notifications; n.URLFile != "" {
 		h.bus = bus.New(bus.Options{
-			URLFile: n.URLFile, CAFile: n.CAFile, Queue: n.queue(env.Name), Exchanges: n.Exchanges, Topic: n.Topic,
+			URLFile: n.URLFile, CAFile: n.CAFile, Cleartext: n.Cleartext, Queue: n.queue(env.Name), Exchanges: n.Exchanges, Topic: n.Topic,
 			Keep: n.Keep, CacheDir: env.CacheDir, Log: env.Log,
 		})
 	}

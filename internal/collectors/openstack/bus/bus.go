@@ -15,6 +15,8 @@ type Options struct {
 	// URLFile holds the address with user and password, CAFile the authority that
 	// signed the broker's certificate, where the system does not know it.
 	URLFile, CAFile string
+	// Cleartext lets the password leave this machine without TLS.
+	Cleartext bool
 	// Queue is the queue of driftd's own.
 	Queue string
 	// Exchanges are those that services publish to, Topic is what routing keys

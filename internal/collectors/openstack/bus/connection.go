@@ -52,6 +52,9 @@ var errAddress = errors.New("its content is no address of a message broker: want
 // other took.
 var errShared = errors.New("something else takes from its queue")
 
+// errCleartext tells an address by which the password would be sent in the clear.
+var errCleartext = errors.New("its password would cross the network in the clear: use amqps://, or allow it with notifications.cleartext")
+
 // address reads where the broker is. An address of oslo.messaging is taken as
 // well; of several hosts the first.
 func (o Options) address() (amqp.URI, error) {
@@ -82,6 +85,9 @@ func (o Options) dial(ctx context.Context) (*connection, error) {
 	uri, err := o.address()
 	if err != nil {
 		return nil, err
+	}
+	if uri.Scheme == "amqp" && !reach.Loopback(uri.Host) && !o.Cleartext {
+		return nil, errCleartext
 	}
 	trust, err := reach.Trust(o.CAFile)
 	if err != nil {

@@ -84,6 +84,14 @@ func TestDrainOfABusThatIsNotThere(t *testing.T) {
 	if got := b.Drain(t.Context(), now()); !strings.Contains(got.Fault, "nothing listens there") || strings.Contains(got.Fault, "hunter2") {
 		t.Errorf("fault %q, want one that says what to do", got.Fault)
 	}
+	b.options.URLFile = written(t, "amqp://driftd:hunter2@rabbit.invalid/")
+	if got := b.Drain(t.Context(), now()); !strings.Contains(got.Fault, "notifications.cleartext") || strings.Contains(got.Fault, "hunter2") {
+		t.Errorf("fault %q, want one that names what allows it", got.Fault)
+	}
+	b.options.Cleartext = true
+	if got := b.Drain(t.Context(), now()); got.Fault == "" || strings.Contains(got.Fault, "notifications.cleartext") {
+		t.Errorf("fault %q, want one of a host that is not there", got.Fault)
+	}
 	b.options.URLFile = filepath.Join(t.TempDir(), "none")
 	if got := b.Drain(t.Context(), now()); !strings.Contains(got.Fault, "url_file") {
 		t.Errorf("fault %q, want one that names url_file", got.Fault)
