@@ -175,6 +175,7 @@ func current(in *Input, standing standing, rules *ignorer, decisions model.Decis
 	}
 	for i := range rewritten {
 		rules.apply(&rewritten[i])
+		rewritten[i].ID = ""
 	}
 	findings = append(findings, rewritten...)
 	distinguish(findings)
@@ -194,6 +195,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
+		f.ID = besides(s, o.Claim)
 	}
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
@@ -203,6 +205,20 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	}
 	f.Reason = why + f.Reason
 	return f
+}
+
+// besides tells apart the claims of one declaration on one thing: "" for the first
+// of them, for another one its address. It does not depend on which of them drifted.
+func besides(s *model.Subject, claim *model.Claim) string {
+	for _, c := range s.Claims {
+		if c.Declaration == claim.Declaration {
+			if c.Address == claim.Address {
+				return ""
+			}
+			return claim.Address
+		}
+	}
+	return ""
 }
 
 // problems are the parts of a declaration that could not be read, as findings:
@@ -226,12 +242,16 @@ func firstOf(names []string) string {
 }
 
 // distinguish gives every finding its ID: the fingerprint of key, declaration
-// and verdict, with a number where one declaration says the same twice.
+// and verdict, of what it holds as its ID so far, and of a number where all of
+// that is the same.
 func distinguish(findings []model.Finding) {
 	count := map[string]int{}
 	for i := range findings {
 		f := &findings[i]
 		text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
+		if f.ID != "" {
+			text += "\x00" + f.ID
+		}
 		count[text]++
 		if n := count[text]; n > 1 {
 			text += fmt.Sprintf("\x00%d", n)

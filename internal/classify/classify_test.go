@@ -186,3 +186,32 @@ func TestIDsAreDistinct(t *testing.T) {
 		seen[f.ID] = true
 	}
 }
+
+// TestClaimsKeepTheirIDs: of several claims on one thing, what one says of it has
+// the same ID whether another one drifted as well.
+func TestClaimsKeepTheirIDs(t *testing.T) {
+	t.Parallel()
+	drift := func(address string) model.Outcome {
+		o := changed("a")
+		o.Claim.Address = address
+		return o
+	}
+	claims := []*model.Claim{{Declaration: "d", Address: "main"}, {Declaration: "d", Address: "route"}}
+	ids := func(outcomes ...model.Outcome) map[string]string {
+		in := input(outcomes...)
+		in.Judged[0].Subject.Claims = claims
+		all := map[string]string{}
+		for _, f := range Findings(in).Current {
+			all[f.Address] = f.ID
+		}
+		return all
+	}
+	one, other, both := ids(drift("main")), ids(drift("route")), ids(drift("main"), drift("route"))
+	if one["main"] != both["main"] || other["route"] != both["route"] || both["main"] == both["route"] {
+		t.Errorf("alone %v and %v, together %v", one, other, both)
+	}
+	claims = claims[:1]
+	if only := ids(drift("main")); only["main"] != one["main"] {
+		t.Errorf("the first claim has ID %s, and alone on the thing %s", one["main"], only["main"])
+	}
+}
