@@ -27,6 +27,7 @@ import (
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/trigger"
@@ -43,10 +44,14 @@ one running and says so. SIGTERM stops it.`,
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.checkConfigured(cmd)
-			if err != nil {
-				return err
+			if err == nil {
+				err = (&service{command: c, cmd: cmd}).run(cmd.Context(), cfg)
 			}
-			return (&service{command: c, cmd: cmd}).run(cmd.Context(), cfg)
+			if err != nil {
+				// systemctl status shows it until the next try, and no line of the journal.
+				tellSystemd("STATUS=" + reach.Printable(err.Error()))
+			}
+			return err
 		},
 	}
 	// Named after values of the configuration, which they override.
