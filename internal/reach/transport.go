@@ -29,6 +29,23 @@ type Limits struct {
 	Backoff time.Duration
 }
 
+// Check tells which of the settings named after the limits is none.
+func (l Limits) Check() error {
+	for _, limit := range []struct {
+		name string
+		ok   bool
+	}{
+		{"concurrency", l.Concurrency > 0},
+		{"timeout", l.Timeout > 0},
+		{"max_body", l.MaxBody > 0},
+	} {
+		if !limit.ok {
+			return fmt.Errorf("setting %s must be more than 0", limit.name)
+		}
+	}
+	return nil
+}
+
 // A TooLarge is an answer beyond MaxBody.
 type TooLarge struct{ Limit int64 }
 

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Config is the settings of an aws source. What is empty is what the AWS SDK
@@ -71,17 +72,8 @@ func (c Config) checkEndpoint() error {
 }
 
 func (c Config) checkLimits() error {
-	for _, limit := range []struct {
-		name string
-		ok   bool
-	}{
-		{"concurrency", c.Concurrency > 0},
-		{"timeout", c.Timeout > 0},
-		{"max_body", c.MaxBody > 0},
-	} {
-		if !limit.ok {
-			return fmt.Errorf("setting %s must be more than 0", limit.name)
-		}
+	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+		return err
 	}
 	if c.Rate < 0 {
 		return errors.New("setting rate must not be below 0; 0 switches it off")
@@ -98,20 +90,8 @@ func (c Config) checkNames() error {
 	if c.Account != "" && (len(c.Account) != 12 || strings.Trim(c.Account, "0123456789") != "") {
 		return errors.New("setting account is no account: want its number, twelve digits in quotes")
 	}
-	for _, pattern := range c.ExcludeKinds {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as AWS::S3::Bucket.Accelerate*", pattern)
-		}
-	}
-	return nil
+	return collectors.CheckPatterns(c.ExcludeKinds, "AWS::S3::Bucket.Accelerate*")
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool {
-	for _, pattern := range c.ExcludeKinds {
-		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), strings.TrimPrefix(k.Name, Type+"/")); ok {
-			return true
-		}
-	}
-	return false
-}
+func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }

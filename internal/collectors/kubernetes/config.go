@@ -3,9 +3,10 @@ package kubernetes
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"time"
+
+	"github.com/driftd/driftd/internal/collectors"
 )
 
 // Config is the settings of a kubernetes source. The API server is named by
@@ -173,10 +174,8 @@ func (c Config) checkLimits() error {
 }
 
 func (c Config) checkNames() error {
-	for _, pattern := range c.ExcludeKinds {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as Event or *.metrics.k8s.io", pattern)
-		}
+	if err := collectors.CheckPatterns(c.ExcludeKinds, "Event or *.metrics.k8s.io"); err != nil {
+		return err
 	}
 	for _, namespace := range append(append([]string{}, c.Namespaces...), c.TryNamespaces...) {
 		if !isSegment(namespace) {
@@ -192,12 +191,4 @@ func isSegment(name string) bool {
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(kind string) bool {
-	name := strings.TrimPrefix(kind, Type+"/")
-	for _, pattern := range c.ExcludeKinds {
-		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), name); ok {
-			return true
-		}
-	}
-	return false
-}
+func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }

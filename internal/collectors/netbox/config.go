@@ -2,12 +2,11 @@ package netbox
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -87,17 +86,8 @@ func (c Config) checkToken() error {
 }
 
 func (c Config) checkLimits() error {
-	for _, limit := range []struct {
-		name string
-		ok   bool
-	}{
-		{"concurrency", c.Concurrency > 0},
-		{"timeout", c.Timeout > 0},
-		{"max_body", c.MaxBody > 0},
-	} {
-		if !limit.ok {
-			return fmt.Errorf("setting %s must be more than 0", limit.name)
-		}
+	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+		return err
 	}
 	if c.PageSize < 2 {
 		return errors.New("setting page_size must be more than 1: a page begins with the last object of the one before")
@@ -105,23 +95,11 @@ func (c Config) checkLimits() error {
 	if c.Rate < 0 || c.Changes < 0 || c.MaxChanges < 0 {
 		return errors.New("settings rate, changes and max_changes must not be below 0; 0 switches them off")
 	}
-	for _, pattern := range c.ExcludeKinds {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as users.token or users.*", pattern)
-		}
-	}
-	return nil
+	return collectors.CheckPatterns(c.ExcludeKinds, "users.token or users.*")
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool {
-	for _, pattern := range c.ExcludeKinds {
-		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), k.Model); ok {
-			return true
-		}
-	}
-	return false
-}
+func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
 
 // logged tells whether the changelog is read.
 func (c Config) logged() bool { return c.Changes > 0 && c.MaxChanges > 0 }

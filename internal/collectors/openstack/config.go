@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -103,17 +103,8 @@ func (c Config) checkCloud() error {
 }
 
 func (c Config) checkLimits() error {
-	for _, limit := range []struct {
-		name string
-		ok   bool
-	}{
-		{"concurrency", c.Concurrency > 0},
-		{"timeout", c.Timeout > 0},
-		{"max_body", c.MaxBody > 0},
-	} {
-		if !limit.ok {
-			return fmt.Errorf("setting %s must be more than 0", limit.name)
-		}
+	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+		return err
 	}
 	if c.PageSize < 2 {
 		return errors.New("setting page_size must be more than 1: a page may begin with the last object of the one before")
@@ -125,12 +116,7 @@ func (c Config) checkLimits() error {
 }
 
 func (c Config) checkKinds() error {
-	for _, pattern := range c.ExcludeKinds {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as server_group or security_group*", pattern)
-		}
-	}
-	return nil
+	return collectors.CheckPatterns(c.ExcludeKinds, "server_group or security_group*")
 }
 
 func (n Notifications) check() error {
@@ -153,14 +139,7 @@ func (n Notifications) check() error {
 func (n Notifications) queue(source string) string { return cmp.Or(n.Queue, "driftd-"+source) }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool {
-	for _, pattern := range c.ExcludeKinds {
-		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), strings.TrimPrefix(k.Name, Type+"/")); ok {
-			return true
-		}
-	}
-	return false
-}
+func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
 
 // limits returns those of the requests; backoff is the first pause before one is
 // sent again.

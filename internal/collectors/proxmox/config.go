@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path"
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/reach"
 )
 
@@ -127,39 +127,17 @@ func (c Config) checkTrust() error {
 }
 
 func (c Config) checkLimits() error {
-	for _, limit := range []struct {
-		name string
-		ok   bool
-	}{
-		{"concurrency", c.Concurrency > 0},
-		{"timeout", c.Timeout > 0},
-		{"max_body", c.MaxBody > 0},
-	} {
-		if !limit.ok {
-			return fmt.Errorf("setting %s must be more than 0", limit.name)
-		}
+	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+		return err
 	}
 	if c.Rate < 0 || c.LogSince < 0 {
 		return errors.New("settings rate and log_since must not be below 0; 0 switches them off")
 	}
-	for _, pattern := range c.ExcludeKinds {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("setting exclude_kinds: pattern %q is malformed: want a kind such as backup_job or firewall_*", pattern)
-		}
-	}
-	return nil
+	return collectors.CheckPatterns(c.ExcludeKinds, "backup_job or firewall_*")
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(kind string) bool {
-	name := strings.TrimPrefix(kind, Type+"/")
-	for _, pattern := range c.ExcludeKinds {
-		if ok, _ := path.Match(strings.TrimPrefix(pattern, Type+"/"), name); ok {
-			return true
-		}
-	}
-	return false
-}
+func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }
 
 // account names who reads, as Proxmox does.
 func (c Config) account() string {
