@@ -108,7 +108,8 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 	if err != nil {
 		return err
 	}
-	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, r.upload(ctx, s, &endpoint, auth, request) })
+	part := portion{depth: r.history.limit + 1, filter: packp.FilterBlobNone()}
+	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, r.upload(ctx, s, &endpoint, auth, request, part) })
 	if err != nil {
 		return fmt.Errorf("fetch history of %s: %w", r.url, err)
 	}
@@ -118,8 +119,16 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 	return s.SetReference(plumbing.NewHashReference(fetched, head))
 }
 
+// A portion is how much of the wanted commits' history a server uploads: so many
+// commits, without the files that the filter names where the server can leave
+// them out.
+type portion struct {
+	depth  int
+	filter packp.Filter
+}
+
 // upload has the server upload what is wanted into s.
-func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest) (err error) {
+func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion) (err error) {
 	c, err := client.NewClient(endpoint)
 	if err != nil {
 		return err
@@ -133,7 +142,7 @@ func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *tra
 	if err != nil {
 		return err
 	}
-	if err := r.negotiate(request, ad.Capabilities); err != nil {
+	if err := part.negotiate(request, ad.Capabilities); err != nil {
 		return err
 	}
 	response, err := session.UploadPack(ctx, request)
@@ -148,16 +157,20 @@ func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *tra
 }
 
 // negotiate completes a request with what the server can do.
-func (r *Repository) negotiate(request *packp.UploadPackRequest, server *capability.List) error {
+func (p portion) negotiate(request *packp.UploadPackRequest, server *capability.List) error {
 	request.Capabilities = packp.NewUploadRequestFromCapabilities(server).Capabilities
-	request.Depth = packp.DepthCommits(r.history.limit + 1)
-	capabilities := []capability.Capability{capability.Shallow}
+	request.Depth = packp.DepthCommits(0)
+	var capabilities []capability.Capability
+	if server.Supports(capability.Shallow) {
+		request.Depth = packp.DepthCommits(p.depth)
+		capabilities = append(capabilities, capability.Shallow)
+	}
 	if server.Supports(capability.NoProgress) {
 		capabilities = append(capabilities, capability.NoProgress)
 	}
 	if server.Supports(capability.Filter) {
 		capabilities = append(capabilities, capability.Filter)
-		request.Filter = packp.FilterBlobNone()
+		request.Filter = p.filter
 	}
 	for _, c := range capabilities {
 		if err := request.Capabilities.Set(c); err != nil {

@@ -16,29 +16,61 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/memory"
 )
 
 // errDamaged tells that a clone lacks what it should have.
 var errDamaged = errors.New("git objects cannot be read")
 
+// ErrLeftOut reports that a file of an old commit was not fetched, for its size.
+var ErrLeftOut = errors.New("file was not fetched")
+
 var errLeadsOut = errors.New("symbolic link leads out of the repository")
 
-// An FS shows the files of one commit. It reads objects when they are
-// asked for, and is safe for concurrent use.
+// An FS holds the files of one commit. It reads objects on demand, and is safe
+// for concurrent use.
 type FS struct {
+	*objectReader
+
+	root plumbing.Hash
+	when time.Time
+}
+
+// An objectReader reads the objects of a repository for one FS, or for several
+// ones that share their folders. The mutex guards the other fields.
+type objectReader struct {
 	mu      sync.Mutex
 	objects storer.EncodedObjectStorer
-	root    plumbing.Hash
-	when    time.Time
 	folders map[plumbing.Hash]map[string]object.TreeEntry
+	// cached is the number of entries in folders.
+	cached int
+	// leftOut is the size in bytes from which on files were not fetched; 0 where
+	// all were.
+	leftOut int64
 	broken  error
 }
 
+// maxCached bounds the tree entries that an objectReader keeps in memory.
+const maxCached = 300_000
+
+func newObjectReader(s storer.EncodedObjectStorer) *objectReader {
+	return &objectReader{objects: s, folders: map[plumbing.Hash]map[string]object.TreeEntry{}}
+}
+
+// close makes every later read fail, also in goroutines that still run.
+func (o *objectReader) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.objects = memory.NewStorage()
+	clear(o.folders)
+}
+
 func newFS(s storer.EncodedObjectStorer, commit *object.Commit) *FS {
-	return &FS{
-		objects: s, root: commit.TreeHash, when: commit.Committer.When,
-		folders: map[plumbing.Hash]map[string]object.TreeEntry{},
-	}
+	return newObjectReader(s).files(commit)
+}
+
+func (o *objectReader) files(commit *object.Commit) *FS {
+	return &FS{objectReader: o, root: commit.TreeHash, when: commit.Committer.When}
 }
 
 // damage returns what could not be read so far, an errDamaged, or nil.
@@ -66,6 +98,29 @@ func (c *FS) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return &openFile{ReadCloser: content, info: e}, nil
+}
+
+// ID returns what identifies the content of a file or folder, symbolic links
+// followed: files with the same ID are equal, and so are folders, apart from the
+// files that symbolic links in them lead to. It does not read the content.
+func (c *FS) ID(name string) (string, error) {
+	if !fs.ValidPath(name) {
+		return "", &fs.PathError{Op: "id", Path: name, Err: fs.ErrInvalid}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hops := 0
+	e, err := c.find(name, &hops)
+	if err != nil {
+		return "", &fs.PathError{Op: "id", Path: name, Err: err}
+	}
+	kind := "file "
+	if e.mode.IsDir() {
+		kind = "folder "
+	} else if e.mode&fs.ModeIrregular != 0 {
+		kind = "submodule "
+	}
+	return kind + string(e.hash[:]), nil
 }
 
 // Stat implements fs.StatFS; it follows symbolic links.
@@ -111,7 +166,7 @@ func (c *FS) lookup(op, name string) (*entry, error) {
 		return e, nil
 	}
 	if e.size, err = c.objects.EncodedObjectSize(e.hash); err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: c.damaged(e.hash, err)}
+		return nil, &fs.PathError{Op: op, Path: name, Err: c.unreadable(e.hash, err)}
 	}
 	return e, nil
 }
@@ -185,6 +240,10 @@ func (c *FS) folder(hash plumbing.Hash) (map[string]object.TreeEntry, error) {
 			folder[e.Name] = e
 		}
 	}
+	if c.cached += len(folder); c.cached > maxCached {
+		clear(c.folders)
+		c.cached = len(folder)
+	}
 	c.folders[hash] = folder
 	return folder, nil
 }
@@ -211,7 +270,7 @@ func (c *FS) blob(hash plumbing.Hash) (io.ReadCloser, error) {
 func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	blob, err := object.GetBlob(c.objects, hash)
 	if err != nil {
-		return nil, c.damaged(hash, err)
+		return nil, c.unreadable(hash, err)
 	}
 	content, err := blob.Reader()
 	if err != nil {
@@ -220,7 +279,16 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	return content, nil
 }
 
-// damaged notes that an object cannot be read.
+// unreadable returns why a file's object cannot be read: it was not fetched for
+// its size, or the repository is damaged.
+func (c *FS) unreadable(hash plumbing.Hash, err error) error {
+	if c.leftOut > 0 && errors.Is(err, plumbing.ErrObjectNotFound) {
+		return fmt.Errorf("%w: larger than %d bytes", ErrLeftOut, c.leftOut)
+	}
+	return c.damaged(hash, err)
+}
+
+// damaged records that an object cannot be read.
 func (c *FS) damaged(hash plumbing.Hash, err error) error {
 	err = fmt.Errorf("%w: object %s: %w", errDamaged, hash, err)
 	if c.broken == nil {

@@ -156,6 +156,8 @@ type realHub struct {
 	sent   int
 	// broken answers no request for history.
 	broken bool
+	// refused is called for each of those.
+	refused func()
 }
 
 func newRealHub(t testing.TB, g gitFolder) *realHub {
@@ -199,6 +201,9 @@ func (h *realHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		h.bodies = append(h.bodies, body.String())
 		if h.broken && !strings.Contains(body.String(), "deepen 1\n") {
+			if h.refused != nil {
+				h.refused()
+			}
 			http.Error(w, "not today", http.StatusInternalServerError)
 			return
 		}

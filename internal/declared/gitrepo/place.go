@@ -68,6 +68,8 @@ func (p Place) Check(content string) error {
 		return errors.New("ref, path and credentials belong to git, and dir is set")
 	case p.TokenFile != "" && p.SSHKeyFile != "":
 		return errors.New("token_file and ssh_key_file: https takes the one, ssh the other")
+	case strings.ContainsAny(p.Path, "*?"):
+		return fmt.Errorf("path %s: takes no patterns, name one folder or file", p.Path)
 	case !fs.ValidPath(p.Root()):
 		return fmt.Errorf("path %s leads out of the repository", p.Path)
 	}

@@ -48,6 +48,8 @@ type Repository struct {
 	// basic is what the configured URL itself carried, or nil.
 	basic   *githttp.BasicAuth
 	history *history
+	// pastFailures and branchFailures are of fetching what History reads.
+	pastFailures, branchFailures backoff
 }
 
 // New returns a repository. It reaches for nothing yet.

@@ -46,6 +46,12 @@ func newKey(t testing.TB) (signer ssh.Signer, file string) {
 // serveSSH serves an origin to whoever holds the key, and returns its address.
 func serveSSH(t testing.TB, o origin, host ssh.Signer, user ssh.PublicKey) string {
 	t.Helper()
+	return serveSessions(t, func(channel io.ReadWriter) error { return serveSession(o, channel) }, host, user)
+}
+
+// serveSessions serves uploads to whoever holds the key, and returns its address.
+func serveSessions(t testing.TB, session func(io.ReadWriter) error, host ssh.Signer, user ssh.PublicKey) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +70,7 @@ func serveSSH(t testing.TB, o origin, host ssh.Signer, user ssh.PublicKey) strin
 			if err != nil {
 				return
 			}
-			served.Go(func() { serveConn(o, conn, config) })
+			served.Go(func() { serveConn(session, conn, config) })
 		}
 	})
 	t.Cleanup(func() {
@@ -76,7 +82,7 @@ func serveSSH(t testing.TB, o origin, host ssh.Signer, user ssh.PublicKey) strin
 	return listener.Addr().String()
 }
 
-func serveConn(o origin, conn net.Conn, config *ssh.ServerConfig) {
+func serveConn(session func(io.ReadWriter) error, conn net.Conn, config *ssh.ServerConfig) {
 	_, channels, requests, err := ssh.NewServerConn(conn, config)
 	if err != nil {
 		return
@@ -92,7 +98,7 @@ func serveConn(o origin, conn net.Conn, config *ssh.ServerConfig) {
 			_ = r.Reply(isExec, nil)
 			if isExec {
 				status := uint32(0)
-				if err := serveSession(o, channel); err != nil {
+				if err := session(channel); err != nil {
 					status = 128
 				}
 				_, _ = channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))

@@ -1,0 +1,284 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Log is the history of a ref, and of the branches and pull requests that the
+// ref does not contain. It is valid while the function runs that History calls
+// with it.
+type Log struct {
+	// Ref holds the commits that are reachable from the ref's head.
+	Ref Line
+	// Branches hold the commits of other branches that are not reachable from the
+	// ref's head.
+	Branches []Line
+	// Gap is why a commit of the ref or of a branch may be absent; "" where all
+	// are here.
+	Gap string
+}
+
+// A Line is the commits of a ref. They are sorted by their distance from the
+// ref's head, then in the order of the parents of the commits before: no date
+// counts, for a committer chooses it.
+type Line struct {
+	// Branch is the branch ("feature/x") or the pull request ("pull request 12");
+	// "" for the ref itself.
+	Branch  string
+	Commits []*LogCommit
+}
+
+// A LogCommit is one commit of a Log.
+type LogCommit struct {
+	model.Commit
+
+	// Files are the commit's files.
+	Files *FS
+	// parents are nil where they were not read.
+	parents []*LogCommit
+}
+
+// Bounds of the branches and pull requests that are read besides the ref.
+const (
+	maxBranches      = 200
+	maxBranchCommits = 100
+	// maxReach bounds how many commits are looked at to find out whether the ref
+	// contains a branch's commit.
+	maxReach = 5000
+	// maxParents bounds the parents of one commit.
+	maxParents = 1000
+)
+
+// A logReader reads commits into a Log.
+type logReader struct {
+	objects storage.Storer
+	reader  *objectReader
+	limit   int
+	// read holds every commit that was read so far.
+	read map[plumbing.Hash]*object.Commit
+	// onRef holds the Log's commits of the ref. reach holds those and more:
+	// commits that the ref contains although they are not in the Log. It is
+	// complete where reached is true.
+	head    plumbing.Hash
+	onRef   map[plumbing.Hash]*LogCommit
+	reach   map[plumbing.Hash]bool
+	reached bool
+	// extended reports whether reach holds all that is looked for.
+	extended bool
+	gaps     []string
+	// ends are the commits whose parents a shallow repository lacks.
+	ends map[plumbing.Hash]bool
+}
+
+func newLogReader(s storage.Storer, reader *objectReader, limit int) *logReader {
+	return &logReader{objects: s, reader: reader, limit: limit, read: map[plumbing.Hash]*object.Commit{}}
+}
+
+// ref returns the history of a ref's head.
+func (l *logReader) ref(ctx context.Context, head plumbing.Hash) (Line, error) {
+	found, err := l.walk(ctx, head, l.limit, nil)
+	if err != nil {
+		return Line{}, err
+	}
+	if found.cut != "" {
+		l.gaps = append(l.gaps, found.cut)
+	}
+	l.head, l.onRef, l.reach, l.reached = head, found.commits, map[plumbing.Hash]bool{}, found.cut == ""
+	for hash := range found.commits {
+		l.reach[hash] = true
+	}
+	return Line{Commits: l.line(found)}, nil
+}
+
+// branches returns what the ref does not contain of branches.
+func (l *logReader) branches(ctx context.Context, branches []branch) ([]Line, error) {
+	var lines []Line
+	for _, b := range branches {
+		line, err := l.branch(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		if len(line.Commits) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+// maxGaps bounds how many reasons are written into one gap.
+const maxGaps = 3
+
+func gap(reasons []string) string {
+	if len(reasons) > maxGaps {
+		reasons = append(reasons[:maxGaps:maxGaps], fmt.Sprintf("and %d more", len(reasons)-maxGaps))
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// branch returns the commits of a branch that the ref does not contain. Where
+// that is not known of a commit, the branch is left out, with a gap.
+func (l *logReader) branch(ctx context.Context, b branch) (Line, error) {
+	commit, err := commitOf(l.objects, b.hash)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		l.gaps = append(l.gaps, b.name+" cannot be read")
+		return Line{}, nil
+	}
+	if err != nil {
+		return Line{}, err
+	}
+	found, err := l.walk(ctx, commit.Hash, maxBranchCommits, l.reach)
+	if err != nil {
+		return Line{}, err
+	}
+	if !l.reached && !found.isAnchored() {
+		if err := l.extend(ctx); err != nil {
+			return Line{}, err
+		}
+		if found, err = l.walk(ctx, commit.Hash, maxBranchCommits, l.reach); err != nil {
+			return Line{}, err
+		}
+	}
+	if !l.reached && !found.isAnchored() {
+		l.gaps = append(l.gaps, b.name+": it is not known which of its commits the ref contains")
+		return Line{}, nil
+	}
+	if found.cut != "" {
+		l.gaps = append(l.gaps, b.name+": "+found.cut)
+	}
+	return Line{Branch: b.name, Commits: l.line(found)}, nil
+}
+
+// extend looks for more of the commits that the ref contains.
+func (l *logReader) extend(ctx context.Context) error {
+	if l.extended {
+		return nil
+	}
+	l.extended = true
+	found, err := l.walk(ctx, l.head, max(maxReach, l.limit), nil)
+	if err != nil {
+		return err
+	}
+	for hash := range found.commits {
+		l.reach[hash] = true
+	}
+	l.reached = found.cut == ""
+	return nil
+}
+
+// A walked is what a walk from commit to parent found.
+type walked struct {
+	order   []*object.Commit
+	commits map[plumbing.Hash]*LogCommit
+	// cut is why commits are absent, or "".
+	cut string
+}
+
+// isAnchored reports whether the walk ended at commits to leave out only. Where the
+// ref is cut, the commits that were found are a branch's own only then: otherwise
+// they may be commits of the ref that are older than the cut.
+func (w walked) isAnchored() bool {
+	return w.cut == "" && !slices.ContainsFunc(w.order, func(c *object.Commit) bool { return len(c.ParentHashes) == 0 })
+}
+
+// walk returns at most limit commits that are reachable from a commit, without
+// those to leave out. The nearest come first.
+func (l *logReader) walk(ctx context.Context, from plumbing.Hash, limit int, except map[plumbing.Hash]bool) (walked, error) {
+	type step struct{ to, from plumbing.Hash }
+	found := walked{commits: map[plumbing.Hash]*LogCommit{}}
+	for due := []step{{to: from}}; len(due) > 0; due = due[1:] {
+		hash := due[0].to
+		if found.commits[hash] != nil || except[hash] {
+			continue
+		}
+		if len(found.order) >= limit {
+			found.cut = fmt.Sprintf("history is cut at %d commits", limit)
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return walked{}, fmt.Errorf("read the history: %w", err)
+		}
+		commit, err := l.commit(hash)
+		switch {
+		case errors.Is(err, plumbing.ErrObjectNotFound) && l.isEnd(due[0].from):
+			found.cut = "history is cut: the repository is shallow"
+			continue
+		case errors.Is(err, plumbing.ErrObjectNotFound):
+			return walked{}, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+		case err != nil:
+			return walked{}, err
+		case len(commit.ParentHashes) > maxParents:
+			found.cut = fmt.Sprintf("commit %.12s has more than %d parents", hash, maxParents)
+			continue
+		}
+		found.order = append(found.order, commit)
+		found.commits[hash] = &LogCommit{}
+		for _, parent := range commit.ParentHashes {
+			due = append(due, step{parent, hash})
+		}
+	}
+	return found, nil
+}
+
+// isEnd reports whether the parents of a commit may be absent: it is one where a
+// shallow repository ends, or the head of one that could not be fetched.
+func (l *logReader) isEnd(child plumbing.Hash) bool {
+	if child.IsZero() {
+		return true
+	}
+	if l.ends == nil {
+		l.ends = map[plumbing.Hash]bool{}
+		shallow, err := l.objects.Shallow()
+		if err != nil {
+			return false
+		}
+		for _, hash := range shallow {
+			l.ends[hash] = true
+		}
+	}
+	return l.ends[child]
+}
+
+func (l *logReader) commit(hash plumbing.Hash) (*object.Commit, error) {
+	if c := l.read[hash]; c != nil {
+		return c, nil
+	}
+	c, err := object.GetCommit(l.objects, hash)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+	}
+	// Both may be long, and are not used.
+	c.Message, c.PGPSignature = "", ""
+	l.read[hash] = c
+	return c, nil
+}
+
+// line returns commits with their parents.
+func (l *logReader) line(found walked) []*LogCommit {
+	commits := make([]*LogCommit, len(found.order))
+	for i, c := range found.order {
+		commits[i] = found.commits[c.Hash]
+		*commits[i] = LogCommit{
+			Commit: model.Commit{Hash: c.Hash.String(), When: timeOf(c)}, Files: l.reader.files(c),
+			parents: make([]*LogCommit, len(c.ParentHashes)),
+		}
+		for j, parent := range c.ParentHashes {
+			if commits[i].parents[j] = found.commits[parent]; commits[i].parents[j] == nil {
+				commits[i].parents[j] = l.onRef[parent]
+			}
+		}
+	}
+	return commits
+}

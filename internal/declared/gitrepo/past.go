@@ -1,0 +1,257 @@
+package gitrepo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/driftd/driftd/internal/declared/await"
+)
+
+// A Query names a history.
+type Query struct {
+	// Ref is a ref as Read takes it, and Revision the commit that Read returned
+	// for it.
+	Ref, Revision string
+	// MaxFile bounds the files that are read, in bytes. A server that can leave
+	// larger ones out does not send them.
+	MaxFile int64
+}
+
+// History calls read with the history of a ref, as far back as Settings.History
+// says, and of the branches and pull requests besides. It returns the commit
+// that the ref names now. Where that is not the query's revision, it does not
+// call read. It calls read again where a clone turned out to be damaged, and had
+// to be made again: what read did before is void.
+//
+// An error means that the head is not known, or is read's own. Anything else that
+// cannot be read is the Log's Gap.
+func (r *Repository) History(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
+	if r.endpoint.Protocol == "file" {
+		return r.localPast(ctx, q, read)
+	}
+	return r.remotePast(ctx, q, read)
+}
+
+// pastCache bounds how much of a repository is kept in memory while its history
+// is read.
+const pastCache = 32 * cache.MiByte
+
+func openPast(files billy.Filesystem) *filesystem.Storage {
+	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(pastCache), filesystem.Options{KeepDescriptors: true})
+}
+
+// localPast reads the history of a repository on this machine. Where an object
+// is not there, it tries again: git may just have packed the repository anew.
+func (r *Repository) localPast(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
+	for range 2 {
+		var damage error
+		if head, damage, err = r.openLocalPast(ctx, q, read); damage == nil {
+			return head, err
+		}
+	}
+	return head, read(Log{Gap: "history cannot be read: objects are missing from the repository"})
+}
+
+func (r *Repository) openLocalPast(ctx context.Context, q Query, read func(Log) error) (head string, damage, err error) {
+	local, err := openLocal(r.endpoint.Path)
+	if err != nil {
+		return "", nil, r.explain(err)
+	}
+	refs, err := localRefs(local.Storer)
+	if err != nil {
+		return "", nil, r.explain(err)
+	}
+	want, err := refs.resolve(q.Ref)
+	if err != nil {
+		return "", nil, r.explain(err)
+	}
+	commit, err := commitOf(local.Storer, want.hash)
+	if err != nil {
+		return "", nil, r.explain(err)
+	}
+	if head = commit.Hash.String(); head != q.Revision {
+		return head, nil, nil
+	}
+	stored, ok := local.Storer.(*filesystem.Storage)
+	if !ok {
+		return head, nil, read(Log{Gap: "the repository is not on disk"})
+	}
+	s := openPast(stored.Filesystem())
+	damage, err = r.readPast(ctx, s, past{refs: refs, head: commit.Hash}, read)
+	return head, damage, errors.Join(err, s.Close())
+}
+
+// A past is what there is to read of a history.
+type past struct {
+	refs refs
+	head plumbing.Hash
+	// prepare has the branches' commits fetched; nil where they are there. It
+	// returns why they cannot be, or "".
+	prepare func([]branch) (gap string)
+	// gap is why the ref's commits may be absent, or "".
+	gap string
+	// cloned reports whether the repository is a clone of driftd's own, with what
+	// was fetched so far.
+	cloned bool
+}
+
+// readPast calls read with a history. Damage means that the repository is
+// damaged, and that read's outcome is void.
+func (r *Repository) readPast(ctx context.Context, s *filesystem.Storage, p past, read func(Log) error) (damage, err error) {
+	if r.history.limit <= 0 {
+		return nil, read(Log{Gap: "the declaration's setting history is 0: old commits are not read"})
+	}
+	reader := newObjectReader(s)
+	defer reader.close()
+	log, err := r.collect(ctx, s, reader, p)
+	if p.cloned {
+		reader.leftOut = leftOut(s)
+	}
+	switch {
+	case errors.Is(err, errDamaged):
+		return err, nil
+	case err != nil:
+		return nil, read(Log{Gap: fmt.Sprintf("history was not read in time: %v", err)})
+	}
+	err = read(log)
+	reader.mu.Lock()
+	defer reader.mu.Unlock()
+	return reader.broken, err
+}
+
+// collect returns the commits of a history.
+func (r *Repository) collect(ctx context.Context, s *filesystem.Storage, reader *objectReader, p past) (Log, error) {
+	l := newLogReader(s, reader, r.history.limit)
+	if p.gap != "" {
+		l.gaps = []string{p.gap}
+	}
+	ref, err := l.ref(ctx, p.head)
+	switch {
+	case err != nil:
+		return Log{}, err
+	case len(ref.Commits) == 0:
+		return Log{Gap: cmp.Or(p.gap, gap(l.gaps))}, nil
+	}
+	others, more := p.refs.others(func(h plumbing.Hash) bool { return l.reach[h] }, func(h plumbing.Hash) int64 {
+		if p.cloned {
+			// In a clone, which commits are there depends on what was fetched before.
+			return 0
+		}
+		commit, err := object.GetCommit(s, h)
+		if err != nil {
+			return 0
+		}
+		return commit.Committer.When.Unix()
+	})
+	if more != "" {
+		l.gaps = append(l.gaps, more)
+	}
+	if p.prepare != nil && len(others) > 0 {
+		if gap := p.prepare(others); gap != "" {
+			l.gaps = append(l.gaps, gap)
+		}
+	}
+	branches, err := l.branches(ctx, others)
+	if err != nil {
+		return Log{}, err
+	}
+	return Log{Ref: ref, Branches: branches, Gap: gap(l.gaps)}, nil
+}
+
+func (r *Repository) remotePast(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
+	refs, want, head, err := r.remoteHead(ctx, q.Ref)
+	if err != nil || head != q.Revision {
+		return head, err
+	}
+	waiting, cancel := half(ctx)
+	defer cancel()
+	c, err := openPastClone(waiting, r.settings.CacheDir, r.url)
+	if err != nil {
+		return head, read(Log{Gap: fmt.Sprintf("history cannot be fetched: %v", err)})
+	}
+	defer func() { err = errors.Join(err, c.release()) }()
+	p := past{refs: refs, head: plumbing.NewHash(head), cloned: true}
+	for again := true; ; again = false {
+		f := pastFetch{repository: r, clone: c, query: q}
+		damage, err := f.run(ctx, want.hash, p, read)
+		if damage == nil {
+			return f.moved(ctx, head, err)
+		}
+		r.settings.Log.Warn("clone of the history cannot be used, cloning again", "url", r.url, "err", damage)
+		if discardErr := c.discard(); discardErr != nil || !again || ctx.Err() != nil {
+			return head, read(Log{Gap: "history cannot be read: the clone is damaged"})
+		}
+	}
+}
+
+// remoteHead returns the refs of a remote, and what a ref names there.
+func (r *Repository) remoteHead(ctx context.Context, ref string) (refs, target, string, error) {
+	endpoint, auth, err := r.access()
+	if err != nil {
+		return refs{}, target{}, "", r.explain(err)
+	}
+	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return advertisement(ctx, endpoint, auth) })
+	if err != nil {
+		return refs{}, target{}, "", r.explain(err)
+	}
+	all := advertisedRefs(ad)
+	want, err := all.resolve(ref)
+	if err != nil {
+		return refs{}, target{}, "", r.explain(err)
+	}
+	head := want.hash
+	if commit, isTag := ad.Peeled[want.name.String()]; isTag {
+		head = commit
+	}
+	return all, want, head.String(), nil
+}
+
+// A backoff leaves out attempts after failures, the more the longer they last.
+type backoff struct {
+	mu           sync.Mutex
+	failed, skip int
+	last         error
+}
+
+// due returns the last failure where an attempt is to be left out, or nil.
+func (b *backoff) due() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.skip == 0 {
+		return nil
+	}
+	b.skip--
+	return b.last
+}
+
+// note records how an attempt ended.
+func (b *backoff) note(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.last = err; err == nil {
+		b.failed = 0
+		return
+	}
+	b.failed++
+	b.skip = min(1<<min(b.failed, 6)-1, maxSkip)
+}
+
+// half returns a context that ends after half of the time that is left.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}

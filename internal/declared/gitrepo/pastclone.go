@@ -1,0 +1,350 @@
+package gitrepo
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-billy/v5/util"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// The history with its files is fetched into a clone of its own, and only when
+// History is called: a reading of the declaration neither waits for it nor
+// suffers from damage to it.
+
+// A pastClone is that clone, held by one caller at a time.
+type pastClone struct {
+	dir string
+	// unlock gives the clone back, or removes it where it was made for one call.
+	unlock func() error
+	// busy is closed when an upload into the clone has ended that nothing waited
+	// for; nil where there is none.
+	busy chan struct{}
+}
+
+// maxPastClone bounds the clone's packs, in bytes: over it, the clone is made
+// again.
+const maxPastClone = 4 * maxHistory
+
+// openPastClone waits for the clone of a URL. Without a folder for clones it is
+// made for this call.
+func openPastClone(ctx context.Context, cacheDir, url string) (*pastClone, error) {
+	if cacheDir == "" {
+		dir, err := os.MkdirTemp("", "driftd-history-")
+		if err != nil {
+			return nil, fmt.Errorf("make clone: %w", err)
+		}
+		return &pastClone{dir: dir, unlock: func() error { return os.RemoveAll(dir) }}, nil
+	}
+	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
+		return nil, fmt.Errorf("make clone: %w", err)
+	}
+	hash := sha256.Sum256([]byte(url))
+	dir := filepath.Join(cacheDir, hex.EncodeToString(hash[:12])+".past")
+	unlock, err := lock(ctx, dir+".lock")
+	if err != nil {
+		return nil, fmt.Errorf("wait for clone: %w", err)
+	}
+	return &pastClone{dir: dir, unlock: unlock}, nil
+}
+
+// release gives the clone back. Where an upload still runs, that is done once it
+// has ended, and the clone is removed before.
+func (c *pastClone) release() error {
+	if c.busy == nil {
+		return c.unlock()
+	}
+	go func() {
+		<-c.busy
+		// The next caller finds out by itself where this fails.
+		_ = errors.Join(c.discard(), c.unlock())
+	}()
+	return nil
+}
+
+func (c *pastClone) discard() error {
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("remove clone: %w", err)
+	}
+	return nil
+}
+
+func (c *pastClone) open() (*filesystem.Storage, error) {
+	packs, err := filepath.Glob(filepath.Join(c.dir, "objects", "pack", "*.pack"))
+	if err != nil {
+		return nil, fmt.Errorf("look into clone: %w", err)
+	}
+	var size int64
+	for _, pack := range packs {
+		if info, err := os.Stat(pack); err == nil {
+			size += info.Size()
+		}
+	}
+	if len(packs) > maxPacks || size > maxPastClone {
+		if err := c.discard(); err != nil {
+			return nil, err
+		}
+	}
+	return c.storage()
+}
+
+// storage opens the clone. A storage is not safe for concurrent use, so that
+// each upload takes one of its own.
+func (c *pastClone) storage() (*filesystem.Storage, error) {
+	s := openPast(osfs.New(c.dir))
+	if err := s.Init(); err != nil {
+		return nil, errors.Join(fmt.Errorf("make clone: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// A pastFetch fetches a history and reads it.
+type pastFetch struct {
+	repository *Repository
+	clone      *pastClone
+	query      Query
+	// refused is why the server did not send the ref's history, or nil.
+	refused error
+}
+
+// run fetches the history of a head, asked for as the hash that the server
+// advertises, and has it read.
+func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read func(Log) error) (damage, err error) {
+	s, err := f.clone.open()
+	if err != nil {
+		return nil, read(Log{Gap: fmt.Sprintf("history cannot be fetched: %v", err)})
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if f.repository.history.limit > 0 {
+		fetching, cancel := half(ctx)
+		defer cancel()
+		f.refused = f.fetchRef(fetching, s, asked, p.head)
+		if errors.Is(f.refused, errDamaged) {
+			return f.refused, nil
+		}
+		if f.refused != nil {
+			p.gap = fmt.Sprintf("history cannot be fetched: %v", f.refused)
+		}
+		p.prepare = func(branches []branch) string { return f.fetchBranches(fetching, s, p.head, branches) }
+	}
+	return f.repository.readPast(ctx, s, p, read)
+}
+
+// moved returns the head, and read's error. Where the server refused the
+// history, that may be because the ref moved meanwhile.
+func (f *pastFetch) moved(ctx context.Context, head string, readErr error) (string, error) {
+	if f.refused == nil || readErr != nil {
+		return head, readErr
+	}
+	if _, _, now, err := f.repository.remoteHead(ctx, f.query.Ref); err == nil {
+		return now, nil
+	}
+	return head, nil
+}
+
+// The refs of the clone: the head whose history was fetched, with the number of
+// commits in the name, and the branches that were.
+const (
+	pastRefs   = "refs/driftd/past-%d/"
+	branchRefs = "refs/driftd/branches/"
+)
+
+// fetchRef fetches the history of a head, unless it is there.
+func (f *pastFetch) fetchRef(ctx context.Context, s *filesystem.Storage, asked, head plumbing.Hash) error {
+	prefix := fmt.Sprintf(pastRefs, f.repository.history.limit)
+	have, err := fetchedRefs(s, prefix)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(have, head) {
+		if err := f.repository.pastFailures.due(); err != nil {
+			return err
+		}
+		err = f.upload(ctx, s, []plumbing.Hash{asked}, have, f.repository.history.limit+1)
+		f.repository.pastFailures.note(err)
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := object.GetCommit(s, head); err != nil {
+		return fmt.Errorf("%w: commit %s: %w", errDamaged, head, err)
+	}
+	return keepRefs(s, prefix, have, []plumbing.Hash{head})
+}
+
+// fetchBranches fetches the newest commits of branches, and returns why that
+// failed, or "".
+func (f *pastFetch) fetchBranches(ctx context.Context, s *filesystem.Storage, head plumbing.Hash, branches []branch) string {
+	have, err := fetchedRefs(s, branchRefs)
+	if err != nil {
+		return "branches cannot be read: " + err.Error()
+	}
+	var wants, all []plumbing.Hash
+	for _, b := range branches {
+		all = append(all, b.hash)
+		if !slices.Contains(have, b.hash) && !slices.Contains(wants, b.hash) {
+			wants = append(wants, b.hash)
+		}
+	}
+	if len(wants) > 0 {
+		err := f.repository.branchFailures.due()
+		if err == nil {
+			err = f.upload(ctx, s, wants, append(slices.Clone(have), head), maxBranchCommits+1)
+			f.repository.branchFailures.note(err)
+		}
+		if err != nil {
+			return fmt.Sprintf("branches and pull requests cannot be fetched: %v", err)
+		}
+	}
+	if err := keepRefs(s, branchRefs, have, all); err != nil {
+		return "branches cannot be read: " + err.Error()
+	}
+	return ""
+}
+
+// upload has the server upload commits, into the clone that s reads. Where the
+// time ends before the upload does, the clone stays held until it has ended.
+func (f *pastFetch) upload(ctx context.Context, s *filesystem.Storage, wants, have []plumbing.Hash, depth int) error {
+	endpoint, auth, err := f.repository.access()
+	if err != nil {
+		return err
+	}
+	into, err := f.clone.storage()
+	if err != nil {
+		return err
+	}
+	request := &packp.UploadPackRequest{}
+	request.Wants, request.Haves = wants, have
+	limit := max(min(f.query.MaxFile, maxObject), 0) + 1
+	part := portion{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone)}
+	done := make(chan error, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := f.receive(ctx, into, &endpoint, auth, request, part)
+		if request.Filter != "" && err == nil {
+			err = noteLeftOut(into, limit)
+		}
+		done <- errors.Join(err, into.Close())
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		f.clone.busy = ended
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	s.Reindex()
+	return nil
+}
+
+func (f *pastFetch) receive(
+	ctx context.Context, into *filesystem.Storage, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion,
+) error {
+	var err error
+	if request.Shallows, err = into.Shallow(); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if err := f.repository.upload(ctx, into, endpoint, auth, request, part); err != nil {
+		return err
+	}
+	return trimShallow(into)
+}
+
+// leftOutFile is a file of the clone that holds the size, in bytes, from which
+// on files were not fetched.
+const leftOutFile = "driftd-left-out"
+
+// noteLeftOut records that files from a size on were not fetched.
+func noteLeftOut(s *filesystem.Storage, limit int64) error {
+	if known := leftOut(s); known > 0 && known <= limit {
+		return nil
+	}
+	if err := util.WriteFile(s.Filesystem(), leftOutFile, []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {
+		return fmt.Errorf("note what was fetched: %w", err)
+	}
+	return nil
+}
+
+// leftOut returns the size from which on files were not fetched, or 0.
+func leftOut(s *filesystem.Storage) int64 {
+	content, err := util.ReadFile(s.Filesystem(), leftOutFile)
+	if err != nil {
+		return 0
+	}
+	size, err := strconv.ParseInt(string(content), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return size
+}
+
+// trimShallow removes the commits from the list of those without parents whose
+// parents are there: a server that was asked for a small depth names commits
+// whose history was fetched before.
+func trimShallow(s *filesystem.Storage) error {
+	ends, err := s.Shallow()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	ends = slices.DeleteFunc(ends, func(h plumbing.Hash) bool {
+		commit, err := object.GetCommit(s, h)
+		return err == nil && !slices.ContainsFunc(commit.ParentHashes, func(p plumbing.Hash) bool { return s.HasEncodedObject(p) != nil })
+	})
+	if err := s.SetShallow(ends); err != nil {
+		return fmt.Errorf("note where history ends: %w", err)
+	}
+	return nil
+}
+
+// fetchedRefs returns what the clone's refs below a prefix name.
+func fetchedRefs(s *filesystem.Storage, prefix string) ([]plumbing.Hash, error) {
+	all, err := localRefs(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	var found []plumbing.Hash
+	for name, hash := range all.named {
+		if strings.HasPrefix(name.String(), prefix) {
+			found = append(found, hash)
+		}
+	}
+	slices.SortFunc(found, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
+	return found, nil
+}
+
+// keepRefs makes the clone's refs below a prefix those of some commits.
+func keepRefs(s *filesystem.Storage, prefix string, before, now []plumbing.Hash) error {
+	for _, hash := range now {
+		if slices.Contains(before, hash) {
+			continue
+		}
+		if err := s.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(prefix+hash.String()), hash)); err != nil {
+			return fmt.Errorf("note what was fetched: %w", err)
+		}
+	}
+	for _, hash := range before {
+		if slices.Contains(now, hash) {
+			continue
+		}
+		if err := s.RemoveReference(plumbing.ReferenceName(prefix + hash.String())); err != nil {
+			return fmt.Errorf("note what was fetched: %w", err)
+		}
+	}
+	return nil
+}
