@@ -61,6 +61,7 @@ func busy() *metrics.Metrics {
 		Declarations: []model.DeclarationRun{{Name: "shop", Claims: 1}},
 		Coverage:     []model.Coverage{{Source: "prod", Complete: true}},
 		Rules:        []model.RuleRun{{Rule: "kind=Job"}},
+		NotJudged:    []model.NotJudged{{Source: "prod", Declaration: "shop", Count: 1}},
 	}, []model.Finding{{Key: model.Key{Source: "prod", Kind: "kubernetes/Service"}, Verdict: model.Missing, Severity: model.High,
 		FirstSeen: now}})
 	m.Delivered("slack", errors.New("no answer"))

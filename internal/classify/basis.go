@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,27 @@ func basis(f *model.Finding, claim *model.Claim) string {
 		put(h, f.Reason)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// worseBasis returns the basis that a finding would have under the worse verdict
+// that the same values may get; "" where there is none. An acceptance of the worse
+// verdict covers this one too.
+func worseBasis(s *model.Subject, f model.Finding, claim *model.Claim) string {
+	switch f.Verdict {
+	case model.Pending:
+		f.Verdict = model.Bypassed
+	case model.Moved:
+		f.Verdict = model.Changed
+	default:
+		return ""
+	}
+	if len(f.Changes) == 0 {
+		return ""
+	}
+	if severity, _ := rate(s, f.Verdict, slices.Clone(f.Changes)); severity.Rank() > f.Severity.Rank() {
+		return ""
+	}
+	return basis(&f, claim)
 }
 
 // put writes a text so that no two lists of texts look alike.

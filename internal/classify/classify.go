@@ -5,9 +5,6 @@ package classify
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -65,35 +62,29 @@ func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 
 // Findings makes the findings of a scan.
 func Findings(in Input) Result {
-	earlier, recent := byID(in.Earlier), byID(in.Recent)
 	proof := newProof(&in)
 	records, rewritten := heldRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
 	standing := newStanding(in.Earlier, proof)
-	result := Result{Current: current(&in, standing, rules, decisions, rewritten), Records: records}
-	seen := make(map[string]bool, len(result.Current))
+	result := Result{Current: current(&in, standing, rules, rewritten), Records: records}
+	ids := identify(&in, proof, result.Current)
+	open := ids.open(result.Current)
 	for i := range result.Current {
 		f := &result.Current[i]
 		f.LastSeen = proof.lookedAt(f.Source)
 		f.FirstSeen = f.LastSeen
-		if before := earlier[f.ID]; before != nil {
-			f.FirstSeen = before.FirstSeen
-			keepReason(f, before)
-			keepActor(f, before)
-		}
-		flip(f, earlier[f.ID], recent[f.ID], in.Now)
-		seen[f.ID] = true
+		resume(f, ids.continues[i], ids.again[i], in.Now)
+		f.Merged = ids.withoutSeparate(f.Merged, open)
+		decisions.Settle(f, in.Now)
 	}
 	for _, f := range in.Earlier {
 		switch {
-		case seen[f.ID]:
-		case proof.over(&f):
-			f.Resolved, f.Decision = in.Now, nil
-			f.Flipped(in.Now, "")
-			f.Flapping = f.Flaps(in.Now)
-			result.Resolved = append(result.Resolved, f)
+		case open[f.ID]:
+		case ids.merged[f.ID] != "", proof.over(&f):
+			result.Resolved = append(result.Resolved, end(f, ids.merged[f.ID], in.Now))
 		default:
 			rules.again(&f)
+			f.Merged = ids.withoutSeparate(f.Merged, open)
 			decisions.Settle(&f, in.Now)
 			result.Remembered = append(result.Remembered, f)
 		}
@@ -105,12 +96,33 @@ func Findings(in Input) Result {
 	return result
 }
 
-func byID(findings []model.Finding) map[string]*model.Finding {
-	ids := make(map[string]*model.Finding, len(findings))
-	for i := range findings {
-		ids[findings[i].ID] = &findings[i]
+// resume takes over what is known of a finding from the earlier ones that it
+// continues, or else from the one that came back.
+func resume(f *model.Finding, earlier []*model.Finding, again *model.Finding, now time.Time) {
+	if again != nil {
+		f.Recall(again, now)
 	}
-	return ids
+	if len(earlier) == 0 {
+		flip(f, nil, again, now)
+		return
+	}
+	f.Continue(earlier[0], now)
+	f.Merge(earlier[1:]...)
+	for _, before := range earlier {
+		if before.Verdict == f.Verdict {
+			keepReason(f, before)
+			keepActor(f, before)
+		}
+	}
+	flip(f, earlier[0], nil, now)
+}
+
+// end closes a finding that is over, or was merged into the one with the ID.
+func end(f model.Finding, into string, now time.Time) model.Finding {
+	f.Resolved, f.Decision, f.MergedInto = now, nil, into
+	f.Flipped(now, "")
+	f.Flapping = f.Flaps(now)
+	return f
 }
 
 // keepReason keeps the reason why something could not be compared, where only
@@ -159,8 +171,9 @@ func Sort(findings []model.Finding) {
 	})
 }
 
-// current returns the findings of this scan.
-func current(in *Input, standing standing, rules *ignorer, decisions model.DecisionIndex, rewritten []model.Finding) []model.Finding {
+// current returns the findings of this scan, without their IDs: ID holds what
+// identify expects there.
+func current(in *Input, standing standing, rules *ignorer, rewritten []model.Finding) []model.Finding {
 	var findings []model.Finding
 	for i := range in.Judged {
 		j := &in.Judged[i]
@@ -178,21 +191,19 @@ func current(in *Input, standing standing, rules *ignorer, decisions model.Decis
 		rewritten[i].ID = ""
 	}
 	findings = append(findings, rewritten...)
-	distinguish(findings)
 	for i := range findings {
 		f := &findings[i]
 		f.Owner = owner(f, in.Owners)
 		if f.Basis == "" {
 			f.Basis = basis(f, nil)
 		}
-		decisions.Settle(f, in.Now)
 	}
 	return findings
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
 	f := model.Finding{Verdict: o.Verdict, Key: s.Key, Place: s.Place, Name: s.Name, Changes: slices.Clone(o.Changes),
-		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration}
+		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration, Unproven: o.Unproven}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
 		f.ID = besides(s, o.Claim)
@@ -200,10 +211,11 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
 	var why string
-	if f.Severity, why = rate(s, f.Verdict, f.Changes); why != "" && f.Reason != "" {
+	if f.Severity, why = rate(s, ratedAs(f.Verdict, f.Unproven), f.Changes); why != "" && f.Reason != "" {
 		why += "; "
 	}
 	f.Reason = why + f.Reason
+	f.WorseBasis = worseBasis(s, f, o.Claim)
 	return f
 }
 
@@ -228,7 +240,7 @@ func problems(d *model.Declaration) []model.Finding {
 	for _, p := range d.Problems {
 		f := model.Finding{Verdict: model.Unchecked, Severity: model.Medium, Name: p.Address,
 			Declaration: d.Name, Address: p.Address, Reason: p.Reason, Actor: model.UnknownActor("not checked"),
-			Key: model.Key{Source: firstOf(d.Governs), Kind: PartKind, ID: d.Name + "/" + p.Address}}
+			Key: model.Key{Source: firstOf(d.Governs), Kind: PartKind, ID: model.PartID(d.Name, p.Address)}}
 		findings = append(findings, f)
 	}
 	return findings
@@ -241,38 +253,21 @@ func firstOf(names []string) string {
 	return names[0]
 }
 
-// distinguish gives every finding its ID: the fingerprint of key, declaration
-// and verdict, of what it holds as its ID so far, and of a number where all of
-// that is the same.
-func distinguish(findings []model.Finding) {
-	count := map[string]int{}
-	for i := range findings {
-		f := &findings[i]
-		text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
-		if f.ID != "" {
-			text += "\x00" + f.ID
-		}
-		count[text]++
-		if n := count[text]; n > 1 {
-			text += fmt.Sprintf("\x00%d", n)
-		}
-		sum := sha256.Sum256([]byte(text))
-		f.ID = hex.EncodeToString(sum[:6])
-	}
-}
-
 // rate returns the severity of a verdict, and the reason of the rule that gave
 // it: that of its worst change. On each change that a rule speaks of it notes
 // the severity.
 func rate(s *model.Subject, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
 	if len(changes) == 0 {
+		if verdict == model.Changed && s.Live == nil {
+			verdict = model.Missing // An apply past the declaration removed it.
+		}
 		return rateOne(s, verdict, "")
 	}
 	var worst model.Severity
 	var reason string
 	for i := range changes {
 		c := &changes[i]
-		severity, why := rateOne(s, verdict, livePath(c))
+		severity, why := rateOne(s, ratedAs(verdict, c.Unproven), livePath(c))
 		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
 			worst, reason = severity, why
 		}
@@ -281,6 +276,15 @@ func rate(s *model.Subject, verdict model.Verdict, changes []model.Change) (mode
 		}
 	}
 	return worst, reason
+}
+
+// ratedAs returns the verdict by whose rules a verdict is rated: what was applied
+// past the declaration, or may have been, is rated like what changed.
+func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
+	if verdict == model.Bypassed || unproven {
+		return model.Changed
+	}
+	return verdict
 }
 
 // livePath is the path of a change in the words of the kind's rules.
@@ -311,6 +315,7 @@ func usual(verdict model.Verdict) model.Severity {
 	return model.Low
 }
 
+// fits reports whether a severity rule applies to a verdict on a field.
 func fits(rule *model.SeverityRule, verdict model.Verdict, path string) bool {
 	if len(rule.Verdicts) > 0 && !slices.Contains(rule.Verdicts, verdict) {
 		return false
@@ -346,4 +351,4 @@ func withoutKeys(path string) string {
 
 // PartKind is the kind of a finding about a part of a declaration that could
 // not be read.
-const PartKind = "declaration/part"
+const PartKind = model.PartKind

@@ -90,9 +90,20 @@ func TestWhatAScanProves(t *testing.T) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
 		}, true},
 		{"unmanaged, and now deleted", unmanaged, func(in *Input) { in.Judged = nil }, true},
-		{"unmanaged, and a part of the declaration is unreadable", unmanaged, func(in *Input) {
+		{"unmanaged, and a part that may declare it is unreadable", unmanaged, func(in *Input) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+			in.Judged[0].Subject.Unjudged = &model.Unjudged{Declaration: "d", Address: "x", Reason: "broken"}
 		}, false},
+		{"unmanaged, and the unreadable part cannot declare it", unmanaged, func(in *Input) {
+			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+		}, true},
+		{"unmanaged, now deleted, and a part is unreadable", unmanaged, func(in *Input) {
+			in.Judged = nil
+			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
+		}, true},
+		{"unmanaged, and now older than the first complete look", unmanaged, func(in *Input) {
+			in.Judged[0].Subject.Unjudged = &model.Unjudged{Older: true, Expected: true}
+		}, true},
 		{"unmanaged, and no declaration governs the source in this scan", unmanaged, func(in *Input) { in.Declarations = nil }, false},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -170,8 +181,12 @@ func TestUnreadablePartIsAFinding(t *testing.T) {
 	in := input()
 	in.Declarations[0].Problems = []model.Problem{{Address: "x.yaml:3", Reason: "tab"}}
 	f := Findings(in).Current
-	if len(f) != 1 || f[0].Verdict != model.Unchecked || f[0].Address != "x.yaml:3" || f[0].Reason != "tab" {
+	if len(f) != 1 || f[0].Verdict != model.Unchecked || f[0].Address != "x.yaml:3" || f[0].Reason != "tab" || f[0].Source != "s" || f[0].Basis == "" {
 		t.Errorf("got %+v", f)
+	}
+	in.Declarations[0].Governs = nil
+	if f = Findings(in).Current; len(f) != 1 || f[0].Source != "" {
+		t.Errorf("of a declaration that governs nothing: got %+v", f)
 	}
 }
 
@@ -213,5 +228,28 @@ func TestClaimsKeepTheirIDs(t *testing.T) {
 	claims = claims[:1]
 	if only := ids(drift("main")); only["main"] != one["main"] {
 		t.Errorf("the first claim has ID %s, and alone on the thing %s", one["main"], only["main"])
+	}
+}
+
+// TestLists has one finding that is made, one that is remembered and one that ends.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	in := input(changed("a"))
+	ended, unread := before(changed("a"))[0], before(changed("a"))[0]
+	ended.Key.ID, ended.ID, unread.Key.Source, unread.ID = "p/b", "ended", "unread", "unread"
+	in.Earlier = []model.Finding{ended, unread}
+	in.Decisions = []model.Decision{{Kind: model.Accept, Finding: "unread", Basis: unread.Basis, At: earlier}}
+	r := Findings(in)
+	if len(r.Current) != 1 || len(r.Remembered) != 1 || len(r.Resolved) != 1 {
+		t.Fatalf("got %d, %d and %d", len(r.Current), len(r.Remembered), len(r.Resolved))
+	}
+	if len(r.Open()) != 2 || len(r.All()) != 3 || r.All()[2].ID != "ended" {
+		t.Errorf("open %d, all %d", len(r.Open()), len(r.All()))
+	}
+	if r.Remembered[0].Decision == nil || r.Current[0].Decision != nil {
+		t.Errorf("accepted %v and %v, want what is remembered alone", r.Remembered[0].Decision, r.Current[0].Decision)
+	}
+	if len(r.Current[0].ID) != 12 {
+		t.Errorf("ID %s, want 12 digits", r.Current[0].ID)
 	}
 }

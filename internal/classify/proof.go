@@ -79,7 +79,7 @@ func (p *proof) over(f *model.Finding) bool {
 	if snapshot == nil {
 		return false
 	}
-	if f.Declaration == "" && p.unreadable(f.Source) {
+	if f.Declaration == "" && p.unjudged(f) {
 		return false
 	}
 	if p.doubted[f.Key] {
@@ -147,6 +147,26 @@ func (p *proof) read(f *model.Finding, name string) bool {
 	}
 	judged := p.judged[f.Key]
 	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == name })
+}
+
+// unjudged reports whether a part of a declaration that could not be read may
+// declare the finding's resource. What is gone needs no declaration to be over.
+func (p *proof) unjudged(f *model.Finding) bool {
+	if f.Verdict != model.Unmanaged || !p.governed(f.Source) {
+		return p.unreadable(f.Source)
+	}
+	judged := p.judged[f.Key]
+	return judged != nil && judged.Subject.Unjudged != nil && judged.Subject.Unjudged.Declaration != ""
+}
+
+// governed reports whether a declaration governs the source.
+func (p *proof) governed(source string) bool {
+	for _, d := range p.declarations {
+		if slices.Contains(d.Governs, source) {
+			return true
+		}
+	}
+	return false
 }
 
 // unreadable tells whether a declaration that governs the source is known only

@@ -81,3 +81,60 @@ func TestWhatIsThereRatesTheFinding(t *testing.T) {
 		}
 	}
 }
+
+// TestSeverityOfEachChange notes the severity on the changes that differ from the
+// usual one of the verdict.
+func TestSeverityOfEachChange(t *testing.T) {
+	t.Parallel()
+	kind := &model.Kind{Severities: []model.SeverityRule{{Path: "net", Severity: model.High, Reason: "reachable"}, {Path: "same", Severity: model.High, Reason: "second"},
+		{Path: "label", Severity: model.Low}}}
+	changes := []model.Change{{Path: "net"}, {Path: "same"}, {Path: "label"}, {Path: "size"}}
+	severity, why := rate(&model.Subject{Kind: kind}, model.Changed, changes)
+	if severity != model.High || why != "reachable" {
+		t.Errorf("got %s (%s), want the reason of the first of the worst", severity, why)
+	}
+	for i, want := range []model.Severity{model.High, model.High, model.Low, ""} {
+		if changes[i].Severity != want {
+			t.Errorf("%s: got %q, want %q", changes[i].Path, changes[i].Severity, want)
+		}
+	}
+}
+
+// TestReasons joins the reason of the severity rule and that of the verdict.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct{ path, said, want string }{
+		"both":             {"net", "applied by hand", "reachable; applied by hand"},
+		"the rule's alone": {"net", "", "reachable"},
+		"the verdict's":    {"size", "applied by hand", "applied by hand"},
+		"none":             {"size", "", ""},
+	} {
+		o := changed(tc.path)
+		o.Reason = tc.said
+		in := input(o)
+		in.Judged[0].Subject.Kind = &model.Kind{Severities: []model.SeverityRule{{Path: "net", Severity: model.High, Reason: "reachable"}}}
+		if got := Findings(in).Current[0].Reason; got != tc.want {
+			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
+		}
+	}
+}
+
+func TestWithoutKeys(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		`a.b`:               `a.b`,
+		`a[0].b`:            `a.b`,
+		`a[name=x].b[1]`:    `a.b`,
+		`a["x]y"].b`:        `a.b`,
+		`a["x[y"].b`:        `a.b`,
+		`a["x\"]y"].b`:      `a.b`,
+		`a["x\\"].b`:        `a.b`,
+		`a"b[c]"d`:          `a"b"d`,
+		`a[x="1",y="2"].b`:  `a.b`,
+		`labels["a.b/c"].d`: `labels.d`,
+	} {
+		if got := withoutKeys(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

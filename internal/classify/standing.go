@@ -16,7 +16,7 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 	s := standing{}
 	for i := range earlier {
 		f := &earlier[i]
-		if f.Verdict != model.Disputed && f.Verdict != model.Moved || p.whole && p.gone(f) || p.heard(f) {
+		if !p.stands(f) {
 			continue
 		}
 		for _, c := range f.Changes {
@@ -24,6 +24,24 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 		}
 	}
 	return s
+}
+
+// stands reports whether an open finding cannot be judged again in this scan,
+// because not all declarations that it depends on were read.
+func (p *proof) stands(f *model.Finding) bool {
+	return (f.Verdict == model.Disputed || f.Verdict == model.Moved) && !(p.whole && p.gone(f)) && !p.heard(f)
+}
+
+// compared reports whether the scan compared every claim on the resource that the
+// finding's declaration has.
+func (p *proof) compared(f *model.Finding) bool {
+	judged := p.judged[f.Key]
+	if judged == nil {
+		return false
+	}
+	own := func(c *model.Claim) bool { return c != nil && c.Declaration == f.Declaration }
+	return slices.ContainsFunc(judged.Subject.Claims, own) &&
+		!slices.ContainsFunc(judged.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unchecked && own(o.Claim) })
 }
 
 // without returns an outcome less what stands already; said tells that something

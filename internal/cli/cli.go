@@ -18,19 +18,6 @@ type Build struct{ Version, Commit, Date string }
 // Streams are where a command writes.
 type Streams struct{ Out, Err io.Writer }
 
-// Exit codes, after Terraform's -detailed-exitcode.
-const (
-	exitInSync    = 0
-	exitError     = 1
-	exitDrift     = 2
-	exitUnchecked = 3
-)
-
-// exitError ends a command with a code and without a message.
-type exitStatus int
-
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
-
 // Run runs one command line and returns its exit code.
 func Run(ctx context.Context, build Build, args []string, streams Streams) int {
 	root := newRoot(build, streams)
@@ -53,6 +40,8 @@ type command struct {
 	streams Streams
 	// global flags
 	configFile, stateDir, output string
+	// failOn is a flag of scan and report.
+	failOn failOn
 }
 
 func newRoot(build Build, streams Streams) *cobra.Command {
@@ -63,8 +52,9 @@ func newRoot(build Build, streams Streams) *cobra.Command {
 		Long: `driftd compares live systems with what git and Terraform declare, and tells
 what differs: field by field, since when, and who did it.
 
-Exit codes of scan and report: 0 everything checked and in sync, 2 drift,
-3 no drift but something could not be checked, 1 the command could not run.`,
+Exit codes of scan and report: 0 everything checked and in sync, 2 drift at or
+above --fail-on, 3 no such drift but something was not checked, 1 the command
+could not run.`,
 		Example: `  driftd scan ./deploy
   driftd scan ./deploy --live cluster.yaml
   driftd serve --config /etc/driftd/driftd.yaml`,

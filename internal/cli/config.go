@@ -31,8 +31,8 @@ func (c *command) config() *cobra.Command {
 		Use:   "check [FILE]",
 		Short: "Read the configuration strictly; every problem with its line and the nearest right key",
 		Long: `Read the configuration strictly, with all that it names: sources, declarations,
-receivers. What driftd serve would refuse is said, with its line; nothing is
-reached.`,
+receivers. What driftd serve would refuse is reported in the order of the file,
+and so is a folder of a declaration that does not exist; nothing is reached.`,
 		Example: "  driftd config check driftd.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -45,16 +45,35 @@ reached.`,
 				c.configFile = args[0]
 			}
 			cfg, err := c.checkConfigured(cmd)
+			if cfg != nil {
+				err = config.Sorted(errors.Join(err, checkFolders(cfg)))
+			}
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
 				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
 				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
-			return err
+			return errors.Join(err, c.warnControllers(cfg))
 		},
 	})
 	return cmd
+}
+
+// warnControllers names the controllers of the configuration that have no fields.
+func (c *command) warnControllers(cfg *config.Config) error {
+	for i := range cfg.Kubernetes.Controllers {
+		entry := &cfg.Kubernetes.Controllers[i]
+		if len(entry.Fields) > 0 {
+			continue
+		}
+		_, err := fmt.Fprintf(c.streams.Err, "warning: kubernetes.controllers: %s has no fields: anyone can write under this name, "+
+			"and every field but the guarded ones is exempt; list the fields that it writes\n", inLine(entry.Writer))
+		if err != nil {
+			return fmt.Errorf("write warning: %w", err)
+		}
+	}
+	return nil
 }
 
 // openConfigured loads a configuration file and opens what it names, without
@@ -83,7 +102,18 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	if err = errors.Join(err, openErr, gateErr); err == nil {
 		_, _, err = newPolicy(cfg, opened)
 	}
-	return cfg, err
+	return cfg, config.Sorted(err)
+}
+
+// checkFolders returns an error for each declaration whose folder does not
+// exist. A daemon starts all the same: the folder may be mounted later, and what
+// it declares is unchecked until then.
+func checkFolders(cfg *config.Config) error {
+	var problems []error
+	for _, d := range cfg.Declarations {
+		problems = append(problems, d.CheckExists("dir"))
+	}
+	return errors.Join(problems...)
 }
 
 // checkSealer is for looks whose values nobody keeps or compares.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/declared"
 	alldeclared "github.com/driftd/driftd/internal/declared/all"
+	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -35,7 +35,8 @@ func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surrou
 // newEstate opens every source and declaration of a configuration. It reaches
 // none of them. All problems come at once.
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
-	estate := daemon.Estate{Controller: kube.Controllers(cfg.Kubernetes.Controllers), Rules: rules(cfg.Ignore), Owners: owners(cfg.Owners)}
+	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
+	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore), Owners: owners(cfg.Owners)}
 	s.types = make(map[string]string, len(cfg.Sources))
 	for _, source := range cfg.Sources {
 		s.types[source.Name] = source.Type
@@ -110,7 +111,7 @@ func located(err error, s config.Settings, kind, name string) error {
 	if errors.As(err, &problems) {
 		return err
 	}
-	return fmt.Errorf("%s: open %s %s: %w", s.Where(), kind, name, err)
+	return s.Problem("open %s %s: %v", kind, name, err)
 }
 
 func (s surroundings) cacheDir(kind, name string) string {
@@ -118,6 +119,15 @@ func (s surroundings) cacheDir(kind, name string) string {
 		return ""
 	}
 	return filepath.Join(s.cache, kind, name)
+}
+
+// controllers returns the entries of the configuration as the policy takes them.
+func controllers(configured []config.Controller) []kube.Entry {
+	entries := make([]kube.Entry, len(configured))
+	for i, c := range configured {
+		entries[i] = kube.Entry(c)
+	}
+	return entries
 }
 
 func rules(ignore []config.IgnoreRule) []classify.Rule {

@@ -12,28 +12,44 @@ import (
 
 func (c *command) findings() *cobra.Command {
 	var q queryFlags
-	var hidden bool
+	var hidden, exempt, notJudged bool
 	cmd := &cobra.Command{
 		Use:   "findings",
-		Short: "List findings, show one in full, or show what is hidden",
+		Short: "List findings, show one in full, or show what is hidden or exempt",
 		Long: `List open findings, as findings list does. With --hidden, show what each ignore
 rule hides, with its reason and end, what somebody accepted until when, and the
-rules that hide nothing: they may go.`,
-		Example: "  driftd findings\n  driftd findings --hidden\n  driftd findings show 3f2a",
+rules that hide nothing: they may go. With --exempt, show the fields that differ
+and are not drift because of the evidence of a controller. With --not-judged, show
+the live resources that no declaration claims and that the last scan did not
+judge, and why.`,
+		Example: "  driftd findings\n  driftd findings --hidden\n  driftd findings --exempt\n  driftd findings --not-judged\n  driftd findings show 3f2a",
 		Args:    known,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := apart(cmd, "hidden", "since", "verdict", "source", "resolved"); err != nil {
 				return err
 			}
-			if !hidden {
-				return c.listFindings(cmd, &q)
+			if err := apart(cmd, "exempt", "not-judged", "hidden", "since", "verdict", "source", "resolved"); err != nil {
+				return err
 			}
-			return c.ask(cmd, c.printHidden)
+			if err := apart(cmd, "not-judged", "hidden", "since", "verdict", "source", "resolved"); err != nil {
+				return err
+			}
+			switch {
+			case hidden:
+				return c.ask(cmd, c.printHidden)
+			case exempt:
+				return c.ask(cmd, c.printExempt)
+			case notJudged:
+				return c.ask(cmd, c.printNotJudged)
+			}
+			return c.listFindings(cmd, &q)
 		},
 	}
 	q.add(cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "what ignore rules hide, and what was accepted")
+	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
+	cmd.Flags().BoolVar(&notJudged, "not-judged", false, "live resources that the last scan did not judge")
 	c.outputFlag(cmd, "table", "json")
 	cmd.AddCommand(c.findingsList(), c.findingsShow())
 	return cmd
@@ -54,6 +70,28 @@ func (c *command) printHidden(ctx context.Context, client *server.Client) error 
 		rules = status.LastRun.Rules
 	}
 	return report.WriteHidden(c.streams.Out, c.output, rules, open, c.reportOptions())
+}
+
+// printExempt prints the fields that the last scan exempted.
+func (c *command) printExempt(ctx context.Context, client *server.Client) error {
+	answer, err := client.Exemptions(ctx)
+	if err != nil {
+		return err
+	}
+	return report.WriteExemptions(c.streams.Out, c.output, answer.Exemptions, answer.Total, c.reportOptions())
+}
+
+// printNotJudged prints what the last scan did not judge.
+func (c *command) printNotJudged(ctx context.Context, client *server.Client) error {
+	status, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	var scan model.Scan
+	if status.LastRun != nil {
+		scan = status.LastRun.Scan()
+	}
+	return report.WriteNotJudged(c.streams.Out, c.output, scan, c.reportOptions())
 }
 
 func (c *command) findingsList() *cobra.Command {

@@ -36,12 +36,20 @@ func (l *lateStore) OpenFindings() ([]model.Finding, error) {
 	return late(l, (*store.Store).OpenFindings)
 }
 
+func (l *lateStore) Observations(keys []model.Key) ([][]model.Observation, error) {
+	return late(l, func(s *store.Store) ([][]model.Observation, error) { return s.Observations(keys) })
+}
+
 func (l *lateStore) Recent(since time.Time) ([]model.Finding, error) {
 	return late(l, func(s *store.Store) ([]model.Finding, error) { return s.Recent(since) })
 }
 
 func (l *lateStore) Runs(limit int) ([]model.Run, error) {
 	return late(l, func(s *store.Store) ([]model.Run, error) { return s.Runs(limit) })
+}
+
+func (l *lateStore) FirstLooks() ([]model.FirstLook, error) {
+	return late(l, (*store.Store).FirstLooks)
 }
 
 func (l *lateStore) Save(record store.Record) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 
 // liveFlags say what a scan without a configuration compares with.
 type liveFlags struct {
-	dump, kubeconfig, context string
-	complete                  bool
+	dump, kubeconfig, context, namespace string
+	complete                             bool
 }
 
 func (l *liveFlags) add(cmd *cobra.Command) {
@@ -27,10 +28,11 @@ func (l *liveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&l.complete, "live-complete", false, "the dump holds everything: what is not in it is missing")
 	flags.StringVar(&l.kubeconfig, "kubeconfig", "", "kubeconfig file (default $KUBECONFIG or ~/.kube/config)")
 	flags.StringVar(&l.context, "context", "", "kubeconfig context (default the current one)")
+	flags.StringVarP(&l.namespace, "namespace", "n", "", "namespace of manifests that name none (default the context's, or \"default\")")
 }
 
 func (l *liveFlags) used(cmd *cobra.Command) bool {
-	for _, name := range []string{"live", "live-complete", "kubeconfig", "context"} {
+	for _, name := range []string{"live", "live-complete", "kubeconfig", "context", "namespace"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}
@@ -54,14 +56,40 @@ func (l *liveFlags) source(said said) (config.Source, error) {
 		return source, errors.New("--live-complete speaks of a dump: give it with --live FILE")
 	default:
 		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, said.namespaces
-		name, err := kubernetes.ContextName(l.kubeconfig, l.context)
+		found, err := kubernetes.FindContext(l.kubeconfig, l.context)
 		if err != nil {
 			return source, err
 		}
-		source.Name = plainName(name)
+		source.Name = plainName(found.Name)
 	}
 	source.Settings = config.NewSettings("command line", settings)
 	return source, nil
+}
+
+// place adds the namespaces of manifests to the settings of declarations, as
+// kubectl has them: --namespace, and no manifest may name another; or else the
+// context's. A dump has no context.
+func (l *liveFlags) place(list []config.Declaration) error {
+	settings := map[string]any{}
+	switch {
+	case l.namespace != "":
+		if err := kubernetes.CheckNamespace(l.namespace); err != nil {
+			return fmt.Errorf("--namespace: %w", err)
+		}
+		settings["required_namespace"] = l.namespace
+	case l.dump == "":
+		found, err := kubernetes.FindContext(l.kubeconfig, l.context)
+		if err != nil {
+			return err
+		}
+		if found.Namespace != "" {
+			settings["default_namespace"] = found.Namespace
+		}
+	}
+	for i := range list {
+		list[i].Settings = list[i].With(settings)
+	}
+	return nil
 }
 
 // plainName makes a name of what a file, folder or context is called.
@@ -107,6 +135,9 @@ func preload(ctx context.Context, list []daemon.Declaration) (said, error) {
 		}
 		for j := range read.Claims {
 			d.kinds = append(d.kinds, read.Claims[j].Kind)
+			if c := &read.Claims[j]; c.Place != "" && c.AltID == "" {
+				d.namespaces = append(d.namespaces, c.Place)
+			}
 		}
 		list[i].Loader = loaded{read}
 	}

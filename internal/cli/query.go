@@ -148,11 +148,19 @@ func (c *command) report() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Print what is open now, from the last scans",
+		Long: `Print what is open now, from the last scans. A source whose last read failed, is
+held back, or is older than three of its intervals is not checked.
+
+` + exitCodes,
 		Example: `  driftd report
+  driftd report --fail-on high
   driftd report -o html > drift.html
   driftd report --since 24h --verdict changed,missing`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.failOn.check(); err != nil {
+				return err
+			}
 			return c.ask(cmd, func(ctx context.Context, client *server.Client) error {
 				r, err := client.Report(ctx, q.query())
 				if err != nil {
@@ -163,6 +171,7 @@ func (c *command) report() *cobra.Command {
 		},
 	}
 	q.add(cmd)
+	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
 	return cmd
 }

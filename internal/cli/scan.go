@@ -32,15 +32,25 @@ PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live).
 Without PATH, scan what the configuration file names.
 
+Manifests that name no namespace are compared in that of the kubeconfig context,
+as kubectl apply would put them there; --namespace names another. Then a manifest
+that names a different one is unchecked.
+
 Nothing is ever written to what is scanned. What was found is kept in the
-state folder, for report, findings and history.`,
+state folder, for report, findings and history.
+
+` + exitCodes,
 		Example: `  driftd scan ./deploy
   driftd scan ./infra
   driftd scan ./deploy --context staging -o json
+  driftd scan ./deploy -n shop --fail-on high
   kubectl get all,cm,secret,ingress -A -o yaml --show-managed-fields > cluster.yaml
   driftd scan ./deploy --live cluster.yaml
   driftd scan --config driftd.yaml`,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := c.failOn.check(); err != nil {
+				return err
+			}
 			if err := report.Write(io.Discard, c.output, model.Report{}, report.Options{}); err != nil {
 				return err
 			}
@@ -53,6 +63,7 @@ state folder, for report, findings and history.`,
 		},
 	}
 	live.add(cmd)
+	c.failOn.add(cmd)
 	c.outputFlag(cmd, report.Formats()...)
 	return cmd
 }
@@ -86,7 +97,7 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 		return err
 	}
 	if len(sorted.manifests) == 0 && live.used(cmd) {
-		return errors.New("--live, --context and --kubeconfig are for manifests, and every path is a Terraform root")
+		return errors.New("--live, --context, --kubeconfig and --namespace are for manifests, and every path is a Terraform root")
 	}
 	cfg.Declarations = sorted.roots
 	var opened []daemon.Declaration
@@ -108,6 +119,9 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 func readManifests(ctx context.Context, cfg *config.Config, list []config.Declaration, live liveFlags, around surroundings) ([]daemon.Declaration, error) {
 	source, err := live.source(said{})
 	if err != nil {
+		return nil, err
+	}
+	if err := live.place(list); err != nil {
 		return nil, err
 	}
 	opened, err := openAll(governing(list, source.Name), around.openDeclaration)
@@ -133,7 +147,7 @@ func (c *command) around(cfg *config.Config) (surroundings, error) {
 // runs, here otherwise.
 func (c *command) scanConfigured(ctx context.Context, cmd *cobra.Command, live liveFlags) error {
 	if live.used(cmd) {
-		return errors.New("--live, --context and --kubeconfig need a PATH to compare with")
+		return errors.New("--live, --context, --kubeconfig and --namespace need a PATH to compare with")
 	}
 	cfg, err := c.loadConfig(cmd.Flags())
 	if err != nil {
@@ -197,23 +211,7 @@ func (c *command) printReport(r model.Report) error {
 	if err := report.Write(c.streams.Out, c.output, r, c.reportOptions()); err != nil {
 		return err
 	}
-	return status(r)
-}
-
-func status(r model.Report) error {
-	code := exitInSync
-	for _, f := range r.Findings {
-		switch {
-		case f.Verdict.IsDrift() && f.Resolved.IsZero():
-			return exitStatus(exitDrift)
-		case f.Verdict == model.Unchecked:
-			code = exitUnchecked
-		}
-	}
-	if code == exitInSync {
-		return nil
-	}
-	return exitStatus(code)
+	return c.failOn.status(&r)
 }
 
 func (c *command) reportOptions() report.Options {

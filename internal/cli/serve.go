@@ -239,7 +239,7 @@ func (s *service) Scan(ctx context.Context, sources []string) (model.Report, err
 // serveHTTP answers until ctx ends.
 func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 	api := s.api()
-	pages, err := web.New(web.Options{API: api, Gate: s.gate, News: s.news, Stage: s.stage, Every: s.every, Now: time.Now, Log: s.log})
+	pages, err := web.New(web.Options{API: api, Gate: s.gate, News: s.news, Stage: s.stage, Now: time.Now, Log: s.log})
 	if err != nil {
 		return err
 	}
@@ -263,16 +263,6 @@ func (s *service) api() server.API {
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
-}
-
-// every tells how often a source is looked at; 0 of one that is not there.
-func (s *service) every(source string) time.Duration {
-	for _, known := range s.current.Load().config.Sources {
-		if known.Name == source {
-			return known.Every
-		}
-	}
-	return 0
 }
 
 // problems tells what somebody should mend.

@@ -68,6 +68,11 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 		t.table("DECLARATION", []string{"TYPE", "CLAIMS", "REVISION", "STATE"}, len(run.Declarations),
 			func(i int) []string { return declarationRow(&run.Declarations[i]) })
 	}
+	if run := s.LastRun; run != nil {
+		t.table("NOT JUDGED", []string{"SOURCE", "RESOURCES", "WHY"}, len(run.NotJudged), func(i int) []string { return notJudgedRow(&run.NotJudged[i]) })
+		t.table("NOT GOVERNED", []string{"SOURCE", "DECLARATION", "TO GOVERN IT"}, len(run.NotGoverned),
+			func(i int) []string { return notGovernedRow(&run.NotGoverned[i]) })
+	}
 	t.table("RECEIVER", []string{"TYPE", "WAITING", "DELIVERED", "STATE"}, len(s.Receivers),
 		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
 	if s.LastRun != nil {
@@ -125,14 +130,16 @@ func (t *sheet) head(s *server.Status) {
 		t.row("last scan", "none yet")
 		return
 	}
-	complete := ""
+	t.row("last scan", t.when(s.LastRun.Finished))
 	if !s.LastRun.Complete {
-		complete = ", incomplete"
+		t.row("not checked", s.LastRun.NotChecked.String()+"; driftd report lists them")
 	}
-	t.row("last scan", t.when(s.LastRun.Finished)+complete)
 	if o := s.Open; o != nil {
 		t.row("open", fmt.Sprintf("%d drifted, %d unchecked, %d accepted, %d hidden; %d of %d in sync",
 			o.Findings, o.Unchecked, o.Accepted, o.Hidden, o.InSync, o.Resources))
+	}
+	if n := s.LastRun.Summary.Exempt; n > 0 {
+		t.row("exempt", count(n, "field")+": see driftd findings --exempt")
 	}
 }
 
@@ -149,13 +156,7 @@ func (t *sheet) when(at time.Time) string {
 }
 
 func (t *sheet) source(s *model.SourceRun) []string {
-	state := "ok"
-	switch {
-	case s.Err != "":
-		state = s.Err
-	case s.Held:
-		state = "held back: much of it had vanished"
-	}
+	state := cmp.Or(s.Trouble(t.now), "ok")
 	return []string{s.Name, s.Type, strconv.Itoa(s.Resources), t.when(s.Taken), state}
 }
 
@@ -168,6 +169,14 @@ func declarationRow(d *model.DeclarationRun) []string {
 		state = fmt.Sprintf("%d parts cannot be read: %s: %s", len(d.Problems), d.Problems[0].Address, d.Problems[0].Reason)
 	}
 	return []string{d.Name, d.Type, strconv.Itoa(d.Claims), cmp.Or(fmt.Sprintf("%.12s", d.Revision), "-"), state}
+}
+
+func notJudgedRow(n *model.NotJudged) []string {
+	return []string{cmp.Or(n.Address, "older than the first scan"), n.Source, strconv.Itoa(n.Count), n.Reason}
+}
+
+func notGovernedRow(n *model.NotGoverned) []string {
+	return []string{n.Place, n.Source, n.Declaration, n.Remedy}
 }
 
 // receiver says how it stands with a receiver: what became of deliveries only a

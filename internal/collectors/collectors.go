@@ -20,10 +20,12 @@ type Collector interface {
 
 // A Watcher is a Collector that can follow its source.
 type Watcher interface {
-	// Watch calls changed, never twice at once, with a whole new snapshot soon
-	// after something changed. It recovers from broken streams by itself and
+	// Watch calls changed with a whole new snapshot soon after something changed,
+	// and lost with the reason within 25 s after the source went out of reach,
+	// once for each outage; when the source is back, changed follows. It never
+	// calls them at the same time. It recovers from broken streams by itself and
 	// returns when ctx ends.
-	Watch(ctx context.Context, changed func(model.Snapshot)) error
+	Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error
 }
 
 // A Prober tells what a source is and what of it can be read.

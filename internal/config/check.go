@@ -33,9 +33,9 @@ func (d *document) check(c *Config) {
 	d.checkOwners(c.Owners, known)
 	d.checkNotify(&c.Notify, known)
 	d.checkTriggers(c.Triggers, sources, declarations)
-	for i, name := range c.Kubernetes.Controllers {
-		if name == "" {
-			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the field manager")
+	for i, controller := range c.Kubernetes.Controllers {
+		if controller.Writer == "" {
+			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the writer, a field manager or a user of the audit log")
 		}
 	}
 }

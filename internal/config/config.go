@@ -165,9 +165,24 @@ type IgnoreRule struct {
 
 // Kubernetes is what every Kubernetes source shares.
 type Kubernetes struct {
-	// Controllers are field managers, besides those that driftd knows, whose
-	// additions are nobody's drift.
-	Controllers []string `mapstructure:"controllers"`
+	// Controllers are, besides those that driftd knows, the writers whose additions
+	// are not drift, and the fields that each adds. A plain text is a writer without
+	// kinds and fields.
+	Controllers []Controller `mapstructure:"controllers"`
+}
+
+// A Controller names the fields that a controller writes beside what is declared.
+type Controller struct {
+	// Writer is a pattern of the field manager or, with an audit log, of the user
+	// (system:serviceaccount:NAMESPACE:NAME).
+	Writer string `mapstructure:"writer"`
+	// Kinds are patterns of the objects' kinds, as in Deployment.apps; without
+	// them, every kind.
+	Kinds []string `mapstructure:"kinds"`
+	// Fields are patterns of the fields, as in metadata.annotations.example.org/*;
+	// each covers what is below it. Without them, every field except those that
+	// decide what code runs, who may do what, and what is exposed.
+	Fields []string `mapstructure:"fields"`
 }
 
 // Default returns the configuration of an empty file.

@@ -73,7 +73,7 @@ notify:
 triggers:
   - {name: push, type: github, secret_file: secret, declarations: [shop], min_interval: 0}
   - {name: cmdb, type: netbox, secret_file: /secret}
-kubernetes: {controllers: [injector]}
+kubernetes: {controllers: [injector, {writer: "system:serviceaccount:ops:stamper", kinds: [Deployment.apps], fields: ["metadata.annotations.example.org/*"]}]}
 `)
 	got, err := config.Load(file, nil)
 	if err != nil {
@@ -122,8 +122,9 @@ kubernetes: {controllers: [injector]}
 			{Name: "push", Type: "github", SecretFile: filepath.Join(filepath.Dir(file), "secret"), Declarations: []string{"shop"}},
 			{Name: "cmdb", Type: "netbox", SecretFile: "/secret", MinInterval: 10 * time.Second},
 		},
-		Kubernetes: config.Kubernetes{Controllers: []string{"injector"}},
-		File:       file,
+		Kubernetes: config.Kubernetes{Controllers: []config.Controller{{Writer: "injector"},
+			{Writer: "system:serviceaccount:ops:stamper", Kinds: []string{"Deployment.apps"}, Fields: []string{"metadata.annotations.example.org/*"}}}},
+		File: file,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreTypes(config.Settings{})); diff != "" {
 		t.Errorf("Load() (-want +got):\n%s", diff)

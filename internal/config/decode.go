@@ -59,14 +59,9 @@ func convert(from, to reflect.Value) (any, error) {
 		return instant(from)
 	case slog.Level:
 		return level(from)
-	case Settings:
-		if tree, ok := from.Interface().(map[string]any); ok {
-			return Settings{tree: tree}, nil
-		}
-	case Match:
-		if tree, ok := from.Interface().(map[string]any); ok {
-			return listed(tree, reflect.TypeFor[Match]()), nil
-		}
+	}
+	if expanded, ok := expand(from, to); ok {
+		return expanded, nil
 	}
 	if to.Kind() == reflect.Slice || to.Kind() == reflect.Map {
 		to.SetZero() // replaces the default as a whole, and never writes into it
@@ -78,6 +73,21 @@ func convert(from, to reflect.Value) (any, error) {
 		return nil, errors.New("the number is out of range")
 	}
 	return nil, fmt.Errorf("want %s, got %s", wanted(from, to), nameOf(from.Kind()))
+}
+
+// expand returns a section in full that the file may abbreviate; ok reports
+// whether the file did, or the section is kept as it is.
+func expand(from, to reflect.Value) (expanded any, ok bool) {
+	tree, isTree := from.Interface().(map[string]any)
+	switch to.Interface().(type) {
+	case Settings:
+		return Settings{tree: tree}, isTree
+	case Controller:
+		return map[string]any{"writer": from.String()}, from.Kind() == reflect.String
+	case Match:
+		return listed(tree, reflect.TypeFor[Match]()), isTree
+	}
+	return nil, false
 }
 
 // begin fills an item of a list with those of its defaults that a 0 in the file

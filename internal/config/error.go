@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,47 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Sorted returns an error that is joined of several with the problems of the
+// configuration first, in the order of the file, and the other errors after
+// them.
+func Sorted(err error) error {
+	var all Error
+	others := all.collect(err)
+	if len(all.Problems) == 0 {
+		return err
+	}
+	all.sort()
+	return errors.Join(append([]error{&all}, others...)...)
+}
+
+// collect takes the problems out of joined errors, and returns the errors that
+// are none.
+func (e *Error) collect(err error) (others []error) {
+	//nolint:errorlint // the tree is walked by hand: each part counts
+	switch err := err.(type) {
+	case nil:
+	case *Error:
+		for _, p := range err.Problems {
+			if !slices.Contains(e.Problems, p) {
+				e.Problems = append(e.Problems, p)
+			}
+		}
+	case interface{ Unwrap() []error }:
+		for _, part := range err.Unwrap() {
+			others = append(others, e.collect(part)...)
+		}
+	default:
+		others = append(others, err)
+	}
+	return others
+}
+
+func (e *Error) sort() {
+	slices.SortStableFunc(e.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+}
+
 // add notes a problem at a path.
 func (d *document) add(path, format string, args ...any) {
 	where, line := d.where(path)
@@ -45,10 +87,9 @@ func (d *document) err() error {
 	if len(d.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(d.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
-	})
-	return &Error{Problems: d.problems}
+	e := &Error{Problems: d.problems}
+	e.sort()
+	return e
 }
 
 // where names the place of a path: of what overrides it, or of the nearest key

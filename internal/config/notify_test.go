@@ -37,7 +37,7 @@ func TestNotifyProblems(t *testing.T) {
 				`7: match of an unknown source "prdo": did you mean "prod"?`,
 				`8: match of an unknown declaration "shp": did you mean "shop"?`,
 				`9: unknown verdict "chnged": did you mean "changed"?`,
-				`9: unknown verdict "in-sync": want one of conflict, missing, changed, disputed, undeclared, unmanaged, moved, pending-restart, pending, codified, unchecked`,
+				`9: unknown verdict "in-sync": want one of conflict, missing, changed, bypassed, disputed, undeclared, unmanaged, moved, pending-restart, pending, codified, unchecked`,
 				`10: unknown severity "Critical": did you mean "critical"?`,
 				`11: match of an unknown owner "team-sohp": did you mean "team-shop"?`,
 				`12: an empty pattern: fill it or remove it`,

@@ -20,6 +20,9 @@ func (d *document) resolve(path string, v reflect.Value) {
 			below := v.FieldByIndex(field.Index)
 			if field.Tag.Get("path") == "true" {
 				d.resolvePath(child(path, name), below)
+				if field.Tag.Get("glob") != "true" {
+					d.checkNoPattern(child(path, name), below)
+				}
 			} else if field.Type != reflect.TypeFor[Settings]() {
 				d.resolve(child(path, name), below)
 			}
@@ -46,6 +49,23 @@ func (d *document) resolvePath(path string, v reflect.Value) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			d.resolvePath(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+		}
+	}
+}
+
+// checkNoPattern notes the paths that look like patterns, which the setting does
+// not take, and lead to nothing.
+func (d *document) checkNoPattern(path string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if file := v.String(); strings.ContainsAny(file, "*?[") && !strings.Contains(file, "://") {
+			if _, err := os.Lstat(file); err != nil {
+				d.add(path, "%s takes no patterns, and nothing has this very name: name one file or folder", path[strings.LastIndex(path, ".")+1:])
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			d.checkNoPattern(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestProblems(t *testing.T) {
 		"controllers": {
 			reason:  "an empty manager would fit nobody",
 			content: minimal + "kubernetes: {controllers: [\"\"]}\n",
-			want:    []string{`2: controllers: name the field manager`},
+			want:    []string{`2: controllers: name the writer, a field manager or a user of the audit log`},
 		},
 		"empty file": {
 			reason:  "an empty file is no intention",

@@ -1,8 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
 	"reflect"
+	"strings"
 )
 
 // Settings are what a source, a declaration or a receiver says to its own type.
@@ -19,6 +24,18 @@ type Settings struct {
 // relative to the working folder.
 func NewSettings(origin string, values map[string]any) Settings {
 	return Settings{tree: values, doc: newDocument(origin, "")}
+}
+
+// With returns the settings with some more values, which replace those of the
+// same names.
+func (s Settings) With(values map[string]any) Settings {
+	tree := maps.Clone(s.tree)
+	if tree == nil {
+		tree = map[string]any{}
+	}
+	maps.Copy(tree, values)
+	s.tree = tree
+	return s
 }
 
 // Decode fills the struct that into points to; what the settings do not say
@@ -40,6 +57,38 @@ func (s Settings) Decode(into any) error {
 func (s Settings) Where() string {
 	where, _ := s.document().where(s.path)
 	return where
+}
+
+// CheckExists returns the error that the file or folder that a setting names
+// does not exist; nil where it does, and where the setting names none.
+func (s Settings) CheckExists(key string) error {
+	text, ok := s.tree[key].(string)
+	if !ok || text == "" || strings.Contains(text, "://") {
+		return nil
+	}
+	doc := s.document()
+	path := child(child(s.path, "settings"), key)
+	file, err := absolute(text, doc.dir)
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	switch {
+	case err == nil, strings.ContainsAny(text, "*?["): // a problem of its own
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		doc.add(path, "%s: %s does not exist: create it, or correct the path", key, file)
+	default:
+		doc.add(path, "%s: %v", key, err)
+	}
+	return doc.err()
+}
+
+// Problem returns an error that stands on the line of what the settings belong
+// to.
+func (s Settings) Problem(format string, args ...any) error {
+	doc := s.document()
+	doc.add(s.path, format, args...)
+	return doc.err()
 }
 
 // UnknownType returns the error that typ is none of the valid types, with the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -70,7 +71,7 @@ func BenchmarkCore(b *testing.B) {
 	v := benchEstate(n)
 	b.ResetTimer()
 	for b.Loop() {
-		judged := judge(v, nil)
+		judged := judge(v, diff.Options{})
 		in := classify.Input{Judged: judged, Snapshots: v.believed(false), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
 		if found := len(classify.Findings(in).Current); found != n/100 {
 			b.Fatalf("%d findings", found)

@@ -37,12 +37,26 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s)})
 		}
 	}
+	for _, l := range due.Lost {
+		e.lose(ctx, l)
+	}
 	for _, d := range e.estate.Declarations {
 		if due.derives(d) {
 			e.load(ctx, d, derivation{d.Deriver, e.lookOf(d.Deriver.From())})
 		}
 	}
 	e.canonicalize(ctx, due)
+}
+
+// lose keeps that a source went out of reach: what it showed last is not how it
+// is now.
+func (e *Engine) lose(ctx context.Context, l Loss) {
+	before := e.lookOf(l.Source)
+	if before.believed == nil {
+		before = e.remembered(l.Source)
+	}
+	e.complain(ctx, "source "+l.Source, l.Err)
+	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed})
 }
 
 // derives tells whether a declaration is to be read out of its source: because
@@ -57,7 +71,8 @@ func (d Due) derives(declaration Declaration) bool {
 
 // looksAt tells whether the scan has a new look at the source.
 func (d Due) looksAt(source string) bool {
-	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Seen, func(s model.Snapshot) bool { return s.Source == source })
+	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Seen, func(s model.Snapshot) bool { return s.Source == source }) ||
+		slices.ContainsFunc(d.Lost, func(l Loss) bool { return l.Source == source })
 }
 
 // A derivation loads a declaration out of a look at its source.
@@ -254,17 +269,26 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	started := e.now()
 	declaration, err := loader.Load(ctx)
 	if err != nil {
-		err = because(ctx, err)
-		e.complain(parent, "declaration "+d.Name, err)
-		declaration = model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
-			Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}
+		r := e.failed(parent, d, because(ctx, err))
+		r.duration = e.now().Sub(started)
+		return r
 	}
-	e.observer.DeclarationLoaded(d.Name, err)
+	e.observer.DeclarationLoaded(d.Name, nil)
 	e.mu.Lock()
 	before := e.reads[d.Name].declaration.Claims
 	e.mu.Unlock()
 	declaration.Claims = since(before, declaration.Claims, declaration.Revised)
-	return read{declaration: declaration, err: err, duration: e.now().Sub(started)}
+	now := e.now()
+	return read{declaration: declaration, duration: now.Sub(started), at: now, unsaved: true}
+}
+
+// failed returns the reading of a declaration that could not be read: it is
+// unreadable as a whole.
+func (e *Engine) failed(ctx context.Context, d Declaration, err error) read {
+	e.complain(ctx, "declaration "+d.Name, err)
+	e.observer.DeclarationLoaded(d.Name, err)
+	return read{err: err, at: e.now(), declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
+		Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}}
 }
 
 // governed returns the sources that a declaration speaks of, at least its own

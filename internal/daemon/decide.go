@@ -99,7 +99,7 @@ func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed i
 	for i := range open {
 		told, member := notices.Threads[at].Members[open[i].ID]
 		switch {
-		case !member || told.News == model.Over || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
+		case !member || told.Ended() || !open[i].Shown() || r.Kind == model.Acknowledge && open[i].Muted():
 		case told.Sequence > r.Sequence, told.Basis != open[i].Basis && len(open[i].Changes) > 0:
 			changed++
 		default:

@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -44,8 +45,8 @@ type Estate struct {
 	Declarations []Declaration
 	Rules        []classify.Rule
 	Owners       []classify.OwnerRule
-	// Controller tells the writers that set fields beside what is declared.
-	Controller func(writer string) bool
+	// Diff is how subjects are compared.
+	Diff diff.Options
 	// Whole tells that there is nothing else in the store's estate: findings of
 	// other sources and declarations are over.
 	Whole bool
@@ -58,6 +59,7 @@ type Estate struct {
 // were told.
 type Store interface {
 	FindingStore
+	MemoryStore
 	DecisionStore
 	NoticeStore
 }
@@ -68,6 +70,14 @@ type FindingStore interface {
 	Recent(since time.Time) ([]model.Finding, error)
 	Runs(limit int) ([]model.Run, error)
 	Save(store.Record) error
+}
+
+// MemoryStore keeps what earlier scans read.
+type MemoryStore interface {
+	// Observations returns the values that scans read of each resource, newest
+	// first.
+	Observations(keys []model.Key) ([][]model.Observation, error)
+	FirstLooks() ([]model.FirstLook, error)
 }
 
 // DecisionStore keeps what people decided about findings.
@@ -126,6 +136,8 @@ type Engine struct {
 	// records are what declarations last said of their own records, by name.
 	records map[string][]model.StateRead
 	mu      sync.Mutex
+	// answers are what histories said of the candidates of the last scan.
+	answers map[claimRef]pastAnswer
 	looks   map[string]look
 	reads   map[string]read
 	// memory is what the store knew of sources when it was first asked.
@@ -161,7 +173,7 @@ func New(estate Estate, o Options) *Engine {
 	}
 	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
 		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, looks: map[string]look{}, reads: map[string]read{},
-		memory: map[string]look{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
+		memory: map[string]look{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
 }
 
 // look is the last look at a source.
@@ -180,6 +192,10 @@ type read struct {
 	declaration model.Declaration
 	err         error
 	duration    time.Duration
+	// at is when it was read; unsaved reports whether the store does not have its
+	// claims yet.
+	at      time.Time
+	unsaved bool
 	// canonical holds the claims as a source would store them, by source.
 	canonical map[string][]model.Claim
 }
@@ -190,6 +206,14 @@ type Due struct {
 	Declarations []string
 	// Seen are looks that a source reported by itself.
 	Seen []model.Snapshot
+	// Lost are sources that are followed and went out of reach.
+	Lost []Loss
+}
+
+// A Loss is a source that went out of reach, and why.
+type Loss struct {
+	Source string
+	Err    error
 }
 
 // Everything is due in a first scan.
@@ -214,18 +238,10 @@ func (e *Engine) Cycle(ctx context.Context, due Due) (model.Report, error) {
 	if ctx.Err() != nil {
 		return model.Report{}, context.Cause(ctx)
 	}
-	e.evaluating.Lock()
-	defer e.evaluating.Unlock()
-	if ctx.Err() != nil {
-		return model.Report{}, context.Cause(ctx)
-	}
-	found, err := e.keep(e.view(due), started)
-	e.observer.Saved(err)
+	found, err := e.evaluate(ctx, due, started)
 	if err != nil {
 		return model.Report{}, err
 	}
-	e.observer.ObserveRun(found.run, found.open)
-	e.post(found.open, found.notices)
 	return report(found.run, found.current), nil
 }
 
@@ -236,23 +252,78 @@ type kept struct {
 	notices       model.NoticeChange
 }
 
-// keep compares a view with what is known, and stores what that says. A store
-// that cannot be read is as bad as one that cannot be written: what was seen has
-// to be stored later.
-func (e *Engine) keep(v view, started time.Time) (found kept, err error) {
+// evaluate compares what was read and stores the result. Where a verdict needs
+// the history of a declaration, it reads that without holding the lock, and
+// compares again.
+func (e *Engine) evaluate(ctx context.Context, due Due, started time.Time) (kept, error) {
+	for round := 1; ; round++ {
+		found, questions, err := e.compare(ctx, due, started, round > maxRounds)
+		if err != nil || len(questions) == 0 {
+			return found, err
+		}
+		e.investigate(ctx, questions)
+	}
+}
+
+// compare compares what was read and stores the result, or returns what has to
+// be asked first. The last time it decides without an answer.
+func (e *Engine) compare(ctx context.Context, due Due, started time.Time, last bool) (kept, []question, error) {
+	e.evaluating.Lock()
+	defer e.evaluating.Unlock()
+	if ctx.Err() != nil {
+		return kept{}, nil, context.Cause(ctx)
+	}
+	v := e.view(due)
+	firstLooks, err := e.firstLooks(v)
+	if err != nil {
+		e.noteSaved(v, false)
+		e.observer.Saved(err)
+		return kept{}, nil, err
+	}
+	judged := judge(v, e.estate.Diff)
+	waiting := candidates(v, judged)
+	if questions := e.unanswered(v, waiting); len(questions) > 0 && !last {
+		return kept{}, questions, nil
+	}
+	found, err := e.keep(v, comparison{judged, waiting, firstLooks}, started)
+	e.observer.Saved(err)
+	if err != nil {
+		return kept{}, nil, err
+	}
+	e.forgetAnswers(waiting)
+	e.observer.ObserveRun(found.run, found.open)
+	e.post(found.open, found.notices)
+	return found, nil, nil
+}
+
+// A comparison is what one scan compared: the subjects, the candidates among them,
+// and the first complete looks at kinds.
+type comparison struct {
+	judged     []model.Judged
+	waiting    []candidate
+	firstLooks []model.FirstLook
+}
+
+// keep decides the candidates, compares with what is known, and stores the
+// result. A store that cannot be read is as bad as one that cannot be written:
+// what was seen has to be stored later.
+func (e *Engine) keep(v view, c comparison, started time.Time) (found kept, err error) {
 	defer func() { e.noteSaved(v, err == nil) }()
-	judged, now := judge(v, e.estate.Controller), e.now()
+	now := e.now()
 	known, err := e.known(v, now)
 	if err != nil {
 		return kept{}, err
 	}
-	result := e.classify(v, judged, known, now)
-	found = kept{run: e.record(v, judged, result, started), open: result.Open(), current: result.Current}
+	if err := e.weigh(v, c.waiting, known.findings); err != nil {
+		return kept{}, err
+	}
+	result := e.classify(v, c.judged, known, now)
+	found = kept{run: e.record(v, c.judged, result, started), open: result.Open(), current: result.Current}
 	known.findings, known.recent, known.rules = found.open, append(known.recent, result.Resolved...), found.run.Rules
 	if found.notices, err = e.plan(known); err != nil {
 		return kept{}, err
 	}
-	err = e.store.Save(store.Record{Run: found.run, Snapshots: v.believed(true), Findings: result.All(),
+	err = e.store.Save(store.Record{Run: found.run, Snapshots: append(v.believed(true), v.declaredSnapshots()...), FirstLooks: c.firstLooks, Findings: result.All(),
 		Decisions: known.filed, Notices: found.notices})
 	if err != nil {
 		return kept{}, err
@@ -321,6 +392,12 @@ func (e *Engine) noteSaved(v view, saved bool) {
 			delete(e.unsaved, s.Name)
 		} else {
 			e.unsaved[s.Name] = true
+		}
+	}
+	for _, d := range v.declarations {
+		if r, ok := e.reads[d.Name]; ok && saved && r.at.Equal(d.at) {
+			r.unsaved = false
+			e.reads[d.Name] = r
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (e *Engine) view(due Due) view {
 	}
 	for _, d := range e.estate.Declarations {
 		v.declarations = append(v.declarations, declarationView{d, e.readOf(d)})
-		own := Source{Name: declared.LiveSource(d.Name), Type: d.Type}
+		own := Source{Name: declared.LiveSource(d.Name), Type: d.Type, Every: d.Every}
 		if l, seen := e.looks[own.Name]; seen {
 			fresh := e.unsaved[own.Name] || slices.Contains(due.Declarations, d.Name)
 			v.sources = append(v.sources, sourceView{own, l, fresh, e.declarationsFor(own.Name)})
@@ -107,7 +107,7 @@ func (s sourceView) subjects() []model.Subject {
 }
 
 // judge compares every subject, on all cores; the order stays match's.
-func judge(v view, controller func(string) bool) []model.Judged {
+func judge(v view, options diff.Options) []model.Judged {
 	var judged []model.Judged
 	for _, s := range v.sources {
 		subjects := s.subjects()
@@ -115,13 +115,12 @@ func judge(v view, controller func(string) bool) []model.Judged {
 			judged = append(judged, model.Judged{Subject: &subjects[i]})
 		}
 	}
-	options := diff.Options{Controller: controller}
 	size := len(judged)/runtime.GOMAXPROCS(0) + 1
 	var group sync.WaitGroup
 	for part := range slices.Chunk(judged, size) {
 		group.Go(func() {
 			for i := range part {
-				part[i].Outcomes = diff.Compare(part[i].Subject, options)
+				part[i] = diff.Judge(part[i].Subject, options)
 			}
 		})
 	}
@@ -176,10 +175,10 @@ func (e *Engine) recordsOf(declaration string) []model.StateRead {
 func (e *Engine) record(v view, judged []model.Judged, result classify.Result, started time.Time) model.Run {
 	found := result.Current
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
-		Tool: e.version, Complete: true, Summary: summarize(judged, found), Rules: result.Rules}
+		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, Exempt: exemptions(judged)}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
-			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken}
+			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Every: s.Every}
 		for _, n := range s.believed {
 			r.Resources += n
 		}
@@ -198,11 +197,11 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 		if d.err != nil {
 			r.Err = d.err.Error()
 		}
-		run.Complete = run.Complete && len(r.Problems) == 0
 		run.Declarations = append(run.Declarations, r)
 	}
-	run.Complete = run.Complete && !slices.ContainsFunc(run.Coverage, model.Coverage.Failed)
-	return run
+	run.NotJudged, run.NotGoverned = notJudged(judged), notGoverned(v)
+	run.Summary.NotJudged = countHeld(run.NotJudged)
+	return run.At(run.Finished, result.Open())
 }
 
 // tally says how much of a declaration was compared: what the loader counted,
@@ -227,16 +226,16 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 	var s model.Summary
 	for i := range judged {
 		j := &judged[i]
+		s.Exempt += len(j.Exempt)
 		switch {
 		case len(j.Subject.Claims) == 0 && len(j.Outcomes) == 0:
 			continue
 		case len(j.Outcomes) == 0:
 			s.InSync++
-		case !j.Checked():
-			s.Unchecked++
 		}
 		s.Resources++
 	}
+	unchecked := map[model.Key]bool{}
 	for i := range found {
 		switch f := &found[i]; {
 		case f.Hidden != "":
@@ -245,11 +244,27 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 			s.Accepted++
 		case f.Verdict.IsDrift():
 			s.Findings++
-		case f.Kind == classify.PartKind:
-			s.Unchecked++
+		default:
+			unchecked[f.Key] = true
 		}
 	}
+	s.Unchecked = len(unchecked)
 	return s
+}
+
+// maxExempt bounds how many exemptions a run record lists.
+const maxExempt = 1000
+
+// exemptions returns the first exemptions of a scan, in the order of keys.
+func exemptions(judged []model.Judged) []model.Exemption {
+	var list []model.Exemption
+	for i := range judged {
+		list = append(list, judged[i].Exempt...)
+		if len(list) >= maxExempt {
+			return list[:maxExempt]
+		}
+	}
+	return list
 }
 
 // report is what a scan found: its own findings, without what is hidden or

@@ -107,7 +107,9 @@ func (e *Engine) scan(ctx context.Context, due Due) {
 }
 
 func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
-	err := watcher.Watch(ctx, func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) })
+	err := watcher.Watch(ctx,
+		func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) },
+		func(err error) { e.scan(ctx, Due{Lost: []Loss{{s.Name, err}}}) })
 	if err != nil && ctx.Err() == nil {
 		e.log.Error("follow source", "source", s.Name, "err", err)
 	}

@@ -298,3 +298,71 @@ func TestWhatIsToldIsKeptWithTheScan(t *testing.T) {
 	d.cycle(t)
 	d.want(t, "now it is told", "new: new p/00")
 }
+
+// A second opinion declares things 0 to count-1 as well.
+type opinion struct {
+	size  string
+	count int
+}
+
+func (o *opinion) Load(context.Context) (model.Declaration, error) {
+	d := model.Declaration{Name: "second", Governs: []string{"live"}}
+	for i := range o.count {
+		id := fmt.Sprintf("p/%02d", i)
+		d.Claims = append(d.Claims, model.Claim{Declaration: "second", Address: "y.yaml", Kind: thing, ID: id, Place: "p", Name: id[2:],
+			Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(o.size)})})
+	}
+	return d, nil
+}
+
+// TestReclassificationOverScans: a finding that changes its verdict to and fro is
+// one finding in one thread, which is resolved once.
+func TestReclassificationOverScans(t *testing.T) {
+	t.Parallel()
+	second := &opinion{size: "7"}
+	d := newTold(t, func(e *Estate) {
+		e.Declarations = append(e.Declarations, Declaration{Name: "second", Type: "test", Governs: []string{"live"}, Every: time.Minute, Loader: second})
+	})
+	scan := func(reason, verdicts string, want ...string) model.Report {
+		t.Helper()
+		d.now = d.now.Add(2 * time.Hour)
+		r := d.cycle(t)
+		wantVerdicts(t, r, verdicts)
+		d.want(t, reason, want...)
+		return r
+	}
+	d.set(1, "9")
+	began := scan("changed by hand", "1 changed", "new: new p/01").Findings[0]
+	second.count = 2
+	d.set(0, "7")
+	disputed := scan("another declaration disputes it", "2 disputed", "new: new p/00", "changed: reclassified p/01")
+	for _, f := range disputed.Findings {
+		if f.Key == began.Key && (f.ID != began.ID || !f.FirstSeen.Equal(began.FirstSeen) || f.Was == nil || f.Was.Verdict != model.Changed) {
+			t.Errorf("after the dispute it is %+v", f)
+		}
+	}
+	second.count = 0
+	d.set(0, "1")
+	scan("the dispute is over", "1 changed", "changed: reclassified p/01", "resolved: resolved p/00")
+	scan("nothing is new", "1 changed")
+	d.set(1, "1")
+	scan("all is well", "", "resolved: resolved p/01")
+
+	now, versions, err := d.store.Finding(began.ID)
+	if err != nil || len(versions) != 4 || now.Resolved.IsZero() || now.Was == nil || now.Was.Verdict != model.Disputed {
+		t.Errorf("%d versions, the last %+v, error %v", len(versions), now, err)
+	}
+	notices, err := d.store.Notices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	threads := 0
+	for _, thread := range notices.Threads {
+		if _, member := thread.Members[began.ID]; member {
+			threads++
+		}
+	}
+	if threads != 1 {
+		t.Errorf("%d threads speak of it", threads)
+	}
+}

@@ -17,6 +17,18 @@ type Loader interface {
 	Load(context.Context) (model.Declaration, error)
 }
 
+// A Historian is a Loader that can also read what its declaration declared at
+// earlier commits. It is asked only about claims with a field that is live and
+// recorded but not declared.
+type Historian interface {
+	// History returns what was declared of each claim before revision, the one
+	// that Load returned with the claims. It asks the remote for the ref's head
+	// first. Where that is not revision any more, it returns the new Head and no
+	// Pasts: the caller loads again. An error means that the head is not known;
+	// what else cannot be read is a Past's Gap.
+	History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error)
+}
+
 // A Deriver reads an inventory out of what a source holds. It is pure: the same
 // look gives the same declaration.
 type Deriver interface {

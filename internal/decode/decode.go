@@ -22,6 +22,9 @@ type SyntaxError struct {
 	// Line in the stream, from 1.
 	Line int
 	Err  error
+	// Document is the text of the broken document, from its marker on. It may
+	// hold secrets.
+	Document []byte
 }
 
 // Error returns "line 3: " and what is wrong there.

@@ -43,6 +43,9 @@ func YAML(r io.Reader) ([]Document, error) {
 	for _, p := range split(data) {
 		read, err := p.documents()
 		docs = append(docs, read...)
+		for _, fault := range SyntaxErrors(err) {
+			fault.Document = p.text
+		}
 		if err != nil {
 			broken = append(broken, err)
 		}

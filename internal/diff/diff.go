@@ -13,9 +13,27 @@ import (
 
 // Options are what a comparison needs to know besides the subject.
 type Options struct {
-	// Controller tells whether a writer is known to set fields beside what is
-	// declared (a controller, an injector); nil knows none.
+	// Controller reports whether a writer, or an account of the source's log, is a
+	// known controller. It decides only who is named as an actor; nil knows none.
 	Controller func(writer string) bool
+	// Exempt returns the evidence for which a field that no declaration sets is
+	// not drift; "" where it is drift. nil exempts nothing.
+	Exempt func(*model.Write) string
+	// exempted collects the exemptions; nil drops them.
+	exempted *[]model.Exemption
+}
+
+// Judge compares a subject and returns the outcomes with the fields that were
+// exempted, sorted by path.
+func Judge(s *model.Subject, o Options) model.Judged {
+	var exempted []model.Exemption
+	o.exempted = &exempted
+	j := model.Judged{Subject: s, Outcomes: Compare(s, o)}
+	slices.SortStableFunc(exempted, func(a, b model.Exemption) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Declaration, b.Declaration))
+	})
+	j.Exempt = slices.CompactFunc(exempted, func(a, b model.Exemption) bool { return a.Path == b.Path })
+	return j
 }
 
 // Compare judges a subject. No outcome means in-sync, or a live resource that
@@ -59,10 +77,10 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 }
 
 func unclaimed(s *model.Subject) []model.Outcome {
-	if s.Live == nil || len(s.Silent) == 0 || s.Live.Automatic != "" {
+	if s.Live == nil || len(s.Silent) == 0 || s.Automatic != "" {
 		return nil
 	}
-	out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s)}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s), Reason: s.Outside}
 	if len(s.Silent) > 1 {
 		out.Reason = "neither " + orList(s.Silent) + " speaks of it"
 	}
@@ -72,7 +90,7 @@ func unclaimed(s *model.Subject) []model.Outcome {
 // silent reports a resource that some declarations claim, and others that should
 // speak of it do not: an inventory lacks it, or what makes such things does.
 func silent(s *model.Subject, claims []*model.Claim) []model.Outcome {
-	if s.Live == nil || s.Live.Automatic != "" {
+	if s.Live == nil || s.Automatic != "" {
 		return nil
 	}
 	var outcomes []model.Outcome
@@ -134,7 +152,7 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	for _, c := range claims {
 		switch {
 		case c.Pending != "":
-			outcomes = withPending(c, outcomes)
+			outcomes = withPending(s, c, outcomes)
 		case c.MayBeAbsent:
 		case c.Value.IsNull() && c.Recorded != nil: // Declared no longer, and gone.
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s, c)})
@@ -150,17 +168,18 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 
 // withPending adds that a claim waits for an apply as a whole: to what waits of
 // its fields, where some do.
-func withPending(c *model.Claim, outcomes []model.Outcome) []model.Outcome {
+func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []model.Outcome {
 	if c.Pending == "" {
 		return outcomes
 	}
+	ruled, actor := ruleWhole(s, c)
 	for i := range outcomes {
-		if outcomes[i].Verdict == model.Pending && outcomes[i].Claim == c {
-			outcomes[i].Reason = c.Pending
+		if outcomes[i].Verdict == model.Pending && ruled.Verdict == model.Pending && outcomes[i].Claim == c {
+			outcomes[i].Reason = ruled.Reason
 			return outcomes
 		}
 	}
-	return append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Reason: c.Pending, Actor: declarer(c, "")})
+	return append(outcomes, model.Outcome{Verdict: ruled.Verdict, Claim: c, Reason: ruled.Reason, Unproven: ruled.Unproven, Actor: actor})
 }
 
 // compareClaims compares every claim with the live resource. What several
@@ -184,7 +203,7 @@ func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, 
 	disputes = join(disputes, reconcileWords(s, claims, differs, o))
 	var outcomes []model.Outcome
 	for i, c := range claims {
-		outcomes = append(outcomes, withPending(c, byVerdict(c, replaced(s, c, differs[i])))...)
+		outcomes = append(outcomes, withPending(s, c, byVerdict(c, replaced(s, c, differs[i])))...)
 	}
 	return outcomes, disputes
 }

@@ -157,17 +157,20 @@ func TestCompareWithWholeRecord(t *testing.T) {
 	recorder := model.Owner{Name: "apply", Records: true, At: created, Fields: set("mode", "port", "labels/a", "policy")}
 	for _, tc := range []struct{ reason, declared, recorded, live, want string }{
 		{"D = R ≠ L", `{"port":1}`, `{"port":1}`, `{"port":2}`, "changed port hand"},
-		{"D ≠ R = L", `{"port":2}`, `{"port":1}`, `{"port":1}`, "pending port"},
+		{"D ≠ R = L", `{"port":2}`, `{"port":1}`, `{"port":1}`, "pending port hand"},
 		{"D = L ≠ R", `{"port":2}`, `{"port":1}`, `{"port":2}`, "codified port hand"},
 		{"all three differ", `{"port":3}`, `{"port":1}`, `{"port":2}`, "conflict port hand"},
-		{"declared anew, and live has the default", `{"mode":"x"}`, `{}`, `{"mode":"auto"}`, "pending mode"},
+		{"declared anew, and live has the default", `{"mode":"x"}`, `{}`, `{"mode":"auto"}`, "pending mode apply"},
 		{"declared anew over a hand's value", `{"port":3}`, `{}`, `{"port":2}`, "conflict port hand"},
-		{"no longer declared, still live", `{}`, `{"port":2}`, `{"port":2}`, "pending port"},
+		{"no longer declared, still live", `{}`, `{"port":2}`, `{"port":2}`, "pending port hand"},
 		{"no longer declared, changed by hand", `{}`, `{"port":2}`, `{"port":3}`, "conflict port hand"},
 		{"no longer declared and gone", `{}`, `{"port":2}`, `{}`, "codified port hand"},
 		{"removed by hand", `{"env":[{"name":"A"}]}`, `{"env":[{"name":"A"}]}`, `{}`, "changed env[name=A]"},
-		{"declared anew, not applied", `{"env":[{"name":"A"}]}`, `{}`, `{}`, "pending env[name=A]"},
+		{"declared anew, not applied", `{"env":[{"name":"A"}]}`, `{}`, `{}`, "pending env[name=A] apply"},
 		{"what the recorder filled in is not undeclared", `{"labels":{"a":"1"}}`, `{"labels":{"a":"1"}}`, `{"labels":{"a":"1"},"policy":"derived"}`, ""},
+		{"declared anew, and the system gave another", `{"ip":"10.0.0.2"}`, `{}`, `{"ip":"10.0.0.1"}`, "pending ip apply"},
+		{"no longer declared, and empty", `{}`, `{"args":["a"]}`, `{"args":[]}`, "codified args"},
+		{"a list of elements that is no longer declared and gone", `{}`, `{"env":[{"name":"A"}]}`, `{}`, "codified env"},
 		{"another spelling of the record is no other value", `{"cpu":"1000m"}`, `{"cpu":"1"}`, `{"cpu":1}`, ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -186,6 +189,12 @@ func TestCompareWithWholeRecord(t *testing.T) {
 func TestCompareWithOwnedFields(t *testing.T) {
 	t.Parallel()
 	controller := func(name string) bool { return name == "controller" }
+	byController := func(w *model.Write) string {
+		if w.Owner == nil || !controller(w.Owner.Name) {
+			return ""
+		}
+		return "a controller"
+	}
 	for _, tc := range []struct {
 		reason, declared, live string
 		generation             int64
@@ -195,7 +204,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 		want                   string
 	}{
 		{reason: "the applier still owns another value: git is newer", declared: `{"port":2,"cpu":1}`, live: `{"port":1,"cpu":1}`,
-			applied: []string{"port", "cpu"}, want: "pending port"},
+			applied: []string{"port", "cpu"}, want: "pending port apply"},
 		{reason: "somebody took the field", declared: `{"port":2,"cpu":1}`, live: `{"port":1,"cpu":1}`,
 			applied: []string{"cpu"}, hand: []string{"port"}, want: "changed port hand"},
 		{reason: "a controller's value for a declared field is a change", declared: `{"port":2,"cpu":1}`, live: `{"port":1,"cpu":1}`,
@@ -204,9 +213,9 @@ func TestCompareWithOwnedFields(t *testing.T) {
 			applied: []string{"cpu"}, hand: []string{"port"}, want: "undeclared port hand"},
 		{reason: "a controller's addition", declared: `{"cpu":1}`, live: `{"port":1,"cpu":1}`,
 			applied: []string{"cpu"}, controlled: []string{"port"}, want: ""},
-		{reason: "a default that nobody owns", declared: `{"cpu":1}`, live: `{"port":1,"cpu":1}`, applied: []string{"cpu"}, want: ""},
+		{reason: "a value that no writer owns, and that is no default", declared: `{"cpu":1}`, live: `{"port":1,"cpu":1}`, applied: []string{"cpu"}, want: "undeclared port"},
 		{reason: "no longer declared, still the applier's", declared: `{"cpu":1}`, live: `{"port":1,"cpu":1}`,
-			applied: []string{"cpu", "port"}, want: "pending port"},
+			applied: []string{"cpu", "port"}, want: "pending port apply"},
 		{reason: "never changed since its creation: declared later", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 1,
 			applied: []string{"cpu"}, want: "pending port"},
 		{reason: "applied once and changed since: removed by hand", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 2,
@@ -214,13 +223,13 @@ func TestCompareWithOwnedFields(t *testing.T) {
 		{reason: "a hand that wrote something may have removed something too", declared: `{"cpu":1,"port":1,"mode":"a"}`, live: `{"cpu":1,"mode":"b"}`,
 			generation: 2, applied: []string{"cpu"}, hand: []string{"mode"}, want: "changed mode hand\nchanged port"},
 		{reason: "applied again and again, and touched by nobody else: declared later", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`,
-			generation: 5, again: true, applied: []string{"cpu"}, want: "pending port"},
+			generation: 5, again: true, applied: []string{"cpu"}, want: "pending port apply"},
 		{reason: "the only declared field is somebody's who came later", declared: `{"port":1}`, live: `{"port":2}`,
 			controlled: []string{"port"}, want: "changed port controller"},
 		{reason: "not the default, and nobody's: scaled without a trace", declared: `{"cpu":1}`, live: `{"cpu":1,"mode":"manual"}`,
 			applied: []string{"cpu"}, want: "undeclared mode"},
-		{reason: "an empty map that was applied does not own what is filled in", declared: `{"cpu":1,"probe":{}}`, live: `{"cpu":1,"probe":{"every":10}}`,
-			applied: []string{"cpu", "probe"}, want: ""},
+		{reason: "an empty map that was applied does not own what is below it", declared: `{"cpu":1,"probe":{}}`, live: `{"cpu":1,"probe":{"every":10}}`,
+			applied: []string{"cpu", "probe"}, want: "undeclared probe.every"},
 		{reason: "a derived value that the applier left to the system", declared: `{"cpu":1}`, live: `{"cpu":1,"policy":"x"}`,
 			applied: []string{"cpu"}, want: ""},
 		{reason: "a derived value that a hand set", declared: `{"cpu":1}`, live: `{"cpu":1,"policy":"x"}`,
@@ -257,7 +266,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 					live.Owners = append(live.Owners, o.owner)
 				}
 			}
-			got := show(Compare(subject(value(t, tc.declared), live), Options{Controller: controller}))
+			got := show(Compare(subject(value(t, tc.declared), live), Options{Controller: controller, Exempt: byController}))
 			if d := cmp.Diff(tc.want, got); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -291,7 +300,7 @@ func TestCompareWholes(t *testing.T) {
 		{"a claim that cannot be compared", model.Subject{Claims: []*model.Claim{{Unchecked: "encrypted"}}, Live: &model.Resource{}}, "unchecked"},
 		{"declared in another version than it was read in", model.Subject{Claims: []*model.Claim{claim}, Live: &model.Resource{}, Kind: &model.Kind{Version: "v2"}}, "unchecked"},
 		{"live, governed and claimed by nobody", model.Subject{Live: &model.Resource{}, Silent: [][]string{{"d"}}}, "unmanaged"},
-		{"made by a controller", model.Subject{Live: &model.Resource{Automatic: "owned"}, Silent: [][]string{{"d"}}}, ""},
+		{"made by a controller", model.Subject{Live: &model.Resource{}, Automatic: "owned", Silent: [][]string{{"d"}}}, ""},
 		{"where nothing is governed", model.Subject{Live: &model.Resource{}}, ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -309,7 +318,7 @@ func TestDelegatedFieldIsNeverDrift(t *testing.T) {
 		s := subject(value(t, `{"port":1}`), &model.Resource{Value: value(t, `{"port":2}`)})
 		delegated := []model.Delegation{{Path: "port", To: "Autoscaler x"}}
 		if side == "live" {
-			s.Live.Delegated = delegated
+			s.Delegated = delegated
 		} else {
 			s.Claims[0].Delegated = delegated
 		}

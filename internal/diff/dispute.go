@@ -82,6 +82,9 @@ func handIn(s *model.Subject, c *model.Claim, p path, declared model.Actor, o Op
 	w := newWalk(s, c, s.Live.Value, o)
 	w.path = p
 	hand := w.changedBy()
+	if hand.Confidence == model.Unknown && len(w.writers.of(p)) > 0 {
+		hand = w.actor(w.lastWriter())
+	}
 	switch {
 	case declared.Confidence != model.Unknown || hand.Confidence != model.Unknown:
 		return latest(declared, hand)

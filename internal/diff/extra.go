@@ -33,8 +33,8 @@ func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
 	}
-	hand, _ := w.writers.hand(w.writers.of(w.path), schema)
-	return hand == nil
+	by := w.author(w.writers.of(w.path), schema, l)
+	return by.writer == nil || w.writers.declares(by.writer) && keepsRecord(by.writer)
 }
 
 // bySystemAlone tells whether an undeclared value is the system's own: one
@@ -54,7 +54,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
 	case Equal(schema, r, l):
-		w.add(model.Pending, absent, r, l, notApplied())
+		w.waits(schema, absent, r, l)
 	default:
 		w.add(model.Conflict, absent, r, l, w.changedBy())
 	}
@@ -62,7 +62,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 
 // extra judges a live value that was neither declared nor recorded.
 func (w *walk) extra(schema *model.Schema, l model.Value) {
-	if w.saysNothing(schema, l) || w.delegated() || w.claimedByOther() {
+	if w.saysNothing(schema, l) || w.claimedByOther() || w.exemptDelegated(l) {
 		return
 	}
 	absent := model.Value{}
@@ -73,19 +73,38 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 		return
 	}
 	owners := w.writers.of(w.path)
-	hand, applied := w.writers.hand(owners, schema)
+	by := w.author(owners, schema, l)
 	switch {
-	case hand != nil:
-		w.add(model.Undeclared, absent, absent, l, w.actor(hand))
-	case applied && !w.foreign && !w.record.whole:
-		w.add(model.Pending, absent, l, l, notApplied())
-	case len(owners) == 0 && hasDefault(schema) && !w.foreign:
-		actor, known := w.editor(w.handsSinceApply())
-		if !known {
-			actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names nobody: kubectl scale leaves no trace after a server-side apply")
-		}
-		w.add(model.Undeclared, absent, absent, l, actor)
+	case by.why != "":
+		w.exempt(l, by.exempt, by.why)
+	case by.writer != nil:
+		// The declaration's own writer did not add what the declaration lacks.
+		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.declares(by.writer)))
+	case by.applied && !w.foreign:
+		w.waits(schema, absent, l, l)
+	case len(owners) == 0 && !w.foreign:
+		w.unowned(schema, l)
 	}
+}
+
+// unowned judges a live value that no writer owns. What changes an object at
+// admission leaves none; neither does whoever edits the record of owners, nor
+// kubectl scale after a server-side apply.
+func (w *walk) unowned(schema *model.Schema, l model.Value) {
+	if !hasDefault(schema) && (w.schema == nil || !w.schema.Closed || derived(schema)) {
+		return
+	}
+	admits := len(w.live.Admission) > 0 && !hasDefault(schema)
+	if why := w.evidenceFor(&model.Write{Live: l, Admits: admits}); why != "" {
+		w.exempt(l, nil, why)
+		return
+	}
+	actor, known := w.editor(w.handsSinceApply())
+	if !known {
+		actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names no writer: kubectl scale leaves none after a server-side apply, " +
+			"nor does an edit of " + w.live.OwnersFrom)
+	}
+	w.add(model.Undeclared, model.Value{}, model.Value{}, l, actor)
 }
 
 func hasDefault(schema *model.Schema) bool {
@@ -99,33 +118,47 @@ func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
 }
 
 // extraElement looks at an element of a keyed list that the claim does not
-// speak of. It is one change, of the worst verdict in it, unless a controller
-// owns it and a hand only touched it.
+// speak of. It is one change, of the worst verdict in it, unless the element
+// itself is exempt and only fields in it are not.
 func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
-	before := len(w.found)
+	before, exempted := len(w.found), w.exempted()
 	w.undeclared(schema, r, l)
 	inside := w.found[before:]
-	if len(inside) == 0 || l.Kind() != model.Map && l.Kind() != model.List || w.ownedByController() {
+	if len(inside) == 0 {
+		w.mergeExempt(exempted, l)
+		return
+	}
+	if l.Kind() != model.Map && l.Kind() != model.List || w.ownedByController() {
 		return
 	}
 	worst := slices.MinFunc(inside, func(a, b found) int {
-		return cmp.Or(cmp.Compare(rankVerdict(a.verdict), rankVerdict(b.verdict)), a.change.Actor.Compare(*b.change.Actor))
+		return cmp.Or(cmp.Compare(rankFound(a), rankFound(b)), a.change.Actor.Compare(*b.change.Actor))
 	})
 	w.found = w.found[:before]
-	if worst.verdict == model.Pending && r.IsNull() {
+	if waiting := worst.verdict == model.Pending || worst.verdict == model.Bypassed; waiting && r.IsNull() {
 		r = l
 	}
-	w.add(worst.verdict, model.Value{}, r, l, *worst.change.Actor)
+	whole := w.change(model.Value{}, r, l, *worst.change.Actor)
+	whole.Unproven = worst.change.Unproven
+	w.found = append(w.found, found{worst.verdict, whole, worst.reason})
 }
 
-func rankVerdict(v model.Verdict) int { return slices.Index(model.Verdicts(), v) }
+// rankFound orders what was found from the worst to the mildest. A pending
+// change that may be a bypassed one comes just after those that are.
+func rankFound(f found) int {
+	verdict, after := f.verdict, 0
+	if f.change.Unproven {
+		verdict, after = model.Bypassed, 1
+	}
+	return 2*slices.Index(model.Verdicts(), verdict) + after
+}
 
-// ownedByController tells whether the element itself is a controller's, so that
-// only single fields in it were put there by hand.
+// ownedByController reports whether the element itself is exempt as the write of
+// a controller, so that only single fields in it are drift.
 func (w *walk) ownedByController() bool {
 	steps := w.path.steps()
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		return w.writers.controls(&o) && !w.writers.declares(&o) && o.Fields.Depth(steps) == len(steps)
+		return !w.writers.declares(&o) && o.Fields.Depth(steps) == len(steps) && w.evidence(&o, model.Value{}) != ""
 	})
 }
 

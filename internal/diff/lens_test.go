@@ -286,7 +286,7 @@ func TestClaimsThatWaitForAnApply(t *testing.T) {
 	live := &model.Resource{Value: value(t, `{"a":1,"b":1}`)}
 	recorded := value(t, `{"a":1,"b":1}`)
 	claim := func(declared string) *model.Claim {
-		return &model.Claim{Value: value(t, declared), Recorded: &recorded, Complete: true, Pending: waits}
+		return &model.Claim{Value: value(t, declared), Recorded: &recorded, Complete: true, Pending: waits, Evidence: declaredBefore(recorded)}
 	}
 	tests := []struct {
 		reason string

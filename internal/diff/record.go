@@ -1,9 +1,7 @@
 package diff
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -53,7 +51,7 @@ func rewrite(recorded, written, canonical model.Value) model.Value {
 
 // differs reports a declared value that is not the live one.
 func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
-	if w.delegated() || w.fromTemplate(schema, d, l) {
+	if w.fromTemplate(schema, d, l) || w.exemptDelegated(l) {
 		return
 	}
 	if w.record.whole {
@@ -69,17 +67,34 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	case declarer == nil, owns && !keepsRecord(declarer):
 		w.addFor("nothing records what was last applied", changedOrMoved(schema), d, r, l, w.changedBy())
 	case owns:
-		w.add(model.Pending, d, l, l, notApplied())
+		w.waits(schema, d, l, l)
 	case len(owners) == 0 && !l.IsNull() && fillsIn(schema, l):
 		// Whoever edits a field owns it: the default was never touched.
-		w.add(model.Pending, d, r, l, notApplied())
+		w.waits(schema, d, r, l)
 	case len(owners) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
+	default:
+		w.absentLive(schema, d, r, l, declarer)
+	}
+}
+
+// absentLive reports a declared field that the live object lacks and that no
+// writer owns. It was removed by hand, declared after the last apply, or left out
+// by an apply that no commit holds: the live record of writers does not say which.
+func (w *walk) absentLive(schema *model.Schema, d, r, l model.Value, declarer *model.Owner) {
+	ruled := w.rule(schema, d, l, l)
+	switch {
+	case ruled.Verdict == model.Bypassed && len(w.handsSinceApply()) > 0:
+		w.add(model.Changed, d, r, l, w.changedBy())
+	case ruled.Verdict == model.Bypassed, !ruled.Unproven, w.declaredLater(declarer) && w.live.Generation != 1:
+		w.waits(schema, d, r, l)
 	case w.declaredLater(declarer):
-		w.add(model.Pending, d, r, l, notApplied())
+		// The object was never changed: nothing was removed from it.
+		w.found = append(w.found, found{verdict: model.Pending, change: w.change(d, r, l, notApplied())})
 	default:
 		w.addFor("removed by hand, or declared since the last apply: "+w.live.OwnersFrom+" does not record which",
 			model.Changed, d, r, l, w.changedBy())
+		w.found[len(w.found)-1].change.Unproven = true
 	}
 }
 
@@ -87,7 +102,7 @@ func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
 	declared := !d.IsNull() || !r.IsNull()
 	switch {
 	case declared && (Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l)):
-		w.add(model.Pending, d, r, l, notApplied())
+		w.waits(schema, d, r, l)
 	case Equal(schema, d, r):
 		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
 	default:
@@ -161,34 +176,25 @@ func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// delegated tells whether another object decides the node, or one above it.
-func (w *walk) delegated() bool {
-	if len(w.live.Delegated)+len(w.claim.Delegated) == 0 {
-		return false
-	}
-	path := w.path.String()
-	covers := func(d model.Delegation) bool {
-		rest, below := strings.CutPrefix(path, d.Path)
-		return below && (rest == "" || rest[0] == '.' || rest[0] == '[')
-	}
-	return slices.ContainsFunc(w.live.Delegated, covers) || slices.ContainsFunc(w.claim.Delegated, covers)
-}
+// delegated reports whether another object decides the node, or one above it.
+func (w *walk) delegated() bool { return w.delegation(false) != nil }
 
 func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
 	w.addFor("", verdict, d, r, l, actor)
 }
 
 func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
-	if verdict == model.Pending {
-		reason = cmp.Or(reason, w.appliedSince())
-	}
-	actor = w.by(verdict, d, l, actor)
+	w.found = append(w.found, found{verdict, w.change(d, r, l, w.by(d, l, actor)), reason})
+}
+
+// change returns the change at the walk's path.
+func (w *walk) change(d, r, l model.Value, actor model.Actor) model.Change {
 	c := model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Declared: side(d), Recorded: side(r), Live: side(l), Actor: &actor}
 	if w.claim.RecordOnly {
 		c.Declared = nil
 	}
 	c.Secret = d.HasSecret() || r.HasSecret() || l.HasSecret()
-	w.found = append(w.found, found{verdict, c, reason})
+	return c
 }
 
 func side(v model.Value) *model.Value {

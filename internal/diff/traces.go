@@ -68,13 +68,9 @@ func declarer(c *model.Claim, path string) model.Actor {
 	return notApplied()
 }
 
-// by completes who is answerable for a change: who declared what waits to be
-// applied, somebody whose deed touched many resources at once, or who changed
-// what the declaration says, where its log names the field.
-func (w *walk) by(verdict model.Verdict, d, l model.Value, actor model.Actor) model.Actor {
-	if verdict == model.Pending {
-		return declarer(w.claim, w.path.String())
-	}
+// by completes the actor of a change: whoever changed the declaration, where its
+// log names the field, or changed many resources at once.
+func (w *walk) by(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
 	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
 		actor = latest(actor, t.Actor)

@@ -83,7 +83,7 @@ func hear(s *model.Subject, claims []*model.Claim, differs [][]found, o Options)
 		w.run()
 		for _, v := range said {
 			v.waits = slices.ContainsFunc(differs[i], func(f found) bool {
-				return f.change.Path == v.path && (f.verdict == model.Pending || f.verdict == model.Codified)
+				return f.change.Path == v.path && (f.verdict == model.Pending || f.verdict == model.Bypassed || f.verdict == model.Codified)
 			})
 			heard[v.live] = append(heard[v.live], v)
 		}

@@ -283,7 +283,8 @@ func TestWhoIsAnswerable(t *testing.T) {
 		live   string
 		want   string
 	}{
-		{"what waits to be applied is its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":1}`, "carol"},
+		{"what waits to be applied is its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}, Evidence: declaredBefore(recorded)}, `{"a":1}`, "carol"},
+		{"what no commit declares is not its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}, Evidence: &model.Evidence{}}, `{"a":1}`, "unknown"},
 		{"what waits as a whole, too", model.Claim{Value: value(t, `{"a":1}`), Pending: "to be made", Traces: []model.Trace{author}}, "", "carol"},
 		{"an author did not change what is live", model.Claim{Value: value(t, `{"a":1}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":3}`, "unknown"},
 		{"who changed the entry of an inventory is answerable", model.Claim{Value: value(t, `{"memory":1}`), Traces: []model.Trace{entry}}, `{"memory":3}`, "mara"},

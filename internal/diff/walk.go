@@ -28,6 +28,7 @@ type walk struct {
 	// delivery tools put beside what is declared.
 	foreign bool
 	found   []found
+	options Options
 }
 
 // found is one field that differs; reason says what the verdict rests on where
@@ -39,7 +40,7 @@ type found struct {
 }
 
 func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
-	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c)}
+	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c), options: o}
 	switch {
 	case c.Lens != nil:
 		w.schema, w.view = c.Lens.Schema(), c.Lens.View(live)

@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// writers tells the hands that wrote a live resource apart: the one that
-// applies the declaration, known controllers, and everybody else. It looks
-// only when asked: most resources differ in nothing.
+// writers returns who wrote a live resource: the writer that applies the
+// declaration, known controllers, and all others. The declarer is computed on
+// the first call that needs it: most resources differ in nothing.
 type writers struct {
 	live       *model.Resource
 	schema     *model.Schema
@@ -40,7 +40,7 @@ func (w *writers) declarer() *model.Owner {
 		if o.Subresource != "" || o.Edits {
 			continue
 		}
-		t := tally{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers}
+		t := tally{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers || o.Applies}
 		t.count(&o.Fields, w.schema, w.declared, w.live.Value)
 		if t.plausible() && (w.declaring == nil || t.better(best)) {
 			best, w.declaring = t, o
@@ -139,27 +139,13 @@ func (w *writers) declares(o *model.Owner) bool {
 // that merely made the resource keeps no record.
 func keepsRecord(o *model.Owner) bool { return o.Applies || o.Delivers || o.Records }
 
-// hand returns the last of the owners of a node when nobody else than people
-// wrote it; applied tells that the declaration's applier did. What the maker of
-// the resource left to the system to derive is nobody's.
-func (w *writers) hand(owners []*model.Owner, schema *model.Schema) (hand *model.Owner, applied bool) {
-	for _, o := range owners {
-		switch {
-		case w.declares(o) && keepsRecord(o):
-			return nil, o.Applies
-		case derived(schema) && !o.Edits && o.At.Equal(w.live.Created):
-			return nil, false
-		case w.controls(o):
-			return nil, false
-		case hand == nil || o.At.After(hand.At):
-			hand = o
-		}
-	}
-	return hand, false
-}
-
+// controls reports whether the owner is a known controller: by the accounts that
+// a log records for it, or by its name where there is no log.
 func (w *writers) controls(o *model.Owner) bool {
-	return w.controller != nil && w.controller(o.Name)
+	if w.controller == nil || len(o.Accounts) == 0 {
+		return w.controller != nil && w.controller(o.Name)
+	}
+	return !slices.ContainsFunc(o.Accounts, func(account string) bool { return !w.controller(account) })
 }
 
 // handOnSpec tells whether a writer other than the declarer left a trace
@@ -179,6 +165,11 @@ func (w *walk) changedBy() model.Actor {
 		if (!w.writers.declares(o) || !keepsRecord(o)) && (last == nil || o.At.After(last.At)) {
 			last = o
 		}
+	}
+	if owners := w.writers.of(w.path); last == nil && w.record.whole && len(owners) > 0 {
+		// The declaration's writer left another value than its record has: the same
+		// name was used for an edit.
+		last = owners[0]
 	}
 	if last != nil {
 		return w.actor(last)
@@ -272,12 +263,12 @@ func (w *walk) editor(hands []*model.Owner) (who model.Actor, ok bool) {
 	return last.Actor, !several && !unsigned
 }
 
-// handEdits tells an edit of any field since the last apply by neither a
-// controller nor the declarer.
+// handEdits reports whether the trace is an edit of any field since the last
+// apply by neither a controller nor the declarer.
 func (w *walk) handEdits(t *model.Trace) bool {
 	d := w.writers.declarer()
 	applied := d != nil && (t.Writer == d.Name || t.Actor.At.Before(d.At))
-	return len(t.Fields) == 0 && !applied && (w.writers.controller == nil || !w.writers.controller(t.Writer))
+	return len(t.Fields) == 0 && !applied && (w.writers.controller == nil || !w.writers.controller(cmp.Or(t.Account, t.Writer)))
 }
 
 // handsSinceApply returns the writers since the last apply that are neither
@@ -295,7 +286,17 @@ func (w *walk) handsSinceApply() []*model.Owner {
 	return hands
 }
 
-func (w *walk) actor(o *model.Owner) model.Actor { return ownerActor(w.live, o) }
+// actor names who used a writer. What was written at no time cannot be found in a
+// log; where only one person can have done it, that is who.
+func (w *walk) actor(o *model.Owner) model.Actor {
+	if _, signed := o.Signed(); !signed && o.At.IsZero() {
+		if who, ok := w.editor(w.handsSinceApply()); ok {
+			who.Confidence = model.Likely
+			return who
+		}
+	}
+	return ownerActor(w.live, o)
+}
 
 func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 	if who, ok := o.Signed(); ok {
@@ -341,15 +342,4 @@ func creator(s *model.Subject) model.Actor {
 // notApplied says that nobody is known to have declared what waits.
 func notApplied() model.Actor {
 	return model.UnknownActor("declared, not applied yet; who declared it is told where that lies in git, as it was committed")
-}
-
-// appliedSince tells of somebody who applied something else after the commit
-// that declares what is pending: it may be that which differs, and not what
-// waits.
-func (w *walk) appliedSince() string {
-	declared, applier := claimActor(w.claim, w.path.String()), w.writers.declarer()
-	if declared.At.IsZero() || applier == nil || !keepsRecord(applier) || !applier.At.After(declared.At) {
-		return ""
-	}
-	return "another version was applied after it was declared, by " + told(w.actor(applier))
 }

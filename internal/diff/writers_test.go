@@ -44,14 +44,21 @@ func TestAuditedActors(t *testing.T) {
 		"a shared one": {"whose field it is, nobody tells", changed, []model.Owner{shared}, nil, "alice audit log likely: audit 1, edit, used before by bob"},
 		"an edit of all that is owned": {"the owner tells more than the log", changed, []model.Owner{signed}, []model.Trace{edit("bob", "patch", 2*hour)},
 			"alice audit log exact: audit 1, edit"},
-		"removed":         {"one person alone can have done it", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
-		"removed by one":  {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, several("alice, bob")},
-		"applied since":   {"the apply would have brought it back", removed, nil, []model.Trace{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
-		"by the declarer": {"it applies what is declared", removed, nil, []model.Trace{edit("ci", "apply", 2*hour)}, nobody},
-		"by a controller": {"it writes beside", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
-		"created":         {"who made it did not remove it", removed, nil, []model.Trace{{Deed: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
-		"another hand":    {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, several("alice, edit")},
-		"that hand":       {"it is the one of the log", removed, []model.Owner{other}, []model.Trace{edit("alice", "edit", hour)}, alices},
+		"at no time": {"the record can be forged, and the log knows of one person", changed, []model.Owner{{Name: "controller", Fields: set("port")}},
+			[]model.Trace{edit("alice", "edit", hour)}, alices},
+		"at no time by one": {"or the other", changed, []model.Owner{{Name: "scale", Fields: set("port")}}, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)},
+			"scale managedFields likely: update"},
+		"at no time, and nobody else": {"the record is all there is", changed, []model.Owner{{Name: "scale", Fields: set("port")}}, nil, "scale managedFields likely: update"},
+		"removed":                     {"one person alone can have done it", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
+		"removed by one":              {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, several("alice, bob")},
+		"applied since":               {"the apply would have brought it back", removed, nil, []model.Trace{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
+		"by the declarer":             {"it applies what is declared", removed, nil, []model.Trace{edit("ci", "apply", 2*hour)}, nobody},
+		"by a controller":             {"it writes beside", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
+		"created":                     {"who made it did not remove it", removed, nil, []model.Trace{{Deed: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
+		"another hand":                {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, several("alice, edit")},
+		"that hand":                   {"it is the one of the log", removed, []model.Owner{other}, []model.Trace{edit("alice", "edit", hour)}, alices},
+		"by the log and its owner":    {"one of several is told once", removed, []model.Owner{other, {Name: "fix", Edits: true, At: later, Fields: set("mode")}}, []model.Trace{edit("alice", "edit", hour)}, several("alice, fix")},
+		"deleted before":              {"a deletion is no edit", removed, []model.Owner{other}, []model.Trace{{Deed: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}, edit("alice", "edit", hour)}, alices},
 		"named": {"the entry names the field", removed, nil, []model.Trace{edit("bob", "edit", 0), edit("alice", "apply", hour, "port")},
 			"alice audit log exact: audit alice"},
 		"named before":  {"an edit since may have written it too", removed, nil, []model.Trace{edit("alice", "apply", hour, "port"), edit("bob", "edit", 2*hour)}, nobody},
@@ -179,32 +186,6 @@ func TestDisputeAndAHand(t *testing.T) {
 	}
 }
 
-// TestAppliedSince has somebody apply by hand what nobody committed: the author of
-// the commit did declare what is pending, and the note tells of the apply.
-func TestAppliedSince(t *testing.T) {
-	t.Parallel()
-	const note = "another version was applied after it was declared, by apply at 2026-01-01 00:00 UTC (managedFields, apply)"
-	for _, tc := range []struct {
-		reason    string
-		committed time.Duration
-		want      string
-	}{
-		{"the commit waits", time.Hour, ""},
-		{"at the same time nothing is known", 0, ""},
-		{"something else was applied since", -time.Hour, note},
-	} {
-		live := &model.Resource{Value: value(t, `{"port":1,"cpu":1}`), Created: created.Add(-2 * time.Hour), Generation: 3, OwnersFrom: "managedFields",
-			Owners: []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("port", "cpu")}}}
-		s := subject(value(t, `{"port":2,"cpu":1}`), live)
-		s.Claims[0].Recorded = pointer(value(t, `{"port":1,"cpu":1}`))
-		s.Claims[0].Traces = []model.Trace{{Actor: model.Actor{Name: "gita", At: created.Add(tc.committed), Confidence: model.Likely}}}
-		outcomes := Compare(s, Options{})
-		if len(outcomes) != 1 || outcomes[0].Verdict != model.Pending || outcomes[0].Actor.Name != "gita" || outcomes[0].Reason != tc.want {
-			t.Errorf("%s: %+v, want pending by gita: %s", tc.reason, outcomes, tc.want)
-		}
-	}
-}
-
 func TestWhenIsKnownWithoutWho(t *testing.T) {
 	t.Parallel()
 	made, updated := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -226,5 +207,123 @@ func TestWhenIsKnownWithoutWho(t *testing.T) {
 				t.Errorf("%+v", outcomes)
 			}
 		})
+	}
+}
+
+// TestMakerWithoutTheField names who made an object without a declared field only
+// where nothing else can have removed it.
+func TestMakerWithoutTheField(t *testing.T) {
+	t.Parallel()
+	maker := model.Owner{Name: "create", At: created, Fields: set("cpu"), User: "alice", Evidence: "audit 1"}
+	applied, late := maker, maker
+	applied.Applies, late.At = true, later
+	for reason, tc := range map[string]struct {
+		owner model.Owner
+		want  string
+	}{
+		"its maker":                {maker, "alice"},
+		"who applies it":           {applied, "unknown"},
+		"who wrote it afterwards":  {late, "unknown"},
+		"a tool for editing alone": {model.Owner{Name: "edit", Edits: true, At: created, Fields: set("mode"), User: "bob"}, "unknown"},
+	} {
+		live := &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, OwnersFrom: "managedFields", Owners: []model.Owner{tc.owner}, Generation: 3}
+		s := subject(value(t, `{"cpu":1,"port":1}`), live)
+		s.Claims[0].Recorded = pointer(s.Claims[0].Value)
+		outcomes := Compare(s, Options{})
+		if len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
+			t.Errorf("%s: %+v, want one by %s", reason, outcomes, tc.want)
+		}
+	}
+}
+
+// TestHandsSinceApply returns who wrote since the last apply by hand.
+func TestHandsSinceApply(t *testing.T) {
+	t.Parallel()
+	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
+	hand := func(name string, after time.Duration, subresource string) model.Owner {
+		return model.Owner{Name: name, Edits: true, At: created.Add(after), Subresource: subresource, Fields: set("port")}
+	}
+	for reason, tc := range map[string]struct {
+		owners []model.Owner
+		want   string
+	}{
+		"after the apply":            {[]model.Owner{apply, hand("a", 1, ""), hand("b", 2, "")}, "a b"},
+		"at the time of the apply":   {[]model.Owner{apply, hand("a", 0, "")}, "a"},
+		"before the apply":           {[]model.Owner{apply, hand("a", -1, "")}, ""},
+		"through a subresource":      {[]model.Owner{apply, hand("a", 1, "scale")}, ""},
+		"a controller":               {[]model.Owner{apply, hand("controller", 1, "")}, ""},
+		"nobody applied the object":  {[]model.Owner{hand("a", -1, ""), hand("b", 1, "")}, "a b"},
+		"the apply is no hand's own": {[]model.Owner{apply}, ""},
+	} {
+		live := &model.Resource{Value: value(t, `{"cpu":1,"port":1}`), Owners: tc.owners}
+		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
+			Options{Controller: func(name string) bool { return name == "controller" }})
+		var got []string
+		for _, o := range w.handsSinceApply() {
+			got = append(got, o.Name)
+		}
+		if strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: got %v, want %q", reason, got, tc.want)
+		}
+	}
+}
+
+// TestHandEdits reports whether a log's entry is an edit by hand since the apply.
+func TestHandEdits(t *testing.T) {
+	t.Parallel()
+	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
+	for reason, tc := range map[string]struct {
+		owners []model.Owner
+		trace  model.Trace
+		want   bool
+	}{
+		"after the apply":                  {[]model.Owner{apply}, model.Trace{Writer: "edit", Actor: model.Actor{At: later}}, true},
+		"before the apply":                 {[]model.Owner{apply}, model.Trace{Writer: "edit", Actor: model.Actor{At: created.Add(-1)}}, false},
+		"by the declarer":                  {[]model.Owner{apply}, model.Trace{Writer: "apply", Actor: model.Actor{At: later}}, false},
+		"nobody applied the object":        {nil, model.Trace{Writer: "edit", Actor: model.Actor{At: later}}, true},
+		"a controller by its name":         {[]model.Owner{apply}, model.Trace{Writer: "controller", Actor: model.Actor{At: later}}, false},
+		"a controller by its account":      {[]model.Owner{apply}, model.Trace{Writer: "edit", Account: "controller", Actor: model.Actor{At: later}}, false},
+		"a person under a name":            {[]model.Owner{apply}, model.Trace{Writer: "controller", Account: "alice", Actor: model.Actor{At: later}}, true},
+		"an entry that names other fields": {[]model.Owner{apply}, model.Trace{Writer: "edit", Fields: []string{"mode"}, Actor: model.Actor{At: later}}, false},
+	} {
+		live := &model.Resource{Value: value(t, `{"cpu":1}`), Owners: tc.owners}
+		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
+			Options{Controller: func(name string) bool { return name == "controller" }})
+		if got := w.handEdits(&tc.trace); got != tc.want {
+			t.Errorf("%s: got %t", reason, got)
+		}
+	}
+}
+
+// TestCreator names who made a resource, after a log or the record of writers.
+func TestCreator(t *testing.T) {
+	t.Parallel()
+	owner := func(name string, at time.Time, subresource string) model.Owner {
+		return model.Owner{Name: name, At: at, Subresource: subresource}
+	}
+	made := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "ann", At: created, Evidence: "log"}}
+	for reason, tc := range map[string]struct {
+		owners  []model.Owner
+		traces  []model.Trace
+		created time.Time
+		want    string
+	}{
+		"the log names it":              {[]model.Owner{owner("one", created, "")}, []model.Trace{made, {Deed: model.Edited, Actor: model.Actor{Name: "bob"}}}, created, "ann 00:00 log"},
+		"the first writer":              {[]model.Owner{owner("two", later, ""), owner("one", created, "")}, nil, time.Time{}, "one 00:00 update"},
+		"the first writer is listed so": {[]model.Owner{owner("one", created, ""), owner("two", later, "")}, nil, time.Time{}, "one 00:00 update"},
+		"of two at once the first":      {[]model.Owner{owner("one", created, ""), owner("two", created, "")}, nil, time.Time{}, "one 00:00 update"},
+		"its creation has a time":       {[]model.Owner{owner("one", later, "")}, nil, created, "one 00:00 update"},
+		"through a subresource":         {[]model.Owner{owner("one", created, "scale"), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
+		"a writer without a time":       {[]model.Owner{owner("one", time.Time{}, ""), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
+		"nobody":                        {nil, nil, later, "unknown 01:00 "},
+	} {
+		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, Traces: tc.traces})
+		if got := a.Name + " " + a.At.Format("15:04") + " " + a.Evidence; got != tc.want {
+			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
+		}
+	}
+	scaled := ownerActor(&model.Resource{}, &model.Owner{Name: "one", Applies: true, Subresource: "scale"})
+	if scaled.Evidence != "apply through scale" {
+		t.Errorf("got %q, want the subresource named", scaled.Evidence)
 	}
 }

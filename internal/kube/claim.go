@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -12,7 +13,10 @@ type ClaimOptions struct {
 	Declaration      string
 	Address          string
 	DefaultNamespace string
-	Sealer           model.Sealer
+	// RequiredNamespace is the only namespace that a manifest may name, as with
+	// kubectl apply --namespace; "" allows any. A claim on another is unchecked.
+	RequiredNamespace string
+	Sealer            model.Sealer
 	// Kinds that are known, by name: Builtin's, and those that the declaration
 	// itself defines (KindsFromCRD).
 	Kinds map[string]*model.Kind
@@ -35,10 +39,14 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	case known != nil && !known.Namespaced:
 		id.namespace = ""
 	case id.namespace == "":
-		id.namespace = cmp.Or(o.DefaultNamespace, "default")
+		id.namespace = cmp.Or(o.RequiredNamespace, o.DefaultNamespace, "default")
 		if known == nil {
 			c.AltID = id.name
 		}
+	}
+	if id.namespace != "" && o.RequiredNamespace != "" && id.namespace != o.RequiredNamespace {
+		c.Unchecked = fmt.Sprintf("the manifest's namespace %q does not match the namespace %q that was asked for, and kubectl would refuse it; "+
+			"scan it with --namespace %s", id.namespace, o.RequiredNamespace, id.namespace)
 	}
 	if _, ok := object.Get("aggregationRule"); ok {
 		c.Delegated = append(c.Delegated, aggregated())
@@ -90,24 +98,4 @@ func RelateClaims(claims []model.Claim) {
 			c.Delegated = append(c.Delegated, scaledBy(name))
 		}
 	}
-}
-
-// Scopes returns the namespaces that the claims govern: those into which they
-// put an object, or which they declare; sorted.
-func Scopes(claims []model.Claim) []model.Scope {
-	places := map[string]bool{}
-	for _, c := range claims {
-		switch {
-		case c.Kind == "kubernetes/Namespace":
-			places[c.Name] = true
-		case c.Place != "" && c.AltID == "":
-			places[c.Place] = true
-		}
-	}
-	scopes := make([]model.Scope, 0, len(places))
-	for place := range places {
-		scopes = append(scopes, model.Scope{Place: place})
-	}
-	slices.SortFunc(scopes, func(a, b model.Scope) int { return cmp.Compare(a.Place, b.Place) })
-	return scopes
 }

@@ -47,7 +47,7 @@ func (i identity) id() string {
 // content returns what of an object can drift: all but its name, its status
 // and what the API server keeps for itself. metadata is always there.
 func content(kind string, object model.Value) model.Value {
-	object = withoutAdmitted(kind, object)
+	object = withAccountName(kind, withoutAdmitted(kind, object))
 	fields := make([]model.Field, 0, len(object.Fields())+1)
 	metadata := model.MapOf()
 	for _, f := range object.Fields() {
@@ -64,6 +64,10 @@ func content(kind string, object model.Value) model.Value {
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
+// lastTrigger is the time of the change that made a controller write the
+// addresses of a Service.
+const lastTrigger = "endpoints.kubernetes.io/last-change-trigger-time"
+
 // restartedAt is left by kubectl rollout restart, on purpose and with no
 // meaning beyond the moment.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
@@ -71,10 +75,15 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 func labelsAndAnnotations(metadata model.Value) model.Value {
 	var fields []model.Field
 	if annotations, ok := metadata.Get("annotations"); ok {
-		fields = append(fields, model.Field{Name: "annotations", Value: annotations.Without(lastApplied)})
+		fields = append(fields, model.Field{Name: "annotations", Value: annotations.Without(lastApplied, lastTrigger)})
 	}
 	if labels, ok := metadata.Get("labels"); ok {
 		fields = append(fields, model.Field{Name: "labels", Value: labels})
 	}
 	return model.MapOf(fields...)
 }
+
+// templateGeneration is an annotation whose value the API server computes from the
+// number of changes to a DaemonSet's template, whatever a client writes. It belongs
+// to the writer of the object, such as kubectl create.
+const templateGeneration = "deprecated.daemonset.template.generation"

@@ -71,6 +71,40 @@ func TestNotAnObject(t *testing.T) {
 	}
 }
 
+func TestRequiredNamespace(t *testing.T) {
+	t.Parallel()
+	known := map[string]*model.Kind{"kubernetes/ConfigMap": {Namespaced: true}, "kubernetes/Namespace": {}}
+	for name, tt := range map[string]struct {
+		reason, text, required, standard string
+		place                            string
+		refused                          bool
+	}{
+		"default":        {reason: "kubectl's own", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", place: "default"},
+		"context":        {reason: "that of the context", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", standard: "shop", place: "shop"},
+		"flag":           {reason: "the flag is stronger", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", standard: "shop", required: "bank", place: "bank"},
+		"named":          {reason: "the manifest is stronger than the context", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}", standard: "shop", place: "x"},
+		"agrees":         {reason: "both say the same", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: bank}}", required: "bank", place: "bank"},
+		"conflict":       {reason: "kubectl refuses it", text: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}", required: "bank", place: "x", refused: true},
+		"cluster-scoped": {reason: "it is in no namespace", text: "{apiVersion: v1, kind: Namespace, metadata: {name: a, namespace: x}}", required: "bank"},
+		"unknown kind":   {reason: "it is taken for a namespaced one", text: "{apiVersion: e.org/v1, kind: W, metadata: {name: a, namespace: x}}", required: "bank", place: "x", refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			docs, err := decode.YAML(strings.NewReader(tt.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := kube.NewClaim(docs[0].Value, kube.ClaimOptions{Sealer: sealer, DefaultNamespace: tt.standard, RequiredNamespace: tt.required, Kinds: known})
+			if err != nil || c.Place != tt.place {
+				t.Fatalf("%s: in %q, want %q: %v", tt.reason, c.Place, tt.place, err)
+			}
+			if (c.Unchecked != "") != tt.refused || tt.refused && !strings.Contains(c.Unchecked, `"x" does not match the namespace "bank"`) {
+				t.Errorf("%s: unchecked %q", tt.reason, c.Unchecked)
+			}
+		})
+	}
+}
+
 func TestSOPSIsUnchecked(t *testing.T) {
 	t.Parallel()
 	c := claim(t, `{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {x: "ENC[AES256_GCM,data:abc]"}, sops: {version: 3.8.1}}`, nil)
@@ -128,34 +162,6 @@ spec:
 	}
 }
 
-func TestAutomaticObjects(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		reason, object string
-		automatic      bool
-	}{
-		{"owned by another", `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns, ownerReferences: [{kind: ReplicaSet, name: r}]}}`, true},
-		{"made in every namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: kube-root-ca.crt, namespace: ns}}`, true},
-		{"the default service account", `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ns}}`, true},
-		{"the API server's own service", `{apiVersion: v1, kind: Service, metadata: {name: kubernetes, namespace: default}}`, true},
-		{"a service of that name elsewhere", `{apiVersion: v1, kind: Service, metadata: {name: kubernetes, namespace: ns}}`, false},
-		{"an event", `{apiVersion: v1, kind: Event, metadata: {name: a, namespace: ns}}`, true},
-		{"a lease", `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: a, namespace: ns}}`, true},
-		{"a release record", `{apiVersion: v1, kind: Secret, type: helm.sh/release.v1, metadata: {name: a, namespace: ns}}`, true},
-		{"a token", `{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: a, namespace: ns}}`, true},
-		{"somebody's secret", `{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns}}`, false},
-		{"somebody's pod", `{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: ns}}`, false},
-		{"bootstrap policy", `{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a, namespace: ns, labels: {kubernetes.io/bootstrapping: rbac-defaults}}}`, true},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			t.Parallel()
-			if got := resource(t, tc.object).Automatic; (got != "") != tc.automatic {
-				t.Errorf("automatic = %q", got)
-			}
-		})
-	}
-}
-
 func TestRelate(t *testing.T) {
 	t.Parallel()
 	resources := []model.Resource{
@@ -166,7 +172,7 @@ func TestRelate(t *testing.T) {
 		resource(t, `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-db-12, namespace: ns}}`),
 		resource(t, `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-db-x, namespace: ns}}`),
 	}
-	kube.Relate(resources)
+	kube.Relate(resources, whole)
 	if len(resources[0].Delegated) != 1 || resources[0].Delegated[0].Path != "spec.replicas" {
 		t.Errorf("the autoscaler's target: %v", resources[0].Delegated)
 	}
@@ -271,16 +277,6 @@ func TestBuiltinKinds(t *testing.T) {
 	}
 }
 
-func TestControllers(t *testing.T) {
-	t.Parallel()
-	known := kube.Controllers([]string{"our-*"})
-	for name, want := range map[string]bool{"kube-controller-manager": true, "istiod": true, "our-injector": true, "kubectl-edit": false, "kubectl": false, "terraform": false} {
-		if known(name) != want {
-			t.Errorf("%s: %t", name, !want)
-		}
-	}
-}
-
 func FuzzNewResource(f *testing.F) {
 	f.Add(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:x":{"k:{\"a\":1}":{".":{}}}}}]},"data":{"a":"!"},"stringData":{"b":null}}`)
 	f.Add(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{"}},"spec":[{"env":{"a":1}}]}`)
@@ -291,7 +287,7 @@ func FuzzNewResource(f *testing.F) {
 			return
 		}
 		if r, err := kube.NewResource("s", v, sealer); err == nil {
-			kube.Relate([]model.Resource{r})
+			kube.Relate([]model.Resource{r}, whole)
 		}
 		if c, err := kube.NewClaim(v, kube.ClaimOptions{Sealer: sealer}); err == nil {
 			kube.RelateClaims([]model.Claim{c})
@@ -308,3 +304,6 @@ func FuzzKindsFromOpenAPI(f *testing.F) {
 		}
 	})
 }
+
+// whole is the coverage of a snapshot that holds everything.
+func whole(string, string) bool { return true }

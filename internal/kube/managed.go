@@ -31,6 +31,7 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 			Applies:     entry.At("operation").Str() == "Apply",
 			Edits:       editsByHand(entry.At("manager").Str()),
 			Delivers:    delivers(entry.At("manager").Str()),
+			Inherits:    inherits(entry.At("manager").Str()),
 			Subresource: entry.At("subresource").Str(),
 			At:          instant(entry.At("time")),
 			Fields:      fields,
@@ -94,6 +95,13 @@ func upgradeFields(fields *model.FieldSet) {
 	if spec != nil && spec.Child(model.Step{Text: "targetCPUUtilizationPercentage"}) != nil {
 		spec.Put(model.Step{Text: "metrics"}, model.FieldSet{})
 	}
+}
+
+// inherits reports whether the API server gives to the field manager what others
+// wrote: before an object had managedFields, or before the last ten updates.
+// https://github.com/kubernetes/apimachinery/tree/master/pkg/util/managedfields/internal
+func inherits(manager string) bool {
+	return manager == "before-first-apply" || manager == "ancient-changes"
 }
 
 // editsByHand tells the field managers of tools that people edit with.

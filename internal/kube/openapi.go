@@ -40,11 +40,6 @@ func Builtin() (map[string]*model.Kind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read built-in schemas: %w", err)
 	}
-	for name, kind := range kinds {
-		// Admission fills in so much of a bare pod that only a record of
-		// writers tells what somebody added.
-		kind.Schema.Closed = name != KindName("v1", "Pod")
-	}
 	return kinds, nil
 }
 
@@ -69,8 +64,18 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 		}
 		apiVersion, name := versionAndKind(gvks[0])
 		if have := kinds[name]; have == nil || have.Version < apiVersion {
+			schema := reader.definition(f.Name)
+			if strings.HasPrefix(f.Name, "io.k8s.") {
+				// Admission fills in so much of a bare pod that only the record of
+				// writers shows what was added.
+				schema.Filled = name == KindName("v1", "Pod")
+				schema.Closed = !schema.Filled
+				if schema.Filled {
+					reader.scheduled(schema)
+				}
+			}
 			kinds[name] = &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced[name],
-				Schema: reader.definition(f.Name), Labels: labelsPath, Severities: severities(name)}
+				Schema: schema, Labels: labelsPath, Watched: watches(name) != nil, Severities: severities(name)}
 		}
 	}
 	return kinds, nil
@@ -270,12 +275,23 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	}
 }
 
+// scheduled marks the fields of a pod that the scheduler and admission set; those
+// of a template are set by people only.
+func (r *schemaReader) scheduled(pod *model.Schema) {
+	r.set(pod, "spec", func(spec *model.Schema) {
+		spec.Fields = maps.Clone(spec.Fields)
+		for _, name := range []string{"nodeName", "priority", "serviceAccountName"} {
+			r.set(spec, name, func(f *model.Schema) { f.Derived = true })
+		}
+	})
+}
+
 // metadata returns the schemas of labels and annotations.
 func (r *schemaReader) metadata() map[string]*model.Schema {
 	labels := &model.Schema{Each: &model.Schema{Content: true}, Foreign: r.foreign(),
 		Fields: map[string]*model.Schema{"kubernetes.io/metadata.name": {Generated: true}}}
 	annotations := &model.Schema{Each: &model.Schema{Content: true}, Foreign: labels.Foreign,
-		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}}}
+		Fields: map[string]*model.Schema{restartedAt: {Volatile: true}, templateGeneration: {Volatile: true}}}
 	return map[string]*model.Schema{"labels": labels, "annotations": annotations}
 }
 

@@ -1,55 +1,35 @@
 package kube
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
 // Relate fills in what depends on other objects of the same source: the fields
-// that an autoscaler decides, the volume claims that a StatefulSet makes. It is
-// called once, with all resources of a snapshot.
-func Relate(resources []model.Resource) {
-	targets := map[string]string{}
-	var templates []claimTemplate
+// that an autoscaler decides or a Certificate adds, the webhooks and policies that
+// may change an object, and which objects made others. covers reports whether a
+// kind was fully read in a namespace. It is called once, with all resources of a
+// snapshot.
+func Relate(resources []model.Resource, covers func(kind, place string) bool) {
+	given := map[string][]model.Delegation{}
+	var admission admitters
 	for i := range resources {
 		r := &resources[i]
-		switch {
-		case isAutoscaler(r.Kind):
-			targets[scaleTarget(r.Place, r.Value)] = r.Name
-		case r.Kind == "kubernetes/StatefulSet.apps":
-			for _, t := range r.Value.At("spec", "volumeClaimTemplates").Items() {
-				prefix := t.At("metadata", "name").Str() + "-" + r.Name + "-"
-				templates = append(templates, claimTemplate{r.Place, prefix, r.Name})
-			}
+		admission.add(r)
+		for target, delegated := range delegations(r) {
+			given[target] = append(given[target], delegated...)
 		}
 	}
-	if len(targets)+len(templates) == 0 {
-		return
-	}
+	w := newWorld(resources, covers)
 	for i := range resources {
 		r := &resources[i]
-		if name, ok := targets[r.Kind+" "+r.ID]; ok {
-			r.Delegated = append(r.Delegated, scaledBy(name))
-		}
-		if r.Kind == "kubernetes/PersistentVolumeClaim" && r.Automatic == "" {
-			r.Automatic = claimedBy(r, templates)
-		}
+		r.Delegated = slices.Concat(r.Delegated, given[r.Kind+" "+r.ID])
+		r.Admission = admission.of(r.Kind, r.Place)
+		w.relate(r)
 	}
-}
-
-type claimTemplate struct{ place, prefix, set string }
-
-// claimedBy names the StatefulSet whose volume claim template made a claim:
-// <template>-<set>-<ordinal>.
-func claimedBy(r *model.Resource, templates []claimTemplate) string {
-	for _, t := range templates {
-		ordinal, ok := strings.CutPrefix(r.Name, t.prefix)
-		if ok && t.place == r.Place && ordinal != "" && strings.Trim(ordinal, "0123456789") == "" {
-			return "made for StatefulSet " + t.set
-		}
-	}
-	return ""
 }
 
 func isAutoscaler(kind string) bool {
@@ -76,6 +56,31 @@ func aggregated() model.Delegation {
 
 func scaledBy(name string) model.Delegation {
 	return model.Delegation{Path: "spec.replicas", To: "HorizontalPodAutoscaler " + name}
+}
+
+// delegations returns what an object decides of others, by their kind and id.
+func delegations(r *model.Resource) map[string][]model.Delegation {
+	by := model.Ref{Kind: r.Kind, ID: r.ID}
+	switch r.Kind {
+	case "kubernetes/HorizontalPodAutoscaler.autoscaling", "kubernetes/ScaledObject.keda.sh":
+		d := scaledBy(r.Name)
+		d.By = by
+		return map[string][]model.Delegation{scaleTarget(r.Place, r.Value): {d}}
+	case "kubernetes/Certificate.cert-manager.io":
+		return supplies(r, by, r.Value.At("spec", "secretName").Str(), `data["tls.crt"]`, `data["tls.key"]`, `data["ca.crt"]`)
+	case "kubernetes/ExternalSecret.external-secrets.io":
+		return supplies(r, by, cmp.Or(r.Value.At("spec", "target", "name").Str(), r.Name), "data")
+	}
+	return nil
+}
+
+// supplies returns the fields that an object adds to a Secret of its namespace.
+func supplies(r *model.Resource, by model.Ref, secret string, paths ...string) map[string][]model.Delegation {
+	list := make([]model.Delegation, len(paths))
+	for i, path := range paths {
+		list[i] = model.Delegation{Path: path, To: strings.TrimPrefix(r.Kind, "kubernetes/") + " " + r.Name, By: by, Adds: true}
+	}
+	return map[string][]model.Delegation{secretKind + " " + r.Place + "/" + secret: list}
 }
 
 // RelateKinds fills in what the custom resource definitions among the resources

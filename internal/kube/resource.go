@@ -27,7 +27,12 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		Value:      seal(kind, content(kind, object), sealer),
 		Created:    instant(metadata.At("creationTimestamp")),
 		OwnersFrom: "managedFields",
-		Automatic:  automatic(kind, id, object),
+		Origin:     origin(metadata),
+		Watched:    watched(kind, object),
+	}
+	r.Automatic = automatic(&r, object)
+	if why := knownObjects().widened(&r); why != "" {
+		r.Watched, r.Altered = why, true
 	}
 	if n, err := strconv.ParseInt(metadata.At("generation").Text(), 10, 64); err == nil {
 		r.Generation = n
@@ -40,9 +45,6 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 	}
 	if kind == secretKind {
 		adoptStringData(r.Owners, object.At("data"))
-	}
-	if _, ok := object.Get("aggregationRule"); ok {
-		r.Delegated = append(r.Delegated, aggregated())
 	}
 	r.LastApplied = lastAppliedTo(&r, metadata, sealer)
 	return r, nil

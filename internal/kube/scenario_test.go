@@ -60,7 +60,7 @@ func declaration(t *testing.T, kinds map[string]*model.Kind, name string) model.
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
-	return model.Declaration{Name: name, Governs: []string{"test"}, Claims: claims, Scopes: kube.Scopes(claims)}
+	return model.Declaration{Name: name, Governs: []string{"test"}, Claims: claims, Scopes: kube.Governed(claims, nil, nil).Scopes}
 }
 
 // estate is the pair of declarations and one dump of the cluster.
@@ -84,7 +84,7 @@ func newEstate(t *testing.T, dump string, change func(model.Value) model.Value) 
 		}
 		resources = append(resources, r)
 	}
-	kube.Relate(resources)
+	kube.Relate(resources, whole)
 	return estate{
 		snapshot: model.Snapshot{Source: "test", Resources: resources, Kinds: kinds,
 			Coverage: []model.Coverage{{Source: "test", Complete: true}}},
@@ -93,10 +93,11 @@ func newEstate(t *testing.T, dump string, change func(model.Value) model.Value) 
 }
 
 func (e estate) findings() []model.Finding {
+	policy := kube.NewPolicy(nil)
 	subjects := match.Match([]model.Snapshot{e.snapshot}, e.declarations, nil)
 	judged := make([]model.Judged, len(subjects))
 	for i := range subjects {
-		judged[i] = model.Judged{Subject: &subjects[i], Outcomes: diff.Compare(&subjects[i], diff.Options{Controller: kube.Controllers(nil)})}
+		judged[i] = model.Judged{Subject: &subjects[i], Outcomes: diff.Compare(&subjects[i], diff.Options{Controller: policy.Controller, Exempt: policy.Exempt})}
 	}
 	return classify.Findings(classify.Input{Judged: judged, Snapshots: []model.Snapshot{e.snapshot},
 		Declarations: e.declarations, Now: time.Unix(1e9, 0)}).Current

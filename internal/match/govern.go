@@ -7,30 +7,32 @@ import (
 )
 
 // A group is the declarations of one kind that govern a source: those that make
-// things, or those that keep an inventory of them. One that speaks of a resource
-// is enough.
+// things, or those that keep an inventory of them. A claim of one of them on a
+// resource is enough.
 type group struct {
-	// inventory tells that it keeps an inventory.
+	// inventory reports that the declarations are inventories.
 	inventory bool
 	members   []*model.Declaration
 	places    map[string]bool
 	kinds     []model.Scope
-	// broken tells that a part of one could not be read: what that part declares
-	// is unknown.
-	broken bool
-	// covered are resources that a claim of the group speaks for beside its own.
+	// covered are resources that a claim of the group covers in addition to its
+	// own.
 	covered map[model.Ref]bool
 }
 
-// governance tells who is expected to speak of what in a source.
-type governance struct{ groups []*group }
+// governance knows which declarations are expected to declare which resources
+// of a source.
+type governance struct {
+	groups []*group
+	first  []model.FirstLook
+}
 
-func (m matcher) governance(source string, claims map[model.Ref][]*model.Claim) governance {
-	var g governance
+func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*model.Claim) governance {
+	g := governance{first: source.First}
 	for _, inventory := range []bool{false, true} {
 		one := &group{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}}
 		for i := range m.declarations {
-			if d := &m.declarations[i]; d.Inventory == inventory && slices.Contains(d.Governs, source) {
+			if d := &m.declarations[i]; d.Inventory == inventory && slices.Contains(d.Governs, source.Source) {
 				one.add(d)
 			}
 		}
@@ -52,7 +54,6 @@ func (m matcher) governance(source string, claims map[model.Ref][]*model.Claim) 
 
 func (g *group) add(d *model.Declaration) {
 	g.members = append(g.members, d)
-	g.broken = g.broken || len(d.Problems) > 0
 	for _, scope := range d.Scopes {
 		if scope.Kind == "" && scope.Place != "" {
 			g.places[scope.Place] = true
@@ -75,28 +76,67 @@ func (g governance) of(declaration string) *group {
 	return nil
 }
 
-// silent returns, for each group that is expected to speak of the resource and
-// does not, the declarations whose scope holds it: one in a governed scope, or
-// one that belongs to a resource that the group claims. An inventory lists the
-// things themselves, and nothing of what belongs to them. Of a resource that
-// nobody claims nothing is said while a part of a declaration is unknown.
-func (g governance) silent(r *model.Resource, claims map[model.Ref][]*model.Claim) [][]string {
+// An expectation is what governance says of a live resource.
+type expectation struct {
+	silent   [][]string
+	outside  string
+	unjudged *model.Unjudged
+}
+
+// expect returns what is expected of a live resource. Each group that should
+// declare it and does not is silent, with the declarations that should. A
+// resource that nothing claims and that an unreadable part of a declaration may
+// declare is not judged.
+func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Claim) expectation {
 	ref := model.Ref{Kind: r.Kind, ID: r.ID}
-	var silent [][]string
+	made := claims[ref]
+	var e expectation
 	for _, one := range g.groups {
+		if one.covered[ref] || one.claims(made) {
+			continue
+		}
+		names, outside := g.expecting(one, r, claims)
+		if names == nil {
+			continue
+		}
+		held := one.held(r)
 		switch {
-		case one.broken && len(claims[ref]) == 0:
-			return nil
-		case one.broken || one.covered[ref] || one.claims(claims[ref]):
-		case r.Parent != (model.Ref{}) && !one.inventory:
-			if one.claims(claims[r.Parent]) {
-				silent = append(silent, one.names(nil))
-			}
-		case one.holds(r):
-			silent = append(silent, one.names(r))
+		case held == nil:
+			e.silent, e.outside = append(e.silent, names), outside
+		case len(made) == 0:
+			held.Expected = true
+			return expectation{unjudged: held}
 		}
 	}
-	return silent
+	if len(e.silent)+len(made) == 0 {
+		e.unjudged = g.unexpected(r)
+	}
+	return e
+}
+
+// expecting returns the declarations of a group that are expected to declare a
+// resource, or nil: it lies in a governed scope, belongs to a resource that the
+// group claims, or is watched, and new or altered; then outside says so. An inventory lists
+// things, and not their parts.
+func (g governance) expecting(one *group, r *model.Resource, claims map[model.Ref][]*model.Claim) (names []string, outside string) {
+	switch {
+	case r.Parent != (model.Ref{}) && !one.inventory:
+		if one.claims(claims[r.Parent]) {
+			return one.names(nil), ""
+		}
+	case one.holds(r):
+		return one.names(r), ""
+	case r.Altered && !g.holds(r):
+		return one.watching(), "in no governed scope, and not as the system makes it: " + r.Watched
+	case r.Watched != "" && newer(g.first, r) && !g.holds(r):
+		return one.watching(), "in no governed namespace, and created after the first complete scan: " + r.Watched
+	}
+	return nil, ""
+}
+
+// holds reports whether the resource lies in a scope of any group.
+func (g governance) holds(r *model.Resource) bool {
+	return slices.ContainsFunc(g.groups, func(one *group) bool { return one.holds(r) })
 }
 
 func (g *group) claims(list []*model.Claim) bool {

@@ -101,3 +101,60 @@ func TestWhoIsSilent(t *testing.T) {
 		})
 	}
 }
+
+// TestScopes looks at p/a and q/a of one kind and p/b of another: which of them a
+// declaration with the scopes governs.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	other := resource("p/b")
+	other.Kind = "test/Other"
+	for reason, tc := range map[string]struct {
+		scopes []model.Scope
+		want   map[string]string
+	}{
+		"everything":         {[]model.Scope{{}}, map[string]string{"p/a": "silent [[d]]", "p/b": "silent [[d]]", "q/a": "silent [[d]]"}},
+		"a place":            {[]model.Scope{{Place: "p"}}, map[string]string{"p/a": "silent [[d]]", "p/b": "silent [[d]]"}},
+		"a kind":             {[]model.Scope{{Kind: kind}}, map[string]string{"p/a": "silent [[d]]", "q/a": "silent [[d]]"}},
+		"a kind in a place":  {[]model.Scope{{Kind: kind, Place: "p"}}, map[string]string{"p/a": "silent [[d]]"}},
+		"a kind and a place": {[]model.Scope{{Kind: "test/Other"}, {Place: "q"}}, map[string]string{"p/b": "silent [[d]]", "q/a": "silent [[d]]"}},
+		"nothing":            {nil, map[string]string{}},
+	} {
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), other, resource("q/a")}}
+		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: tc.scopes}
+		if diff := cmp.Diff(tc.want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// TestSilentIsSorted has several declarations that are expected to declare the
+// same resource, listed in any order.
+func TestSilentIsSorted(t *testing.T) {
+	t.Parallel()
+	declaration := func(name string) model.Declaration {
+		return model.Declaration{Name: name, Governs: []string{"s"}, Scopes: places("p"), Watches: true}
+	}
+	watched := watchedAt("q/a", 1)
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), watched}, First: []model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
+	want := map[string]string{"p/a": "silent [[d e]]", "q/a": "silent [[d e]]"}
+	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{declaration("e"), declaration("d")}, nil))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What somebody changed of what the system makes is demanded however old it is.
+func TestAlteredIsDemanded(t *testing.T) {
+	t.Parallel()
+	for _, altered := range []bool{false, true} {
+		r := model.Resource{Key: model.Key{Source: "s", Kind: "k/binding", ID: "x"}, Watched: "it binds others", Altered: altered}
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{r}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		declarations := []model.Declaration{{Name: "d", Governs: []string{"s"}, Watches: true, Scopes: []model.Scope{{Place: "shop"}}}}
+		var want [][]string
+		if altered {
+			want = [][]string{{"d"}}
+		}
+		if diff := cmp.Diff(want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].Silent); diff != "" {
+			t.Errorf("altered %t: %s", altered, diff)
+		}
+	}
+}

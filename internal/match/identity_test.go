@@ -327,9 +327,10 @@ func TestWhatIsToldOfWhatWasMadeAgain(t *testing.T) {
 		return model.Trace{Ref: model.Ref{Kind: machine, ID: id}, Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "2", "name=web")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		Traces: []model.Trace{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("2", "carol", model.Created, 3), told("2", "dave", model.Edited, 4)}}
+		Traces: []model.Trace{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("1", "erin", model.Deleted, 4),
+			told("2", "carol", model.Created, 3), told("2", "dave", model.Edited, 5)}}
 	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1", "name=web")}, nil), nil)
-	want := []string{"bob", "carol", "dave"}
+	want := []string{"bob", "carol", "erin", "dave"}
 	var got []string
 	for _, trace := range subjects[0].Traces {
 		got = append(got, trace.Actor.Name)
@@ -389,11 +390,11 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 // its number; a name is no number.
 func TestWhoDeletedWhatAnInventoryMeans(t *testing.T) {
 	t.Parallel()
-	trace := func(kind, id string, deed model.Deed, who string) model.Trace {
-		return model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: deed, Actor: model.Actor{Name: who}}
+	trace := func(kind, id string, deed model.Deed, who string, second int64) model.Trace {
+		return model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: deed, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, Traces: []model.Trace{
-		trace(container, "7", model.Deleted, "carol"), trace(machine, "8", model.Edited, "dave"), trace(machine, "9", model.Deleted, "erin")}}
+		trace(container, "7", model.Deleted, "carol", 4), trace(machine, "7", model.Deleted, "frank", 1), trace(machine, "8", model.Edited, "dave", 2), trace(machine, "9", model.Deleted, "erin", 3)}}
 	declaration := model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: []model.Claim{
 		entry("a", "vmid=7"), entry("b", "vmid=8"), entry("c", "name=9"), entry("d", "mac=AA", "vmid=9")}}
 	got := map[string]string{}
@@ -402,7 +403,7 @@ func TestWhoDeletedWhatAnInventoryMeans(t *testing.T) {
 			got[s.Claims[0].Address] += tr.Actor.Name + " "
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"vm/a": "carol ", "vm/d": "erin "}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"vm/a": "frank carol ", "vm/d": "erin "}, got); diff != "" {
 		t.Errorf("who deleted what (-want +got):\n%s", diff)
 	}
 }

@@ -72,7 +72,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
 	}
 	claims := m.claims(name, snapshot)
-	governance, broad := m.governance(name, claims), map[string][]model.Trace{}
+	governance, broad := m.governance(snapshot, claims), map[string][]model.Trace{}
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
@@ -81,8 +81,11 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		if _, known := broad[r.Kind]; !known {
 			broad[r.Kind] = ofMany(snapshot, r.Kind)
 		}
+		expected := governance.expect(r, claims)
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: governance.silent(r, claims), Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind]})
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.silent, Outside: expected.outside, Unjudged: expected.unjudged,
+			Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
+			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims)})
 		seen[ref] = true
 	}
 	for ref, list := range claims {
@@ -92,6 +95,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	}
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
 	addTemplates(subjects)
+	addAutomatic(subjects)
 	return subjects
 }
 
@@ -181,6 +185,11 @@ func removals(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 	return slices.DeleteFunc(slices.Clone(traces(snapshot, ref)), func(t model.Trace) bool { return t.Deed != model.Deleted })
 }
 
+// find returns the place of a subject among subjects that are sorted by key.
+func find(subjects []model.Subject, key model.Key) (at int, found bool) {
+	return slices.BinarySearchFunc(subjects, key, func(s model.Subject, k model.Key) int { return s.Key.Compare(k) })
+}
+
 // addTemplates finds the live resource that a subject's claims name as their
 // template.
 // Subjects are sorted by key and of one source.
@@ -192,7 +201,7 @@ func addTemplates(subjects []model.Subject) {
 				continue
 			}
 			key := model.Key{Source: s.Source, Kind: c.Template.Kind, ID: c.Template.ID}
-			at, found := slices.BinarySearchFunc(subjects, key, func(o model.Subject, k model.Key) int { return o.Key.Compare(k) })
+			at, found := find(subjects, key)
 			if found && subjects[at].Live != nil {
 				s.Template = subjects[at].Live
 			}

@@ -130,15 +130,98 @@ func TestSourceWithoutSnapshotIsUnread(t *testing.T) {
 	}
 }
 
-func TestClaimOfAKindWithoutPlaces(t *testing.T) {
+// TestClaimThatKnowsNoPlaces has a claim whose declaration does not know whether
+// its kind has places: the live system does.
+func TestClaimThatKnowsNoPlaces(t *testing.T) {
 	t.Parallel()
-	c := claim("d", "default/a")
-	c.AltID = "a"
-	snapshot := model.Snapshot{Source: "s", Kinds: map[string]*model.Kind{kind: {Name: kind}},
-		Resources: []model.Resource{{Key: model.Key{Source: "s", Kind: kind, ID: "a"}}}}
-	d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{c}}
-	if got, want := show(Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)), "s/test/Thing/a live claimed by d"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for reason, tc := range map[string]struct {
+		kinds map[string]*model.Kind
+		alt   string
+		want  string
+	}{
+		"a kind without places":              {map[string]*model.Kind{kind: {Name: kind}}, "a", "a in "},
+		"a kind with places":                 {map[string]*model.Kind{kind: {Name: kind, Namespaced: true}}, "a", "default/a in default"},
+		"an unknown kind":                    {nil, "a", "default/a in default"},
+		"the declaration knows the ID alone": {map[string]*model.Kind{kind: {Name: kind}}, "", "default/a in default"},
+	} {
+		c := claim("d", "default/a")
+		c.AltID = tc.alt
+		d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{c}}
+		for _, s := range Match([]model.Snapshot{{Source: "s", Kinds: tc.kinds}}, []model.Declaration{d}, nil) {
+			if got := s.ID + " in " + s.Place; got != tc.want {
+				t.Errorf("%s: got %q, want %q", reason, got, tc.want)
+			}
+		}
+		if d.Claims[0].ID != "default/a" {
+			t.Errorf("%s: the declaration was changed", reason)
+		}
+	}
+}
+
+// TestKind merges what the source knows of a kind with what a declaration that
+// governs the source defines.
+func TestKind(t *testing.T) {
+	t.Parallel()
+	schema, other := &model.Schema{}, &model.Schema{Closed: true}
+	read := func(s *model.Schema) *model.Kind {
+		return &model.Kind{Name: kind, Version: "v2", Namespaced: true, Unsigned: "no log", Schema: s}
+	}
+	defined := &model.Kind{Name: kind, Version: "v1", Schema: other}
+	for reason, tc := range map[string]struct {
+		read    *model.Kind
+		defined *model.Kind
+		governs string
+		want    *model.Kind
+	}{
+		"the source has a schema":              {read(schema), defined, "s", read(schema)},
+		"the source has none":                  {read(nil), defined, "s", read(other)},
+		"the source does not know the kind":    {nil, defined, "s", defined},
+		"a declaration for another source":     {read(nil), defined, "t", read(nil)},
+		"no declaration defines it":            {read(nil), nil, "s", read(nil)},
+		"neither the source nor a declaration": {nil, nil, "s", nil},
+	} {
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}, Kinds: map[string]*model.Kind{kind: tc.read}}
+		d := model.Declaration{Name: "d", Governs: []string{tc.governs}, Kinds: map[string]*model.Kind{kind: tc.defined}}
+		if diff := cmp.Diff(tc.want, Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)[0].Kind); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// TestTemplate finds the live resource that a claim was made from.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		live []string
+		of   model.Ref
+		want string
+	}{
+		"a live template":         {[]string{"p/a", "p/base"}, model.Ref{Kind: kind, ID: "p/base"}, "p/base"},
+		"a template that is gone": {[]string{"p/a"}, model.Ref{Kind: kind, ID: "p/base"}, ""},
+		"declared and gone":       {[]string{"p/a"}, model.Ref{Kind: kind, ID: "p/missing"}, ""},
+		"of another kind":         {[]string{"p/a", "p/base"}, model.Ref{Kind: "test/Other", ID: "p/base"}, ""},
+		"none":                    {[]string{"p/a", "p/base"}, model.Ref{}, ""},
+	} {
+		snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		for _, id := range tc.live {
+			snapshot.Resources = append(snapshot.Resources, resource(id))
+		}
+		made := claim("d", "p/a")
+		made.Template = tc.of
+		d := model.Declaration{Name: "d", Governs: []string{"s"}, Claims: []model.Claim{made, claim("d", "p/missing")}}
+		got := ""
+		for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil) {
+			if s.Template != nil {
+				got += s.ID + " from " + s.Template.ID
+			}
+		}
+		want := tc.want
+		if want != "" {
+			want = "p/a from " + want
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", reason, got, want)
+		}
 	}
 }
 
@@ -182,10 +265,17 @@ func TestWhatIsMissingHasAName(t *testing.T) {
 	t.Parallel()
 	part := model.Claim{Declaration: "tool", Address: "a.part", Source: "s", Kind: "pve/machine", ID: "3", Name: "3"}
 	whole := model.Claim{Declaration: "tool", Address: "b.whole", Source: "s", Kind: "pve/machine", ID: "3", Name: "db-02"}
-	for _, claims := range [][]model.Claim{{part, whole}, {whole, part}} {
-		subjects := Match([]model.Snapshot{{Source: "s"}}, []model.Declaration{{Name: "tool", Governs: []string{"s"}, Claims: claims}}, nil)
-		if len(subjects) != 1 || subjects[0].Name != "db-02" {
-			t.Errorf("subjects %+v, want one called db-02", subjects)
+	nameless := model.Claim{Declaration: "tool", Address: "a.nameless", Source: "s", Kind: "pve/machine", ID: "3"}
+	for want, all := range map[string][][]model.Claim{
+		"db-02": {{part, whole}, {whole, part}, {nameless, whole}, {nameless, part, whole}},
+		"3":     {{part}, {part, part}},
+		"":      {{nameless}},
+	} {
+		for _, claims := range all {
+			subjects := Match([]model.Snapshot{{Source: "s"}}, []model.Declaration{{Name: "tool", Governs: []string{"s"}, Claims: claims}}, nil)
+			if len(subjects) != 1 || subjects[0].Name != want {
+				t.Errorf("subjects %+v, want one called %q", subjects, want)
+			}
 		}
 	}
 }

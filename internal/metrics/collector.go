@@ -11,10 +11,12 @@ import (
 type descriptions struct {
 	findings, oldestFinding, flapping, accepted, hidden *prometheus.Desc
 	resources, unchecked, coverage, lastSuccess, stale  *prometheus.Desc
+	up, complete, notChecked                            *prometheus.Desc
 	declared, declarationLastSuccess                    *prometheus.Desc
 	queued, oldestQueued, held, stopped                 *prometheus.Desc
 	rules, reloadSuccessful, reloadTimestamp            *prometheus.Desc
 	storeBytes, buildInfo                               *prometheus.Desc
+	notJudged                                           *prometheus.Desc
 }
 
 func newDescriptions(build Build) descriptions {
@@ -26,15 +28,22 @@ func newDescriptions(build Build) descriptions {
 			"source", "kind", "verdict", "severity"),
 		oldestFinding: desc("finding_oldest_timestamp_seconds", "When the oldest open drift was first seen.",
 			"source", "severity"),
-		flapping:    desc("findings_flapping", "Open findings that go back and forth.", "source"),
-		accepted:    desc("findings_accepted", "Open findings that somebody accepted.", "source"),
-		hidden:      desc("findings_hidden", "Open findings that an ignore rule hides.", "source"),
+		flapping: desc("findings_flapping", "Open findings that go back and forth.", "source"),
+		accepted: desc("findings_accepted", "Open findings that somebody accepted.", "source"),
+		hidden:   desc("findings_hidden", "Open findings that an ignore rule hides.", "source"),
+		notJudged: desc("objects_not_judged",
+			"Live objects that no declaration claims and that were not judged: an unreadable part of the declaration may declare them or, without a declaration, they lie outside the governed namespaces and are older than the first complete scan.",
+			"declaration", "source"),
 		resources:   desc("resources", "Resources that the source's last good scan saw.", "source"),
 		unchecked:   desc("unchecked_resources", "Declared resources that could not be compared.", "source"),
 		coverage:    desc("coverage_scopes", "Scopes of the last run, by whether they were fully read.", "source", "complete"),
 		lastSuccess: desc("scan_last_success_timestamp_seconds", "When the source was last read.", "source"),
-		stale:       desc("source_stale", "Whether the source was not read for three of its intervals.", "source"),
-		declared:    desc("declared_resources", "Resources that the declaration claims.", "declaration"),
+		up:          desc("source_up", "Whether the last attempt to read or follow the source succeeded.", "source"),
+		complete:    desc("complete", "Whether everything was checked: 0 is what makes driftd report exit with 3."),
+		notChecked: desc("not_checked", "What was due to be checked and was not: sources unreachable or stale, "+
+			"scopes, parts of declarations, resources.", "what"),
+		stale:    desc("source_stale", "Whether the source was not read for three of its intervals.", "source"),
+		declared: desc("declared_resources", "Resources that the declaration claims.", "declaration"),
 		declarationLastSuccess: desc("declaration_last_success_timestamp_seconds",
 			"When the declaration was last read.", "declaration"),
 		queued: desc("notification_queue_length", "Messages that wait for the receiver.", "receiver"),
@@ -61,8 +70,8 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	d := &c.m.desc
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
-		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo,
+		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo, d.notJudged,
 	} {
 		ch <- desc
 	}
@@ -77,6 +86,9 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for name, src := range s.sources {
 		src.render(d, p, name, now)
 	}
+	for k, n := range s.notJudged {
+		p.gauge(d.notJudged, float64(n), k.declaration, k.source)
+	}
 	for name, decl := range s.declarations {
 		if decl.read {
 			p.gauge(d.declared, float64(decl.claims), name)
@@ -85,6 +97,9 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for name, r := range s.receivers {
 		r.render(d, p, name)
+	}
+	if s.run != nil {
+		s.renderComplete(d, p, now)
 	}
 	for f, n := range s.findings {
 		p.gauge(d.findings, float64(n), f.source, f.kind, string(f.verdict), string(f.severity))
@@ -98,6 +113,21 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		p.gauge(d.storeBytes, float64(s.storeBytes))
 	}
 	p.gauge(d.buildInfo, 1)
+}
+
+// renderComplete renders whether everything was checked, as of now.
+func (s *state) renderComplete(d *descriptions, p sink, now time.Time) {
+	run := s.run.At(now, s.unchecked)
+	p.gauge(d.complete, number(run.Complete))
+	n := run.NotChecked
+	for what, count := range map[string]int{"unreachable": n.Unreachable, "stale": n.Stale, "scopes": n.Scopes, "parts": n.Parts, "resources": n.Resources} {
+		p.gauge(d.notChecked, float64(count), what)
+	}
+	for i := range run.Sources {
+		if r := &run.Sources[i]; s.sources[r.Name] != nil {
+			p.gauge(d.up, number(r.Err == ""), r.Name)
+		}
+	}
 }
 
 func (s *source) render(d *descriptions, p sink, name string, now time.Time) {

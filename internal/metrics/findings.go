@@ -33,8 +33,12 @@ func (s *state) countFindings(open []model.Finding) {
 		src.tally = tally{}
 	}
 	counts, unchecked := map[series]int{}, map[model.Key]bool{}
+	s.unchecked = nil
 	for i := range open {
 		f := &open[i]
+		if f.Verdict == model.Unchecked {
+			s.unchecked = append(s.unchecked, *f)
+		}
 		src := s.source(f.Source)
 		if src == nil {
 			continue

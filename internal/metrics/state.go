@@ -16,13 +16,22 @@ type state struct {
 	declarations map[string]*declaration
 	receivers    map[string]*receiver
 	findings     map[series]int
+	// run is the last one, nil before it, and unchecked the open findings of the
+	// verdict unchecked: together they hold what was not checked.
+	run       *model.Run
+	unchecked []model.Finding
 	// rules counts the ignore rules by state; nil before the first run.
-	rules        map[string]int
+	rules map[string]int
+	// notJudged counts the live objects that the last run did not judge.
+	notJudged    map[unjudged]int
 	reloadFailed bool
 	reloaded     time.Time
 	// storeBytes is 0 before it was measured.
 	storeBytes int64
 }
+
+// unjudged are the labels of driftd_objects_not_judged.
+type unjudged struct{ declaration, source string }
 
 type source struct {
 	// every is 0 for the live side of a plan: its declaration has the schedule.
@@ -147,7 +156,13 @@ func (s *state) observe(run model.Run) {
 			d.read, d.claims = true, r.Claims
 		}
 	}
+	s.run = &model.Run{Sources: run.Sources, Declarations: run.Declarations, Coverage: run.Coverage}
 	s.countCoverage(run.Coverage)
+	s.notJudged = map[unjudged]int{}
+	for i := range run.NotJudged {
+		n := &run.NotJudged[i]
+		s.notJudged[unjudged{n.Declaration, n.Source}] += n.Count
+	}
 	s.rules = map[string]int{"active": 0, "dead": 0}
 	for i := range run.Rules {
 		if run.Rules[i].Dead() {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -102,11 +103,16 @@ func (d *Decision) EndsSoon(now time.Time) bool {
 // About tells whether the decision is about a finding, whatever that shows now.
 func (d *Decision) About(f *Finding) bool {
 	if d.Finding != "" {
-		return d.Finding == f.ID
+		return d.Finding == f.ID || slices.Contains(f.Merged, d.Finding)
 	}
 	s := &d.Subject
-	return s.Key == f.Key && (s.Declaration == "" || s.Declaration == f.Declaration) && (s.Verdict == "" || s.Verdict == f.Verdict)
+	return s.Key == f.Key && (s.Declaration == "" || s.Declaration == f.Declaration) &&
+		(s.Verdict == "" || s.Verdict == f.Verdict || d.madeUnderWorse(f))
 }
+
+// madeUnderWorse reports whether the decision was made about the same values
+// under the worse verdict.
+func (d *Decision) madeUnderWorse(f *Finding) bool { return d.Basis != "" && d.Basis == f.WorseBasis }
 
 // Holds tells whether the decision is about a finding, and the finding still
 // shows what was decided about.
@@ -115,7 +121,7 @@ func (d *Decision) Holds(f *Finding, now time.Time) bool {
 		return false
 	}
 	if d.Basis != "" {
-		return d.Basis == f.Basis
+		return d.Basis == f.Basis || d.madeUnderWorse(f)
 	}
 	return d.shownBy(f)
 }
@@ -169,7 +175,11 @@ func IndexDecisions(list []Decision) DecisionIndex {
 func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 	before := f.Decision
 	f.Decision = nil
-	for _, list := range [][]*Decision{x.byFinding[f.ID], x.byResource[f.Key]} {
+	lists := [][]*Decision{x.byFinding[f.ID], x.byResource[f.Key]}
+	for _, id := range f.Merged {
+		lists = append(lists, x.byFinding[id])
+	}
+	for _, list := range lists {
 		for _, d := range list {
 			if d.Holds(f, now) && (f.Decision == nil || d.before(f.Decision)) {
 				f.Decision = d

@@ -12,7 +12,8 @@ type Verdict string
 const (
 	InSync         Verdict = "in-sync"         // D = R = L
 	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back
-	Pending        Verdict = "pending"         // D ≠ R, L = R: declared, not applied yet
+	Pending        Verdict = "pending"         // D ≠ R, L = R, and the declaration moved: declared, not applied yet
+	Bypassed       Verdict = "bypassed"        // D ≠ R, L = R, and the declaration did not move: applied, and in no commit
 	Codified       Verdict = "codified"        // L = D ≠ R: live and git agree, the record is old
 	Conflict       Verdict = "conflict"        // all three differ
 	Missing        Verdict = "missing"         // declared or recorded, absent inside coverage
@@ -26,7 +27,7 @@ const (
 
 // Verdicts lists every verdict that a finding may have, worst first.
 func Verdicts() []Verdict {
-	return []Verdict{Conflict, Missing, Changed, Disputed, Undeclared, Unmanaged, Moved,
+	return []Verdict{Conflict, Missing, Changed, Bypassed, Disputed, Undeclared, Unmanaged, Moved,
 		PendingRestart, Pending, Codified, Unchecked}
 }
 
@@ -100,6 +101,10 @@ type Change struct {
 	// Running is what is in effect until a restart, where Live waits for one.
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
+	// Unproven reports whether a pending change may be a bypassed one, or a changed
+	// one may be pending: nothing tells whether the declaration moved or the live
+	// side. It is rated like changed.
+	Unproven bool `json:"unproven,omitempty"`
 	// Severity is set where a rule of the kind rates this field otherwise than
 	// usual.
 	Severity Severity `json:"severity,omitempty"`
@@ -138,6 +143,8 @@ type Finding struct {
 	Reason    string    `json:"reason"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
+	// Unproven is Change.Unproven for a finding about the whole resource.
+	Unproven bool `json:"unproven,omitempty"`
 	// Resolved is when a scan proved that it is over; zero while it is open.
 	Resolved time.Time `json:"resolved,omitzero"`
 	// Owner is who the rules of owners say answers for it, or "".
@@ -147,6 +154,19 @@ type Finding struct {
 	// Basis is a digest of what the finding shows, and of what is declared. It
 	// changes when one of them does, and tells nothing of either.
 	Basis string `json:"basis,omitempty"`
+	// WorseBasis is the Basis of the same values under the worse verdict, where
+	// values alone do not distinguish the two (pending and bypassed). A decision
+	// made under the worse verdict holds under this one too.
+	WorseBasis string `json:"worse_basis,omitempty"`
+	// Was is the verdict before the last reclassification; nil when there was
+	// none.
+	Was *Former `json:"was,omitempty"`
+	// Merged are the IDs of findings that were merged into this one, oldest
+	// first, at most MaxMerged.
+	Merged []string `json:"merged,omitempty"`
+	// MergedInto is the ID of the finding that this one was merged into. Such a
+	// finding is closed, Resolved is the time, but its fields still drift.
+	MergedInto string `json:"merged_into,omitempty"`
 	// Hidden is the reason of the ignore rule that hides it; "" when none does.
 	Hidden string `json:"hidden,omitempty"`
 	// Ignored are fields that ignore rules took out of Changes.
@@ -159,6 +179,58 @@ type Finding struct {
 	Flapping bool `json:"flapping,omitempty"`
 }
 
+// A Former is the verdict that a finding had until it was reclassified at At.
+type Former struct {
+	Verdict Verdict   `json:"verdict"`
+	At      time.Time `json:"at"`
+}
+
+// UTC returns a copy with its time in UTC; nil of nil.
+func (w *Former) UTC() *Former {
+	if w == nil {
+		return nil
+	}
+	return &Former{w.Verdict, w.At.UTC()}
+}
+
+// MaxMerged bounds Finding.Merged: the IDs that were merged last are kept.
+const MaxMerged = 16
+
+// Continue takes over what outlives a change of verdict from the finding that
+// f continues: its ID, when it was first seen, what was merged into it, and, if
+// the verdict changed, what it was.
+func (f *Finding) Continue(before *Finding, now time.Time) {
+	f.FirstSeen, f.Was = before.FirstSeen, before.Was
+	f.Recall(before, now)
+}
+
+// Recall takes over what outlives the end of a finding from the one that came
+// back as f.
+func (f *Finding) Recall(before *Finding, now time.Time) {
+	f.ID, f.Merged = before.ID, slices.Clone(before.Merged)
+	if f.Verdict != before.Verdict {
+		f.Was = &Former{before.Verdict, now}
+	}
+}
+
+// Merge notes that other findings were merged into f, with those that were
+// merged into them.
+func (f *Finding) Merge(others ...*Finding) {
+	var all []string
+	add := func(id string) {
+		if id != f.ID {
+			all = append(slices.DeleteFunc(all, func(known string) bool { return known == id }), id)
+		}
+	}
+	for _, from := range append([]*Finding{f}, others...) {
+		for _, id := range from.Merged {
+			add(id)
+		}
+		add(from.ID)
+	}
+	f.Merged = all[max(0, len(all)-MaxMerged):]
+}
+
 // An IgnoredChange is a field that an ignore rule took out of a finding.
 type IgnoredChange struct {
 	// Reason is the rule's.
@@ -169,6 +241,11 @@ type IgnoredChange struct {
 // Shown tells whether the finding counts as drift: no rule hides it, and nobody
 // accepted it.
 func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
+
+// IsUnproven reports whether the finding, or one of its changes, is unproven.
+func (f *Finding) IsUnproven() bool {
+	return f.Unproven || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Unproven })
+}
 
 // Accepted tells whether somebody accepted it.
 func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }

@@ -25,7 +25,9 @@ const (
 	Appeared        News = "new"          // nobody was told of it
 	Again           News = "again"        // it was over, and came back
 	Altered         News = "changed"      // it shows something else, or is worse
+	Reclassified    News = "reclassified" // it has another verdict
 	Over            News = "resolved"     // a scan proved that it is over
+	WasMerged       News = "merged"       // its fields belong to another finding now
 	StartsToFlap    News = "flapping"     // it goes back and forth: single changes are not told
 	Steady          News = "steady"       // it went back and forth, and stays as it is now
 	WasAccepted     News = "accepted"     // somebody leaves it so
@@ -45,8 +47,17 @@ type Item struct {
 	// Fields counts all changes.
 	Fields int `json:"fields"`
 	// Why says why it is told again, where it was accepted, snoozed,
-	// acknowledged or ignored before.
+	// acknowledged or ignored before, and what it was, where it was reclassified.
 	Why string `json:"why,omitempty"`
+	// WasVerdict and WasSeverity are what the receiver was last told of a finding
+	// that was reclassified.
+	WasVerdict  Verdict  `json:"was_verdict,omitempty"`
+	WasSeverity Severity `json:"was_severity,omitempty"`
+}
+
+// Worse reports whether the finding was reclassified to a worse severity.
+func (it *Item) Worse() bool {
+	return it.WasSeverity != "" && it.Finding.Severity.Rank() < it.WasSeverity.Rank()
 }
 
 // Bounds of an Item.
@@ -84,6 +95,13 @@ type Message struct {
 	OpenCount     int    `json:"open_count"`
 	MutedCount    int    `json:"muted_count"`
 	ResolvedCount int    `json:"resolved_count"`
+	// MergedCount counts those that were merged into a finding of another thread
+	// or of this one.
+	MergedCount int `json:"merged_count,omitempty"`
+	// Quiet is set where nothing in News calls for attention: a finding is milder
+	// than before, or was merged into another. A receiver that can edit brings
+	// its earlier messages up to date; one that can only send drops the message.
+	Quiet bool `json:"quiet,omitempty"`
 	// Notes are lines beside the findings, as in a digest.
 	Notes []string `json:"notes,omitempty"`
 	// URL is where driftd's pages begin, or "".
@@ -128,7 +146,11 @@ type Told struct {
 }
 
 // Open tells whether the receiver takes the finding for open.
-func (t Told) Open() bool { return t.News != Over && !t.Muted() }
+func (t Told) Open() bool { return !t.Ended() && !t.Muted() }
+
+// Ended reports whether the receiver was told that the finding is over, or was
+// merged into another.
+func (t Told) Ended() bool { return t.News == Over || t.News == WasMerged }
 
 // Muted tells whether the receiver was told that somebody decided about it.
 func (t Told) Muted() bool {

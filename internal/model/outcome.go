@@ -11,6 +11,8 @@ type Outcome struct {
 	Changes []Change
 	Actor   Actor
 	Reason  string
+	// Unproven is Change.Unproven for a verdict on the whole.
+	Unproven bool
 }
 
 // Judged is a subject with every outcome on it; none means in-sync, or nobody's
@@ -18,6 +20,8 @@ type Outcome struct {
 type Judged struct {
 	Subject  *Subject
 	Outcomes []Outcome
+	// Exempt are fields that would be drift without the evidence of a controller.
+	Exempt []Exemption
 }
 
 // Checked tells whether the subject's claims could be compared.

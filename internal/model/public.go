@@ -18,10 +18,10 @@ func (f Finding) Public() Finding {
 	for i := range ignored {
 		ignored[i].Change = ignored[i].public(digests)
 	}
-	f.Changes, f.Ignored, f.Flips = changes, ignored, nil
+	f.Changes, f.Ignored, f.Flips, f.WorseBasis = changes, ignored, nil, ""
 	f.Reason = digests.Replace(f.Reason)
 	f.FirstSeen, f.LastSeen, f.Resolved = f.FirstSeen.UTC(), f.LastSeen.UTC(), f.Resolved.UTC()
-	f.Actor, f.Decision = f.Actor.Public(), f.Decision.utc()
+	f.Actor, f.Decision, f.Was = f.Actor.Public(), f.Decision.utc(), f.Was.UTC()
 	return f
 }
 

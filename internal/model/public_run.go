@@ -2,8 +2,10 @@ package model
 
 import "slices"
 
-// Public returns the run as people may see it: times in UTC, and no list null.
+// Public returns the run as people may see it: times in UTC, no list null, and
+// without the list of exemptions, which has an answer of its own.
 func (r Run) Public() Run {
+	r.Exempt = nil
 	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
 	r.Sources = append([]SourceRun{}, r.Sources...)
 	for i := range r.Sources {
@@ -19,11 +21,21 @@ func (r Run) Public() Run {
 		d.Problems = append([]Problem{}, d.Problems...)
 	}
 	r.Coverage = append([]Coverage{}, r.Coverage...)
+	r.NotJudged, r.NotGoverned = publicNotJudged(r.NotJudged), slices.Clone(r.NotGoverned)
 	r.Rules = slices.Clone(r.Rules)
 	for i := range r.Rules {
 		r.Rules[i].Expires = r.Rules[i].Expires.UTC()
 	}
 	return r
+}
+
+// publicNotJudged returns a copy in which no list is null.
+func publicNotJudged(all []NotJudged) []NotJudged {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Resources = append([]NotJudgedResource{}, all[i].Resources...)
+	}
+	return all
 }
 
 // Public returns the actor as people may see it: its time in UTC.

@@ -53,12 +53,29 @@ type Resource struct {
 	// Generation counts the changes of the object's specification, 1 after it
 	// was created; 0 where the system does not count.
 	Generation int64
-	// Automatic says why nobody is expected to declare the object ("owned by
-	// ReplicaSet web-5d8"); "" when somebody is.
+	// Automatic says why nobody is expected to declare the object, where the
+	// resources of its own source prove it ("owned by ReplicaSet web-5d8"); ""
+	// otherwise.
 	Automatic string
-	// Delegated lists fields that another object decides, by path, with the
-	// name of that object ("HorizontalPodAutoscaler web").
+	// Watched says why the object is expected to be declared also outside of
+	// every governed scope, where it is new ("grants rights in the whole
+	// cluster"); "" where it is not.
+	Watched string
+	// Altered reports that a system makes the object otherwise, so that somebody
+	// changed it: what is Watched need not be new then.
+	Altered bool
+	// Origin is what the object itself says of where it comes from.
+	Origin Origin
+	// Makers are the live resources that make objects such as this one. Where one
+	// of them is declared, or automatic itself, nobody is expected to declare the
+	// object.
+	Makers []Ref
+	// Delegated lists the fields that other objects decide. An object that no
+	// declaration claims decides nothing: see Subject.Delegated.
 	Delegated []Delegation
+	// Admission lists the objects that may change an object of this kind when it
+	// is written: mutating webhooks and policies, sorted.
+	Admission []Ref
 	// Running lists the top-level fields of Value that the system accepted and
 	// that wait for a restart, with what is in effect until then; null stands
 	// for a field that is not set until then. Sorted by name.
@@ -66,6 +83,25 @@ type Resource struct {
 	// Parent is the resource that this one belongs to, and that speaks for it
 	// while nobody manages the parent; zero where there is none.
 	Parent Ref
+}
+
+// An Origin is what a live object says of where it comes from. It is the claim
+// of whoever wrote the object, and proves nothing by itself.
+type Origin struct {
+	// UID is the system's own unique ID of the object; "" where it gives none.
+	UID string
+	// Owners are the objects that it names as its owners.
+	Owners []OwnerReference
+	// Ending reports whether the system is removing the object, and will be done
+	// within minutes.
+	Ending bool
+}
+
+// An OwnerReference names an object as the owner of another one.
+type OwnerReference struct {
+	Kind, Name, UID string
+	// Controller reports whether the owner is the one that manages the object.
+	Controller bool
 }
 
 // A Ref names a resource within a source.
@@ -92,6 +128,9 @@ type Trace struct {
 	// Writer is what Resource.Owners calls the tool that did it; "" where the log
 	// does not tell.
 	Writer string
+	// Account is the authenticated user behind Actor, whoever was impersonated;
+	// "" where the log does not record it.
+	Account string
 	// Actor says who, when, and by which evidence.
 	Actor Actor
 }
@@ -139,7 +178,16 @@ func (r *Resource) LastWriter() Actor {
 }
 
 // A Delegation is a field whose value another object decides.
-type Delegation struct{ Path, To string }
+type Delegation struct {
+	// Path is the field; To names the object ("HorizontalPodAutoscaler web").
+	Path, To string
+	// By is the object. It must be declared itself for the delegation to count;
+	// zero where the delegation is a part of a claim.
+	By Ref
+	// Adds reports that the object only adds fields: a declared value is compared
+	// all the same.
+	Adds bool
+}
 
 // An Owner is one entry of a live system's own record of who set what.
 type Owner struct {
@@ -154,6 +202,9 @@ type Owner struct {
 	Edits bool
 	// Records tells that the writer left Resource.LastApplied.
 	Records bool
+	// Inherits reports that the entry stands for all writers before the record of
+	// owners began.
+	Inherits bool
 	// Subresource is the door that it wrote through ("scale"), or "".
 	Subresource string
 	// At is the time of its last write; zero where the system does not say.
@@ -165,6 +216,10 @@ type Owner struct {
 	User string
 	// Evidence is the entry of that log that names User.
 	Evidence string
+	// Accounts are all authenticated users who used the writer, as far as that log
+	// reaches back, sorted; never the users that they impersonated. Empty where no
+	// log records any.
+	Accounts []string
 	// Before are others who used the writer earlier, sorted: any of Fields may be
 	// theirs.
 	Before []string
@@ -189,6 +244,8 @@ func (o *Owner) Signed() (who Actor, ok bool) {
 type Kind struct {
 	// Name is the kind as in Key.Kind.
 	Name string
+	// Watched reports that Resource.Watched may be set on its objects.
+	Watched bool
 	// Namespaced tells that its objects lie in places.
 	Namespaced bool
 	// Version is the version of the system's interface that it was read in.
@@ -232,6 +289,8 @@ type Condition struct {
 	// In are the texts of the scalars that fit; "" stands for a field that is not
 	// there, or says nothing.
 	In []string
+	// Present fits every field that is there, whatever it holds; In is empty.
+	Present bool
 }
 
 // Holds tells whether the value holds what the condition asks for.
@@ -244,6 +303,9 @@ func (c Condition) holds(v Value, path string) bool {
 	if path != "" {
 		name, rest, _ := strings.Cut(path, ".")
 		return c.holds(v.At(name), rest)
+	}
+	if c.Present {
+		return !v.IsNull()
 	}
 	return slices.Contains(c.In, v.Text())
 }
@@ -270,6 +332,9 @@ type Snapshot struct {
 	// Traces are what the source's own logs tell of who did what, sorted by
 	// kind, id and time.
 	Traces []Trace
+	// First are the first complete looks at the source's scopes, as far as they
+	// are remembered.
+	First []FirstLook
 }
 
 // Coverage says of one scope whether it was fully read.
@@ -310,170 +375,6 @@ func (s *Snapshot) Covers(kind, place string) (bool, string) {
 	return false, "not read"
 }
 
-// A Claim is what one declaration says of one resource.
-type Claim struct {
-	Declaration string
-	// Source is the source that it speaks of; "" means every governed one.
-	Source string
-	// Address is where it is written: "deploy/web.yaml:12", a Terraform address.
-	Address string
-	Kind    string
-	ID      string
-	// Identities are what else tells which resource is meant, the surest first;
-	// they count where nothing has the ID. Those of one kind that follow each
-	// other count together.
-	Identities []Identity
-	// ByIdentity tells that ID is only what the claim is called while its
-	// identities lead to nothing, and AltKinds which kinds beside Kind it may be
-	// of.
-	ByIdentity bool
-	AltKinds   []string
-	// Cohort says what it means where none of the claims with the same one leads
-	// to anything: they speak of another source, it seems, and are not compared.
-	// "" where a claim counts for itself.
-	Cohort string
-	// AltID is the id that counts when the live system says that the kind has
-	// no places; "" when the declaration knows.
-	AltID string
-	Place string
-	Name  string
-	// Version is the version of the interface that it is written in.
-	Version string
-	// Value is the resource as declared; only what it says is compared.
-	Value Value
-	// Written is Value before a source was asked what it makes of it; nil when
-	// none was.
-	Written *Value
-	// Recorded is the resource as the declaration's own record says that it
-	// was last applied; nil without such a record.
-	Recorded *Value
-	// Delegated lists fields that another declared object decides.
-	Delegated []Delegation
-	// Lens shows live resources in the claim's words; nil when it is written in
-	// the live kind's own.
-	Lens Lens
-	// RecordOnly tells that Value is what was last applied, and that what is
-	// declared is not known (a Terraform state without its configuration).
-	RecordOnly bool
-	// Complete tells that Value speaks of every field that Lens or the kind's
-	// schema knows: one that it lacks is declared absent.
-	Complete bool
-	// Template is the resource that the claimed one was made from: where Value
-	// holds a default, or nothing, what the template holds is as good.
-	Template Ref
-	// Covers are other resources that the claim speaks for without comparing
-	// them: they are not unmanaged.
-	Covers []Ref
-	// Since is when the declaration last changed; zero where unknown.
-	Since time.Time
-	// Traces are what the declaration's own log tells of who wrote the claim, by
-	// time; their fields are paths in Value. Who made the claim be made, also by
-	// an edit, has Created.
-	Traces []Trace
-	// Unsigned says why that log may be unable to tell who wrote it; "" where the
-	// declaration keeps none.
-	Unsigned string
-	// MayBeAbsent tells that nothing is wrong where the resource does not exist
-	// (yet).
-	MayBeAbsent bool
-	// Doubt says why a claim that goes by its identities may have more of them
-	// than were read: what those do not lead to may exist all the same.
-	Doubt string
-	// Former is the ID under which the claim knew the resource, where another
-	// one stands in its place now.
-	Former string
-	// Pending says why the resource as a whole waits for an apply, to be made,
-	// replaced, renamed or removed; "" when only its fields may.
-	Pending string
-	// Unchecked says why the claim cannot be compared; "" when it can.
-	Unchecked string
-}
-
-// A Lens shows live resources in the words of a declaration, such as the
-// attributes of a Terraform type. It is pure, and one Lens serves every claim
-// that uses the same words.
-type Lens interface {
-	// Schema compares what View returns with what is declared.
-	Schema() *Schema
-	// View returns a value of the live kind in the declaration's words.
-	View(live Value) Value
-	// LivePath returns the path in live that stands behind one of View's
-	// ("net1.bridge" behind "network_device[1].bridge"), or "".
-	LivePath(live Value, path string) string
-}
-
-// A Declaration is one look at one place where intent is written.
-type Declaration struct {
-	Name string
-	// Governs are the names of the sources that it speaks of.
-	Governs []string
-	// Inventory tells that it describes what is there, whoever made it: what it
-	// lacks is worth saying although another declaration has it, and the other
-	// way round.
-	Inventory bool
-	// Revision is the commit that was read, or "", and Revised its time.
-	Revision string
-	Revised  time.Time
-	// Claims are sorted by kind, id and address.
-	Claims []Claim
-	// Scopes are where everything live is expected to be declared.
-	Scopes []Scope
-	// Problems are parts that could not be read; what they declare is not
-	// known, so nothing in Scopes is called unmanaged while there are any.
-	Problems []Problem
-	// Kinds that the declaration itself defines (custom resources).
-	Kinds map[string]*Kind
-	// Live is what the declaration's own engine saw of the live side (a
-	// Terraform plan reads it through its providers); nil when it reads none.
-	// Its Source is the declaration's name.
-	Live *Snapshot
-	// Decisions are what people decided about findings, where that stands in a
-	// file of the declaration.
-	Decisions []Decision
-	// States are the records that were read, by address.
-	States []StateRead
-	// Tally says how much of what is declared could be compared at all; nil
-	// where that is not counted.
-	Tally *Tally
-}
-
-// A StateRead is one record of what was applied, as it was read.
-type StateRead struct {
-	// Address is where it lies: "./terraform.tfstate", "s3://bucket/key".
-	Address string `json:"address"`
-	Lineage string `json:"lineage"`
-	Serial  int64  `json:"serial"`
-	// Hash is the SHA-256 of its content, in hex.
-	Hash string `json:"hash"`
-}
-
-// A Tally counts what a declaration holds: Resources = Compared + Without +
-// Unmapped + Unchecked.
-type Tally struct {
-	Resources int `json:"resources"`
-	Compared  int `json:"compared"`
-	// Without counts those of types that have no live side (an action, a random
-	// number).
-	Without int `json:"without_live_side"`
-	// Unmapped counts, by type, those that no mapping table speaks of.
-	Unmapped  map[string]int `json:"unmapped"`
-	Unchecked int            `json:"unchecked"`
-}
-
-// A Scope is a kind in a place; an empty half stands for all.
-type Scope struct{ Kind, Place string }
-
-// Holds tells whether a resource of this kind and place lies in the scope.
-func (s Scope) Holds(kind, place string) bool {
-	return (s.Kind == "" || s.Kind == kind) && (s.Place == "" || s.Place == place)
-}
-
-// A Problem is a part of a declaration that could not be read.
-type Problem struct {
-	Address string `json:"address"`
-	Reason  string `json:"reason"`
-}
-
 // A Subject is one real thing: the live resource and every claim on it.
 type Subject struct {
 	Key
@@ -481,6 +382,9 @@ type Subject struct {
 	Name  string
 	// Live is nil when the resource was not seen.
 	Live *Resource
+	// Automatic says why nobody is expected to declare the live resource; "" when
+	// a declaration is expected.
+	Automatic string
 	// Kind is nil when the source does not know the kind.
 	Kind *Kind
 	// Claims are sorted by declaration and address.
@@ -493,7 +397,18 @@ type Subject struct {
 	// Template is the live resource that the claims name as their template; nil
 	// when they name none, or it was not seen.
 	Template *Resource
+	// Delegated are the fields that declared objects decide, or add.
+	Delegated []Delegation
+	// Admission are the declared objects that may change the resource when it is
+	// written.
+	Admission []Ref
 	// Silent are the declarations that are expected to speak of it and do not,
 	// by what kind of declaration they are: one of each group would be enough.
 	Silent [][]string
+	// Outside says why it is expected to be declared although it lies in no
+	// governed scope; "" where it lies in one.
+	Outside string
+	// Unjudged says why nothing is said of a live resource that no declaration
+	// claims; nil where it was judged.
+	Unjudged *Unjudged
 }

@@ -10,9 +10,10 @@ type Run struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	// Complete tells that every source and declaration that was due was read
-	// in full.
+	// Complete reports whether everything was checked: NotChecked is zero. Run.At
+	// sets both.
 	Complete     bool             `json:"complete"`
+	NotChecked   NotChecked       `json:"not_checked,omitzero"`
 	Sources      []SourceRun      `json:"sources"`
 	Declarations []DeclarationRun `json:"declarations"`
 	Summary      Summary          `json:"summary"`
@@ -20,6 +21,15 @@ type Run struct {
 	// Rules are the ignore rules, in the configuration's order, with what each
 	// hid.
 	Rules []RuleRun `json:"rules,omitempty"`
+	// Exempt lists the fields that were exempted, as many as a record holds;
+	// Summary.Exempt counts all. Only the last run keeps the list.
+	Exempt []Exemption `json:"exempt,omitempty"`
+	// NotJudged are the live resources that no declaration claims and that were
+	// not judged, by reason.
+	NotJudged []NotJudged `json:"not_judged,omitempty"`
+	// NotGoverned are the places into which declarations put objects and which
+	// no declaration governs.
+	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
 	// Tool is the version of driftd that ran.
 	Tool string `json:"tool"`
 }
@@ -53,6 +63,8 @@ type SourceRun struct {
 	Taken time.Time `json:"taken,omitzero"`
 	// Err is why the source could not be read; "" when it was.
 	Err string `json:"error"`
+	// Every is the interval at which the source is read; 0 without a schedule.
+	Every time.Duration `json:"every_ns,omitempty"`
 }
 
 // A DeclarationRun is one declaration's part of a run.
@@ -111,6 +123,12 @@ type Summary struct {
 	// rule hides.
 	Accepted int `json:"accepted,omitempty"`
 	Hidden   int `json:"hidden,omitempty"`
+	// Exempt counts the fields that are not drift because of the evidence of a
+	// controller.
+	Exempt int `json:"exempt,omitempty"`
+	// NotJudged counts the live resources that an unreadable part of a
+	// declaration may declare, and that would be unmanaged otherwise.
+	NotJudged int `json:"not_judged,omitempty"`
 }
 
 // A Report is what a scan found, in the form that people and programs read.
@@ -127,14 +145,21 @@ type Scan struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	Complete bool      `json:"complete"`
+	// Complete reports whether everything was checked, and NotChecked counts what
+	// was not.
+	Complete   bool       `json:"complete"`
+	NotChecked NotChecked `json:"not_checked,omitzero"`
 	// Declarations are those that have a commit or a tally.
 	Declarations []Revision `json:"declarations,omitempty"`
+	// NotJudged and NotGoverned are the run's.
+	NotJudged   []NotJudged   `json:"not_judged,omitempty"`
+	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
 }
 
 // Scan returns what a report says of the run.
 func (r *Run) Scan() Scan {
-	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete}
+	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete, NotChecked: r.NotChecked,
+		NotJudged: r.NotJudged, NotGoverned: r.NotGoverned}
 	for _, d := range r.Declarations {
 		if d.Revision != "" || d.Tally != nil {
 			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision, Tally: d.Tally})

@@ -49,6 +49,8 @@ type Schema struct {
 	// that nobody declared and that is no default was put there by somebody,
 	// even where the system keeps no record of writers.
 	Closed bool
+	// Filled reports that the system fills in values that no schema describes.
+	Filled bool
 }
 
 // ListType says how the elements of two lists are paired.

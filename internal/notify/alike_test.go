@@ -86,6 +86,8 @@ func TestTitle(t *testing.T) {
 		return findings
 	}
 	unasked := func(n int) []model.Finding { return renamed("", n) }
+	unproven := as(model.Pending, unasked(1)...)
+	unproven[0].Changes = []model.Change{{Path: "a"}, {Path: "b", Unproven: true}}
 	twice := append(renamed("r1", 4), renamed("r1", 4)...)
 	for i := range 4 {
 		twice[i].Declaration = "other"
@@ -108,6 +110,8 @@ func TestTitle(t *testing.T) {
 		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) unmanaged, made by priya"},
 		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) disputed, last changed by priya"},
 		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) pending, declared by priya"},
+		"bypassed":    {"who applied it", model.NewMessage, as(model.Bypassed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) bypassed, applied by priya"},
+		"unproven":    {"who applied it, not who declared it", model.NewMessage, unproven, "netbox: virtualization.virtualmachine -0000 (app-1) pending, applied by priya"},
 		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) moved by priya"},
 		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) conflict, changed by priya"},
 		"resolved":    {"who did it does not matter any more", model.ResolvedMessage, renamed("r", 4), "netbox: 4 resources resolved"},

@@ -42,7 +42,7 @@ func (pl *planner) notes(since time.Time) []string {
 	var notes []string
 	resolved := 0
 	for _, f := range pl.in.Recent {
-		if !f.Muted() && !f.Resolved.Before(since) && pl.route(&f, pl.receiver) != nil {
+		if f.MergedInto == "" && !f.Muted() && !f.Resolved.Before(since) && pl.route(&f, pl.receiver) != nil {
 			resolved++
 		}
 	}

@@ -67,6 +67,10 @@ func title(kind model.MessageKind, groups [][]item) string {
 		return what + " resolved"
 	case model.DecidedMessage:
 		return what + " " + string(items[0].news)
+	case model.ChangedMessage:
+		if !slices.ContainsFunc(items, func(it item) bool { return it.news != model.WasMerged }) {
+			return what + " merged"
+		}
 	}
 	said := what + " " + verdicts(items) + doer(items)
 	switch {
@@ -95,7 +99,11 @@ func doer(items []item) string {
 		// It may be who wants it to be there.
 		return ", likely by " + first.Actor.Name
 	}
-	return deed(first.Verdict) + first.Actor.Name
+	verdict := first.Verdict
+	if verdict == model.Pending && first.IsUnproven() {
+		verdict = model.Bypassed // Its actor is who applied.
+	}
+	return deed(verdict) + first.Actor.Name
 }
 
 // deed says, after a verdict, what it is that somebody did.
@@ -109,6 +117,8 @@ func deed(v model.Verdict) string {
 		return ", last changed by "
 	case model.Pending:
 		return ", declared by "
+	case model.Bypassed:
+		return ", applied by "
 	case model.Conflict, model.Undeclared, model.Codified, model.PendingRestart:
 		return ", changed by "
 	}

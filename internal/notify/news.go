@@ -16,7 +16,11 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	case t != nil && routed:
 		return pl.newsSince(t.Members[f.ID], f)
 	case t != nil:
-		return "" // others are told now; that it is over is told here too
+		// Others are told now. That it is milder or over is told here too.
+		if told := t.Members[f.ID]; told.Open() && !f.Muted() && milder(model.Reclassified, told, f) {
+			return model.Reclassified
+		}
+		return ""
 	case !routed || !pl.loud(f, pl.now):
 		return ""
 	case f.Flaps(pl.now):
@@ -28,7 +32,7 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 // newsSince returns what there is to tell of a finding that was told before.
 func (pl *planner) newsSince(told model.Told, f *model.Finding) model.News {
 	switch {
-	case told.News == model.Over && !pl.loud(f, pl.now):
+	case told.Ended() && !pl.loud(f, pl.now):
 		return ""
 	case f.Muted():
 		return unless(muted(f), told.News)
@@ -39,14 +43,37 @@ func (pl *planner) newsSince(told model.Told, f *model.Finding) model.News {
 			return ""
 		}
 		return model.StartsToFlap
-	case told.News == model.Over:
+	case told.Ended():
 		return model.Again
 	case told.Flapping:
 		return model.Steady
+	case f.Verdict != told.Verdict:
+		return model.Reclassified
 	case f.Severity.Rank() < told.Severity.Rank(), f.Basis != told.Basis && len(f.Changes) > 0:
 		return model.Altered
 	}
 	return ""
+}
+
+// milder reports whether news is that a finding has a milder verdict than the
+// receiver was told.
+func milder(news model.News, told model.Told, f *model.Finding) bool {
+	return news == model.Reclassified && f.Verdict != told.Verdict && f.Severity.Rank() > told.Severity.Rank()
+}
+
+// newItem returns the news of a member.
+func (t *thread) newItem(news model.News, f *model.Finding, now time.Time) item {
+	told := t.Members[f.ID]
+	it := item{news: news, finding: f, why: why(news, told, f, now), quiet: milder(news, told, f)}
+	if news == model.Reclassified {
+		it.was = &told
+	}
+	return it
+}
+
+// loud returns the items that are a reason for a message.
+func loud(items []item) []item {
+	return slices.DeleteFunc(slices.Clone(items), func(it item) bool { return it.quiet })
 }
 
 // unless returns news that was not told yet.
@@ -77,9 +104,14 @@ func (t *thread) tell(it item, flapping bool) {
 		Verdict: f.Verdict, Key: f.Key, Name: f.Name, Decision: f.Decision}
 }
 
-// why says why a finding is told again of which nobody wanted to hear.
+// why returns why a finding is told again that was muted before, and what a
+// reclassified one was; "" for other news.
 func why(news model.News, told model.Told, f *model.Finding, now time.Time) string {
-	if news != model.Returned {
+	switch news {
+	case model.Reclassified:
+		return "was " + string(told.Verdict)
+	case model.Returned:
+	default:
 		return ""
 	}
 	d := told.Decision
@@ -98,8 +130,8 @@ func why(news model.News, told model.Told, f *model.Finding, now time.Time) stri
 
 // newsOrder lists the news, the most pressing first.
 func newsOrder() []model.News {
-	return []model.News{model.Appeared, model.Again, model.Returned, model.StartsToFlap, model.Altered, model.Steady,
-		model.Standing, model.WasAcknowledged, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.Over}
+	return []model.News{model.Appeared, model.Again, model.Returned, model.StartsToFlap, model.Reclassified, model.Altered, model.Steady,
+		model.Standing, model.WasAcknowledged, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.WasMerged, model.Over}
 }
 
 // pressing is smaller the more pressing news is.
@@ -111,6 +143,15 @@ func sortItems(items []item) {
 	})
 }
 
+// told returns the news that the next message lists: those that are a reason for
+// a message, or all where there are none.
+func (t *thread) told() []item {
+	if said := loud(t.news); len(said) > 0 {
+		return said
+	}
+	return t.news
+}
+
 // kind says why the thread is heard of.
 func (t *thread) kind() model.MessageKind {
 	if t.first && t.is(heldGroup) {
@@ -118,7 +159,7 @@ func (t *thread) kind() model.MessageKind {
 	}
 	has := map[model.MessageKind]bool{}
 	unchecked := true
-	for _, it := range t.news {
+	for _, it := range t.told() {
 		has[kindOf(it.news)] = true
 		unchecked = unchecked && it.finding.Verdict == model.Unchecked
 	}
@@ -137,7 +178,7 @@ func kindOf(news model.News) model.MessageKind {
 	switch news {
 	case model.Appeared, model.Again, model.Returned, model.StartsToFlap:
 		return model.NewMessage
-	case model.Altered, model.Steady:
+	case model.Altered, model.Steady, model.Reclassified, model.WasMerged:
 		return model.ChangedMessage
 	case model.Over:
 		return model.ResolvedMessage

@@ -59,13 +59,13 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 		}
 		threads[t.Receiver] = append(threads[t.Receiver], t)
 	}
-	recent := make(map[string]*model.Finding, len(in.Recent))
+	recent, merged := make(map[string]*model.Finding, len(in.Recent)), mergedInto(in)
 	for i := range in.Recent {
 		recent[in.Recent[i].ID] = &in.Recent[i]
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Receivers)) {
 		pl := newPlanner(p, name, in, threads[name])
-		pl.findings, pl.recent = sorted, recent
+		pl.findings, pl.recent, pl.merged = sorted, recent, merged
 		pl.plan()
 		pl.finish(&change)
 	}
@@ -87,6 +87,9 @@ type planner struct {
 	now      time.Time
 	findings []model.Finding
 	recent   map[string]*model.Finding
+	// merged maps the ID of a finding that was merged to the ID of the one that
+	// has its fields now.
+	merged map[string]string
 
 	pace  model.Pace
 	paced bool
@@ -118,6 +121,11 @@ type item struct {
 	news    model.News
 	finding *model.Finding
 	why     string
+	// was is what the receiver was told before, where the finding was
+	// reclassified; nil otherwise.
+	was *model.Told
+	// quiet is set where the news is no reason for a message of its own.
+	quiet bool
 }
 
 func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
@@ -164,6 +172,7 @@ func (pl *planner) mendPace() {
 
 func (pl *planner) plan() {
 	quiet := pl.pacing.Quiet.hold(pl.now.In(pl.pacing.location()))
+	pl.adopt()
 	fresh := pl.gather(quiet)
 	pl.overnight = !quiet && !pl.pace.Held.IsZero()
 	for _, n := range fresh {
@@ -213,10 +222,12 @@ func (pl *planner) gather(quiet bool) []newcomer {
 		}
 		switch news := pl.newsOf(f, t, route != nil); {
 		case news == "":
+		case t != nil && milder(news, t.Members[f.ID], f):
+			t.news = append(t.news, t.newItem(news, f, pl.now))
 		case quiet && !pl.pacing.Quiet.excepts(f.Severity):
 			pl.held++
 		case t != nil:
-			t.news = append(t.news, item{news: news, finding: f, why: why(news, t.Members[f.ID], f, pl.now)})
+			t.news = append(t.news, t.newItem(news, f, pl.now))
 		default:
 			fresh = append(fresh, newcomer{item{news: news, finding: f}, group(f, route.GroupBy)})
 		}
@@ -234,16 +245,24 @@ func (pl *planner) gather(quiet bool) []newcomer {
 // ended notes what became of a member that is not open any more.
 func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 	f := cmp.Or(pl.recent[id], stub(id, told, pl.now))
+	end := model.Over
+	if into := pl.merged[id]; into != "" {
+		merged := *f
+		merged.MergedInto = into
+		f, end = &merged, model.WasMerged
+	}
 	t.findings[id] = f
 	switch {
-	case told.News == model.Over && pl.recent[id] == nil:
+	case told.Ended() && pl.recent[id] == nil:
 		delete(t.Members, id) // long ago
 		t.changed = true
-	case told.News == model.Over:
+	case told.Ended():
 	case told.News == model.WasAccepted || told.News == model.WasHidden:
 		// Nobody wants to hear of it, but where it is listed it is struck.
-		told.News = model.Over
+		told.News = end
 		t.Members[id], t.changed = told, true
+	case end == model.WasMerged:
+		t.news = append(t.news, item{news: end, finding: f, quiet: true})
 	case f.Flaps(pl.now) && told.Flapping:
 	case quiet && !pl.pacing.Quiet.excepts(told.Severity):
 		pl.held++
@@ -311,7 +330,7 @@ func (pl *planner) finish(change *model.NoticeChange) {
 // over tells whether nothing in the thread is open any more.
 func (t *thread) over() bool {
 	for _, told := range t.Members {
-		if told.News != model.Over {
+		if !told.Ended() {
 			return false
 		}
 	}

@@ -72,7 +72,10 @@ func TestNothingIsSaidTwiceNorForgotten(t *testing.T) {
 			if _, open := d.open[id]; open && rapid.Bool().Draw(t, "resolve") {
 				d.resolve(id)
 			} else {
-				d.show(by(basis(finding(id), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "basis")), rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by")))
+				f := by(basis(finding(id), rapid.SampledFrom([]string{"1", "2"}).Draw(t, "basis")), rapid.SampledFrom([]string{"x", "y"}).Draw(t, "by"))
+				f.Verdict = rapid.SampledFrom([]model.Verdict{model.Changed, model.Disputed}).Draw(t, "verdict")
+				f.Basis += string(f.Verdict)
+				d.show(f)
 			}
 			d.later(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
 			in := d.input()
@@ -114,7 +117,7 @@ func check(t *rapid.T, it model.Item, before model.News) {
 		if known {
 			t.Errorf("%s is %s although it was open already", it.Finding.ID, it.News)
 		}
-	case model.Over, model.Altered, model.Steady:
+	case model.Over, model.Altered, model.Steady, model.Reclassified:
 		if !known {
 			t.Errorf("%s is %s although it was not open", it.Finding.ID, it.News)
 		}
@@ -123,4 +126,73 @@ func check(t *rapid.T, it model.Item, before model.News) {
 			t.Errorf("%s is said to flap twice", it.Finding.ID)
 		}
 	}
+}
+
+// TestEveryThingHasOneThread lets findings come, go, change their verdict and
+// merge in any order: what is open stands in one thread, what is over in none as
+// open, and what was merged was never said to be resolved.
+func TestEveryThingHasOneThread(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		d := newDesk()
+		d.policy.Routes[0].Repeat = 0
+		if rapid.Bool().Draw(t, "limited") {
+			d.policy.Receivers["ops"] = Pacing{Messages: 2, Per: time.Hour, Digest: -1}
+		}
+		ids := rapid.SampledFrom([]string{"a", "b", "c", "d"})
+		merged := map[string]bool{}
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			id, other := ids.Draw(t, "id"), ids.Draw(t, "other")
+			_, open := d.open[id]
+			_, both := d.open[other]
+			switch step := rapid.IntRange(0, 4).Draw(t, "step"); {
+			case step == 0 && open:
+				d.resolve(id)
+				merged[id] = false
+			case step == 1 && open && both && id != other:
+				d.merge(id, other)
+				merged[id] = true
+			default:
+				f := finding(id)
+				if open {
+					f.Merged = d.open[id].Merged
+				}
+				for _, g := range d.open {
+					g.Merged = slices.DeleteFunc(slices.Clone(g.Merged), func(m string) bool { return m == id })
+					d.open[g.ID] = g
+				}
+				severity := rapid.SampledFrom([]model.Severity{model.High, model.Medium, model.Info}).Draw(t, "severity")
+				d.show(as(f, rapid.SampledFrom([]model.Verdict{model.Changed, model.Disputed, model.Pending}).Draw(t, "verdict"), severity))
+				merged[id] = false
+			}
+			d.later(time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute)
+			before := len(d.messages)
+			d.tell()
+			for _, m := range d.messages[before:] {
+				for _, it := range append(m.News, m.All...) {
+					if it.News == model.Over && merged[it.Finding.ID] && it.Finding.MergedInto != "" {
+						t.Fatalf("%s was merged, and is said to be resolved", it.Finding.ID)
+					}
+				}
+			}
+		}
+		for range 10 {
+			d.later(2 * time.Hour).tell()
+		}
+		for _, id := range []string{"a", "b", "c", "d"} {
+			threads := 0
+			for _, thread := range d.notices.Threads {
+				if told, member := thread.Members[id]; member && told.Open() {
+					threads++
+				}
+			}
+			want := 0
+			if _, open := d.open[id]; open {
+				want = 1
+			}
+			if threads != want {
+				t.Fatalf("%s is open in %d threads, want %d", id, threads, want)
+			}
+		}
+	})
 }

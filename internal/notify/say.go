@@ -38,9 +38,10 @@ func (pl *planner) say() {
 	}
 	for _, t := range speaking {
 		for _, it := range t.news {
-			t.tell(it, it.news != model.Over && it.finding.Flaps(pl.now))
+			ended := model.Told{News: it.news}.Ended()
+			t.tell(it, !ended && it.finding.Flaps(pl.now))
 		}
-		pl.send(t, t.kind(), t.news)
+		pl.send(t, t.kind(), t.told())
 	}
 }
 
@@ -49,7 +50,7 @@ const severeTimes = 2
 
 // byUrgency orders threads: by stage, and then the worst first.
 func (pl *planner) byUrgency(a, b *thread) int {
-	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(a.news).Rank(), worst(b.news).Rank()),
+	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(loud(a.news)).Rank(), worst(loud(b.news)).Rank()),
 		cmp.Compare(pressing(a.news[0]), pressing(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
@@ -69,8 +70,8 @@ func (pl *planner) stage(t *thread) int {
 	return 2
 }
 
-// severe tells news that is critical or high.
-func (t *thread) severe() bool { return worst(t.news).Rank() <= model.High.Rank() }
+// severe reports whether the thread has news that is critical or high.
+func (t *thread) severe() bool { return worst(loud(t.news)).Rank() <= model.High.Rank() }
 
 // squeeze leaves no more threads than the receiver may get messages: where the
 // last one would begin, it holds all that would. What is left out was not told,
@@ -135,12 +136,15 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	t.Sequence++
 	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
-		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(told), NewsCount: len(news), All: publish(standing)}
+		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(told), NewsCount: len(news), All: publish(standing),
+		Quiet: len(news) > 0 && len(loud(news)) == 0}
 	t.first = false
 	for _, it := range all {
 		switch told := t.Members[it.finding.ID]; {
 		case told.News == model.Over:
 			m.ResolvedCount++
+		case told.News == model.WasMerged:
+			m.MergedCount++
 		case told.Muted():
 			m.MutedCount++
 		default:
@@ -171,7 +175,7 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 func (pl *planner) passing() []string {
 	n := 0
 	for id, f := range pl.recent {
-		if pl.member[id] == nil && !f.Muted() && !f.FirstSeen.Before(pl.pace.Held) && pl.route(f, pl.receiver) != nil {
+		if pl.member[id] == nil && f.MergedInto == "" && !f.Muted() && !f.FirstSeen.Before(pl.pace.Held) && pl.route(f, pl.receiver) != nil {
 			n++
 		}
 	}
@@ -206,7 +210,11 @@ func publish(groups [][]item) []model.Item {
 	public := make([]model.Item, 0, min(len(groups), model.MaxItems))
 	for _, group := range groups[:cap(public)] {
 		it := group[0]
-		public = append(public, model.Item{News: it.news, Finding: short(it.finding.Public()), Fields: len(it.finding.Changes), Why: it.why})
+		shown := model.Item{News: it.news, Finding: short(it.finding.Public()), Fields: len(it.finding.Changes), Why: it.why}
+		if it.was != nil {
+			shown.WasVerdict, shown.WasSeverity = it.was.Verdict, it.was.Severity
+		}
+		public = append(public, shown)
 	}
 	return public
 }

@@ -124,9 +124,17 @@ func seen(f *model.Finding, c clock) Phrase {
 		since = since.say("first seen ").at(c, f.FirstSeen)
 	}
 	if !f.Resolved.IsZero() {
-		since = since.then(Phrase{}.say("resolved ").at(c, f.Resolved))
+		since = since.then(closed(f).say(" ").at(c, f.Resolved))
 	}
 	return c.who(f.Actor).then(since)
+}
+
+// closed says how a finding ended.
+func closed(f *model.Finding) Phrase {
+	if f.MergedInto != "" {
+		return Phrase{}.say("merged into ").quote(f.MergedInto)
+	}
+	return Phrase{}.say("resolved")
 }
 
 // standing says who answers for a finding, and how it stands with it.
@@ -137,6 +145,9 @@ func standing(f *model.Finding, c clock) Phrase {
 	}
 	if f.Flapping {
 		p = p.then(Phrase{}.say("flapping: it goes back and forth"))
+	}
+	if f.Was != nil {
+		p = p.then(Phrase{}.say("was ").quote(string(f.Was.Verdict)).say(", reclassified ").at(c, f.Was.At))
 	}
 	if f.Hidden != "" {
 		p = p.then(Phrase{}.say("hidden: ").quote(f.Hidden))

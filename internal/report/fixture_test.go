@@ -218,9 +218,12 @@ func rich() model.Report {
 	findings := append(unread(), hostile(), disputed(), secrets(), configMap(), missing(), conflict())
 	findings = append(findings, others()...)
 	return model.Report{
-		Version:  model.ReportVersion,
-		Scan:     model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Declarations: commits()},
-		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 42, Accepted: 3, Hidden: 2},
+		Version: model.ReportVersion,
+		Scan: model.Scan{ID: "20261120T072400Z-1", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Declarations: commits(),
+			NotChecked: model.NotChecked{Unreachable: 1, Scopes: 3, Parts: 1, Resources: 41},
+			NotJudged:  unjudged(), NotGoverned: []model.NotGoverned{{Source: "prod", Place: "kube-system", Declaration: "shop",
+				Remedy: "declare the Namespace, or set namespaces: [kube-system] on shop"}}},
+		Summary:  model.Summary{Resources: 1289, InSync: 1237, Findings: 11, Unchecked: 42, Accepted: 3, Hidden: 2, NotJudged: 3},
 		Findings: findings,
 		Coverage: []model.Coverage{
 			{Source: "prod", Complete: true},

@@ -101,6 +101,17 @@ func differences() []ResourceDiff {
 	}
 }
 
+func exemptions() []model.Exemption {
+	web := model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"}
+	hook := model.Key{Source: "prod", Kind: "kubernetes/ValidatingWebhookConfiguration.admissionregistration.k8s.io", ID: "check"}
+	return []model.Exemption{
+		{Key: web, Declaration: "shop", Path: `metadata.annotations["deployment.kubernetes.io/revision"]`, Live: "7", Writer: "kube-controller-manager",
+			Why: "field manager kube-controller-manager in the table"},
+		{Key: web, Declaration: "shop", Path: "spec.replicas", Live: "3", Writer: "HorizontalPodAutoscaler web", Why: "decided by another declared object"},
+		{Key: hook, Declaration: "shop", Path: "webhooks[name=a.b.c].clientConfig.caBundle", Live: "LS0t\x1b[1m", Why: "no field manager"},
+	}
+}
+
 func versions() []Version {
 	first := conflict()
 	first.Verdict, first.Severity, first.Changes = model.Changed, model.High, first.Changes[:1]
@@ -129,6 +140,10 @@ func verbs() map[string]func(w io.Writer, format string, o Options) error {
 		"hidden-empty": func(w io.Writer, format string, o Options) error {
 			return WriteHidden(w, format, nil, []model.Finding{conflict()}, o)
 		},
+		"exemptions": func(w io.Writer, format string, o Options) error {
+			return WriteExemptions(w, format, exemptions(), 1002, o)
+		},
+		"exemptions-empty": func(w io.Writer, format string, o Options) error { return WriteExemptions(w, format, nil, 0, o) },
 		"decisions": func(w io.Writer, format string, o Options) error {
 			return WriteDecisions(w, format, decisions(), o)
 		},

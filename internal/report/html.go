@@ -22,6 +22,7 @@ type page struct {
 	Headline  string
 	Calm      bool
 	Scan      Phrase
+	Missing   string
 	Drifted   bool
 	Findings  iter.Seq[Block]
 	Over      bool
@@ -29,6 +30,9 @@ type page struct {
 	Unchecked []Phrase
 	Unread    []Phrase
 	Tallies   []Phrase
+	// NotJudged and NotGoverned say what was not judged, and which places are
+	// not governed.
+	NotJudged, NotGoverned []Phrase
 }
 
 func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
@@ -44,8 +48,9 @@ func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	out := newOutline(r, o)
 	said, calm := out.headline()
-	p := page{Headline: said, Calm: calm, Scan: out.scan(), Drifted: len(out.open) > 0, Findings: out.blocks(out.crowds),
-		Over: len(out.resolved) > 0, Resolved: out.blocks(crowds(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies()}
+	p := page{Headline: said, Calm: calm, Scan: out.scan(), Missing: out.listed(), Drifted: len(out.open) > 0, Findings: out.blocks(out.crowds),
+		Over: len(out.resolved) > 0, Resolved: out.blocks(crowds(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies(),
+		NotJudged: out.notJudged(), NotGoverned: out.notGoverned()}
 	return tmpl.Execute(w, p)
 }
 

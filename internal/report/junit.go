@@ -18,6 +18,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	Name    string        `xml:"name,attr"`
 	Skipped *junitSkipped `xml:"skipped"`
+	Error   *junitFailure `xml:"error"`
 	Failure *junitFailure `xml:"failure"`
 	Out     string        `xml:"system-out,omitempty"`
 }
@@ -39,39 +40,48 @@ type suite struct {
 	unread   []Phrase
 }
 
-// counts returns how many cases the suite has, and how many of them fail and
-// are skipped.
-func (s *suite) counts() (tests, failures, skipped int) {
+// A caseCount counts the cases of a suite by their result.
+type caseCount struct{ tests, failures, errors, skipped int }
+
+// attributes are those of a suite, or of all of them.
+func (c caseCount) attributes(name string) []string {
+	return []string{"name", name, "tests", strconv.Itoa(c.tests), "failures", strconv.Itoa(c.failures), "errors", strconv.Itoa(c.errors)}
+}
+
+// counts counts the cases of the suite. What was not checked is an error; what
+// was not checked and is accepted or hidden is skipped.
+func (s *suite) counts() caseCount {
+	c := caseCount{tests: len(s.findings) + len(s.unread), errors: len(s.unread)}
 	for _, f := range s.findings {
 		switch {
 		case !f.Resolved.IsZero():
+		case f.Verdict == model.Unchecked && !f.Shown():
+			c.skipped++
 		case f.Verdict == model.Unchecked:
-			skipped++
+			c.errors++
 		default:
-			failures++
+			c.failures++
 		}
 	}
-	skipped += len(s.unread)
-	return len(s.findings) + len(s.unread), failures, skipped
+	return c
 }
 
 func writeJUnit(w *bufio.Writer, r *model.Report, o Options) error {
 	out := newOutline(r, o)
 	suites := suitesOf(out)
-	tests, failures := 1, 0
+	total := summaryCount(out)
 	for i := range suites {
-		t, f, _ := suites[i].counts()
-		tests, failures = tests+t, failures+f
+		c := suites[i].counts()
+		total.tests, total.failures, total.errors = total.tests+c.tests, total.failures+c.failures, total.errors+c.errors
 	}
 	if _, err := w.WriteString(xml.Header); err != nil {
 		return err
 	}
 	x := xml.NewEncoder(w)
 	x.Indent("", "  ")
-	root := element("testsuites", "name", "driftd", "tests", strconv.Itoa(tests),
-		"failures", strconv.Itoa(failures), "errors", "0")
+	root := element("testsuites", total.attributes("driftd")...)
 	return wrapped(x, root, func() error {
-		if err := inSyncSuite(x, out); err != nil {
+		if err := summarySuite(x, out); err != nil {
 			return err
 		}
 		for i := range suites {
@@ -110,22 +120,31 @@ func suitesOf(out *outline) []suite {
 	return suites
 }
 
-// inSyncSuite writes the one case that passes: how much was in sync.
-func inSyncSuite(x *xml.Encoder, out *outline) error {
+// summaryCount counts the one case of summarySuite.
+func summaryCount(out *outline) caseCount {
+	c := caseCount{tests: 1}
+	if out.notChecked() != "" {
+		c.errors = 1
+	}
+	return c
+}
+
+// summarySuite writes one case on the whole scan: how much was in sync. It is
+// an error where not everything was checked.
+func summarySuite(x *xml.Encoder, out *outline) error {
 	said, _ := out.headline()
-	start := element("testsuite", "name", "driftd", "tests", "1", "failures", "0", "errors", "0", "skipped", "0",
-		"timestamp", stamp(out.report.Scan.Started))
-	return wrapped(x, start, func() error {
-		return x.Encode(junitCase{Class: "driftd", Name: "in sync", Out: said})
-	})
+	whole := junitCase{Class: "driftd", Name: "in sync", Out: said}
+	if missing := out.notChecked(); missing != "" {
+		whole.Error = &junitFailure{Message: missing, Type: string(model.Unchecked)}
+	}
+	attributes := append(summaryCount(out).attributes("driftd"), "skipped", "0", "timestamp", stamp(out.report.Scan.Started))
+	return wrapped(x, element("testsuite", attributes...), func() error { return x.Encode(whole) })
 }
 
 func (s *suite) write(x *xml.Encoder, out *outline) error {
-	tests, failures, skipped := s.counts()
-	start := element("testsuite", "name", visible(s.name), "tests", strconv.Itoa(tests),
-		"failures", strconv.Itoa(failures), "errors", "0", "skipped", strconv.Itoa(skipped),
-		"timestamp", stamp(out.report.Scan.Started))
-	return wrapped(x, start, func() error {
+	c := s.counts()
+	attributes := append(c.attributes(visible(s.name)), "skipped", strconv.Itoa(c.skipped), "timestamp", stamp(out.report.Scan.Started))
+	return wrapped(x, element("testsuite", attributes...), func() error {
 		for _, f := range s.findings {
 			if err := x.Encode(newJUnitCase(f, out.clock)); err != nil {
 				return err
@@ -133,7 +152,7 @@ func (s *suite) write(x *xml.Encoder, out *outline) error {
 		}
 		for _, p := range s.unread {
 			if err := x.Encode(junitCase{Class: visible(s.name), Name: "read " + p.String(),
-				Skipped: &junitSkipped{"not fully read"}}); err != nil {
+				Error: &junitFailure{Message: "not fully read", Type: string(model.Unchecked)}}); err != nil {
 				return err
 			}
 		}
@@ -150,8 +169,10 @@ func newJUnitCase(f *model.Finding, c clock) junitCase {
 	switch {
 	case !f.Resolved.IsZero():
 		of.Out = details(&b)
-	case f.Verdict == model.Unchecked:
+	case f.Verdict == model.Unchecked && !f.Shown():
 		of.Skipped = &junitSkipped{b.Reason}
+	case f.Verdict == model.Unchecked:
+		of.Error = &junitFailure{Message: b.Reason, Type: string(b.Verdict)}
 	default:
 		of.Failure = &junitFailure{Message: b.Meaning, Type: string(b.Verdict), Text: details(&b)}
 	}

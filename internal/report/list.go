@@ -86,7 +86,7 @@ func listRow(f *model.Finding, c clock) []string {
 func note(f *model.Finding, c clock) Phrase {
 	p := Phrase{}
 	if !f.Resolved.IsZero() {
-		p = p.say("resolved " + c.when(f.Resolved))
+		p = closed(f).say(" " + c.when(f.Resolved))
 	}
 	if f.Hidden != "" {
 		p = p.then(Phrase{}.say("hidden"))

@@ -20,6 +20,9 @@ func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
 	m := &markdown{}
 	said, _ := out.headline()
 	m.printf("**%s** — %s\n", said, out.scan().mark(code))
+	if missing := out.listed(); missing != "" {
+		m.printf("\n%s\n", missing)
+	}
 	if err := m.blocks(w, out, out.crowds); err != nil {
 		return err
 	}
@@ -31,6 +34,8 @@ func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	m.phrases("Unchecked", out.unchecked())
 	m.phrases("Not fully read", out.unread())
+	m.phrases("Not judged", out.notJudged())
+	m.phrases("Not governed", out.notGoverned())
 	m.phrases("Compared", out.tallies())
 	return m.emit(w)
 }

@@ -83,29 +83,76 @@ func (o *outline) headline() (said string, calm bool) {
 		parts = append(parts, thousands(o.counted())+" drifted"+o.byRequest())
 	case hidden > 0:
 		parts = append(parts, "no drift among the findings shown")
-	case unchecked > 0 && sum.InSync == 0:
+	case sum.InSync == 0 && (unchecked > 0 || o.report.Scan.NotChecked.Sources() > 0):
 		parts = append(parts, "nothing could be checked")
 	default:
 		parts, calm = append(parts, "nothing drifted"), unchecked+hidden == 0 && o.report.Scan.Complete
 	}
+	not := o.report.Scan.NotChecked
+	for _, lost := range []struct {
+		n   int
+		how string
+	}{{not.Unreachable, " unreachable"}, {not.Stale, " stale"}} {
+		if lost.n > 0 {
+			parts = append(parts, count(lost.n, "source")+lost.how)
+		}
+	}
 	if unchecked > 0 {
 		parts = append(parts, thousands(unchecked)+" unchecked")
 	}
-	parts = append(parts, thousands(sum.InSync)+" in sync")
-	if n := len(o.resolved); n > 0 {
-		parts = append(parts, thousands(n)+" resolved")
+	if sum.NotJudged > 0 {
+		parts, calm = append(parts, thousands(sum.NotJudged)+" not judged"), false
 	}
-	if sum.Accepted > 0 {
-		parts = append(parts, thousands(sum.Accepted)+" accepted")
+	parts = append(parts, o.counts(hidden)...)
+	said = strings.Join(parts, ", ")
+	return strings.ToUpper(said[:1]) + said[1:], calm
+}
+
+// counts names what is not drift, and what the report does not show.
+func (o *outline) counts(hidden int) []string {
+	sum := o.report.Summary
+	parts := []string{thousands(sum.InSync) + " in sync"}
+	for _, counted := range []struct {
+		n    int
+		what string
+	}{{len(o.resolved), "resolved"}, {sum.Accepted, "accepted"}, {sum.Hidden, "hidden"}} {
+		if counted.n > 0 {
+			parts = append(parts, thousands(counted.n)+" "+counted.what)
+		}
 	}
-	if sum.Hidden > 0 {
-		parts = append(parts, thousands(sum.Hidden)+" hidden")
+	if sum.Exempt > 0 {
+		parts = append(parts, exemptCount(sum.Exempt))
 	}
 	if hidden > 0 {
 		parts = append(parts, count(hidden, "finding")+" not shown")
 	}
-	said = strings.Join(parts, ", ")
-	return strings.ToUpper(said[:1]) + said[1:], calm
+	return parts
+}
+
+// notChecked counts what was due to be checked and was not; "" where everything
+// was. Where it was not counted, only that something is missing is known.
+func (o *outline) notChecked() string {
+	scan := &o.report.Scan
+	switch {
+	case scan.NotChecked.Any():
+		return "Not checked: " + scan.NotChecked.String()
+	case !scan.Complete:
+		return "Not checked: a part of the scan"
+	}
+	return ""
+}
+
+// listed adds to notChecked where the reasons are: in the report itself, or in
+// one without filters.
+func (o *outline) listed() string {
+	switch said := o.notChecked(); {
+	case said == "":
+		return ""
+	case len(o.unseen) == 0 && len(o.gaps()) == 0:
+		return said + " (driftd report lists them)"
+	default:
+		return said + " (listed below)"
+	}
 }
 
 // counted is the number of open findings that a summary counts: no ignore rule

@@ -107,7 +107,7 @@ func again(events []Event) (period, times int) {
 func newEvent(v *Version, before *model.Finding, c clock) Event {
 	f, e := &v.Finding, Event{At: v.At, What: Decided}
 	if !f.Resolved.IsZero() {
-		e.What, e.Said = Resolved, e.Said.say("resolved")
+		e.What, e.Said = Resolved, closed(f)
 		return e
 	}
 	back := !before.Resolved.IsZero()

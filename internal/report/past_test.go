@@ -50,6 +50,11 @@ func lives() map[string]life {
 		f.Flapping, f.Hidden = true, "noise"
 		return f
 	}
+	disputed := shows("b")
+	disputed.Verdict, disputed.Basis = model.Disputed, "disputed"
+	disputed.Was = &model.Former{Verdict: model.Changed, At: earlier(time.Hour)}
+	merged := over
+	merged.MergedInto = "5e1f0a11"
 	moved := shows("b")
 	moved.Address = "deploy/web.yaml:14"
 	return map[string]life{
@@ -60,6 +65,17 @@ func lives() map[string]life {
 		"came back": {"and is seen again", []model.Finding{shows("b"), over, shows("c")}, `  2026-03-01T10:02:00Z  came back, medium changed
     data.k: a → c
   2026-03-01T10:01:00Z  resolved
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"reclassified": {"another verdict is a change, though no field is", []model.Finding{shows("b"), disputed, shows("b")}, `  2026-03-01T10:02:00Z  medium changed
+    data.k: a → b
+  2026-03-01T10:01:00Z  medium disputed
+    data.k: a → b
+  2026-03-01T10:00:00Z  medium changed
+    data.k: a → b
+`},
+		"merged": {"what was merged is not resolved", []model.Finding{shows("b"), merged}, `  2026-03-01T10:01:00Z  merged into 5e1f0a11
   2026-03-01T10:00:00Z  medium changed
     data.k: a → b
 `},
@@ -146,7 +162,10 @@ func TestNotesSayHowItStands(t *testing.T) {
 	hidden.Hidden, hidden.Owner = "noise", "team-shop"
 	agreed.Hidden, agreed.Owner = "", ""
 	over.Resolved = earlier(time.Hour)
+	merged := over
+	merged.MergedInto = "acce97ed"
 	for want, f := range map[string]model.Finding{
+		"  merged into acce97ed 2026-11-20T06:30:00Z":         merged,
 		"  hidden, owner team-shop":                           hidden,
 		"  accepted forever":                                  agreed,
 		"  resolved 2026-11-20T06:30:00Z":                     over,
@@ -155,6 +174,40 @@ func TestNotesSayHowItStands(t *testing.T) {
 		var b strings.Builder
 		if err := WriteFindings(&b, "table", []model.Finding{f}, Options{}); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("the list lacks %q, %v:\n%s", want, err, b.String())
+		}
+	}
+}
+
+// TestShowTellsWhatItWas: a finding says what it was, and into what it was merged.
+func TestShowTellsWhatItWas(t *testing.T) {
+	t.Parallel()
+	f := missing()
+	f.Was = &model.Former{Verdict: model.Changed, At: earlier(time.Hour)}
+	merged := f
+	merged.Resolved, merged.MergedInto = earlier(time.Minute), "acce97ed"
+	for _, test := range []struct {
+		f           model.Finding
+		shown, list []string
+	}{
+		{f, []string{"    was         changed, reclassified at 2026-11-20T06:30:00Z\n"}, []string{"was `changed`, reclassified at 2026-11-20T06:30:00Z"}},
+		{merged, []string{"  merged into   acce97ed\n", "  merged        2026-11-20T07:29:00Z\n"}, []string{"merged into `acce97ed` at 2026-11-20T07:29:00Z"}},
+	} {
+		var shown, list strings.Builder
+		if err := WriteFinding(&shown, "table", test.f, nil, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(&list, "markdown", model.Report{Findings: []model.Finding{test.f}}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range test.shown {
+			if !strings.Contains(shown.String(), want) || strings.Contains(shown.String(), "resolved") {
+				t.Errorf("it is shown without %q:\n%s", want, shown.String())
+			}
+		}
+		for _, want := range test.list {
+			if !strings.Contains(list.String(), want) {
+				t.Errorf("it is listed without %q:\n%s", want, list.String())
+			}
 		}
 	}
 }

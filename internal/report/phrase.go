@@ -182,7 +182,9 @@ func meaning(v model.Verdict) string {
 	case model.Changed:
 		return "live differs from what was declared and applied"
 	case model.Pending:
-		return "declared, and not applied yet"
+		return "declared, not applied yet"
+	case model.Bypassed:
+		return "applied, and declared by no commit"
 	case model.Codified:
 		return "live and declared agree, the record is old"
 	case model.Conflict:

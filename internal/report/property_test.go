@@ -117,6 +117,10 @@ func stand(t *rapid.T, f *model.Finding) {
 	f.Owner, f.Hidden = anyText().Draw(t, "owner"), rapid.SampledFrom(nasty).Draw(t, "hidden")
 	f.Flapping = rapid.Bool().Draw(t, "flapping")
 	f.Flips = []model.Flip{{At: anyTime().Draw(t, "flip")}}
+	if rapid.Bool().Draw(t, "reclassified") {
+		f.Was = &model.Former{Verdict: rapid.SampledFrom(model.Verdicts()).Draw(t, "was"), At: anyTime().Draw(t, "reclassified at")}
+		f.Merged, f.MergedInto = []string{anyText().Draw(t, "merged")}, anyText().Draw(t, "merged into")
+	}
 	if rapid.Bool().Draw(t, "labels") {
 		f.Labels = map[string]string{strings.ToValidUTF8(anyText().Draw(t, "label"), "?"): anyText().Draw(t, "text")}
 	}

@@ -18,6 +18,9 @@ func public(f *model.Finding) model.Finding {
 	}
 	p.Actor = publicActor(p.Actor)
 	p.FirstSeen, p.LastSeen, p.Resolved = utc(p.FirstSeen), utc(p.LastSeen), utc(p.Resolved)
+	if p.Was != nil {
+		p.Was = &model.Former{Verdict: p.Was.Verdict, At: utc(p.Was.At)}
+	}
 	if p.Decision != nil {
 		d := *p.Decision
 		d.At, d.Until, d.Changes = utc(d.At), utc(d.Until), nil // the finding shows what was decided about

@@ -121,6 +121,9 @@ func TestHeadline(t *testing.T) {
 		"accepted": {reason: "peace has a price: it is said",
 			report: model.Report{Scan: model.Scan{Complete: true}, Summary: model.Summary{InSync: 1, Accepted: 3, Hidden: 1200}},
 			want:   "Nothing drifted, 1 in sync, 3 accepted, 1,200 hidden", calm: true},
+		"exempt": {
+			reason: "fields that are not drift are counted", report: model.Report{Summary: model.Summary{InSync: 1, Exempt: 1200}, Scan: model.Scan{Complete: true}},
+			want: "Nothing drifted, 1 in sync, 1,200 fields exempt", calm: true},
 		"two claims": {reason: "a resource counts once",
 			report: model.Report{Findings: []model.Finding{unread()[0], unread()[0]}, Summary: model.Summary{Unchecked: 1}},
 			want:   "Nothing could be checked, 1 unchecked, 0 in sync"},

@@ -122,6 +122,9 @@ func sarifRules() []sarifRule {
 func invocation(out *outline) sarifInvocation {
 	scan := out.report.Scan
 	inv := sarifInvocation{ExecutionSuccessful: scan.Complete, Start: utc(scan.Started), End: utc(scan.Finished)}
+	if missing := out.notChecked(); missing != "" {
+		inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{sarifText(missing)}})
+	}
 	for _, p := range out.unread() {
 		inv.Notifications = append(inv.Notifications,
 			sarifNotification{"warning", sarifMessage{sarifText("not fully read: " + p.String())}})

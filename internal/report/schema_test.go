@@ -76,7 +76,7 @@ func TestVerbsAreWhatTheSchemaSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			kind, _, _ := strings.Cut(name, "-")
-			definition := map[string]string{"show": "detail", "list": "findings", "hidden": "hidden", "decisions": "decisions", "history": "history", "diff": "diff"}[kind]
+			definition := map[string]string{"show": "detail", "list": "findings", "hidden": "hidden", "exemptions": "exemptions", "decisions": "decisions", "history": "history", "diff": "diff"}[kind]
 			var b strings.Builder
 			if err := verb(&b, "json", Options{}); err != nil {
 				t.Fatal(err)

@@ -112,6 +112,9 @@ func factsOf(f *model.Finding, c clock) []Fact {
 	s := &factsheet{}
 	s.note("id", f.ID)
 	s.note("verdict", string(f.Verdict)+": "+meaning(f.Verdict))
+	if f.Was != nil {
+		s.part("was", Phrase{}.quote(string(f.Was.Verdict)).say(", reclassified ").at(c, f.Was.At))
+	}
 	s.note("source", f.Source)
 	s.note("kind", f.Kind)
 	s.note("resource", f.Key.ID)
@@ -129,7 +132,12 @@ func factsOf(f *model.Finding, c clock) []Fact {
 	s.note("note", f.Reason)
 	s.moment("first seen", c, f.FirstSeen)
 	s.moment("last seen", c, f.LastSeen)
-	s.moment("resolved", c, f.Resolved)
+	if f.MergedInto != "" {
+		s.note("merged into", f.MergedInto)
+		s.moment("merged", c, f.Resolved)
+	} else {
+		s.moment("resolved", c, f.Resolved)
+	}
 	s.note("owner", f.Owner)
 	s.note("labels", labels(f.Labels))
 	s.note("hidden by", f.Hidden)

@@ -71,6 +71,8 @@ func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	}
 	t.phrases("Unchecked", out.unchecked())
 	t.phrases("Not fully read", out.unread())
+	t.phrases("Not judged", out.notJudged())
+	t.phrases("Not governed", out.notGoverned())
 	t.phrases("Compared", out.tallies())
 	return t.emit()
 }
@@ -82,6 +84,9 @@ func (t *table) headline(out *outline) {
 		st = green
 	}
 	t.line(t.paint(st, said), " — ", out.scan().String())
+	if missing := out.listed(); missing != "" {
+		t.line(t.paint(bold, missing))
+	}
 }
 
 func (t *table) section(title string, n int) {

@@ -136,7 +136,7 @@ func comparedWith(verdict model.Verdict, c *model.Change) string {
 	switch {
 	case verdict == model.Codified:
 		return "recorded"
-	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Conflict:
+	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Bypassed && verdict != model.Conflict:
 		return "recorded"
 	}
 	return "declared"

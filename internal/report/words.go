@@ -107,20 +107,28 @@ type State struct {
 	// everything was looked at.
 	Headline string
 	Calm     bool
-	Scan     Phrase
+	// NotChecked counts in one line what was due to be checked and was not; ""
+	// where everything was.
+	NotChecked string
+	Scan       Phrase
 	// Crowds are what drifted, worst first, and of each what one request brought
 	// about, see model.ByCause.
 	Crowds [][]*model.Finding
 	// Unchecked and Unread say what could not be looked at, and Tallies how much
 	// of each declaration could be.
 	Unchecked, Unread, Tallies []Phrase
+	// NotJudged say which live resources were not judged and why, and NotGoverned
+	// which places are not governed.
+	NotJudged, NotGoverned []Phrase
 }
 
 // State says how it stands.
 func (w Words) State(r *model.Report) State {
 	o := newOutline(r, Options{Now: w.clock.now, RelativeTime: w.clock.relative})
-	s := State{Scan: o.scan(), Unchecked: o.unchecked(), Unread: o.unread(), Tallies: o.tallies()}
+	s := State{Scan: o.scan(), Unchecked: o.unchecked(), Unread: o.unread(), Tallies: o.tallies(),
+		NotJudged: o.notJudged(), NotGoverned: o.notGoverned()}
 	s.Headline, s.Calm = o.headline()
+	s.NotChecked = o.notChecked()
 	for _, c := range o.crowds {
 		s.Crowds = append(s.Crowds, c)
 	}

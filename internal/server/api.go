@@ -145,6 +145,7 @@ func (a API) routes() *http.ServeMux {
 	read("GET /api/v1/history", a.history)
 	read("GET /api/v1/diff", a.diff)
 	read("GET /api/v1/runs", a.runs)
+	read("GET /api/v1/exemptions", a.exemptions)
 	read("GET /api/v1/status", a.status)
 	read("GET /api/v1/decisions", a.decisions)
 	mux.Handle("GET /api/v1/openapi.yaml", a.needs(access.Viewer, http.HandlerFunc(a.document)))

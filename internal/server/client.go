@@ -125,6 +125,12 @@ func (c *Client) Scan(ctx context.Context, sources []string) (r model.Report, er
 	return r, err
 }
 
+// Exemptions returns the fields that the last scan exempted.
+func (c *Client) Exemptions(ctx context.Context) (e Exemptions, err error) {
+	err = c.do(ctx, http.MethodGet, "exemptions", nil, &e)
+	return e, err
+}
+
 // Status returns how it stands.
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	err = c.do(ctx, http.MethodGet, "status", nil, &s)

@@ -167,7 +167,7 @@ func (a API) permitReplacing(ctx context.Context, request *DecisionRequest) erro
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(list, func(d model.Decision) bool { return d.Finding == f.ID && d.Basis == f.Basis }); i >= 0 {
+		if i := slices.IndexFunc(list, func(d model.Decision) bool { return d.Finding != "" && d.Holds(&f, now) }); i >= 0 {
 			return &access.Refused{Status: http.StatusForbidden,
 				Message: fmt.Sprintf("%s %s finding %s, and to replace what others decided needs the role %s", list[i].By, list[i].Kind.Participle(), f.ID, access.Approver),
 				Hint:    "let them decide anew, or ask an approver; server.access of the configuration says who is what"}

@@ -82,6 +82,13 @@ func newAbout(findings []model.Finding) about {
 		a.byID[f.ID] = f
 		a.byKey[f.Key] = append(a.byKey[f.Key], f)
 	}
+	for i := range findings {
+		for _, id := range findings[i].Merged {
+			if a.byID[id] == nil {
+				a.byID[id] = &findings[i]
+			}
+		}
+	}
 	return a
 }
 

@@ -79,7 +79,7 @@ func run(id string, at time.Time) model.Run {
 	return model.Run{
 		ID: id, Started: at, Finished: at.Add(time.Second), Complete: id == "run-1", Tool: "1.2.3",
 		Sources: []model.SourceRun{
-			{Name: "edge", Type: "kubernetes", Resources: 1, Taken: at},
+			{Name: "edge", Type: "kubernetes", Resources: 1, Taken: at, Every: 24 * time.Hour},
 			{Name: "prod", Type: "kubernetes", Resources: 3, Taken: at},
 		},
 		Declarations: []model.DeclarationRun{{Name: "shop", Type: "manifests", Revision: "abcdef", Claims: 3, Problems: []model.Problem{}}},

@@ -80,13 +80,14 @@ func fullActor(at time.Time) model.Actor {
 func full(at time.Time) model.Finding {
 	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
-	f.Labels, f.Flapping = map[string]string{"team": "shop"}, true
-	f.Flips = []model.Flip{{At: at, Basis: "a"}}
+	f.Labels, f.Flapping, f.Unproven = map[string]string{"team": "shop"}, true, true
+	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
+	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
 	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")
 	who := fullActor(at)
 	who.Confidence = model.Likely
 	changes := []model.Change{
-		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Actor: &who,
+		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Unproven: true, Actor: &who,
 			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
 		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
 	}
@@ -126,7 +127,17 @@ func crowd(first, later time.Time) []model.Finding {
 // fullRun is a run of which everything is set.
 func fullRun(id string, at time.Time) model.Run {
 	r := run(id, at)
-	r.Summary.Accepted, r.Summary.Hidden = 1, 1
+	r.Summary.Accepted, r.Summary.Hidden, r.Summary.NotJudged = 1, 1, 1
+	r.Summary.Exempt = 1
+	r.Exempt = []model.Exemption{{Key: model.Key{Source: "prod", Kind: "kubernetes/Deployment.apps", ID: "shop/web"}, Declaration: "shop",
+		Path: "metadata.annotations.a", Live: "b", Writer: "controller", Why: "in the table of known controllers"}}
+	r.NotJudged = []model.NotJudged{
+		{Source: "prod", Declaration: "shop", Address: "deploy/broken.yaml:4", Reason: "cannot start any token", Count: 1,
+			Resources: []model.NotJudgedResource{{Kind: "kubernetes/ConfigMap", ID: "shop/stray", Place: "shop"}}},
+		{Source: "prod", Older: true, Reason: "outside the governed namespaces", Count: 1,
+			Resources: []model.NotJudgedResource{{Kind: "kubernetes/Pod", ID: "other/tool", Place: "other", Watched: "it uses hostNetwork"}}},
+	}
+	r.NotGoverned = []model.NotGoverned{{Source: "prod", Place: "kube-system", Declaration: "shop", Remedy: "declare the Namespace"}}
 	for i := range r.Sources {
 		r.Sources[i].Version, r.Sources[i].Duration, r.Sources[i].Kinds = "v1.35.0", time.Second, map[string]int{"kubernetes/Service": 1}
 	}

@@ -142,7 +142,7 @@ func anyChange() *rapid.Generator[model.Change] {
 	return rapid.Custom(func(t *rapid.T) model.Change {
 		side := rapid.Ptr(anyValue(), true)
 		c := model.Change{Path: anyText().Draw(t, "path"), LivePath: anyText().Draw(t, "live path"), Secret: rapid.Bool().Draw(t, "secret"),
-			Declared: side.Draw(t, "declared"), Recorded: side.Draw(t, "recorded"), Live: side.Draw(t, "live"), Running: side.Draw(t, "running"),
+			Declared: side.Draw(t, "declared"), Recorded: side.Draw(t, "recorded"), Live: side.Draw(t, "live"), Running: side.Draw(t, "running"), Unproven: rapid.Bool().Draw(t, "unproven"),
 			Actor: rapid.Ptr(anyActor(), true).Draw(t, "actor"), Severity: rapid.SampledFrom(append(model.Severities(), "")).Draw(t, "severity")}
 		for range rapid.IntRange(0, 2).Draw(t, "claims") {
 			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"), Path: anyText().Draw(t, "word"), Value: anyValue().Draw(t, "claim")})
@@ -158,6 +158,7 @@ func anyFinding(id string, at time.Time) *rapid.Generator[model.Finding] {
 		f.Name, f.Place, f.Address, f.Reason, f.Owner = anyText().Draw(t, "name"), anyText().Draw(t, "place"), anyText().Draw(t, "address"), anyText().Draw(t, "reason"), anyText().Draw(t, "owner")
 		f.Actor, f.Changes = anyActor().Draw(t, "actor"), rapid.SliceOfN(anyChange(), 0, 2).Draw(t, "changes")
 		f.Basis, f.Hidden, f.Flapping = "basis of "+id, anyText().Draw(t, "hidden"), rapid.Bool().Draw(t, "flapping")
+		f.Unproven = rapid.Bool().Draw(t, "unproven")
 		f.Labels = rapid.MapOfN(anyText(), anyText(), 0, 2).Draw(t, "labels")
 		for range rapid.IntRange(0, 1).Draw(t, "ignored") {
 			f.Ignored = append(f.Ignored, model.IgnoredChange{Reason: anyText().Draw(t, "rule"), Change: anyChange().Draw(t, "ignored field")})
@@ -218,7 +219,8 @@ func anyRun(t *rapid.T, at time.Time) model.Run {
 		Summary: model.Summary{Resources: 3, Accepted: rapid.IntRange(0, 1).Draw(t, "accepted")}}
 	for _, name := range []string{"prod", "edge"}[:rapid.IntRange(1, 2).Draw(t, "sources")] {
 		r.Sources = append(r.Sources, model.SourceRun{Name: name, Type: anyText().Draw(t, "type"), Version: anyText().Draw(t, "version"), Taken: anyTime().Draw(t, "taken"),
-			Kinds: rapid.MapOfN(anyText(), rapid.IntRange(0, 9), 0, 2).Draw(t, "kinds"), Held: rapid.Bool().Draw(t, "held"), Err: anyText().Draw(t, "error")})
+			Kinds: rapid.MapOfN(anyText(), rapid.IntRange(0, 9), 0, 2).Draw(t, "kinds"), Held: rapid.Bool().Draw(t, "held"), Err: anyText().Draw(t, "error"),
+			Every: time.Duration(rapid.IntRange(0, 3).Draw(t, "every")) * time.Hour})
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "declarations") {
 		d := model.DeclarationRun{Name: "shop", Revision: anyText().Draw(t, "revision"), Tally: rapid.Ptr(rapid.Just(model.Tally{Resources: 1, Unmapped: map[string]int{}}), true).Draw(t, "tally")}

@@ -136,6 +136,13 @@ func (p params) selection() (s selection, err error) {
 	return s, err
 }
 
+// narrow returns the run with nothing but the selected sources.
+func (s selection) narrow(run model.Run) model.Run {
+	run.Sources = slices.DeleteFunc(slices.Clone(run.Sources), func(r model.SourceRun) bool { return !s.wantsSource(r.Name) })
+	run.Coverage = slices.DeleteFunc(slices.Clone(run.Coverage), func(c model.Coverage) bool { return !s.wantsSource(c.Source) })
+	return run
+}
+
 func (s selection) wantsSource(name string) bool {
 	return len(s.sources) == 0 || slices.Contains(s.sources, name)
 }

@@ -35,6 +35,14 @@ type FindingVersion struct {
 	Finding model.Finding `json:"finding"`
 }
 
+// Exemptions is the answer to /api/v1/exemptions.
+type Exemptions struct {
+	// Exemptions come in the order of resources and are never null.
+	Exemptions []model.Exemption `json:"exemptions"`
+	// Total counts those of the last scan, however few of them are listed.
+	Total int `json:"total"`
+}
+
 // Runs is the answer to /api/v1/runs.
 type Runs struct {
 	// Runs come newest first and are never null.
@@ -42,7 +50,9 @@ type Runs struct {
 }
 
 // report answers with the last run and what is open now of its sources and
-// declarations. The summary counts all of that, however little is selected.
+// declarations. The summary counts all of that, however little is selected;
+// what was not checked is counted of the selected sources, whatever the other
+// filters leave out.
 func (a API) report(r *http.Request) (any, error) {
 	p, err := a.params(r, selectionNames()...)
 	if err != nil {
@@ -64,20 +74,20 @@ func (a API) report(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	selected := s.narrow(run).At(a.Now(), open)
 	foreign := func(f model.Finding) bool { return !run.Holds(&f) }
 	return model.Report{
 		Version:  model.ReportVersion,
-		Scan:     run.Scan(),
+		Scan:     selected.Scan(),
 		Summary:  summary(run, slices.DeleteFunc(open, foreign)),
 		Findings: slices.DeleteFunc(shown, foreign),
-		Coverage: slices.DeleteFunc(append([]model.Coverage{}, run.Coverage...),
-			func(c model.Coverage) bool { return !s.wantsSource(c.Source) }),
+		Coverage: selected.Coverage,
 	}, nil
 }
 
 // summary counts what is open now; what is in sync only the run can tell.
 func summary(run model.Run, open []model.Finding) model.Summary {
-	s := model.Summary{Resources: run.Summary.Resources, InSync: run.Summary.InSync}
+	s := model.Summary{Resources: run.Summary.Resources, InSync: run.Summary.InSync, Exempt: run.Summary.Exempt, NotJudged: run.Summary.NotJudged}
 	unchecked := map[model.Key]bool{}
 	for _, f := range open {
 		switch {
@@ -209,6 +219,18 @@ func (a API) runs(r *http.Request) (any, error) {
 		shown[i] = runs[i].Public()
 	}
 	return Runs{shown}, err
+}
+
+// exemptions answers with the fields that the last scan exempted.
+func (a API) exemptions(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	run, err := a.Store.LastRun()
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return Exemptions{append([]model.Exemption{}, run.Exempt...), run.Summary.Exempt}, err
 }
 
 // waiting is never nil.

@@ -60,8 +60,8 @@ func (a API) CurrentStatus() (Status, error) {
 	if err != nil {
 		return status, err
 	}
+	run = run.At(a.Now(), open).Public()
 	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !run.Holds(&f) }))
-	run = run.Public()
 	status.LastRun, status.Open = &run, &now
 	status.Ending, err = a.ending()
 	return status, err

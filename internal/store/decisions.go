@@ -142,8 +142,13 @@ func (t *txn) settle(now time.Time) (changed int, err error) {
 func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.Finding) error {
 	over := map[string]bool{}
 	for i := range findings {
-		if f := &findings[i]; !f.Resolved.IsZero() {
-			over[f.ID] = true
+		f := &findings[i]
+		if f.Resolved.IsZero() || f.MergedInto != "" {
+			continue // what was decided about a merged finding goes with the other
+		}
+		over[f.ID] = true
+		for _, id := range f.Merged {
+			over[id] = true
 		}
 	}
 	if len(files)+len(over) == 0 {

@@ -125,6 +125,20 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideOnWhatWasMerged: a decision about a finding that was merged is noted
+// on the one that it was merged into.
+func TestDecideOnWhatWasMerged(t *testing.T) {
+	t.Parallel()
+	s := openNew(t)
+	save(t, s, scan(0, []model.Finding{
+		finding("a", 0, based, func(f *model.Finding) { f.Merged = []string{"b"} }),
+		finding("b", 0, based, resolvedAt(0), func(f *model.Finding) { f.MergedInto = "a" }), finding("c", 0, based)}))
+	decide(t, s, 1, decision("1", "b"))
+	if got := noted(t, s); got != "a=1" {
+		t.Errorf("noted %q, want it on a alone", got)
+	}
+}
+
 func TestDecisionRoundTrip(t *testing.T) {
 	t.Parallel()
 	want := []model.Decision{decision("1", "a", until(9)), decision("2", "b", inFile("git")), decision("3", "c", kind(model.Snooze))}
@@ -208,20 +222,25 @@ func TestSaveDecisions(t *testing.T) {
 	here := []model.Decision{decision("1", "a"), decision("2", "a", kind(model.Snooze)), decision("3", "a", kind(model.Acknowledge)), decision("4", "b", kind(model.Snooze))}
 	files := map[string][]model.Decision{"git": {decision("f1", "a", inFile("git")), decision("f2", "a", inFile("git"), kind(model.Snooze))}, "other": {decision("o1", "b", inFile("other"))}}
 	open := []model.Finding{finding("a", 2, based), finding("b", 2, based)}
+	mergedInto := func(id string) func(*model.Finding) { return func(f *model.Finding) { f.MergedInto = id } }
+	merged := func(ids ...string) func(*model.Finding) { return func(f *model.Finding) { f.Merged = ids } }
 	cases := map[string]struct {
 		files    map[string][]model.Decision
 		findings []model.Finding
 		want     string
 		reason   string
 	}{
-		"not read":     {nil, open, "1 2 3 4 f1 f2 o1", "what was not read stands"},
-		"the same":     {files, open, "1 2 3 4 f1 f2 o1", "nothing changed"},
-		"replaced":     {map[string][]model.Decision{"git": {decision("f2", "a"), decision("f3", "b")}}, open, "1 2 3 4 f2 f3 o1", "the file is the truth of the file"},
-		"emptied":      {map[string][]model.Decision{"git": {}, "other": nil}, open, "1 2 3 4", "an empty list removes them"},
-		"unknown":      {map[string][]model.Decision{"third": nil}, open, "1 2 3 4 f1 f2 o1", "a file without decisions"},
-		"resolved":     {nil, []model.Finding{finding("a", 1, based, resolvedAt(2)), open[1]}, "1 2 4 f1 f2 o1", "only who was on it is done with it"},
-		"both":         {map[string][]model.Decision{"git": nil}, []model.Finding{finding("a", 1, based, resolvedAt(2))}, "1 2 4 o1", "each by its rule"},
-		"other places": {map[string][]model.Decision{"git": {decision("f1", "a", inFile("liar"))}}, open, "1 2 3 4 f1 o1", "it stands where it was read"},
+		"not read": {nil, open, "1 2 3 4 f1 f2 o1", "what was not read stands"},
+		"the same": {files, open, "1 2 3 4 f1 f2 o1", "nothing changed"},
+		"replaced": {map[string][]model.Decision{"git": {decision("f2", "a"), decision("f3", "b")}}, open, "1 2 3 4 f2 f3 o1", "the file is the truth of the file"},
+		"emptied":  {map[string][]model.Decision{"git": {}, "other": nil}, open, "1 2 3 4", "an empty list removes them"},
+		"unknown":  {map[string][]model.Decision{"third": nil}, open, "1 2 3 4 f1 f2 o1", "a file without decisions"},
+		"resolved": {nil, []model.Finding{finding("a", 1, based, resolvedAt(2)), open[1]}, "1 2 4 f1 f2 o1", "only who was on it is done with it"},
+		"merged": {nil, []model.Finding{finding("a", 1, based, resolvedAt(2), mergedInto("b")), finding("b", 2, based, merged("a"))}, "1 2 3 4 f1 f2 o1",
+			"what was decided goes with the finding that it was merged into"},
+		"merged, and that resolved": {nil, []model.Finding{finding("b", 1, based, merged("x", "a"), resolvedAt(2))}, "1 2 4 f1 f2 o1", "and ends with it"},
+		"both":                      {map[string][]model.Decision{"git": nil}, []model.Finding{finding("a", 1, based, resolvedAt(2))}, "1 2 4 o1", "each by its rule"},
+		"other places":              {map[string][]model.Decision{"git": {decision("f1", "a", inFile("liar"))}}, open, "1 2 3 4 f1 o1", "it stands where it was read"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -327,6 +346,7 @@ func TestEncodedInUTC(t *testing.T) {
 		f := finding("a", 0)
 		f.FirstSeen, f.Actor.At = at, at
 		f.Flips = []model.Flip{{At: at, Basis: "b"}}
+		f.Was = &model.Former{Verdict: model.Pending, At: at}
 		f.Decision = &model.Decision{ID: "d", At: at, Until: at}
 		f.Changes[0].Actor = &model.Actor{Name: "bob", At: at}
 		f.Ignored = []model.IgnoredChange{{Reason: "r", Change: model.Change{Path: "p", Actor: &model.Actor{Name: "bob", At: at}}}}

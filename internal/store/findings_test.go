@@ -57,6 +57,10 @@ func TestFindingRoundTrip(t *testing.T) {
 			f.Decision = &model.Decision{ID: "d", Kind: model.Snooze, Finding: "a", By: "bob", At: start(), Until: minute(9)}
 			f.Flips = []model.Flip{{At: start(), Basis: "basis"}, {At: minute(1)}}
 		}), "whose it is, and what was decided"},
+		"reclassified": {finding("a", 0, func(f *model.Finding) {
+			f.Was, f.Merged, f.WorseBasis = &model.Former{Verdict: model.Pending, At: start()}, []string{"b", "c"}, "worse"
+		}), "what it was, and what was merged into it"},
+		"merged": {finding("a", 0, resolvedAt(0), func(f *model.Finding) { f.MergedInto = "b" }), "into which finding"},
 		"other zone": {finding("a", 0, func(f *model.Finding) {
 			f.FirstSeen = f.FirstSeen.In(time.FixedZone("X", 3600))
 		}), "an instant is one in any zone"},

@@ -56,6 +56,51 @@ func (s *Store) History(key model.Key) ([]Version, error) {
 	return versions, nil
 }
 
+// maxObservations bounds how many values of one resource Observations returns.
+const maxObservations = 200
+
+// Observations returns the values that scans read of each resource, newest
+// first; none for a resource that no scan read.
+func (s *Store) Observations(keys []model.Key) ([][]model.Observation, error) {
+	found := make([][]model.Observation, len(keys))
+	err := s.view("read observations", func(t *txn) (err error) {
+		for i, key := range keys {
+			if found[i], err = t.observations(key); err != nil {
+				return fmt.Errorf("resource %s: %w", key, err)
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+func (t *txn) observations(key model.Key) ([]model.Observation, error) {
+	known := t.resources.Get(appendKey(nil, key))
+	if known == nil {
+		return nil, nil
+	}
+	st, err := parseState(known)
+	if err != nil {
+		return nil, err
+	}
+	var list []model.Observation
+	prefix := runKey(st.num)
+	c := t.versions.Cursor()
+	k, v := c.Seek(versionKey(st.num, st.at))
+	for ; bytes.HasPrefix(k, prefix) && len(list) < maxObservations; k, v = c.Prev() {
+		sum, err := versionSum(v)
+		if err != nil {
+			return nil, err
+		}
+		value, err := t.value(sum)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, model.Observation{At: momentAt(k[8:]).time(), Value: value})
+	}
+	return list, nil
+}
+
 // version reads a stored version with its value.
 func (t *txn) version(at moment, v []byte) (Version, error) {
 	sum, err := versionSum(v)
@@ -110,7 +155,7 @@ func (t *txn) content(sum digest) ([]byte, error) {
 
 // Keys returns the resources that text names, sorted: those whose key, as
 // Key.String writes it, is text or ends with "/" and text. Resources that are
-// gone count.
+// gone count; what declarations declared does not.
 func (s *Store) Keys(text string) ([]model.Key, error) {
 	var keys []model.Key
 	// Most keys are told apart by their last bytes alone.
@@ -121,7 +166,7 @@ func (s *Store) Keys(text string) ([]model.Key, error) {
 				return nil
 			}
 			key, err := parseKey(k)
-			if err != nil {
+			if err != nil || model.IsDeclared(key.Source) {
 				return err
 			}
 			if name := key.String(); name == text || strings.HasSuffix(name, "/"+text) && text != "" {
@@ -134,7 +179,7 @@ func (s *Store) Keys(text string) ([]model.Key, error) {
 }
 
 // Changes returns what differs between two moments, sorted by key: of one
-// source, or of all when source is "". What changed and changed back between
+// source, or of all live ones when source is "". What changed and changed back between
 // them is not in it.
 func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, error) {
 	if from.After(to) {
@@ -148,7 +193,7 @@ func (s *Store) Changes(source string, from, to time.Time) ([]ResourceChange, er
 	err := s.view("compare two moments", func(t *txn) error {
 		return each(t.resources, prefix, func(k, v []byte) error {
 			st, err := parseState(v)
-			if err != nil || st.at <= momentOf(from) {
+			if err != nil || st.at <= momentOf(from) || source == "" && model.IsDeclared(string(k[:bytes.IndexByte(k, 0)])) {
 				return err
 			}
 			change, err := t.change(st.num, momentOf(from), momentOf(to))

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -9,12 +10,34 @@ import (
 
 func runKey(num uint64) []byte { return binary.BigEndian.AppendUint64(nil, num) }
 
+// saveRun adds a run. Of the exemptions only the last run keeps the list.
 func (t *txn) saveRun(run *model.Run, at moment) error {
+	if err := t.shortenLastRun(); err != nil {
+		return err
+	}
 	packed, err := t.packJSON(run)
 	if err != nil {
 		return err
 	}
 	return appendTo(t.runs, append(at.append(nil), packed...))
+}
+
+// shortenLastRun drops the list of exemptions of the run that was saved last.
+func (t *txn) shortenLastRun() error {
+	k, v := t.runs.Cursor().Last()
+	if k == nil {
+		return nil
+	}
+	run, err := t.parseRun(v)
+	if err != nil || len(run.Exempt) == 0 {
+		return err
+	}
+	run.Exempt = nil
+	packed, err := t.packJSON(&run)
+	if err != nil {
+		return err
+	}
+	return t.runs.Put(bytes.Clone(k), append(bytes.Clone(v[:8]), packed...))
 }
 
 func (t *txn) parseRun(v []byte) (model.Run, error) {

@@ -28,6 +28,9 @@ func (s *Store) Save(rec Record) error {
 		if err := t.saveSnapshots(rec.Snapshots, at); err != nil {
 			return err
 		}
+		if err := t.saveFirstLooks(rec.FirstLooks); err != nil {
+			return err
+		}
 		if err := t.saveFindings(rec.Findings, at); err != nil {
 			return err
 		}

@@ -207,6 +207,7 @@ func findingKey(id string, at moment) []byte { return at.append(under(id)) }
 func encodeFinding(f model.Finding) ([]byte, error) {
 	f.LastSeen = time.Time{}
 	f.FirstSeen, f.Resolved, f.Actor.At = f.FirstSeen.UTC(), f.Resolved.UTC(), f.Actor.At.UTC()
+	f.Was = f.Was.UTC()
 	f.Flips = slices.Clone(f.Flips)
 	for i := range f.Flips {
 		f.Flips[i].At = f.Flips[i].At.UTC()

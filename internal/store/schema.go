@@ -16,7 +16,7 @@ const fileName = "driftd.db"
 
 // The buckets, and what lies in them.
 const (
-	metaBucket     = "meta"      // "schema" → the schema's version, in decimal
+	metaBucket     = "meta"      // "schema" → the schema's version, in decimal; first looks
 	resourceBucket = "resources" // key → state
 	versionBucket  = "versions"  // resource number, moment → digest, actor; nothing when gone
 	contentBucket  = "contents"  // digest → compressed value

@@ -14,6 +14,7 @@ const fullPages = 0.9
 // A txn is one transaction's view of the buckets.
 type txn struct {
 	codec
+	meta                           *bbolt.Bucket
 	resources, versions, contents  *bbolt.Bucket
 	open, resolved, findings, seen *bbolt.Bucket
 	runs, decisions                *bbolt.Bucket
@@ -33,7 +34,7 @@ func begin(tx *bbolt.Tx, c codec) (*txn, error) {
 		found[name] = b
 	}
 	return &txn{
-		codec: c, resources: found[resourceBucket], versions: found[versionBucket], contents: found[contentBucket],
+		codec: c, meta: found[metaBucket], resources: found[resourceBucket], versions: found[versionBucket], contents: found[contentBucket],
 		open: found[openBucket], resolved: found[resolvedBucket], findings: found[findingBucket],
 		seen: found[seenBucket], runs: found[runBucket],
 		decisions: found[decisionBucket], threads: found[threadBucket], paces: found[paceBucket],

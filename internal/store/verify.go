@@ -39,6 +39,7 @@ func (t *txn) verify() error {
 		in    *bbolt.Bucket
 		check func(k, v []byte) error
 	}{
+		{"first look", t.meta, verifyMeta},
 		{"content", t.contents, func(k, _ []byte) error { _, err := t.content(digest(k)); return err }},
 		{"version", t.versions, func(_, v []byte) error { return t.verifyVersion(v) }},
 		{"resource", t.resources, t.verifyState},
@@ -57,6 +58,15 @@ func (t *txn) verify() error {
 		}
 	}
 	return nil
+}
+
+// verifyMeta checks an entry of the file's own data.
+func verifyMeta(k, v []byte) error {
+	if !bytes.HasPrefix(k, []byte(firstKey)) {
+		return nil
+	}
+	_, err := parseFirstLook(k, v)
+	return err
 }
 
 // inOrder checks the entries of a bucket up to the first that is wrong.

@@ -169,8 +169,8 @@ func run() model.Run {
 		ID: "run-2", Started: earlier(6 * time.Minute), Finished: earlier(5 * time.Minute), Tool: "1.2.3",
 		Sources: []model.SourceRun{
 			{Name: "edge", Type: "kubernetes", Taken: earlier(26 * time.Hour), Resources: 40, Err: "dial tcp 192.0.2.7:6443: connection refused"},
-			{Name: "prod", Type: "kubernetes", Version: "v1.36.0", Resources: 1204, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"kubernetes/Deployment.apps": 212, "kubernetes/ConfigMap": 640, "kubernetes/Service": 352}},
-			{Name: "pve", Type: "proxmox", Version: "8.4", Resources: 85, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"proxmox/qemu": 61, "proxmox/lxc": 24}},
+			{Name: "prod", Type: "kubernetes", Version: "v1.36.0", Resources: 1204, Every: 10 * time.Minute, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"kubernetes/Deployment.apps": 212, "kubernetes/ConfigMap": 640, "kubernetes/Service": 352}},
+			{Name: "pve", Type: "proxmox", Version: "8.4", Resources: 85, Every: 10 * time.Minute, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"proxmox/qemu": 61, "proxmox/lxc": 24}},
 		},
 		Declarations: []model.DeclarationRun{
 			{Name: "infra", Type: "terraform", Claims: 412, Tally: &model.Tally{Resources: 412, Compared: 385, Without: 3, Unmapped: map[string]int{"aws_sqs_queue": 19}}},
@@ -347,12 +347,6 @@ func newHouse(tb testing.TB, s *store.Store, change func(*Options)) *house {
 	tb.Helper()
 	h := &house{people: &people{}, decider: &decider{Store: s}}
 	o := Options{News: NewNews(), Now: now, Log: quiet(),
-		Every: func(source string) time.Duration {
-			if source == "edge" {
-				return 0
-			}
-			return 10 * time.Minute
-		},
 		API: server.API{Store: s, Decider: h.decider, Scanner: scanner{}, Version: "1.2.3", Now: now, Log: quiet(),
 			Receivers: func() []model.ReceiverStatus {
 				return []model.ReceiverStatus{{Name: "oncall", Type: "slack", Delivered: earlier(5 * time.Minute)},

@@ -104,7 +104,7 @@ func (s *site) buildIndex(revision uint64) (*index, error) {
 // fill makes the rows of what is open.
 func (x *index) fill(open []model.Finding, words report.Words) {
 	shown := slices.DeleteFunc(slices.Clone(open), func(f model.Finding) bool { return !f.Shown() })
-	x.state = words.State(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run)})
+	x.state = words.State(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run, x.built)})
 	crowds, number := map[string]int{}, 0
 	for _, members := range x.state.Crowds {
 		if len(members) > 1 {
@@ -126,10 +126,10 @@ func (x *index) fill(open []model.Finding, words report.Words) {
 
 // unsaid is what a run read, less what could not be read for the reason that is
 // said of its source as a whole.
-func unsaid(run *model.Run) []model.Coverage {
+func unsaid(run *model.Run, now time.Time) []model.Coverage {
 	failed := map[string]string{}
-	for _, s := range run.Sources {
-		failed[s.Name] = s.Err
+	for i := range run.Sources {
+		failed[run.Sources[i].Name] = run.Sources[i].Trouble(now)
 	}
 	return slices.DeleteFunc(slices.Clone(run.Coverage), func(c model.Coverage) bool {
 		why := failed[c.Source]

@@ -29,15 +29,20 @@ type listView struct {
 	// nothing drifts and not everything could be looked at.
 	Mood     string
 	Headline string
-	Scan     report.Phrase
+	// NotChecked counts what was not checked; "" where everything was.
+	NotChecked string
+	Scan       report.Phrase
 	// Silent are the receivers that are told nothing more until somebody has looked.
 	Silent []model.ReceiverStatus
 	// Stale are the sources whose picture is not of now.
 	Stale                      []sourceView
 	Unchecked, Unread, Tallies []report.Phrase
-	Filter                     filter
-	Controls                   controls
-	Rows                       []rowView
+	// NotJudged and NotGoverned say what was not judged, and which places are not
+	// governed.
+	NotJudged, NotGoverned []report.Phrase
+	Filter                 filter
+	Controls               controls
+	Rows                   []rowView
 	// Found counts the findings that fit, Lines the lines that they take.
 	Found, Lines int
 	Pages        pager
@@ -153,8 +158,9 @@ func (v *listView) stand(x *index, s *site) {
 	if x.run == nil {
 		return
 	}
-	v.Headline, v.Scan = x.state.Headline, x.state.Scan
+	v.Headline, v.NotChecked, v.Scan = x.state.Headline, x.state.NotChecked, x.state.Scan
 	v.Unchecked, v.Unread, v.Tallies = x.state.Unchecked, x.state.Unread, x.state.Tallies
+	v.NotJudged, v.NotGoverned = x.state.NotJudged, x.state.NotGoverned
 	for _, source := range s.sourceViews(x.run) {
 		if source.Trouble != "" {
 			v.Stale = append(v.Stale, source)

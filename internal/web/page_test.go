@@ -269,13 +269,15 @@ func TestNothingIsGreenThatIsOld(t *testing.T) {
 		change func(*model.Run)
 		want   string
 	}{
-		"calm":       {"everything was looked at", func(*model.Run) {}, "calm"},
-		"incomplete": {"a part of the scan failed", func(r *model.Run) { r.Complete = false }, "unsure"},
-		"stale":      {"a source was not read for three of its intervals", func(r *model.Run) { r.Sources[0].Taken = earlier(31 * time.Minute) }, "unsure"},
-		"unread":     {"a source could not be read", func(r *model.Run) { r.Sources[0].Err = "connection refused" }, "unsure"},
-		"held":       {"a look was not believed", func(r *model.Run) { r.Sources[0].Held = true }, "unsure"},
-		"never":      {"a source was never read", func(r *model.Run) { r.Sources[0].Taken = time.Time{} }, "unsure"},
-		"gap":        {"a kind could not be read", func(r *model.Run) { r.Coverage[0] = model.Coverage{Source: "prod", Reason: "forbidden"} }, "unsure"},
+		"calm": {"everything was looked at", func(*model.Run) {}, "calm"},
+		"problem": {"a part of a declaration could not be read", func(r *model.Run) {
+			r.Declarations = []model.DeclarationRun{{Name: "shop", Problems: []model.Problem{{Address: "a.yaml", Reason: "no YAML"}}}}
+		}, "unsure"},
+		"stale":  {"a source was not read for three of its intervals", func(r *model.Run) { r.Sources[0].Taken = earlier(31 * time.Minute) }, "unsure"},
+		"unread": {"a source could not be read", func(r *model.Run) { r.Sources[0].Err = "connection refused" }, "unsure"},
+		"held":   {"a look was not believed", func(r *model.Run) { r.Sources[0].Held = true }, "unsure"},
+		"never":  {"a source was never read", func(r *model.Run) { r.Sources[0].Taken = time.Time{} }, "unsure"},
+		"gap":    {"a kind could not be read", func(r *model.Run) { r.Coverage[0] = model.Coverage{Source: "prod", Reason: "forbidden"} }, "unsure"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

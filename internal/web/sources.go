@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -19,8 +18,6 @@ type sourceView struct {
 	model.SourceRun
 	// Trouble says why its picture is not of now; "" while it is.
 	Trouble string
-	// Every is how often it is to be looked at; 0 where nobody knows.
-	Every time.Duration
 	// Gaps say what was not fully read, and Left how many scopes are left out on
 	// purpose.
 	Gaps []report.Phrase
@@ -39,18 +36,12 @@ type kindCount struct {
 // maxKinds bounds the kinds that are listed of one source.
 const maxKinds = 30
 
-// staleAfter is when a source is stale whose intervals nobody knows.
-const staleAfter = time.Hour
-
 // sourceViews says how it stands with each source: those in trouble first.
 func (s *site) sourceViews(run *model.Run) []sourceView {
-	gaps := report.Gaps(unsaid(run))
+	gaps := report.Gaps(unsaid(run, s.Now()))
 	views := make([]sourceView, len(run.Sources))
 	for i, source := range run.Sources {
 		v := sourceView{SourceRun: source, Gaps: gaps[source.Name]}
-		if s.Every != nil {
-			v.Every = s.Every(source.Name)
-		}
 		v.Trouble = v.trouble(s.Now())
 		for _, c := range run.Coverage {
 			if c.Source == source.Name && c.Skipped {
@@ -75,20 +66,10 @@ func rank(trouble string) string {
 
 // trouble says why a source's picture is not of now.
 func (v *sourceView) trouble(now time.Time) string {
-	limit := cmp.Or(model.StaleIntervals*v.Every, staleAfter)
-	switch {
-	case v.Err != "":
+	if v.Err != "" && !v.Held {
 		return "could not be read: " + v.Err
-	case v.Held:
-		return "the last look was not believed yet: too much had vanished"
-	case v.Taken.IsZero():
-		return "not read yet"
-	case now.Sub(v.Taken) > limit && v.Every > 0:
-		return fmt.Sprintf("not read for %d of its intervals", now.Sub(v.Taken)/v.Every)
-	case now.Sub(v.Taken) > limit:
-		return "not read for a long time"
 	}
-	return ""
+	return v.SourceRun.Trouble(now)
 }
 
 func kindsOf(counts map[string]int) (kinds []kindCount, more int) {
@@ -106,11 +87,13 @@ type sourcesView struct {
 	Sources      []sourceView
 	Declarations []declarationView
 	Tallies      []report.Phrase
-	Receivers    []model.ReceiverStatus
-	Mend         string
-	Dead         []model.RuleRun
-	Store        int64
-	CanScan      bool
+	// NotJudged and NotGoverned are those of report.State.
+	NotJudged, NotGoverned []report.Phrase
+	Receivers              []model.ReceiverStatus
+	Mend                   string
+	Dead                   []model.RuleRun
+	Store                  int64
+	CanScan                bool
 }
 
 // A declarationView is how it stands with one declaration.
@@ -136,6 +119,7 @@ func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	if x.run != nil {
 		v.Sources, v.Tallies = s.sourceViews(x.run), x.state.Tallies
+		v.NotJudged, v.NotGoverned = x.state.NotJudged, x.state.NotGoverned
 		for _, d := range x.run.Declarations {
 			d.Problems = slices.DeleteFunc(slices.Clone(d.Problems), func(p model.Problem) bool { return d.Err != "" && p.Reason == d.Err })
 			n := min(len(d.Problems), maxProblems)

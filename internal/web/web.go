@@ -20,9 +20,6 @@ type Options struct {
 	News *News
 	// Stage is nil unless the estate is one of stand-ins.
 	Stage Stage
-	// Every tells how often a source is to be looked at, 0 where nobody knows. It
-	// may be nil.
-	Every func(source string) time.Duration
 	Now   func() time.Time
 	Log   *slog.Logger
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/kubernetes/audit"
@@ -98,6 +99,13 @@ func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
 	c.audit.Refresh(ctx)
 }
 
+// isByPerson reports whether no controller created an object: those have service
+// accounts of their own, which nobody impersonated.
+func isByPerson(t model.Trace) bool {
+	byController := t.Actor.Name == "system:kube-controller-manager" || strings.HasPrefix(t.Actor.Name, "system:serviceaccount:")
+	return t.Deed == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))
+}
+
 // signed says in a snapshot who wrote what, as far as the audit log knows by
 // now. What the log tells later stands in a later snapshot.
 func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
@@ -127,7 +135,11 @@ func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) mode
 			return
 		}
 		r.Owners = audit.Sign(r.Owners, writes, r.Created)
-		s.Traces = append(s.Traces, audit.Traces(ref, writes, true, r.Created)...)
+		traces := audit.Traces(ref, writes, true, r.Created)
+		if slices.ContainsFunc(traces, isByPerson) {
+			r.Makers = nil
+		}
+		s.Traces = append(s.Traces, traces...)
 	})
 	slices.SortFunc(s.Traces, audit.CompareTraces)
 	return s

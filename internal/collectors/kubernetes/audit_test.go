@@ -212,6 +212,47 @@ func tell(t *testing.T, c *cluster, code int, token string, events ...string) {
 	}
 }
 
+// A custom resource accounts for nothing that a person created, whatever the
+// object says of its owner and its field manager.
+func TestAuditLogShowsWhoMadeOwnedObjects(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for user, want := range map[string]int{
+		"system:serviceaccount:gadgets:operator": 1,
+		"mallory":                                0,
+		"system:kube-controller-manager":         1,
+		"system:admin":                           0,
+		"system:serviceaccount:gadgets:operator (by admin)": 0,
+	} {
+		t.Run(user, func(t *testing.T) {
+			t.Parallel()
+			f := newFake()
+			f.mu.Lock()
+			f.kinds = append(f.kinds, fakeKind{"new.example.org", "v1", "gadgets", "Gadget", false, readable})
+			f.store("gadgets", "shop/g", `{"metadata":{"name":"g","namespace":"shop","uid":"1","resourceVersion":"1"}}`)
+			f.store("deployments", "shop/web", `{"metadata":{"name":"web","namespace":"shop","resourceVersion":"2","creationTimestamp":"2026-03-01T12:00:00Z",`+
+				`"ownerReferences":[{"apiVersion":"new.example.org/v1","kind":"Gadget","name":"g","uid":"1"}]}}`)
+			f.mu.Unlock()
+			path := filepath.Join(t.TempDir(), "audit.log")
+			line := written("1", user, "create", "gadget-operator", 201, inShop("apps", "deployments", "web"), noon)
+			if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := newTestCluster(t, f, func(c *Config) { c.AuditLog = path })
+			c.now = func() time.Time { return noon.Add(time.Minute) }
+			s, err := c.Collect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range s.Resources {
+				if r.ID == "shop/web" && r.Kind == "kubernetes/Deployment.apps" && len(r.Makers) != want {
+					t.Errorf("makers = %v", r.Makers)
+				}
+			}
+		})
+	}
+}
+
 func TestHook(t *testing.T) {
 	t.Parallel()
 	var _ collectors.Listener = newTestCluster(t, newFake(), nil)
@@ -230,15 +271,18 @@ func TestHook(t *testing.T) {
 func TestAuditLeavesOutWhatIsBusy(t *testing.T) {
 	t.Parallel()
 	busy := []audit.Resource{
-		{Name: "events"}, {Group: "events.k8s.io", Name: "events"}, {Name: "endpoints"},
-		{Group: "discovery.k8s.io", Name: "endpointslices"}, {Group: "coordination.k8s.io", Name: "leases"},
+		{Name: "events"}, {Group: "events.k8s.io", Name: "events"}, {Group: "coordination.k8s.io", Name: "leases"},
 	}
 	byDefault := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog = "audit.log" }).audit.Wanted
 	all := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog, c.ExcludeKinds = "audit.log", []string{} }).audit.Wanted
 	if i := slices.IndexFunc(busy, byDefault); i >= 0 {
 		t.Errorf("writes of %v are remembered", busy[i])
 	}
-	for _, r := range append(busy, audit.Resource{Name: "pods"}) {
+	read := []audit.Resource{{Name: "pods"}, {Name: "endpoints"}, {Group: "discovery.k8s.io", Name: "endpointslices"}}
+	if i := slices.IndexFunc(read, func(r audit.Resource) bool { return !byDefault(r) }); i >= 0 {
+		t.Errorf("writes of %v are not remembered", read[i])
+	}
+	for _, r := range append(busy, read...) {
 		if !all(r) {
 			t.Errorf("writes of %v are not remembered, although they are read", r)
 		}

@@ -38,8 +38,8 @@ type Config struct {
 	// of them at once.
 	TryNamespaces []string `mapstructure:"try_namespaces"`
 	// ExcludeKinds are patterns of kinds that are not read ("Event",
-	// "*.metrics.k8s.io"). Without it: events, leases, endpoints, endpoint
-	// slices, component statuses and metrics.
+	// "*.metrics.k8s.io"). Without it: events, leases, component statuses and
+	// metrics.
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
 	// PageSize is how many objects one request asks for.
 	PageSize int `mapstructure:"page_size"`
@@ -96,7 +96,6 @@ func DefaultExcludeKinds() []string {
 	return []string{
 		"Event", "Event.events.k8s.io",
 		"Lease.coordination.k8s.io", "LeaseCandidate.coordination.k8s.io",
-		"Endpoints", "EndpointSlice.discovery.k8s.io",
 		"ComponentStatus", "*.metrics.k8s.io",
 	}
 }
@@ -177,10 +176,26 @@ func (c Config) checkNames() error {
 	if err := collectors.CheckPatterns(c.ExcludeKinds, "Event or *.metrics.k8s.io"); err != nil {
 		return err
 	}
-	for _, namespace := range append(append([]string{}, c.Namespaces...), c.TryNamespaces...) {
-		if !isSegment(namespace) {
-			return fmt.Errorf("settings namespaces and try_namespaces: %q is no namespace", namespace)
+	for _, namespace := range c.Namespaces {
+		if err := CheckNamespace(namespace); err != nil {
+			return fmt.Errorf("settings namespaces: %w; patterns are not taken", err)
 		}
+	}
+	// These may come from manifests.
+	for _, namespace := range c.TryNamespaces {
+		if !isSegment(namespace) {
+			return fmt.Errorf("settings try_namespaces: %q is no namespace", namespace)
+		}
+	}
+	return nil
+}
+
+// CheckNamespace returns an error for a name that no namespace can have: it is
+// not a label of RFC 1123.
+func CheckNamespace(name string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	if len(name) > 63 || strings.Trim(name, letters+"-") != "" || name != strings.Trim(name, "-") || name == "" {
+		return fmt.Errorf("%q is no namespace: want at most 63 lower-case letters, digits and dashes", name)
 	}
 	return nil
 }

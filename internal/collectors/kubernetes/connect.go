@@ -19,13 +19,17 @@ import (
 
 // connect makes a client of the settings. It reads the kubeconfig and the
 // files that it names, and no network. running bounds the requests that a
-// credential plugin holds up.
-func connect(config Config, jitter func() float64, running chan struct{}) (*client, error) {
+// credential plugin holds up. change, which may be nil, changes how the server
+// is reached.
+func connect(config Config, jitter func() float64, running chan struct{}, change func(*rest.Config)) (*client, error) {
 	access, err := config.access()
 	if err != nil {
 		return nil, &reach.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
 	}
 	access.UserAgent = "driftd"
+	if change != nil {
+		change(access)
+	}
 	base, _, err := rest.DefaultServerUrlFor(access)
 	if err != nil {
 		return nil, &reach.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-func TestContextName(t *testing.T) {
+func TestFindContext(t *testing.T) {
 	t.Parallel()
-	const contexts = "contexts: [{name: a, context: {cluster: c, user: u}}, {name: b, context: {cluster: c, user: u}}]\n"
+	const contexts = "contexts: [{name: a, context: {cluster: c, user: u, namespace: shop}}, {name: b, context: {cluster: c, user: u}}]\n"
 	tests := map[string]struct {
 		reason  string
 		text    string
 		context string
-		want    string
+		want    Context
 		fails   string
 	}{
-		"current":       {reason: "as for kubectl", text: "current-context: b\n" + contexts, want: "b"},
-		"named":         {reason: "a flag is stronger", text: "current-context: b\n" + contexts, context: "a", want: "a"},
+		"current":       {reason: "as for kubectl", text: "current-context: b\n" + contexts, want: Context{Name: "b"}},
+		"named":         {reason: "a flag is stronger", text: "current-context: b\n" + contexts, context: "a", want: Context{Name: "a", Namespace: "shop"}},
 		"unknown":       {reason: "the right ones are named", text: contexts, context: "x", fails: `no context "x": choose one of a, b`},
 		"none current":  {reason: "driftd does not guess", text: contexts, fails: "choose one of a, b with --context"},
 		"none at all":   {reason: "an empty file helps nobody", text: "kind: Config\n", fails: "no kubeconfig context was found"},
@@ -31,13 +31,25 @@ func TestContextName(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := ContextName(file, tt.context)
+			got, err := FindContext(file, tt.context)
 			if got != tt.want || (err != nil) != (tt.fails != "") {
-				t.Fatalf("%s: ContextName() = %q, %v", tt.reason, got, err)
+				t.Fatalf("%s: FindContext() = %q, %v", tt.reason, got, err)
 			}
 			if err != nil && (!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), secretToken)) {
-				t.Errorf("%s: ContextName() = %v, want %q", tt.reason, err, tt.fails)
+				t.Errorf("%s: FindContext() = %v, want %q", tt.reason, err, tt.fails)
 			}
 		})
+	}
+}
+
+func TestCheckNamespace(t *testing.T) {
+	t.Parallel()
+	for name, valid := range map[string]bool{
+		"shop": true, "shop-2": true, "2": true, strings.Repeat("a", 63): true,
+		"": false, "Shop": false, "a/b": false, "-a": false, "a-": false, "a.b": false, "a b": false, strings.Repeat("a", 64): false,
+	} {
+		if err := CheckNamespace(name); (err == nil) != valid {
+			t.Errorf("CheckNamespace(%q) = %v, want valid: %v", name, err, valid)
+		}
 	}
 }

@@ -407,5 +407,6 @@ func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster
 			backoff:   firstPause,
 		}, nil
 	}
+	c.connectApart = c.connect
 	return c
 }

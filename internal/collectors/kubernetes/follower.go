@@ -27,6 +27,8 @@ type follower struct {
 	// need not wait any longer.
 	back  *bell
 	pulse *pulse
+	// heartbeat hears of every event, since it is a sign of life.
+	heartbeat *heartbeat
 	// slots bound how many lists run at once.
 	slots *slots
 	// version is where the watch goes on; "" when the target must be listed.
@@ -217,6 +219,7 @@ func (f *follower) events(ctx context.Context, body io.Reader) error {
 		if err := f.event(ctx, raw); err != nil {
 			return err
 		}
+		f.heartbeat.alive()
 		f.failures = 0
 	}
 }

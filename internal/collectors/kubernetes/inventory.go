@@ -159,7 +159,7 @@ func (s *shelf) resources() []model.Resource {
 // same tells whether an event changed nothing that anybody compares: status
 // and counters change all the time.
 func same(a, b model.Resource) bool {
-	return a.Value.Equal(b.Value) && a.Automatic == b.Automatic &&
+	return a.Value.Equal(b.Value) && a.Automatic == b.Automatic && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(writers(a), writers(b), sameOwner)
 }
 

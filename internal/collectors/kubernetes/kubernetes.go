@@ -45,7 +45,11 @@ type cluster struct {
 	// connect opens a client; it is called again after a look that failed as
 	// a whole, so that renewed credentials are taken up.
 	connect func() (*client, error)
-	schemas *schemas
+	// connectApart does so with connections that nothing else uses.
+	connectApart func() (*client, error)
+	// heartbeat is that of Watch; nil while none runs.
+	heartbeat *heartbeat
+	schemas   *schemas
 	// audit tells who wrote what; nil where no setting names an audit log.
 	audit *audit.Log
 
@@ -70,7 +74,8 @@ func newCluster(env collectors.Env, config Config) *cluster {
 	}
 	c.audit = c.newAudit()
 	running := make(chan struct{}, maxRoundTrips)
-	c.connect = func() (*client, error) { return connect(c.config, c.jitter, running) }
+	c.connect = func() (*client, error) { return connect(c.config, c.jitter, running, nil) }
+	c.connectApart = func() (*client, error) { return connect(c.config, c.jitter, running, apart) }
 	return c
 }
 
@@ -89,7 +94,11 @@ func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
 func (c *cluster) remember(found *look) {
 	c.mu.Lock()
 	c.last = found
+	beat := c.heartbeat
 	c.mu.Unlock()
+	if beat != nil {
+		beat.alive()
+	}
 	select {
 	case c.fresh <- struct{}{}:
 	default:

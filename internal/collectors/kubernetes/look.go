@@ -106,17 +106,23 @@ func (r *reader) version(ctx context.Context) string {
 // A lister reads a target, or tries to.
 type lister func(context.Context, target) listing
 
-// readAll lists the kinds side by side.
+// readAll lists the kinds side by side, those whose objects controllers make
+// before those that own them: the owner of an object that was read exists when
+// its own kind is read.
 func (r *reader) readAll(ctx context.Context, apis []api, list lister) []listing {
 	slots := newSlots(r.config.Concurrency, apis)
 	found := make([][]listing, len(apis))
-	var wait sync.WaitGroup
-	for i, a := range apis {
-		wait.Go(func() {
-			slots.run(a.group, func() { found[i] = r.readKind(ctx, a, list) })
-		})
+	for rank := range kube.OwnerRanks {
+		var wait sync.WaitGroup
+		for i, a := range apis {
+			if kube.OwnerRank(a.kind) == rank {
+				wait.Go(func() {
+					slots.run(a.group, func() { found[i] = r.readKind(ctx, a, list) })
+				})
+			}
+		}
+		wait.Wait()
 	}
-	wait.Wait()
 	all := slices.Concat(found...)
 	for i := range all {
 		all[i].sort()
@@ -228,7 +234,10 @@ func finish(s model.Snapshot) model.Snapshot {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Place, b.Place))
 	})
 	s.Coverage = withRest(s.Coverage)
-	kube.Relate(s.Resources)
+	kube.Relate(s.Resources, func(kind, place string) bool {
+		whole, _ := s.Covers(kind, place)
+		return whole
+	})
 	s.Kinds = maps.Clone(s.Kinds)
 	kube.RelateKinds(s.Kinds, s.Resources)
 	return s

@@ -24,27 +24,49 @@ const (
 )
 
 // Watch follows the API server from the last look on. When none comes within
-// one timeout, and when kinds come or go, it takes one of its own and tells it.
-func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot)) error {
-	p := &pulse{log: c.env.Log, now: c.now, server: c.address}
-	defer p.stop()
-	current := c.awaitLook(ctx)
+// one timeout, when kinds come or go, and after the API server was lost, it
+// takes one of its own and reports it.
+func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error {
+	ctx, stop := context.WithCancel(ctx)
+	w := &watch{cluster: c, pulse: &pulse{log: c.env.Log, now: c.now, server: c.address}, beat: newHeartbeat(c), changed: changed, lost: lost}
+	defer w.pulse.stop()
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	defer stop()
+	c.mu.Lock()
+	c.heartbeat = w.beat
+	c.mu.Unlock()
+	beats.Go(func() { w.beat.run(ctx) })
+	return w.run(ctx)
+}
+
+// A watch is one call of Watch.
+type watch struct {
+	*cluster
+	pulse   *pulse
+	beat    *heartbeat
+	changed func(model.Snapshot)
+	lost    func(error)
+}
+
+func (w *watch) run(ctx context.Context) error {
+	current := w.awaitLook(ctx)
 	for failures := 0; ctx.Err() == nil; failures++ {
-		if !current && c.lookAnew(ctx, p) {
-			seen := c.seen()
-			changed(c.signed(ctx, seen.snapshot(), seen.catalog))
+		if !current && w.lookAnew(ctx) {
+			seen := w.seen()
+			w.changed(w.signed(ctx, seen.snapshot(), seen.catalog))
 		}
 		select {
-		case <-c.fresh:
+		case <-w.fresh:
 		default:
 		}
 		var err error
-		if current, err = c.follow(ctx, c.seen(), p, changed); err == nil {
+		if current, err = w.follow(ctx, w.seen()); err == nil {
 			failures = 0
 			continue
 		}
-		p.fails(err)
-		_ = sleep(ctx, c.retryAfter(failures))
+		w.pulse.fails(err)
+		_ = sleep(ctx, w.retryAfter(failures))
 	}
 	return ctx.Err()
 }
@@ -57,12 +79,14 @@ func (c *cluster) seen() *look {
 }
 
 // awaitLook waits for the first look: a daemon collects at once, too.
-func (c *cluster) awaitLook(ctx context.Context) bool {
-	late := time.NewTimer(c.config.Timeout)
+func (w *watch) awaitLook(ctx context.Context) bool {
+	late := time.NewTimer(w.config.Timeout)
 	defer late.Stop()
-	for c.seen() == nil {
+	for w.seen() == nil {
 		select {
-		case <-c.fresh:
+		case <-w.fresh:
+		case err := <-w.beat.lost:
+			w.lost(err)
 		case <-late.C:
 			return false
 		case <-ctx.Done():
@@ -73,20 +97,53 @@ func (c *cluster) awaitLook(ctx context.Context) bool {
 }
 
 // lookAnew looks until it succeeds; false when ctx ended before.
-func (c *cluster) lookAnew(ctx context.Context, p *pulse) bool {
+func (w *watch) lookAnew(ctx context.Context) bool {
 	for failures := 0; ctx.Err() == nil; failures++ {
-		found, err := c.look(ctx)
+		found, err := w.lookOnce(ctx)
 		if err == nil {
-			if last := c.seen(); last != nil && last.awaits {
+			if last := w.seen(); last != nil && last.awaits {
 				found.tries = last.tries + 1
 			}
-			c.remember(found)
+			w.remember(found)
 			return true
 		}
-		p.fails(err)
-		_ = sleep(ctx, c.retryAfter(failures))
+		w.pulse.fails(err)
+		w.rest(ctx, w.retryAfter(failures))
 	}
 	return false
+}
+
+// lookOnce looks, and reports meanwhile that the API server is lost.
+func (w *watch) lookOnce(ctx context.Context) (found *look, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found, err = w.look(ctx)
+	}()
+	for {
+		select {
+		case <-done:
+			return found, err
+		case err := <-w.beat.lost:
+			w.lost(err)
+		}
+	}
+}
+
+// rest waits, and reports meanwhile that the API server is lost.
+func (w *watch) rest(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case err := <-w.beat.lost:
+			w.lost(err)
+		}
+	}
 }
 
 // retryAfter returns the pause after a number of failures in a row.
@@ -102,16 +159,16 @@ type update func(*inventory) bool
 // follow keeps an inventory up to date, one stream a target, until ctx ends, a
 // newer look was taken, or one is needed: then current is false. All streams
 // have ended when it returns.
-func (c *cluster) follow(ctx context.Context, base *look, p *pulse, changed func(model.Snapshot)) (current bool, err error) {
+func (w *watch) follow(ctx context.Context, base *look) (current bool, err error) {
 	if base == nil {
 		return false, nil
 	}
-	r, err := c.reader()
+	r, err := w.reader()
 	if err != nil {
 		return true, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	updates, back, slots := make(chan update), newBell(), newSlots(c.config.Concurrency, base.catalog.apis)
+	updates, back, slots := make(chan update), newBell(), newSlots(w.config.Concurrency, base.catalog.apis)
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	defer stop()
@@ -120,19 +177,20 @@ func (c *cluster) follow(ctx context.Context, base *look, p *pulse, changed func
 			continue
 		}
 		f := &follower{
-			reader: r, target: l.target, cluster: c, updates: updates, back: back, pulse: p, slots: slots, alive: c.now(),
+			reader: r, target: l.target, cluster: w.cluster, updates: updates, back: back, pulse: w.pulse, heartbeat: w.beat, slots: slots, alive: w.now(),
 		}
 		if l.err == nil {
 			f.version = l.version
 		}
 		streams.Go(func() { f.run(ctx) })
 	}
-	return c.keep(ctx, newInventory(base), updates, changed), nil
+	return w.keep(ctx, newInventory(base), updates), nil
 }
 
-// keep owns the inventory: it carries out the updates, and tells what came of
-// them once they pause. It returns false when kinds came or went.
-func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan update, changed func(model.Snapshot)) bool {
+// keep owns the inventory: it carries out the updates, and reports what came of
+// them once they pause. It returns false when kinds came or went, and when the
+// API server is lost.
+func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update) bool {
 	var due <-chan time.Time
 	var since time.Time
 	kinds := inv.base.again()
@@ -140,13 +198,16 @@ func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan updat
 		select {
 		case <-ctx.Done():
 			return true
-		case <-c.fresh:
+		case <-w.fresh:
 			return true
+		case err := <-w.beat.lost:
+			w.lost(err)
+			return false
 		case <-kinds:
 			return false
 		case change := <-updates:
 			defined := inv.defined
-			different, now := change(inv), c.now()
+			different, now := change(inv), w.now()
 			if inv.defined > defined {
 				kinds = time.After(max(settling, spacing-now.Sub(inv.base.taken)))
 			}
@@ -159,7 +220,7 @@ func (c *cluster) keep(ctx context.Context, inv *inventory, updates <-chan updat
 			due = time.After(min(quiet, longest-now.Sub(since)))
 		case <-due:
 			due = nil
-			changed(c.signed(ctx, inv.snapshot(c.now()), inv.base.catalog))
+			w.changed(w.signed(ctx, inv.snapshot(w.now()), inv.base.catalog))
 		}
 	}
 }

@@ -27,6 +27,9 @@ type watched struct {
 	mu    sync.Mutex
 	told  []model.Snapshot
 	times []time.Time
+	// losses are the reasons, and lostAt the times, of losses that were reported.
+	losses []error
+	lostAt []time.Time
 }
 
 // watchFake collects once, as the daemon does, and then watches.
@@ -45,7 +48,7 @@ func watchCluster(t *testing.T, f *fake, c *cluster) *watched {
 	w := &watched{t: t, fake: f, c: c, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		err := c.Watch(ctx, w.tell)
+		err := c.Watch(ctx, w.tell, w.lose)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("Watch() = %v", err)
 		}
@@ -60,6 +63,13 @@ func (w *watched) tell(s model.Snapshot) {
 	defer w.mu.Unlock()
 	w.told = append(w.told, s)
 	w.times = append(w.times, time.Now())
+}
+
+func (w *watched) lose(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.losses = append(w.losses, err)
+	w.lostAt = append(w.lostAt, time.Now())
 }
 
 func (w *watched) end() {
@@ -336,8 +346,8 @@ func TestWatchOutlivesItsServer(t *testing.T) {
 				t.Errorf("a second later %s has %d watches", k.resource, n)
 			}
 		}
-		if len(w.told) > 0 {
-			t.Errorf("nothing happened, and it was told %d times", len(w.told))
+		if len(w.told) != 1 || len(w.losses) != 1 {
+			t.Errorf("the outage was reported %d times, and %d snapshots after it, want one each", len(w.losses), len(w.told))
 		}
 	})
 }

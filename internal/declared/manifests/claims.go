@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -23,7 +24,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		maps.Copy(own, kube.KindsFromCRD(o.value))
 	}
 	options := kube.ClaimOptions{
-		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace,
+		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, RequiredNamespace: l.config.RequiredNamespace,
 		Sealer: l.env.Sealer, Kinds: maps.Clone(known),
 	}
 	maps.Copy(options.Kinds, own)
@@ -33,17 +34,40 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		options.Address = o.address
 		claim, err := kube.NewClaim(o.value, options)
 		if err != nil {
-			c.problem(o.address, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
+			c.bounded(o.address, []model.Extent{extentOf(o.value)}, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
 			continue
 		}
 		claim.Traces = gitrepo.Traces(touches, o.files...)
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)
+	governed := kube.Governed(l.placed(claims), placesOf(c.problems), l.config.Namespaces)
 	return model.Declaration{
 		Name: l.env.Name, Governs: l.env.Governs, Revision: t.revision, Revised: t.revised,
-		Claims: claims, Scopes: kube.Scopes(claims), Problems: sorted(c.problems), Kinds: own,
+		Claims: claims, Scopes: governed.Scopes, NotGoverned: l.notGoverned(governed.Shared), Watches: true,
+		Problems: sorted(c.problems), Kinds: own,
+		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// notGoverned says of each namespace how to have it governed.
+func (l *loader) notGoverned(namespaces []string) []model.NotGoverned {
+	var all []model.NotGoverned
+	for _, name := range namespaces {
+		all = append(all, model.NotGoverned{Place: name,
+			Remedy: fmt.Sprintf("declare the Namespace, or set namespaces: [%s] on %s", name, l.env.Name)})
+	}
+	return all
+}
+
+// placed returns the claims that the declaration may make: those on another
+// namespace than the required one govern nothing there.
+func (l *loader) placed(claims []model.Claim) []model.Claim {
+	required := l.config.RequiredNamespace
+	if required == "" {
+		return claims
+	}
+	return slices.DeleteFunc(slices.Clone(claims), func(c model.Claim) bool { return c.Place != "" && c.Place != required })
 }
 
 // files returns the files that made the objects what they are.
@@ -69,5 +93,5 @@ func sorted(problems []model.Problem) []model.Problem {
 	slices.SortFunc(problems, func(a, b model.Problem) int {
 		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Reason, b.Reason))
 	})
-	return slices.Compact(problems)
+	return slices.CompactFunc(problems, func(a, b model.Problem) bool { return a.Address == b.Address && a.Reason == b.Reason })
 }

@@ -2,9 +2,11 @@ package manifests
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/declared/gitrepo"
@@ -21,6 +23,15 @@ type Config struct {
 	Label string `mapstructure:"label"`
 	// DefaultNamespace is that of manifests that name none.
 	DefaultNamespace string `mapstructure:"default_namespace"`
+	// Namespaces are governed in any case: what lives in them is expected to be
+	// declared. Those that clusters and installers fill themselves, such as
+	// kube-system, are governed only where they are listed here or declared as a
+	// Namespace.
+	Namespaces []string `mapstructure:"namespaces"`
+	// RequiredNamespace is that of manifests that name none, as with kubectl apply
+	// --namespace: a manifest that names another one is unchecked. Without it,
+	// manifests may name any.
+	RequiredNamespace string `mapstructure:"required_namespace"`
 	// Include are patterns of the files that are read: "*.yaml" fits a name at
 	// any depth, "apps/*/dev" and "**/dev" a path from the root. Without any,
 	// all manifests are.
@@ -35,6 +46,12 @@ type Config struct {
 	MaxFiles int `mapstructure:"max_files"`
 	// Timeout bounds one reading of the whole declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
+	// DeployWindow is how long after a commit replaced a value that value may
+	// still be applied without being *bypassed*: a pipeline takes its time.
+	DeployWindow time.Duration `mapstructure:"deploy_window"`
+	// ApplyBeforeMerge accepts as *pending* what was applied from a branch or pull
+	// request that is not merged yet; without it, that is *bypassed*.
+	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 }
 
 // Defaults returns the settings that hold where the configuration is silent.
@@ -46,6 +63,7 @@ func Defaults() Config {
 		MaxFileSize:      16 << 20,
 		MaxFiles:         20_000,
 		Timeout:          2 * time.Minute,
+		DeployWindow:     time.Hour,
 	}
 }
 
@@ -53,11 +71,22 @@ func (c Config) check() error {
 	if err := cmp.Or(c.Place.Check("manifests"), c.Lookback.Check()); err != nil {
 		return err
 	}
+	for _, name := range c.Namespaces {
+		if !isName(name) {
+			return fmt.Errorf("namespaces: %q is not the name of a namespace", name)
+		}
+	}
 	switch {
 	case c.MaxFileSize <= 0 || c.MaxFiles <= 0:
 		return fmt.Errorf("max_file_size %d, max_files %d: want more than 0", c.MaxFileSize, c.MaxFiles)
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %s: want more than 0", c.Timeout)
+	case c.DeployWindow < 0:
+		return fmt.Errorf("deploy_window %s: want 0 or more", c.DeployWindow)
+	case c.ApplyBeforeMerge && c.Git == "":
+		return errors.New("apply_before_merge belongs to git, and dir is set: a folder has no branches")
+	case strings.ContainsAny(c.DefaultNamespace+c.RequiredNamespace, "*?["):
+		return errors.New("default_namespace and required_namespace take no patterns: name one namespace")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -370,6 +371,41 @@ func TestFolderLimits(t *testing.T) {
 	want := []string{"deploy/big.yaml: larger than 500 bytes; raise max_file_size or exclude it"}
 	if diff := cmp.Diff(want, problems(d)); diff != "" || len(d.Claims) != 1 {
 		t.Errorf("(-want +got):\n%s%d claims", diff, len(d.Claims))
+	}
+}
+
+func TestDeploySettings(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		change func(*manifests.Config)
+		says   string
+	}{
+		"Negative":  {"a window that ends before it begins", func(c *manifests.Config) { c.DeployWindow = -time.Second }, "deploy_window -1s: want 0 or more"},
+		"Branches":  {"a folder has no branches", func(c *manifests.Config) { c.ApplyBeforeMerge = true }, "apply_before_merge belongs to git"},
+		"No window": {"a window of nothing is a choice", func(c *manifests.Config) { c.DeployWindow = 0 }, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := manifests.Defaults()
+			config.Dir = "."
+			tc.change(&config)
+			_, err := open(config, "")
+			if tc.says == "" && err != nil || tc.says != "" && (err == nil || !strings.Contains(err.Error(), tc.says)) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.says)
+			}
+		})
+	}
+	if d := loadDir(t, deploy(t, map[string]string{"a.yaml": configMap("a")})); d.DeployWindow != time.Hour || d.ApplyBeforeMerge {
+		t.Errorf("by default: %s, %t", d.DeployWindow, d.ApplyBeforeMerge)
+	}
+	r := newRepository(t)
+	r.commit(t, map[string]string{"a.yaml": configMap("a")})
+	config := r.fromGit("")
+	config.DeployWindow, config.ApplyBeforeMerge = time.Minute, true
+	if d, err := load(t, config); err != nil || d.DeployWindow != time.Minute || !d.ApplyBeforeMerge {
+		t.Errorf("set: %s, %t, %v", d.DeployWindow, d.ApplyBeforeMerge, err)
 	}
 }
 

@@ -6,6 +6,7 @@ package manifests
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"sync"
 
@@ -36,7 +37,7 @@ func open(env declared.Env, config Config, builtin kinds) (*loader, error) {
 	repository, err := config.OpenWithHistory(env.CacheDir, config.Lookback, env.Log)
 	return &loader{
 		env: env, config: config, chosen: chosen, builtin: builtin, repository: repository,
-		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log),
+		workTree: gitrepo.NewWorkTree(config.Lookback, env.Log), past: newMemory(),
 	}, err
 }
 
@@ -52,6 +53,8 @@ type loader struct {
 	repository *gitrepo.Repository
 	// workTree tells who wrote what lies in a folder.
 	workTree *gitrepo.WorkTree
+	// past holds what History found.
+	past *memory
 }
 
 // Load implements declared.Loader. Reading a git repository, it fetches first:
@@ -80,14 +83,21 @@ func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
-		d, err = l.read(ctx, &tree{
-			files: c.Files, root: l.config.Root(), prefix: l.config.label(), revision: c.Hash, revised: c.When, touches: c.Touches,
-			kustomize: newMountedFS(c.Files, l.config.MaxFileSize), mount: mountPoint,
-			where: fmt.Sprintf("%s at %.12s", l.repository.URL(), c.Hash),
-		})
+		t := l.commitTree(c.Files, c.Hash)
+		t.revised, t.touches = c.When, c.Touches
+		d, err = l.read(ctx, t)
 		return err
 	})
 	return d, err
+}
+
+// commitTree returns the tree of a commit's files.
+func (l *loader) commitTree(files fs.FS, hash string) *tree {
+	return &tree{
+		files: files, root: l.config.Root(), prefix: l.config.label(), revision: hash,
+		kustomize: newMountedFS(files, l.config.MaxFileSize), mount: mountPoint,
+		where: fmt.Sprintf("%s at %.12s", l.repository.URL(), hash),
+	}
 }
 
 // read reads the declaration from a tree of files.

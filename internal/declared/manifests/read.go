@@ -35,6 +35,22 @@ func (c *content) problem(address, format string, args ...any) {
 	c.problems = append(c.problems, model.Problem{Address: address, Reason: fmt.Sprintf(format, args...)})
 }
 
+// bounded notes a part that declares nothing outside of extents.
+func (c *content) bounded(address string, extents []model.Extent, format string, args ...any) {
+	c.problem(address, format, args...)
+	p := &c.problems[len(c.problems)-1]
+	p.Bounded, p.Extents = true, extents
+}
+
+// limited notes a part of which a sketch shows what it may declare.
+func (c *content) limited(address string, s sketch, format string, args ...any) {
+	if s.unknown {
+		c.problem(address, format, args...)
+		return
+	}
+	c.bounded(address, s.extents, format, args...)
+}
+
 // plainFiles reads files one after another and parses them side by side.
 func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (content, error) {
 	parsed := make([]content, len(names))
@@ -75,7 +91,7 @@ func parse(data []byte, address string) content {
 	docs, err := decode.YAML(bytes.NewReader(data))
 	faults := decode.SyntaxErrors(err)
 	for _, fault := range faults {
-		c.problem(fmt.Sprintf("%s:%d", address, fault.Line), "%v", fault.Err)
+		c.limited(fmt.Sprintf("%s:%d", address, fault.Line), sketchOf(fault.Document), "%v", fault.Err)
 	}
 	if err != nil && len(faults) == 0 {
 		c.problem(address, "%v", err)
@@ -101,7 +117,7 @@ func (c *content) keepManifests() {
 	}
 	if len(kept) > 0 {
 		for _, o := range others {
-			c.problem(o.address, "lacks apiVersion or kind, and the file's other documents have both")
+			c.bounded(o.address, incomplete(o.value), "lacks apiVersion or kind, and the file's other documents have both")
 		}
 	}
 	c.objects = kept

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -36,7 +37,7 @@ func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (co
 		if err := ctx.Err(); err != nil {
 			return content{}, fmt.Errorf("build %s: %w", t.of(dir), err)
 		}
-		rendered, err := l.render(ctx, t, dir)
+		rendered, err := l.render(ctx, t, dir, l.config.AllowNetwork)
 		if err != nil {
 			return content{}, err
 		}
@@ -54,30 +55,53 @@ func (t *tree) of(absolute string) string {
 	return t.address(filepath.ToSlash(relative))
 }
 
-func (l *loader) render(ctx context.Context, t *tree, dir string) (content, error) {
+// render builds one kustomization; network reports whether it may fetch remote
+// bases.
+func (l *loader) render(ctx context.Context, t *tree, dir string, network bool) (content, error) {
 	parts := reach(t.kustomize, dir)
 	address := t.of(parts[0].file)
 	var c content
 	var secrets []string
 	for _, k := range parts {
-		if urls := k.remotes(); len(urls) > 0 && !l.config.AllowNetwork {
-			c.problem(address, "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
+		if urls := k.remotes(); len(urls) > 0 && !network {
+			c.limited(address, unbuilt(parts), "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
 				"or set allow_network in the declaration's settings", withoutUser(urls[0]))
 			return c, nil
 		}
 		secrets = append(secrets, k.secrets()...)
 	}
 	origins := originFS{FileSystem: t.kustomize, root: parts[0]}
-	built, err := build(ctx, &origins, dir)
+	limit := l.buildTime(ctx)
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	built, err := build(inner, &origins, dir)
 	switch {
 	case ctx.Err() != nil:
 		return content{}, fmt.Errorf("build %s: %w", address, ctx.Err())
+	case errors.Is(err, errUnfinished), errors.Is(err, errBusy):
+		c.problem(address, "%v within %s; raise timeout in the declaration's settings, or exclude the folder", err, limit.Round(time.Millisecond))
+		return c, nil
 	case err != nil:
-		c.problem(address, "%s", complaint(err, t, secrets))
+		c.limited(address, unbuilt(parts), "%s", complaint(err, t, secrets))
 		return c, nil
 	}
 	return l.rendered(t, parts, built)
 }
+
+// buildTime returns how long one build may take: half of the time that is left,
+// so that one that does not end leaves time for the others.
+func (l *loader) buildTime(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return max(time.Until(deadline)/2, 0)
+	}
+	return l.config.Timeout / 2
+}
+
+// Why a build was given up.
+var (
+	errUnfinished = errors.New("kustomize did not finish")
+	errBusy       = errors.New("kustomize was still busy with another build")
+)
 
 // build runs kustomize: no plugins, no commands, no files from outside of a
 // kustomization's folder.
@@ -85,9 +109,9 @@ func build(ctx context.Context, files filesys.FileSystem, dir string) (resmap.Re
 	select {
 	case kustomizeTurn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, errBusy
 	}
-	return await.Call(ctx, func() (built resmap.ResMap, err error) {
+	built, err := await.Call(ctx, func() (built resmap.ResMap, err error) {
 		defer func() { <-kustomizeTurn }()
 		defer func() {
 			if crash := recover(); crash != nil {
@@ -96,6 +120,10 @@ func build(ctx context.Context, files filesys.FileSystem, dir string) (resmap.Re
 		}()
 		return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, dir)
 	})
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = errUnfinished
+	}
+	return built, err
 }
 
 // rendered turns what kustomize built into objects, each with the address of

@@ -25,7 +25,7 @@ type inventory struct {
 // walk lists what the declared folder holds. A problem with one file or folder
 // leaves the others alone.
 func (l *loader) walk(ctx context.Context, t *tree) (inventory, error) {
-	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles}
+	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles, size: l.config.MaxFileSize}
 	info, err := fs.Stat(t.files, t.root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return inventory{}, fmt.Errorf("read manifests: %s does not exist in %s; check path", t.root, t.where)
@@ -45,7 +45,9 @@ type walker struct {
 	tree   *tree
 	chosen selection
 	limit  int
-	found  inventory
+	// size is that of the largest file that is read.
+	size  int64
+	found inventory
 }
 
 // folder lists a folder. What lies in a kustomization's folder belongs to it;
@@ -70,7 +72,7 @@ func (w *walker) folder(dir string, owned bool) error {
 		}
 	}
 	if !owned && slices.ContainsFunc(entries, isChart) {
-		w.problem(dir, "a Helm chart; render it with helm template, or exclude it")
+		w.limited(dir, "a Helm chart; render it with helm template, or exclude it", w.tree.chart(dir, w.size))
 		return nil
 	}
 	for _, e := range entries {
@@ -151,6 +153,13 @@ func (w *walker) unreadable(dir string, err error) error {
 
 func (w *walker) problem(name, reason string) {
 	w.found.problems = append(w.found.problems, model.Problem{Address: w.tree.address(name), Reason: reason})
+}
+
+// limited notes a part of which a sketch shows what it may declare.
+func (w *walker) limited(name, reason string, s sketch) {
+	c := content{problems: w.found.problems}
+	c.limited(w.tree.address(name), s, "%s", reason)
+	w.found.problems = c.problems
 }
 
 // relative returns a path as the user's patterns see it.

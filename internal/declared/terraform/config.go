@@ -30,9 +30,15 @@ type Config struct {
 	gitrepo.Place `mapstructure:",squash"`
 	// Lookback says how far back it is looked for who wrote the root.
 	gitrepo.Lookback `mapstructure:",squash"`
+	// DeployWindow is how long after a commit replaced a value that value may
+	// still be applied without being *bypassed*: a pipeline takes its time.
+	DeployWindow time.Duration `mapstructure:"deploy_window"`
+	// ApplyBeforeMerge accepts as *pending* what was applied from a branch or pull
+	// request that is not merged yet; without it, that is *bypassed*.
+	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 
 	// State are the locations of states: files, patterns of files, URLs.
-	State []string `mapstructure:"state" path:"true"`
+	State []string `mapstructure:"state" path:"true" glob:"true"`
 	// Backend says how they are fetched.
 	Backend backend.Settings `mapstructure:"backend"`
 	// PassphraseFiles open states that OpenTofu encrypted.
@@ -90,7 +96,8 @@ type Run struct {
 
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
-	return Config{Place: gitrepo.Place{Username: "git"}, Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
+	return Config{Place: gitrepo.Place{Username: "git"}, Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
+		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
 }
 
 // engine returns the engine that the settings mean.
@@ -114,6 +121,12 @@ func (c Config) check(env declared.Env) error {
 		if !slices.ContainsFunc(env.Governs, func(source string) bool { return strings.HasPrefix(kind, env.Types[source]+"/") }) {
 			return fmt.Errorf("unmanaged: %q is no kind of a governed source: want one like proxmox/qemu", kind)
 		}
+	}
+	switch {
+	case c.DeployWindow < 0:
+		return fmt.Errorf("deploy_window %s: want 0 or more", c.DeployWindow)
+	case c.ApplyBeforeMerge && c.Git == "":
+		return errors.New("apply_before_merge belongs to git, and none is set: only a repository has branches")
 	}
 	switch c.engine() {
 	case Plan:

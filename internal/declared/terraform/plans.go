@@ -26,6 +26,8 @@ type plans struct {
 	repository *gitrepo.Repository
 	// workTree tells who wrote what lies in a folder.
 	workTree *gitrepo.WorkTree
+	// planned is what the last Load left for History.
+	planned planned
 }
 
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
@@ -82,6 +84,7 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 		return d, err
 	}
 	d.Revision, d.Revised = c.Hash, c.When
+	p.planned.of(c.Hash)
 	p.sign(ctx, d.Claims, options.Dir, top, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
 		return c.TouchesIn(ctx, p.config.Root(), files)
 	})
@@ -107,7 +110,9 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declarati
 	for i := range out.Instances {
 		p.instance(t, own, &out.Instances[i])
 	}
+	p.planned.keep(out.Instances)
 	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
+		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally}
 	return d, nil
 }
@@ -152,8 +157,10 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	t.claims = append(t.claims, own.add(&o, i))
 }
 
-// unsigned says why nobody is known who changed what a plan's own providers read.
-const unsigned = "a plan does not tell who changed what: see the log of the provider's system, or make that a source of driftd, where it can be one"
+// unsigned is why the actor of a change is unknown that a plan's own providers
+// read.
+const unsigned = "Terraform's state does not record who applied, and a plan does not record who changed what: " +
+	"see the log of the provider's system, or make that system a source of driftd"
 
 // own collects what a plan's providers read of the live side.
 type own struct {

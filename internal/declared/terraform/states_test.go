@@ -198,6 +198,8 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		{"the state engine reads no root", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "dir and git belong to engine: plan"},
 		{"the state engine without a state", pve, func(c *terraform.Config) { c.Engine = "state" }, "name them, as in state:"},
 		{"a state without a live side", nil, func(c *terraform.Config) { c.State = []string{"a"} }, "as in governs: [pve]"},
+		{"a window in the future", pve, func(c *terraform.Config) { c.DeployWindow = -1 }, `deploy_window -1ns: want 0 or more`},
+		{"branches without a repository", pve, func(c *terraform.Config) { c.ApplyBeforeMerge = true }, `apply_before_merge belongs to git`},
 		{"a provider of a source that is not governed", pve, func(c *terraform.Config) {
 			c.Dir, c.Providers = "/x", map[string]string{"proxmox": "west"}
 		}, `source "west" is not governed`},

@@ -25,6 +25,9 @@ type service struct {
 	// params go with a message; ok is false where it must not be sent. They
 	// override the address's.
 	params func(*model.Message) (params map[string]string, ok bool)
+	// updates is set where a later message changes what the service shows of the
+	// thread, and calls nobody: quiet messages are sent too.
+	updates bool
 }
 
 func same(s string) string { return s }
@@ -54,7 +57,7 @@ func serviceOf(name string) service {
 		"discord":    {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed("splitLines", "no", "json", "no")},
 		"teams":      {limit: usualLimit, title: 200, quote: plain.Unmark, params: fixed()},
 		"telegram":   {limit: 4096, quote: plain.Unmention, params: fixed("parsemode", "none", "preview", "no", "title", "")},
-		"pagerduty":  {limit: 1024, quote: same, params: incident},
+		"pagerduty":  {limit: 1024, quote: same, params: incident, updates: true},
 		"opsgenie":   {limit: usualLimit, title: 130, quote: same, params: alert},
 		"mattermost": {limit: usualLimit, quote: plain.Unmark, params: fixed()},
 		"zulip":      {limit: usualLimit, quote: plain.Unmark, params: fixed()},
@@ -76,6 +79,7 @@ func serviceOf(name string) service {
 // errand makes what is sent of a message; ok is false where nothing is to be.
 func (s service) errand(m *model.Message) (e errand, ok bool) {
 	e.Params, ok = s.params(m)
+	ok = ok && (s.updates || !m.Quiet)
 	words := plain.Words{Quote: s.quote, URL: m.URL}
 	title := words.Line(m.Title, maxTitle)
 	if s.title == 0 {

@@ -30,7 +30,7 @@ func text(m *model.Message, words plain.Words, title string, limit int) string {
 	}
 	items, total := m.News, m.NewsCount
 	if len(items) == 0 {
-		items, total = m.All, m.OpenCount+m.MutedCount+m.ResolvedCount
+		items, total = m.All, m.OpenCount+m.MutedCount+m.ResolvedCount+m.MergedCount
 	}
 	room := limit - size(head) - size(tail) - len("…and 1234567890 more\n\n")
 	lines := head
@@ -71,6 +71,8 @@ func about(item *model.Item, words plain.Words) []string {
 	switch {
 	case told.Muted():
 		return []string{words.Where(f), words.Decided(f)}
+	case item.News == model.WasMerged:
+		return []string{words.Where(f), "merged into " + words.Line(f.MergedInto, maxNote)}
 	case !told.Open():
 		return []string{words.Where(f), words.Since(f)}
 	}

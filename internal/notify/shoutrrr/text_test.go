@@ -142,3 +142,31 @@ func TestErrand(t *testing.T) {
 		}
 	}
 }
+
+// Who can only be sent messages is sent no quiet ones; an incident is brought up
+// to date.
+func TestQuietErrand(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"smtp", "teams", "pagerduty", "opsgenie", "slack"} {
+		m := messages()["new"]
+		m.Quiet = true
+		if _, ok := serviceOf(name).errand(&m); ok != (name == "pagerduty") {
+			t.Errorf("%s is sent a quiet message: %t", name, ok)
+		}
+	}
+}
+
+func TestReclassifiedText(t *testing.T) {
+	t.Parallel()
+	m := messages()["new"]
+	m.News, m.NewsCount = m.News[:1], 1
+	it := &m.News[0]
+	it.News, it.Why, it.WasVerdict = model.Reclassified, "was pending", model.Pending
+	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[reclassified] changed: ") || !strings.Contains(got, "\n  was pending\n") {
+		t.Errorf("got:\n%s", got)
+	}
+	it.News, it.Finding.MergedInto = model.WasMerged, "f00d04"
+	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[merged] changed: ") || !strings.Contains(got, "\n  merged into f00d04\n") || strings.Contains(got, "pending") {
+		t.Errorf("got:\n%s", got)
+	}
+}

@@ -28,8 +28,9 @@ const (
 // to look after it, in a line where not.
 func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	f := &it.Finding
-	text := &prose{struck: it.News == model.Over}
-	if word := newsWord(it); word != "" && it.News != model.Over {
+	ended := model.Told{News: it.News}.Ended()
+	text := &prose{struck: ended}
+	if word := newsWord(it); word != "" && !ended {
 		text.stress(word)
 		if it.Why != "" {
 			text.say(": ").quote(it.Why, maxReason)
@@ -39,6 +40,9 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	what(text, f)
 	text.struck = false
 	switch {
+	case it.News == model.WasMerged:
+		text.say(" merged into ").code(f.MergedInto)
+		return block(text.section())
 	case it.News == model.Over:
 		text.say(" resolved")
 		if !f.Resolved.IsZero() {
@@ -80,6 +84,8 @@ func newsWord(it model.Item) string {
 		return "came back"
 	case model.Altered:
 		return "different now"
+	case model.Reclassified:
+		return "now " + string(it.Finding.Verdict)
 	case model.StartsToFlap:
 		return "flapping"
 	case model.Steady:

@@ -149,3 +149,15 @@ func TestWebhookFailures(t *testing.T) {
 		})
 	}
 }
+
+// TestHookDropsQuietMessages: an incoming webhook cannot edit.
+func TestHookDropsQuietMessages(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	m := message(model.ChangedMessage, item(model.Standing, changed("101")))
+	m.First, m.Quiet = false, true
+	deliver(t, h.open(t), m, "")
+	if len(h.seen) != 0 {
+		t.Errorf("posted %q", h.seen)
+	}
+}

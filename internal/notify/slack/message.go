@@ -58,6 +58,8 @@ func rootMessage(m model.Message, buttons bool) message {
 	over := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
 	title := &prose{}
 	switch bad := openOnes(m.All); {
+	case over && m.MergedCount > 0:
+		head(title, "⚪", closedWord(m))
 	case over:
 		head(title, "✅", "RESOLVED")
 	case len(bad) > 0:
@@ -203,7 +205,7 @@ func tally(m model.Message) string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}} {
+	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}, {m.MergedCount, "merged"}} {
 		if part.n > 0 {
 			parts = append(parts, plain.Thousands(part.n)+" "+part.what)
 		}
@@ -228,6 +230,18 @@ func mutedWord(m model.Message) string {
 		return "quiet"
 	}
 	return word
+}
+
+// closedWord returns the word for a thread in which nothing is open. Only one in
+// which everything is over is resolved.
+func closedWord(m model.Message) string {
+	switch {
+	case m.MergedCount == 0:
+		return "RESOLVED"
+	case m.ResolvedCount == 0:
+		return "MERGED"
+	}
+	return "CLOSED"
 }
 
 func andMore(n int) string { return " and " + plain.Thousands(n) + " more" }
@@ -292,7 +306,7 @@ func (s *sheet) notes(notes []string) {
 func (s *sheet) message(m model.Message, over bool) message {
 	text := []string{"[" + strings.ToLower(cmp.Or(kindWord(m.Kind), severityWord(m.Severity))) + "] " + fallback(m.Title, maxTitle)}
 	if over {
-		text[0] += " (resolved)"
+		text[0] += " (" + strings.ToLower(closedWord(m)) + ")"
 	}
 	items := m.News
 	if len(items) == 0 {

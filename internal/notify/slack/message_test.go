@@ -58,6 +58,8 @@ func message(kind model.MessageKind, items ...model.Item) model.Message {
 		switch told := (model.Told{News: it.News}); {
 		case it.News == model.Over:
 			m.ResolvedCount++
+		case it.News == model.WasMerged:
+			m.MergedCount++
 		case told.Muted():
 			m.MutedCount++
 		default:

@@ -42,4 +42,4 @@ func (r receipt) recall(m model.Message) model.Message {
 }
 
 // count counts the findings of a thread.
-func count(m model.Message) int { return m.OpenCount + m.MutedCount + m.ResolvedCount }
+func count(m model.Message) int { return m.OpenCount + m.MutedCount + m.ResolvedCount + m.MergedCount }

@@ -76,7 +76,7 @@ type channel struct {
 
 // Notify posts the first message of a thread. For a later one it edits the
 // first, so that it shows how all stands now, and says in the thread what is
-// new.
+// new. For a quiet one it only edits.
 func (c *channel) Notify(ctx context.Context, p model.Parcel) (string, error) {
 	if root, ok := readReceipt(p.Receipt, c.config.Channel); ok {
 		err := c.follow(ctx, p, root)
@@ -84,6 +84,9 @@ func (c *channel) Notify(ctx context.Context, p model.Parcel) (string, error) {
 			return "", err
 		}
 		c.env.Log.Info("the message of a thread is gone: it is posted anew", "thread", p.Message.Thread)
+	}
+	if p.Message.Quiet {
+		return "", nil // there is no message to edit
 	}
 	return c.begin(ctx, p)
 }
@@ -110,6 +113,9 @@ func (c *channel) follow(ctx context.Context, p model.Parcel, root receipt) erro
 	m := p.Message
 	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.drawsButtons())); err != nil {
 		return err
+	}
+	if m.Quiet {
+		return nil
 	}
 	if slices.ContainsFunc(m.News, func(it model.Item) bool { return !saidHere(it, m.Receiver) }) || len(m.News) == 0 {
 		return c.reply(ctx, p, root)
@@ -150,7 +156,9 @@ func loud(m model.Message, root receipt) bool {
 		return false
 	}
 	return m.Severity.Rank() < root.Severity.Rank() ||
-		slices.ContainsFunc(m.News, func(it model.Item) bool { return it.News == model.Again || it.News == model.Returned })
+		slices.ContainsFunc(m.News, func(it model.Item) bool {
+			return it.News == model.Again || it.News == model.Returned || it.Worse()
+		})
 }
 
 // drawsButtons tells whether messages get buttons: where nobody hears of them,

@@ -19,8 +19,11 @@ type webhook struct {
 	address string
 }
 
-// Notify posts a message.
+// Notify posts a message. A quiet one is dropped: there is nothing to edit.
 func (h *webhook) Notify(ctx context.Context, p model.Parcel) (string, error) {
+	if p.Message.Quiet {
+		return "", nil
+	}
 	m := newsMessage(p.Message)
 	if p.Message.First {
 		m = rootMessage(p.Message, false)

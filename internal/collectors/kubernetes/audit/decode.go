@@ -144,7 +144,7 @@ func (e *event) writes() []Write {
 		return nil
 	}
 	w := Write{
-		Deed: deed, ID: shown(e.ID), User: e.who(), Manager: shared(manager(query.Get("fieldManager"), e.Agent)),
+		Deed: deed, ID: shown(e.ID), User: e.who(), Account: shared(shown(e.User.Name)), Manager: shared(manager(query.Get("fieldManager"), e.Agent)),
 		Subresource: shared(shown(e.Object.Subresource)), Patch: e.Verb == "patch", Began: e.Began.UTC(), Ended: e.Ended.UTC(),
 	}
 	w.Object = e.object(name{e.Object.Namespace, e.Object.Name})

@@ -42,7 +42,9 @@ func TestDecode(t *testing.T) {
 		"an impersonated one": {"bob's rights counted, alice did it", edit(jsonObject{"impersonatedUser": jsonObject{"username": "bob"}}),
 			with(func(w *Write) { w.User = "bob (by alice)" })},
 		"a service account": {"it has no other name", edit(jsonObject{"user": jsonObject{"username": "system:serviceaccount:ci:deployer"}}),
-			with(func(w *Write) { w.User = "system:serviceaccount:ci:deployer" })},
+			with(func(w *Write) {
+				w.User, w.Account = "system:serviceaccount:ci:deployer", "system:serviceaccount:ci:deployer"
+			})},
 		"without a field manager": {"the API server takes the agent's name then", edit(uri("/apis/apps/v1/namespaces/shop/deployments/web")),
 			with(func(w *Write) { w.Manager = "kubectl" })},
 		"an agent of several words": {"up to the slash", edit(uri("/x"), jsonObject{"userAgent": "My \x01Tool 2/1.0 (x)"}),

@@ -54,7 +54,7 @@ func web() Object { return Object{Resource{"apps", "deployments"}, "shop", "web"
 
 // edited is what edit tells.
 func edited() Write {
-	return Write{Object: web(), ID: "6b1e-1", User: "alice", Manager: "kubectl-edit", Patch: true,
+	return Write{Object: web(), ID: "6b1e-1", User: "alice", Account: "alice", Manager: "kubectl-edit", Patch: true,
 		Began: noon(), Ended: noon().Add(4 * time.Millisecond)}
 }
 

@@ -20,6 +20,7 @@ func Sign(owners []model.Owner, writes []Write, created time.Time) []model.Owner
 	owners = slices.Clone(owners)
 	for i := range owners {
 		o := &owners[i]
+		o.Accounts = accounts(o, writes, created)
 		w := writeBy(o, writes, created)
 		if w == nil {
 			continue
@@ -59,6 +60,19 @@ func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 		return nil
 	}
 	return during[len(during)-1]
+}
+
+// accounts returns the authenticated users of all known writes that may have left
+// the owner's entry, whenever they were made.
+func accounts(o *model.Owner, writes []Write, created time.Time) []string {
+	var names []string
+	for i := range writes {
+		if w := &writes[i]; w.couldLeave(o) && w.since(created) {
+			names = append(names, w.Account)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // maxBefore bounds how many are named that used a writer before.
@@ -143,7 +157,7 @@ func removal(ref model.Ref, writes []Write) []model.Trace {
 // trace tells of a write. That of an edit names no field, unless its door leads
 // to one alone.
 func (w *Write) trace(ref model.Ref) model.Trace {
-	t := model.Trace{Ref: ref, Deed: w.Deed, Writer: w.Manager, Actor: model.Actor{
+	t := model.Trace{Ref: ref, Deed: w.Deed, Writer: w.Manager, Account: w.Account, Actor: model.Actor{
 		Name: w.User, At: w.Ended, Via: model.AuditLog, Evidence: w.evidence(), Confidence: model.Exact,
 	}}
 	if w.Deed != model.Edited {

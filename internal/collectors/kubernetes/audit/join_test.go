@@ -130,3 +130,32 @@ func TestTraces(t *testing.T) {
 		})
 	}
 }
+
+// TestAccounts collects who is known to have used an owner's writer, whoever was
+// impersonated and whenever it was.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	by := func(account string, more ...func(*Write)) func(*Write) {
+		return func(w *Write) {
+			w.User, w.Account = account, account
+			for _, change := range more {
+				change(w)
+			}
+		}
+	}
+	writes := []Write{
+		writeAt("0", -2*time.Hour, by("before")),
+		writeAt("1", 0, by("carol", func(w *Write) { w.User = "system:kube-controller-manager (by carol)" })),
+		writeAt("2", time.Minute, by("alice")),
+		writeAt("3", 2*time.Minute, by("alice")),
+		writeAt("4", 3*time.Minute, by("other", func(w *Write) { w.Manager = "kubectl-patch" })),
+		writeAt("5", 4*time.Minute, by("scaler", scale)),
+	}
+	owners := Sign([]model.Owner{{Name: "kubectl-edit", At: noon().Add(2 * time.Minute)}, {Name: "unknown"}}, writes, noon().Add(-time.Hour))
+	if diff := cmp.Diff([]string{"alice", "carol"}, owners[0].Accounts); diff != "" {
+		t.Errorf("accounts (-want +got):\n%s", diff)
+	}
+	if len(owners[1].Accounts) > 0 {
+		t.Errorf("of an unknown writer: %v", owners[1].Accounts)
+	}
+}

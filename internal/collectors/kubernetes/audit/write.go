@@ -37,6 +37,8 @@ type Write struct {
 	// ID is the request's, User who sent it: "bob (by alice)" where alice
 	// impersonates bob.
 	ID, User string
+	// Account is the authenticated user, whoever was impersonated.
+	Account string
 	// Manager is the field manager under which the API server notes such a
 	// request in managedFields.
 	Manager string

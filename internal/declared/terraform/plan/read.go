@@ -183,6 +183,8 @@ func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
 	i.Whole = Whole{m.side(r.sealer, all.d), m.side(r.sealer, all.r)}
 	n = r.settle(i, n, unknown)
 	i.Declared, i.Recorded, i.Live = m.side(r.sealer, n.d), m.side(r.sealer, n.r), m.side(r.sealer, n.l)
+	i.Form = &Form{shape: r.Schemas.shape(i.Provider, i.Type), marks: m, sealer: r.sealer, schema: i.Schema,
+		declared: i.Declared, recorded: i.Recorded, writes: r.settling(i).writes}
 }
 
 // side returns a tree as instances hold it: sealed, nil for none.

@@ -55,6 +55,8 @@ type Instance struct {
 	Pending string
 	// Unchecked says why it cannot be compared; "" when it can.
 	Unchecked string
+	// Form turns configurations of other commits into such trees.
+	Form *Form
 	// Schema compares the trees; instances of one type and provider share it.
 	Schema *model.Schema
 }

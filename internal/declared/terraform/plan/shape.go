@@ -15,6 +15,10 @@ type shape struct {
 	// lenient tells that the provider fills in what the configuration leaves
 	// out.
 	lenient bool
+	// writeOnly reports whether the value is never recorded.
+	writeOnly bool
+	// text reports whether a scalar is a text, boolean whether it is true or false.
+	text, boolean bool
 	// block tells a nested block, which a dynamic one may write.
 	block bool
 	// scalar tells a text, number or boolean, exact one of the latter two.
@@ -90,7 +94,7 @@ func shapeOfAttribute(a *tfjson.SchemaAttribute) *shape {
 	if a.Computed {
 		s.relax()
 	}
-	s.sensitive = a.Sensitive
+	s.sensitive, s.writeOnly = a.Sensitive, a.WriteOnly
 	s.secretive = s.secretive || a.Sensitive
 	return s
 }
@@ -123,7 +127,7 @@ func shapeOfType(t cty.Type) *shape {
 	case t == cty.NilType:
 		return &shape{}
 	case t.IsPrimitiveType():
-		return &shape{scalar: true, exact: t != cty.String}
+		return &shape{scalar: true, exact: t != cty.String, text: t == cty.String, boolean: t == cty.Bool}
 	case t.IsObjectType():
 		s := &shape{fields: map[string]*shape{}}
 		for name, below := range t.AttributeTypes() {

@@ -1,0 +1,432 @@
+package classify
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A finding is given its ID once, for a resource and a claim, and keeps it when
+// its fields move to another verdict. identify decides which earlier finding
+// each finding of this scan continues; docs/decisions/0030 lists the cases.
+
+// identities are the results of identify, by index of the scan's findings and
+// by ID of the earlier ones.
+type identities struct {
+	// continues are the earlier open findings that became the finding at that
+	// index. The first one is the oldest and gives the ID; the others were merged
+	// into it.
+	continues [][]*model.Finding
+	// again is the finding, resolved or merged lately, that came back.
+	again []*model.Finding
+	// merged maps the ID of an earlier finding that was merged to the ID of the one
+	// that has its fields now.
+	merged map[string]string
+	// separate holds the IDs of the earlier findings that were not merged.
+	separate map[string]bool
+}
+
+// identify gives each finding of the scan its ID. Before the call, ID holds
+// what tells several claims of one declaration apart (see besides). The order
+// of the findings does not matter, as long as no two are equal.
+func identify(in *Input, p *proof, current []model.Finding) identities {
+	m := &matcher{proof: p, current: current, kept: map[string]bool{}, claims: make([]string, len(current)),
+		preferred: make([]string, len(current)), identities: identities{merged: map[string]string{},
+			continues: make([][]*model.Finding, len(current)), again: make([]*model.Finding, len(current))}}
+	taken := map[string]bool{}
+	earlier, recent := byKey(in.Earlier, taken), byKey(in.Recent, taken)
+	order := canonical(current)
+	m.prefer(order)
+	if len(taken) > 0 {
+		for _, group := range byResource(current, order) {
+			key := current[group[0]].Key
+			m.match(earlier[key], group)
+			m.recall(recent[key], group)
+		}
+		m.replacements(in.Earlier, order)
+	}
+	for _, i := range order {
+		m.name(i, taken)
+	}
+	m.separate = make(map[string]bool, len(in.Earlier))
+	for i := range in.Earlier {
+		m.separate[in.Earlier[i].ID] = m.merged[in.Earlier[i].ID] == ""
+	}
+	return m.identities
+}
+
+// open returns the IDs of the findings of the scan.
+func (ids *identities) open(current []model.Finding) map[string]bool {
+	open := make(map[string]bool, len(current))
+	for i := range current {
+		open[current[i].ID] = true
+	}
+	return open
+}
+
+// withoutSeparate returns the IDs of those merged findings that did not part
+// again.
+func (ids *identities) withoutSeparate(merged []string, open map[string]bool) []string {
+	var left []string
+	for _, id := range merged {
+		if !open[id] && !ids.separate[id] {
+			left = append(left, id)
+		}
+	}
+	return left
+}
+
+// byKey returns findings by the resource that they are about, the oldest first,
+// and adds their IDs to ids.
+func byKey(findings []model.Finding, ids map[string]bool) map[model.Key][]*model.Finding {
+	found := make(map[model.Key][]*model.Finding, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		found[f.Key] = append(found[f.Key], f)
+		ids[f.ID] = true
+	}
+	for _, list := range found {
+		slices.SortFunc(list, older)
+	}
+	return found
+}
+
+// older orders findings by age. It never returns 0 for two of them.
+func older(a, b *model.Finding) int {
+	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID))
+}
+
+// canonical returns the indexes of findings in an order that depends on nothing
+// but what they show.
+func canonical(findings []model.Finding) []int {
+	order := make([]int, len(findings))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &findings[i], &findings[j]
+		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.ID, b.ID),
+			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.Address, b.Address), cmp.Compare(a.Basis, b.Basis),
+			cmp.Compare(a.Reason, b.Reason))
+	})
+	return order
+}
+
+// byResource splits indexes in canonical order by resource.
+func byResource(findings []model.Finding, order []int) [][]int {
+	var groups [][]int
+	for _, i := range order {
+		if n := len(groups); n > 0 && findings[groups[n-1][0]].Key == findings[i].Key {
+			groups[n-1] = append(groups[n-1], i)
+		} else {
+			groups = append(groups, []int{i})
+		}
+	}
+	return groups
+}
+
+// fingerprint returns the ID that a new finding gets: a digest of resource,
+// declaration, verdict and claim, and of a number where others have the same.
+func fingerprint(f *model.Finding, claim string, number int) string {
+	text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
+	if claim != "" {
+		text += "\x00" + claim
+	}
+	if number > 1 {
+		text += fmt.Sprintf("\x00%d", number)
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// A matcher finds out which earlier finding each current one continues.
+type matcher struct {
+	identities
+	proof   *proof
+	current []model.Finding
+	// kept are the IDs of the earlier findings that were paired or merged.
+	kept map[string]bool
+	// claims tell the claims of one declaration apart, preferred are the IDs that
+	// the findings get if they continue none; both by index.
+	claims, preferred []string
+}
+
+// prefer notes the claim of each finding, and the ID that it would get as a new
+// one.
+func (m *matcher) prefer(order []int) {
+	seen := map[string]int{}
+	for _, i := range order {
+		f := &m.current[i]
+		m.claims[i], f.ID = f.ID, ""
+		first := fingerprint(f, m.claims[i], 1)
+		seen[first]++
+		m.preferred[i] = fingerprint(f, m.claims[i], seen[first])
+	}
+}
+
+// The ranks of a pair of an earlier and a current finding, the best first.
+const (
+	sameVerdict = iota // same claim and verdict, about the same fields
+	sameFields         // another verdict or declaration, about the same fields
+	sameClaim          // same claim and verdict, about other fields
+	lastResort         // same claim, and there is no other candidate
+	noMatch
+)
+
+// A pair is an earlier finding that the current one at an index may continue.
+type pair struct {
+	earlier *model.Finding
+	index   int
+	rank    int
+	own     bool
+	fields  int
+}
+
+// match pairs the earlier open findings on a resource with the current ones, the
+// best pairs first. An earlier one that is left over is merged into the finding
+// that has its fields now.
+func (m *matcher) match(earlier []*model.Finding, group []int) {
+	var pairs []pair
+	for _, e := range earlier {
+		for _, i := range group {
+			if p := m.pair(e, i); p.rank < lastResort {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	m.assign(pairs)
+	var left []*model.Finding
+	for _, e := range earlier {
+		switch into := m.mergeTarget(pairs, e); {
+		case m.kept[e.ID] || !e.Verdict.IsDrift() || !m.proof.over(e):
+		case into >= 0:
+			m.continues[into] = append(m.continues[into], e)
+			m.kept[e.ID] = true
+		default:
+			left = append(left, e)
+		}
+	}
+	m.matchRest(left, group)
+}
+
+// assign takes pairs, the best first, each finding once.
+func (m *matcher) assign(pairs []pair) {
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		f, g := &m.current[a.index], &m.current[b.index]
+		return cmp.Or(cmp.Compare(a.rank, b.rank), first(a.own, b.own), cmp.Compare(b.fields, a.fields),
+			first(a.earlier.ID == m.preferred[a.index], b.earlier.ID == m.preferred[b.index]),
+			cmp.Compare(f.Severity.Rank(), g.Severity.Rank()), cmp.Compare(f.Verdict, g.Verdict))
+	})
+	for _, p := range pairs {
+		if !m.kept[p.earlier.ID] && len(m.continues[p.index]) == 0 {
+			m.continues[p.index] = []*model.Finding{p.earlier}
+			m.kept[p.earlier.ID] = true
+		}
+	}
+}
+
+// first orders what holds before what does not.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// pair rates how well a current finding continues an earlier open one.
+func (m *matcher) pair(e *model.Finding, i int) pair {
+	f := &m.current[i]
+	p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
+	if p.fields == 0 && (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || party(e, f) || m.wholly(e, f)) {
+		p.fields = 1 // at least one is about the whole resource
+	}
+	p.rank = m.rank(p, f)
+	return p
+}
+
+// rank rates a pair by what its findings share.
+func (m *matcher) rank(p pair, f *model.Finding) int {
+	e := p.earlier
+	same := p.own && e.Verdict == f.Verdict
+	switch judged := m.proof.over(e) || (p.own || m.proof.compared(e)) && !m.proof.stands(e); {
+	case same && (p.fields > 0 || !f.Verdict.IsDrift()):
+		return sameVerdict
+	case !f.Verdict.IsDrift() || !e.Verdict.IsDrift() || !judged:
+		return noMatch
+	case p.fields > 0:
+		return sameFields
+	case same:
+		return sameClaim
+	}
+	return noMatch
+}
+
+// own reports whether an earlier finding is about the same claim as the current
+// one at an index.
+func (m *matcher) own(e *model.Finding, i int) bool {
+	f := &m.current[i]
+	if e.Declaration != f.Declaration {
+		return false
+	}
+	judged := m.proof.judged[f.Key]
+	if judged == nil {
+		return true
+	}
+	var claims []*model.Claim
+	for _, c := range judged.Subject.Claims {
+		if c.Declaration == e.Declaration {
+			claims = append(claims, c)
+		}
+	}
+	known := slices.ContainsFunc(claims, func(c *model.Claim) bool { return c.Address == e.Address })
+	if len(claims) < 2 || !known {
+		return true // one claim, or lines of the file have moved
+	}
+	return m.claims[i] == besides(judged.Subject, &model.Claim{Declaration: e.Declaration, Address: e.Address})
+}
+
+// wholly reports whether one of two findings is about the resource as a whole
+// for every claim: it is missing, or no declaration claims it.
+func (m *matcher) wholly(e, f *model.Finding) bool {
+	judged := m.proof.judged[f.Key]
+	return e.Verdict == model.Missing || f.Verdict == model.Missing || unclaimed(e) ||
+		unclaimed(f) && (judged == nil || len(judged.Subject.Claims) == 0)
+}
+
+// unclaimed reports whether a finding is on a resource that no declaration
+// claims. It is true as well where one of several declarations should claim what
+// others do.
+func unclaimed(f *model.Finding) bool { return f.Verdict == model.Unmanaged && f.Declaration == "" }
+
+// party reports whether one of two findings is a dispute to which the other's
+// declaration is a party.
+func party(a, b *model.Finding) bool { return disputes(a, b.Declaration) || disputes(b, a.Declaration) }
+
+func disputes(f *model.Finding, declaration string) bool {
+	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
+		return slices.ContainsFunc(c.Claims, func(v model.ClaimedValue) bool { return v.Declaration == declaration })
+	})
+}
+
+// mergeTarget returns the index of the finding that has the fields of an earlier
+// one which no finding continues; -1 for none.
+func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
+	best := pair{index: -1, rank: noMatch}
+	for _, p := range pairs {
+		if p.earlier != e || p.rank > sameFields || unclaimed(e) || len(m.continues[p.index]) == 0 {
+			continue
+		}
+		if p.rank < best.rank || p.rank == best.rank && p.fields > best.fields {
+			best = p
+		}
+	}
+	return best.index
+}
+
+// matchRest pairs what is left of a claim, if that is one earlier and one current
+// finding: the finding was reclassified, and shows other fields.
+func (m *matcher) matchRest(left []*model.Finding, group []int) {
+	var pairs []pair
+	earlier, current := map[*model.Finding]int{}, map[int]int{}
+	for _, e := range left {
+		for _, i := range group {
+			if len(m.continues[i]) == 0 && m.current[i].Verdict.IsDrift() && m.own(e, i) {
+				pairs = append(pairs, pair{earlier: e, index: i, rank: lastResort})
+				earlier[e]++
+				current[i]++
+			}
+		}
+	}
+	m.assign(slices.DeleteFunc(pairs, func(p pair) bool { return earlier[p.earlier] > 1 || current[p.index] > 1 }))
+}
+
+// recall finds, for the new findings on a resource, those that ended lately and
+// come back: with the same claim and verdict, or with the verdict that their ID
+// was made for and the same fields.
+func (m *matcher) recall(recent []*model.Finding, group []int) {
+	var pairs []pair
+	for _, e := range recent {
+		for _, i := range group {
+			if p := m.recalled(e, i); p.rank < noMatch {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	m.assign(pairs)
+	for _, i := range group {
+		if e := m.continues[i]; len(e) == 1 && !e[0].Resolved.IsZero() {
+			m.again[i], m.continues[i] = e[0], nil
+		}
+	}
+}
+
+// recalled rates how well a new finding continues one that ended lately.
+func (m *matcher) recalled(e *model.Finding, i int) pair {
+	f := &m.current[i]
+	p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
+	same := p.own && e.Verdict == f.Verdict
+	switch whole := len(e.Changes) == 0 && len(f.Changes) == 0; {
+	case len(m.continues[i]) > 0 || m.kept[e.ID]:
+	case same && (p.fields > 0 || whole):
+		p.rank = sameVerdict
+	case p.fields > 0 && e.ID == m.preferred[i]:
+		p.rank = sameFields
+	case same:
+		p.rank = sameClaim
+	}
+	return p
+}
+
+// replacements finds resources that were missing and were made again under
+// another ID: the claim is the same.
+func (m *matcher) replacements(earlier []model.Finding, order []int) {
+	type claim struct{ source, kind, declaration, address string }
+	of := func(f *model.Finding) claim { return claim{f.Source, f.Kind, f.Declaration, f.Address} }
+	missing := map[claim][]*model.Finding{}
+	for i := range earlier {
+		if e := &earlier[i]; e.Verdict == model.Missing && e.Address != "" && !m.kept[e.ID] && m.proof.over(e) {
+			missing[of(e)] = append(missing[of(e)], e)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	var pairs []pair
+	for _, i := range order {
+		f := &m.current[i]
+		if e := missing[of(f)]; f.Verdict == model.Moved && len(e) == 1 && m.again[i] == nil {
+			pairs = append(pairs, pair{earlier: e[0], index: i, rank: lastResort})
+		}
+	}
+	m.assign(pairs)
+}
+
+// name gives the finding at an index its ID, and notes what was merged into it.
+func (m *matcher) name(i int, taken map[string]bool) {
+	f := &m.current[i]
+	switch all := m.continues[i]; {
+	case len(all) > 0:
+		slices.SortFunc(all, older)
+		f.ID = all[0].ID
+		for _, e := range all[1:] {
+			m.merged[e.ID] = f.ID
+		}
+	case m.again[i] != nil:
+		f.ID = m.again[i].ID
+	default:
+		f.ID = fingerprint(f, m.claims[i], 1)
+		for n := 2; taken[f.ID]; n++ {
+			f.ID = fingerprint(f, m.claims[i], n)
+		}
+	}
+	taken[f.ID] = true
+}

@@ -1,0 +1,63 @@
+package classify
+
+import (
+	"iter"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// overlap counts the fields of f that e is about as well: the same field, a part
+// of one, or one that it is a part of. Fields that a rule ignores count.
+// Declarations may have different paths for one live path, so either will do.
+func overlap(e, f *model.Finding) int {
+	paths, parents := map[string]bool{}, map[string]bool{}
+	for _, field := range fieldsOf(e) {
+		for _, path := range field {
+			paths[path] = true
+			for parent := range parentsOf(path) {
+				parents[parent] = true
+			}
+		}
+	}
+	known := func(path string) bool {
+		if path == "" {
+			return false
+		}
+		for parent := range parentsOf(path) {
+			if paths[parent] {
+				return true
+			}
+		}
+		return paths[path] || parents[path]
+	}
+	n := 0
+	for _, field := range fieldsOf(f) {
+		if known(field[0]) || known(field[1]) {
+			n++
+		}
+	}
+	return n
+}
+
+// fieldsOf returns path and live path of each field of a finding.
+func fieldsOf(f *model.Finding) [][2]string {
+	fields := make([][2]string, 0, len(f.Changes)+len(f.Ignored))
+	for i := range f.Changes {
+		fields = append(fields, [2]string{f.Changes[i].Path, f.Changes[i].LivePath})
+	}
+	for i := range f.Ignored {
+		fields = append(fields, [2]string{f.Ignored[i].Path, f.Ignored[i].LivePath})
+	}
+	return fields
+}
+
+// parentsOf yields the paths of what the field at a path is a part of.
+func parentsOf(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 1; i < len(path); i++ {
+			if (path[i] == '.' || path[i] == '[') && !yield(path[:i]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Exit codes, after Terraform's -detailed-exitcode. Of several that apply, the
+// first in the order error, drift, unchecked counts.
+const (
+	exitInSync    = 0
+	exitError     = 1
+	exitDrift     = 2
+	exitUnchecked = 3
+)
+
+// An exitStatus ends a command with a code and without a message.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// exitCodes is the part of a command's help on what its exit code means.
+const exitCodes = `Exit codes:
+  0  everything was checked, and nothing is at or above --fail-on
+  1  usage, configuration or database: the command could not run
+  2  drift at or above --fail-on (default: any drift)
+  3  no such drift, but something was not checked: a source, a scope, a
+     declaration or a resource. What was accepted does not count.`
+
+// failOn is the flag --fail-on: the severity from which drift is exit code 2.
+type failOn struct{ severity string }
+
+// anySeverity is the value of --fail-on for every drift.
+const anySeverity = "any"
+
+func failOnValues() []string {
+	values := []string{anySeverity}
+	for _, s := range model.Severities() {
+		values = append(values, string(s))
+	}
+	return values
+}
+
+func (f *failOn) add(cmd *cobra.Command) {
+	values := failOnValues()
+	cmd.Flags().StringVar(&f.severity, "fail-on", anySeverity, "least severity of drift that gives exit code 2: "+strings.Join(values, "|"))
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check returns an error for a severity that does not exist.
+func (f *failOn) check() error {
+	for _, valid := range failOnValues() {
+		if f.severity == valid {
+			return nil
+		}
+	}
+	return fmt.Errorf("--fail-on %q: want one of %s", f.severity, strings.Join(failOnValues(), ", "))
+}
+
+// reaches reports whether a finding is drift at or above the severity.
+func (f *failOn) reaches(found *model.Finding) bool {
+	if !found.Verdict.IsDrift() || !found.Resolved.IsZero() || !found.Shown() {
+		return false
+	}
+	return f.severity == anySeverity || cmp.Compare(found.Severity.Rank(), model.Severity(f.severity).Rank()) <= 0
+}
+
+// status returns the exit code that a report stands for, as an error; nil for 0.
+func (f *failOn) status(r *model.Report) error {
+	for i := range r.Findings {
+		if f.reaches(&r.Findings[i]) {
+			return exitStatus(exitDrift)
+		}
+	}
+	if !r.Scan.Complete {
+		return exitStatus(exitUnchecked)
+	}
+	return nil
+}

@@ -1,0 +1,328 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/diff"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A claimRef names one claim on one live source.
+type claimRef struct {
+	declaration, source, kind, id string
+}
+
+// claimID is what a claim is called from scan to scan: its address where it is
+// written in a tool's own words, its resource otherwise (an address with a line
+// moves).
+func claimID(c *model.Claim) string {
+	if c.Lens != nil {
+		return c.Address
+	}
+	return c.ID
+}
+
+// A candidate is a claim with fields that are live and recorded, and declared
+// otherwise: only history tells whether they are pending or bypassed.
+type candidate struct {
+	judged *model.Judged
+	claim  int
+	ref    claimRef
+	// print changes when one of the fields does, or the declaration's commit.
+	print string
+}
+
+// A pastAnswer is what a declaration's history said of a candidate.
+type pastAnswer struct {
+	print string
+	past  model.Past
+}
+
+// A question asks one declaration about its candidates.
+type question struct {
+	declaration string
+	candidates  []candidate
+	// older reports whether a source was looked at after the declaration was read.
+	older bool
+}
+
+// maxRounds bounds how often one scan reads a declaration again because its ref
+// moved.
+const maxRounds = 3
+
+// candidates returns the claims that need evidence, in the order of judged.
+func candidates(v view, judged []model.Judged) []candidate {
+	revisions := map[string]string{}
+	for _, d := range v.declarations {
+		revisions[d.Name] = d.declaration.Revision
+	}
+	var list []candidate
+	for i := range judged {
+		s := judged[i].Subject
+		for k, c := range s.Claims {
+			text := fingerprint(&judged[i], c)
+			if text == "" {
+				continue
+			}
+			list = append(list, candidate{judged: &judged[i], claim: k, print: revisions[c.Declaration] + "\n" + text,
+				ref: claimRef{c.Declaration, s.Source, c.Kind, claimID(c)}})
+		}
+	}
+	return list
+}
+
+// fingerprint names the fields of a claim that wait, with their live values; ""
+// where none does.
+func fingerprint(j *model.Judged, c *model.Claim) string {
+	var b strings.Builder
+	for i := range j.Outcomes {
+		o := &j.Outcomes[i]
+		unproven := slices.ContainsFunc(o.Changes, func(c model.Change) bool { return c.Unproven })
+		if o.Claim != c || o.Verdict != model.Pending && !unproven {
+			continue
+		}
+		b.WriteString("waits\n")
+		for k := range o.Changes {
+			b.WriteString(o.Changes[k].Path + "=")
+			if live := o.Changes[k].Live; live != nil {
+				b.Write(live.AppendJSON(nil))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// unanswered returns what has to be asked before the candidates can be decided,
+// by declaration, in the order of the estate.
+func (e *Engine) unanswered(v view, list []candidate) []question {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	asked := map[string]*question{}
+	for _, c := range list {
+		if known, ok := e.answers[c.ref]; ok && known.print == c.print {
+			continue
+		}
+		q := asked[c.ref.declaration]
+		if q == nil {
+			q = &question{declaration: c.ref.declaration}
+			asked[c.ref.declaration] = q
+		}
+		q.candidates = append(q.candidates, c)
+		q.older = q.older || e.reads[c.ref.declaration].at.Before(e.looks[c.ref.source].snapshot.Taken)
+	}
+	var questions []question
+	for _, d := range v.declarations {
+		if q := asked[d.Name]; q != nil {
+			questions = append(questions, *q)
+		}
+	}
+	return questions
+}
+
+// investigate answers questions: each declaration is asked for its history, or
+// read again where it is older than the look at a source or its ref moved.
+func (e *Engine) investigate(ctx context.Context, questions []question) {
+	var group sync.WaitGroup
+	for _, q := range questions {
+		i := slices.IndexFunc(e.estate.Declarations, func(d Declaration) bool { return d.Name == q.declaration })
+		if d := e.estate.Declarations[i]; d.Loader != nil {
+			group.Go(func() { e.ask(ctx, d, q) })
+		} else {
+			e.answer(q, nil, noHistory)
+		}
+	}
+	group.Wait()
+}
+
+// noHistory is the gap of a declaration that keeps no history.
+const noHistory = "the declaration keeps no history"
+
+func (e *Engine) ask(ctx context.Context, d Declaration, q question) {
+	e.mu.Lock()
+	revision := e.reads[d.Name].declaration.Revision
+	e.mu.Unlock()
+	historian, ok := d.Loader.(declared.Historian)
+	if q.older && (revision == "" || !ok) {
+		e.readAgain(ctx, d)
+		return
+	}
+	if !ok {
+		e.answer(q, nil, noHistory)
+		return
+	}
+	claims := make([]*model.Claim, len(q.candidates))
+	for i, c := range q.candidates {
+		claims[i] = c.judged.Subject.Claims[c.claim]
+	}
+	within, cancel := withTimeout(ctx, d.Timeout, "history of declaration "+d.Name)
+	defer cancel()
+	history, err := historian.History(within, revision, claims)
+	switch {
+	case err != nil:
+		e.keepRead(d.Name, e.failed(ctx, d, because(within, err)))
+	case history.Head != revision:
+		e.readAgain(ctx, d)
+	default:
+		e.answer(q, history.Pasts, "")
+	}
+}
+
+// readAgain reads a declaration once more within a scan.
+func (e *Engine) readAgain(ctx context.Context, d Declaration) {
+	e.load(ctx, d, d.Loader)
+	e.mu.Lock()
+	e.unsaved[declared.LiveSource(d.Name)] = true
+	e.mu.Unlock()
+	e.canonicalize(ctx, Due{Declarations: []string{d.Name}})
+}
+
+// answer keeps what a declaration's history said of its candidates; without
+// pasts, all of them have the gap.
+func (e *Engine) answer(q question, pasts []model.Past, gap string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, c := range q.candidates {
+		past := model.Past{Gap: gap}
+		if i < len(pasts) {
+			past = pasts[i]
+		}
+		e.answers[c.ref] = pastAnswer{print: c.print, past: past}
+	}
+}
+
+// forgetAnswers drops the answers that no candidate needs any more.
+func (e *Engine) forgetAnswers(list []candidate) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	needed := make(map[claimRef]pastAnswer, len(list))
+	for _, c := range list {
+		if a, ok := e.answers[c.ref]; ok {
+			needed[c.ref] = a
+		}
+	}
+	e.answers = needed
+}
+
+// weigh compares the candidates' subjects again, with evidence.
+func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error {
+	evidence, err := e.evidence(v, list)
+	if err != nil {
+		return err
+	}
+	rulings := rulingsOf(earlier)
+	again := map[*model.Judged]bool{}
+	for i, c := range list {
+		s := c.judged.Subject
+		claim := *s.Claims[c.claim]
+		evidence[i].Rulings = rulings[rulingRef{s.Key, claim.Declaration}]
+		claim.Evidence = evidence[i]
+		s.Claims = slices.Clone(s.Claims)
+		s.Claims[c.claim] = &claim
+		again[c.judged] = true
+	}
+	for j := range again {
+		*j = diff.Judge(j.Subject, e.estate.Diff)
+	}
+	return nil
+}
+
+// evidence returns what history and earlier scans say of each candidate.
+func (e *Engine) evidence(v view, list []candidate) ([]*model.Evidence, error) {
+	keys := make([]model.Key, 0, 2*len(list))
+	for _, c := range list {
+		own := model.Key{Source: model.DeclaredSource(c.ref.declaration), Kind: c.ref.kind, ID: c.ref.id}
+		keys = append(keys, c.judged.Subject.Key, own)
+	}
+	seen, err := e.store.Observations(keys)
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]model.Declaration{}
+	for _, d := range v.declarations {
+		settings[d.Name] = d.declaration
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	found := make([]*model.Evidence, len(list))
+	for i, c := range list {
+		d := settings[c.ref.declaration]
+		found[i] = &model.Evidence{Live: seen[2*i], Declared: seen[2*i+1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
+		known, ok := e.answers[c.ref]
+		switch {
+		case !ok || known.print != c.print:
+			found[i].Gap = "the ref moved while it was read"
+		default:
+			found[i].Past = known.past
+		}
+		if claim := c.judged.Subject.Claims[c.claim]; claim.Written != nil && found[i].Gap == "" {
+			found[i].Gap = "the cluster rewrites what is declared (canonicalize)"
+		}
+	}
+	return found, nil
+}
+
+// A rulingRef names the findings of one declaration on one resource.
+type rulingRef struct {
+	model.Key
+	declaration string
+}
+
+// rulingsOf returns what the last scan decided on fields that waited. It leaves
+// out the reason: that of a finding is composed of several.
+func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
+	all := map[rulingRef]map[string]model.Ruling{}
+	for i := range earlier {
+		f := &earlier[i]
+		if f.Verdict != model.Pending && f.Verdict != model.Bypassed {
+			continue
+		}
+		ref := rulingRef{f.Key, f.Declaration}
+		if all[ref] == nil {
+			all[ref] = map[string]model.Ruling{}
+		}
+		for k := range f.Changes {
+			c := &f.Changes[k]
+			all[ref][c.Path] = model.Ruling{Verdict: f.Verdict, Unproven: c.Unproven, Live: c.Live}
+		}
+	}
+	return all
+}
+
+// declaredSnapshots returns what declarations that were read anew declare, as
+// the store keeps it: the values of their claims, under a source of their own.
+func (v view) declaredSnapshots() []model.Snapshot {
+	var snapshots []model.Snapshot
+	for _, d := range v.declarations {
+		if d.err != nil || !d.unsaved {
+			continue
+		}
+		source := model.DeclaredSource(d.Name)
+		s := model.Snapshot{Source: source, Taken: d.at, Coverage: []model.Coverage{{Source: source, Complete: len(d.declaration.Problems) == 0}}}
+		for i := range d.declaration.Claims {
+			c := d.canonicalClaim(i)
+			if c.Unchecked != "" || c.RecordOnly || c.ByIdentity || c.Value.IsNull() {
+				continue
+			}
+			s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: source, Kind: c.Kind, ID: claimID(c)}, Place: c.Place, Name: c.Name, Value: c.Value})
+		}
+		slices.SortStableFunc(s.Resources, func(a, b model.Resource) int { return a.Compare(b.Key) })
+		snapshots = append(snapshots, s)
+	}
+	return snapshots
+}
+
+// canonicalClaim returns a claim as the one governed source would store it, where
+// that was asked.
+func (d declarationView) canonicalClaim(i int) *model.Claim {
+	if len(d.Governs) == 1 {
+		if claims := d.canonical[d.Governs[0]]; i < len(claims) {
+			return &claims[i]
+		}
+	}
+	return &d.declaration.Claims[i]
+}

@@ -1,0 +1,245 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An applied estate is one thing with one field, size: what a ref declares, what
+// was applied, and what is live.
+type applied struct {
+	declares, records, live string
+	revision, gap           string
+	versions                []model.Version
+	loads                   int
+	asked                   int
+	refused                 error
+	// moves is called when history is asked for, before it answers.
+	moves func(*applied)
+}
+
+func sized(text string) model.Value {
+	return model.MapOf(model.Field{Name: "size", Value: model.StringOf(text)})
+}
+
+func (a *applied) Collect(context.Context) (model.Snapshot, error) {
+	recorded := sized(a.records)
+	return model.Snapshot{Source: "live", Taken: time.Now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
+		Coverage: []model.Coverage{{Source: "live", Complete: true}},
+		Resources: []model.Resource{{Key: model.Key{Source: "live", Kind: thing, ID: "p/a"}, Place: "p", Name: "a", Value: sized(a.live),
+			LastApplied: &recorded, OwnersFrom: "record", Owners: []model.Owner{{Name: "laptop", Records: true, At: time.Now()}}}}}, nil
+}
+
+func (a *applied) Load(context.Context) (model.Declaration, error) {
+	a.loads++
+	author := model.Trace{Actor: model.Actor{Name: "committer", At: time.Now(), Confidence: model.Likely}}
+	return model.Declaration{Name: "git", Governs: []string{"live"}, Revision: a.revision, DeployWindow: time.Hour, Claims: []model.Claim{{
+		Declaration: "git", Address: "x.yaml:1", Kind: thing, ID: "p/a", Place: "p", Name: "a", Value: sized(a.declares), Traces: []model.Trace{author}}}}, nil
+}
+
+// commit has the ref declare a value from now on.
+func (a *applied) commit(text string) {
+	now := model.Commit{Hash: "commit-" + text, When: time.Now()}
+	if len(a.versions) > 0 {
+		a.versions[0].Until = now
+	}
+	value := sized(text)
+	a.versions = append([]model.Version{{Value: &value, From: now}}, a.versions...)
+	a.declares, a.revision = text, now.Hash
+}
+
+// apply makes a value live and recorded.
+func (a *applied) apply(text string) { a.records, a.live = text, text }
+
+// A historian is an applied estate whose declaration keeps a history.
+type historian struct{ *applied }
+
+func (h historian) History(_ context.Context, revision string, claims []*model.Claim) (model.History, error) {
+	h.asked++
+	if h.moves != nil {
+		h.moves(h.applied)
+	}
+	if h.refused != nil {
+		return model.History{}, h.refused
+	}
+	if h.revision != revision {
+		return model.History{Head: h.revision}, nil
+	}
+	pasts := make([]model.Past, len(claims))
+	for i := range pasts {
+		pasts[i] = model.Past{Versions: h.versions, Gap: h.gap}
+	}
+	return model.History{Head: revision, Pasts: pasts}, nil
+}
+
+type appliedBench struct {
+	*bench
+	*applied
+}
+
+func newAppliedBench(t *testing.T, keepsHistory bool) appliedBench {
+	t.Helper()
+	a := &applied{}
+	a.commit("1")
+	a.apply("1")
+	var loader declared.Loader = a
+	if keepsHistory {
+		loader = historian{a}
+	}
+	return appliedBench{newBench(t, 0, func(e *Estate) {
+		e.Sources[0].Collector, e.Declarations[0].Loader = a, loader
+	}), a}
+}
+
+// scan scans and returns the findings: verdict, "?" for an unproven one, actor and reason.
+func (b appliedBench) scan(t *testing.T) string {
+	t.Helper()
+	var lines []string
+	for _, f := range b.cycle(t).Findings {
+		line := string(f.Verdict)
+		if len(f.Changes) > 0 && f.Changes[0].Unproven {
+			line += "?"
+		}
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s by %s: %s", line, f.Actor.Name, f.Reason), ": "))
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (b appliedBench) want(t *testing.T, reason, want string) {
+	t.Helper()
+	if d := gocmp.Diff(want, b.scan(t)); d != "" {
+		t.Errorf("%s (-want +got):\n%s", reason, d)
+	}
+}
+
+func TestPipelineStaysSilent(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.commit("2")
+	b.want(t, "committed, not applied yet", "pending by committer")
+	b.apply("2")
+	b.want(t, "applied", "")
+	b.commit("1")
+	b.want(t, "a revert commit", "pending by committer")
+	b.apply("1")
+	b.want(t, "the revert is applied", "")
+	b.moves = func(a *applied) { a.commit("3"); a.moves = nil }
+	b.apply("3")
+	b.want(t, "pushed after the ref was fetched, and applied before live was read", "")
+}
+
+func TestApplyThatNoCommitHolds(t *testing.T) {
+	t.Parallel()
+	const never = "bypassed by laptop: applied, and declared by no commit"
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.apply("evil")
+	b.want(t, "a laptop applied what no commit holds", never)
+	asked := b.asked
+	b.want(t, "again", never)
+	if b.asked != asked {
+		t.Errorf("history was asked %d times more although neither side moved", b.asked-asked)
+	}
+	b.apply("worse")
+	b.want(t, "another value", never)
+	if b.asked != asked+1 {
+		t.Errorf("history was asked %d times for a value that is new, want 1", b.asked-asked)
+	}
+	b.commit("2")
+	b.want(t, "another commit does not make it declared", never)
+	b.commit("worse")
+	b.want(t, "committed after the fact", "")
+}
+
+func TestOlderVersionAppliedAgain(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.commit("2")
+	b.apply("2")
+	b.want(t, "the next version", "")
+	b.apply("1")
+	b.want(t, "an old pipeline runs again", "bypassed by laptop: an older version (commit-1) was applied again after driftd saw the declared one live")
+}
+
+func TestForcePushErasesNothing(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.versions = nil
+	b.commit("2")
+	b.want(t, "history was rewritten, and not applied yet", "pending by committer")
+	b.bench.engine = b.restart(b.engine.estate)
+	b.want(t, "after a restart, too", "pending by committer")
+}
+
+func TestFirstScanWithoutHistory(t *testing.T) {
+	t.Parallel()
+	const unknown = "pending? by laptop: pending or bypassed: the declaration keeps no history"
+	b := newAppliedBench(t, false)
+	b.declares, b.revision = "2", ""
+	b.want(t, "nothing is known from before", unknown)
+	b.want(t, "nothing moved since", unknown)
+	b.apply("3")
+	b.want(t, "the live side moved", "bypassed by laptop: the live side changed and the declaration did not")
+	b.declares = "4"
+	b.want(t, "the declaration moves on", "bypassed by laptop: the live side changed and the declaration did not")
+	b.apply("4")
+	b.want(t, "applied", "")
+	b.declares = "5"
+	b.want(t, "the declaration moved", "pending by committer")
+	b.want(t, "and stays", "pending by committer")
+}
+
+func TestFolderIsReadAgainBeforeJudging(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, false)
+	b.revision = ""
+	b.want(t, "applied as declared", "")
+	b.declares = "2"
+	b.apply("2")
+	loads := b.loads
+	if _, err := b.engine.Cycle(t.Context(), Due{Sources: []string{"live"}}); err != nil {
+		t.Fatal(err)
+	}
+	if b.loads != loads+1 {
+		t.Errorf("the folder was read %d times more, want once: live was read after it", b.loads-loads)
+	}
+	b.want(t, "in sync", "")
+}
+
+func TestHistoryThatFailsKeepsTheLastVerdict(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.apply("2")
+	b.refused = errors.New("remote is down")
+	report := b.cycle(t)
+	if report.Scan.Complete || len(report.Findings) != 1 || report.Findings[0].Verdict != model.Unchecked || !strings.Contains(report.Findings[0].Reason, "remote is down") {
+		t.Errorf("complete %t, findings %+v, want the declaration unchecked", report.Scan.Complete, report.Findings)
+	}
+	b.refused = nil
+	b.want(t, "the remote is back", "bypassed by laptop: applied, and declared by no commit")
+}
+
+func TestRefThatNeverStopsMoving(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.apply("evil")
+	n := 1
+	b.moves = func(a *applied) { n++; a.commit(fmt.Sprint(n)) }
+	if got := b.scan(t); !strings.HasPrefix(got, "pending? ") && !strings.HasPrefix(got, "bypassed ") {
+		t.Errorf("%q, want a loud verdict", got)
+	}
+}

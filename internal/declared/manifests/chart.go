@@ -1,0 +1,120 @@
+package manifests
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// maxChartFiles bounds the files of a chart that are sketched.
+const maxChartFiles = 2000
+
+var errChartUnknown = errors.New("what the chart declares is not known")
+
+// chart sketches a Helm chart: the kinds of its templates, its own definitions
+// and the charts in it. The namespace is the release's, which no file names. A
+// dependency that lies elsewhere may declare anything.
+func (t *tree) chart(dir string, limit int64) sketch {
+	var s sketch
+	if !t.hasDependencies(dir, limit) {
+		return sketch{unknown: true}
+	}
+	files := 0
+	err := fs.WalkDir(t.files, dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !isTemplate(dir, name) {
+			return err
+		}
+		if files++; files > maxChartFiles || isArchive(name) {
+			return errChartUnknown
+		}
+		data, err := t.readFile(name, limit)
+		if err != nil {
+			return err
+		}
+		s.add(templateSketch(path.Base(name), data))
+		return nil
+	})
+	return sketch{unknown: err != nil || s.unknown, extents: s.extents}
+}
+
+// hasDependencies reports whether all that the chart depends on lies in its
+// folder.
+func (t *tree) hasDependencies(dir string, limit int64) bool {
+	for _, file := range []string{"Chart.yaml", "requirements.yaml"} {
+		data, err := t.readFile(path.Join(dir, file), limit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		docs, parseErr := decode.YAML(bytes.NewReader(data))
+		if err != nil || parseErr != nil {
+			return false
+		}
+		for _, doc := range docs {
+			if !t.holdsCharts(dir, doc.Value.At("dependencies").Items()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// holdsCharts reports whether a chart's folder holds each dependency, unpacked.
+func (t *tree) holdsCharts(dir string, dependencies []model.Value) bool {
+	for _, d := range dependencies {
+		info, err := fs.Stat(t.files, path.Join(dir, "charts", d.At("name").Str()))
+		if err != nil || !info.IsDir() || d.At("name").Str() == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// isTemplate reports whether a file of a chart may declare objects.
+func isTemplate(dir, name string) bool {
+	inside := "/" + strings.TrimPrefix(name, dir)
+	return (strings.Contains(inside, "/templates/") || strings.Contains(inside, "/crds/") || isArchive(name)) &&
+		path.Base(name) != "NOTES.txt"
+}
+
+func isArchive(name string) bool {
+	return strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".tar.gz")
+}
+
+// templateSketch sketches a template. A file of partial templates makes no
+// object by itself: only the kinds that it writes out count.
+func templateSketch(name string, data []byte) sketch {
+	var s sketch
+	partial := strings.HasPrefix(name, "_")
+	for _, doc := range documents(data) {
+		if !partial {
+			if len(bytes.TrimSpace(doc)) > 0 {
+				s.add(templateDocument(doc))
+			}
+			continue
+		}
+		if found := anyKind.FindAllStringSubmatch(comment.ReplaceAllString(string(doc), ""), -1); len(found) > 0 {
+			s.add(kindsIn(found))
+		}
+	}
+	return s
+}
+
+// templateDocument sketches a document of a template. One of control lines alone
+// declares nothing.
+func templateDocument(doc []byte) sketch {
+	text := comment.ReplaceAllString(string(doc), "")
+	if !wholeInclude.MatchString(text) && !anyKind.MatchString(text) {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "{{") {
+				return sketchOf(doc)
+			}
+		}
+		return sketch{}
+	}
+	return sketchOf(doc)
+}

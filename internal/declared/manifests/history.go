@@ -1,0 +1,143 @@
+package manifests
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+var _ declared.Historian = (*loader)(nil)
+
+// History implements declared.Historian. At each commit it looks for the objects
+// in all manifests and kustomizations of the declared path, as Load does, but
+// never over the network. Results are remembered: a second call reads what is new.
+func (l *loader) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
+	if l.repository == nil {
+		return gapped("", claims, "a plain folder keeps no history"), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.config.Timeout)
+	defer cancel()
+	select {
+	case l.past.turn <- struct{}{}:
+		defer func() { <-l.past.turn }()
+	case <-ctx.Done():
+		return model.History{}, fmt.Errorf("read history: %w", ctx.Err())
+	}
+	query := gitrepo.Query{Ref: l.config.Ref, Revision: revision, MaxFile: l.config.MaxFileSize}
+	var pasts []model.Past
+	again := false
+	head, err := l.repository.History(ctx, query, func(log gitrepo.Log) error {
+		if again {
+			// What was read of a damaged clone does not count.
+			l.past.forget()
+		}
+		again = true
+		reading, cancel := withinHalf(ctx)
+		defer cancel()
+		pasts = l.pasts(reading, log, claims)
+		return nil
+	})
+	if err != nil {
+		return model.History{}, err
+	}
+	return model.History{Head: head, Pasts: pasts}, nil
+}
+
+// gapped returns a history that has nothing, for one reason.
+func gapped(head string, claims []*model.Claim, reason string) model.History {
+	h := model.History{Head: head, Pasts: make([]model.Past, len(claims))}
+	for i := range h.Pasts {
+		h.Pasts[i].Gap = reason
+	}
+	return h
+}
+
+// withinHalf returns a context that ends after half of the time that is left.
+func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
+// pasts returns what a log declares of each claim.
+func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Claim) []model.Past {
+	m := l.past
+	m.limitSize()
+	asked := make([]int, len(claims))
+	for i, c := range claims {
+		asked[i] = m.subject(c, l.claimOptions(c))
+	}
+	r := &pastReader{ctx: ctx, loader: l, memory: m, renderings: maxRenderings, parse: maxParsed}
+	found := map[*gitrepo.LogCommit]*outcome{}
+	visit := func(line gitrepo.Line) {
+		for _, c := range line.Commits {
+			found[c] = r.commit(c)
+		}
+	}
+	visit(log.Ref)
+	for _, b := range log.Branches {
+		visit(b)
+	}
+	pasts := make([]model.Past, len(claims))
+	for i, n := range asked {
+		pasts[i] = m.past(log, found, n)
+	}
+	return pasts
+}
+
+// maxVersions bounds the versions of one claim.
+const maxVersions = 2000
+
+// past returns what a log declares of one subject, from what was found at its
+// commits.
+func (m *memory) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, subject int) model.Past {
+	past := model.Past{Gap: log.Gap}
+	var unread, first string
+	count := 0
+	spans := gitrepo.Spans(log, func(c *gitrepo.LogCommit) []int {
+		values, reason := found[c].of(subject)
+		if reason != "" {
+			count++
+			if unread == "" {
+				unread, first = reason, c.Hash
+			}
+		}
+		return values
+	})
+	if count > 0 {
+		text := fmt.Sprintf("at commit %.12s: %s", first, unread)
+		if count > 1 {
+			text += fmt.Sprintf(" (and at %d more commits)", count-1)
+		}
+		past.Gap = joined(past.Gap, text)
+	}
+	if len(spans) > maxVersions {
+		spans = spans[:maxVersions]
+		past.Gap = joined(past.Gap, fmt.Sprintf("more than %d versions", maxVersions))
+	}
+	for _, s := range spans {
+		v := model.Version{From: s.From, Until: s.Until, Branch: s.Branch}
+		switch s.State {
+		case absent:
+		case encrypted:
+			v.Unknown = []string{""}
+		default:
+			v.Value = &m.subjects[subject].values[s.State]
+		}
+		past.Versions = append(past.Versions, v)
+	}
+	return past
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

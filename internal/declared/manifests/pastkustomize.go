@@ -1,0 +1,196 @@
+package manifests
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A rendering is what was found in a kustomization, and all that kustomize asked
+// the files for meanwhile: with the same answers, the outcome is the same.
+type rendering struct {
+	asked   map[string]string
+	outcome *outcome
+}
+
+// maxPerFolder bounds the renderings of one folder that are remembered.
+const maxPerFolder = 600
+
+// holds reports whether files give the same answers.
+func (r *rendering) holds(files *gitrepo.FS) bool {
+	for name, answer := range r.asked {
+		if answer != answerOf(files, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// answerOf returns what kustomize sees of a path: the content of a file, that it
+// is a folder, or that nothing is there.
+func answerOf(files *gitrepo.FS, name string) string {
+	id, err := files.ID(name)
+	if err != nil {
+		return ""
+	}
+	if strings.HasPrefix(id, "folder ") {
+		return "folder"
+	}
+	return id
+}
+
+// A recordedFS notes which paths are asked for. Folders are not listed.
+type recordedFS struct {
+	files *gitrepo.FS
+	asked map[string]string
+}
+
+func (f *recordedFS) note(name string) {
+	if _, known := f.asked[name]; !known {
+		f.asked[name] = answerOf(f.files, name)
+	}
+}
+
+// Open implements fs.FS.
+func (f *recordedFS) Open(name string) (fs.File, error) {
+	f.note(name)
+	return f.files.Open(name)
+}
+
+// Stat implements fs.StatFS.
+func (f *recordedFS) Stat(name string) (fs.FileInfo, error) {
+	f.note(name)
+	return f.files.Stat(name)
+}
+
+// kustomizations finds the subjects in the kustomizations of a tree, and reports
+// whether the outcome depends on the files alone.
+func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, found *outcome) (final bool) {
+	absolute := make([]string, len(dirs))
+	for i, dir := range dirs {
+		absolute[i] = path.Join(t.mount, dir)
+	}
+	final = true
+	for _, dir := range roots(t.kustomize, absolute) {
+		if r.ctx.Err() != nil {
+			found.merge(&outcome{all: late})
+			return false
+		}
+		part, sure := r.kustomization(t, files, dir)
+		found.merge(part)
+		final = final && sure
+	}
+	return final
+}
+
+// kustomization returns what was found in one kustomization.
+func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (found *outcome, sure bool) {
+	known := r.memory.renderings[dir]
+	for i := len(known) - 1; i >= 0; i-- {
+		if match := known[i]; match.outcome.upTo == len(r.memory.subjects) && match.holds(files) {
+			// The next commit is likely to have the same.
+			copy(known[i:], known[i+1:])
+			known[len(known)-1] = match
+			return match.outcome, true
+		}
+	}
+	recorded := &recordedFS{files: files, asked: map[string]string{}}
+	within := *t
+	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize)
+	if found, sure = r.render(&within, dir); !sure {
+		return found, false
+	}
+	found.upTo = len(r.memory.subjects)
+	known = slices.DeleteFunc(known, func(k *rendering) bool { return k.outcome.upTo != found.upTo })
+	if len(known) >= maxPerFolder {
+		known = known[1:]
+	}
+	r.memory.renderings[dir] = append(known, &rendering{asked: recorded.asked, outcome: found})
+	r.memory.size += int64(len(recorded.asked)) * 150
+	return found, true
+}
+
+// render builds a kustomization if it may make a subject.
+func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
+	found = &outcome{}
+	parts := reach(t.kustomize, dir)
+	var subjects []int
+	for n, s := range r.memory.subjects {
+		if slices.ContainsFunc(parts, func(k kustomization) bool { return k.mayMake(s) }) {
+			subjects = append(subjects, n)
+		}
+	}
+	if len(subjects) == 0 {
+		return found, true
+	}
+	if r.renderings == 0 {
+		for _, n := range subjects {
+			found.miss(n, t.of(parts[0].file)+": not built, for only so many old kustomizations are built at once; the next try continues")
+		}
+		return found, false
+	}
+	r.renderings--
+	built, err := r.loader.render(r.ctx, t, dir, false)
+	if err != nil {
+		for _, n := range subjects {
+			found.miss(n, late)
+		}
+		return found, false
+	}
+	r.match(found, built, subjects)
+	return found, true
+}
+
+// mayMake reports whether building the kustomization may make an object of the
+// subject's name. The name is in one of its files, unless it is put together, or
+// comes from a file that cannot be read.
+func (k kustomization) mayMake(s *subject) bool {
+	if k.value.Kind() != model.Map || len(k.remotes()) > 0 {
+		return true
+	}
+	for _, field := range []string{"transformers", "replacements", "generators", "helmCharts", "vars"} {
+		if len(k.value.At(field).Items()) > 0 {
+			return true
+		}
+	}
+	prefix, suffix := k.value.At("namePrefix").Str(), k.value.At("nameSuffix").Str()
+	if prefix+suffix != "" && strings.Contains(s.name, prefix) && strings.Contains(s.name, suffix) {
+		return true
+	}
+	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
+		for _, generator := range k.value.At(field).Items() {
+			if strings.Contains(s.name, generator.At("name").Str()) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(k.named(), func(file string) bool {
+		data, err := k.files.ReadFile(file)
+		return err != nil || mayEscape(data) || bytes.Contains(data, []byte(s.name))
+	})
+}
+
+// allTexts returns the strings of a tree.
+func allTexts(v model.Value) []string {
+	var found []string
+	if s := v.Str(); s != "" {
+		found = append(found, s)
+	}
+	for _, item := range v.Items() {
+		found = append(found, allTexts(item)...)
+	}
+	for _, f := range v.Fields() {
+		found = append(found, allTexts(f.Value)...)
+	}
+	return found
+}
+
+func afterEquals(text string) string {
+	_, after, _ := strings.Cut(text, "=")
+	return after
+}

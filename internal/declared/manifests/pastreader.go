@@ -1,0 +1,231 @@
+package manifests
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+// Bounds of one call of History: renderings of kustomizations, and bytes of files
+// that are parsed.
+const (
+	maxRenderings = 50
+	maxParsed     = 128 << 20
+)
+
+// A pastReader finds the subjects at commits, in one call of History. An outcome
+// is remembered unless a bound or a failure cut it short.
+type pastReader struct {
+	ctx    context.Context //nolint:containedctx // a reader lives for one call
+	loader *loader
+	memory *memory
+	// renderings and parse are what is left of the bounds.
+	renderings int
+	parse      int64
+}
+
+const late = "there was not enough time to read it; the next try continues"
+
+// commit returns what was found at a commit.
+func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
+	if r.ctx.Err() != nil {
+		return &outcome{all: late}
+	}
+	root := r.loader.config.Root()
+	id, err := c.Files.ID(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &outcome{}
+	case err != nil:
+		return &outcome{all: short(cause(err).Error())}
+	}
+	top, err := c.Files.ID(".")
+	if err != nil {
+		return &outcome{all: short(cause(err).Error())}
+	}
+	for _, key := range []string{"root " + id, "top " + top} {
+		if found := r.memory.trees[key]; found != nil && found.upTo == len(r.memory.subjects) {
+			return found
+		}
+	}
+	found, simple, final := r.tree(c)
+	if final {
+		key := "top " + top
+		if simple {
+			key = "root " + id
+		}
+		r.memory.trees[key] = found
+		r.memory.size += 200
+	}
+	return found
+}
+
+// A linkFS notes whether a listed folder holds a symbolic link.
+type linkFS struct {
+	*gitrepo.FS
+
+	linked bool
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (f *linkFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := f.FS.ReadDir(name)
+	for _, e := range entries {
+		f.linked = f.linked || e.Type()&fs.ModeSymlink != 0
+	}
+	return entries, err
+}
+
+// tree reads the declared path of a commit. Simple reports that nothing outside
+// of the path counts, and final that the outcome depends on the files alone.
+func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final bool) {
+	found = &outcome{upTo: len(r.memory.subjects)}
+	files := &linkFS{FS: c.Files}
+	t := r.loader.commitTree(files, c.Hash)
+	inventory, err := r.loader.walk(r.ctx, t)
+	if r.ctx.Err() != nil {
+		found.all = late
+		return found, false, false
+	}
+	if err != nil {
+		found.all = short(err.Error())
+		return found, false, true
+	}
+	for _, p := range inventory.problems {
+		found.merge(&outcome{all: short(p.Address + ": " + p.Reason)})
+	}
+	final = true
+	for _, name := range inventory.files {
+		part, sure := r.file(t, c.Files, name)
+		found.merge(part)
+		final = final && sure
+	}
+	if len(inventory.kustomizations) > 0 && r.wanting(found) {
+		final = r.kustomizations(t, c.Files, inventory.kustomizations, found) && final
+	}
+	return found, !files.linked && len(inventory.kustomizations) == 0, final
+}
+
+// wanting reports whether a subject was not found.
+func (r *pastReader) wanting(o *outcome) bool {
+	for n := range r.memory.subjects {
+		if len(o.states[n]) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// file returns what was found in a file; sure reports that it depends on the
+// file alone.
+func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outcome, sure bool) {
+	id, err := files.ID(name)
+	if err != nil {
+		return &outcome{all: short(t.address(name) + ": " + cause(err).Error())}, false
+	}
+	found = r.memory.blobs[id]
+	if found != nil && found.upTo == len(r.memory.subjects) {
+		return found, true
+	}
+	if r.ctx.Err() != nil {
+		return &outcome{all: late}, false
+	}
+	data, sure, err := r.content(t, name)
+	if err != nil {
+		found = &outcome{all: short(t.address(name) + ": " + cause(err).Error())}
+	} else {
+		found = &outcome{}
+		sure = r.objects(found, data, t.address(name))
+	}
+	if found.upTo = len(r.memory.subjects); sure {
+		r.memory.blobs[id] = found
+		r.memory.size += 200
+	}
+	return found, sure
+}
+
+// content returns a file's content. With an error, sure reports that the file is
+// too large, and always will be.
+func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err error) {
+	limit := r.loader.config.MaxFileSize
+	info, err := fs.Stat(t.files, name)
+	switch {
+	case errors.Is(err, gitrepo.ErrLeftOut):
+		return nil, true, err
+	case err != nil:
+		return nil, false, err
+	case info.Size() > limit:
+		return nil, true, fmt.Errorf("larger than %d bytes", limit)
+	}
+	data, err = t.readFile(name, limit)
+	return data, err == nil, err
+}
+
+// objects finds the subjects in the text of a file. Only a text that may hold one
+// of their names is parsed.
+func (r *pastReader) objects(found *outcome, data []byte, address string) (sure bool) {
+	var literal, escaped []int
+	escapes := mayEscape(data)
+	for n, s := range r.memory.subjects {
+		switch {
+		case bytes.Contains(data, []byte(s.name)):
+			literal = append(literal, n)
+		case escapes:
+			escaped = append(escaped, n)
+		}
+	}
+	if len(literal)+len(escaped) == 0 {
+		return true
+	}
+	if r.parse -= int64(len(data)); r.parse < 0 || r.memory.size > 2*maxMemory {
+		for _, n := range append(literal, escaped...) {
+			found.miss(n, address+": not read, for old commits hold too much to be parsed at once")
+		}
+		return false
+	}
+	c := parse(data, address)
+	r.match(found, c, literal)
+	// A broken file that does not hold the name itself is none of its subject's.
+	c.problems = nil
+	r.match(found, c, escaped)
+	return true
+}
+
+// match finds subjects among what was read. One that is not found may be in what
+// could not be read.
+func (r *pastReader) match(found *outcome, c content, subjects []int) {
+	for _, n := range subjects {
+		for _, o := range c.objects {
+			if state, ok := r.memory.state(n, o.value); ok {
+				found.add(n, state)
+			}
+		}
+		if len(c.problems) > 0 && len(found.states[n]) == 0 {
+			found.miss(n, short(c.problems[0].Address+": "+c.problems[0].Reason))
+		}
+	}
+}
+
+// mayEscape reports whether a text in YAML or JSON may hold a name in other
+// characters than its own.
+func mayEscape(data []byte) bool {
+	return bytes.IndexByte(data, '\\') >= 0 || bytes.Contains(data, []byte("!!binary"))
+}
+
+// named returns the files that a kustomization names, itself among them.
+func (k kustomization) named() []string {
+	files := []string{k.file}
+	for _, text := range allTexts(k.value) {
+		for _, name := range []string{text, afterEquals(text)} {
+			if file := path.Join(k.dir, name); name != "" && k.files.Exists(file) && !k.files.IsDir(file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}

@@ -1,0 +1,274 @@
+package manifests
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A sketch is what the text of manifests that cannot be parsed or rendered shows
+// of what they may declare.
+type sketch struct {
+	// unknown reports that they may declare anything; extents then say nothing.
+	unknown bool
+	extents []model.Extent
+}
+
+func (s *sketch) add(more sketch) {
+	s.unknown = s.unknown || more.unknown
+	for _, e := range more.extents {
+		if !slices.Contains(s.extents, e) {
+			s.extents = append(s.extents, e)
+		}
+	}
+}
+
+var (
+	plainKind    = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	plainVersion = regexp.MustCompile(`^[a-z0-9][a-z0-9./-]*$`)
+	plainName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9.:-]*[a-z0-9])?$`)
+	anyKind      = regexp.MustCompile(`(?m)(?:^|[{,\s])["']?kind["']?[ \t]*:[ \t]*([^,}\]\n]*)`)
+	comment      = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
+	// wholeInclude fits a template that stands where a manifest would begin.
+	wholeInclude = regexp.MustCompile(`(?m)^\{\{-?[ \t]*(include|template|tpl)\b`)
+	innerBraces  = regexp.MustCompile(`\{[^{}]*\}`)
+)
+
+// isName reports whether a text can be the name of a namespace.
+func isName(text string) bool { return plainName.MatchString(text) && !strings.ContainsAny(text, ".:") }
+
+// sketchOf sketches the text of one document. A field counts only where its value
+// is written out: a template, or nothing where the text is broken, stands for
+// anything.
+func sketchOf(text []byte) sketch {
+	if !utf8.Valid(text) {
+		return sketch{unknown: true}
+	}
+	doc := comment.ReplaceAllString(strings.ReplaceAll(string(text), "\r\n", "\n"), "")
+	if wholeInclude.MatchString(doc) {
+		return sketch{unknown: true}
+	}
+	top := topLevel(doc, "kind")
+	if len(top) == 1 && plainKind.MatchString(top[0]) && !strings.HasSuffix(top[0], "List") {
+		place, name := placeAndName(doc)
+		return sketch{extents: []model.Extent{{Kind: kindIn(topLevel(doc, "apiVersion"), top[0]), Place: place, Name: name}}}
+	}
+	if found := anyKind.FindAllStringSubmatch(doc, -1); len(found) > 0 {
+		return kindsIn(found)
+	}
+	return kindless(doc)
+}
+
+// kindsIn sketches a text in which several kinds stand, or stand deeper than at
+// the top: any of them may be an object's.
+func kindsIn(found [][]string) sketch {
+	var s sketch
+	for _, f := range found {
+		kind := scalar(f[1])
+		if !plainKind.MatchString(kind) {
+			return sketch{unknown: true}
+		}
+		if !strings.HasSuffix(kind, "List") {
+			s.add(sketch{extents: []model.Extent{{Kind: kindIn(nil, kind)}}})
+		}
+	}
+	return sketch{unknown: len(s.extents) == 0, extents: s.extents}
+}
+
+// kindless sketches a text without a kind. What has no other field of a manifest
+// either is none.
+func kindless(doc string) sketch {
+	if strings.Contains(doc, "{{") {
+		return sketch{unknown: true}
+	}
+	if place, name := placeAndName(doc); place != "" || name != "" {
+		return sketch{extents: []model.Extent{{Place: place, Name: name}}}
+	}
+	return sketch{unknown: strings.Contains(doc, "apiVersion") || strings.Contains(doc, "metadata")}
+}
+
+// kindIn names a kind: of the group that the versions name, or of any group.
+func kindIn(versions []string, kind string) string {
+	if len(versions) == 1 && plainVersion.MatchString(versions[0]) {
+		return kube.KindName(versions[0], kind)
+	}
+	return kube.KindName("", kind) + ".*"
+}
+
+// topLevel returns the different values of a field at the top of a document in
+// block style.
+func topLevel(doc, field string) []string {
+	var values []string
+	for line := range strings.Lines(doc) {
+		if rest, ok := cutField(line, field); ok && !slices.Contains(values, scalar(rest)) {
+			values = append(values, scalar(rest))
+		}
+	}
+	return values
+}
+
+// cutField returns what follows the name of a field on a line that begins with
+// it.
+func cutField(line, field string) (rest string, ok bool) {
+	for _, quote := range []string{"", `"`, "'"} {
+		if rest, ok = strings.CutPrefix(line, quote+field+quote); !ok {
+			continue
+		}
+		if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, " \t"), ":"); ok {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// scalar returns a value without its comment, spaces and quotes.
+func scalar(text string) string {
+	if i := strings.Index(text, " #"); i >= 0 {
+		text = text[:i]
+	}
+	text = strings.TrimSpace(text)
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
+		text = text[1 : n-1]
+	}
+	return text
+}
+
+// placeAndName returns the namespace and the name that the metadata of a document
+// gives; "" where they are not written out, or not once.
+func placeAndName(doc string) (place, name string) {
+	lines := metadata(doc)
+	return once(lines, "namespace"), once(lines, "name")
+}
+
+// once returns the name that a field has on the only line that begins with it.
+func once(lines []string, field string) string {
+	var found []string
+	for _, line := range lines {
+		if rest, ok := cutField(line, field); ok {
+			found = append(found, scalar(rest))
+		}
+	}
+	if len(found) != 1 || !plainName.MatchString(found[0]) {
+		return ""
+	}
+	return found[0]
+}
+
+// metadata returns the fields of a document's only metadata, one a line.
+func metadata(doc string) []string {
+	var blocks [][]string
+	inside := false
+	for line := range strings.Lines(doc) {
+		rest, begins := cutField(line, "metadata")
+		switch {
+		case begins && scalar(rest) != "":
+			blocks, inside = append(blocks, flow(scalar(rest))), false
+		case begins:
+			blocks, inside = append(blocks, nil), true
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "{{"):
+		case strings.TrimLeft(line, " \t") == line:
+			inside = false
+		case inside:
+			last := len(blocks) - 1
+			blocks[last] = append(blocks[last], line)
+		}
+	}
+	if len(blocks) != 1 {
+		return nil
+	}
+	return outermost(blocks[0])
+}
+
+// flow returns the fields of a map in braces.
+func flow(text string) []string {
+	inner, opened := strings.CutPrefix(text, "{")
+	inner, closed := strings.CutSuffix(inner, "}")
+	if !opened || !closed {
+		return nil
+	}
+	inner = innerBraces.ReplaceAllString(inner, "")
+	fields := strings.Split(inner, ",")
+	for i := range fields {
+		fields[i] = strings.TrimSpace(fields[i])
+	}
+	return fields
+}
+
+// outermost returns the lines that are indented least, without the indentation. A
+// tab, which YAML forbids, counts as deep: one line that has it does not hide the
+// others.
+func outermost(lines []string) []string {
+	const tab = "        "
+	indent := func(line string) int {
+		line = strings.ReplaceAll(line, "\t", tab)
+		return len(line) - len(strings.TrimLeft(line, " "))
+	}
+	var kept []string
+	least := -1
+	for _, line := range lines {
+		switch n := indent(line); {
+		case least < 0 || n < least:
+			least, kept = n, []string{strings.TrimLeft(line, " \t")}
+		case n == least:
+			kept = append(kept, strings.TrimLeft(line, " \t"))
+		}
+	}
+	return kept
+}
+
+// documents splits a stream at its document markers. What follows a marker on its
+// line belongs to the document.
+func documents(data []byte) [][]byte {
+	var docs [][]byte
+	begin := 0
+	for offset := 0; offset < len(data); {
+		end := len(data)
+		if i := bytes.IndexByte(data[offset:], '\n'); i >= 0 {
+			end = offset + i + 1
+		}
+		if bytes.HasPrefix(data[offset:], []byte("---")) {
+			docs = append(docs, data[begin:offset])
+			begin = offset + len("---")
+		}
+		offset = end
+	}
+	return append(docs, data[begin:])
+}
+
+// extentOf returns what an object without a name may be.
+func extentOf(object model.Value) model.Extent {
+	metadata := object.At("metadata")
+	return model.Extent{Kind: kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()), Place: metadata.At("namespace").Str()}
+}
+
+// incomplete returns what a document that lacks apiVersion or kind may be meant
+// to declare: nothing, where it has nothing else of a manifest.
+func incomplete(object model.Value) []model.Extent {
+	metadata := object.At("metadata")
+	e := model.Extent{Place: metadata.At("namespace").Str(), Name: metadata.At("name").Str()}
+	if kind := object.At("kind").Str(); kind != "" {
+		e.Kind = kindIn(nil, kind)
+	}
+	if e == (model.Extent{}) && object.At("apiVersion").Str() == "" {
+		return nil
+	}
+	return []model.Extent{e}
+}
+
+// placesOf returns the namespaces into which unreadable parts put objects.
+func placesOf(problems []model.Problem) []string {
+	var places []string
+	for i := range problems {
+		for _, e := range problems[i].Extents {
+			if e.Place != "" && !slices.Contains(places, e.Place) {
+				places = append(places, e.Place)
+			}
+		}
+	}
+	return places
+}

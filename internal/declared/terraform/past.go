@@ -1,0 +1,322 @@
+package terraform
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/literal"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/mapping"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A past reads what was declared of one claim.
+type past struct {
+	commits  *commits
+	claim    *model.Claim
+	instance *plan.Instance
+	// typ is what maps the instance to the claim; nil where the claim is on what
+	// the plan's own provider read.
+	typ *mapping.Type
+	// addresses are the claim's, and those before moved blocks.
+	addresses []string
+	// contents are the different contents that were declared, index is by their text.
+	contents []content
+	index    map[string]int
+	// unread counts commits that cannot be evaluated; first is why the first
+	// cannot.
+	unread int
+	first  string
+}
+
+// A content is what a commit declares. Value is nil where it declares nothing, or
+// where it is not known whether it does; then unknown holds "".
+type content struct {
+	value   *model.Value
+	unknown []string
+}
+
+// maxVersions bounds the versions of one claim, maxFormer its earlier addresses.
+const (
+	maxVersions = 2000
+	maxFormer   = 20
+)
+
+func newPast(c *commits, claim *model.Claim, instance *plan.Instance) *past {
+	p := &past{commits: c, claim: claim, instance: instance, addresses: []string{claim.Address}, index: map[string]int{}}
+	if claim.Source != declared.LiveSource(c.plans.env.Name) {
+		p.typ = c.plans.mapped(claim, instance)
+	}
+	return p
+}
+
+// mapped returns the mapping that made a claim of an instance.
+func (l *loader) mapped(claim *model.Claim, i *plan.Instance) *mapping.Type {
+	typ, known := l.tables.Find(i.Provider, i.Type)
+	if !known || typ.Kind() == claim.Kind {
+		return typ
+	}
+	for _, part := range l.tables.Parts(typ, wholeOf(i)) {
+		if part.Kind() == claim.Kind {
+			return part
+		}
+	}
+	return typ
+}
+
+// wholeOf returns the attributes by which an instance was mapped.
+func wholeOf(i *plan.Instance) model.Value {
+	for _, v := range []*model.Value{i.Whole.Recorded, i.Whole.Declared} {
+		if v != nil {
+			return *v
+		}
+	}
+	return model.Value{}
+}
+
+// read returns the past.
+func (p *past) read(log gitrepo.Log) model.Past {
+	distrusted, err := p.distrusted(log.Ref.Commits[0])
+	if err != nil {
+		return model.Past{Gap: joined(log.Gap, err.Error())}
+	}
+	spans := gitrepo.Spans(log, p.at)
+	found := model.Past{Gap: log.Gap}
+	if p.unread > 0 {
+		found.Gap = joined(found.Gap, p.first)
+	}
+	if p.unread > 1 {
+		found.Gap += fmt.Sprintf(" (and %d more commits)", p.unread-1)
+	}
+	if len(spans) > maxVersions {
+		spans = spans[:maxVersions]
+		found.Gap = joined(found.Gap, fmt.Sprintf("more than %d versions", maxVersions))
+	}
+	head := log.Ref.Commits[0].Hash
+	for _, s := range spans {
+		found.Versions = append(found.Versions, p.version(s, head, distrusted))
+	}
+	return found
+}
+
+// version returns the version that a span stands for. What the head alone
+// declares is known from its plan, whether it is literal or not.
+func (p *past) version(s gitrepo.Span[int], head string, distrusted []string) model.Version {
+	v := model.Version{Value: p.contents[s.State].value, Unknown: p.contents[s.State].unknown, From: s.From, Until: s.Until, Branch: s.Branch}
+	switch {
+	case s.From.Hash == head && p.instance.Whole.Declared != nil:
+		v.Value, v.Unknown = &p.claim.Value, nil
+	case v.Value != nil:
+		v.Unknown = sortedUnique(slices.Concat(v.Unknown, distrusted))
+	}
+	return v
+}
+
+// distrusted returns the paths at which the literals of the head are not what
+// the plan of the head says is declared: other things than literals decide
+// there. An error means that they decide whether the resource exists at all.
+func (p *past) distrusted(head *gitrepo.LogCommit) ([]string, error) {
+	written, err := p.commits.at(head, p.claim.Address)
+	if err != nil {
+		return nil, fmt.Errorf("at commit %.12s: %w", head.Hash, err)
+	}
+	there := p.instance.Whole.Declared != nil
+	if there && written.Presence == literal.Absent || !there && written.Presence == literal.Present {
+		return nil, fmt.Errorf("%s: the plan and the files of commit %.12s do not agree whether it is declared", p.claim.Address, head.Hash)
+	}
+	if written.Presence != literal.Present {
+		return nil, nil
+	}
+	return p.texts(p.instance.Form.Disagrees(p.instance.Form.Arrange(written)), p.claim.Value), nil
+}
+
+// at returns the content at a commit; none where it is not known.
+func (p *past) at(commit *gitrepo.LogCommit) []int {
+	next := 0
+	for next < len(p.addresses) { // follow adds to them
+		address := p.addresses[next]
+		next++
+		written, err := p.commits.at(commit, address)
+		if err != nil {
+			if p.unread++; p.first == "" {
+				p.first = fmt.Sprintf("at commit %.12s: %v", commit.Hash, err)
+			}
+			return nil
+		}
+		p.follow(commit, address)
+		if written.Presence != literal.Absent {
+			return []int{p.intern(p.arranged(written))}
+		}
+	}
+	return []int{p.intern(content{})}
+}
+
+// follow notes where moved blocks of a commit move an address from.
+func (p *past) follow(commit *gitrepo.LogCommit, address string) {
+	for _, former := range p.commits.root(commit).Former(address) {
+		if len(p.addresses) <= maxFormer && !slices.Contains(p.addresses, former) {
+			p.addresses = append(p.addresses, former)
+		}
+	}
+}
+
+// intern returns the position of a content.
+func (p *past) intern(s content) int {
+	text := fmt.Sprintf("%q", s.unknown)
+	if s.value != nil {
+		text += string(s.value.AppendJSON(nil))
+	}
+	i, known := p.index[text]
+	if !known {
+		i = len(p.contents)
+		p.contents, p.index[text] = append(p.contents, s), i
+	}
+	return i
+}
+
+// arranged turns what a commit writes into the form of the claim.
+func (p *past) arranged(written literal.Resource) content {
+	if written.Presence == literal.Maybe {
+		return content{unknown: []string{""}}
+	}
+	a := p.instance.Form.Arrange(written)
+	if p.typ != nil {
+		return p.translated(a)
+	}
+	return content{&a.Value, p.texts(a.Unknown, a.Value)}
+}
+
+// translated puts what a commit declares into the words of a mapping table. A
+// table may make one attribute of several: those that change with an unknown one
+// are unknown, too.
+func (p *past) translated(a plan.Arranged) content {
+	base := p.instance.Whole.Declared
+	if base == nil {
+		base = p.instance.Whole.Recorded
+	}
+	if base == nil {
+		v := model.MapOf()
+		return content{&v, []string{""}}
+	}
+	with, without, unknown := p.instance.Form.Overlay(*base, a)
+	sealer := p.commits.plans.env.Sealer
+	v := p.typ.Declared(with, sealer)
+	var d differing
+	d.node(v, p.typ.Declared(without, sealer), nil)
+	return content{&v, p.texts(slices.Concat(unknown, d.found), v)}
+}
+
+// schema compares the claim's values where a mapping table made it; nil
+// otherwise.
+func (p *past) schema() *model.Schema {
+	if p.claim.Lens == nil {
+		return nil
+	}
+	return p.claim.Lens.Schema()
+}
+
+// differing finds the paths at which two values in the words of a table differ.
+type differing struct{ found [][]model.Step }
+
+func (d *differing) node(a, b model.Value, path []model.Step) {
+	switch {
+	case a.Equal(b):
+	case a.Kind() == model.Map && b.Kind() == model.Map:
+		for _, name := range fieldNames(a, b) {
+			d.node(a.At(name), b.At(name), append(slices.Clone(path), model.Step{Text: name}))
+		}
+	case a.Kind() == model.List && b.Kind() == model.List && len(a.Items()) == len(b.Items()):
+		for i := range a.Items() {
+			d.node(a.Items()[i], b.Items()[i], append(slices.Clone(path), model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}))
+		}
+	default:
+		d.found = append(d.found, path)
+	}
+}
+
+// fieldNames returns the names of the fields of two maps, sorted.
+func fieldNames(a, b model.Value) []string {
+	var names []string
+	for _, f := range slices.Concat(a.Fields(), b.Fields()) {
+		names = append(names, f.Name)
+	}
+	return sortedUnique(names)
+}
+
+// texts writes paths in v as changes do. In the words of a mapping table, an
+// element may have another position in a change, or a name: there a path ends at
+// the list.
+func (p *past) texts(paths [][]model.Step, v model.Value) []string {
+	texts := make([]string, len(paths))
+	for i, steps := range paths {
+		if p.typ != nil {
+			steps = p.certain(steps, v)
+		}
+		texts[i] = pathText(steps)
+	}
+	return sortedUnique(texts)
+}
+
+// certain returns a path in v up to the first list whose elements may have other
+// positions on the sides of the claim.
+func (p *past) certain(steps []model.Step, v model.Value) []model.Step {
+	schema, d, r := p.schema(), p.claim.Value, model.Value{}
+	if p.claim.Recorded != nil {
+		r = *p.claim.Recorded
+	}
+	for i, s := range steps {
+		if s.Kind != model.IndexStep {
+			schema, v, d, r = schema.Field(s.Text), v.At(s.Text), d.At(s.Text), r.At(s.Text)
+			continue
+		}
+		n := len(v.Items())
+		aligned := n == len(d.Items()) && n == len(r.Items())
+		at, err := strconv.Atoi(s.Text)
+		if schema == nil || err != nil || at >= n || schema.List != model.Ordered && (schema.List != model.Sequence || !aligned) {
+			return steps[:i]
+		}
+		schema, v, d, r = schema.Element(), v.Items()[at], itemOf(d, at), itemOf(r, at)
+	}
+	return steps
+}
+
+func itemOf(v model.Value, i int) model.Value {
+	if i < len(v.Items()) {
+		return v.Items()[i]
+	}
+	return model.Value{}
+}
+
+func sortedUnique(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// pathText writes a path in the form of model.Change.Path.
+func pathText(steps []model.Step) string {
+	var b strings.Builder
+	for _, s := range steps {
+		switch {
+		case s.Kind == model.IndexStep:
+			b.WriteString("[" + s.Text + "]")
+		case !isPlain(s.Text):
+			b.WriteString("[" + strconv.Quote(s.Text) + "]")
+		case b.Len() > 0:
+			b.WriteString("." + s.Text)
+		default:
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
+
+// isPlain reports whether a name stands in a path without quotes.
+func isPlain(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}

@@ -1,0 +1,378 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/declared/terraform/literal"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Form turns what the configuration of another commit writes for an instance
+// into a tree that is comparable with those of the instance. It is immutable.
+type Form struct {
+	shape  *shape
+	marks  *marks
+	sealer model.Sealer
+	schema *model.Schema
+	// declared and recorded are those of the instance.
+	declared, recorded *model.Value
+	// writes reports whether the planned configuration sets the attribute at path.
+	writes func(path []string) bool
+}
+
+// An Arranged is what a configuration declares for an instance.
+type Arranged struct {
+	// Value has the form of Instance.Declared. What is not known is left out.
+	Value model.Value
+	// Unknown are the paths below which Value is not known. An empty path stands
+	// for all.
+	Unknown [][]model.Step
+}
+
+// Arrange returns what a configuration declares, with a digest wherever the
+// instance has one. Not known are values that are not literal, that only the
+// provider decides, or that it may fill in where the configuration is silent.
+func (f *Form) Arrange(written literal.Resource) Arranged {
+	if f.shape == nil || len(f.shape.fields) == 0 {
+		return unarranged()
+	}
+	a := &arranging{Form: f, unknown: pathsOf(written.Unknown), secret: pathsOf(written.Secret), texts: map[string]bool{}}
+	if a.unknown[key(nil)] {
+		return unarranged()
+	}
+	v := a.object(f.shape, f.marks, written.Value, place{d: valueAt(f.declared), r: valueAt(f.recorded)})
+	return Arranged{Value: a.withoutCopies(v, nil), Unknown: a.notes}
+}
+
+func unarranged() Arranged {
+	return Arranged{Value: model.MapOf(), Unknown: [][]model.Step{{}}}
+}
+
+func valueAt(v *model.Value) model.Value {
+	if v == nil {
+		return model.Value{}
+	}
+	return *v
+}
+
+// A place is where in the trees an arranging stands.
+type place struct {
+	// written is the path in the configuration, path that in the instance's
+	// trees: in a configuration each nested block is an element of a list.
+	written []string
+	path    []model.Step
+	// d and r are what the instance declares and records there.
+	d, r model.Value
+}
+
+func (p place) field(name string) place {
+	return place{written: appended(p.written, name), path: appended(p.path, model.Step{Text: name}), d: p.d.At(name), r: p.r.At(name)}
+}
+
+// item returns the place of an element. The written path gets a position only
+// where the configuration has a list.
+func (p place) item(i int, listed bool) place {
+	below := place{written: p.written, path: appended(p.path, model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}),
+		d: itemAt(p.d, i), r: itemAt(p.r, i)}
+	if listed {
+		below.written = appended(p.written, strconv.Itoa(i))
+	}
+	return below
+}
+
+// appended returns a path with one more step; it shares nothing with path.
+func appended[T any](path []T, step T) []T { return append(slices.Clip(slices.Clone(path)), step) }
+
+// An arranging is one call of Arrange.
+type arranging struct {
+	*Form
+
+	// unknown and secret are written paths, by key.
+	unknown, secret map[string]bool
+	// texts are secrets that were sealed.
+	texts map[string]bool
+	notes [][]model.Step
+}
+
+// key returns a path as a text.
+func key(path []string) string { return strings.Join(path, "\x00") }
+
+func pathsOf(paths [][]string) map[string]bool {
+	set := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		set[key(p)] = true
+	}
+	return set
+}
+
+// note notes that what stands at a place is not known.
+func (a *arranging) note(p place) model.Value {
+	a.notes = append(a.notes, p.path)
+	return model.Value{}
+}
+
+// noteIfHeld notes a place where the instance holds something.
+func (a *arranging) noteIfHeld(p place) model.Value {
+	if !p.d.IsNull() || !p.r.IsNull() {
+		a.note(p)
+	}
+	return model.Value{}
+}
+
+func (a *arranging) node(s *shape, m *marks, v model.Value, p place) model.Value {
+	switch {
+	case s != nil && (s.computed || s.writeOnly):
+		return a.noteIfHeld(p)
+	case a.unknown[key(p.written)]:
+		return a.note(p)
+	case v.IsNull():
+		return a.absent(s, p)
+	case m != nil && m.self:
+		return a.sealed(s, v, p)
+	case a.secret[key(p.written)]:
+		return a.note(p)
+	}
+	return a.present(s, m, v, p)
+}
+
+// absent returns what an attribute is that the configuration does not write.
+func (a *arranging) absent(s *shape, p place) model.Value {
+	switch {
+	case s == nil || s.lenient:
+		return a.noteIfHeld(p)
+	case !a.writes(writtenPath(p.path)):
+		// It was not written then as it is not written now.
+		return p.d
+	case s.block || !s.scalar || !a.fillsIn():
+		return model.Value{}
+	}
+	return a.noteIfHeld(p)
+}
+
+// fillsIn reports whether the provider may have defaults that its schema does
+// not tell of. The old SDK has such defaults; it gives every resource type an
+// attribute id that is optional and computed
+// (terraform-plugin-sdk, helper/schema, Resource.CoreConfigSchema).
+func (f *Form) fillsIn() bool {
+	id := f.shape.field("id")
+	return id != nil && id.lenient && !id.computed
+}
+
+// writtenPath returns a path as the texts of its steps.
+func writtenPath(path []model.Step) []string {
+	texts := make([]string, len(path))
+	for i := range path {
+		texts[i] = path[i].Text
+	}
+	return texts
+}
+
+// sealed returns the digests of a sensitive value. A value of which a part is
+// not known, or that may be spelled in another way, is not known.
+func (a *arranging) sealed(s *shape, v model.Value, p place) model.Value {
+	before := len(a.notes)
+	v = a.present(s, nil, v, p)
+	if len(a.notes) > before || startsJSON(v.Str()) {
+		a.notes = a.notes[:before]
+		return a.note(p)
+	}
+	texts(v, func(text string) { a.texts[text] = true })
+	return a.sealer.SealTree(v)
+}
+
+func (a *arranging) present(s *shape, m *marks, v model.Value, p place) model.Value {
+	switch {
+	case s == nil || !s.scalar && s.fields == nil && s.each == nil:
+		return a.dynamic(m, v, p)
+	case s.scalar:
+		return a.scalar(s, v, p)
+	case s.fields != nil:
+		return a.single(s, m, v, p)
+	case s.free:
+		return a.mapOf(s, m, v, p)
+	}
+	return a.list(s, m, v, p)
+}
+
+// dynamic arranges a value of any type.
+func (a *arranging) dynamic(m *marks, v model.Value, p place) model.Value {
+	switch v.Kind() {
+	case model.Map:
+		var fields []model.Field
+		for _, name := range a.names(v, p) {
+			fields = appendField(fields, name, a.anything(m.below(name), v.At(name), p.field(name)))
+		}
+		return model.MapOf(fields...)
+	case model.List:
+		items := make([]model.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = a.anything(m.ofItems(), item, p.item(i, true))
+		}
+		return model.ListOf(items...)
+	}
+	return respelled(v, p)
+}
+
+// ofItems returns the marks of the elements of a list.
+func (m *marks) ofItems() *marks {
+	if m == nil {
+		return nil
+	}
+	return m.each
+}
+
+// anything arranges a part of a value of any type; an absent part is null.
+func (a *arranging) anything(m *marks, v model.Value, p place) model.Value {
+	if v.IsNull() && !a.unknown[key(p.written)] {
+		return v
+	}
+	return a.node(&shape{}, m, v, p)
+}
+
+// names returns the names of a map's fields, and of those that are not known.
+func (a *arranging) names(v model.Value, p place) []string {
+	var names []string
+	for _, f := range v.Fields() {
+		names = append(names, f.Name)
+	}
+	prefix := key(append(slices.Clone(p.written), ""))
+	for path := range a.unknown {
+		if rest, below := strings.CutPrefix(path, prefix); below && !strings.Contains(rest, "\x00") {
+			names = append(names, rest)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// scalar converts a value to the attribute's type, as Terraform does.
+func (a *arranging) scalar(s *shape, v model.Value, p place) model.Value {
+	switch kind := v.Kind(); {
+	case kind == model.List || kind == model.Map:
+		return a.note(p)
+	case s.text:
+		return respelled(model.StringOf(v.Text()), p)
+	case s.boolean && (v.Text() == "true" || v.Text() == "false"):
+		return model.BoolOf(v.Text() == "true")
+	case !s.boolean:
+		if n, ok := model.NumberOf(v.Text()); ok {
+			return n
+		}
+	}
+	return a.note(p)
+}
+
+// respelled returns JSON as the record or the planned configuration spells it.
+func respelled(v model.Value, p place) model.Value {
+	for _, other := range []model.Value{p.r, p.d} {
+		if meansSame(v, other) {
+			return other
+		}
+	}
+	return v
+}
+
+// single arranges an object. As a nested block, it is written as a list of one.
+func (a *arranging) single(s *shape, m *marks, v model.Value, p place) model.Value {
+	if items := v.Items(); len(items) == 1 {
+		p.written = appended(p.written, "0")
+		v = items[0]
+	}
+	if v.Kind() != model.Map {
+		return a.note(p)
+	}
+	return a.object(s, m, v, p)
+}
+
+func (a *arranging) object(s *shape, m *marks, v model.Value, p place) model.Value {
+	var fields []model.Field
+	for _, name := range s.names() {
+		fields = appendField(fields, name, a.node(s.fields[name], m.below(name), v.At(name), p.field(name)))
+	}
+	return model.MapOf(fields...)
+}
+
+// names returns the names of the fields, sorted.
+func (s *shape) names() []string {
+	names := make([]string, 0, len(s.fields))
+	for name := range s.fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (a *arranging) mapOf(s *shape, m *marks, v model.Value, p place) model.Value {
+	if v.Kind() != model.Map {
+		return a.note(p)
+	}
+	var fields []model.Field
+	for _, name := range a.names(v, p) {
+		if below := p.field(name); !v.At(name).IsNull() || a.unknown[key(below.written)] {
+			fields = appendField(fields, name, a.node(s.each, m.below(name), v.At(name), below))
+		}
+	}
+	return model.MapOf(fields...)
+}
+
+// list arranges a list or a set. In JSON, a single nested block need not stand
+// in a list.
+func (a *arranging) list(s *shape, m *marks, v model.Value, p place) model.Value {
+	items, listed := v.Items(), v.Kind() == model.List
+	if v.Kind() == model.Map && s.each.fields != nil {
+		items = []model.Value{v}
+	} else if !listed {
+		return a.note(p)
+	}
+	before := len(a.notes)
+	arranged := make([]model.Value, 0, len(items))
+	for i, item := range items {
+		below := p.item(i, listed)
+		if s.set { // Positions mean nothing.
+			below.d, below.r = sampleOf(p.d), sampleOf(p.r)
+		}
+		item = a.node(s.each, m.ofItems(), item, below)
+		if !s.set || !slices.ContainsFunc(arranged, item.Equal) {
+			arranged = append(arranged, item)
+		}
+	}
+	if s.set && len(a.notes) > before {
+		a.notes = a.notes[:before]
+		return a.note(p)
+	}
+	return model.ListOf(arranged...)
+}
+
+// sampleOf returns a map of every field that an element of a set holds.
+func sampleOf(set model.Value) model.Value {
+	var fields []model.Field
+	for _, item := range set.Items() {
+		fields = append(fields, item.Fields()...)
+	}
+	return model.MapOf(slices.Clone(fields)...)
+}
+
+// withoutCopies leaves out texts that are secrets in other places, as
+// marks.addCopies seals them.
+func (a *arranging) withoutCopies(v model.Value, path []model.Step) model.Value {
+	if len(a.texts) == 0 || !holds(v, a.texts) {
+		return v
+	}
+	switch v.Kind() {
+	case model.Map:
+		var fields []model.Field
+		for _, f := range v.Fields() {
+			fields = appendField(fields, f.Name, a.withoutCopies(f.Value, appended(path, model.Step{Text: f.Name})))
+		}
+		return model.MapOf(fields...)
+	case model.List:
+		items := make([]model.Value, len(v.Items()))
+		for i, item := range v.Items() {
+			items[i] = a.withoutCopies(item, appended(path, model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}))
+		}
+		return model.ListOf(items...)
+	}
+	return a.note(place{path: path})
+}

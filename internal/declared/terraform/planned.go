@@ -1,0 +1,58 @@
+package terraform
+
+import (
+	"sync"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// planned keeps, of the last plan, the instances of which something waits for
+// an apply: History compares them with earlier commits.
+type planned struct {
+	mu        sync.Mutex
+	revision  string
+	instances map[string]*plan.Instance
+}
+
+// keep replaces what is kept. The revision is not known until of is called.
+func (k *planned) keep(instances []plan.Instance) {
+	kept := map[string]*plan.Instance{}
+	for i := range instances {
+		if found := &instances[i]; found.Deposed == "" && waits(found) {
+			// The live tree is not needed, and may be large.
+			kept[found.Address] = &plan.Instance{Address: found.Address, Type: found.Type, Provider: found.Provider,
+				Declared: found.Declared, Recorded: found.Recorded, Whole: found.Whole, Form: found.Form}
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.revision, k.instances = "", kept
+}
+
+// of says which commit the plan was made of.
+func (k *planned) of(revision string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.revision = revision
+}
+
+// at returns the instances of the plan of a commit; ok is false where the last
+// plan was another one's.
+func (k *planned) at(revision string) (instances map[string]*plan.Instance, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.instances, revision != "" && k.revision == revision
+}
+
+// waits reports whether what is declared and what is recorded differ.
+func waits(i *plan.Instance) bool {
+	return !sameTree(i.Declared, i.Recorded) || !sameTree(i.Whole.Declared, i.Whole.Recorded)
+}
+
+func sameTree(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}

@@ -1,0 +1,148 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// An authorship is who is answerable for a live field that no declaration sets.
+type authorship struct {
+	// writer is the last owner whose write is drift; nil where there is none.
+	writer *model.Owner
+	// applied reports that the declaration's applier left the field.
+	applied bool
+	// exempt is the owner whose write is not drift, and why the evidence; why is
+	// "" where nothing is exempt.
+	exempt *model.Owner
+	why    string
+}
+
+// author returns who is answerable for the node at the walk's path. The applier
+// of the declaration is, too, for a field that it owns without having declared
+// it: anyone can write under its name. Values that the system derives have no
+// author.
+func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value) (by authorship) {
+	for _, o := range owners {
+		switch {
+		case w.writers.declares(o) && o.Applies:
+			return authorship{applied: true}
+		case w.leaves(o, schema):
+			return authorship{}
+		}
+		if why := w.evidence(o, l); why != "" {
+			return authorship{exempt: o, why: why}
+		}
+		if by.writer == nil || o.At.After(by.writer.At) {
+			by.writer = o
+		}
+	}
+	return by
+}
+
+// leaves reports whether the owner may have left the field to the system, or
+// marked the object as its own, instead of setting it.
+func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
+	if w.writers.declares(o) && keepsRecord(o) {
+		return w.foreign || derived(schema) || w.schema == nil || w.schema.Filled
+	}
+	return derived(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created))
+}
+
+// evidence returns why the owner's write at the walk's path is not drift; "" where
+// it is. A nil owner stands for a field that has none.
+func (w *walk) evidence(o *model.Owner, l model.Value) string {
+	return w.evidenceFor(&model.Write{Owner: o, Live: l})
+}
+
+func (w *walk) evidenceFor(write *model.Write) string {
+	if w.options.Exempt == nil || w.claim.Lens != nil {
+		return ""
+	}
+	write.Kind, write.Path, write.Declared, write.Admission = w.live.Kind, w.path.steps(), w.claim.Value, w.subject.Admission
+	if d := w.delegation(true); d != nil {
+		write.Supplier = d.To
+	}
+	return w.options.Exempt(write)
+}
+
+// delegation returns what another object decides of the node, or of one above it;
+// with adds, what another object adds.
+func (w *walk) delegation(adds bool) *model.Delegation {
+	if len(w.subject.Delegated)+len(w.claim.Delegated) == 0 {
+		return nil
+	}
+	path := w.path.String()
+	for _, list := range [][]model.Delegation{w.claim.Delegated, w.subject.Delegated} {
+		for i := range list {
+			rest, below := strings.CutPrefix(path, list[i].Path)
+			if below && (rest == "" || rest[0] == '.' || rest[0] == '[') && list[i].Adds == adds {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+// exemptDelegated reports whether another object decides the node, and notes the
+// live value as exempt.
+func (w *walk) exemptDelegated(l model.Value) bool {
+	d := w.delegation(false)
+	if d == nil {
+		return false
+	}
+	w.note(l, d.To, "decided by another declared object")
+	return true
+}
+
+// exempt notes that the live value is not drift.
+func (w *walk) exempt(l model.Value, o *model.Owner, why string) {
+	writer := ""
+	if o != nil {
+		writer = o.Name
+	}
+	w.note(l, writer, why)
+}
+
+func (w *walk) note(l model.Value, writer, why string) {
+	if w.options.exempted == nil {
+		return
+	}
+	*w.options.exempted = append(*w.options.exempted, model.Exemption{Key: w.subject.Key, Declaration: w.claim.Declaration,
+		Path: w.path.String(), Live: brief(l), Writer: writer, Why: why})
+}
+
+// exempted is the number of exemptions that were noted.
+func (w *walk) exempted() int {
+	if w.options.exempted == nil {
+		return 0
+	}
+	return len(*w.options.exempted)
+}
+
+// mergeExempt turns the exemptions that were noted since then, of the parts of an
+// element, into one.
+func (w *walk) mergeExempt(since int, l model.Value) {
+	if w.exempted() <= since+1 {
+		return
+	}
+	first := (*w.options.exempted)[since]
+	*w.options.exempted = slices.Delete(*w.options.exempted, since, w.exempted())
+	w.note(l, first.Writer, first.Why)
+}
+
+// maxBrief bounds what is kept of an exempt value, in runes.
+const maxBrief = 160
+
+// brief returns a value as text, shortened and without secrets.
+func brief(v model.Value) string {
+	if v.IsNull() {
+		return ""
+	}
+	text := []rune(v.Public().String())
+	if len(text) > maxBrief {
+		return string(text[:maxBrief-1]) + "…"
+	}
+	return string(text)
+}

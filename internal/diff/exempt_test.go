@@ -1,0 +1,212 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// judgeWith judges a live object with owners, of which "tool" is exempt.
+func judgeWith(t *testing.T, declared, live string, owners []model.Owner, change func(*model.Subject)) model.Judged {
+	t.Helper()
+	r := &model.Resource{Value: value(t, live), Created: created.Add(-time.Hour), Generation: 3, OwnersFrom: "managedFields", Owners: owners}
+	s := subject(value(t, declared), r)
+	if change != nil {
+		change(s)
+	}
+	return Judge(s, Options{Exempt: func(w *model.Write) string {
+		if w.Owner != nil && w.Owner.Name == "tool" || w.Supplier != "" || w.Owner == nil && (w.Admits || len(w.Admission) > 0) {
+			return "evidence"
+		}
+		return ""
+	}})
+}
+
+func exempted(j model.Judged) string {
+	var all []string
+	for _, e := range j.Exempt {
+		all = append(all, strings.TrimSpace(e.Path+" "+e.Live+" "+e.Writer)+": "+e.Why)
+	}
+	return strings.Join(all, "; ")
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
+	tool := func(paths ...string) model.Owner { return model.Owner{Name: "tool", At: later, Fields: set(paths...)} }
+	hand := func(paths ...string) model.Owner { return model.Owner{Name: "hand", At: later, Fields: set(paths...)} }
+	updates := model.Owner{Name: "helm", Delivers: true, At: created, Fields: set("cpu", "port", "policy")}
+	records := model.Owner{Name: "apply", Records: true, At: created, Fields: set("cpu", "port", "policy")}
+	element := []string{`env/{"name":"B"}/name`, `env/{"name":"B"}/value`}
+	const env = `{"cpu":1,"env":[{"name":"A"}]}`
+	const more = `{"cpu":1,"env":[{"name":"A"},{"name":"B","value":"1"}]}`
+	tests := map[string]struct {
+		reason, declared, live string
+		owners                 []model.Owner
+		change                 func(*model.Subject)
+		found, exempt          string
+	}{
+		"exempt":                  {"there is evidence", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, tool("port")}, nil, "", "port 2 tool: evidence"},
+		"not exempt":              {"there is none", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, nil, "undeclared port", ""},
+		"a declared field":        {"evidence is for what no declaration sets", `{"cpu":2}`, `{"cpu":1}`, []model.Owner{tool("cpu")}, nil, "changed cpu", ""},
+		"co-owned":                {"one evidence is enough", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port"), tool("port")}, nil, "", "port 2 tool: evidence"},
+		"an element":              {"it is one exemption", env, more, []model.Owner{apply, tool(element...)}, nil, "", `env[name=B] {"name":"B","value":"1"} tool: evidence`},
+		"a part of another":       {"a part is one, too", env, more, []model.Owner{apply, tool(element[0]), hand(element[1])}, nil, "undeclared env[name=B].value", "env[name=B].name B tool: evidence"},
+		"an update":               {"its writer applies the declaration, and anyone can write under its name", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, nil, "undeclared port", ""},
+		"beside a record":         {"it was never in the record", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{records}, func(s *model.Subject) { s.Claims[0].Recorded = &s.Claims[0].Value }, "undeclared port", ""},
+		"an update's zero":        {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "", ""},
+		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
+		"no schema":               {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
+		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", ""},
+		"inherited, set":          {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},
+		"unowned, derived":        {"the system derives it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, nil, "", ""},
+		"unowned, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
+		"at admission":            {"a declared object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
+		"perhaps":                 {"an object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
+		"a default, perhaps":      {"kubectl scale leaves no owner either", `{"cpu":1}`, `{"cpu":1,"mode":"x"}`, []model.Owner{apply}, func(s *model.Subject) { s.Live.Admission = []model.Ref{{Kind: "k"}} }, "undeclared mode", ""},
+		"decided":                 {"another object decides it", `{"cpu":1}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, decides(model.Delegation{Path: "cpu", To: "Scaler s"}), "", "cpu 2 Scaler s: decided by another declared object"},
+		"decided, unset":          {"another object decides it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Scaler s"}), "", "port 2 Scaler s: decided by another declared object"},
+		"decided elsewhere":       {"another field", `{"cpu":1}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, decides(model.Delegation{Path: "cp", To: "Scaler s"}), "changed cpu", ""},
+		"added":                   {"another object adds it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Issuer i", Adds: true}), "", "port 2 hand: evidence"},
+		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", ""},
+		"derived, edited":         {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
+		"an empty list":           {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
+		"a zero of another apply": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"a new element":           {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
+		"unowned, no schema":      {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", ""},
+		"unowned, a list default": {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", ""},
+		"decided by two": {"each has its field", `{"cpu":1,"port":1}`, `{"cpu":2,"port":2}`, []model.Owner{hand("cpu", "port")}, func(s *model.Subject) {
+			s.Delegated = []model.Delegation{{Path: "cpu", To: "Scaler s"}}
+			s.Claims[0].Delegated = []model.Delegation{{Path: "port", To: "Scaler t"}}
+		}, "", "cpu 2 Scaler s: decided by another declared object; port 2 Scaler t: decided by another declared object"},
+		"decided, recorded otherwise": {"the record is not compared either", `{"cpu":2}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, func(s *model.Subject) {
+			s.Delegated, s.Claims[0].Recorded = []model.Delegation{{Path: "cpu", To: "Scaler s"}}, pointer(model.MapOf(model.Field{Name: "cpu", Value: model.IntOf(1)}))
+		}, "", ""},
+		"decided, declared no longer": {"another object keeps it", `{}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, func(s *model.Subject) {
+			s.Delegated, s.Claims[0].Recorded = []model.Delegation{{Path: "cpu", To: "Scaler s"}}, pointer(model.MapOf(model.Field{Name: "cpu", Value: model.IntOf(1)}))
+		}, "", ""},
+		"of another claim, declared no longer here": {"another declaration has it now", `{}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, func(s *model.Subject) {
+			cpu := func(n int64) model.Value { return model.MapOf(model.Field{Name: "cpu", Value: model.IntOf(n)}) }
+			s.Claims[0].Recorded = pointer(cpu(1))
+			s.Claims = append(s.Claims, &model.Claim{Declaration: "e", Value: cpu(2)})
+		}, "", ""},
+		"applied beside a record": {"an apply that also writes the record it found puts nothing past it", `{"cpu":1}`, `{"cpu":1,"port":2}`,
+			[]model.Owner{{Name: "apply", Applies: true, Records: true, At: created, Fields: set("cpu", "port")}}, func(s *model.Subject) {
+				s.Live.LastApplied, s.Claims[0].Evidence = &s.Claims[0].Value, &model.Evidence{}
+			}, "bypassed port", ""},
+		"added, declared": {"what is declared is compared", `{"cpu":1}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, decides(model.Delegation{Path: "cpu", To: "Issuer i", Adds: true}), "changed cpu", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := judgeWith(t, tt.declared, tt.live, tt.owners, tt.change)
+			got := show(j.Outcomes)
+			if i := strings.LastIndex(got, " "); strings.Count(got, " ") > 1 && i > 0 {
+				got = got[:i] // without who
+			}
+			if diff := cmp.Diff(tt.found+" | "+tt.exempt, got+" | "+exempted(j)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// openWithVerbs is the schema of a kind that may have other defaults than those
+// known, with a default for verbs.
+func openWithVerbs() *model.Schema {
+	schema := testSchema()
+	schema.Closed = false
+	schema.Fields["verbs"].Default = pointer(model.ListOf(model.StringOf("*")))
+	return schema
+}
+
+func decides(d model.Delegation) func(*model.Subject) {
+	return func(s *model.Subject) { s.Delegated = []model.Delegation{d} }
+}
+
+// TestExemptValueIsBrief keeps neither secrets nor long values.
+func TestExemptValueIsBrief(t *testing.T) {
+	t.Parallel()
+	secret := model.MapOf(model.Field{Name: "a", Value: model.DigestOf("feedface")})
+	if got := brief(secret); got != `{"a":"(secret)"}` {
+		t.Errorf("a secret: %s", got)
+	}
+	if got := []rune(brief(model.StringOf(strings.Repeat("ä", maxBrief+1)))); len(got) != maxBrief || got[maxBrief-1] != '…' {
+		t.Errorf("a long value: %d", len(got))
+	}
+	if got := brief(model.StringOf(strings.Repeat("ä", maxBrief))); strings.Contains(got, "…") {
+		t.Error("a value of the right length was cut")
+	}
+}
+
+// TestNothingIsExempt compares without a rule of what is exempt.
+func TestNothingIsExempt(t *testing.T) {
+	t.Parallel()
+	s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
+		Owners: []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu")}, {Name: "tool", At: later, Fields: set("port")}}})
+	if diff := cmp.Diff("undeclared port tool", show(Compare(s, Options{}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWaitingElement shows an element that the applier left, of which the live
+// value is what was applied.
+func TestWaitingElement(t *testing.T) {
+	t.Parallel()
+	applied := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu", `env/{"name":"B"}/name`, `env/{"name":"B"}/value`)}
+	shared := applied
+	shared.Fields = set("cpu", `env/{"name":"B"}/value`)
+	for name, tc := range map[string]struct {
+		reason   string
+		owners   []model.Owner
+		evidence *model.Evidence
+		verdict  model.Verdict
+		recorded bool
+	}{
+		"not asked":          {"pending or bypassed", []model.Owner{applied}, nil, model.Pending, true},
+		"never declared":     {"bypassed", []model.Owner{applied}, &model.Evidence{}, model.Bypassed, true},
+		"declared before":    {"pending", []model.Owner{applied}, declaredBefore(value(t, `{"env":[{"name":"B","value":"1"}]}`)), model.Pending, true},
+		"a hand's in part":   {"what may be bypassed is worse than what is undeclared", []model.Owner{shared, {Name: "hand", At: later, Fields: set(`env/{"name":"B"}/name`)}}, nil, model.Pending, true},
+		"a hand's, declared": {"what is undeclared is worse than what is pending", []model.Owner{shared, {Name: "hand", At: later, Fields: set(`env/{"name":"B"}/name`)}}, declaredBefore(value(t, `{"env":[{"name":"B","value":"1"}]}`)), model.Undeclared, false},
+	} {
+		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"env":[{"name":"B","value":"1"}]}`), Created: created, Generation: 3, Owners: tc.owners})
+		s.Claims[0].Evidence = tc.evidence
+		outcomes := Compare(s, Options{})
+		if len(outcomes) != 1 || len(outcomes[0].Changes) != 1 || outcomes[0].Verdict != tc.verdict || outcomes[0].Changes[0].Path != "env[name=B]" {
+			t.Errorf("%s: %s, want %s: %s", name, show(outcomes), tc.verdict, tc.reason)
+			continue
+		}
+		if c := outcomes[0].Changes[0]; (c.Recorded != nil && c.Recorded.Equal(*c.Live)) != tc.recorded {
+			t.Errorf("%s: recorded %v, live %v", name, c.Recorded, c.Live)
+		}
+	}
+}
+
+// TestControllersByAccount names controllers by the accounts of a log, where it
+// records any: the name that a client chose does not count there.
+func TestControllersByAccount(t *testing.T) {
+	t.Parallel()
+	w := writers{controller: func(who string) bool { return who == "tool" || who == "system:a" || who == "system:b" }}
+	for reason, tc := range map[string]struct {
+		owner model.Owner
+		want  bool
+	}{
+		"by name":               {model.Owner{Name: "tool"}, true},
+		"unknown":               {model.Owner{Name: "hand"}, false},
+		"a person under a name": {model.Owner{Name: "tool", Accounts: []string{"alice"}}, false},
+		"an account":            {model.Owner{Name: "hand", Accounts: []string{"system:a", "system:b"}}, true},
+		"an account and others": {model.Owner{Name: "tool", Accounts: []string{"alice", "system:a"}}, false},
+	} {
+		if got := w.controls(&tc.owner); got != tc.want {
+			t.Errorf("%s: %t", reason, got)
+		}
+	}
+	if (&writers{}).controls(&model.Owner{Name: "tool", Accounts: []string{"system:a"}}) {
+		t.Error("no controllers are known")
+	}
+}

@@ -1,0 +1,203 @@
+package kube
+
+import "slices"
+
+const serviceAccount = "system:serviceaccount:"
+
+// controlPlane reports whether a user of the audit log is a part of the control
+// plane, whose writes are never drift. The controllers that carry out what other
+// objects ask for (autoscaling, the aggregation of roles) are not in the list:
+// there the object that asks is the evidence.
+func controlPlane(account string) bool {
+	if glob("system:node:*", account) {
+		return true
+	}
+	return slices.Contains([]string{
+		"system:kube-controller-manager", "system:kube-scheduler", "system:apiserver", "system:cloud-controller-manager",
+		serviceAccount + "kube-system:attachdetach-controller", serviceAccount + "kube-system:certificate-controller",
+		serviceAccount + "kube-system:cloud-controller-manager", serviceAccount + "kube-system:cloud-provider",
+		serviceAccount + "kube-system:cronjob-controller", serviceAccount + "kube-system:daemon-set-controller",
+		serviceAccount + "kube-system:deployment-controller", serviceAccount + "kube-system:disruption-controller",
+		serviceAccount + "kube-system:endpoint-controller", serviceAccount + "kube-system:endpointslice-controller",
+		serviceAccount + "kube-system:endpointslicemirroring-controller", serviceAccount + "kube-system:expand-controller",
+		serviceAccount + "kube-system:job-controller", serviceAccount + "kube-system:namespace-controller",
+		serviceAccount + "kube-system:node-controller", serviceAccount + "kube-system:persistent-volume-binder",
+		serviceAccount + "kube-system:pod-garbage-collector", serviceAccount + "kube-system:pv-protection-controller",
+		serviceAccount + "kube-system:pvc-protection-controller", serviceAccount + "kube-system:replicaset-controller",
+		serviceAccount + "kube-system:replication-controller", serviceAccount + "kube-system:resourcequota-controller",
+		serviceAccount + "kube-system:root-ca-cert-publisher", serviceAccount + "kube-system:route-controller",
+		serviceAccount + "kube-system:service-account-controller", serviceAccount + "kube-system:service-controller",
+		serviceAccount + "kube-system:statefulset-controller", serviceAccount + "kube-system:tokens-controller",
+		serviceAccount + "kube-system:ttl-controller",
+	}, account)
+}
+
+// workloads are the kinds with a pod template at spec.template.
+func workloads() []string {
+	return []string{"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch", "ReplicationController", "Rollout.argoproj.io"}
+}
+
+// bundleFields are where certificate authorities are injected.
+func bundleFields() []string {
+	return []string{"webhooks.clientConfig.caBundle", "spec.conversion.webhook.clientConfig.caBundle", "spec.caBundle"}
+}
+
+func bundleKinds() []string {
+	return []string{"MutatingWebhookConfiguration.admissionregistration.k8s.io", "ValidatingWebhookConfiguration.admissionregistration.k8s.io",
+		"CustomResourceDefinition.apiextensions.k8s.io", "APIService.apiregistration.k8s.io"}
+}
+
+// shippedRows are the fields that known controllers write beside what is
+// declared, each with the field managers and the accounts of a usual
+// installation.
+func shippedRows() []row {
+	return slices.Concat(clusterRows(), injectorRows(), deliveryRows(), operatorRows(), vendorRows())
+}
+
+// clusterRows are the control plane's own.
+func clusterRows() []row {
+	manager := []string{"kube-controller-manager"}
+	marks := func(prefixes ...string) []string { return onBoth("metadata", prefixes...) }
+	return []row{
+		{managers: manager, kinds: workloads(), fields: marks("deployment.kubernetes.io/*", templateGeneration)},
+		{managers: manager, kinds: []string{"Job.batch", "Pod"}, fields: marks("batch.kubernetes.io/*", "controller-uid", "job-name")},
+		{managers: []string{"kube-controller-manager", "kube-scheduler"}, kinds: []string{"PersistentVolumeClaim", "PersistentVolume"},
+			fields: append(marks("pv.kubernetes.io/*", "volume.kubernetes.io/*", "volume.beta.kubernetes.io/*"), "spec.claimRef", "spec.volumeName")},
+		// A claim without a class gets the default class, also one that is made later.
+		{managers: manager, kinds: []string{"PersistentVolumeClaim"}, fields: []string{"spec.storageClassName"}},
+		{managers: []string{"kube-controller-manager", "cloud-controller-manager", "kubelet"}, kinds: []string{"Node"},
+			fields: append(marks("kubernetes.io/*", "beta.kubernetes.io/*", "node.kubernetes.io/*", "topology.kubernetes.io/*", "failure-domain.beta.kubernetes.io/*",
+				"node.alpha.kubernetes.io/*", "volumes.kubernetes.io/*", "csi.volume.kubernetes.io/*", "node.beta.kubernetes.io/*"),
+				"spec.podCIDR", "spec.podCIDRs", "spec.providerID", "spec.taints")},
+		{managers: manager, kinds: []string{"ServiceAccount"}, fields: []string{"secrets"}},
+		{managers: manager, kinds: []string{"Endpoints", "EndpointSlice.discovery.k8s.io"}, fields: marks("endpoints.kubernetes.io/*", "endpointslice.kubernetes.io/*", "service.kubernetes.io/*")},
+		{managers: []string{"kube-apiserver"}, kinds: []string{"Namespace"}, fields: []string{"metadata.labels.kubernetes.io/metadata.name"}},
+		{managers: []string{"kube-apiserver"}, kinds: []string{"APIService.apiregistration.k8s.io"}, fields: []string{"metadata.labels.kube-aggregator.kubernetes.io/automanaged"}},
+		{managers: []string{"kube-scheduler", "kubelet"}, kinds: []string{"Pod"}, fields: marks("kubernetes.io/config.*", "scheduler.alpha.kubernetes.io/*")},
+		{managers: []string{"cloud-controller-manager"}, kinds: []string{"Service"}, fields: marks("service.kubernetes.io/*", "service.beta.kubernetes.io/*")},
+	}
+}
+
+// injectorRows are of what injects certificates, sidecars and defaults.
+func injectorRows() []row {
+	rows := []row{
+		{managers: []string{"*"}, accounts: []string{serviceAccount + "cert-manager:cert-manager-cainjector", serviceAccount + "cert-manager:cert-manager",
+			serviceAccount + "istio-system:istiod*", serviceAccount + "kyverno:kyverno-*", serviceAccount + "gatekeeper-system:gatekeeper-admin",
+			serviceAccount + "vault:*-agent-injector", serviceAccount + "linkerd:linkerd-*", serviceAccount + "knative-serving:*", serviceAccount + "knative-eventing:*", serviceAccount + "tekton-pipelines:*",
+			serviceAccount + "elastic-system:elastic-operator", serviceAccount + "openshift-service-ca:service-ca", serviceAccount + "ingress-nginx:ingress-nginx-admission",
+			serviceAccount + "capi-system:capi-manager", serviceAccount + "keda:keda-operator", serviceAccount + "kube-system:aws-load-balancer-controller"},
+			kinds: bundleKinds(), fields: bundleFields()},
+		{managers: []string{"kyverno*"}, accounts: []string{serviceAccount + "kyverno:*"},
+			fields: onBoth("metadata", "policies.kyverno.io/*", "pod-policies.kyverno.io/*", "kyverno.io/*", "webhook.kyverno.io/*")},
+		{managers: []string{"gatekeeper*"}, accounts: []string{serviceAccount + "gatekeeper-system:*"}, fields: onBoth("metadata", "gatekeeper.sh/*", "mutations.gatekeeper.sh/*")},
+	}
+	for _, sidecar := range []struct {
+		managers, marks, names []string
+	}{
+		{[]string{"istio*", "pilot-*", "sidecar-injector-*"}, []string{"sidecar.istio.io/*", "istio.io/*", "service.istio.io/*", "security.istio.io/*", "prometheus.io/*"},
+			[]string{"containers[istio-proxy]", "initContainers[istio-init]", "initContainers[istio-validation]", "initContainers[istio-proxy]",
+				"volumes[istio-*]", "volumes[istiod-*]", "volumes[workload-*]", "volumes[credential-*]"}},
+		{[]string{"linkerd*"}, []string{"linkerd.io/*", "config.linkerd.io/*", "viz.linkerd.io/*"},
+			[]string{"containers[linkerd-proxy]", "initContainers[linkerd-*]", "volumes[linkerd-*]"}},
+		{[]string{"vault-*"}, []string{"vault.hashicorp.com/*"},
+			[]string{"containers[vault-agent]", "initContainers[vault-agent-init]", "volumes[home-*]", "volumes[vault-secrets]"}},
+		{[]string{"consul-*"}, []string{"consul.hashicorp.com/*"},
+			[]string{"containers[consul-*]", "initContainers[consul-*]", "initContainers[copy-consul-bin]", "volumes[consul-*]"}},
+		{[]string{"otel-*", "opentelemetry-*"}, []string{"sidecar.opentelemetry.io/*"},
+			[]string{"containers[otc-container]", "initContainers[opentelemetry-*]", "volumes[opentelemetry-*]"}},
+	} {
+		for _, template := range []string{"spec.template.", ""} {
+			kinds := workloads()
+			if template == "" {
+				kinds = []string{"Pod"}
+			}
+			var parts []string
+			for _, name := range sidecar.names {
+				parts = append(parts, template+"spec."+name)
+			}
+			rows = append(rows, row{managers: sidecar.managers, kinds: kinds, fields: parts, admission: true},
+				row{managers: sidecar.managers, kinds: kinds, fields: onBoth(template+"metadata", sidecar.marks...)},
+				row{managers: sidecar.managers, fields: onBoth("metadata", sidecar.marks...)})
+		}
+	}
+	return rows
+}
+
+// deliveryRows are the marks of tools that apply declarations.
+func deliveryRows() []row {
+	return []row{
+		{managers: []string{"helm", "Helm", "helm-controller"}, accounts: []string{serviceAccount + "flux-system:helm-controller"},
+			fields: onBoth("metadata", "meta.helm.sh/*", "app.kubernetes.io/managed-by", "helm.sh/chart", "helm.toolkit.fluxcd.io/*")},
+		{managers: []string{"flux", "flux-*", "gotk-*", "kustomize-controller", "source-controller", "notification-controller", "image-*-controller"},
+			accounts: []string{serviceAccount + "flux-system:*"},
+			fields:   onBoth("metadata", "kustomize.toolkit.fluxcd.io/*", "helm.toolkit.fluxcd.io/*", "fluxcd.io/*", "source.toolkit.fluxcd.io/*")},
+		{managers: []string{"argocd", "argocd-*"}, accounts: []string{serviceAccount + "argocd:argocd-*", serviceAccount + "openshift-gitops:*"},
+			fields: onBoth("metadata", "argocd.argoproj.io/*", "app.kubernetes.io/instance")},
+		{managers: []string{"flux", "argocd", "argocd-*", "flux-client-side-apply"}, accounts: []string{"*"},
+			fields: []string{"metadata.annotations.reconcile.fluxcd.io/requestedAt", "metadata.annotations.reconcile.fluxcd.io/forceAt",
+				"metadata.annotations.argocd.argoproj.io/refresh"}},
+		{managers: []string{"rollouts-controller"}, accounts: []string{serviceAccount + "argo-rollouts:argo-rollouts"},
+			fields: append(onBoth("metadata", "rollout.argoproj.io/*", "argo-rollouts.argoproj.io/*"), "spec.selector.rollouts-pod-template-hash")},
+		{managers: []string{"rancher", "cattle-*", "fleet*"}, accounts: []string{serviceAccount + "cattle-system:*", serviceAccount + "cattle-fleet-system:*"},
+			fields: onBoth("metadata", "field.cattle.io/*", "lifecycle.cattle.io/*", "objectset.rio.cattle.io/*", "cattle.io/*", "management.cattle.io/*",
+				"authz.management.cattle.io/*", "workload.user.cattle.io/*", "provisioner.cattle.io/*", "fleet.cattle.io/*")},
+	}
+}
+
+// operatorRows are of common add-ons.
+func operatorRows() []row {
+	reloader := onBoth("spec.template.metadata", "reloader.stakater.com/*")
+	for _, list := range []string{"containers", "initContainers"} {
+		reloader = append(reloader, "spec.template.spec."+list+"[*].env[STAKATER_*]")
+	}
+	return []row{
+		{managers: []string{"Reloader", "reloader*"}, kinds: workloads(), fields: append(reloader, onBoth("metadata", "reloader.stakater.com/*")...),
+			accounts: []string{serviceAccount + "reloader:reloader-reloader"}},
+		{managers: []string{"cert-manager*"}, accounts: []string{serviceAccount + "cert-manager:*"},
+			fields: onBoth("metadata", "cert-manager.io/*", "acme.cert-manager.io/*", "controller.cert-manager.io/*")},
+		{managers: []string{"keda*"}, accounts: []string{serviceAccount + "keda:keda-operator"}, fields: onBoth("metadata", "autoscaling.keda.sh/*", "scaledobject.keda.sh/*")},
+		{managers: []string{"vpa-*"}, accounts: []string{serviceAccount + "kube-system:vpa-*"}, fields: onBoth("metadata", "vpaUpdates", "vpaObservedContainers")},
+		{managers: []string{"external-dns"}, accounts: []string{serviceAccount + "external-dns:external-dns"}, fields: onBoth("metadata", "external-dns.alpha.kubernetes.io/*")},
+		{managers: []string{"external-secrets*"}, accounts: []string{serviceAccount + "external-secrets:external-secrets"},
+			fields: onBoth("metadata", "external-secrets.io/*", "reconcile.external-secrets.io/*")},
+		{managers: []string{"cluster-autoscaler", "karpenter"}, accounts: []string{serviceAccount + "kube-system:cluster-autoscaler", serviceAccount + "karpenter:karpenter", serviceAccount + "kube-system:karpenter"},
+			kinds:  []string{"Node", "NodePool.karpenter.sh", "NodeClaim.karpenter.sh", "EC2NodeClass.karpenter.k8s.aws"},
+			fields: append(onBoth("metadata", "cluster-autoscaler.kubernetes.io/*", "karpenter.sh/*", "karpenter.k8s.aws/*"), "spec.taints")},
+		{managers: []string{"cilium*", "calico*"}, accounts: []string{serviceAccount + "kube-system:cilium*", serviceAccount + "calico-system:*"},
+			fields: onBoth("metadata", "network.cilium.io/*", "io.cilium*", "cilium.io/*", "projectcalico.org/*", "cni.projectcalico.org/*")},
+		{managers: []string{"csi-*", "snapshot-*", "velero*"}, fields: onBoth("metadata", "snapshot.storage.kubernetes.io/*", "csi.volume.kubernetes.io/*",
+			"volume.kubernetes.io/*", "volume.beta.kubernetes.io/*", "pv.kubernetes.io/*", "velero.io/*"),
+			accounts: []string{serviceAccount + "velero:velero", serviceAccount + "kube-system:csi-*", serviceAccount + "kube-system:snapshot-*"}},
+		{managers: []string{"kube-vip*"}, kinds: []string{"Service"}, fields: append(onBoth("metadata", "kube-vip.io/*"), "spec.loadBalancerIP"),
+			accounts: []string{serviceAccount + "kube-system:kube-vip*"}},
+		{managers: []string{"metallb*", "controller"}, kinds: []string{"Service"}, fields: onBoth("metadata", "metallb.io/*", "metallb.universe.tf/*"),
+			accounts: []string{serviceAccount + "metallb-system:*"}},
+	}
+}
+
+// vendorRows are of managed clusters and distributions.
+func vendorRows() []row {
+	return []row{
+		{managers: []string{"glbc", "gke-*", "cloud-controller-manager"}, fields: onBoth("metadata", "cloud.google.com/*", "networking.gke.io/*", "ingress.kubernetes.io/*",
+			"ingress.gcp.kubernetes.io/*", "autopilot.gke.io/*"), accounts: []string{serviceAccount + "kube-system:glbc", "system:gke-*", "system:l7-lb-controller", "system:controller:glbc"}},
+		{managers: []string{"eks", "eks-*", "aws-load-balancer-controller", "controller"}, fields: onBoth("metadata", "eks.amazonaws.com/*", "elbv2.k8s.aws/*",
+			"ingress.k8s.aws/*", "service.k8s.aws/*", "alb.ingress.kubernetes.io/*", "vpc.amazonaws.com/*"),
+			accounts: []string{"eks:*", serviceAccount + "kube-system:aws-load-balancer-controller"}},
+		{managers: []string{"aks-*"}, fields: onBoth("metadata", "kubernetes.azure.com/*", "service.beta.kubernetes.io/azure-*"), accounts: []string{"aksService"}},
+		{managers: []string{"openshift-*", "olm", "catalog", "cluster-policy-controller", "openshift.io/*", "pod-security-admission-label-synchronization-controller"},
+			accounts: []string{serviceAccount + "openshift-*:*"},
+			fields: onBoth("metadata", "openshift.io/*", "*.openshift.io/*", "olm.*", "operators.coreos.com/*", "operatorframework.io/*", "security.openshift.io/*",
+				"pod-security.kubernetes.io/audit*", "pod-security.kubernetes.io/warn*")},
+		{managers: []string{"openshift-controller-manager", "openshift.io/*"}, accounts: []string{serviceAccount + "openshift-infra:serviceaccount-pull-secrets-controller"},
+			kinds: []string{"ServiceAccount"}, fields: []string{"secrets", "imagePullSecrets"}},
+	}
+}
+
+// onBoth returns the patterns of labels and annotations below a path.
+func onBoth(metadata string, names ...string) []string {
+	var fields []string
+	for _, name := range names {
+		fields = append(fields, metadata+".labels."+name, metadata+".annotations."+name)
+	}
+	return fields
+}

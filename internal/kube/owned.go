@@ -1,0 +1,436 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A world is what of a snapshot shows who made an object.
+type world struct {
+	// owners are the resources that others name as their owners, by kind and UID.
+	owners map[model.OwnerReference]*model.Resource
+	// byID are Services, Endpoints and ServiceAccounts.
+	byID map[model.Ref]*model.Resource
+	// revisions are the ControllerRevisions by the UID of what they revise.
+	revisions map[string][]*model.Resource
+	// sets are the StatefulSets with volume claim templates.
+	sets []*model.Resource
+	// certificates are cert-manager's, by the namespace and name of their Secret.
+	certificates map[string][]model.Ref
+	// bundles counts the contents of ConfigMaps that are published in every
+	// namespace, by the ConfigMap's name.
+	bundles map[string]map[string]int
+	// certified reports by content whether it is certificates only.
+	certified map[string]bool
+	// mutates reports whether the cluster may change pods when they are created.
+	mutates bool
+	// covers reports whether a kind was fully read in a namespace.
+	covers func(kind, place string) bool
+}
+
+const (
+	serviceKind     = "kubernetes/Service"
+	endpointsKind   = "kubernetes/Endpoints"
+	sliceKind       = "kubernetes/EndpointSlice.discovery.k8s.io"
+	accountKind     = "kubernetes/ServiceAccount"
+	certificateKind = "kubernetes/Certificate.cert-manager.io"
+)
+
+func newWorld(resources []model.Resource, covers func(kind, place string) bool) *world {
+	w := &world{
+		owners: map[model.OwnerReference]*model.Resource{}, byID: map[model.Ref]*model.Resource{},
+		revisions:    map[string][]*model.Resource{},
+		certificates: map[string][]model.Ref{}, bundles: map[string]map[string]int{}, certified: map[string]bool{},
+		covers: covers,
+	}
+	w.mutates = !covers("kubernetes/MutatingWebhookConfiguration.admissionregistration.k8s.io", "") ||
+		!covers("kubernetes/MutatingAdmissionPolicy.admissionregistration.k8s.io", "")
+	named := map[string]bool{}
+	for i := range resources {
+		for _, owner := range resources[i].Origin.Owners {
+			named[owner.UID] = true
+		}
+	}
+	for i := range resources {
+		if r := &resources[i]; r.Origin.UID != "" && named[r.Origin.UID] {
+			w.owners[model.OwnerReference{Kind: r.Kind, Name: r.Name, UID: r.Origin.UID}] = r
+		}
+		w.add(&resources[i])
+	}
+	return w
+}
+
+// add takes note of a resource that shows something of others.
+func (w *world) add(r *model.Resource) {
+	switch plainKind(r.Kind) {
+	case "Service", "Endpoints", "ServiceAccount":
+		w.byID[model.Ref{Kind: r.Kind, ID: r.ID}] = r
+	case "StatefulSet.apps":
+		if len(r.Value.At("spec", "volumeClaimTemplates").Items()) > 0 {
+			w.sets = append(w.sets, r)
+		}
+	case "ControllerRevision.apps":
+		for _, owner := range r.Origin.Owners {
+			w.revisions[owner.UID] = append(w.revisions[owner.UID], r)
+		}
+	case "Certificate.cert-manager.io":
+		secret := r.Place + "/" + r.Value.At("spec", "secretName").Str()
+		w.certificates[secret] = append(w.certificates[secret], model.Ref{Kind: r.Kind, ID: r.ID})
+	case "ConfigMap":
+		w.addBundle(r)
+	case "MutatingWebhookConfiguration.admissionregistration.k8s.io":
+		for _, hook := range r.Value.At("webhooks").Items() {
+			w.mutates = w.mutates || rulesMatchPods(hook.At("rules"))
+		}
+	case "ClusterVersion.config.openshift.io":
+		w.mutates = true // OpenShift's API server resolves image streams.
+	case "MutatingAdmissionPolicy.admissionregistration.k8s.io":
+		w.mutates = w.mutates || rulesMatchPods(r.Value.At("spec", "matchConstraints", "resourceRules"))
+	}
+}
+
+// addBundle counts the certificates that a ConfigMap of a name holds.
+func (w *world) addBundle(r *model.Resource) {
+	text := bundle(r)
+	if text == "" {
+		return
+	}
+	if w.bundles[r.Name] == nil {
+		w.bundles[r.Name] = map[string]int{}
+	}
+	w.bundles[r.Name][text]++
+}
+
+// rulesMatchPods reports whether rules of admission match pods, or what makes
+// them.
+func rulesMatchPods(rules model.Value) bool {
+	return slices.ContainsFunc(rules.Items(), func(rule model.Value) bool {
+		return slices.ContainsFunc(texts(rule.At("resources")), func(resource string) bool {
+			return slices.Contains(podResources, resource)
+		})
+	})
+}
+
+var podResources = []string{"*", "*/*", "pods", "pods/*", "replicasets", "jobs"}
+
+// relate records who made a resource, where the snapshot shows it.
+func (w *world) relate(r *model.Resource) {
+	for _, ref := range r.Origin.Owners {
+		if r.Automatic == "" {
+			w.relateOwner(r, ref)
+		}
+	}
+	if r.Automatic != "" {
+		return
+	}
+	switch plainKind(r.Kind) {
+	case "PersistentVolumeClaim":
+		r.Automatic = w.claimedBy(r)
+	case "Endpoints":
+		r.Automatic = w.addressed(r)
+	case "ConfigMap":
+		r.Automatic = w.published(r)
+	case "Secret":
+		w.relateSecret(r)
+	}
+}
+
+// relateOwner records an owner reference that counts: the owner is live with
+// that UID, and makes objects such as this one. An object of a kind that makes
+// others is judged itself, and what it made with it; a custom resource only
+// accounts for others where it is declared.
+func (w *world) relateOwner(r *model.Resource, ref model.OwnerReference) {
+	owner := w.owners[model.OwnerReference{Kind: ref.Kind, Name: ref.Name, UID: ref.UID}]
+	known := makerOf(ref.Kind, r.Kind)
+	if owner != nil && isCustom(ref.Kind) && podPath(ref.Kind) != nil && podSpec(owner).IsNull() {
+		known = nil // A Rollout can refer to a Deployment instead.
+	}
+	reason := "owned by " + shortName(ref.Kind, ref.Name)
+	switch {
+	case !mayMake(known, r, ref):
+	case owner == nil:
+		r.Automatic = w.orphaned(r, ref, reason)
+	case owner.Place != "" && owner.Place != r.Place:
+	case known == nil:
+		r.Makers = append(r.Makers, model.Ref{Kind: owner.Kind, ID: owner.ID})
+	case known.made(w, owner, r):
+		r.Automatic = reason
+	}
+}
+
+// mayMake reports whether objects of the kind that a reference names may make a
+// resource; known is the entry of the two kinds in the table of makers, or nil.
+func mayMake(known *maker, r *model.Resource, ref model.OwnerReference) bool {
+	if known != nil {
+		return known.anyReference || ref.Controller
+	}
+	return isCustom(ref.Kind) && (!isRisky(r) || makesRisky(ref.Kind, r.Kind)) && !madeByHand(r)
+}
+
+// orphaned returns why a resource is automatic although its owner is not in the
+// snapshot; "" where it is not.
+func (w *world) orphaned(r *model.Resource, ref model.OwnerReference, reason string) string {
+	switch {
+	case isRisky(r):
+	case r.Origin.Ending:
+		return reason + ", and ends with it"
+	case !w.covers(ref.Kind, r.Place):
+		return reason + ", of a kind that was not read"
+	}
+	return ""
+}
+
+// A maker is a kind whose controllers make objects of another one.
+type maker struct {
+	owner, child string
+	// made reports whether the owner made the child, by the content of both.
+	made func(w *world, owner, child *model.Resource) bool
+	// anyReference reports that the owner is not named as the controller.
+	anyReference bool
+}
+
+func makerOf(owner, child string) *maker {
+	owner, child = plainKind(owner), plainKind(child)
+	for i := range makers {
+		if makers[i].owner == owner && makers[i].child == child {
+			return &makers[i]
+		}
+	}
+	return nil
+}
+
+var makers = []maker{
+	{owner: "Deployment.apps", child: "ReplicaSet.apps", made: madeFromTemplate},
+	{owner: "Rollout.argoproj.io", child: "ReplicaSet.apps", made: madeFromTemplate},
+	{owner: "DeploymentConfig.apps.openshift.io", child: "ReplicationController", made: madeFromTemplate},
+	{owner: "ReplicaSet.apps", child: "Pod", made: madeFromTemplate},
+	{owner: "ReplicationController", child: "Pod", made: madeFromTemplate},
+	{owner: "StatefulSet.apps", child: "Pod", made: madeFromRevision},
+	{owner: "DaemonSet.apps", child: "Pod", made: madeFromRevision},
+	{owner: "Job.batch", child: "Pod", made: madeFromTemplate},
+	{owner: "CronJob.batch", child: "Job.batch", made: (*world).fromTemplate},
+	{owner: "StatefulSet.apps", child: "ControllerRevision.apps", made: named},
+	{owner: "DaemonSet.apps", child: "ControllerRevision.apps", made: named},
+	{owner: "StatefulSet.apps", child: "PersistentVolumeClaim", made: claimed, anyReference: true},
+	{owner: "Pod", child: "PersistentVolumeClaim", made: ephemeral},
+	{owner: "Pod", child: "ResourceClaim.resource.k8s.io", made: resourceClaim},
+	{owner: "Service", child: "EndpointSlice.discovery.k8s.io", made: sliced},
+	{owner: "Endpoints", child: "EndpointSlice.discovery.k8s.io", made: mirrored, anyReference: true},
+	{owner: "Node", child: "Pod", made: mirrorPod},
+	{owner: "Node", child: "CSINode.storage.k8s.io", made: always, anyReference: true},
+	{owner: "Ingress.networking.k8s.io", child: "Certificate.cert-manager.io", made: shimmed},
+}
+
+func always(*world, *model.Resource, *model.Resource) bool { return true }
+
+// ephemeral reports whether a claim is that of an ephemeral volume of a pod.
+func ephemeral(_ *world, owner, child *model.Resource) bool {
+	return slices.ContainsFunc(owner.Value.At("spec", "volumes").Items(), func(volume model.Value) bool {
+		_, claims := volume.Get("ephemeral")
+		return claims && child.Name == owner.Name+"-"+volume.At("name").Str()
+	})
+}
+
+// resourceClaim reports whether a pod asks for claims from templates.
+func resourceClaim(w *world, owner, child *model.Resource) bool {
+	return len(owner.Value.At("spec", "resourceClaims").Items()) > 0 && named(w, owner, child)
+}
+
+// shimmed reports whether an Ingress asks for the Secret of a Certificate.
+func shimmed(_ *world, owner, child *model.Resource) bool {
+	secret := child.Value.At("spec", "secretName")
+	return slices.ContainsFunc(owner.Value.At("spec", "tls").Items(), func(tls model.Value) bool {
+		return secret.Str() != "" && tls.At("secretName").Equal(secret)
+	})
+}
+
+// maxPrefix is how much of a name stays before the random end that the API
+// server gives it.
+const maxPrefix = 58
+
+// named reports whether a child is named after its owner.
+func named(_ *world, owner, child *model.Resource) bool {
+	prefix := owner.Name + "-"
+	return strings.HasPrefix(child.Name, prefix[:min(len(prefix), maxPrefix)])
+}
+
+// madeFromTemplate reports whether a controller that selects its objects by
+// their labels made the child.
+func madeFromTemplate(w *world, owner, child *model.Resource) bool {
+	return selectsChild(owner, child) && w.fromTemplate(owner, child)
+}
+
+// madeFromRevision reports the same where a controller can make pods from an
+// earlier template, which it keeps as a revision, such as below a partition. A
+// controller replaces pods that name none of its revisions.
+func madeFromRevision(w *world, owner, child *model.Resource) bool {
+	if !selectsChild(owner, child) || isDebugged(child) {
+		return false
+	}
+	hash := child.Value.At("metadata", "labels", "controller-revision-hash").Str()
+	for _, r := range w.revisions[owner.Origin.UID] {
+		if r.Name == hash || r.Name == owner.Name+"-"+hash {
+			return w.fits(podSpec(child), r.Value.At("data", "spec", "template", "spec"), true)
+		}
+	}
+	return w.fromTemplate(owner, child)
+}
+
+// selectsChild reports whether the owner's selector and name lead to the child.
+func selectsChild(owner, child *model.Resource) bool {
+	selector := owner.Value.At("spec", "selector")
+	if labels, ok := selector.Get("matchLabels"); ok {
+		selector = labels
+	}
+	labels := child.Value.At("metadata", "labels")
+	for _, f := range selector.Fields() {
+		if f.Value.Kind() == model.String && labels.At(f.Name).Str() != f.Value.Str() {
+			return false
+		}
+	}
+	return named(nil, owner, child)
+}
+
+func claimed(_ *world, owner, child *model.Resource) bool { return claimsFor(owner, child) }
+
+// sliced reports whether the controller of EndpointSlices keeps the slice: it
+// does so for Services with a selector, and overwrites what others put there.
+func sliced(_ *world, owner, child *model.Resource) bool {
+	labels := child.Value.At("metadata", "labels")
+	return selects(owner) && labels.At("kubernetes.io/service-name").Str() == owner.Name &&
+		labels.At("endpointslice.kubernetes.io/managed-by").Str() == "endpointslice-controller.k8s.io"
+}
+
+// mirrored reports whether the slice mirrors Endpoints, which are judged
+// themselves.
+func mirrored(_ *world, owner, child *model.Resource) bool {
+	labels := child.Value.At("metadata", "labels")
+	return labels.At("kubernetes.io/service-name").Str() == owner.Name &&
+		labels.At("endpointslice.kubernetes.io/managed-by").Str() == "endpointslicemirroring-controller.k8s.io"
+}
+
+// mirrorPod reports whether a pod is what a kubelet shows of a static one; a
+// kubelet removes those that it does not run.
+func mirrorPod(_ *world, owner, child *model.Resource) bool {
+	_, marked := child.Value.At("metadata", "annotations").Get("kubernetes.io/config.mirror")
+	return marked && child.Value.At("spec", "nodeName").Str() == owner.Name && strings.HasSuffix(child.Name, "-"+owner.Name)
+}
+
+// addressed names the Service whose pods Endpoints hold.
+func (w *world) addressed(r *model.Resource) string {
+	service := w.byID[model.Ref{Kind: serviceKind, ID: r.ID}]
+	switch {
+	case selects(service):
+		return "made for " + shortName(service.Kind, service.Name)
+	case service == nil && !w.covers(serviceKind, r.Place):
+		return "made for a Service, which was not read"
+	}
+	return ""
+}
+
+// selects reports whether a Service finds its pods by labels.
+func selects(service *model.Resource) bool {
+	return service != nil && len(service.Value.At("spec", "selector").Fields()) > 0
+}
+
+// claimedBy names the StatefulSet whose volume claim template made a claim.
+func (w *world) claimedBy(r *model.Resource) string {
+	for _, set := range w.sets {
+		if set.Place == r.Place && claimsFor(set, r) {
+			return "made for " + shortName(set.Kind, set.Name)
+		}
+	}
+	return ""
+}
+
+// claimsFor reports whether a StatefulSet's volume claim template made a claim:
+// <template>-<set>-<ordinal>, with what the template asks for. A claim may have
+// been expanded since.
+func claimsFor(set, claim *model.Resource) bool {
+	for _, template := range set.Value.At("spec", "volumeClaimTemplates").Items() {
+		ordinal, ok := strings.CutPrefix(claim.Name, template.At("metadata", "name").Str()+"-"+set.Name+"-")
+		if ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == "" && sameClaim(template.At("spec"), claim.Value.At("spec")) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameClaim(want, have model.Value) bool {
+	if class := want.At("storageClassName"); !class.IsNull() && !class.Equal(have.At("storageClassName")) {
+		return false
+	}
+	return sameOrEmpty(want.At("accessModes"), have.At("accessModes")) && sameOrEmpty(want.At("dataSource"), have.At("dataSource"))
+}
+
+// published says who puts a ConfigMap with certificates into every namespace:
+// one with other certificates than most have was not put there.
+func (w *world) published(r *model.Resource) string {
+	text := bundle(r)
+	if text == "" || !w.isCertificates(text) {
+		return ""
+	}
+	for _, count := range w.bundles[r.Name] {
+		if count > w.bundles[r.Name][text] {
+			return ""
+		}
+	}
+	return bundleKeys[r.Name].reason
+}
+
+// isCertificates reads each content once: most namespaces have the same.
+func (w *world) isCertificates(text string) bool {
+	valid, known := w.certified[text]
+	if !known {
+		valid = isCertificates(text)
+		w.certified[text] = valid
+	}
+	return valid
+}
+
+// relateSecret records who made a Secret that names no owner: cert-manager, for
+// a Certificate that asks for it, or OpenShift, for a service account.
+func (w *world) relateSecret(r *model.Resource) {
+	switch r.Value.At("type").Str() {
+	case "kubernetes.io/tls":
+		r.Makers = append(r.Makers, w.certificates[r.ID]...)
+		if _, issued := r.Value.At("metadata", "annotations").Get("cert-manager.io/certificate-name"); issued && !w.covers(certificateKind, r.Place) {
+			r.Automatic = "issued by cert-manager, whose certificates were not read"
+		}
+	case "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson":
+		name, _, ok := strings.Cut(r.Name, "-dockercfg-")
+		if account := w.byID[model.Ref{Kind: accountKind, ID: r.Place + "/" + name}]; ok && account != nil && namesSecret(account, r.Name) {
+			r.Makers = append(r.Makers, model.Ref{Kind: account.Kind, ID: account.ID})
+		}
+	}
+}
+
+func namesSecret(account *model.Resource, secret string) bool {
+	return slices.ContainsFunc(account.Value.At("imagePullSecrets").Items(), func(s model.Value) bool {
+		return s.At("name").Str() == secret
+	})
+}
+
+// madeByHand reports whether only tools that people and pipelines use wrote an
+// object, so that no controller made it.
+func madeByHand(r *model.Resource) bool {
+	written := false
+	for i := range r.Owners {
+		o := &r.Owners[i]
+		if o.Subresource != "" {
+			continue
+		}
+		if !byTool(o) {
+			return false
+		}
+		written = true
+	}
+	return written
+}
+
+// byTool reports whether a writer is a tool that people and pipelines use.
+func byTool(o *model.Owner) bool {
+	return o.Edits || o.Delivers || strings.HasPrefix(o.Name, "kubectl")
+}

@@ -1,0 +1,77 @@
+package kube
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// sharedNamespaces lists, as patterns, the namespaces that clusters, their
+// installers and their add-ons fill with objects of their own. An object that a
+// declaration puts there does not say that the rest is declared too.
+func sharedNamespaces() []string {
+	return []string{
+		"kube-system", "kube-public", "kube-node-lease",
+		"kube-flannel", "calico-system", "calico-apiserver", "tigera-operator", "cilium-secrets",
+		"local-path-storage",
+		"cattle-*", "fleet-*", "cluster-fleet-*",
+		"openshift", "openshift-*",
+		"gke-managed-*", "gmp-system", "gmp-public", "config-management-system", "gatekeeper-system",
+		"amazon-*", "aks-*",
+	}
+}
+
+func isShared(namespace string) bool {
+	return slices.ContainsFunc(sharedNamespaces(), func(pattern string) bool {
+		fits, err := path.Match(pattern, namespace)
+		return err == nil && fits
+	})
+}
+
+// Governance is which namespaces a declaration governs.
+type Governance struct {
+	// Scopes are the governed namespaces, sorted.
+	Scopes []model.Scope
+	// Shared are the namespaces into which the declaration puts objects and
+	// which it does not govern, because others fill them; sorted.
+	Shared []string
+}
+
+// Governed returns the namespaces that a declaration governs: those that it
+// declares or lists, and those into which it puts an object, unless they are
+// shared. Places are namespaces into which it puts objects beside the claims.
+func Governed(claims []model.Claim, places, listed []string) Governance {
+	governed, used := map[string]bool{}, map[string]bool{}
+	for _, name := range listed {
+		governed[name] = true
+	}
+	for _, name := range places {
+		used[name] = true
+	}
+	for i := range claims {
+		switch c := &claims[i]; {
+		case c.Kind == "kubernetes/Namespace":
+			governed[c.Name] = true
+		case c.Place != "" && c.AltID == "":
+			used[c.Place] = true
+		}
+	}
+	var g Governance
+	for name := range used {
+		switch {
+		case governed[name]:
+		case isShared(name):
+			g.Shared = append(g.Shared, name)
+		default:
+			governed[name] = true
+		}
+	}
+	for name := range governed {
+		g.Scopes = append(g.Scopes, model.Scope{Place: name})
+	}
+	slices.SortFunc(g.Scopes, func(a, b model.Scope) int { return cmp.Compare(a.Place, b.Place) })
+	slices.Sort(g.Shared)
+	return g
+}

@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	rbacGroup      = "rbac.authorization.k8s.io"
+	admissionGroup = "admissionregistration.k8s.io"
+)
+
+// watches returns the function that says what makes an object of a kind worth
+// watching outside of the governed namespaces too; nil for the kinds of which
+// none is.
+func watches(kind string) func(object model.Value) string {
+	_, name, _ := strings.Cut(kind, "/")
+	switch name {
+	case "ClusterRoleBinding." + rbacGroup:
+		return func(model.Value) string { return "it grants rights in the whole cluster" }
+	case "ClusterRole." + rbacGroup:
+		return watchedRole
+	case "MutatingWebhookConfiguration." + admissionGroup, "ValidatingWebhookConfiguration." + admissionGroup,
+		"MutatingAdmissionPolicy." + admissionGroup, "ValidatingAdmissionPolicy." + admissionGroup,
+		"MutatingAdmissionPolicyBinding." + admissionGroup, "ValidatingAdmissionPolicyBinding." + admissionGroup:
+		return func(model.Value) string { return "it decides what the cluster admits" }
+	case "APIService.apiregistration.k8s.io":
+		return watchedAPIService
+	case "Namespace":
+		return watchedNamespace
+	}
+	path := podPath(kind)
+	if path == nil {
+		return nil
+	}
+	return func(object model.Value) string {
+		if all := powers(object.At(path...)); len(all) > 0 {
+			return "its pods have power over their node: " + strings.Join(all[:min(len(all), 3)], ", ")
+		}
+		return ""
+	}
+}
+
+// watched returns why an object is expected to be declared wherever it lies, or
+// "".
+func watched(kind string, object model.Value) string {
+	if reason := watches(kind); reason != nil {
+		return reason(object)
+	}
+	return ""
+}
+
+// aggregateLabel begins the labels by which the API server's own roles (admin,
+// edit, view) take over the rules of others.
+const aggregateLabel = "rbac.authorization.k8s.io/aggregate-to-"
+
+// watchedRole reports a ClusterRole with a wildcard, with a verb by which its
+// holder takes other rights, or whose rules others take over.
+func watchedRole(object model.Value) string {
+	for _, label := range object.At("metadata", "labels").Fields() {
+		if role, ok := strings.CutPrefix(label.Name, aggregateLabel); ok && label.Value.Text() == "true" {
+			return "it adds rights to the ClusterRole " + role
+		}
+	}
+	for _, rule := range object.At("rules").Items() {
+		for _, field := range []string{"verbs", "resources", "apiGroups", "nonResourceURLs"} {
+			for _, text := range rule.At(field).Items() {
+				switch entry := text.Str(); {
+				case strings.Contains(entry, "*"):
+					return "it allows " + entry + " of " + field
+				case field == "verbs" && slices.Contains([]string{"escalate", "bind", "impersonate"}, entry):
+					return "it allows to " + entry
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// watchedAPIService reports an APIService that another server answers. Those
+// without a service are the API server's own, one for each of its groups.
+func watchedAPIService(object model.Value) string {
+	if service := object.At("spec", "service"); !service.IsNull() && !service.IsEmpty() {
+		return "another server answers a part of the API"
+	}
+	return ""
+}
+
+// watchedNamespace reports a namespace that the API server did not make.
+func watchedNamespace(object model.Value) string {
+	switch object.At("metadata", "name").Str() {
+	case "default", "kube-system", "kube-public", "kube-node-lease":
+		return ""
+	}
+	return "no declaration declares the namespace"
+}

@@ -1,0 +1,56 @@
+package match
+
+import (
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// addAutomatic records why nobody is expected to declare a subject's live
+// resource: the resource's own reason, or a maker that is declared or automatic
+// itself. Subjects are sorted by key and of one source.
+func addAutomatic(subjects []model.Subject) {
+	o := ownership{subjects: subjects, settled: make([]bool, len(subjects))}
+	for i := range subjects {
+		o.settle(i)
+	}
+}
+
+type ownership struct {
+	subjects []model.Subject
+	// settled reports which subjects were judged, or are being judged.
+	settled []bool
+}
+
+// settle judges a subject, its makers first. A resource that is its own maker,
+// over any number of steps, has none.
+func (o *ownership) settle(i int) {
+	s := &o.subjects[i]
+	if o.settled[i] || s.Live == nil {
+		return
+	}
+	o.settled[i] = true
+	s.Automatic = s.Live.Automatic
+	for _, maker := range s.Live.Makers {
+		if s.Automatic == "" {
+			s.Automatic = o.madeBy(model.Key{Source: s.Source, Kind: maker.Kind, ID: maker.ID})
+		}
+	}
+}
+
+// madeBy returns the reason that a maker gives to what it made; "" when the
+// maker is not live, or neither declared nor automatic.
+func (o *ownership) madeBy(key model.Key) string {
+	at, found := find(o.subjects, key)
+	if !found || o.subjects[at].Live == nil {
+		return ""
+	}
+	o.settle(at)
+	maker := &o.subjects[at]
+	if len(maker.Claims) == 0 && maker.Automatic == "" {
+		return ""
+	}
+	_, kind, _ := strings.Cut(key.Kind, "/")
+	kind, _, _ = strings.Cut(kind, ".")
+	return "made by " + kind + " " + maker.Name
+}

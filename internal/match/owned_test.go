@@ -1,0 +1,72 @@
+package match
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A maker accounts for what it made only while it is live, and declared or
+// automatic itself.
+func TestAutomaticByMakers(t *testing.T) {
+	t.Parallel()
+	made := func(id, automatic string, makers ...string) model.Resource {
+		r := guest(machine, id)
+		r.Name, r.Automatic = "n"+id, automatic
+		for _, maker := range makers {
+			r.Makers = append(r.Makers, model.Ref{Kind: machine, ID: maker})
+		}
+		return r
+	}
+	for reason, tc := range map[string]struct {
+		resources []model.Resource
+		declared  []string
+		want      map[string]string
+	}{
+		"its own reason":                        {[]model.Resource{made("1", "the system's")}, nil, map[string]string{"1": "the system's"}},
+		"its own reason goes first":             {[]model.Resource{made("1", "the system's", "2"), made("2", "")}, []string{"2"}, map[string]string{"1": "the system's", "2": ""}},
+		"a declared maker":                      {[]model.Resource{made("1", "", "2"), made("2", "")}, []string{"2"}, map[string]string{"1": "made by machine n2", "2": ""}},
+		"a maker that is not declared":          {[]model.Resource{made("1", "", "2"), made("2", "")}, nil, map[string]string{"1": "", "2": ""}},
+		"an automatic maker":                    {[]model.Resource{made("1", "", "2"), made("2", "the system's")}, nil, map[string]string{"1": "made by machine n2", "2": "the system's"}},
+		"a declared maker's maker":              {[]model.Resource{made("1", "", "2"), made("2", "", "3"), made("3", "")}, []string{"3"}, map[string]string{"1": "made by machine n2", "2": "made by machine n3", "3": ""}},
+		"a maker that was judged":               {[]model.Resource{made("1", ""), made("2", "", "3"), made("3", "", "1")}, []string{"1"}, map[string]string{"1": "", "2": "made by machine n3", "3": "made by machine n1"}},
+		"the second of its makers":              {[]model.Resource{made("1", "", "2", "3"), made("2", ""), made("3", "")}, []string{"3"}, map[string]string{"1": "made by machine n3", "2": "", "3": ""}},
+		"the first of its makers":               {[]model.Resource{made("1", "", "2", "3"), made("2", ""), made("3", "")}, []string{"2", "3"}, map[string]string{"1": "made by machine n2", "2": "", "3": ""}},
+		"a maker that is declared and not live": {[]model.Resource{made("1", "", "2")}, []string{"2"}, map[string]string{"1": "", "2": ""}},
+		"a maker that nobody knows":             {[]model.Resource{made("1", "", "9")}, nil, map[string]string{"1": ""}},
+		"its own maker":                         {[]model.Resource{made("1", "", "1")}, nil, map[string]string{"1": ""}},
+		"makers of each other":                  {[]model.Resource{made("1", "", "2"), made("2", "", "1")}, nil, map[string]string{"1": "", "2": ""}},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			claims := []model.Claim{}
+			for _, id := range tc.declared {
+				claims = append(claims, managed(id))
+			}
+			snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+			got := map[string]string{}
+			for _, s := range Match([]model.Snapshot{snapshot}, estate(claims, nil), nil) {
+				got[s.ID] = s.Automatic
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestKindInReason names a maker by the name of its kind, without the group.
+func TestKindInReason(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"kubernetes/ReplicaSet.apps": "made by ReplicaSet web", "pve/machine": "made by machine web"} {
+		maker, made := guest(name, "1"), guest("pve/part", "2")
+		maker.Name, maker.Automatic, made.Makers = "web", "the system's", []model.Ref{{Kind: name, ID: "1"}}
+		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{maker, made}}}, nil, nil) {
+			if s.ID == "2" && s.Automatic != want {
+				t.Errorf("got %q, want %q", s.Automatic, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// PartKind is the kind of a finding about a part of a declaration that could
+// not be read.
+const PartKind = "declaration/part"
+
+// PartID is the ID of the key of such a finding.
+func PartID(declaration, address string) string { return declaration + "/" + address }
+
+// NotChecked counts what was due to be checked and was not. A finding of the
+// verdict unchecked that was accepted, or that an ignore rule hides, does not
+// count.
+type NotChecked struct {
+	// Unreachable are sources whose last read failed.
+	Unreachable int `json:"unreachable"`
+	// Stale are sources whose last good read is too old, or is held back.
+	Stale int `json:"stale"`
+	// Scopes are kinds, or kinds in one place, that could not be read in full.
+	Scopes int `json:"scopes"`
+	// Parts are declarations, and parts of declarations, that could not be read.
+	Parts int `json:"parts"`
+	// Resources are declared resources that could not be compared.
+	Resources int `json:"resources"`
+}
+
+// Any reports whether something was not checked.
+func (n NotChecked) Any() bool { return n != NotChecked{} }
+
+// Sources is the number of sources that were not read.
+func (n NotChecked) Sources() int { return n.Unreachable + n.Stale }
+
+// String lists the counts, such as "1 source unreachable, 2 scopes"; it is
+// empty where everything was checked.
+func (n NotChecked) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{n.Unreachable, "source unreachable", "sources unreachable"},
+		{n.Stale, "source stale", "sources stale"},
+		{n.Scopes, "scope", "scopes"},
+		{n.Parts, "part of a declaration", "parts of declarations"},
+		{n.Resources, "resource", "resources"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// At returns the run as it stands at a later time, with the findings that are
+// open then: sources that were not read since are stale, and have an entry in
+// Coverage. It sets NotChecked and Complete; nothing else decides whether
+// everything was checked. Findings that the run does not hold do not count.
+func (r Run) At(now time.Time, open []Finding) Run {
+	r.Coverage = slices.DeleteFunc(append([]Coverage{}, r.Coverage...), func(c Coverage) bool { return strings.HasPrefix(c.Reason, stalePrefix) })
+	r.NotChecked = NotChecked{}
+	down := map[string]bool{}
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		reason := s.Trouble(now)
+		if reason == "" {
+			continue
+		}
+		down[s.Name] = true
+		if s.Err != "" && !s.Held {
+			r.NotChecked.Unreachable++
+			continue
+		}
+		if r.NotChecked.Stale++; s.Err == "" {
+			r.Coverage = append(r.Coverage, Coverage{Source: s.Name, Reason: reason})
+		}
+	}
+	r.NotChecked.Scopes = failedScopes(r.Coverage, down)
+	r.NotChecked.add(r.holding(open))
+	r.NotChecked.Parts += r.unfoundProblems(open)
+	r.Complete = !r.NotChecked.Any()
+	return r
+}
+
+// failedScopes counts the scopes that could not be read, of sources that were
+// read.
+func failedScopes(coverage []Coverage, down map[string]bool) int {
+	type scope struct{ source, kind, place string }
+	failed := map[scope]bool{}
+	for _, c := range coverage {
+		if c.Failed() && !down[c.Source] {
+			failed[scope{c.Source, c.Kind, c.Place}] = true
+		}
+	}
+	return len(failed)
+}
+
+// add counts the unchecked findings among those that are open: each resource
+// once.
+func (n *NotChecked) add(open []*Finding) {
+	resources := map[Key]bool{}
+	for _, f := range open {
+		switch {
+		case f.Verdict != Unchecked || !f.Resolved.IsZero() || !f.Shown():
+		case f.Kind == PartKind:
+			n.Parts++
+		default:
+			resources[f.Key] = true
+		}
+	}
+	n.Resources = len(resources)
+}
+
+// unfoundProblems counts the problems of declarations that no finding stands
+// for, accepted or not.
+func (r *Run) unfoundProblems(open []Finding) int {
+	found := map[string]bool{}
+	for i := range open {
+		if open[i].Kind == PartKind {
+			found[open[i].Key.ID] = true
+		}
+	}
+	unfound := 0
+	for _, d := range r.Declarations {
+		for _, p := range d.Problems {
+			if !found[PartID(d.Name, p.Address)] {
+				unfound++
+			}
+		}
+	}
+	return unfound
+}
+
+// holding returns the findings of the run's sources and declarations.
+func (r *Run) holding(open []Finding) []*Finding {
+	var held []*Finding
+	for i := range open {
+		if r.Holds(&open[i]) {
+			held = append(held, &open[i])
+		}
+	}
+	return held
+}
+
+// stalePrefix begins the reason of a source that is stale. No collector gives
+// such a reason.
+const stalePrefix = "stale: "
+
+// unscheduledAge is when a source is stale that has no schedule.
+const unscheduledAge = time.Hour
+
+// Trouble returns why the source's last read does not show how it is now; ""
+// where it does.
+func (s *SourceRun) Trouble(now time.Time) string {
+	limit := StaleIntervals * s.Every
+	if s.Every <= 0 {
+		limit = unscheduledAge
+	}
+	age := now.Sub(s.Taken)
+	switch {
+	case s.Err != "":
+		return s.Err
+	case s.Held:
+		return stalePrefix + "the last read is held back: too many resources had vanished"
+	case s.Taken.IsZero():
+		return stalePrefix + "not read yet"
+	case age <= limit:
+		return ""
+	case s.Every > 0:
+		return fmt.Sprintf(stalePrefix+"not read for %d of its intervals of %s", age/s.Every, s.Every)
+	}
+	return fmt.Sprintf(stalePrefix+"not read for more than %s", unscheduledAge)
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// firstKey begins the keys of first looks in the bucket of the file's own data,
+// where files of earlier versions have room for them. The source, the kind and
+// the place follow.
+const firstKey = "first\x00"
+
+// FirstLooks returns the first complete looks at sources that were saved, sorted
+// by source, kind and place. They are kept however old they become.
+func (s *Store) FirstLooks() ([]model.FirstLook, error) {
+	var looks []model.FirstLook
+	err := s.view("read first looks", func(t *txn) error {
+		return each(t.meta, []byte(firstKey), func(k, v []byte) error {
+			look, err := parseFirstLook(k, v)
+			looks = append(looks, look)
+			return err
+		})
+	})
+	return looks, err
+}
+
+func parseFirstLook(k, v []byte) (model.FirstLook, error) {
+	key, err := parseKey(bytes.TrimPrefix(k, []byte(firstKey)))
+	if err == nil && len(v) != 8 {
+		err = fmt.Errorf("%w: first look of %d bytes", errCorrupt, len(v))
+	}
+	if err != nil {
+		return model.FirstLook{}, err
+	}
+	return model.FirstLook{Source: key.Source, Scope: model.Scope{Kind: key.Kind, Place: key.ID}, Newest: momentAt(v).time()}, nil
+}
+
+// saveFirstLooks keeps first looks. One that is known stays as it is.
+func (t *txn) saveFirstLooks(looks []model.FirstLook) error {
+	for _, look := range looks {
+		key := model.Key{Source: look.Source, Kind: look.Kind, ID: look.Place}
+		if err := validKey(key); err != nil {
+			return err
+		}
+		k := appendKey([]byte(firstKey), key)
+		if t.meta.Get(k) != nil {
+			continue
+		}
+		if err := t.meta.Put(k, momentOf(look.Newest).append(nil)); err != nil {
+			return fmt.Errorf("write first look: %w", err)
+		}
+	}
+	return nil
+}
