@@ -57,7 +57,20 @@ func (c completer) complete(tree map[string]any) error {
 			settings(declaration, map[string]any{"dir": "."})
 		}
 	}
-	return errors.Join(os.MkdirAll(filepath.Join(c.dir, "mappings"), 0o750), os.WriteFile(filepath.Join(c.dir, "mappings", "own.yaml"), []byte(c.table), 0o600), c.files(tree))
+	return errors.Join(c.folders(tree), os.MkdirAll(filepath.Join(c.dir, "mappings"), 0o750), os.WriteFile(filepath.Join(c.dir, "mappings", "own.yaml"), []byte(c.table), 0o600), c.files(tree))
+}
+
+// folders makes the folders that declarations are read from.
+func (c completer) folders(tree map[string]any) error {
+	var errs []error
+	for _, d := range list(tree["declarations"]) {
+		declaration, _ := d.(map[string]any)
+		have, _ := declaration["settings"].(map[string]any)
+		if dir, ok := have["dir"].(string); ok && !filepath.IsAbs(dir) {
+			errs = append(errs, os.MkdirAll(filepath.Join(c.dir, dir), 0o750))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func list(v any) []any {

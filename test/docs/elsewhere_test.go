@@ -27,8 +27,9 @@ func exceptions() map[string]exception {
 	noTofu := func(p parts) bool { return p.tofu == "" }
 	install := "it changes the machine, or wants somebody at it: test/systemd does what it does in one of its own"
 	list := map[string]exception{
-		"driftd scan ./deploy": {"it needs an API server: the e2e test has one", noCluster, verbs},
-		"driftd scan ./infra":  {"it needs OpenTofu: the e2e test has it", noTofu, verbs},
+		"driftd scan ./deploy":                        {"it needs an API server: the e2e test has one", noCluster, verbs},
+		"driftd scan ./deploy -n shop --fail-on high": {"it needs an API server: the e2e test has one", noCluster, verbs},
+		"driftd scan ./infra":                         {"it needs OpenTofu: the e2e test has it", noTofu, verbs},
 		`kubectl get "$(kubectl api-resources --verbs=list -o name | grep -v -e event -e metrics | paste -sd, -)" -A -o yaml --show-managed-fields > cluster.yaml`: {"it needs an API server: the e2e test has one", noCluster, none},
 	}
 	for _, line := range []string{

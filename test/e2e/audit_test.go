@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,35 @@ func TestAuditLog(t *testing.T) {
 	}
 	if strings.Contains(d.log.String(), "battery-staple") || strings.Contains(d.log.String(), "YmF0dGVyeS1zdGFwbGU") {
 		t.Error("the daemon's log shows a body")
+	}
+}
+
+// TestForgedManagers has people write under the names of controllers, and as
+// them. The log names the people, and nothing is hidden.
+func TestForgedManagers(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "audit.log")
+	i := installAudited(t, freeAddress(t), "Metadata", "audit_log: "+log, "--audit-log-path="+log)
+	var want []string
+	for n, manager := range []string{"cert-manager-cainjector", "flux", "helm", "istio-sidecar-injector", "kube-controller-manager",
+		"kubelet", "my-operator", "rancher"} { // The API server keeps ten of them.
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"deployment.kubernetes.io/x%d":"a","field.cattle.io/x%d":"b"}}}`, n, n)
+		i.as("alice", "patch", "configmap/app", "--as=bob", "--as-group=system:masters", "--field-manager="+manager, "-p", patch)
+		for _, name := range []string{"deployment.kubernetes.io", "field.cattle.io"} {
+			value := map[string]string{"deployment.kubernetes.io": "a", "field.cattle.io": "b"}[name]
+			want = append(want, fmt.Sprintf("undeclared ConfigMap $NS/app by bob (by alice): metadata.annotations[%q] (absent) -> %q\n", fmt.Sprint(name, "/x", n), value))
+		}
+	}
+	i.as("alice", "patch", "deployment/web", "--as=system:kube-controller-manager", "--as-group=system:masters", "--field-manager=kube-controller-manager",
+		"-p", `{"spec":{"template":{"spec":{"hostNetwork":true}}}}`)
+	want = append(want, "undeclared Deployment.apps $NS/web by system:kube-controller-manager (by alice): spec.template.spec.hostNetwork (absent) -> true\n")
+	slices.Sort(want)
+	r, err := i.scan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := i.names(r, want...); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -13,11 +13,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/test/kubetest"
 	"github.com/driftd/driftd/test/process"
@@ -84,10 +86,22 @@ state_dir: state
 schedule: {every: 1h}
 server: {listen: "%s"}
 sources:
-  - {name: test, type: kubernetes, settings: {kubeconfig: kubeconfig, timeout: 5s}}
+  - {name: test, type: kubernetes, settings: {kubeconfig: kubeconfig, timeout: 5s, namespaces: [%s], exclude_kinds: [%s]}}
 declarations:
   - {name: shop, type: manifests, governs: [test], settings: {dir: deploy}}
-%s`, i.address, extra)
+%s`, i.address, i.namespace, strings.Join(notOfOthers(), ", "), extra)
+}
+
+// notOfOthers returns the kinds that an installation does not read: those that
+// the product leaves out, and those of which other tests make new objects in the
+// cluster that all of them share.
+func notOfOthers() []string {
+	kinds := append(kubernetes.DefaultExcludeKinds(), "Namespace", "ClusterRole.*", "ClusterRoleBinding.*",
+		"*.admissionregistration.k8s.io", "APIService.*")
+	for i := range kinds {
+		kinds[i] = strconv.Quote(kinds[i])
+	}
+	return kinds
 }
 
 func (i *installation) path(name string) string { return filepath.Join(i.dir, name) }

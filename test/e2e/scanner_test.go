@@ -98,7 +98,7 @@ func wantedCode(r model.Report) int {
 	if slices.ContainsFunc(r.Findings, func(f model.Finding) bool { return f.Verdict.IsDrift() }) {
 		return 2
 	}
-	if len(r.Findings) > 0 || r.Summary.Unchecked > 0 {
+	if len(r.Findings) > 0 || r.Summary.Unchecked > 0 || slices.ContainsFunc(r.Coverage, model.Coverage.Failed) || !r.Scan.Complete {
 		return 3
 	}
 	return 0

@@ -4,17 +4,20 @@ package e2e
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/test/kubetest"
 )
 
@@ -175,12 +178,27 @@ func (h harness) user(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(h.cluster.WriteKubeconfig(ts.MkAbs(args[1]), ts.Getenv("NS"), user))
 }
 
-// drift ARGS... runs `driftd scan` and prints what was found.
+// ownFindings leaves out what other scripts make in the cluster that all of them
+// share: new objects outside of the governed namespaces whose name is not the
+// script's.
+func ownFindings(r model.Report, namespace string) model.Report {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f model.Finding) bool {
+		return strings.Contains(f.Reason, "in no governed namespace") && !strings.Contains(f.Key.ID, namespace)
+	})
+	return r
+}
+
+// drift ARGS... runs `driftd scan` and prints what was found; the findings are in
+// own.json, too, and the whole report in report.json.
 func (h harness) drift(ts *testscript.TestScript, neg bool, args []string) {
 	report, ok := h.scanner.drift(ts, neg, args)
 	if !ok {
 		return
 	}
-	_, err := fmt.Fprint(ts.Stdout(), strings.ReplaceAll(summarize(report), ts.Getenv("NS"), "$NS"))
+	report = ownFindings(report, ts.Getenv("NS"))
+	data, err := json.Marshal(report.Findings)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("own.json"), data, 0o600))
+	_, err = fmt.Fprint(ts.Stdout(), strings.ReplaceAll(summarize(report), ts.Getenv("NS"), "$NS"))
 	ts.Check(err)
 }

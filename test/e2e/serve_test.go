@@ -198,6 +198,57 @@ func TestServeOutlivesTheCluster(t *testing.T) {
 	again.awaitFindings("missing ConfigMap $NS/app by unknown\n")
 }
 
+// TestServeSaysThatTheClusterIsLost freezes the API server that the daemon
+// watches: connections stay open and nothing answers. Status, metric and log say
+// so within 30 seconds, and that it is back.
+func TestServeSaysThatTheClusterIsLost(t *testing.T) {
+	t.Parallel()
+	own := startCluster(t, kubetest.Options{})
+	d := install(t, own, "").serve()
+	d.awaitFindings()
+	if err := own.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	resumed := false
+	defer func() {
+		if !resumed {
+			_ = own.Resume()
+		}
+	}()
+	const lostWithin = 30 * time.Second
+	d.eventually(lostWithin, "the loss", func() error {
+		page, err := d.get("/metrics")
+		if err != nil {
+			return err
+		}
+		for _, line := range []string{`driftd_source_up{source="test"} 0`, "driftd_complete 0", `driftd_not_checked{what="unreachable"} 1`} {
+			if !strings.Contains(page, line) {
+				return fmt.Errorf("/metrics lacks %s", line)
+			}
+		}
+		return nil
+	})
+	stdout, stderr, code := d.driftd("status")
+	if code != 0 || !strings.Contains(stdout, "not checked") || !strings.Contains(stdout, "1 source unreachable") || !strings.Contains(stdout, "no full answer within") {
+		t.Errorf("driftd status: exit code %d:\n%s%s", code, stdout, stderr)
+	}
+	if stdout, stderr, code := d.driftd("report"); code != 3 || strings.Contains(stdout, "missing") {
+		t.Errorf("driftd report: exit code %d, want 3:\n%s%s", code, stdout, stderr)
+	}
+	if err := own.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	resumed = true
+	d.eventually(time.Minute, "the return", func() error {
+		if stdout, stderr, code := d.driftd("report"); code != 0 {
+			return fmt.Errorf("driftd report: exit code %d:\n%s%s", code, stdout, stderr)
+		}
+		return nil
+	})
+	d.kubectl("delete", "configmap/app")
+	d.awaitFindings("missing ConfigMap $NS/app by unknown\n")
+}
+
 // startCluster starts a cluster for one test.
 func startCluster(t *testing.T, o kubetest.Options) *kubetest.Cluster {
 	t.Helper()

@@ -15,6 +15,8 @@ import (
 // change a line: what a person would want to be right.
 //
 //	changed Deployment.apps shop/web by kubectl-set: spec.replicas 2 -> 3
+//
+// A pending change that may be a bypassed one is "pending?".
 func summarize(r model.Report) string {
 	var lines []string
 	for _, f := range r.Findings {
@@ -25,7 +27,12 @@ func summarize(r model.Report) string {
 }
 
 func summarizeFinding(f model.Finding) []string {
-	what := fmt.Sprintf("%s %s %s", f.Verdict, strings.TrimPrefix(f.Kind, "kubernetes/"), f.Key.ID)
+	unproven := slices.ContainsFunc(f.Changes, func(c model.Change) bool { return c.Unproven }) || f.Unproven
+	verdict := string(f.Verdict)
+	if unproven {
+		verdict += "?"
+	}
+	what := fmt.Sprintf("%s %s %s", verdict, strings.TrimPrefix(f.Kind, "kubernetes/"), f.Key.ID)
 	if f.Verdict == model.Unchecked {
 		return []string{what + ": " + f.Reason + "\n"}
 	}
@@ -47,7 +54,7 @@ func summarizeFinding(f model.Finding) []string {
 // verdict is about it, and in the place of what nobody could read declared.
 func sides(v model.Verdict, c model.Change) string {
 	text := side(cmp.Or(c.Declared, c.Recorded))
-	if v == model.Conflict || v == model.Codified || v == model.Pending {
+	if v == model.Conflict || v == model.Codified || v == model.Pending || v == model.Bypassed {
 		text = side(c.Declared)
 	}
 	if v == model.Conflict || v == model.Codified {

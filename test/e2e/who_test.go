@@ -50,7 +50,7 @@ func TestWhoByHand(t *testing.T) {
 	i.write("driftd.yaml", i.config(other[1:]))
 	i.says(map[string]string{
 		"argued data.color":  "kubectl-patch likely managedFields",
-		"applied data.color": "gita likely git; another version was applied after it was declared, by kubectl-client-side-apply",
+		"applied data.color": "kubectl-client-side-apply likely managedFields; pending or bypassed: a plain folder keeps no history",
 		"shared data.color":  "kubectl-patch likely managedFields",
 		"shared data.size":   "kubectl-patch likely managedFields",
 		"gone":               "unknown unknown managedFields do not tell who removed something; an audit log does: set audit_log",
@@ -58,7 +58,7 @@ func TestWhoByHand(t *testing.T) {
 	i.write("driftd.yaml", strings.Replace(i.config(other[1:]), "timeout: 5s", "timeout: 5s, audit_log: "+log, 1))
 	i.says(map[string]string{
 		"argued data.color":  "bob exact audit log",
-		"applied data.color": "gita likely git; another version was applied after it was declared, by bob",
+		"applied data.color": "bob likely audit log; pending or bypassed: a plain folder keeps no history",
 		"shared data.color":  "alice likely audit log",
 		"shared data.size":   "unknown unknown managedFields keeps no trace of who removed a field, and several wrote since the last apply: alice, bob",
 		"gone":               "bob exact audit log",

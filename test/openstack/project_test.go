@@ -200,6 +200,9 @@ func wantedCode(r model.Report) int {
 	case len(r.Findings) > 0 || r.Summary.Unchecked > 0:
 		return 3
 	}
+	if !r.Scan.Complete {
+		return 3
+	}
 	return 0
 }
 
