@@ -33,8 +33,8 @@ func (w *walk) declaredAs(schema *model.Schema, r, l model.Value) model.Value {
 }
 
 // rule decides between pending and bypassed for a field that was applied with
-// the live value l, as a declaration of v, and is declared as d. The first row of the table that holds
-// decides; docs/decisions/0024 has the table.
+// the live value l, as a declaration of v, and is declared as d. The first row of
+// the table that holds decides; docs/decisions/0024 has the table.
 func (w *walk) rule(schema *model.Schema, d, v, l model.Value) model.Ruling {
 	e := w.claim.Evidence
 	if e == nil {
@@ -160,6 +160,11 @@ func (w *walk) memory(schema *model.Schema, d, v, l model.Value) memory {
 		}
 	}
 	return m
+}
+
+// liveWhileHeld reports whether a scan saw the value live while it was declared.
+func (m *memory) liveWhileHeld() bool {
+	return m.held && !m.since.IsZero() && (m.heldUntil.IsZero() || m.since.Before(m.heldUntil))
 }
 
 func unchanged(v *model.Value) *model.Value { return v }

@@ -64,18 +64,48 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	switch {
 	case w.claim.ByIdentity: // An inventory applies nothing.
 		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
-	case declarer == nil, owns && !keepsRecord(declarer):
-		w.addFor("nothing records what was last applied", changedOrMoved(schema), d, r, l, w.changedBy())
-	case owns:
+	case owns && keepsRecord(declarer):
 		w.waits(schema, d, l, l)
+	case declarer == nil, owns:
+		w.changedUnlessDeclared("nothing records what was last applied", schema, d, r, l)
 	case len(owners) == 0 && !l.IsNull() && fillsIn(schema, l):
 		// Whoever edits a field owns it: the default was never touched.
 		w.waits(schema, d, r, l)
 	case len(owners) > 0:
-		w.add(model.Changed, d, r, l, w.changedBy())
+		w.changedUnlessDeclared("", schema, d, r, l)
 	default:
 		w.absentLive(schema, d, r, l, declarer)
 	}
+}
+
+// changedUnlessDeclared reports a field whose live value was written by somebody
+// who keeps no record of what he applied: changed, or pending where that value was
+// declared and applied before the declaration moved on.
+func (w *walk) changedUnlessDeclared(reason string, schema *model.Schema, d, r, l model.Value) {
+	if w.declaredWhenApplied(schema, d, l) {
+		w.waits(schema, d, l, l)
+		return
+	}
+	w.addFor(reason, changedOrMoved(schema), d, r, l, w.changedBy())
+	w.found[len(w.found)-1].change.Unproven = w.claim.Evidence == nil
+}
+
+// declaredWhenApplied reports whether an earlier declaration had the live value
+// and it was applied then. Where a tool for editing by hand wrote it, driftd must
+// have seen it live while it was declared.
+func (w *walk) declaredWhenApplied(schema *model.Schema, d, l model.Value) bool {
+	if w.claim.Evidence == nil {
+		return false
+	}
+	seen := w.memory(schema, d, l, l)
+	older, _, _ := w.versions(schema, l)
+	byHand := slices.ContainsFunc(w.writers.of(w.path), func(o *model.Owner) bool { return o.Edits })
+	switch {
+	case older == nil && !seen.held, byHand && !seen.liveWhileHeld():
+		return false
+	}
+	ruled := w.rule(schema, d, l, l)
+	return ruled.Verdict == model.Pending && !ruled.Unproven
 }
 
 // absentLive reports a declared field that the live object lacks and that no

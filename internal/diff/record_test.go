@@ -65,11 +65,11 @@ func TestDiffersWithoutRecord(t *testing.T) {
 		live   string
 		want   string
 	}{
-		"nobody applied it":                       {nil, `{"cpu":1,"port":1}`, "changed port" + unrecorded},
-		"its maker keeps no record":               {[]model.Owner{maker("cpu", "port")}, `{"cpu":1,"port":1}`, "changed port maker" + unrecorded},
-		"its maker keeps no record, a hand wrote": {[]model.Owner{maker("cpu"), hand}, `{"cpu":1,"port":1}`, "changed port hand"},
-		"a hand wrote what was applied":           {[]model.Owner{apply, hand}, `{"cpu":1,"port":1}`, "changed port hand"},
-		"two hands wrote it":                      {[]model.Owner{apply, hand, {Name: "other", Edits: true, At: later.Add(1), Fields: set("port")}}, `{"cpu":1,"port":1}`, "changed port other"},
+		"nobody applied it":                       {nil, `{"cpu":1,"port":1}`, "changed? port" + unrecorded},
+		"its maker keeps no record":               {[]model.Owner{maker("cpu", "port")}, `{"cpu":1,"port":1}`, "changed? port maker" + unrecorded},
+		"its maker keeps no record, a hand wrote": {[]model.Owner{maker("cpu"), hand}, `{"cpu":1,"port":1}`, "changed? port hand"},
+		"a hand wrote what was applied":           {[]model.Owner{apply, hand}, `{"cpu":1,"port":1}`, "changed? port hand"},
+		"two hands wrote it":                      {[]model.Owner{apply, hand, {Name: "other", Edits: true, At: later.Add(1), Fields: set("port")}}, `{"cpu":1,"port":1}`, "changed? port other"},
 		"removed, or never applied": {[]model.Owner{apply, {Name: "hand", Edits: true, At: later, Fields: set("mode")}}, `{"cpu":1}`,
 			"changed? port: removed by hand, or declared since the last apply: managedFields does not record which"},
 	} {
@@ -88,6 +88,45 @@ func TestDiffersWithoutRecord(t *testing.T) {
 		}
 		if diff := gocmp.Diff(tc.want, strings.Join(got, "\n")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
+		}
+	}
+}
+
+// TestWrittenWithoutRecord decides by history on a field, declared as 2 and live as
+// 1, whose writer keeps no record of what he applied. It was written at hour 10.
+func TestWrittenWithoutRecord(t *testing.T) {
+	t.Parallel()
+	replaced := func(superseded float64) model.Past {
+		return model.Past{Versions: []model.Version{version(t, `{"port":2}`, "def456", "", 0), version(t, `{"port":1}`, "abc123", "def456", superseded)}}
+	}
+	never := model.Past{Versions: []model.Version{version(t, `{"port":3}`, "abc", "def", 1)}}
+	for reason, tc := range map[string]struct {
+		evidence model.Evidence
+		byHand   bool
+		want     string
+	}{
+		"deployed with kubectl create, and git moved on":     {model.Evidence{Past: replaced(11)}, false, "pending"},
+		"an older version was written after the next commit": {model.Evidence{Past: replaced(8)}, false, "changed"},
+		"never declared": {model.Evidence{Past: never}, false, "changed"},
+		"only the declared side moved, and it was never declared": {model.Evidence{Past: model.Past{Gap: "cut"},
+			Live: observations(t, `10 {"port":1}`), Declared: observations(t, `10 {"port":3}`)}, false, "changed"},
+		"a hand wrote an older version": {model.Evidence{Past: replaced(11)}, true, "changed"},
+		"what a hand wrote was committed, and git moved on": {model.Evidence{Past: replaced(14),
+			Live: observations(t, `10.5 {"port":1}`), Declared: observations(t, `12 {"port":1}`, `9 {"port":3}`)}, true, "pending"},
+		"what a hand wrote was committed and reverted, then written again": {model.Evidence{Past: replaced(8),
+			Live: observations(t, `10.5 {"port":1}`, `9 {"port":2}`), Declared: observations(t, `9 {"port":2}`, `7 {"port":1}`)}, true, "changed"},
+		"a hand wrote an older version before driftd saw the newer one live": {model.Evidence{Past: replaced(9.5),
+			Live: observations(t, `10.5 {"port":1}`, `8 {"port":3}`), Declared: observations(t, `9.6 {"port":2}`, `8 {"port":1}`)}, true, "changed"},
+	} {
+		owner := model.Owner{Name: "someone", At: hour(10), Fields: set("cpu", "port"), Edits: tc.byHand}
+		maker := model.Owner{Name: "maker", At: created, Fields: set("cpu")}
+		s := subject(value(t, `{"cpu":1,"port":2}`), &model.Resource{Value: value(t, `{"cpu":1,"port":1}`), Created: created,
+			Generation: 3, OwnersFrom: "managedFields", Owners: []model.Owner{maker, owner}})
+		tc.evidence.DeployWindow = time.Hour
+		s.Claims[0].Evidence = &tc.evidence
+		outcomes := Compare(s, Options{})
+		if len(outcomes) != 1 || string(outcomes[0].Verdict) != tc.want || outcomes[0].Changes[0].Unproven {
+			t.Errorf("%s: %s, want %s and proven", reason, show(outcomes), tc.want)
 		}
 	}
 }
