@@ -65,7 +65,14 @@ func TestJudge(t *testing.T) {
 		"inherited, set":          {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},
 		"unowned, derived":        {"the system derives it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, nil, "", ""},
-		"unowned, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
+		"unowned, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", "port 2: no field manager, and not every default of the kind is known"},
+		"unowned, described":      {"its definition has every default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, described, "undeclared port", ""},
+		"described, a default":    {"a map as its default has it", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"b"}}`, []model.Owner{apply}, described, "", ""},
+		"described, no default":   {"a map with more than its default", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"c"}}`, []model.Owner{apply}, described, "undeclared limits.a", ""},
+		"unrecorded, described":   {"a controller may have written it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, described, "", "port 2: the object has no record of its writers"},
+		"unrecorded":              {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, nil, "undeclared port", ""},
+		"unrecorded, open":        {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
+		"unowned, filled":         {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed, s.Kind.Schema.Filled = false, true }, "", ""},
 		"at admission":            {"a declared object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"perhaps":                 {"an object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a default, perhaps":      {"kubectl scale leaves no owner either", `{"cpu":1}`, `{"cpu":1,"mode":"x"}`, []model.Owner{apply}, func(s *model.Subject) { s.Live.Admission = []model.Ref{{Kind: "k"}} }, "undeclared mode", ""},
@@ -78,8 +85,8 @@ func TestJudge(t *testing.T) {
 		"an empty list":           {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
 		"a zero of another apply": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"a new element":           {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
-		"unowned, no schema":      {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", ""},
-		"unowned, a list default": {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", ""},
+		"unowned, no schema":      {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
+		"unowned, a list default": {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
 		"decided by two": {"each has its field", `{"cpu":1,"port":1}`, `{"cpu":2,"port":2}`, []model.Owner{hand("cpu", "port")}, func(s *model.Subject) {
 			s.Delegated = []model.Delegation{{Path: "cpu", To: "Scaler s"}}
 			s.Claims[0].Delegated = []model.Delegation{{Path: "port", To: "Scaler t"}}
@@ -114,6 +121,14 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// described makes the subject's kind one of a custom resource definition, with a
+// default for a map.
+func described(s *model.Subject) {
+	s.Kind.Defaulted, s.Kind.Schema.Closed = true, false
+	s.Kind.Schema.Fields["limits"] = &model.Schema{Each: &model.Schema{Content: true},
+		Default: pointer(model.MapOf(model.Field{Name: "a", Value: model.StringOf("b")}))}
 }
 
 // openWithVerbs is the schema of a kind that may have other defaults than those

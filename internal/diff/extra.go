@@ -15,6 +15,7 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
+	case r.IsNull() && l.Kind() == model.Map && schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l):
 	case l.Kind() == model.Map:
 		w.fields(schema, model.Value{}, r, l)
 	case r.IsNull() && l.Kind() == model.List && absentEquals(schema, l):
@@ -67,9 +68,7 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 	}
 	absent := model.Value{}
 	if len(w.live.Owners) == 0 {
-		if w.everyDefaultKnown(schema) {
-			w.add(model.Undeclared, absent, absent, l, w.traced())
-		}
+		w.unrecorded(schema, l)
 		return
 	}
 	owners := w.writers.of(w.path)
@@ -91,7 +90,12 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 // admission leaves none; neither does whoever edits the record of owners, nor
 // kubectl scale after a server-side apply.
 func (w *walk) unowned(schema *model.Schema, l model.Value) {
-	if !hasDefault(schema) && (w.schema == nil || !w.schema.Closed || derived(schema)) {
+	switch {
+	case hasDefault(schema):
+	case derived(schema), w.schema != nil && w.schema.Filled:
+		return
+	case !w.defaultsKnown():
+		w.exempt(l, nil, "no field manager, and not every default of the kind is known")
 		return
 	}
 	admits := len(w.live.Admission) > 0 && !hasDefault(schema)
@@ -111,10 +115,22 @@ func hasDefault(schema *model.Schema) bool {
 	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
 }
 
-// everyDefaultKnown tells whether a live value that is no default, on an
-// object without a record of writers, can only be somebody's.
-func (w *walk) everyDefaultKnown(schema *model.Schema) bool {
-	return schema != nil && !w.foreign && (w.schema.Closed || schema.Stray)
+// defaultsKnown reports whether the schema has every default of the kind.
+func (w *walk) defaultsKnown() bool {
+	return w.schema != nil && w.schema.Closed || w.claim.Lens == nil && w.subject.Kind != nil && w.subject.Kind.Defaulted
+}
+
+// unrecorded judges a live value of an object without a record of writers. Where
+// every default is known, one that is none can only be somebody's; but of custom
+// resources the controllers are not known that may have written it.
+func (w *walk) unrecorded(schema *model.Schema, l model.Value) {
+	switch {
+	case w.foreign:
+	case schema != nil && (w.schema.Closed || schema.Stray):
+		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.traced())
+	case w.defaultsKnown():
+		w.exempt(l, nil, "the object has no record of its writers")
+	}
 }
 
 // extraElement looks at an element of a keyed list that the claim does not

@@ -251,6 +251,9 @@ spec:
 	if got := kinds[kind.Name].Alike; len(got) != 2 {
 		t.Errorf("alike = %v, want both versions: nothing converts between them", got)
 	}
+	if !kinds[kind.Name].Defaulted {
+		t.Error("a definition has every default of its kind")
+	}
 	if kube.KindsFromCRD(object(t, `{apiVersion: v1, kind: Pod, metadata: {name: a}}`)) != nil {
 		t.Error("a pod defines no kinds")
 	}

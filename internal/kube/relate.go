@@ -85,8 +85,8 @@ func supplies(r *model.Resource, by model.Ref, secret string, paths ...string) m
 
 // RelateKinds fills in what the custom resource definitions among the resources
 // say of their kinds: the versions that have the same fields, which are all
-// served ones unless a webhook converts between them, and the schema where
-// nothing else told it.
+// served ones unless a webhook converts between them, the schema where nothing
+// else told it, and that it has every default.
 func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 	for i := range resources {
 		spec := resources[i].Value.At("spec")
@@ -103,6 +103,8 @@ func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 		if defined := kindsOf(spec)[name]; related.Schema == nil && defined != nil {
 			related.Schema = defined.Schema
 		}
+		// A webhook that converts leaves the owners of fields under other names.
+		related.Defaulted = related.Schema != nil && len(related.Alike) > 0
 		kinds[name] = &related
 	}
 }

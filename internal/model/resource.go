@@ -254,6 +254,11 @@ type Kind struct {
 	Alike []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
+	// Defaulted reports that Schema has every default of the kind, as of one that a
+	// custom resource definition describes: a live value that no writer owns and that
+	// is no default was put there at admission, or by somebody who edited the record
+	// of writers. It says nothing of an object that has no such record at all.
+	Defaulted bool
 	// Unsigned says why the system may be unable to tell who removed one, or, where
 	// a record of owners cannot, a field of one; "" where that needs no words of
 	// its own.
