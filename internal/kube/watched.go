@@ -22,6 +22,8 @@ func watches(kind string) func(object model.Value) string {
 		return func(model.Value) string { return "it grants rights in the whole cluster" }
 	case "ClusterRole." + rbacGroup:
 		return watchedRole
+	case "RoleBinding." + rbacGroup:
+		return watchedBinding
 	case "MutatingWebhookConfiguration." + admissionGroup, "ValidatingWebhookConfiguration." + admissionGroup,
 		"MutatingAdmissionPolicy." + admissionGroup, "ValidatingAdmissionPolicy." + admissionGroup,
 		"MutatingAdmissionPolicyBinding." + admissionGroup, "ValidatingAdmissionPolicyBinding." + admissionGroup:
@@ -75,6 +77,15 @@ func watchedRole(object model.Value) string {
 				}
 			}
 		}
+	}
+	return ""
+}
+
+// watchedBinding reports a RoleBinding where the cluster keeps its own
+// credentials: who may read Secrets there, or run pods, is its administrator.
+func watchedBinding(object model.Value) string {
+	if object.At("metadata", "namespace").Str() == "kube-system" {
+		return "it grants rights in kube-system"
 	}
 	return ""
 }

@@ -40,6 +40,7 @@ func TestWatched(t *testing.T) {
 	for reason, tc := range map[string]struct{ object, want string }{
 		"ClusterRoleBinding":            {rbac + "kind: ClusterRoleBinding", "it grants rights in the whole cluster"},
 		"RoleBinding":                   {rbac + "kind: RoleBinding", ""},
+		"RoleBinding in kube-system":    {strings.Replace(rbac, "name: x", "name: x, namespace: kube-system", 1) + "kind: RoleBinding", "it grants rights in kube-system"},
 		"every verb":                    {rbac + "kind: ClusterRole\nrules: [{verbs: [get], resources: [pods]}, {verbs: ['*'], resources: [pods]}]", "it allows * of verbs"},
 		"every resource":                {rbac + "kind: ClusterRole\nrules: [{verbs: [get], resources: ['*']}]", "it allows * of resources"},
 		"every subresource":             {rbac + "kind: ClusterRole\nrules: [{verbs: [get], resources: ['*/status']}]", "it allows */status of resources"},
