@@ -247,6 +247,15 @@ func (f *Finding) IsUnproven() bool {
 	return f.Unproven || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Unproven })
 }
 
+// VerdictText returns the verdict as people read it: "pending or bypassed" where
+// nothing proves that a pending finding is not a bypassed one.
+func (f *Finding) VerdictText() string {
+	if f.Verdict == Pending && f.IsUnproven() {
+		return string(Pending) + " or " + string(Bypassed)
+	}
+	return string(f.Verdict)
+}
+
 // Accepted tells whether somebody accepted it.
 func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }
 

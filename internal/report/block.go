@@ -12,9 +12,11 @@ type Block struct {
 	ID       string
 	Severity model.Severity
 	Verdict  model.Verdict
-	Meaning  string
-	Kind     string
-	Resource string
+	// VerdictText is the verdict as people read it.
+	VerdictText string
+	Meaning     string
+	Kind        string
+	Resource    string
 	// Name is set where it is not already part of Resource.
 	Name  string
 	Where Phrase
@@ -39,19 +41,20 @@ func newBlock(raw *model.Finding, c clock, most int) Block {
 	f := public(raw)
 	most = min(most, len(f.Changes))
 	return Block{
-		ID:       visible(f.ID),
-		Severity: model.Severity(visible(string(f.Severity))),
-		Verdict:  model.Verdict(visible(string(f.Verdict))),
-		Meaning:  visible(meaning(f.Verdict)),
-		Kind:     visible(shortKind(f.Kind)),
-		Resource: visible(f.Key.ID),
-		Name:     visible(ownName(&f)),
-		Where:    where(&f),
-		Who:      seen(&f, c),
-		Standing: standing(&f, c),
-		Reason:   visible(f.Reason),
-		Fields:   fieldsOf(raw, &f, most, c),
-		More:     len(f.Changes) - most,
+		ID:          visible(f.ID),
+		Severity:    model.Severity(visible(string(f.Severity))),
+		Verdict:     model.Verdict(visible(string(f.Verdict))),
+		VerdictText: visible(f.VerdictText()),
+		Meaning:     visible(meaning(f.VerdictText())),
+		Kind:        visible(shortKind(f.Kind)),
+		Resource:    visible(f.Key.ID),
+		Name:        visible(ownName(&f)),
+		Where:       where(&f),
+		Who:         seen(&f, c),
+		Standing:    standing(&f, c),
+		Reason:      visible(f.Reason),
+		Fields:      fieldsOf(raw, &f, most, c),
+		More:        len(f.Changes) - most,
 	}
 }
 

@@ -104,6 +104,6 @@ func (t *table) hiddenBy(reason string, findings []*model.Finding) {
 }
 
 func (t *table) hiddenLine(f *model.Finding, more string) {
-	t.line("  ", t.paint(dim, visible(f.ID)), "  ", visible(string(f.Verdict)), "  ",
+	t.line("  ", t.paint(dim, visible(f.ID)), "  ", visible(f.VerdictText()), "  ",
 		clip(visible(f.Source+" "+shortKind(f.Kind)+" "+f.Key.ID), pipeLimit), more)
 }

@@ -162,7 +162,7 @@ func (s *suite) write(x *xml.Encoder, out *outline) error {
 
 func newJUnitCase(f *model.Finding, c clock) junitCase {
 	b := newBlock(f, c, mostFields)
-	of := junitCase{Class: visible(f.Source) + "." + b.Kind, Name: b.Resource + ": " + string(b.Verdict)}
+	of := junitCase{Class: visible(f.Source) + "." + b.Kind, Name: b.Resource + ": " + b.VerdictText}
 	if f.Declaration != "" {
 		of.Name += " (" + visible(f.Declaration) + ")"
 	}
@@ -182,7 +182,7 @@ func newJUnitCase(f *model.Finding, c clock) junitCase {
 // details says a finding as plain text, without color and with values cut.
 func details(b *Block) string {
 	t := &table{whole: true}
-	t.line(string(b.Severity), " ", string(b.Verdict), ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
+	t.line(string(b.Severity), " ", b.VerdictText, ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
 	t.prose(plain, "", b.Where)
 	t.prose(plain, "", b.Who)
 	t.prose(plain, "", b.Standing)

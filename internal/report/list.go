@@ -79,7 +79,7 @@ func listRow(f *model.Finding, c clock) []string {
 	if !utc(f.FirstSeen).IsZero() {
 		since = c.when(f.FirstSeen)
 	}
-	return []string{visible(f.ID), visible(string(f.Severity)), visible(string(f.Verdict)), resource, since, note(f, c).String()}
+	return []string{visible(f.ID), visible(string(f.Severity)), visible(f.VerdictText()), resource, since, note(f, c).String()}
 }
 
 // note says in a few words how it stands with a finding.

@@ -73,7 +73,7 @@ func (m *markdown) block(b *Block) {
 	if b.Name != "" {
 		resource += " (" + b.Name + ")"
 	}
-	m.printf("\n### %s %s: %s\n\n", word(strings.ToUpper(string(b.Severity))), word(string(b.Verdict)), code(resource))
+	m.printf("\n### %s %s: %s\n\n", word(strings.ToUpper(string(b.Severity))), word(b.VerdictText), code(resource))
 	m.printf("%s (finding %s)", b.Where.mark(code), code(b.ID))
 	if len(b.Who) > 0 {
 		m.printf("  \n%s", b.Who.mark(code))

@@ -120,7 +120,7 @@ func newEvent(v *Version, before *model.Finding, c clock) Event {
 		if back || before.ID == "" {
 			e.What = Opened
 		}
-		e.Said = e.Said.then(Phrase{}.say(string(b.Severity) + " " + string(b.Verdict)))
+		e.Said = e.Said.then(Phrase{}.say(string(b.Severity) + " " + b.VerdictText))
 	}
 	e.Said = e.Said.then(c.decisionNews(f.Decision, before.Decision)).then(hiddenNews(f, before))
 	switch {

@@ -174,9 +174,9 @@ func (c clock) who(a model.Actor) Phrase {
 	return p
 }
 
-// meaning says in a few words what a verdict tells.
-func meaning(v model.Verdict) string {
-	switch v {
+// meaning explains a verdict, as people read it, in a few words.
+func meaning(verdict string) string {
+	switch v := model.Verdict(verdict); v {
 	case model.InSync:
 		return "live, declared and recorded agree"
 	case model.Changed:
@@ -185,6 +185,8 @@ func meaning(v model.Verdict) string {
 		return "declared, not applied yet"
 	case model.Bypassed:
 		return "applied, and declared by no commit"
+	case model.Pending + " or " + model.Bypassed:
+		return "declared and not applied yet, or applied and declared by no commit"
 	case model.Codified:
 		return "live and declared agree, the record is old"
 	case model.Conflict:
@@ -204,5 +206,5 @@ func meaning(v model.Verdict) string {
 	case model.Unchecked:
 		return "could not be compared"
 	}
-	return fmt.Sprintf("verdict %q", string(v))
+	return fmt.Sprintf("verdict %q", verdict)
 }

@@ -114,7 +114,7 @@ func sarifRules() []sarifRule {
 	verdicts := model.Verdicts()
 	rules := make([]sarifRule, len(verdicts))
 	for i, v := range verdicts {
-		rules[i] = sarifRule{string(v), sarifMessage{meaning(v)}, sarifConfiguration{"warning"}}
+		rules[i] = sarifRule{string(v), sarifMessage{meaning(string(v))}, sarifConfiguration{"warning"}}
 	}
 	return rules
 }
@@ -164,7 +164,7 @@ func sarifLevel(s model.Severity) string {
 
 // summary says a finding in one line.
 func summary(b *Block) string {
-	parts := []string{b.Kind + " " + b.Resource + ": " + string(b.Verdict)}
+	parts := []string{b.Kind + " " + b.Resource + ": " + b.VerdictText}
 	for i := range b.Fields {
 		f := b.Fields[i].short(sarifLimit)
 		parts = append(parts, f.Path+": "+plainCell(&f))

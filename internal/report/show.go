@@ -66,7 +66,7 @@ func (t *table) title(b *Block) {
 	if b.Name != "" {
 		name = " (" + b.Name + ")"
 	}
-	t.line(t.paint(severityStyle(b.Severity), severity), "  ", string(b.Verdict), "  ",
+	t.line(t.paint(severityStyle(b.Severity), severity), "  ", b.VerdictText, "  ",
 		b.Kind, " ", t.paint(bold, b.Resource), name)
 }
 
@@ -111,7 +111,7 @@ func (c clock) moment(at time.Time) Phrase { return Phrase{{Text: c.both(at), At
 func factsOf(f *model.Finding, c clock) []Fact {
 	s := &factsheet{}
 	s.note("id", f.ID)
-	s.note("verdict", string(f.Verdict)+": "+meaning(f.Verdict))
+	s.note("verdict", f.VerdictText()+": "+meaning(f.VerdictText()))
 	if f.Was != nil {
 		s.part("was", Phrase{}.quote(string(f.Was.Verdict)).say(", reclassified ").at(c, f.Was.At))
 	}

@@ -59,7 +59,7 @@ func (t *table) prose(st style, indent string, p Phrase) {
 func writeTable(w *bufio.Writer, r *model.Report, o Options) error {
 	out, t := newOutline(r, o), newTable(w, o)
 	for i := range r.Findings {
-		t.verdicts = max(t.verdicts, len(r.Findings[i].Verdict))
+		t.verdicts = max(t.verdicts, len(r.Findings[i].VerdictText()))
 	}
 	t.headline(out)
 	if err := t.blocks(out, out.crowds); err != nil {
@@ -118,7 +118,7 @@ func (t *table) block(b *Block) {
 	const widest = len("critical")
 	severity := strings.ToUpper(string(b.Severity))
 	t.WriteString(t.paint(severityStyle(b.Severity), pad(severity, widest)) + "  ")
-	t.WriteString(pad(string(b.Verdict), t.verdicts) + "  ")
+	t.WriteString(pad(b.VerdictText, t.verdicts) + "  ")
 	t.WriteString(b.Kind + " " + t.paint(bold, clip(b.Resource, pipeLimit)))
 	if b.Name != "" {
 		t.WriteString(" (" + clip(b.Name, pipeLimit) + ")")

@@ -94,7 +94,7 @@ func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	v := s.findingView(&finding, versions)
-	v.frame = s.frame(w, r, string(v.Severity)+" "+string(v.Verdict)+" "+v.Kind+" "+report.Clip(v.Resource, rowName), "drift")
+	v.frame = s.frame(w, r, string(v.Severity)+" "+v.VerdictText+" "+v.Kind+" "+report.Clip(v.Resource, rowName), "drift")
 	v.Revision = revision
 	v.decisions(s, &finding)
 	return s.render(w, r, http.StatusOK, "finding", v)

@@ -43,7 +43,7 @@ func (w Words) Subject(f *model.Finding) string {
 		return "a part of " + w.data(f.Declaration, maxName) + " could not be read: " + w.data(f.Address, maxName)
 	}
 	kind := f.Kind[strings.IndexByte(f.Kind, '/')+1:]
-	subject := w.data(string(f.Verdict), maxName) + ": " + w.data(kind, maxName) + " " + w.data(f.Key.ID, maxName)
+	subject := w.data(f.VerdictText(), maxName) + ": " + w.data(kind, maxName) + " " + w.data(f.Key.ID, maxName)
 	if f.Name != "" && f.Name != f.Key.ID[strings.LastIndexByte(f.Key.ID, '/')+1:] {
 		subject += " (" + w.data(f.Name, maxName) + ")"
 	}

@@ -85,7 +85,7 @@ func newsWord(it model.Item) string {
 	case model.Altered:
 		return "different now"
 	case model.Reclassified:
-		return "now " + string(it.Finding.Verdict)
+		return "now " + it.Finding.VerdictText()
 	case model.StartsToFlap:
 		return "flapping"
 	case model.Steady:
@@ -103,7 +103,7 @@ func what(p *prose, f *model.Finding) {
 		p.say("a part of ").quote(f.Declaration, maxWord).say(" could not be read: ").code(f.Address)
 		return
 	}
-	p.say(string(f.Verdict)+" ").quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
+	p.say(f.VerdictText()+" ").quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
 	if f.Name != "" && f.Name != path.Base(f.Key.ID) {
 		p.say(" (").quote(f.Key.ID, maxWord).say(")")
 	}

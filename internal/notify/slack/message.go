@@ -313,7 +313,7 @@ func (s *sheet) message(m model.Message, over bool) message {
 		items = openOnes(m.All)
 	}
 	for _, it := range items[:min(len(items), maxNamed)] {
-		what := strings.TrimSpace(newsWord(it) + " " + string(it.Finding.Verdict))
+		what := strings.TrimSpace(newsWord(it) + " " + it.Finding.VerdictText())
 		text = append(text, what+": "+fallback(nameOf(&it.Finding), maxName))
 	}
 	return message{strings.Join(text, "\n"), s.blocks}
