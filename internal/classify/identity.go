@@ -11,29 +11,30 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A finding is given its ID once, for a resource and a claim, and keeps it when
-// its fields move to another verdict. identify decides which earlier finding
-// each finding of this scan continues; docs/decisions/0030 lists the cases.
+// A finding gets its ID once and keeps it when its verdict changes. identify
+// decides which earlier finding each finding of this scan continues;
+// docs/decisions/0030 lists the cases.
 
 // identities are the results of identify, by index of the scan's findings and
 // by ID of the earlier ones.
 type identities struct {
-	// continues are the earlier open findings that became the finding at that
-	// index. The first one is the oldest and gives the ID; the others were merged
-	// into it.
+	// continues holds the earlier open findings that the finding at that index
+	// continues. The first one is the oldest and gives the ID; the others were
+	// merged into it.
 	continues [][]*model.Finding
-	// again is the finding, resolved or merged lately, that came back.
+	// again holds the recently ended finding that came back as the finding at that
+	// index.
 	again []*model.Finding
-	// merged maps the ID of an earlier finding that was merged to the ID of the one
-	// that has its fields now.
+	// merged maps the ID of an earlier finding that was merged to the ID of the
+	// finding that it was merged into.
 	merged map[string]string
 	// separate holds the IDs of the earlier findings that were not merged.
 	separate map[string]bool
 }
 
-// identify gives each finding of the scan its ID. Before the call, ID holds
-// what tells several claims of one declaration apart (see besides). The order
-// of the findings does not matter, as long as no two are equal.
+// identify sets the ID of each finding of the scan. Before the call, ID holds
+// the text that distinguishes several claims of one declaration (see besides).
+// The order of the findings does not matter, as long as no two are equal.
 func identify(in *Input, p *proof, current []model.Finding) identities {
 	m := &matcher{proof: p, current: current, kept: map[string]bool{}, claims: make([]string, len(current)),
 		preferred: make([]string, len(current)), identities: identities{merged: map[string]string{},
@@ -69,8 +70,8 @@ func (ids *identities) open(current []model.Finding) map[string]bool {
 	return open
 }
 
-// withoutSeparate returns the IDs of those merged findings that did not part
-// again.
+// withoutSeparate returns merged without the IDs of findings that are open or
+// separate again.
 func (ids *identities) withoutSeparate(merged []string, open map[string]bool) []string {
 	var left []string
 	for _, id := range merged {
@@ -81,8 +82,8 @@ func (ids *identities) withoutSeparate(merged []string, open map[string]bool) []
 	return left
 }
 
-// byKey returns findings by the resource that they are about, the oldest first,
-// and adds their IDs to ids.
+// byKey groups findings by resource, the oldest first, and adds their IDs to
+// ids.
 func byKey(findings []model.Finding, ids map[string]bool) map[model.Key][]*model.Finding {
 	found := make(map[model.Key][]*model.Finding, len(findings))
 	for i := range findings {
@@ -101,8 +102,8 @@ func older(a, b *model.Finding) int {
 	return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.ID, b.ID))
 }
 
-// canonical returns the indexes of findings in an order that depends on nothing
-// but what they show.
+// canonical returns the indexes of findings in an order that depends only on
+// their content.
 func canonical(findings []model.Finding) []int {
 	order := make([]int, len(findings))
 	for i := range order {
@@ -131,7 +132,8 @@ func byResource(findings []model.Finding, order []int) [][]int {
 }
 
 // fingerprint returns the ID that a new finding gets: a digest of resource,
-// declaration, verdict and claim, and of a number where others have the same.
+// declaration, verdict and claim, and of a number if several findings share
+// these.
 func fingerprint(f *model.Finding, claim string, number int) string {
 	text := strings.Join([]string{f.Source, f.Kind, f.Key.ID, f.Declaration, string(f.Verdict)}, "\x00")
 	if claim != "" {
@@ -144,20 +146,20 @@ func fingerprint(f *model.Finding, claim string, number int) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A matcher finds out which earlier finding each current one continues.
+// A matcher finds the earlier finding that each current one continues.
 type matcher struct {
 	identities
 	proof   *proof
 	current []model.Finding
 	// kept are the IDs of the earlier findings that were paired or merged.
 	kept map[string]bool
-	// claims tell the claims of one declaration apart, preferred are the IDs that
-	// the findings get if they continue none; both by index.
+	// claims distinguishes the claims of one declaration. preferred holds the IDs
+	// that the findings get if they continue none. Both are by index.
 	claims, preferred []string
 }
 
-// prefer notes the claim of each finding, and the ID that it would get as a new
-// one.
+// prefer records the claim of each finding, and the ID that it would get as a
+// new one.
 func (m *matcher) prefer(order []int) {
 	seen := map[string]int{}
 	for _, i := range order {
@@ -188,8 +190,8 @@ type pair struct {
 }
 
 // match pairs the earlier open findings on a resource with the current ones, the
-// best pairs first. An earlier one that is left over is merged into the finding
-// that has its fields now.
+// best pairs first. An earlier finding without a pair is merged into the current
+// finding that has its fields.
 func (m *matcher) match(earlier []*model.Finding, group []int) {
 	var pairs []pair
 	for _, e := range earlier {
@@ -231,7 +233,7 @@ func (m *matcher) assign(pairs []pair) {
 	}
 }
 
-// first orders what holds before what does not.
+// first orders true before false.
 func first(a, b bool) int {
 	switch {
 	case a == b:
@@ -303,8 +305,8 @@ func (m *matcher) wholly(e, f *model.Finding) bool {
 }
 
 // unclaimed reports whether a finding is on a resource that no declaration
-// claims. It is true as well where one of several declarations should claim what
-// others do.
+// claims. It is also true if some declarations claim the resource and one of
+// several others should.
 func unclaimed(f *model.Finding) bool { return f.Verdict == model.Unmanaged && f.Declaration == "" }
 
 // party reports whether one of two findings is a dispute to which the other's
@@ -317,8 +319,8 @@ func disputes(f *model.Finding, declaration string) bool {
 	})
 }
 
-// mergeTarget returns the index of the finding that has the fields of an earlier
-// one which no finding continues; -1 for none.
+// mergeTarget returns the index of the current finding that has the fields of an
+// earlier finding without a pair; -1 if there is none.
 func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
 	best := pair{index: -1, rank: noMatch}
 	for _, p := range pairs {
@@ -332,8 +334,8 @@ func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
 	return best.index
 }
 
-// matchRest pairs what is left of a claim, if that is one earlier and one current
-// finding: the finding was reclassified, and shows other fields.
+// matchRest pairs the findings of a claim that are left over, if they are exactly
+// one earlier and one current finding: it was reclassified, with other fields.
 func (m *matcher) matchRest(left []*model.Finding, group []int) {
 	var pairs []pair
 	earlier, current := map[*model.Finding]int{}, map[int]int{}
@@ -349,9 +351,9 @@ func (m *matcher) matchRest(left []*model.Finding, group []int) {
 	m.assign(slices.DeleteFunc(pairs, func(p pair) bool { return earlier[p.earlier] > 1 || current[p.index] > 1 }))
 }
 
-// recall finds, for the new findings on a resource, those that ended lately and
-// come back: with the same claim and verdict, or with the verdict that their ID
-// was made for and the same fields.
+// recall finds the recently ended findings that come back as new findings on a
+// resource: those with the same claim and verdict, or those with a field in common
+// whose ID is the one that the new finding would get.
 func (m *matcher) recall(recent []*model.Finding, group []int) {
 	var pairs []pair
 	for _, e := range recent {
@@ -369,7 +371,7 @@ func (m *matcher) recall(recent []*model.Finding, group []int) {
 	}
 }
 
-// recalled rates how well a new finding continues one that ended lately.
+// recalled rates how well a new finding continues one that ended recently.
 func (m *matcher) recalled(e *model.Finding, i int) pair {
 	f := &m.current[i]
 	p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
@@ -386,8 +388,8 @@ func (m *matcher) recalled(e *model.Finding, i int) pair {
 	return p
 }
 
-// replacements finds resources that were missing and were made again under
-// another ID: the claim is the same.
+// replacements pairs missing findings with moved findings of the same claim: the
+// resource was created again under another ID.
 func (m *matcher) replacements(earlier []model.Finding, order []int) {
 	type claim struct{ source, kind, declaration, address string }
 	of := func(f *model.Finding) claim { return claim{f.Source, f.Kind, f.Declaration, f.Address} }
@@ -410,7 +412,8 @@ func (m *matcher) replacements(earlier []model.Finding, order []int) {
 	m.assign(pairs)
 }
 
-// name gives the finding at an index its ID, and notes what was merged into it.
+// name sets the ID of the finding at an index, and records which findings were
+// merged into it.
 func (m *matcher) name(i int, taken map[string]bool) {
 	f := &m.current[i]
 	switch all := m.continues[i]; {

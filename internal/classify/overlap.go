@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// overlap counts the fields of f that e is about as well: the same field, a part
-// of one, or one that it is a part of. Fields that a rule ignores count.
-// Declarations may have different paths for one live path, so either will do.
+// overlap counts the fields of f that are also in e: the same field, a part of it,
+// or a field that contains it. Fields that an ignore rule removed count. Declarations
+// may have different paths for one live path, so fields match by either path.
 func overlap(e, f *model.Finding) int {
 	paths, parents := map[string]bool{}, map[string]bool{}
 	for _, field := range fieldsOf(e) {
@@ -39,7 +39,7 @@ func overlap(e, f *model.Finding) int {
 	return n
 }
 
-// fieldsOf returns path and live path of each field of a finding.
+// fieldsOf returns the path and the live path of each field of a finding.
 func fieldsOf(f *model.Finding) [][2]string {
 	fields := make([][2]string, 0, len(f.Changes)+len(f.Ignored))
 	for i := range f.Changes {
@@ -51,7 +51,7 @@ func fieldsOf(f *model.Finding) [][2]string {
 	return fields
 }
 
-// parentsOf yields the paths of what the field at a path is a part of.
+// parentsOf yields the paths of the fields that contain the field at a path.
 func parentsOf(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 1; i < len(path); i++ {
