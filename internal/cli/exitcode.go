@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Exit codes, after Terraform's -detailed-exitcode. Of several that apply, the
-// first in the order error, drift, unchecked counts.
+// Exit codes, after Terraform's -detailed-exitcode. If several apply, the first
+// in the order error, drift, unchecked is used.
 const (
 	exitInSync    = 0
 	exitError     = 1
@@ -32,10 +32,11 @@ const exitCodes = `Exit codes:
   3  no such drift, but something was not checked: a source, a scope, a
      declaration or a resource. What was accepted does not count.`
 
-// failOn is the flag --fail-on: the severity from which drift is exit code 2.
+// failOn is the flag --fail-on: the least severity of drift that gives exit
+// code 2.
 type failOn struct{ severity string }
 
-// anySeverity is the value of --fail-on for every drift.
+// anySeverity is the value of --fail-on that includes every drift.
 const anySeverity = "any"
 
 func failOnValues() []string {
@@ -70,7 +71,7 @@ func (f *failOn) reaches(found *model.Finding) bool {
 	return f.severity == anySeverity || cmp.Compare(found.Severity.Rank(), model.Severity(f.severity).Rank()) <= 0
 }
 
-// status returns the exit code that a report stands for, as an error; nil for 0.
+// status returns the exit code of a report, as an error; nil for 0.
 func (f *failOn) status(r *model.Report) error {
 	for i := range r.Findings {
 		if f.reaches(&r.Findings[i]) {
