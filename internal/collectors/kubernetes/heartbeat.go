@@ -15,17 +15,17 @@ const (
 	// bounds one attempt.
 	beatEvery   = 5 * time.Second
 	beatTimeout = 5 * time.Second
-	// lostAfter is how long probes must have failed, without a sign of life in
-	// between, before the API server counts as lost: a restart that is shorter
-	// is not reported. With the two times above, a loss is found within 25 s.
+	// lostAfter is how long probes must fail, without a success in between, before
+	// the API server counts as lost. A shorter restart is not reported. With the
+	// two durations above, a loss is detected within 25 s.
 	lostAfter = 15 * time.Second
 	// reconnectAfter is how long probes fail before the credentials are read again.
 	reconnectAfter = time.Minute
 )
 
-// A heartbeat finds out that an API server is lost, also where connections hang
-// and no stream breaks. It probes over a connection of its own, since those of
-// the streams may hang while the server is well.
+// A heartbeat detects the loss of an API server, even if connections hang and no
+// stream ends. It probes over its own connection, because the connections of the
+// streams may hang while the server works.
 type heartbeat struct {
 	cluster *cluster
 	// lost receives the reason, once for each outage.
@@ -33,8 +33,8 @@ type heartbeat struct {
 
 	mu     sync.Mutex
 	client *client
-	// dialed is when client was made, since when the first of the failing probes
-	// began (zero while none fails), err how the last one failed.
+	// dialed is when client was created. since is when the first of the failing
+	// probes began; zero while none fails. err is the error of the last probe.
 	dialed, since time.Time
 	err           error
 	late          *time.Timer
@@ -66,7 +66,7 @@ func (h *heartbeat) run(ctx context.Context) {
 	}
 }
 
-// alive notes a sign of life.
+// alive records a successful probe.
 func (h *heartbeat) alive() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *heartbeat) alive() {
 	h.late, h.since, h.err, h.reported = nil, time.Time{}, nil, false
 }
 
-// fails notes a probe that failed and the time at which it began.
+// fails records a failed probe and the time at which it began.
 func (h *heartbeat) fails(began time.Time, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,8 +100,8 @@ func (h *heartbeat) report() {
 	}
 }
 
-// probe asks for the server's version. Any answer is a sign of life, but those
-// of a gateway whose server is away, and a refusal of the credentials.
+// probe requests the server's version. Every response counts as a success, except
+// those of a gateway without a server, and a rejection of the credentials.
 func (h *heartbeat) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
@@ -144,8 +144,8 @@ func (h *heartbeat) connect() (*client, error) {
 	return made, nil
 }
 
-// apart gives a client connections of its own: client-go shares those of equal
-// settings.
+// apart makes a client open its own connections: client-go shares connections
+// between clients with equal settings.
 func apart(access *rest.Config) {
 	access.Dial = (&net.Dialer{Timeout: beatTimeout, KeepAlive: beatTimeout}).DialContext
 }
