@@ -16,9 +16,9 @@ type claimRef struct {
 	declaration, source, kind, id string
 }
 
-// claimID is what a claim is called from scan to scan: its address where it is
-// written in a tool's own words, its resource otherwise (an address with a line
-// moves).
+// claimID returns a name of the claim that is the same in every scan: its address
+// if it has a lens (a Terraform address), otherwise the ID of its resource. An
+// address with a line number changes.
 func claimID(c *model.Claim) string {
 	if c.Lens != nil {
 		return c.Address
@@ -26,17 +26,17 @@ func claimID(c *model.Claim) string {
 	return c.ID
 }
 
-// A candidate is a claim with fields that are live and recorded, and declared
-// otherwise: only history tells whether they are pending or bypassed.
+// A candidate is a claim with fields whose verdict depends on evidence: the history
+// of the declaration, and what earlier scans read.
 type candidate struct {
 	judged *model.Judged
 	claim  int
 	ref    claimRef
-	// print changes when one of the fields does, or the declaration's commit.
+	// print identifies these fields, their live values and the declaration's commit.
 	print string
 }
 
-// A pastAnswer is what a declaration's history said of a candidate.
+// A pastAnswer is what the history of a declaration has of a candidate.
 type pastAnswer struct {
 	print string
 	past  model.Past
@@ -46,7 +46,7 @@ type pastAnswer struct {
 type question struct {
 	declaration string
 	candidates  []candidate
-	// older reports whether a source was looked at after the declaration was read.
+	// older reports whether a source was read after the declaration.
 	older bool
 }
 
@@ -75,8 +75,8 @@ func candidates(v view, judged []model.Judged) []candidate {
 	return list
 }
 
-// fingerprint names the fields of a claim that wait, with their live values; ""
-// where none does.
+// fingerprint returns the fields of a claim that are pending or unproven, with
+// their live values; "" if there are none.
 func fingerprint(j *model.Judged, c *model.Claim) string {
 	var b strings.Builder
 	for i := range j.Outcomes {
@@ -97,8 +97,8 @@ func fingerprint(j *model.Judged, c *model.Claim) string {
 	return b.String()
 }
 
-// unanswered returns what has to be asked before the candidates can be decided,
-// by declaration, in the order of the estate.
+// unanswered returns the questions whose answers are needed to decide the
+// candidates: one for each declaration, in the order of the estate.
 func (e *Engine) unanswered(v view, list []candidate) []question {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,8 +124,9 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 	return questions
 }
 
-// investigate answers questions: each declaration is asked for its history, or
-// read again where it is older than the look at a source or its ref moved.
+// investigate answers questions. It reads the history of each declaration, or
+// reads the declaration again if it is older than the snapshot of a source or its
+// ref moved.
 func (e *Engine) investigate(ctx context.Context, questions []question) {
 	var group sync.WaitGroup
 	for _, q := range questions {
@@ -181,8 +182,8 @@ func (e *Engine) readAgain(ctx context.Context, d Declaration) {
 	e.canonicalize(ctx, Due{Declarations: []string{d.Name}})
 }
 
-// answer keeps what a declaration's history said of its candidates; without
-// pasts, all of them have the gap.
+// answer stores the pasts of the candidates of a question. Candidates without a
+// past get the gap.
 func (e *Engine) answer(q question, pasts []model.Past, gap string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,7 +196,7 @@ func (e *Engine) answer(q question, pasts []model.Past, gap string) {
 	}
 }
 
-// forgetAnswers drops the answers that no candidate needs any more.
+// forgetAnswers removes the answers that no candidate in list needs.
 func (e *Engine) forgetAnswers(list []candidate) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,7 +232,8 @@ func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error 
 	return nil
 }
 
-// evidence returns what history and earlier scans say of each candidate.
+// evidence returns the evidence for each candidate, from history and from earlier
+// scans.
 func (e *Engine) evidence(v view, list []candidate) ([]*model.Evidence, error) {
 	keys := make([]model.Key, 0, 2*len(list))
 	for _, c := range list {
@@ -272,8 +274,8 @@ type rulingRef struct {
 	declaration string
 }
 
-// rulingsOf returns what the last scan decided on fields that waited. It leaves
-// out the reason: that of a finding is composed of several.
+// rulingsOf returns the rulings of the last scan, without their reasons: the
+// reason of a finding combines those of several fields.
 func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 	all := map[rulingRef]map[string]model.Ruling{}
 	for i := range earlier {
@@ -293,8 +295,8 @@ func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 	return all
 }
 
-// declaredSnapshots returns what declarations that were read anew declare, as
-// the store keeps it: the values of their claims, under a source of their own.
+// declaredSnapshots returns the values of the claims of newly read declarations,
+// in the form in which the store keeps them: each declaration is a source.
 func (v view) declaredSnapshots() []model.Snapshot {
 	var snapshots []model.Snapshot
 	for _, d := range v.declarations {
@@ -316,8 +318,8 @@ func (v view) declaredSnapshots() []model.Snapshot {
 	return snapshots
 }
 
-// canonicalClaim returns a claim as the one governed source would store it, where
-// that was asked.
+// canonicalClaim returns a claim in the form in which the governed source would
+// store it, if there is exactly one governed source and it was asked.
 func (d declarationView) canonicalClaim(i int) *model.Claim {
 	if len(d.Governs) == 1 {
 		if claims := d.canonical[d.Governs[0]]; i < len(claims) {

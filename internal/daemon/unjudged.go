@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// firstLooks gives the view's snapshots the first complete looks at their
-// sources, and returns those that this scan makes.
+// firstLooks sets the first complete looks of the view's snapshots, and returns
+// those that this scan adds.
 func (e *Engine) firstLooks(v view) ([]model.FirstLook, error) {
 	all, err := e.store.FirstLooks()
 	if err != nil {
