@@ -10,13 +10,13 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A branch is a branch, or a pull or merge request, besides the ref.
+// A branch is a branch, or a pull or merge request, other than the ref.
 type branch struct {
 	name string
 	hash plumbing.Hash
-	// number is that of a pull or merge request; 0 for a branch.
+	// number is the number of a pull or merge request; 0 for a branch.
 	number int
-	// when is the time of its commit, in seconds; 0 where that is not known.
+	// when is the time of its commit, in seconds; 0 if unknown.
 	when int64
 }
 
@@ -27,10 +27,10 @@ var requestHead = regexp.MustCompile(`^refs/(pull|merge-requests)/([1-9][0-9]{0,
 // maxBranchName bounds the name of a branch that is shown, in characters.
 const maxBranchName = 200
 
-// others returns the branches and requests that the ref does not contain, as
-// far as that is known: at most maxBranches, branches before requests, each the
-// newest commit first where its time is known, and else branches by name and
-// requests the highest number first. The gap says that there are more.
+// others returns the branches and requests for which contained is false: at most
+// maxBranches, branches before requests. Both are sorted by the time of their
+// commits, newest first; without a time, branches are sorted by name and requests
+// by number, highest first. The gap reports how many are left out.
 func (r refs) others(contained func(plumbing.Hash) bool, when func(plumbing.Hash) int64) (found []branch, gap string) {
 	for name, hash := range r.named {
 		b := branch{hash: hash}

@@ -15,7 +15,7 @@ import (
 )
 
 // A Log is the history of a ref, and of the branches and pull requests that the
-// ref does not contain. It is valid while the function runs that History calls
+// ref does not contain. It is valid until the function returns that History calls
 // with it.
 type Log struct {
 	// Ref holds the commits that are reachable from the ref's head.
@@ -23,14 +23,14 @@ type Log struct {
 	// Branches hold the commits of other branches that are not reachable from the
 	// ref's head.
 	Branches []Line
-	// Gap is why a commit of the ref or of a branch may be absent; "" where all
-	// are here.
+	// Gap is why a commit of the ref or of a branch may be absent; "" if the Log is
+	// complete.
 	Gap string
 }
 
 // A Line is the commits of a ref. They are sorted by their distance from the
-// ref's head, then in the order of the parents of the commits before: no date
-// counts, for a committer chooses it.
+// ref's head, then in the order in which their children name them as parents.
+// Dates are ignored, because the committer chooses them.
 type Line struct {
 	// Branch is the branch ("feature/x") or the pull request ("pull request 12");
 	// "" for the ref itself.
@@ -44,15 +44,15 @@ type LogCommit struct {
 
 	// Files are the commit's files.
 	Files *FS
-	// parents are nil where they were not read.
+	// parents has nil for each parent that was not read.
 	parents []*LogCommit
 }
 
-// Bounds of the branches and pull requests that are read besides the ref.
+// Bounds of the other branches and pull requests that are read.
 const (
 	maxBranches      = 200
 	maxBranchCommits = 100
-	// maxReach bounds how many commits are looked at to find out whether the ref
+	// maxReach bounds the commits that are read to determine whether the ref
 	// contains a branch's commit.
 	maxReach = 5000
 	// maxParents bounds the parents of one commit.
@@ -66,17 +66,17 @@ type logReader struct {
 	limit   int
 	// read holds every commit that was read so far.
 	read map[plumbing.Hash]*object.Commit
-	// onRef holds the Log's commits of the ref. reach holds those and more:
-	// commits that the ref contains although they are not in the Log. It is
-	// complete where reached is true.
+	// onRef holds the Log's commits of the ref. reach holds these and further
+	// commits that the ref contains and that are not in the Log. It is complete if
+	// reached is true.
 	head    plumbing.Hash
 	onRef   map[plumbing.Hash]*LogCommit
 	reach   map[plumbing.Hash]bool
 	reached bool
-	// extended reports whether reach holds all that is looked for.
+	// extended reports whether extend was called.
 	extended bool
 	gaps     []string
-	// ends are the commits whose parents a shallow repository lacks.
+	// ends holds the commits whose parents are absent from a shallow repository.
 	ends map[plumbing.Hash]bool
 }
 
@@ -100,7 +100,7 @@ func (l *logReader) ref(ctx context.Context, head plumbing.Hash) (Line, error) {
 	return Line{Commits: l.line(found)}, nil
 }
 
-// branches returns what the ref does not contain of branches.
+// branches returns the commits of branches that the ref does not contain.
 func (l *logReader) branches(ctx context.Context, branches []branch) ([]Line, error) {
 	var lines []Line
 	for _, b := range branches {
@@ -125,8 +125,8 @@ func gap(reasons []string) string {
 	return strings.Join(reasons, "; ")
 }
 
-// branch returns the commits of a branch that the ref does not contain. Where
-// that is not known of a commit, the branch is left out, with a gap.
+// branch returns the commits of a branch that the ref does not contain. If that is
+// unknown for a commit, it leaves out the branch and adds a gap.
 func (l *logReader) branch(ctx context.Context, b branch) (Line, error) {
 	commit, err := commitOf(l.objects, b.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -158,7 +158,7 @@ func (l *logReader) branch(ctx context.Context, b branch) (Line, error) {
 	return Line{Branch: b.name, Commits: l.line(found)}, nil
 }
 
-// extend looks for more of the commits that the ref contains.
+// extend adds further commits of the ref to reach.
 func (l *logReader) extend(ctx context.Context) error {
 	if l.extended {
 		return nil
@@ -175,7 +175,7 @@ func (l *logReader) extend(ctx context.Context) error {
 	return nil
 }
 
-// A walked is what a walk from commit to parent found.
+// A walked is the result of a walk from commit to parent.
 type walked struct {
 	order   []*object.Commit
 	commits map[plumbing.Hash]*LogCommit
@@ -183,15 +183,15 @@ type walked struct {
 	cut string
 }
 
-// isAnchored reports whether the walk ended at commits to leave out only. Where the
-// ref is cut, the commits that were found are a branch's own only then: otherwise
-// they may be commits of the ref that are older than the cut.
+// isAnchored reports whether the walk ended only at commits that it was to leave
+// out. If the history of the ref is truncated, only then are the commits that were
+// found the branch's own: otherwise they may be older commits of the ref.
 func (w walked) isAnchored() bool {
 	return w.cut == "" && !slices.ContainsFunc(w.order, func(c *object.Commit) bool { return len(c.ParentHashes) == 0 })
 }
 
-// walk returns at most limit commits that are reachable from a commit, without
-// those to leave out. The nearest come first.
+// walk returns at most limit commits that are reachable from a commit, nearest
+// first. It does not follow the commits in except.
 func (l *logReader) walk(ctx context.Context, from plumbing.Hash, limit int, except map[plumbing.Hash]bool) (walked, error) {
 	type step struct{ to, from plumbing.Hash }
 	found := walked{commits: map[plumbing.Hash]*LogCommit{}}
@@ -229,8 +229,9 @@ func (l *logReader) walk(ctx context.Context, from plumbing.Hash, limit int, exc
 	return found, nil
 }
 
-// isEnd reports whether the parents of a commit may be absent: it is one where a
-// shallow repository ends, or the head of one that could not be fetched.
+// isEnd reports whether a parent of the commit child may be absent, because a
+// shallow repository ends there. The zero hash stands for the start of a walk, which
+// is absent if it could not be fetched.
 func (l *logReader) isEnd(child plumbing.Hash) bool {
 	if child.IsZero() {
 		return true
@@ -259,7 +260,7 @@ func (l *logReader) commit(hash plumbing.Hash) (*object.Commit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
 	}
-	// Both may be long, and are not used.
+	// Both may be long and are not needed.
 	c.Message, c.PGPSignature = "", ""
 	l.read[hash] = c
 	return c, nil

@@ -23,19 +23,19 @@ type Query struct {
 	// Ref is a ref as Read takes it, and Revision the commit that Read returned
 	// for it.
 	Ref, Revision string
-	// MaxFile bounds the files that are read, in bytes. A server that can leave
-	// larger ones out does not send them.
+	// MaxFile bounds the files that are read, in bytes. Larger files are not
+	// fetched if the server can filter them.
 	MaxFile int64
 }
 
-// History calls read with the history of a ref, as far back as Settings.History
-// says, and of the branches and pull requests besides. It returns the commit
-// that the ref names now. Where that is not the query's revision, it does not
-// call read. It calls read again where a clone turned out to be damaged, and had
-// to be made again: what read did before is void.
+// History calls read with the history of a ref, as far back as Settings.History,
+// and of the other branches and pull requests. It returns the commit that the ref
+// names now. If that commit is not the query's revision, it does not call read. If
+// the clone turns out to be damaged, it clones again and calls read a second time;
+// the results of the first call are then invalid.
 //
-// An error means that the head is not known, or is read's own. Anything else that
-// cannot be read is the Log's Gap.
+// An error is that of read, or means that the head is unknown. Everything else that
+// cannot be read is in the Log's Gap.
 func (r *Repository) History(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
 	if r.endpoint.Protocol == "file" {
 		return r.localPast(ctx, q, read)
@@ -43,16 +43,16 @@ func (r *Repository) History(ctx context.Context, q Query, read func(Log) error)
 	return r.remotePast(ctx, q, read)
 }
 
-// pastCache bounds how much of a repository is kept in memory while its history
-// is read.
+// pastCache bounds the objects of a repository that are kept in memory while its
+// history is read, in bytes.
 const pastCache = 32 * cache.MiByte
 
 func openPast(files billy.Filesystem) *filesystem.Storage {
 	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(pastCache), filesystem.Options{KeepDescriptors: true})
 }
 
-// localPast reads the history of a repository on this machine. Where an object
-// is not there, it tries again: git may just have packed the repository anew.
+// localPast reads the history of a repository on this machine. If an object is
+// absent, it tries once more: git may have repacked the repository meanwhile.
 func (r *Repository) localPast(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
 	for range 2 {
 		var damage error
@@ -92,22 +92,22 @@ func (r *Repository) openLocalPast(ctx context.Context, q Query, read func(Log) 
 	return head, damage, errors.Join(err, s.Close())
 }
 
-// A past is what there is to read of a history.
+// A past describes a history that can be read.
 type past struct {
 	refs refs
 	head plumbing.Hash
-	// prepare has the branches' commits fetched; nil where they are there. It
-	// returns why they cannot be, or "".
+	// prepare fetches the commits of branches; nil if they are present. It returns
+	// why they cannot be fetched, or "".
 	prepare func([]branch) (gap string)
 	// gap is why the ref's commits may be absent, or "".
 	gap string
-	// cloned reports whether the repository is a clone of driftd's own, with what
-	// was fetched so far.
+	// cloned reports whether the repository is driftd's own clone, which has only
+	// what was fetched so far.
 	cloned bool
 }
 
-// readPast calls read with a history. Damage means that the repository is
-// damaged, and that read's outcome is void.
+// readPast calls read with a history. A damage error means that the repository is
+// damaged and that the results of read are invalid.
 func (r *Repository) readPast(ctx context.Context, s *filesystem.Storage, p past, read func(Log) error) (damage, err error) {
 	if r.history.limit <= 0 {
 		return nil, read(Log{Gap: "the declaration's setting history is 0: old commits are not read"})
@@ -145,7 +145,7 @@ func (r *Repository) collect(ctx context.Context, s *filesystem.Storage, reader 
 	}
 	others, more := p.refs.others(func(h plumbing.Hash) bool { return l.reach[h] }, func(h plumbing.Hash) int64 {
 		if p.cloned {
-			// In a clone, which commits are there depends on what was fetched before.
+			// Which commits a clone has depends on earlier fetches.
 			return 0
 		}
 		commit, err := object.GetCommit(s, h)
@@ -195,7 +195,7 @@ func (r *Repository) remotePast(ctx context.Context, q Query, read func(Log) err
 	}
 }
 
-// remoteHead returns the refs of a remote, and what a ref names there.
+// remoteHead returns the refs of a remote, and the commit that ref names there.
 func (r *Repository) remoteHead(ctx context.Context, ref string) (refs, target, string, error) {
 	endpoint, auth, err := r.access()
 	if err != nil {
@@ -217,14 +217,15 @@ func (r *Repository) remoteHead(ctx context.Context, ref string) (refs, target, 
 	return all, want, head.String(), nil
 }
 
-// A backoff leaves out attempts after failures, the more the longer they last.
+// A backoff skips attempts after failures. The number of skipped attempts grows
+// with the number of failures in a row.
 type backoff struct {
 	mu           sync.Mutex
 	failed, skip int
 	last         error
 }
 
-// due returns the last failure where an attempt is to be left out, or nil.
+// due returns the last failure if the next attempt is to be skipped, or nil.
 func (b *backoff) due() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,7 +236,7 @@ func (b *backoff) due() error {
 	return b.last
 }
 
-// note records how an attempt ended.
+// note records the result of an attempt.
 func (b *backoff) note(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,7 +248,7 @@ func (b *backoff) note(err error) {
 	b.skip = min(1<<min(b.failed, 6)-1, maxSkip)
 }
 
-// half returns a context that ends after half of the time that is left.
+// half returns a context with half of the remaining time of ctx.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {

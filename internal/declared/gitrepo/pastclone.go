@@ -21,26 +21,26 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// The history with its files is fetched into a clone of its own, and only when
-// History is called: a reading of the declaration neither waits for it nor
-// suffers from damage to it.
+// The history with its files is fetched into a separate clone, and only when
+// History is called. Reading the declaration does not wait for it and is not
+// affected by damage to it.
 
-// A pastClone is that clone, held by one caller at a time.
+// A pastClone is that clone. One caller at a time holds it.
 type pastClone struct {
 	dir string
-	// unlock gives the clone back, or removes it where it was made for one call.
+	// unlock releases the clone, or removes it if it was created for one call.
 	unlock func() error
-	// busy is closed when an upload into the clone has ended that nothing waited
-	// for; nil where there is none.
+	// busy is closed when an upload ends that outlasted its context; nil if there
+	// is none.
 	busy chan struct{}
 }
 
-// maxPastClone bounds the clone's packs, in bytes: over it, the clone is made
-// again.
+// maxPastClone bounds the clone's packs, in bytes. A larger clone is removed and
+// created again.
 const maxPastClone = 4 * maxHistory
 
-// openPastClone waits for the clone of a URL. Without a folder for clones it is
-// made for this call.
+// openPastClone locks the clone of a URL. Without a cache folder, it creates a clone
+// for this call only.
 func openPastClone(ctx context.Context, cacheDir, url string) (*pastClone, error) {
 	if cacheDir == "" {
 		dir, err := os.MkdirTemp("", "driftd-history-")
@@ -61,15 +61,15 @@ func openPastClone(ctx context.Context, cacheDir, url string) (*pastClone, error
 	return &pastClone{dir: dir, unlock: unlock}, nil
 }
 
-// release gives the clone back. Where an upload still runs, that is done once it
-// has ended, and the clone is removed before.
+// release unlocks the clone. If an upload is still running, release waits for it in
+// the background, and removes the clone before it unlocks it.
 func (c *pastClone) release() error {
 	if c.busy == nil {
 		return c.unlock()
 	}
 	go func() {
 		<-c.busy
-		// The next caller finds out by itself where this fails.
+		// If this fails, the next caller gets the error.
 		_ = errors.Join(c.discard(), c.unlock())
 	}()
 	return nil
@@ -101,8 +101,8 @@ func (c *pastClone) open() (*filesystem.Storage, error) {
 	return c.storage()
 }
 
-// storage opens the clone. A storage is not safe for concurrent use, so that
-// each upload takes one of its own.
+// storage opens the clone. A storage is not safe for concurrent use, so each upload
+// opens its own.
 func (c *pastClone) storage() (*filesystem.Storage, error) {
 	s := openPast(osfs.New(c.dir))
 	if err := s.Init(); err != nil {
@@ -116,12 +116,12 @@ type pastFetch struct {
 	repository *Repository
 	clone      *pastClone
 	query      Query
-	// refused is why the server did not send the ref's history, or nil.
+	// refused is the error with which fetching the ref's history failed, or nil.
 	refused error
 }
 
-// run fetches the history of a head, asked for as the hash that the server
-// advertises, and has it read.
+// run fetches the history of a head and reads it. asked is the hash that the server
+// advertises for the ref.
 func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read func(Log) error) (damage, err error) {
 	s, err := f.clone.open()
 	if err != nil {
@@ -143,8 +143,8 @@ func (f *pastFetch) run(ctx context.Context, asked plumbing.Hash, p past, read f
 	return f.repository.readPast(ctx, s, p, read)
 }
 
-// moved returns the head, and read's error. Where the server refused the
-// history, that may be because the ref moved meanwhile.
+// moved returns the head, and read's error. If the history could not be fetched, it
+// returns the current head, because the ref may have moved meanwhile.
 func (f *pastFetch) moved(ctx context.Context, head string, readErr error) (string, error) {
 	if f.refused == nil || readErr != nil {
 		return head, readErr
@@ -155,14 +155,14 @@ func (f *pastFetch) moved(ctx context.Context, head string, readErr error) (stri
 	return head, nil
 }
 
-// The refs of the clone: the head whose history was fetched, with the number of
-// commits in the name, and the branches that were.
+// The prefixes of the clone's refs: of the head whose history was fetched, with the
+// limit of commits in the name, and of the branches that were fetched.
 const (
 	pastRefs   = "refs/driftd/past-%d/"
 	branchRefs = "refs/driftd/branches/"
 )
 
-// fetchRef fetches the history of a head, unless it is there.
+// fetchRef fetches the history of a head, unless the clone has it.
 func (f *pastFetch) fetchRef(ctx context.Context, s *filesystem.Storage, asked, head plumbing.Hash) error {
 	prefix := fmt.Sprintf(pastRefs, f.repository.history.limit)
 	have, err := fetchedRefs(s, prefix)
@@ -215,8 +215,8 @@ func (f *pastFetch) fetchBranches(ctx context.Context, s *filesystem.Storage, he
 	return ""
 }
 
-// upload has the server upload commits, into the clone that s reads. Where the
-// time ends before the upload does, the clone stays held until it has ended.
+// upload requests commits from the server and writes them to the clone that s reads.
+// If ctx ends before the upload, the clone stays locked until the upload has ended.
 func (f *pastFetch) upload(ctx context.Context, s *filesystem.Storage, wants, have []plumbing.Hash, depth int) error {
 	endpoint, auth, err := f.repository.access()
 	if err != nil {
@@ -266,11 +266,11 @@ func (f *pastFetch) receive(
 	return trimShallow(into)
 }
 
-// leftOutFile is a file of the clone that holds the size, in bytes, from which
-// on files were not fetched.
+// leftOutFile is a file of the clone that holds a size in bytes: files of that size
+// or larger were not fetched.
 const leftOutFile = "driftd-left-out"
 
-// noteLeftOut records that files from a size on were not fetched.
+// noteLeftOut records that files of the size limit or larger were not fetched.
 func noteLeftOut(s *filesystem.Storage, limit int64) error {
 	if known := leftOut(s); known > 0 && known <= limit {
 		return nil
@@ -281,7 +281,7 @@ func noteLeftOut(s *filesystem.Storage, limit int64) error {
 	return nil
 }
 
-// leftOut returns the size from which on files were not fetched, or 0.
+// leftOut returns the size that noteLeftOut recorded, or 0.
 func leftOut(s *filesystem.Storage) int64 {
 	content, err := util.ReadFile(s.Filesystem(), leftOutFile)
 	if err != nil {
@@ -294,8 +294,8 @@ func leftOut(s *filesystem.Storage) int64 {
 	return size
 }
 
-// trimShallow removes the commits from the list of those without parents whose
-// parents are there: a server that was asked for a small depth names commits
+// trimShallow removes commits whose parents are present from the list of shallow
+// commits: a server that gets a request with a small depth also names commits
 // whose history was fetched before.
 func trimShallow(s *filesystem.Storage) error {
 	ends, err := s.Shallow()
@@ -312,7 +312,7 @@ func trimShallow(s *filesystem.Storage) error {
 	return nil
 }
 
-// fetchedRefs returns what the clone's refs below a prefix name.
+// fetchedRefs returns the commits that the clone's refs with a prefix name, sorted.
 func fetchedRefs(s *filesystem.Storage, prefix string) ([]plumbing.Hash, error) {
 	all, err := localRefs(s)
 	if err != nil {
@@ -328,7 +328,8 @@ func fetchedRefs(s *filesystem.Storage, prefix string) ([]plumbing.Hash, error) 
 	return found, nil
 }
 
-// keepRefs makes the clone's refs below a prefix those of some commits.
+// keepRefs changes the clone's refs with a prefix from the commits before to the
+// commits now.
 func keepRefs(s *filesystem.Storage, prefix string, before, now []plumbing.Hash) error {
 	for _, hash := range now {
 		if slices.Contains(before, hash) {

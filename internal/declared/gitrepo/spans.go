@@ -7,28 +7,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Span is a state that holds from one commit on until another one replaces it.
+// A Span is a state that holds from one commit until another commit replaces it.
 type Span[S comparable] struct {
 	State S
-	// From is the first commit with the state, of those that were read. Until is
-	// the commit that replaced it; zero where the state holds at the head of the
-	// ref, or of the branch.
+	// From is the first commit with the state among those that were read. Until is
+	// the commit that replaced it; zero if the state holds at the head of the ref or
+	// branch.
 	From, Until model.Commit
-	// Branch is the branch that alone has the state; "" for the ref.
+	// Branch is the branch that has the state, which the ref never had; "" for the
+	// ref.
 	Branch string
 }
 
-// Spans returns the states of a history, those of the ref first, and of each
-// line the newest first. The states of a commit are given by a function, which
-// may return none (not known) or several. It is called once for each commit, in
-// the order of the log.
+// Spans returns the states of a history, the states of the ref first, and those of
+// each line newest first. The function states returns the states of a commit: one,
+// several, or none if they are unknown. It is called once for each commit, in the
+// order of the log.
 //
-// A state has one span for each run of commits with it along the first parents
-// of the head. A state that only merged commits had, and that was made there,
-// has a span of its own: until the commit, nearest to the head, that replaced it
-// on its way. A state that such commits only kept from the ref, and had lost it
-// when they were merged, adds nothing: the ref had replaced it before. States
-// that the ref ever had are left out for a branch.
+// Along the first parents of the head, each run of commits with a state is a span.
+// A state that merged commits introduced and replaced before the merge has its own
+// span, until the replacing commit that is nearest to the head. A state that merged
+// commits only kept from the ref has no span of its own, because the ref had
+// replaced it already. For a branch, states that the ref ever had are left out.
 func Spans[S comparable](log Log, states func(*LogCommit) []S) []Span[S] {
 	w := spanner[S]{states: map[*LogCommit][]S{}}
 	onRef := map[S]bool{}
@@ -50,7 +50,7 @@ func Spans[S comparable](log Log, states func(*LogCommit) []S) []Span[S] {
 
 type spanner[S comparable] struct{ states map[*LogCommit][]S }
 
-// An indexed span knows the places of its commits in the line, to be sorted by.
+// An indexed span has the positions of its commits in the line, for sorting.
 type indexed[S comparable] struct {
 	Span[S]
 
@@ -118,7 +118,7 @@ func (w *spanner[S]) runs(chain []*LogCommit, index map[*LogCommit]int) []indexe
 	return found
 }
 
-// merged returns the spans of states that merged commits made.
+// merged returns the spans of states that merged commits introduced.
 func (w *spanner[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []indexed[S] {
 	children := map[*LogCommit][]*LogCommit{}
 	for _, c := range commits {
@@ -167,15 +167,15 @@ func (w *spanner[S]) merged(commits []*LogCommit, index map[*LogCommit]int, onCh
 // A group is merged commits that follow each other and have one state.
 type group[S comparable] struct {
 	state S
-	// kept reports whether the state came from the chain or went into it, or may
-	// have.
+	// kept reports whether a commit next to the group, on the chain or outside of the
+	// line, has the state or may have it.
 	kept bool
-	// from and until are places in the line.
+	// from and until are positions in the line.
 	from, until int
 }
 
-// look takes a commit into a group and returns its neighbours that belong there,
-// too.
+// look adds a commit to a group and returns its neighbors that also belong to the
+// group.
 func (w *spanner[S]) look(g *group[S], c *LogCommit, children []*LogCommit, index map[*LogCommit]int, onChain map[*LogCommit]bool) []*LogCommit {
 	g.from = max(g.from, index[c])
 	var next []*LogCommit
