@@ -11,14 +11,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxChartFiles bounds the files of a chart that are sketched.
+// maxChartFiles bounds the files of a chart that are read for a sketch.
 const maxChartFiles = 2000
 
 var errChartUnknown = errors.New("what the chart declares is not known")
 
-// chart sketches a Helm chart: the kinds of its templates, its own definitions
-// and the charts in it. The namespace is the release's, which no file names. A
-// dependency that lies elsewhere may declare anything.
+// chart returns the sketch of a Helm chart: the kinds of its templates, its custom
+// resource definitions, and the charts that it contains. The namespace is that of
+// the release, which no file names. A chart with a dependency outside of its folder
+// may declare anything.
 func (t *tree) chart(dir string, limit int64) sketch {
 	var s sketch
 	if !t.hasDependencies(dir, limit) {
@@ -42,8 +43,7 @@ func (t *tree) chart(dir string, limit int64) sketch {
 	return sketch{unknown: err != nil || s.unknown, extents: s.extents}
 }
 
-// hasDependencies reports whether all that the chart depends on lies in its
-// folder.
+// hasDependencies reports whether all dependencies of the chart lie in its folder.
 func (t *tree) hasDependencies(dir string, limit int64) bool {
 	for _, file := range []string{"Chart.yaml", "requirements.yaml"} {
 		data, err := t.readFile(path.Join(dir, file), limit)
@@ -63,7 +63,7 @@ func (t *tree) hasDependencies(dir string, limit int64) bool {
 	return true
 }
 
-// holdsCharts reports whether a chart's folder holds each dependency, unpacked.
+// holdsCharts reports whether a chart's folder contains each dependency, unpacked.
 func (t *tree) holdsCharts(dir string, dependencies []model.Value) bool {
 	for _, d := range dependencies {
 		info, err := fs.Stat(t.files, path.Join(dir, "charts", d.At("name").Str()))
@@ -85,8 +85,8 @@ func isArchive(name string) bool {
 	return strings.HasSuffix(name, ".tgz") || strings.HasSuffix(name, ".tar.gz")
 }
 
-// templateSketch sketches a template. A file of partial templates makes no
-// object by itself: only the kinds that it writes out count.
+// templateSketch returns the sketch of a template. A file of partial templates
+// declares no object by itself; only the kinds in its text count.
 func templateSketch(name string, data []byte) sketch {
 	var s sketch
 	partial := strings.HasPrefix(name, "_")
@@ -104,8 +104,8 @@ func templateSketch(name string, data []byte) sketch {
 	return s
 }
 
-// templateDocument sketches a document of a template. One of control lines alone
-// declares nothing.
+// templateDocument returns the sketch of a document of a template. A document that
+// has only template actions declares nothing.
 func templateDocument(doc []byte) sketch {
 	text := comment.ReplaceAllString(string(doc), "")
 	if !wholeInclude.MatchString(text) && !anyKind.MatchString(text) {

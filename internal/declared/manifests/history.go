@@ -14,7 +14,8 @@ var _ declared.Historian = (*loader)(nil)
 
 // History implements declared.Historian. At each commit it looks for the objects
 // in all manifests and kustomizations of the declared path, as Load does, but
-// never over the network. Results are remembered: a second call reads what is new.
+// without network access. Results are cached, so that a second call reads only
+// what is new.
 func (l *loader) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
 	if l.repository == nil {
 		return gapped("", claims, "a plain folder keeps no history"), nil
@@ -32,7 +33,7 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	again := false
 	head, err := l.repository.History(ctx, query, func(log gitrepo.Log) error {
 		if again {
-			// What was read of a damaged clone does not count.
+			// Results from a damaged clone are invalid.
 			l.past.forget()
 		}
 		again = true
@@ -47,7 +48,7 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	return model.History{Head: head, Pasts: pasts}, nil
 }
 
-// gapped returns a history that has nothing, for one reason.
+// gapped returns a history without versions. The reason is the gap of each claim.
 func gapped(head string, claims []*model.Claim, reason string) model.History {
 	h := model.History{Head: head, Pasts: make([]model.Past, len(claims))}
 	for i := range h.Pasts {
@@ -56,7 +57,7 @@ func gapped(head string, claims []*model.Claim, reason string) model.History {
 	return h
 }
 
-// withinHalf returns a context that ends after half of the time that is left.
+// withinHalf returns a context with half of the remaining time of ctx.
 func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
@@ -65,7 +66,7 @@ func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// pasts returns what a log declares of each claim.
+// pasts returns the past of each claim, from a log.
 func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Claim) []model.Past {
 	m := l.past
 	m.limitSize()
@@ -94,8 +95,7 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 // maxVersions bounds the versions of one claim.
 const maxVersions = 2000
 
-// past returns what a log declares of one subject, from what was found at its
-// commits.
+// past returns the past of one subject, from the outcomes of the commits of a log.
 func (m *memory) past(log gitrepo.Log, found map[*gitrepo.LogCommit]*outcome, subject int) model.Past {
 	past := model.Past{Gap: log.Gap}
 	var unread, first string

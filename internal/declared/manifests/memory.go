@@ -5,23 +5,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A memory holds what was found of old commits, so that a later call of History
-// pays only for what is new. It is used by one call at a time.
+// A memory caches the results of old commits, so that a later call of History
+// reads only what is new. One call at a time uses it.
 type memory struct {
 	// turn is held by the call that uses the memory.
 	turn chan struct{}
-	// subjects are the resources that were asked for so far; index finds them.
+	// subjects are the resources that History was called for so far. index has their
+	// positions.
 	subjects []*subject
 	index    map[subjectKey]int
-	// blobs and trees hold what was found in files and in trees, by their ID, and
-	// renderings what was found in kustomizations, by folder, the last used last.
+	// blobs and trees hold the outcomes of files and trees by their git hashes.
+	// renderings holds those of kustomizations by folder, the last used one last.
 	blobs, trees map[string]*outcome
 	renderings   map[string][]*rendering
-	// size is roughly how much is held, in bytes.
+	// size is the approximate size of the cached data, in bytes.
 	size int64
 }
 
-// Bounds of a memory. When one is reached, all is forgotten.
+// Bounds of a memory. When one is exceeded, the memory is emptied.
 const (
 	maxMemory   = 64 << 20
 	maxSubjects = 5000
@@ -46,26 +47,27 @@ func (m *memory) limitSize() {
 	}
 }
 
-// What identifies a resource of the declaration.
+// A subjectKey identifies a resource of the declaration.
 type subjectKey struct{ kind, id string }
 
-// A subject is a resource whose past is asked for.
+// A subject is a resource whose past is requested.
 type subject struct {
 	subjectKey
 
 	name    string
 	options kube.ClaimOptions
-	// values are the different ones that were ever found.
+	// values are the distinct values that were found at any commit.
 	values []model.Value
 }
 
-// The states of a subject that are no place in its values.
+// The states of a subject that are not positions in its values.
 const (
 	absent    = -1
 	encrypted = -2
 )
 
-// subject returns the place of a claim's resource.
+// subject returns the position of a claim's resource in the subjects, and adds it
+// if it is new.
 func (m *memory) subject(c *model.Claim, options kube.ClaimOptions) int {
 	key := subjectKey{c.Kind, c.ID}
 	if n, known := m.index[key]; known {
@@ -76,9 +78,9 @@ func (m *memory) subject(c *model.Claim, options kube.ClaimOptions) int {
 	return len(m.subjects) - 1
 }
 
-// claimOptions returns how Load turned a manifest into a claim. Whether the kind
-// lies in namespaces is seen from the claim: the definition that Load found need
-// not be there at an old commit.
+// claimOptions returns the options with which Load turned a manifest into the claim.
+// Whether the kind is namespaced is taken from the claim, because an old commit may
+// lack the definition of the kind.
 func (l *loader) claimOptions(c *model.Claim) kube.ClaimOptions {
 	o := kube.ClaimOptions{Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, Sealer: l.env.Sealer}
 	if c.AltID == "" {
@@ -87,8 +89,8 @@ func (l *loader) claimOptions(c *model.Claim) kube.ClaimOptions {
 	return o
 }
 
-// state returns the state of a subject that an object declares; ok is false for
-// another object.
+// state returns the state that an object declares for a subject; ok is false if the
+// object is a different one.
 func (m *memory) state(n int, object model.Value) (state int, ok bool) {
 	s := m.subjects[n]
 	if kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()) != s.kind || object.At("metadata", "name").Str() != s.name {
@@ -111,21 +113,21 @@ func (m *memory) state(n int, object model.Value) (state int, ok bool) {
 	return len(s.values) - 1, true
 }
 
-// An outcome is what was found of the subjects in a file, a tree or a
+// An outcome is the states of the subjects that were found in a file, a tree or a
 // kustomization.
 type outcome struct {
-	// upTo is how many of the subjects were looked for.
+	// upTo is the number of subjects that were looked for.
 	upTo int
-	// states are those of subjects that were found; unread is why a subject may be
-	// there although it was not found.
+	// states holds the states of the subjects that were found. unread is why a subject
+	// that was not found may be there.
 	states map[int][]int
 	unread map[int]string
 	// all is why any subject may be there.
 	all string
 }
 
-// of returns the states of a subject: absent where it is certain that it is not
-// there. Where that is not known, there is a reason.
+// of returns the states of a subject: absent if it is certain that it is not there.
+// If the states are unknown, it returns the reason.
 func (o *outcome) of(n int) (states []int, reason string) {
 	if states := o.states[n]; len(states) > 0 {
 		return states, ""
@@ -160,7 +162,7 @@ func (o *outcome) miss(n int, reason string) {
 	}
 }
 
-// merge adds what was found in a part.
+// merge adds the outcome of a part.
 func (o *outcome) merge(part *outcome) {
 	for n, states := range part.states {
 		for _, s := range states {

@@ -11,17 +11,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A rendering is what was found in a kustomization, and all that kustomize asked
-// the files for meanwhile: with the same answers, the outcome is the same.
+// A rendering is the outcome of building a kustomization, with every path that
+// kustomize read and what it found there. If all paths have the same content, the
+// outcome is the same.
 type rendering struct {
 	asked   map[string]string
 	outcome *outcome
 }
 
-// maxPerFolder bounds the renderings of one folder that are remembered.
+// maxPerFolder bounds the renderings of one folder that are cached.
 const maxPerFolder = 600
 
-// holds reports whether files give the same answers.
+// holds reports whether the recorded paths have the same content in files.
 func (r *rendering) holds(files *gitrepo.FS) bool {
 	for name, answer := range r.asked {
 		if answer != answerOf(files, name) {
@@ -31,8 +32,8 @@ func (r *rendering) holds(files *gitrepo.FS) bool {
 	return true
 }
 
-// answerOf returns what kustomize sees of a path: the content of a file, that it
-// is a folder, or that nothing is there.
+// answerOf returns what kustomize sees at a path: the ID of a file's content,
+// "folder" for a folder, or "" if the path does not exist.
 func answerOf(files *gitrepo.FS, name string) string {
 	id, err := files.ID(name)
 	if err != nil {
@@ -44,7 +45,7 @@ func answerOf(files *gitrepo.FS, name string) string {
 	return id
 }
 
-// A recordedFS notes which paths are asked for. Folders are not listed.
+// A recordedFS records the paths that are read. Kustomize does not list folders.
 type recordedFS struct {
 	files *gitrepo.FS
 	asked map[string]string
@@ -69,7 +70,7 @@ func (f *recordedFS) Stat(name string) (fs.FileInfo, error) {
 }
 
 // kustomizations finds the subjects in the kustomizations of a tree, and reports
-// whether the outcome depends on the files alone.
+// whether the outcome depends only on the files.
 func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, found *outcome) (final bool) {
 	absolute := make([]string, len(dirs))
 	for i, dir := range dirs {
@@ -88,12 +89,12 @@ func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, f
 	return final
 }
 
-// kustomization returns what was found in one kustomization.
+// kustomization returns the outcome of one kustomization.
 func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (found *outcome, sure bool) {
 	known := r.memory.renderings[dir]
 	for i := len(known) - 1; i >= 0; i-- {
 		if match := known[i]; match.outcome.upTo == len(r.memory.subjects) && match.holds(files) {
-			// The next commit is likely to have the same.
+			// The next commit probably has the same content.
 			copy(known[i:], known[i+1:])
 			known[len(known)-1] = match
 			return match.outcome, true
@@ -115,7 +116,7 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 	return found, true
 }
 
-// render builds a kustomization if it may make a subject.
+// render builds a kustomization if it may generate a subject.
 func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	found = &outcome{}
 	parts := reach(t.kustomize, dir)
@@ -146,9 +147,9 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	return found, true
 }
 
-// mayMake reports whether building the kustomization may make an object of the
-// subject's name. The name is in one of its files, unless it is put together, or
-// comes from a file that cannot be read.
+// mayMake reports whether building the kustomization may generate an object with the
+// subject's name. One of its files contains the name, unless the name is composed,
+// or comes from a file that cannot be read.
 func (k kustomization) mayMake(s *subject) bool {
 	if k.value.Kind() != model.Map || len(k.remotes()) > 0 {
 		return true

@@ -11,27 +11,27 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// Bounds of one call of History: renderings of kustomizations, and bytes of files
+// Bounds of one call of History: kustomizations that are built, and bytes of files
 // that are parsed.
 const (
 	maxRenderings = 50
 	maxParsed     = 128 << 20
 )
 
-// A pastReader finds the subjects at commits, in one call of History. An outcome
-// is remembered unless a bound or a failure cut it short.
+// A pastReader finds the subjects at commits, in one call of History. It caches an
+// outcome unless a bound or a failure made it incomplete.
 type pastReader struct {
 	ctx    context.Context //nolint:containedctx // a reader lives for one call
 	loader *loader
 	memory *memory
-	// renderings and parse are what is left of the bounds.
+	// renderings and parse are the remaining amounts of the bounds.
 	renderings int
 	parse      int64
 }
 
 const late = "there was not enough time to read it; the next try continues"
 
-// commit returns what was found at a commit.
+// commit returns the outcome of a commit.
 func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	if r.ctx.Err() != nil {
 		return &outcome{all: late}
@@ -65,7 +65,7 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	return found
 }
 
-// A linkFS notes whether a listed folder holds a symbolic link.
+// A linkFS records whether a listed folder contains a symbolic link.
 type linkFS struct {
 	*gitrepo.FS
 
@@ -81,8 +81,8 @@ func (f *linkFS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// tree reads the declared path of a commit. Simple reports that nothing outside
-// of the path counts, and final that the outcome depends on the files alone.
+// tree reads the declared path of a commit. simple reports whether the outcome
+// depends only on files in the path, and final whether it depends only on files.
 func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final bool) {
 	found = &outcome{upTo: len(r.memory.subjects)}
 	files := &linkFS{FS: c.Files}
@@ -121,8 +121,8 @@ func (r *pastReader) wanting(o *outcome) bool {
 	return false
 }
 
-// file returns what was found in a file; sure reports that it depends on the
-// file alone.
+// file returns the outcome of a file; sure reports whether it depends only on the
+// file.
 func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outcome, sure bool) {
 	id, err := files.ID(name)
 	if err != nil {
@@ -149,8 +149,8 @@ func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outco
 	return found, sure
 }
 
-// content returns a file's content. With an error, sure reports that the file is
-// too large, and always will be.
+// content returns a file's content. With an error, sure reports whether every later
+// call will return the same error, because the file is too large.
 func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err error) {
 	limit := r.loader.config.MaxFileSize
 	info, err := fs.Stat(t.files, name)
@@ -166,8 +166,8 @@ func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err 
 	return data, err == nil, err
 }
 
-// objects finds the subjects in the text of a file. Only a text that may hold one
-// of their names is parsed.
+// objects finds the subjects in the text of a file. It parses the text only if it
+// may contain one of their names.
 func (r *pastReader) objects(found *outcome, data []byte, address string) (sure bool) {
 	var literal, escaped []int
 	escapes := mayEscape(data)
@@ -190,14 +190,14 @@ func (r *pastReader) objects(found *outcome, data []byte, address string) (sure 
 	}
 	c := parse(data, address)
 	r.match(found, c, literal)
-	// A broken file that does not hold the name itself is none of its subject's.
+	// A broken file that does not contain the name does not declare the subject.
 	c.problems = nil
 	r.match(found, c, escaped)
 	return true
 }
 
-// match finds subjects among what was read. One that is not found may be in what
-// could not be read.
+// match finds subjects in the content of a file. A subject that is not found may be
+// in a part that could not be read.
 func (r *pastReader) match(found *outcome, c content, subjects []int) {
 	for _, n := range subjects {
 		for _, o := range c.objects {
@@ -211,13 +211,12 @@ func (r *pastReader) match(found *outcome, c content, subjects []int) {
 	}
 }
 
-// mayEscape reports whether a text in YAML or JSON may hold a name in other
-// characters than its own.
+// mayEscape reports whether a text in YAML or JSON may contain an escaped name.
 func mayEscape(data []byte) bool {
 	return bytes.IndexByte(data, '\\') >= 0 || bytes.Contains(data, []byte("!!binary"))
 }
 
-// named returns the files that a kustomization names, itself among them.
+// named returns the files that a kustomization names, including its own file.
 func (k kustomization) named() []string {
 	files := []string{k.file}
 	for _, text := range allTexts(k.value) {

@@ -11,10 +11,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A sketch is what the text of manifests that cannot be parsed or rendered shows
-// of what they may declare.
+// A sketch describes the objects that manifests may declare which cannot be parsed
+// or rendered, as far as their text shows it.
 type sketch struct {
-	// unknown reports that they may declare anything; extents then say nothing.
+	// unknown reports whether they may declare anything; extents is then meaningless.
 	unknown bool
 	extents []model.Extent
 }
@@ -34,17 +34,17 @@ var (
 	plainName    = regexp.MustCompile(`^[a-z0-9]([a-z0-9.:-]*[a-z0-9])?$`)
 	anyKind      = regexp.MustCompile(`(?m)(?:^|[{,\s])["']?kind["']?[ \t]*:[ \t]*([^,}\]\n]*)`)
 	comment      = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
-	// wholeInclude fits a template that stands where a manifest would begin.
+	// wholeInclude matches a template action at the start of a line that includes a
+	// whole manifest.
 	wholeInclude = regexp.MustCompile(`(?m)^\{\{-?[ \t]*(include|template|tpl)\b`)
 	innerBraces  = regexp.MustCompile(`\{[^{}]*\}`)
 )
 
-// isName reports whether a text can be the name of a namespace.
+// isName reports whether a text is a valid name of a namespace.
 func isName(text string) bool { return plainName.MatchString(text) && !strings.ContainsAny(text, ".:") }
 
-// sketchOf sketches the text of one document. A field counts only where its value
-// is written out: a template, or nothing where the text is broken, stands for
-// anything.
+// sketchOf returns the sketch of the text of one document. A field counts only if
+// the text has its literal value. A templated or missing field stands for anything.
 func sketchOf(text []byte) sketch {
 	if !utf8.Valid(text) {
 		return sketch{unknown: true}
@@ -64,8 +64,8 @@ func sketchOf(text []byte) sketch {
 	return kindless(doc)
 }
 
-// kindsIn sketches a text in which several kinds stand, or stand deeper than at
-// the top: any of them may be an object's.
+// kindsIn returns the sketch of a text with several kinds, or with kinds below the
+// top level: each of them may be the kind of an object.
 func kindsIn(found [][]string) sketch {
 	var s sketch
 	for _, f := range found {
@@ -80,8 +80,8 @@ func kindsIn(found [][]string) sketch {
 	return sketch{unknown: len(s.extents) == 0, extents: s.extents}
 }
 
-// kindless sketches a text without a kind. What has no other field of a manifest
-// either is none.
+// kindless returns the sketch of a text without a kind. A text that has no other
+// field of a manifest either declares nothing.
 func kindless(doc string) sketch {
 	if strings.Contains(doc, "{{") {
 		return sketch{unknown: true}
@@ -92,7 +92,8 @@ func kindless(doc string) sketch {
 	return sketch{unknown: strings.Contains(doc, "apiVersion") || strings.Contains(doc, "metadata")}
 }
 
-// kindIn names a kind: of the group that the versions name, or of any group.
+// kindIn returns the name of a kind, in the group of the only version, or in any
+// group if there is not exactly one version.
 func kindIn(versions []string, kind string) string {
 	if len(versions) == 1 && plainVersion.MatchString(versions[0]) {
 		return kube.KindName(versions[0], kind)
@@ -100,7 +101,7 @@ func kindIn(versions []string, kind string) string {
 	return kube.KindName("", kind) + ".*"
 }
 
-// topLevel returns the different values of a field at the top of a document in
+// topLevel returns the distinct values of a field at the top level of a document in
 // block style.
 func topLevel(doc, field string) []string {
 	var values []string
@@ -112,8 +113,8 @@ func topLevel(doc, field string) []string {
 	return values
 }
 
-// cutField returns what follows the name of a field on a line that begins with
-// it.
+// cutField returns the text after the name of a field and its colon, on a line that
+// begins with the name.
 func cutField(line, field string) (rest string, ok bool) {
 	for _, quote := range []string{"", `"`, "'"} {
 		if rest, ok = strings.CutPrefix(line, quote+field+quote); !ok {
@@ -126,7 +127,7 @@ func cutField(line, field string) (rest string, ok bool) {
 	return "", false
 }
 
-// scalar returns a value without its comment, spaces and quotes.
+// scalar returns a value without comment, surrounding spaces and quotes.
 func scalar(text string) string {
 	if i := strings.Index(text, " #"); i >= 0 {
 		text = text[:i]
@@ -138,14 +139,15 @@ func scalar(text string) string {
 	return text
 }
 
-// placeAndName returns the namespace and the name that the metadata of a document
-// gives; "" where they are not written out, or not once.
+// placeAndName returns the namespace and the name in the metadata of a document; ""
+// for a value that is not literal or does not occur exactly once.
 func placeAndName(doc string) (place, name string) {
 	lines := metadata(doc)
 	return once(lines, "namespace"), once(lines, "name")
 }
 
-// once returns the name that a field has on the only line that begins with it.
+// once returns the value of a field if exactly one line begins with the field and
+// the value is a valid name; "" otherwise.
 func once(lines []string, field string) string {
 	var found []string
 	for _, line := range lines {
@@ -159,7 +161,8 @@ func once(lines []string, field string) string {
 	return found[0]
 }
 
-// metadata returns the fields of a document's only metadata, one a line.
+// metadata returns the fields of a document's metadata, one for each line; nil if the
+// document has several metadata fields or none.
 func metadata(doc string) []string {
 	var blocks [][]string
 	inside := false
@@ -184,7 +187,7 @@ func metadata(doc string) []string {
 	return outermost(blocks[0])
 }
 
-// flow returns the fields of a map in braces.
+// flow returns the fields of a map in flow style.
 func flow(text string) []string {
 	inner, opened := strings.CutPrefix(text, "{")
 	inner, closed := strings.CutSuffix(inner, "}")
@@ -199,8 +202,8 @@ func flow(text string) []string {
 	return fields
 }
 
-// outermost returns the lines that are indented least, without the indentation. A
-// tab, which YAML forbids, counts as deep: one line that has it does not hide the
+// outermost returns the lines with the smallest indentation, without it. A tab, which
+// YAML forbids, counts as 8 spaces, so that one line with a tab does not hide the
 // others.
 func outermost(lines []string) []string {
 	const tab = "        "
@@ -221,8 +224,8 @@ func outermost(lines []string) []string {
 	return kept
 }
 
-// documents splits a stream at its document markers. What follows a marker on its
-// line belongs to the document.
+// documents splits a stream at its document markers. Text that follows a marker on
+// the same line belongs to the document.
 func documents(data []byte) [][]byte {
 	var docs [][]byte
 	begin := 0
@@ -240,14 +243,14 @@ func documents(data []byte) [][]byte {
 	return append(docs, data[begin:])
 }
 
-// extentOf returns what an object without a name may be.
+// extentOf returns the extent of an object without a name.
 func extentOf(object model.Value) model.Extent {
 	metadata := object.At("metadata")
 	return model.Extent{Kind: kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()), Place: metadata.At("namespace").Str()}
 }
 
-// incomplete returns what a document that lacks apiVersion or kind may be meant
-// to declare: nothing, where it has nothing else of a manifest.
+// incomplete returns the extents that a document without apiVersion or kind may be
+// meant to declare; none if it has no other field of a manifest.
 func incomplete(object model.Value) []model.Extent {
 	metadata := object.At("metadata")
 	e := model.Extent{Place: metadata.At("namespace").Str(), Name: metadata.At("name").Str()}

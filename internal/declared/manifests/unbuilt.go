@@ -9,9 +9,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// unbuilt sketches a kustomization, with all that it builds upon, that cannot be
-// built. Its namespace is that of everything that it declares; otherwise the
-// namespaces of its files count, where no kustomization changes them.
+// unbuilt returns the sketch of a kustomization that cannot be built. parts are the
+// kustomization and its bases. If it sets a namespace, all of its objects are in that
+// one. Otherwise the namespaces in its files count, unless a kustomization changes
+// them.
 func unbuilt(parts []kustomization) sketch {
 	var s sketch
 	moves := false
@@ -28,8 +29,7 @@ func unbuilt(parts []kustomization) sketch {
 	return s
 }
 
-// in returns the sketch of what is put into one namespace, as far as its kinds
-// lie in one.
+// in returns the sketch with all namespaced objects in one namespace.
 func (s sketch) in(place string) sketch {
 	if s.unknown {
 		return sketch{extents: []model.Extent{{Place: place}, {Placeless: true}}}
@@ -41,7 +41,7 @@ func (s sketch) in(place string) sketch {
 	return moved
 }
 
-// anywhere returns the sketch of what is put into a namespace that is not known.
+// anywhere returns the sketch with all objects in an unknown namespace.
 func (s sketch) anywhere() sketch {
 	moved := sketch{unknown: s.unknown}
 	for _, e := range s.extents {
@@ -50,8 +50,8 @@ func (s sketch) anywhere() sketch {
 	return moved
 }
 
-// namespace returns the namespace that the kustomization sets, also where the
-// rest of it cannot be parsed; "" where it sets none.
+// namespace returns the namespace that the kustomization sets, even if the rest of it
+// cannot be parsed; "" if it sets none.
 func (k kustomization) namespace() string {
 	if !k.value.IsNull() {
 		return k.value.At("namespace").Str()
@@ -68,8 +68,8 @@ func (k kustomization) namespace() string {
 
 func (k kustomization) texts(field string) []string { return texts(k.value.At(field)) }
 
-// sketch sketches what the kustomization itself lists and generates. Names count
-// nowhere: prefixes and patches change them.
+// sketch returns the sketch of the resources that the kustomization itself lists and
+// generates. It has no names, because prefixes and patches change them.
 func (k kustomization) sketch() sketch {
 	if k.value.IsNull() || len(k.texts("generators")) > 0 || len(k.value.At("helmCharts").Items()) > 0 ||
 		len(k.value.At("helmChartInflationGenerator").Items()) > 0 {
@@ -89,8 +89,8 @@ func (k kustomization) sketch() sketch {
 	return s
 }
 
-// resource sketches one entry of the kustomization's resources. A folder is a
-// kustomization of its own.
+// resource returns the sketch of one entry of the kustomization's resources. A folder
+// is a separate kustomization and has an empty sketch.
 func (k kustomization) resource(entry string) sketch {
 	file := path.Join(k.dir, entry)
 	if k.files.IsDir(file) {
@@ -112,8 +112,8 @@ func unnamed(s sketch) sketch {
 	return bare
 }
 
-// sketchFile sketches a file of manifests: the objects of the documents that can
-// be read, and the text of the others.
+// sketchFile returns the sketch of a file of manifests: the objects of the documents
+// that can be parsed, and the sketches of the others.
 func sketchFile(data []byte) sketch {
 	var s sketch
 	docs, err := decode.YAML(bytes.NewReader(data))
