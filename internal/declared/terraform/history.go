@@ -21,15 +21,15 @@ var (
 	_ declared.Historian = (*states)(nil)
 )
 
-// History implements declared.Historian. A state holds what was applied, and
-// not what was declared.
+// History implements declared.Historian. A state records what was applied, not what
+// was declared, so every past is a gap.
 func (s *states) History(_ context.Context, _ string, claims []*model.Claim) (model.History, error) {
 	return model.History{Pasts: gapped(claims, "a state does not record what was declared before")}, nil
 }
 
-// History implements declared.Historian. It evaluates what is literal in the
-// files of each commit, and runs no Terraform: commits of other branches are
-// foreign code.
+// History implements declared.Historian. It evaluates the literal values in the
+// files of each commit. It does not run Terraform, because commits of other branches
+// are untrusted code.
 func (p *plans) History(ctx context.Context, revision string, claims []*model.Claim) (model.History, error) {
 	if p.repository == nil {
 		return model.History{Pasts: gapped(claims, "a plain folder keeps no history")}, nil
@@ -48,7 +48,7 @@ func (p *plans) History(ctx context.Context, revision string, claims []*model.Cl
 	return model.History{Head: head, Pasts: pasts}, nil
 }
 
-// gapped returns pasts of which nothing is known, for one reason.
+// gapped returns a past without versions for each claim. The reason is its gap.
 func gapped(claims []*model.Claim, reason string) []model.Past {
 	pasts := make([]model.Past, len(claims))
 	for i := range pasts {
@@ -57,7 +57,7 @@ func gapped(claims []*model.Claim, reason string) []model.Past {
 	return pasts
 }
 
-// withinHalf returns a context that ends after half of the time that is left.
+// withinHalf returns a context with half of the remaining time of ctx.
 func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, bounded := ctx.Deadline()
 	if !bounded {
@@ -66,7 +66,7 @@ func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// pasts returns what the commits of a log declare of each claim.
+// pasts returns the past of each claim, from the commits of a log.
 func (p *plans) pasts(ctx context.Context, revision string, log gitrepo.Log, claims []*model.Claim) []model.Past {
 	instances, known := p.planned.at(revision)
 	switch {
@@ -101,7 +101,7 @@ type commits struct {
 	roots map[string]*literal.Root
 }
 
-// root returns the root as a commit has it.
+// root returns the root module at a commit.
 func (c *commits) root(commit *gitrepo.LogCommit) *literal.Root {
 	if known := c.roots[commit.Hash]; known != nil {
 		return known
@@ -112,8 +112,9 @@ func (c *commits) root(commit *gitrepo.LogCommit) *literal.Root {
 	return root
 }
 
-// literalOptions says how the settings of a plan set variables. What lies
-// outside of the repository is not what it was at earlier commits.
+// literalOptions returns how the settings of a plan set variables. Values from
+// outside of the repository are unknown, because they may have been different at
+// earlier commits.
 func (r Run) literalOptions(files fs.FS, dir string) literal.Options {
 	foreign := r.foreign
 	if isTerragrunt(files, dir) {

@@ -14,33 +14,33 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A past reads what was declared of one claim.
+// A past reads the versions of one claim.
 type past struct {
 	commits  *commits
 	claim    *model.Claim
 	instance *plan.Instance
-	// typ is what maps the instance to the claim; nil where the claim is on what
-	// the plan's own provider read.
+	// typ is the mapping from the instance to the claim; nil if the claim is on a
+	// resource that the plan's own provider read.
 	typ *mapping.Type
-	// addresses are the claim's, and those before moved blocks.
+	// addresses are the claim's address and its former ones, from moved blocks.
 	addresses []string
-	// contents are the different contents that were declared, index is by their text.
+	// contents are the distinct contents. index has their positions by their text.
 	contents []content
 	index    map[string]int
-	// unread counts commits that cannot be evaluated; first is why the first
-	// cannot.
+	// unread counts the commits that cannot be evaluated. first is the reason of the
+	// first one.
 	unread int
 	first  string
 }
 
-// A content is what a commit declares. Value is nil where it declares nothing, or
-// where it is not known whether it does; then unknown holds "".
+// A content is what a commit declares. value is nil if it declares nothing, or if
+// that is unknown; in the second case unknown contains "".
 type content struct {
 	value   *model.Value
 	unknown []string
 }
 
-// maxVersions bounds the versions of one claim, maxFormer its earlier addresses.
+// maxVersions bounds the versions of one claim, and maxFormer its former addresses.
 const (
 	maxVersions = 2000
 	maxFormer   = 20
@@ -54,7 +54,7 @@ func newPast(c *commits, claim *model.Claim, instance *plan.Instance) *past {
 	return p
 }
 
-// mapped returns the mapping that made a claim of an instance.
+// mapped returns the mapping that turned an instance into a claim.
 func (l *loader) mapped(claim *model.Claim, i *plan.Instance) *mapping.Type {
 	typ, known := l.tables.Find(i.Provider, i.Type)
 	if !known || typ.Kind() == claim.Kind {
@@ -68,7 +68,7 @@ func (l *loader) mapped(claim *model.Claim, i *plan.Instance) *mapping.Type {
 	return typ
 }
 
-// wholeOf returns the attributes by which an instance was mapped.
+// wholeOf returns the attributes that the mapping of an instance uses.
 func wholeOf(i *plan.Instance) model.Value {
 	for _, v := range []*model.Value{i.Whole.Recorded, i.Whole.Declared} {
 		if v != nil {
@@ -103,8 +103,8 @@ func (p *past) read(log gitrepo.Log) model.Past {
 	return found
 }
 
-// version returns the version that a span stands for. What the head alone
-// declares is known from its plan, whether it is literal or not.
+// version returns the version of a span. The plan of the head gives the value of a
+// span that begins at the head, whether it is literal or not.
 func (p *past) version(s gitrepo.Span[int], head string, distrusted []string) model.Version {
 	v := model.Version{Value: p.contents[s.State].value, Unknown: p.contents[s.State].unknown, From: s.From, Until: s.Until, Branch: s.Branch}
 	switch {
@@ -116,9 +116,9 @@ func (p *past) version(s gitrepo.Span[int], head string, distrusted []string) mo
 	return v
 }
 
-// distrusted returns the paths at which the literals of the head are not what
-// the plan of the head says is declared: other things than literals decide
-// there. An error means that they decide whether the resource exists at all.
+// distrusted returns the paths at which the literal values of the head differ from
+// the plan of the head: other inputs determine these values. An error means that the
+// files and the plan disagree whether the resource is declared.
 func (p *past) distrusted(head *gitrepo.LogCommit) ([]string, error) {
 	written, err := p.commits.at(head, p.claim.Address)
 	if err != nil {
@@ -134,10 +134,10 @@ func (p *past) distrusted(head *gitrepo.LogCommit) ([]string, error) {
 	return p.texts(p.instance.Form.Disagrees(p.instance.Form.Arrange(written)), p.claim.Value), nil
 }
 
-// at returns the content at a commit; none where it is not known.
+// at returns the position of the content at a commit, or none if it is unknown.
 func (p *past) at(commit *gitrepo.LogCommit) []int {
 	next := 0
-	for next < len(p.addresses) { // follow adds to them
+	for next < len(p.addresses) { // follow may add addresses
 		address := p.addresses[next]
 		next++
 		written, err := p.commits.at(commit, address)
@@ -155,7 +155,7 @@ func (p *past) at(commit *gitrepo.LogCommit) []int {
 	return []int{p.intern(content{})}
 }
 
-// follow notes where moved blocks of a commit move an address from.
+// follow adds the addresses from which moved blocks of a commit move an address.
 func (p *past) follow(commit *gitrepo.LogCommit, address string) {
 	for _, former := range p.commits.root(commit).Former(address) {
 		if len(p.addresses) <= maxFormer && !slices.Contains(p.addresses, former) {
@@ -164,7 +164,7 @@ func (p *past) follow(commit *gitrepo.LogCommit, address string) {
 	}
 }
 
-// intern returns the position of a content.
+// intern returns the position of a content, and adds it if it is new.
 func (p *past) intern(s content) int {
 	text := fmt.Sprintf("%q", s.unknown)
 	if s.value != nil {
@@ -178,7 +178,7 @@ func (p *past) intern(s content) int {
 	return i
 }
 
-// arranged turns what a commit writes into the form of the claim.
+// arranged converts the configuration of a commit to the form of the claim.
 func (p *past) arranged(written literal.Resource) content {
 	if written.Presence == literal.Maybe {
 		return content{unknown: []string{""}}
@@ -190,9 +190,9 @@ func (p *past) arranged(written literal.Resource) content {
 	return content{&a.Value, p.texts(a.Unknown, a.Value)}
 }
 
-// translated puts what a commit declares into the words of a mapping table. A
-// table may make one attribute of several: those that change with an unknown one
-// are unknown, too.
+// translated converts what a commit declares to the fields of a mapping table. A
+// table may derive a field from several attributes: a field that depends on an
+// unknown attribute is unknown.
 func (p *past) translated(a plan.Arranged) content {
 	base := p.instance.Whole.Declared
 	if base == nil {
@@ -210,8 +210,8 @@ func (p *past) translated(a plan.Arranged) content {
 	return content{&v, p.texts(slices.Concat(unknown, d.found), v)}
 }
 
-// schema compares the claim's values where a mapping table made it; nil
-// otherwise.
+// schema returns the schema of the claim's values if a mapping table made the claim;
+// nil otherwise.
 func (p *past) schema() *model.Schema {
 	if p.claim.Lens == nil {
 		return nil
@@ -219,7 +219,7 @@ func (p *past) schema() *model.Schema {
 	return p.claim.Lens.Schema()
 }
 
-// differing finds the paths at which two values in the words of a table differ.
+// differing finds the paths at which two values in the form of a table differ.
 type differing struct{ found [][]model.Step }
 
 func (d *differing) node(a, b model.Value, path []model.Step) {
@@ -247,9 +247,9 @@ func fieldNames(a, b model.Value) []string {
 	return sortedUnique(names)
 }
 
-// texts writes paths in v as changes do. In the words of a mapping table, an
-// element may have another position in a change, or a name: there a path ends at
-// the list.
+// texts returns paths in v in the form of model.Change.Path. In the form of a mapping
+// table, an element may have another position in a change, or a name; such a path is
+// cut at the list.
 func (p *past) texts(paths [][]model.Step, v model.Value) []string {
 	texts := make([]string, len(paths))
 	for i, steps := range paths {
@@ -262,7 +262,7 @@ func (p *past) texts(paths [][]model.Step, v model.Value) []string {
 }
 
 // certain returns a path in v up to the first list whose elements may have other
-// positions on the sides of the claim.
+// positions in the claim's declared or recorded value.
 func (p *past) certain(steps []model.Step, v model.Value) []model.Step {
 	schema, d, r := p.schema(), p.claim.Value, model.Value{}
 	if p.claim.Recorded != nil {
@@ -314,7 +314,7 @@ func pathText(steps []model.Step) string {
 	return b.String()
 }
 
-// isPlain reports whether a name stands in a path without quotes.
+// isPlain reports whether a name needs no quotes in a path.
 func isPlain(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return r != '_' && r != '-' && r != '$' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

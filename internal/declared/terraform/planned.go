@@ -7,15 +7,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// planned keeps, of the last plan, the instances of which something waits for
-// an apply: History compares them with earlier commits.
+// planned stores the instances of the last plan whose declared and recorded values
+// differ. History compares them with earlier commits.
 type planned struct {
 	mu        sync.Mutex
 	revision  string
 	instances map[string]*plan.Instance
 }
 
-// keep replaces what is kept. The revision is not known until of is called.
+// keep replaces the stored instances. Their revision is unknown until of is called.
 func (k *planned) keep(instances []plan.Instance) {
 	kept := map[string]*plan.Instance{}
 	for i := range instances {
@@ -30,22 +30,22 @@ func (k *planned) keep(instances []plan.Instance) {
 	k.revision, k.instances = "", kept
 }
 
-// of says which commit the plan was made of.
+// of sets the commit of the plan.
 func (k *planned) of(revision string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.revision = revision
 }
 
-// at returns the instances of the plan of a commit; ok is false where the last
-// plan was another one's.
+// at returns the instances of the plan of a commit; ok is false if the last plan was
+// of another commit.
 func (k *planned) at(revision string) (instances map[string]*plan.Instance, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.instances, revision != "" && k.revision == revision
 }
 
-// waits reports whether what is declared and what is recorded differ.
+// waits reports whether the declared and recorded values of an instance differ.
 func waits(i *plan.Instance) bool {
 	return !sameTree(i.Declared, i.Recorded) || !sameTree(i.Whole.Declared, i.Whole.Recorded)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// maxReferences bounds the references of one expression, and so, with maxValue,
-// the size of its value.
+// maxReferences bounds the references of one expression. With maxValue, it also
+// bounds the size of the expression's value.
 const maxReferences = 200
 
-// value evaluates an expression. Parts that are not certain are unknown.
+// value evaluates an expression. Parts that the files do not determine are unknown.
 func (s *scope) value(e hcl.Expression) cty.Value {
 	switch t := e.(type) {
 	case *hclsyntax.ObjectConsExpr:
@@ -53,7 +53,7 @@ func (s *scope) object(e *hclsyntax.ObjectConsExpr) cty.Value {
 // loops reports whether an expression holds a for expression or a splat.
 func loops(e hclsyntax.Expression) bool {
 	found := false
-	// Only a visitor that fails makes this fail.
+	// VisitAll returns only the errors of the visitor, which returns none.
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n.(type) {
 		case *hclsyntax.ForExpr, *hclsyntax.SplatExpr:
@@ -64,8 +64,8 @@ func loops(e hclsyntax.Expression) bool {
 	return found
 }
 
-// referenced returns the values of what an expression refers to. Everything
-// but variables, locals, count and each is unknown.
+// referenced returns the values of the references of an expression. References to
+// anything other than variables, locals, count and each are unknown.
 func (s *scope) referenced(references []hcl.Traversal) map[string]cty.Value {
 	values := map[string]cty.Value{}
 	named := map[string]map[string]cty.Value{"var": {}, "local": {}}
@@ -99,8 +99,8 @@ func (s *scope) named(root, name string) cty.Value {
 	return s.local(name)
 }
 
-// functions are those that Terraform takes from the same library, and whose
-// results are no larger than their arguments. Every other call is unknown.
+// functions returns the functions that Terraform uses from the same library and whose
+// results are no larger than their arguments. Calls of other functions are unknown.
 func functions() map[string]function.Function {
 	return map[string]function.Function{
 		"concat":     stdlib.ConcatFunc,

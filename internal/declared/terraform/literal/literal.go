@@ -1,7 +1,7 @@
-// Package literal evaluates what a Terraform configuration sets for a resource,
-// as far as the files alone decide it: literals, and expressions over variables
-// and locals whose values are literals. It runs no Terraform and reads no
-// provider, no data source and no environment.
+// Package literal evaluates the values that a Terraform configuration sets for a
+// resource, as far as the files alone determine them: literals, and expressions over
+// variables and locals with literal values. It does not run Terraform, and does not
+// use providers, data sources or the environment.
 package literal
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options say how variables of the root module are set beside its own files.
+// Options are how variables of the root module are set in addition to its own files.
 type Options struct {
 	// VarFiles are files of values inside the root, in the order in which
 	// Terraform is given them.
 	VarFiles []string
-	// Foreign reports whether something outside of the files, such as the
-	// environment or a command-line option, may set a variable. Its value is
-	// unknown then.
+	// Foreign reports whether something other than the files, such as the environment
+	// or a command-line option, may set a variable. The value of such a variable is
+	// unknown.
 	Foreign func(variable string) bool
 }
 
@@ -42,17 +42,17 @@ const (
 // A Resource is what a configuration sets for one instance of a resource.
 type Resource struct {
 	Presence Presence
-	// Value maps the attributes that are written to their values, and the types
-	// of nested blocks to lists of such maps. A null attribute is left out.
+	// Value maps the attributes that are set to their values, and the types of nested
+	// blocks to lists of such maps. A null attribute is left out.
 	Value model.Value
-	// Unknown are the paths below which the value is not known: field names and
-	// list positions. An empty path stands for all.
+	// Unknown are the paths below which the value is unknown: field names and list
+	// positions. An empty path stands for the whole Value.
 	Unknown [][]string
 	// Secret are the paths of values that come from sensitive variables.
 	Secret [][]string
 }
 
-// unknown is a resource of which nothing is known but that it may exist.
+// unknown returns a resource that may exist and whose value is unknown.
 func unknown() Resource { return Resource{Presence: Maybe, Unknown: [][]string{{}}} }
 
 // A Root is the configuration of one root module at one commit. It reads each
@@ -100,7 +100,7 @@ func (r *Root) Resource(address string) (Resource, error) {
 	return s.resource(block, a.key), nil
 }
 
-// elsewhere is what is known of a resource in a module that cannot be entered.
+// elsewhere returns the resource of a module that cannot be entered.
 func elsewhere(call Presence) Resource {
 	if call == Maybe {
 		return unknown()
@@ -137,7 +137,7 @@ func (r *Root) enter(s *scope, call step) (*scope, Presence, error) {
 	return newScope(child, inputsOf(child, repeated, attributes)), Present, child.err
 }
 
-// sourceOf returns the source of a module call, or "" where it is no literal.
+// sourceOf returns the source of a module call, or "" if it is not literal.
 func sourceOf(attributes hcl.Attributes) string {
 	a := attributes["source"]
 	if a == nil {
@@ -157,8 +157,7 @@ type address struct {
 	key      cty.Value
 }
 
-// A step is a name with an instance key, which is cty.NilVal where there is
-// none.
+// A step is a name with an instance key; the key is cty.NilVal if there is none.
 type step struct {
 	name string
 	key  cty.Value

@@ -20,8 +20,8 @@ type module struct {
 	variables map[string]hcl.Body
 	locals    map[string]hcl.Expression
 	moved     []hcl.Body
-	// opaque is set where files override others, or one program reads other
-	// files than the other: then nothing in the module is certain.
+	// opaque is set if a file overrides others, or if Terraform and OpenTofu read
+	// different files: everything in the module is then unknown.
 	opaque bool
 	// err is set when a file cannot be read or parsed.
 	err error
@@ -30,7 +30,7 @@ type module struct {
 // MaxFile bounds the files that are read, in bytes.
 const MaxFile = 4 << 20
 
-// The bounds of one root: folders, and files of one folder.
+// The bounds of one root: module folders, and entries of one folder.
 const (
 	maxModules = 500
 	maxFiles   = 2000

@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Former returns the addresses from which moved blocks, of the root module and
-// of the modules that the address leads through, move something to the address.
+// Former returns the addresses that moved blocks move to the given address. It reads
+// the moved blocks of the root module and of the modules in the address.
 func (r *Root) Former(address string) []string {
 	a, err := parseAddress(address)
 	if err != nil {
@@ -34,8 +34,8 @@ func (r *Root) Former(address string) []string {
 	return former
 }
 
-// formerBy returns where the moved blocks of one module move an address from.
-// The prefix leads to the module, and rest is the address within it.
+// formerBy returns the addresses that the moved blocks of one module move to an
+// address. The prefix is the address of the module, and rest the address within it.
 func formerBy(m *module, prefix, rest string) []string {
 	var former []string
 	for _, body := range m.moved {
@@ -52,7 +52,7 @@ func formerBy(m *module, prefix, rest string) []string {
 	return former
 }
 
-// cutCall splits an address behind its first module call.
+// cutCall splits an address after its first module call.
 func cutCall(address string) (call, rest string, found bool) {
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(address), "", hcl.InitialPos)
 	if diags.HasErrors() || len(traversal) < 3 || traversal.RootName() != "module" {
@@ -69,7 +69,7 @@ func cutCall(address string) (call, rest string, found bool) {
 	return address[:end], address[end:], true
 }
 
-// addressOf returns the address that an expression of a moved block is.
+// addressOf returns the address in an attribute of a moved block; "" if it has none.
 func addressOf(a *hcl.Attribute) string {
 	if a == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 )
 
-// A Parser parses files. It keeps what it parsed: most files are the same at
+// A Parser parses files. It caches its results, because most files are the same at
 // most commits. It is not safe for concurrent use.
 type Parser struct {
 	parsed  map[parsedKey]parsed
@@ -31,7 +31,7 @@ type parsed struct {
 	err  error
 }
 
-// The bounds of what a Parser keeps: the bytes of parsed files, and modules.
+// The bounds of a Parser's cache: the bytes of parsed files, and modules.
 const (
 	maxParsed      = 32 << 20
 	maxModulesKept = 500
@@ -61,7 +61,7 @@ func (p *Parser) module(dir string, texts []text) *module {
 	return m
 }
 
-// parse parses a file in native or, after its name, in JSON syntax.
+// parse parses a file in native syntax, or in JSON syntax if its name ends in .json.
 func (p *Parser) parse(t text) (*hcl.File, error) {
 	key := parsedKey{t.name, t.sum}
 	if known, ok := p.parsed[key]; ok {
@@ -105,15 +105,14 @@ func parseNative(text []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 }
 
-// The parser and the evaluator of HCL recurse for each bracket and for each
-// operator. Go cannot recover from a stack that is used up, so deeper files are
-// refused.
+// The parser and the evaluator of HCL recurse for each bracket and operator. Go cannot
+// recover from a stack overflow, so files that exceed these bounds are rejected.
 const (
 	maxDepth = 100
 	maxChain = 200
 )
 
-// A bracket is an open one, and the number of operators in a row before it.
+// A bracket is an open bracket and the number of operators in a row before it.
 type bracket struct {
 	typ   hclsyntax.TokenType
 	chain int
@@ -135,14 +134,14 @@ func tooDeep(tokens hclsyntax.Tokens) bool {
 	return false
 }
 
-// nesting is where in an expression a token stands.
+// nesting is the position of a token in an expression.
 type nesting struct {
 	open []bracket
 	// chain is the number of operators in a row.
 	chain int
 }
 
-// take moves on by one token.
+// take advances by one token.
 func (n *nesting) take(t hclsyntax.TokenType) {
 	switch t {
 	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
@@ -182,8 +181,9 @@ func isHuge(number string) bool {
 // maxExponent bounds the decimal exponent of a number.
 const maxExponent = 400
 
-// checkJSON refuses JSON whose nesting, or whose templates, are too deep, and
-// templates with a for expression: what those make is not bounded by the file.
+// checkJSON returns an error for JSON that is nested too deeply or has templates that
+// are, and for templates with a for expression, whose result is not bounded by the
+// size of the file.
 func checkJSON(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()

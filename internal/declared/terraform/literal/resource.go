@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// isMeta reports whether a name in a resource block belongs to Terraform and
-// not to the provider.
+// isMeta reports whether a name in a resource block is defined by Terraform, not by
+// the provider.
 func isMeta(name string) bool {
 	return slices.Contains([]string{"count", "for_each", "provider", "depends_on", "lifecycle", "connection", "provisioner", "dynamic"}, name)
 }
@@ -38,8 +38,8 @@ func lifecycleOf(body hcl.Body) hcl.Attributes {
 	return attributesOf(content.Blocks[0].Body)
 }
 
-// A collector makes trees of values, and collects the paths of what is unknown
-// or sensitive.
+// A collector converts values to trees, and collects the paths of unknown and
+// sensitive values.
 type collector struct {
 	unknown, secret [][]string
 }
@@ -61,7 +61,7 @@ func (c *collector) block(s *scope, body hcl.Body, at []string) model.Value {
 	return model.MapOf(fields...)
 }
 
-// blocks evaluates nested blocks of native syntax: of each type a list.
+// blocks evaluates nested blocks of native syntax, and returns a list for each type.
 func (c *collector) blocks(s *scope, body *hclsyntax.Body, at []string) []model.Field {
 	lists := map[string][]model.Value{}
 	uncertain := map[string]bool{}
@@ -88,8 +88,8 @@ func (c *collector) blocks(s *scope, body *hclsyntax.Body, at []string) []model.
 	return fields
 }
 
-// dynamicJSON notes the types of blocks that a dynamic block of JSON syntax
-// makes.
+// dynamicJSON records the block types that a dynamic block of JSON syntax generates as
+// unknown.
 func (c *collector) dynamicJSON(a *hcl.Attribute) {
 	if a == nil {
 		return
@@ -108,7 +108,7 @@ func (c *collector) dynamicJSON(a *hcl.Attribute) {
 	}
 }
 
-// tree turns a value into a tree.
+// tree converts a value to a tree.
 func (c *collector) tree(v cty.Value, at []string) model.Value {
 	if v.IsMarked() {
 		v, _ = v.Unmark()
@@ -167,5 +167,5 @@ func appendField(fields []model.Field, name string, v model.Value) []model.Field
 	return append(fields, model.Field{Name: name, Value: v})
 }
 
-// below returns the path of something below a path; the result shares nothing.
+// below returns a copy of a path with further steps.
 func below(at []string, steps ...string) []string { return slices.Concat(at, steps) }

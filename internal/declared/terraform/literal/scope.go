@@ -18,13 +18,13 @@ import (
 // sensitive marks values that come from sensitive variables.
 const sensitive = "sensitive"
 
-// A scope evaluates the expressions of one module, called with certain inputs.
-// What is not certain is an unknown value.
+// A scope evaluates the expressions of one module, called with given inputs. Values
+// that the files do not determine are unknown.
 type scope struct {
 	module *module
-	// inputs are what the caller sets variables to.
+	// inputs are the values of variables that the caller sets.
 	inputs map[string]cty.Value
-	// variables and locals are what was evaluated already.
+	// variables and locals cache evaluated values.
 	variables, locals map[string]cty.Value
 	// busy are the locals that are being evaluated.
 	busy map[string]bool
@@ -43,8 +43,8 @@ func (s *scope) with(extra map[string]cty.Value) *scope {
 	return &inner
 }
 
-// attributesOf returns the attributes of a body. In JSON, nested blocks are
-// attributes, too.
+// attributesOf returns the attributes of a body. In JSON syntax, these include nested
+// blocks.
 func attributesOf(body hcl.Body) hcl.Attributes {
 	if native, is := body.(*hclsyntax.Body); is {
 		attributes := make(hcl.Attributes, len(native.Attributes))
@@ -68,8 +68,8 @@ func inputsOf(child *module, caller *scope, arguments hcl.Attributes) map[string
 	return inputs
 }
 
-// rootInputs evaluates the files that set variables of the root module, in the
-// order in which Terraform reads them: the last one wins.
+// rootInputs evaluates the files that set variables of the root module, in the order
+// in which Terraform reads them. The last file that sets a variable determines it.
 func (r *Root) rootInputs(m *module) map[string]cty.Value {
 	inputs := map[string]cty.Value{}
 	for _, name := range r.valueFiles(m.dir) {
@@ -111,8 +111,8 @@ func (r *Root) valueFiles(dir string) []string {
 	return files
 }
 
-// values evaluates a file that sets variables. certain is false where it cannot
-// be read: a file that does not exist at this commit lies somewhere else.
+// values evaluates a file that sets variables. certain is false if it cannot be read:
+// a file that does not exist at this commit may have had another path.
 func (r *Root) values(name string) (values map[string]cty.Value, certain bool) {
 	content, err := readFile(r.files, name)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *Root) values(name string) (values map[string]cty.Value, certain bool) {
 	return values, true
 }
 
-// jsonValues reads a file of values in JSON, in which texts are no templates.
+// jsonValues reads a file of values in JSON, in which strings are not templates.
 func jsonValues(text []byte) (map[string]cty.Value, bool) {
 	dec := json.NewDecoder(strings.NewReader(string(text)))
 	dec.UseNumber()
@@ -188,8 +188,8 @@ func (s *scope) variable(name string) cty.Value {
 	return v
 }
 
-// declared evaluates a variable block: the value that is set, or the default,
-// as the type of the variable.
+// declared evaluates a variable block. It returns the value that is set, or else the
+// default, converted to the type of the variable.
 func (s *scope) declared(name string, attributes hcl.Attributes) cty.Value {
 	outside := newScope(&module{}, nil)
 	v, set := s.inputs[name]
@@ -219,7 +219,7 @@ func isFalse(s *scope, a *hcl.Attribute) bool {
 	return v.IsKnown() && !v.IsNull() && v.Type() == cty.Bool && v.False()
 }
 
-// converted returns the value as the type of its variable.
+// converted returns the value converted to a type constraint.
 func converted(v cty.Value, constraint *hcl.Attribute) cty.Value {
 	if constraint == nil {
 		return v
@@ -256,11 +256,11 @@ func (s *scope) local(name string) cty.Value {
 	return v
 }
 
-// maxValue bounds the size of a variable or local: without it, locals that
-// repeat each other grow without limit.
+// maxValue bounds the size of a variable or local. Without it, locals that repeat
+// other locals could grow without limit.
 const maxValue = 64 << 10
 
-// bounded returns the value, or an unknown one where it is too large.
+// bounded returns the value, or an unknown value if it is too large.
 func bounded(v cty.Value) cty.Value {
 	if left := maxValue; !fits(v, &left) {
 		return cty.DynamicVal
@@ -292,15 +292,15 @@ func fits(v cty.Value, left *int) bool {
 	return *left >= 0
 }
 
-// digits returns about how many digits a number takes to be written.
+// digits returns the approximate number of digits of a number.
 func digits(v cty.Value) int {
 	exponent := v.AsBigFloat().MantExp(nil)
 	return max(exponent, -exponent) / 3
 }
 
-// instance reports whether a block with count or for_each has the instance of
-// a key, and returns the scope of that instance. As Terraform does, it takes an
-// instance without a key and the first one of a count for the same.
+// instance reports whether a block with count or for_each has the instance with a key,
+// and returns the scope of that instance. Like Terraform, it treats an instance without
+// a key and the first instance of a count as the same.
 func (s *scope) instance(attributes hcl.Attributes, lifecycle hcl.Attributes, key cty.Value) (*scope, Presence) {
 	enabled := lifecycle["enabled"]
 	switch count, each := attributes["count"], attributes["for_each"]; {
@@ -319,7 +319,7 @@ func (s *scope) instance(attributes hcl.Attributes, lifecycle hcl.Attributes, ke
 	return s.with(nil), Present
 }
 
-// indexOf returns the position that a key stands for; no key stands for 0.
+// indexOf returns the index of an instance key; 0 without a key.
 func indexOf(key cty.Value) (int64, bool) {
 	if key == cty.NilVal {
 		return 0, true

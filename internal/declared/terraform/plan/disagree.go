@@ -8,16 +8,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Disagrees returns the paths at which a is known and is not what the plan says
-// is declared. Something beside the literals decides there, such as a variable
-// of the environment or a provider that rewrites values.
+// Disagrees returns the paths at which a is known and differs from the declared value
+// of the plan. Other inputs than literals determine these values, such as an
+// environment variable or a provider that rewrites them.
 func (f *Form) Disagrees(a Arranged) [][]model.Step {
 	c := &comparing{unknown: a.Unknown}
 	c.node(f.schema, a.Value, valueAt(f.declared), nil)
 	return c.found
 }
 
-// A comparing finds where two trees differ.
+// A comparing finds the paths at which two trees differ.
 type comparing struct {
 	unknown, found [][]model.Step
 }

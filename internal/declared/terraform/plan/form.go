@@ -9,14 +9,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Form turns what the configuration of another commit writes for an instance
-// into a tree that is comparable with those of the instance. It is immutable.
+// A Form converts the configuration of an instance at another commit to a tree that
+// is comparable with the trees of the instance. It is immutable.
 type Form struct {
 	shape  *shape
 	marks  *marks
 	sealer model.Sealer
 	schema *model.Schema
-	// declared and recorded are those of the instance.
+	// declared and recorded are the trees of the instance.
 	declared, recorded *model.Value
 	// writes reports whether the planned configuration sets the attribute at path.
 	writes func(path []string) bool
@@ -24,16 +24,16 @@ type Form struct {
 
 // An Arranged is what a configuration declares for an instance.
 type Arranged struct {
-	// Value has the form of Instance.Declared. What is not known is left out.
+	// Value has the form of Instance.Declared, without the unknown values.
 	Value model.Value
-	// Unknown are the paths below which Value is not known. An empty path stands
-	// for all.
+	// Unknown are the paths below which Value is unknown. An empty path stands for
+	// the whole Value.
 	Unknown [][]model.Step
 }
 
-// Arrange returns what a configuration declares, with a digest wherever the
-// instance has one. Not known are values that are not literal, that only the
-// provider decides, or that it may fill in where the configuration is silent.
+// Arrange returns what a configuration declares, with a digest wherever the instance
+// has one. A value is unknown if it is not literal, if only the provider sets it, or
+// if the configuration omits it and the provider may fill it in.
 func (f *Form) Arrange(written literal.Resource) Arranged {
 	if f.shape == nil || len(f.shape.fields) == 0 {
 		return unarranged()
@@ -57,13 +57,13 @@ func valueAt(v *model.Value) model.Value {
 	return *v
 }
 
-// A place is where in the trees an arranging stands.
+// A place is a position in the trees during a call of Arrange.
 type place struct {
-	// written is the path in the configuration, path that in the instance's
-	// trees: in a configuration each nested block is an element of a list.
+	// written is the path in the configuration, and path the one in the instance's
+	// trees. In a configuration, each nested block is an element of a list.
 	written []string
 	path    []model.Step
-	// d and r are what the instance declares and records there.
+	// d and r are the declared and recorded values of the instance at the place.
 	d, r model.Value
 }
 
@@ -71,8 +71,8 @@ func (p place) field(name string) place {
 	return place{written: appended(p.written, name), path: appended(p.path, model.Step{Text: name}), d: p.d.At(name), r: p.r.At(name)}
 }
 
-// item returns the place of an element. The written path gets a position only
-// where the configuration has a list.
+// item returns the place of an element. The written path gets a position only if the
+// configuration has a list.
 func (p place) item(i int, listed bool) place {
 	below := place{written: p.written, path: appended(p.path, model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}),
 		d: itemAt(p.d, i), r: itemAt(p.r, i)}
@@ -82,7 +82,7 @@ func (p place) item(i int, listed bool) place {
 	return below
 }
 
-// appended returns a path with one more step; it shares nothing with path.
+// appended returns a copy of path with one more step.
 func appended[T any](path []T, step T) []T { return append(slices.Clip(slices.Clone(path)), step) }
 
 // An arranging is one call of Arrange.
@@ -91,7 +91,7 @@ type arranging struct {
 
 	// unknown and secret are written paths, by key.
 	unknown, secret map[string]bool
-	// texts are secrets that were sealed.
+	// texts holds the secrets that were sealed.
 	texts map[string]bool
 	notes [][]model.Step
 }
@@ -107,13 +107,14 @@ func pathsOf(paths [][]string) map[string]bool {
 	return set
 }
 
-// note notes that what stands at a place is not known.
+// note records that the value at a place is unknown.
 func (a *arranging) note(p place) model.Value {
 	a.notes = append(a.notes, p.path)
 	return model.Value{}
 }
 
-// noteIfHeld notes a place where the instance holds something.
+// noteIfHeld records that the value at a place is unknown, if the instance has one
+// there.
 func (a *arranging) noteIfHeld(p place) model.Value {
 	if !p.d.IsNull() || !p.r.IsNull() {
 		a.note(p)
@@ -137,13 +138,13 @@ func (a *arranging) node(s *shape, m *marks, v model.Value, p place) model.Value
 	return a.present(s, m, v, p)
 }
 
-// absent returns what an attribute is that the configuration does not write.
+// absent returns the value of an attribute that the configuration does not set.
 func (a *arranging) absent(s *shape, p place) model.Value {
 	switch {
 	case s == nil || s.lenient:
 		return a.noteIfHeld(p)
 	case !a.writes(writtenPath(p.path)):
-		// It was not written then as it is not written now.
+		// The planned configuration does not set it either.
 		return p.d
 	case s.block || !s.scalar || !a.fillsIn():
 		return model.Value{}
@@ -151,9 +152,9 @@ func (a *arranging) absent(s *shape, p place) model.Value {
 	return a.noteIfHeld(p)
 }
 
-// fillsIn reports whether the provider may have defaults that its schema does
-// not tell of. The old SDK has such defaults; it gives every resource type an
-// attribute id that is optional and computed
+// fillsIn reports whether the provider may have defaults that its schema does not
+// show. Providers built with the old SDK have such defaults; it gives every resource
+// type an attribute id that is optional and computed
 // (terraform-plugin-sdk, helper/schema, Resource.CoreConfigSchema).
 func (f *Form) fillsIn() bool {
 	id := f.shape.field("id")
@@ -169,8 +170,8 @@ func writtenPath(path []model.Step) []string {
 	return texts
 }
 
-// sealed returns the digests of a sensitive value. A value of which a part is
-// not known, or that may be spelled in another way, is not known.
+// sealed returns the digests of a sensitive value. The value is unknown if a part of
+// it is unknown, or if it may be JSON, which has several notations.
 func (a *arranging) sealed(s *shape, v model.Value, p place) model.Value {
 	before := len(a.notes)
 	v = a.present(s, nil, v, p)
@@ -231,7 +232,7 @@ func (a *arranging) anything(m *marks, v model.Value, p place) model.Value {
 	return a.node(&shape{}, m, v, p)
 }
 
-// names returns the names of a map's fields, and of those that are not known.
+// names returns the names of a map's fields, including the unknown ones.
 func (a *arranging) names(v model.Value, p place) []string {
 	var names []string
 	for _, f := range v.Fields() {
@@ -264,7 +265,8 @@ func (a *arranging) scalar(s *shape, v model.Value, p place) model.Value {
 	return a.note(p)
 }
 
-// respelled returns JSON as the record or the planned configuration spells it.
+// respelled returns JSON in the notation of the record or of the planned
+// configuration, if one of them has the same content.
 func respelled(v model.Value, p place) model.Value {
 	for _, other := range []model.Value{p.r, p.d} {
 		if meansSame(v, other) {
@@ -274,7 +276,7 @@ func respelled(v model.Value, p place) model.Value {
 	return v
 }
 
-// single arranges an object. As a nested block, it is written as a list of one.
+// single arranges an object. A nested block is written as a list with one element.
 func (a *arranging) single(s *shape, m *marks, v model.Value, p place) model.Value {
 	if items := v.Items(); len(items) == 1 {
 		p.written = appended(p.written, "0")
@@ -317,8 +319,8 @@ func (a *arranging) mapOf(s *shape, m *marks, v model.Value, p place) model.Valu
 	return model.MapOf(fields...)
 }
 
-// list arranges a list or a set. In JSON, a single nested block need not stand
-// in a list.
+// list arranges a list or a set. In JSON syntax, a single nested block need not be in
+// a list.
 func (a *arranging) list(s *shape, m *marks, v model.Value, p place) model.Value {
 	items, listed := v.Items(), v.Kind() == model.List
 	if v.Kind() == model.Map && s.each.fields != nil {
@@ -354,8 +356,8 @@ func sampleOf(set model.Value) model.Value {
 	return model.MapOf(slices.Clone(fields)...)
 }
 
-// withoutCopies leaves out texts that are secrets in other places, as
-// marks.addCopies seals them.
+// withoutCopies removes texts that are secrets in other places; marks.addCopies seals
+// such texts in the plan.
 func (a *arranging) withoutCopies(v model.Value, path []model.Step) model.Value {
 	if len(a.texts) == 0 || !holds(v, a.texts) {
 		return v

@@ -7,10 +7,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Overlay puts what a configuration declares over attributes of the instance
-// that also hold what only the provider sets, as Instance.Whole does. Of what is
-// not known, with holds what the instance has, and without holds nothing. It
-// returns the paths of all that is not known.
+// Overlay replaces the declared attributes in whole, which also has the attributes
+// that only the provider sets (see Instance.Whole). For unknown attributes, with has
+// the values of whole, and without has none. It returns the paths of all unknown
+// attributes.
 func (f *Form) Overlay(whole model.Value, a Arranged) (with, without model.Value, unknown [][]model.Step) {
 	if f.shape == nil || slices.ContainsFunc(a.Unknown, func(path []model.Step) bool { return len(path) == 0 }) {
 		return whole, model.MapOf(), [][]model.Step{{}}
@@ -41,7 +41,7 @@ func (o *overlaying) node(s *shape, under, over model.Value, path []model.Step) 
 		return o.mapOf(s, under, over, path)
 	case s.each != nil && !s.set && over.Kind() == model.List:
 		return o.items(s, under, over, path)
-	case s.hasComputed(): // It is not known which element is which.
+	case s.hasComputed(): // The elements cannot be paired.
 		o.unknown = append(o.unknown, path)
 		return under, model.Value{}
 	}
@@ -66,8 +66,8 @@ func (o *overlaying) mapOf(s *shape, under, over model.Value, path []model.Step)
 	return model.MapOf(a...), model.MapOf(b...)
 }
 
-// items overlays a list. Elements that the instance does not have lack what only
-// the provider sets.
+// items overlays a list. Elements that the instance does not have lack the attributes
+// that only the provider sets.
 func (o *overlaying) items(s *shape, under, over model.Value, path []model.Step) (with, without model.Value) {
 	if len(under.Items()) != len(over.Items()) && s.each.hasComputed() {
 		o.unknown = append(o.unknown, path)
@@ -80,7 +80,7 @@ func (o *overlaying) items(s *shape, under, over model.Value, path []model.Step)
 	return model.ListOf(a...), model.ListOf(b...)
 }
 
-// hasComputed reports whether something below is set by the provider alone.
+// hasComputed reports whether the provider alone sets the attribute or one below it.
 func (s *shape) hasComputed() bool {
 	if s == nil || s.computed {
 		return s != nil
