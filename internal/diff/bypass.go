@@ -8,9 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// waits reports a field that is live as it was applied and that is declared
-// otherwise: pending where the declaration moved, bypassed where the live side
-// did.
+// waits reports a field whose live and recorded values agree and differ from the
+// declared one: pending if the declaration changed, bypassed if the live value did.
 func (w *walk) waits(schema *model.Schema, d, r, l model.Value) {
 	ruled := w.rule(schema, d, w.declaredAs(schema, r, l), l)
 	actor := w.appliedBy(schema, l)
@@ -22,8 +21,8 @@ func (w *walk) waits(schema *model.Schema, d, r, l model.Value) {
 	w.found = append(w.found, found{ruled.Verdict, c, ruled.Reason})
 }
 
-// declaredAs returns what a declaration that was applied as r says of the live
-// value: nothing, where the system filled it in.
+// declaredAs returns the declared value that, applied as r, results in the live value
+// l: r if the system filled l in, l otherwise.
 func (w *walk) declaredAs(schema *model.Schema, r, l model.Value) model.Value {
 	set := func(o *model.Owner) bool { return !w.writers.declares(o) }
 	if r.IsNull() && fillsIn(schema, l) && !slices.ContainsFunc(w.writers.of(w.path), set) {
@@ -32,9 +31,9 @@ func (w *walk) declaredAs(schema *model.Schema, r, l model.Value) model.Value {
 	return l
 }
 
-// rule decides between pending and bypassed for a field that was applied with
-// the live value l, as a declaration of v, and is declared as d. The first row of
-// the table that holds decides; docs/decisions/0024 has the table.
+// rule decides between pending and bypassed for a field whose live value is l, which
+// was applied from a declaration of v, and which is declared as d.
+// docs/decisions/0024 has the table; its first matching row decides.
 func (w *walk) rule(schema *model.Schema, d, v, l model.Value) model.Ruling {
 	e := w.claim.Evidence
 	if e == nil {
@@ -64,9 +63,9 @@ func bypassed(reason string) model.Ruling {
 	return model.Ruling{Verdict: model.Bypassed, Reason: reason}
 }
 
-// versions looks for the value l in what was declared before: the last time on
-// the ref, and the last time on another branch. gap is why neither proves that
-// it was never declared.
+// versions returns the last version of the ref that declares the value l, and the
+// last one of another branch. gap is why the absence of both does not prove that l was
+// never declared; "" if it does.
 func (w *walk) versions(schema *model.Schema, l model.Value) (older, branch *model.Version, gap string) {
 	path := w.path.String()
 	gap = w.claim.Evidence.Gap
@@ -85,8 +84,8 @@ func (w *walk) versions(schema *model.Schema, l model.Value) (older, branch *mod
 	return older, branch, gap
 }
 
-// holdsAt reports whether a value of the claim holds v at a path. A value that
-// is not there holds nothing, not even an absent field.
+// holdsAt reports whether a value of the claim has v at a path. A nil or null value
+// has nothing, not even an absent field.
 func (w *walk) holdsAt(schema *model.Schema, of *model.Value, at path, v model.Value) bool {
 	if of == nil || of.IsNull() {
 		return false
@@ -95,8 +94,8 @@ func (w *walk) holdsAt(schema *model.Schema, of *model.Value, at path, v model.V
 	return Equal(schema, found, v)
 }
 
-// supersededAt returns when a version stopped being declared: the time at which
-// driftd saw it go before the committer's.
+// supersededAt returns when a version stopped being declared: the time at which driftd
+// saw that, or else the committer's time.
 func supersededAt(v *model.Version) time.Time {
 	if !v.Until.Seen.IsZero() {
 		return v.Until.Seen
@@ -106,26 +105,26 @@ func supersededAt(v *model.Version) time.Time {
 
 // A memory is what earlier scans read of one field.
 type memory struct {
-	// since is when driftd began to see the live value without a break, and
-	// before when it began to see the one before that; zero where unknown.
+	// since is when driftd first read the current live value, without another value
+	// in between. before is the same for the previous live value. Zero if unknown.
 	since, before time.Time
-	// declaredSince is the same as since for the declared value.
+	// declaredSince is since for the declared value.
 	declaredSince time.Time
-	// liveMoved and declaredMoved report whether a side is another one than the
-	// last scan read; known reports whether the last scan read both.
+	// liveMoved and declaredMoved report whether a side differs from what the last
+	// scan read; known reports whether an earlier scan read both.
 	liveMoved, declaredMoved, known bool
-	// left reports whether the field was live as it is declared now, and moved
-	// away from that.
+	// left reports whether the live value was the declared value before it became the
+	// current one.
 	left bool
-	// held reports whether an earlier scan read the live value as declared, and
-	// heldUntil when that ended: zero means in this scan.
+	// held reports whether an earlier scan read the live value as declared. heldUntil
+	// is when the declaration changed after that; zero means in this scan.
 	held      bool
 	heldUntil time.Time
 	// declaredBefore reports whether an earlier scan read another declared value.
 	declaredBefore bool
 }
 
-// memory reads what earlier scans saw of the field at the walk's path.
+// memory returns what earlier scans read of the field at the walk's path.
 func (w *walk) memory(schema *model.Schema, d, v, l model.Value) memory {
 	e := w.claim.Evidence
 	var m memory
@@ -162,14 +161,14 @@ func (w *walk) memory(schema *model.Schema, d, v, l model.Value) memory {
 	return m
 }
 
-// liveWhileHeld reports whether a scan saw the value live while it was declared.
+// liveWhileHeld reports whether a scan read the value as live while it was declared.
 func (m *memory) liveWhileHeld() bool {
 	return m.held && !m.since.IsZero() && (m.heldUntil.IsZero() || m.since.Before(m.heldUntil))
 }
 
 func unchanged(v *model.Value) *model.Value { return v }
 
-// seenAs returns an earlier value of the resource in the claim's words.
+// seenAs returns an earlier value of the resource in the form of the claim.
 func (w *walk) seenAs(v *model.Value) *model.Value {
 	if v == nil || w.claim.Lens == nil {
 		return v
@@ -178,8 +177,8 @@ func (w *walk) seenAs(v *model.Value) *model.Value {
 	return &view
 }
 
-// latest returns the version that was superseded last: the one in git, or the
-// one that driftd itself read. What driftd read goes before the committer's time.
+// latest returns the version that driftd read, with the commits of the version in git
+// if there is one. The time at which driftd saw it end replaces the committer's.
 func (m *memory) latest(older *model.Version) *model.Version {
 	own := model.Version{Until: model.Commit{Seen: m.heldUntil}}
 	if older != nil {
@@ -188,13 +187,13 @@ func (m *memory) latest(older *model.Version) *model.Version {
 	return &own
 }
 
-// superseded decides on a value that was declared earlier: whether it was
-// applied before another one took its place.
+// superseded decides on a value that was declared earlier: pending if it was applied
+// before it was replaced or within the deploy window, bypassed otherwise.
 func (w *walk) superseded(older *model.Version, m memory) model.Ruling {
 	pending := model.Ruling{Verdict: model.Pending}
 	at := supersededAt(older)
 	if m.declaredBefore && !m.declaredSince.IsZero() && at.After(m.declaredSince) {
-		// The commit was on the ref when driftd read it, whatever its date is.
+		// driftd read the commit on the ref then, so it is not younger.
 		at = m.declaredSince
 	}
 	if at.IsZero() || !m.since.IsZero() && !m.since.After(at) {
@@ -213,9 +212,8 @@ func (w *walk) superseded(older *model.Version, m memory) model.Ruling {
 	return bypassed("an older version " + inHash(older.From) + "was applied after " + after(older.Until))
 }
 
-// lastWrite returns when the field was last written, after the live record of
-// writers, or else when the declaration's writer last wrote; zero where neither
-// is known.
+// lastWrite returns when the field was last written according to the live record of
+// writers, or else when the declaration's writer last wrote; zero if neither is known.
 func (w *walk) lastWrite() time.Time {
 	if o := w.lastWriter(); o != nil {
 		return o.At
@@ -223,8 +221,8 @@ func (w *walk) lastWrite() time.Time {
 	return time.Time{}
 }
 
-// lastWriter returns who wrote the field last, or else the declaration's writer,
-// which removed it; nil where the live side keeps no such record.
+// lastWriter returns the last writer of the field, or else the declaration's writer,
+// which removed it; nil if the live side keeps no record of writers.
 func (w *walk) lastWriter() *model.Owner {
 	var last *model.Owner
 	for _, o := range w.writers.of(w.path) {
@@ -247,10 +245,10 @@ func (w *walk) appliedBy(schema *model.Schema, l model.Value) model.Actor {
 	return w.writtenBy(o, w.disproved(o, schema, l))
 }
 
-// writtenBy returns who wrote what the live record of writers gives to an owner.
-// Who can write a resource can write that record, too. A later write in the
-// source's logs counts where the record has no entry of it, or where the owner is
-// disproved.
+// writtenBy returns the actor of a write that the live record of writers attributes to
+// an owner. Anyone who can write a resource can also change that record. A later write
+// in the source's logs takes precedence if the record does not contain its writer, or
+// if the owner is disproved.
 func (w *walk) writtenBy(o *model.Owner, disproved bool) model.Actor {
 	t := lastTrace(w.subject.Traces, func(t *model.Trace) bool {
 		recorded := slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool { return o.Name == t.Writer })
@@ -265,16 +263,16 @@ func (w *walk) writtenBy(o *model.Owner, disproved bool) model.Actor {
 	return actor
 }
 
-// disproved reports whether a scan saw another value after the last write of an
-// owner, so that it did not write the live one.
+// disproved reports whether a scan read another value after the last write of an
+// owner, which therefore did not write the live value.
 func (w *walk) disproved(o *model.Owner, schema *model.Schema, l model.Value) bool {
 	return w.claim.Evidence != nil && slices.ContainsFunc(w.claim.Evidence.Live, func(seen model.Observation) bool {
 		return seen.At.After(o.At) && !w.holdsAt(schema, w.seenAs(seen.Value), w.path.live(), l)
 	})
 }
 
-// remembered decides by memory alone, where history does not tell whether the
-// live value was ever declared.
+// remembered decides by what earlier scans read, if the history does not show whether
+// the live value was ever declared.
 func (w *walk) remembered(m memory, l model.Value, gap string) model.Ruling {
 	last, ruled := w.claim.Evidence.Rulings[w.path.String()]
 	var decidedOn model.Value
@@ -294,8 +292,8 @@ func (w *walk) remembered(m memory, l model.Value, gap string) model.Ruling {
 	return unproven
 }
 
-// ruleWhole decides between pending and bypassed for a resource that waits as a
-// whole, and names who is answerable.
+// ruleWhole decides between pending and bypassed for a resource that an apply would
+// create, replace or remove as a whole, and returns the actor.
 func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 	switch {
 	case c.Value.IsNull() && s.Live != nil:
@@ -309,7 +307,8 @@ func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 }
 
 // ruleMade decides on a resource that was applied, is live, and is not declared:
-// it waits to be removed, or no commit ever declared it.
+// pending if it was declared before and is to be removed, bypassed if no commit ever
+// declared it.
 func ruleMade(c *model.Claim) model.Ruling {
 	e := c.Evidence
 	unproven := func(why string) model.Ruling {
@@ -344,8 +343,8 @@ func ruleMade(c *model.Claim) model.Ruling {
 	return unproven(gap)
 }
 
-// destroyed reports whether the resource was live while it was declared, and is
-// gone although it is declared still.
+// destroyed reports whether the resource was live while it was declared, and is absent
+// although it is still declared.
 func destroyed(e *model.Evidence) bool {
 	if e == nil || len(e.Declared) == 0 || e.Declared[0].Value == nil {
 		return false
@@ -365,7 +364,8 @@ func destroyed(e *model.Evidence) bool {
 	return false
 }
 
-// inHash names a commit in the middle of a sentence; "" for one without a hash.
+// inHash returns a commit's short hash in parentheses, followed by a space; "" for a
+// commit without a hash.
 func inHash(c model.Commit) string {
 	if c.Hash == "" {
 		return ""
@@ -373,7 +373,8 @@ func inHash(c model.Commit) string {
 	return "(" + short(c.Hash) + ") "
 }
 
-// after names the commit that superseded a version, or when driftd saw that.
+// after returns the short hash of the commit that superseded a version, or else a text
+// with the time at which driftd saw that.
 func after(c model.Commit) string {
 	if c.Hash != "" {
 		return short(c.Hash)

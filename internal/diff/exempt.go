@@ -7,22 +7,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An authorship is who is answerable for a live field that no declaration sets.
+// An authorship is who set a live field that no declaration sets.
 type authorship struct {
-	// writer is the last owner whose write is drift; nil where there is none.
+	// writer is the last owner whose write is drift; nil if there is none.
 	writer *model.Owner
-	// applied reports that the declaration's applier left the field.
+	// applied reports whether the field was applied with the declaration.
 	applied bool
-	// exempt is the owner whose write is not drift, and why the evidence; why is
-	// "" where nothing is exempt.
+	// exempt is the owner whose write is not drift, and why the evidence for that; why
+	// is "" if the field is not exempt.
 	exempt *model.Owner
 	why    string
 }
 
-// author returns who is answerable for the node at the walk's path. The applier
-// of the declaration is, too, for a field that it owns without having declared
-// it: anyone can write under its name. Values that the system derives have no
-// author.
+// author returns who set the node at the walk's path. The writer that applies the
+// declaration is included for fields that it owns and that are not declared, because
+// any client can write under its name. Values that the system derives have no author.
 func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value) (by authorship) {
 	for _, o := range owners {
 		switch {
@@ -41,8 +40,8 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 	return by
 }
 
-// leaves reports whether the owner may have left the field to the system, or
-// marked the object as its own, instead of setting it.
+// leaves reports whether the system may have filled in a field of the owner, or the
+// field is a mark of a delivery tool, so that the owner did not set it.
 func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
 	if w.writers.declares(o) && keepsRecord(o) {
 		return w.foreign || derived(schema) || w.schema == nil || w.schema.Filled
@@ -50,8 +49,8 @@ func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
 	return derived(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created))
 }
 
-// evidence returns why the owner's write at the walk's path is not drift; "" where
-// it is. A nil owner stands for a field that has none.
+// evidence returns why the owner's write at the walk's path is not drift; "" if it is
+// drift. A nil owner stands for a field without an owner.
 func (w *walk) evidence(o *model.Owner, l model.Value) string {
 	return w.evidenceFor(&model.Write{Owner: o, Live: l})
 }
@@ -67,8 +66,8 @@ func (w *walk) evidenceFor(write *model.Write) string {
 	return w.options.Exempt(write)
 }
 
-// delegation returns what another object decides of the node, or of one above it;
-// with adds, what another object adds.
+// delegation returns the delegation of the node, or of one above it, to another object
+// that decides it, or, with adds, that adds it; nil if there is none.
 func (w *walk) delegation(adds bool) *model.Delegation {
 	if len(w.subject.Delegated)+len(w.claim.Delegated) == 0 {
 		return nil
@@ -85,8 +84,8 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	return nil
 }
 
-// exemptDelegated reports whether another object decides the node, and notes the
-// live value as exempt.
+// exemptDelegated reports whether another object decides the node, and if so, records
+// the live value as exempt.
 func (w *walk) exemptDelegated(l model.Value) bool {
 	d := w.delegation(false)
 	if d == nil {
@@ -96,7 +95,7 @@ func (w *walk) exemptDelegated(l model.Value) bool {
 	return true
 }
 
-// exempt notes that the live value is not drift.
+// exempt records that the live value is not drift.
 func (w *walk) exempt(l model.Value, o *model.Owner, why string) {
 	writer := ""
 	if o != nil {
@@ -113,7 +112,7 @@ func (w *walk) note(l model.Value, writer, why string) {
 		Path: w.path.String(), Live: brief(l), Writer: writer, Why: why})
 }
 
-// exempted is the number of exemptions that were noted.
+// exempted returns the number of recorded exemptions.
 func (w *walk) exempted() int {
 	if w.options.exempted == nil {
 		return 0
@@ -121,8 +120,8 @@ func (w *walk) exempted() int {
 	return len(*w.options.exempted)
 }
 
-// mergeExempt turns the exemptions that were noted since then, of the parts of an
-// element, into one.
+// mergeExempt replaces the exemptions from index since on, which are those of the
+// parts of one element, with one.
 func (w *walk) mergeExempt(since int, l model.Value) {
 	if w.exempted() <= since+1 {
 		return
@@ -132,7 +131,7 @@ func (w *walk) mergeExempt(since int, l model.Value) {
 	w.note(l, first.Writer, first.Why)
 }
 
-// maxBrief bounds what is kept of an exempt value, in runes.
+// maxBrief bounds the text of an exempt value, in runes.
 const maxBrief = 160
 
 // brief returns a value as text, shortened and without secrets.
