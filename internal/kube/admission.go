@@ -8,11 +8,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An admitter is an object by whose rules others are changed when they are
-// written.
+// An admitter is an object that changes other objects at admission.
 type admitter struct {
 	ref model.Ref
-	// place is the namespace that it is limited to; "" for all.
+	// place is the only namespace in which it applies; "" for all namespaces.
 	place string
 	rules []admissionRule
 }
@@ -28,11 +27,11 @@ type admissionRule struct {
 type admitters struct {
 	all  []admitter
 	seen map[string][]model.Ref
-	// labels are those of the namespaces that were read.
+	// labels are the labels of the namespaces that were read, by name.
 	labels map[string]model.Value
 }
 
-// add adds the object if it changes others.
+// add adds the object if it changes others at admission.
 func (a *admitters) add(r *model.Resource) {
 	var rules []admissionRule
 	spec := r.Value.At("spec")
@@ -64,8 +63,8 @@ func (a *admitters) add(r *model.Resource) {
 	}
 }
 
-// resourceRules reads the rules of a webhook or policy that apply to objects as
-// they are created or updated.
+// resourceRules returns the rules of a webhook or policy that apply to the creation or
+// update of objects.
 func resourceRules(list, namespaces model.Value) []admissionRule {
 	var rules []admissionRule
 	for _, rule := range list.Items() {
@@ -77,8 +76,8 @@ func resourceRules(list, namespaces model.Value) []admissionRule {
 	return rules
 }
 
-// kyvernoRules reads the rules of a Kyverno policy that mutate. One for pods also
-// applies to the objects that make pods.
+// kyvernoRules returns the mutating rules of a Kyverno policy. A rule for pods also
+// applies to the objects that create pods.
 func kyvernoRules(spec model.Value) []admissionRule {
 	var rules []admissionRule
 	for _, rule := range spec.At("rules").Items() {
@@ -111,8 +110,8 @@ func lowered(list model.Value) []string {
 	return all
 }
 
-// of returns the admitters of objects of a kind in a place, sorted. Callers do
-// not change what it returns.
+// of returns the admitters of objects of a kind in a place, sorted. Callers must not
+// modify the result.
 func (a *admitters) of(kind, place string) []model.Ref {
 	if len(a.all) == 0 {
 		return nil
@@ -146,8 +145,8 @@ func (a *admitters) matches(m *admitter, kind, place string) bool {
 	})
 }
 
-// selects reports whether a label selector selects a namespace. One that was not
-// read may be selected, and so is an object outside of namespaces.
+// selects reports whether a label selector may select a namespace. It returns true for
+// a namespace that was not read, and for objects outside of namespaces.
 func (a *admitters) selects(selector model.Value, place string) bool {
 	labels, read := a.labels[place]
 	if place == "" || !read {
@@ -175,8 +174,8 @@ func (a *admitters) selects(selector model.Value, place string) bool {
 	})
 }
 
-// plural returns the resource name of a kind in lower case, by the rule that the
-// names of Kubernetes follow.
+// plural returns the resource name of a lower-case kind, by the naming rule of
+// Kubernetes.
 func plural(kind string) string {
 	switch {
 	case kind == "endpoints":

@@ -7,15 +7,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An Entry names the fields that a controller writes beside what is declared.
+// An Entry lists fields that a controller writes and that no declaration sets.
 type Entry struct {
-	// Writer is a pattern of a field manager, or of a user of the audit log
-	// (system:serviceaccount:NAMESPACE:NAME). "*" stands for any characters.
+	// Writer is a pattern for a field manager, or for a user of the audit log
+	// (system:serviceaccount:NAMESPACE:NAME). "*" matches any characters.
 	Writer string
-	// Kinds are those of the objects, as in findings without "kubernetes/"; empty
-	// means every kind.
+	// Kinds are patterns for the kinds of the objects, as in findings without
+	// "kubernetes/"; empty means every kind.
 	Kinds []string
-	// Fields are patterns of fields; each covers what is below it. An element of
+	// Fields are patterns for fields. Each includes the fields below it. An element of
 	// a list is written [key]. Empty means every field that is not guarded.
 	Fields []string
 }
@@ -27,11 +27,12 @@ type Policy struct {
 
 // A row is an entry of the shipped table, or of the operator's.
 type row struct {
-	// managers are patterns of field managers, accounts of users of the audit log.
+	// managers are patterns for field managers, and accounts for users of the audit
+	// log.
 	managers, accounts []string
 	kinds, fields      []string
-	// admission reports that the row counts only with a declared webhook or policy
-	// that may change objects of the kind.
+	// admission reports whether the row requires a declared webhook or policy that may
+	// change objects of the kind.
 	admission bool
 }
 
@@ -44,8 +45,8 @@ func NewPolicy(entries []Entry) *Policy {
 	return &Policy{rows}
 }
 
-// Controller reports whether a field manager or a user of the audit log is known
-// as a controller. The answer decides who is named as an actor and hides nothing.
+// Controller reports whether a field manager or a user of the audit log is a known
+// controller. The result is used only to name the actor and does not exempt fields.
 func (p *Policy) Controller(writer string) bool {
 	return controlPlane(writer) || slices.ContainsFunc(p.rows, func(r row) bool {
 		named := func(pattern string) bool { return pattern != "*" && glob(pattern, writer) }
@@ -53,10 +54,10 @@ func (p *Policy) Controller(writer string) bool {
 	})
 }
 
-// Exempt returns the evidence for which the written field is not drift; "" where
-// it is drift. What a client says of itself, its field manager's name, counts
-// only for exactly the fields of the table, never for a guarded one, and not at
-// all where the audit log names the user.
+// Exempt returns the evidence that the written field is not drift; "" if it is drift.
+// The field manager is chosen by the client. It counts only for the fields of its table
+// entry, and not if the audit log names the user. For a guarded field, it counts only
+// together with a declared webhook or policy.
 func (p *Policy) Exempt(w *model.Write) string {
 	f := fieldOf(w)
 	switch {
@@ -85,8 +86,9 @@ func (p *Policy) Exempt(w *model.Write) string {
 	return ""
 }
 
-// byAccounts returns the evidence where the audit log names who used the writer:
-// each of them must be exempt.
+// byAccounts returns the evidence for a writer whose users the audit log names. Each of
+// them must be exempt. A service account is also exempt for fields that a declared
+// object or annotation requests.
 func (p *Policy) byAccounts(w *model.Write, f field) string {
 	for _, account := range w.Owner.Accounts {
 		injected := strings.HasPrefix(account, serviceAccount) && (supplied(w) != "" || f.annotated != "")
@@ -97,7 +99,7 @@ func (p *Policy) byAccounts(w *model.Write, f field) string {
 	return "audit log: " + strings.Join(w.Owner.Accounts, ", ")
 }
 
-// lists reports whether the table has the account with the field.
+// lists reports whether the table has an entry of the account that includes the field.
 func (p *Policy) lists(account string, w *model.Write, f field) bool {
 	return slices.ContainsFunc(p.rows, func(r row) bool {
 		return slices.ContainsFunc(r.accounts, func(a string) bool { return glob(a, account) }) && r.fits(f, w) &&
@@ -105,7 +107,7 @@ func (p *Policy) lists(account string, w *model.Write, f field) bool {
 	})
 }
 
-// supplied returns the evidence of a declared object that adds the field.
+// supplied returns the evidence if a declared object adds the field.
 func supplied(w *model.Write) string {
 	if w.Supplier == "" {
 		return ""
@@ -113,8 +115,8 @@ func supplied(w *model.Write) string {
 	return "added by the declared " + w.Supplier
 }
 
-// unowned returns the evidence for a field that nobody owns: whatever changes an
-// object at admission leaves no owner. A guarded field needs one that is declared.
+// unowned returns the evidence for a field without an owner: changes at admission do
+// not record one. For a guarded field, the webhook or policy must be declared.
 func unowned(w *model.Write, f field) string {
 	switch {
 	case len(w.Admission) > 0:
@@ -139,15 +141,15 @@ func (r *row) fits(f field, w *model.Write) bool {
 	return len(r.fields) == 0 || slices.ContainsFunc(r.fields, f.below)
 }
 
-// A field is a written field in the words of the tables.
+// A field is a written field in the notation of the tables.
 type field struct {
 	kind string
-	// plain are the paths of the field and of all above it without keys, keyed
-	// with them in brackets.
+	// plain are the paths of the field and of all fields above it, without the keys of
+	// list elements; keyed are the same paths with the keys in brackets.
 	plain, keyed []string
-	// guarded reports that the field is never exempt by a name.
+	// guarded reports whether the field is guarded; see isGuarded.
 	guarded bool
-	// annotated is the declared annotation by which a controller adds the field.
+	// annotated is the declared annotation that requests the field from a controller.
 	annotated string
 }
 
@@ -172,7 +174,7 @@ func fieldOf(w *model.Write) field {
 	return f
 }
 
-// below reports whether the pattern covers the field or one above it.
+// below reports whether the pattern matches the field or one above it.
 func (f field) below(pattern string) bool {
 	paths := f.plain
 	if strings.Contains(pattern, "[") {
@@ -181,8 +183,7 @@ func (f field) below(pattern string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return glob(pattern, path) })
 }
 
-// glob reports whether the pattern, in which "*" stands for any characters,
-// matches the text.
+// glob reports whether the pattern matches the text; "*" matches any characters.
 func glob(pattern, text string) bool {
 	first, rest, wild := strings.Cut(pattern, "*")
 	text, ok := strings.CutPrefix(text, first)

@@ -4,10 +4,10 @@ import "slices"
 
 const serviceAccount = "system:serviceaccount:"
 
-// controlPlane reports whether a user of the audit log is a part of the control
-// plane, whose writes are never drift. The controllers that carry out what other
-// objects ask for (autoscaling, the aggregation of roles) are not in the list:
-// there the object that asks is the evidence.
+// controlPlane reports whether a user of the audit log is part of the control plane,
+// whose writes are never drift. Controllers that carry out what other objects request
+// (autoscaling, the aggregation of roles) are not included: there the requesting object
+// is the evidence.
 func controlPlane(account string) bool {
 	if glob("system:node:*", account) {
 		return true
@@ -32,12 +32,12 @@ func controlPlane(account string) bool {
 	}, account)
 }
 
-// workloads are the kinds with a pod template at spec.template.
+// workloads returns the kinds with a pod template at spec.template.
 func workloads() []string {
 	return []string{"Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "Job.batch", "ReplicationController", "Rollout.argoproj.io"}
 }
 
-// bundleFields are where certificate authorities are injected.
+// bundleFields returns the fields into which controllers inject CA certificates.
 func bundleFields() []string {
 	return []string{"webhooks.clientConfig.caBundle", "spec.conversion.webhook.clientConfig.caBundle", "spec.caBundle"}
 }
@@ -47,14 +47,13 @@ func bundleKinds() []string {
 		"CustomResourceDefinition.apiextensions.k8s.io", "APIService.apiregistration.k8s.io"}
 }
 
-// shippedRows are the fields that known controllers write beside what is
-// declared, each with the field managers and the accounts of a usual
-// installation.
+// shippedRows returns the fields that known controllers write and that no declaration
+// sets, with the field managers and the accounts of a usual installation.
 func shippedRows() []row {
 	return slices.Concat(clusterRows(), injectorRows(), deliveryRows(), operatorRows(), vendorRows())
 }
 
-// clusterRows are the control plane's own.
+// clusterRows returns the rows of the control plane.
 func clusterRows() []row {
 	manager := []string{"kube-controller-manager"}
 	marks := func(prefixes ...string) []string { return onBoth("metadata", prefixes...) }
@@ -63,7 +62,7 @@ func clusterRows() []row {
 		{managers: manager, kinds: []string{"Job.batch", "Pod"}, fields: marks("batch.kubernetes.io/*", "controller-uid", "job-name")},
 		{managers: []string{"kube-controller-manager", "kube-scheduler"}, kinds: []string{"PersistentVolumeClaim", "PersistentVolume"},
 			fields: append(marks("pv.kubernetes.io/*", "volume.kubernetes.io/*", "volume.beta.kubernetes.io/*"), "spec.claimRef", "spec.volumeName")},
-		// A claim without a class gets the default class, also one that is made later.
+		// A claim without a class gets the default class, even if that is set later.
 		{managers: manager, kinds: []string{"PersistentVolumeClaim"}, fields: []string{"spec.storageClassName"}},
 		{managers: []string{"kube-controller-manager", "cloud-controller-manager", "kubelet"}, kinds: []string{"Node"},
 			fields: append(marks("kubernetes.io/*", "beta.kubernetes.io/*", "node.kubernetes.io/*", "topology.kubernetes.io/*", "failure-domain.beta.kubernetes.io/*",
@@ -78,7 +77,7 @@ func clusterRows() []row {
 	}
 }
 
-// injectorRows are of what injects certificates, sidecars and defaults.
+// injectorRows returns the rows of injectors of certificates, sidecars and defaults.
 func injectorRows() []row {
 	rows := []row{
 		{managers: []string{"*"}, accounts: []string{serviceAccount + "cert-manager:cert-manager-cainjector", serviceAccount + "cert-manager:cert-manager",
@@ -123,7 +122,7 @@ func injectorRows() []row {
 	return rows
 }
 
-// deliveryRows are the marks of tools that apply declarations.
+// deliveryRows returns the labels and annotations of tools that apply declarations.
 func deliveryRows() []row {
 	return []row{
 		{managers: []string{"helm", "Helm", "helm-controller"}, accounts: []string{serviceAccount + "flux-system:helm-controller"},
@@ -144,7 +143,7 @@ func deliveryRows() []row {
 	}
 }
 
-// operatorRows are of common add-ons.
+// operatorRows returns the rows of common add-ons.
 func operatorRows() []row {
 	reloader := onBoth("spec.template.metadata", "reloader.stakater.com/*")
 	for _, list := range []string{"containers", "initContainers"} {
@@ -175,7 +174,7 @@ func operatorRows() []row {
 	}
 }
 
-// vendorRows are of managed clusters and distributions.
+// vendorRows returns the rows of managed clusters and distributions.
 func vendorRows() []row {
 	return []row{
 		{managers: []string{"glbc", "gke-*", "cloud-controller-manager"}, fields: onBoth("metadata", "cloud.google.com/*", "networking.gke.io/*", "ingress.kubernetes.io/*",
@@ -193,7 +192,8 @@ func vendorRows() []row {
 	}
 }
 
-// onBoth returns the patterns of labels and annotations below a path.
+// onBoth returns the patterns of the labels and annotations with these names below a
+// path.
 func onBoth(metadata string, names ...string) []string {
 	var fields []string
 	for _, name := range names {

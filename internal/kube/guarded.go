@@ -8,15 +8,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A guard names fields of a kind that decide what code runs, who may do what and
-// what is exposed. They are never exempt by the name of a writer.
+// A guard lists fields of a kind that determine which code runs, who has which rights
+// and what is exposed. The name of a writer alone never exempts them.
 type guard struct {
 	fields []string
-	// except are fields below those that decide nothing of the kind.
+	// except are fields below these that are not guarded.
 	except []string
 }
 
-// guardOf returns the guard of a kind. A kind that is not known may run pods.
+// guardOf returns the guard of a kind. An unknown kind is treated as one that runs
+// pods.
 func guardOf(name string) guard {
 	switch name {
 	case "Role.rbac.authorization.k8s.io", "ClusterRole.rbac.authorization.k8s.io":
@@ -68,14 +69,14 @@ func podGuard(spec string) guard {
 	return g
 }
 
-// isGuarded reports whether a field is guarded. A value that only takes rights
-// away is not.
+// isGuarded reports whether a field is guarded. A value that only removes rights is
+// not.
 func isGuarded(f field, live model.Value) bool {
 	g := guardOf(f.kind)
 	return slices.ContainsFunc(g.fields, f.below) && !slices.ContainsFunc(g.except, f.below) && !restricts(f.plain, live)
 }
 
-// restricts reports whether a value of a security context takes rights away.
+// restricts reports whether a value of a security context removes rights.
 func restricts(path []string, live model.Value) bool {
 	if len(path) == 0 || !strings.Contains(path[len(path)-1], "ecurityContext.") {
 		return false
@@ -94,8 +95,8 @@ func restricts(path []string, live model.Value) bool {
 	return false
 }
 
-// injection returns the annotation of a declared object by which a controller
-// adds the field: a certificate, or a bundle of them.
+// injection returns the annotation of a declared object that requests the field, a CA
+// bundle, from a controller; "" if there is none.
 func injection(f field, declared model.Value) string {
 	var marks []string
 	switch {
@@ -114,8 +115,8 @@ func injection(f field, declared model.Value) string {
 	return ""
 }
 
-// keyText returns the key of an element, or the item of a set, as the tables
-// write it: the first field of a key.
+// keyText returns the key of a list element, or the item of a set, in the notation of
+// the tables: the first field of the key.
 func keyText(text string) string {
 	v, err := decode.JSON([]byte(text))
 	if err != nil {

@@ -10,45 +10,46 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The roles and bindings that the API server v1.36.3 makes when it starts
+// The roles and bindings that the API server v1.36.3 creates at startup
 // (kubernetes.io/bootstrapping: rbac-defaults), read from a real one.
 //
 //go:embed bootstrap.json
 var bootstrapJSON []byte
 
-// What the API server makes beside them, and what installers put into a cluster:
-// kubeadm, kind, k3s, and the clouds.
+// Other objects that the API server creates, and objects of installers: kubeadm, kind,
+// k3s, and managed clusters.
 //
 //go:embed installers.json
 var installersJSON []byte
 
-// A knownObject is what an object that somebody else makes holds. Of roles and
-// bindings a live one may grant less, as older versions do, and never more.
+// A knownObject describes an object that the API server or an installer creates. A live
+// role or binding may grant less, as older versions do, but not more.
 type knownObject struct {
-	// By names who makes it, for messages.
+	// By is who creates it, for messages.
 	By string `json:"by"`
-	// Kind, Namespace and Name are the object's; Name may be a pattern, and
-	// Namespace "*" for every one.
+	// Kind, Namespace and Name are those of the object. Name may be a pattern. A
+	// Namespace of "*" stands for every namespace.
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Rules are what a role grants; AggregationRule is how others do.
+	// Rules are the rules of a role. AggregationRule is set for a role that
+	// aggregates others.
 	Rules           []rule           `json:"rules"`
 	AggregationRule *json.RawMessage `json:"aggregationRule"`
-	// Role and Subjects are what a binding binds: "ClusterRole/view",
-	// "ServiceAccount/kube-system/coredns", "Group/system:masters"; {namespace}
-	// stands for the binding's own.
+	// Role and Subjects are those of a binding: "ClusterRole/view",
+	// "ServiceAccount/kube-system/coredns", "Group/system:masters". {namespace}
+	// stands for the namespace of the binding.
 	Role     string   `json:"role"`
 	Subjects []string `json:"subjects"`
-	// Images are patterns of the repositories of a workload's images, Account its service
-	// account, Powers what it may do to a node: "hostPath /run*" stands for every
-	// path that begins so.
+	// Images are patterns for the repositories of a workload's images, Account is its
+	// service account, and Powers are its privileges on a node (see powers):
+	// "hostPath /run*" stands for every path with that prefix.
 	Images  []string `json:"images"`
 	Account string   `json:"account"`
 	Powers  []string `json:"powers"`
-	// Keys are patterns of those of a ConfigMap's data.
+	// Keys are patterns for the keys of a ConfigMap's data.
 	Keys []string `json:"keys"`
-	// Selector is the pods that a Service leads to, as "name=value".
+	// Selector is the selector of a Service, as "name=value".
 	Selector string `json:"selector"`
 }
 
@@ -60,7 +61,7 @@ type rule struct {
 	Verbs           []string `json:"verbs"`
 }
 
-// A knownTable is the known objects by kind.
+// A knownTable holds the known objects by kind.
 type knownTable map[string][]knownObject
 
 // knownObjects returns the known objects. The data is part of the program: an
@@ -85,8 +86,8 @@ var knownObjects = sync.OnceValue(func() knownTable {
 	return table
 })
 
-// match says who makes an object, by its kind, name and content together; ""
-// when nobody is known to.
+// match returns who creates an object, by its kind, name and content together; "" if
+// the object is not in the table.
 func (t knownTable) match(r *model.Resource) string {
 	for i := range t[r.Kind] {
 		o := &t[r.Kind][i]
@@ -97,8 +98,8 @@ func (t knownTable) match(r *model.Resource) string {
 	return ""
 }
 
-// widened returns why a ClusterRoleBinding that the API server makes is not as it
-// made it: it gives its role to others, too; "" otherwise.
+// widened returns a reason if a ClusterRoleBinding of the API server binds other
+// subjects than the API server does; "" otherwise.
 func (t knownTable) widened(r *model.Resource) string {
 	for i := range t[r.Kind] {
 		o := &t[r.Kind][i]
@@ -109,7 +110,7 @@ func (t knownTable) widened(r *model.Resource) string {
 	return ""
 }
 
-// apiServer is who makes what is in bootstrap.json.
+// apiServer is the creator of the objects in bootstrap.json.
 const apiServer = "the API server"
 
 // holds reports whether a resource has the object's content.
@@ -151,7 +152,7 @@ func (o *knownObject) grants(role model.Value) bool {
 	return !slices.ContainsFunc(role.At("rules").Items(), func(live model.Value) bool { return !o.grantsRule(live) })
 }
 
-// grantsRule reports whether each right of a live rule is one of the known ones.
+// grantsRule reports whether the known rules allow each right of a live rule.
 func (o *knownObject) grantsRule(live model.Value) bool {
 	for _, right := range rightsOf(live) {
 		if !slices.ContainsFunc(o.Rules, func(known rule) bool { return known.allows(right) }) {
@@ -161,7 +162,7 @@ func (o *knownObject) grantsRule(live model.Value) bool {
 	return true
 }
 
-// A right is one verb on one thing.
+// A right is one verb on one resource or URL.
 type right struct{ group, resource, name, url, verb string }
 
 func rightsOf(rule model.Value) []right {
@@ -206,8 +207,8 @@ func among(known []string, text string) bool {
 	return slices.Contains(known, text) || slices.Contains(known, "*")
 }
 
-// binds reports whether a binding in a namespace gives the known role to known
-// subjects only.
+// binds reports whether a binding in a namespace binds the known role to known subjects
+// only.
 func (o *knownObject) binds(binding model.Value, namespace string) bool {
 	ref := binding.At("roleRef")
 	if ref.At("kind").Str()+"/"+ref.At("name").Str() != o.Role {
@@ -244,14 +245,15 @@ func (o *knownObject) runs(pod model.Value) bool {
 	return len(containersOf(pod)) > 0 && account(pod) == o.Account
 }
 
-// matchesPower compares a power with a known one, which stands for all that begin
-// like it where it ends in "*".
+// matchesPower reports whether a power matches a known one. A known power that ends in
+// "*" matches all powers with that prefix.
 func matchesPower(pattern, power string) bool {
 	prefix, below := strings.CutSuffix(pattern, "*")
 	return pattern == power || below && strings.HasPrefix(power, prefix)
 }
 
-// serves reports whether a Service leads to the known pods, and is not exposed.
+// serves reports whether a Service selects the known pods and is not exposed outside of
+// the cluster.
 func (o *knownObject) serves(spec model.Value) bool {
 	name, value, selects := strings.Cut(o.Selector, "=")
 	selector := spec.At("selector")

@@ -8,7 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// origin reads what an object says of where it comes from.
+// origin returns the UID and the owner references of an object, which every client that
+// writes the object can set, and whether the object is being deleted.
 func origin(metadata model.Value) model.Origin {
 	o := model.Origin{UID: metadata.At("uid").Str(), Ending: isEnding(metadata)}
 	for _, ref := range metadata.At("ownerReferences").Items() {
@@ -22,11 +23,11 @@ func origin(metadata model.Value) model.Origin {
 	return o
 }
 
-// maxGrace is the longest grace period, in seconds, of an object that ends soon.
+// maxGrace is the longest grace period of an object that isEnding reports, in seconds.
 const maxGrace = 300
 
-// isEnding reports whether an object is gone after its grace period: it is
-// deleted, and no finalizer keeps it.
+// isEnding reports whether an object will be removed after its grace period: it is
+// being deleted and has no finalizers.
 func isEnding(metadata model.Value) bool {
 	if metadata.At("deletionTimestamp").Str() == "" || len(metadata.At("finalizers").Items()) > 0 {
 		return false
@@ -63,7 +64,7 @@ func shortName(kind, name string) string {
 // OwnerRanks is the number of ranks that OwnerRank returns, from 0 on.
 const OwnerRanks = 4
 
-// OwnerRank orders kinds such that objects have a lower rank than those that
+// OwnerRank returns the rank of a kind. Objects have a lower rank than the objects that
 // own them.
 func OwnerRank(kind string) int {
 	switch plainKind(kind) {

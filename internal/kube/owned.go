@@ -7,22 +7,24 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A world is what of a snapshot shows who made an object.
+// A world holds the objects of a snapshot that show who created other objects.
 type world struct {
-	// owners are the resources that others name as their owners, by kind and UID.
+	// owners are the resources that other resources name as their owners, by kind,
+	// name and UID.
 	owners map[model.OwnerReference]*model.Resource
 	// byID are Services, Endpoints and ServiceAccounts.
 	byID map[model.Ref]*model.Resource
-	// revisions are the ControllerRevisions by the UID of what they revise.
+	// revisions are the ControllerRevisions by the UID of their owner.
 	revisions map[string][]*model.Resource
 	// sets are the StatefulSets with volume claim templates.
 	sets []*model.Resource
-	// certificates are cert-manager's, by the namespace and name of their Secret.
+	// certificates are the Certificates of cert-manager, by the namespace and name of
+	// their Secret.
 	certificates map[string][]model.Ref
-	// bundles counts the contents of ConfigMaps that are published in every
-	// namespace, by the ConfigMap's name.
+	// bundles counts how often each content occurs in the ConfigMaps that are
+	// published in every namespace, by the ConfigMap's name.
 	bundles map[string]map[string]int
-	// certified reports by content whether it is certificates only.
+	// certified reports, by content, whether it consists of certificates only.
 	certified map[string]bool
 	// mutates reports whether the cluster may change pods when they are created.
 	mutates bool
@@ -62,7 +64,7 @@ func newWorld(resources []model.Resource, covers func(kind, place string) bool) 
 	return w
 }
 
-// add takes note of a resource that shows something of others.
+// add adds a resource that shows who created others.
 func (w *world) add(r *model.Resource) {
 	switch plainKind(r.Kind) {
 	case "Service", "Endpoints", "ServiceAccount":
@@ -103,7 +105,7 @@ func (w *world) addBundle(r *model.Resource) {
 	w.bundles[r.Name][text]++
 }
 
-// rulesMatchPods reports whether rules of admission match pods, or what makes
+// rulesMatchPods reports whether admission rules match pods, or objects that create
 // them.
 func rulesMatchPods(rules model.Value) bool {
 	return slices.ContainsFunc(rules.Items(), func(rule model.Value) bool {
@@ -115,7 +117,7 @@ func rulesMatchPods(rules model.Value) bool {
 
 var podResources = []string{"*", "*/*", "pods", "pods/*", "replicasets", "jobs"}
 
-// relate records who made a resource, where the snapshot shows it.
+// relate records who created a resource, if the snapshot shows it.
 func (w *world) relate(r *model.Resource) {
 	for _, ref := range r.Origin.Owners {
 		if r.Automatic == "" {
@@ -137,10 +139,10 @@ func (w *world) relate(r *model.Resource) {
 	}
 }
 
-// relateOwner records an owner reference that counts: the owner is live with
-// that UID, and makes objects such as this one. An object of a kind that makes
-// others is judged itself, and what it made with it; a custom resource only
-// accounts for others where it is declared.
+// relateOwner records the owner of a resource if the reference counts: the owner is
+// live with that UID, and is of a kind that creates such objects. An owner of a kind in
+// the table of makers is judged itself, and the resource with it. A custom resource
+// accounts for the resource only if it is declared or automatic.
 func (w *world) relateOwner(r *model.Resource, ref model.OwnerReference) {
 	owner := w.owners[model.OwnerReference{Kind: ref.Kind, Name: ref.Name, UID: ref.UID}]
 	known := makerOf(ref.Kind, r.Kind)
@@ -160,8 +162,8 @@ func (w *world) relateOwner(r *model.Resource, ref model.OwnerReference) {
 	}
 }
 
-// mayMake reports whether objects of the kind that a reference names may make a
-// resource; known is the entry of the two kinds in the table of makers, or nil.
+// mayMake reports whether objects of the kind in a reference may create a resource;
+// known is the entry of the two kinds in the table of makers, or nil.
 func mayMake(known *maker, r *model.Resource, ref model.OwnerReference) bool {
 	if known != nil {
 		return known.anyReference || ref.Controller
@@ -182,12 +184,13 @@ func (w *world) orphaned(r *model.Resource, ref model.OwnerReference, reason str
 	return ""
 }
 
-// A maker is a kind whose controllers make objects of another one.
+// A maker is a kind whose controllers create objects of another kind.
 type maker struct {
 	owner, child string
-	// made reports whether the owner made the child, by the content of both.
+	// made reports whether the owner created the child, by the content of both.
 	made func(w *world, owner, child *model.Resource) bool
-	// anyReference reports that the owner is not named as the controller.
+	// anyReference reports whether the reference need not name the owner as the
+	// controller.
 	anyReference bool
 }
 
@@ -225,7 +228,7 @@ var makers = []maker{
 
 func always(*world, *model.Resource, *model.Resource) bool { return true }
 
-// ephemeral reports whether a claim is that of an ephemeral volume of a pod.
+// ephemeral reports whether a claim belongs to an ephemeral volume of a pod.
 func ephemeral(_ *world, owner, child *model.Resource) bool {
 	return slices.ContainsFunc(owner.Value.At("spec", "volumes").Items(), func(volume model.Value) bool {
 		_, claims := volume.Get("ephemeral")
@@ -233,12 +236,13 @@ func ephemeral(_ *world, owner, child *model.Resource) bool {
 	})
 }
 
-// resourceClaim reports whether a pod asks for claims from templates.
+// resourceClaim reports whether a pod requests resource claims and the child is named
+// after it.
 func resourceClaim(w *world, owner, child *model.Resource) bool {
 	return len(owner.Value.At("spec", "resourceClaims").Items()) > 0 && named(w, owner, child)
 }
 
-// shimmed reports whether an Ingress asks for the Secret of a Certificate.
+// shimmed reports whether an Ingress names the Secret of a Certificate.
 func shimmed(_ *world, owner, child *model.Resource) bool {
 	secret := child.Value.At("spec", "secretName")
 	return slices.ContainsFunc(owner.Value.At("spec", "tls").Items(), func(tls model.Value) bool {
@@ -246,8 +250,8 @@ func shimmed(_ *world, owner, child *model.Resource) bool {
 	})
 }
 
-// maxPrefix is how much of a name stays before the random end that the API
-// server gives it.
+// maxPrefix is the length to which the API server cuts a name before it adds a random
+// suffix.
 const maxPrefix = 58
 
 // named reports whether a child is named after its owner.
@@ -256,15 +260,15 @@ func named(_ *world, owner, child *model.Resource) bool {
 	return strings.HasPrefix(child.Name, prefix[:min(len(prefix), maxPrefix)])
 }
 
-// madeFromTemplate reports whether a controller that selects its objects by
-// their labels made the child.
+// madeFromTemplate reports whether the owner selects the child by its labels and the
+// child can come from the owner's template.
 func madeFromTemplate(w *world, owner, child *model.Resource) bool {
 	return selectsChild(owner, child) && w.fromTemplate(owner, child)
 }
 
-// madeFromRevision reports the same where a controller can make pods from an
-// earlier template, which it keeps as a revision, such as below a partition. A
-// controller replaces pods that name none of its revisions.
+// madeFromRevision is madeFromTemplate for controllers that can create pods from an
+// earlier template, which they keep as a revision. If the pod names none of the
+// owner's revisions, it is compared with the current template.
 func madeFromRevision(w *world, owner, child *model.Resource) bool {
 	if !selectsChild(owner, child) || isDebugged(child) {
 		return false
@@ -278,7 +282,8 @@ func madeFromRevision(w *world, owner, child *model.Resource) bool {
 	return w.fromTemplate(owner, child)
 }
 
-// selectsChild reports whether the owner's selector and name lead to the child.
+// selectsChild reports whether the child has the labels of the owner's selector and is
+// named after the owner.
 func selectsChild(owner, child *model.Resource) bool {
 	selector := owner.Value.At("spec", "selector")
 	if labels, ok := selector.Get("matchLabels"); ok {
@@ -295,15 +300,15 @@ func selectsChild(owner, child *model.Resource) bool {
 
 func claimed(_ *world, owner, child *model.Resource) bool { return claimsFor(owner, child) }
 
-// sliced reports whether the controller of EndpointSlices keeps the slice: it
-// does so for Services with a selector, and overwrites what others put there.
+// sliced reports whether the EndpointSlice controller maintains the slice. It does so
+// for Services with a selector, and overwrites other changes.
 func sliced(_ *world, owner, child *model.Resource) bool {
 	labels := child.Value.At("metadata", "labels")
 	return selects(owner) && labels.At("kubernetes.io/service-name").Str() == owner.Name &&
 		labels.At("endpointslice.kubernetes.io/managed-by").Str() == "endpointslice-controller.k8s.io"
 }
 
-// mirrored reports whether the slice mirrors Endpoints, which are judged
+// mirrored reports whether the slice mirrors Endpoints. The Endpoints are judged
 // themselves.
 func mirrored(_ *world, owner, child *model.Resource) bool {
 	labels := child.Value.At("metadata", "labels")
@@ -311,14 +316,15 @@ func mirrored(_ *world, owner, child *model.Resource) bool {
 		labels.At("endpointslice.kubernetes.io/managed-by").Str() == "endpointslicemirroring-controller.k8s.io"
 }
 
-// mirrorPod reports whether a pod is what a kubelet shows of a static one; a
-// kubelet removes those that it does not run.
+// mirrorPod reports whether a pod is the mirror of a kubelet's static pod. A kubelet
+// removes mirrors of pods that it does not run.
 func mirrorPod(_ *world, owner, child *model.Resource) bool {
 	_, marked := child.Value.At("metadata", "annotations").Get("kubernetes.io/config.mirror")
 	return marked && child.Value.At("spec", "nodeName").Str() == owner.Name && strings.HasSuffix(child.Name, "-"+owner.Name)
 }
 
-// addressed names the Service whose pods Endpoints hold.
+// addressed returns a reason if a controller maintains Endpoints for a Service; ""
+// otherwise.
 func (w *world) addressed(r *model.Resource) string {
 	service := w.byID[model.Ref{Kind: serviceKind, ID: r.ID}]
 	switch {
@@ -330,12 +336,13 @@ func (w *world) addressed(r *model.Resource) string {
 	return ""
 }
 
-// selects reports whether a Service finds its pods by labels.
+// selects reports whether a Service has a selector.
 func selects(service *model.Resource) bool {
 	return service != nil && len(service.Value.At("spec", "selector").Fields()) > 0
 }
 
-// claimedBy names the StatefulSet whose volume claim template made a claim.
+// claimedBy returns a reason if the volume claim template of a StatefulSet made a claim;
+// "" otherwise.
 func (w *world) claimedBy(r *model.Resource) string {
 	for _, set := range w.sets {
 		if set.Place == r.Place && claimsFor(set, r) {
@@ -345,9 +352,9 @@ func (w *world) claimedBy(r *model.Resource) string {
 	return ""
 }
 
-// claimsFor reports whether a StatefulSet's volume claim template made a claim:
-// <template>-<set>-<ordinal>, with what the template asks for. A claim may have
-// been expanded since.
+// claimsFor reports whether a StatefulSet's volume claim template made a claim. The
+// claim is named <template>-<set>-<ordinal> and has the class, access modes and data
+// source of the template; its size may have been expanded since.
 func claimsFor(set, claim *model.Resource) bool {
 	for _, template := range set.Value.At("spec", "volumeClaimTemplates").Items() {
 		ordinal, ok := strings.CutPrefix(claim.Name, template.At("metadata", "name").Str()+"-"+set.Name+"-")
@@ -365,8 +372,8 @@ func sameClaim(want, have model.Value) bool {
 	return sameOrEmpty(want.At("accessModes"), have.At("accessModes")) && sameOrEmpty(want.At("dataSource"), have.At("dataSource"))
 }
 
-// published says who puts a ConfigMap with certificates into every namespace:
-// one with other certificates than most have was not put there.
+// published returns who publishes a ConfigMap with certificates in every namespace; ""
+// if it is not such a ConfigMap, or if more namespaces have another content.
 func (w *world) published(r *model.Resource) string {
 	text := bundle(r)
 	if text == "" || !w.isCertificates(text) {
@@ -380,7 +387,8 @@ func (w *world) published(r *model.Resource) string {
 	return bundleKeys[r.Name].reason
 }
 
-// isCertificates reads each content once: most namespaces have the same.
+// isCertificates reports whether a text consists of certificates. It caches the result,
+// because most namespaces have the same content.
 func (w *world) isCertificates(text string) bool {
 	valid, known := w.certified[text]
 	if !known {
@@ -390,8 +398,8 @@ func (w *world) isCertificates(text string) bool {
 	return valid
 }
 
-// relateSecret records who made a Secret that names no owner: cert-manager, for
-// a Certificate that asks for it, or OpenShift, for a service account.
+// relateSecret records who created a Secret without an owner reference: cert-manager,
+// for a Certificate that names it, or OpenShift, for a service account.
 func (w *world) relateSecret(r *model.Resource) {
 	switch r.Value.At("type").Str() {
 	case "kubernetes.io/tls":
@@ -413,8 +421,8 @@ func namesSecret(account *model.Resource, secret string) bool {
 	})
 }
 
-// madeByHand reports whether only tools that people and pipelines use wrote an
-// object, so that no controller made it.
+// madeByHand reports whether only tools of people and pipelines wrote an object, so that
+// no controller created it.
 func madeByHand(r *model.Resource) bool {
 	written := false
 	for i := range r.Owners {
@@ -430,7 +438,7 @@ func madeByHand(r *model.Resource) bool {
 	return written
 }
 
-// byTool reports whether a writer is a tool that people and pipelines use.
+// byTool reports whether a writer is a tool of people and pipelines.
 func byTool(o *model.Owner) bool {
 	return o.Edits || o.Delivers || strings.HasPrefix(o.Name, "kubectl")
 }

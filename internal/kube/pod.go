@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// podPath returns where objects of a kind hold the specification of pods; nil
-// when they run none.
+// podPath returns the path of the pod specification in objects of a kind; nil if they run
+// no pods.
 func podPath(kind string) []string {
 	switch plainKind(kind) {
 	case "Pod":
@@ -23,8 +23,8 @@ func podPath(kind string) []string {
 	return nil
 }
 
-// podTemplate returns the path of the pod that a kind runs, with a dot at its end
-// unless it is empty; ok reports whether the kind runs pods.
+// podTemplate returns the path of the pod template in objects of a kind, with a trailing
+// dot unless it is empty; ok reports whether the kind runs pods.
 func podTemplate(kind string) (path string, ok bool) {
 	names := podPath(kind)
 	if len(names) < 2 {
@@ -42,13 +42,14 @@ func podSpec(r *model.Resource) model.Value {
 	return r.Value.At(path...)
 }
 
-// containersOf returns the containers of a pod that its template names.
+// containersOf returns the containers and init containers of a pod, without ephemeral
+// ones.
 func containersOf(pod model.Value) []model.Value {
 	return slices.Concat(pod.At("initContainers").Items(), pod.At("containers").Items())
 }
 
-// powers returns what a pod may do to its node: the privileges that the baseline
-// of the pod security standards forbids, sorted.
+// powers returns the privileges of a pod on its node that the baseline of the pod
+// security standards forbids, sorted.
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func powers(pod model.Value) []string {
 	var all []string
@@ -70,7 +71,7 @@ func powers(pod model.Value) []string {
 	return slices.Compact(all)
 }
 
-// contextPowers returns what a security context allows.
+// contextPowers returns the privileges in a security context.
 func contextPowers(context model.Value) []string {
 	var all []string
 	if context.At("privileged").Text() == "true" {
@@ -92,27 +93,27 @@ func contextPowers(context model.Value) []string {
 
 var hostFields = []string{"hostNetwork", "hostPID", "hostIPC"}
 
-// strongCapabilities are those with which a container can take over its node,
-// or read what other containers do.
+// strongCapabilities are the capabilities with which a container can take over its node
+// or observe other containers.
 var strongCapabilities = []string{
 	"ALL", "BPF", "DAC_READ_SEARCH", "MAC_ADMIN", "MAC_OVERRIDE", "NET_ADMIN", "PERFMON", "SYS_ADMIN", "SYS_BOOT",
 	"SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "SYS_TIME", "SYSLOG",
 }
 
-// Privileged reports whether a resource runs pods that may take over their
-// nodes.
+// Privileged reports whether a resource runs pods that can take over their nodes.
 func Privileged(r *model.Resource) bool { return len(powers(podSpec(r))) > 0 }
 
-// fromTemplate reports whether the pods that child runs can come from the pod
-// template of owner. A template that was written after child was made can have
-// held anything before. So can one that was written in the same second.
+// fromTemplate reports whether the pods that child runs can come from the pod template
+// of owner. If the template was written after child was created, it may have had any
+// content before, and the result is true. If it was written in the same second, or at
+// an unknown time, only the privileges are compared.
 func (w *world) fromTemplate(owner, child *model.Resource) bool {
 	have, want := podSpec(child), podSpec(owner)
 	if isDebugged(child) || isEdited(child) {
 		return false
 	}
 	if plainKind(child.Kind) == "ReplicaSet.apps" && child.Value.At("spec", "replicas").Text() == "0" {
-		return true // It runs nothing: an earlier revision.
+		return true // An earlier revision, which runs no pods.
 	}
 	switch at, known := templateWritten(owner); {
 	case hasConstantTemplate(owner):
@@ -124,8 +125,8 @@ func (w *world) fromTemplate(owner, child *model.Resource) bool {
 	return w.fits(have, want, hasConstantTemplate(owner))
 }
 
-// isEdited reports whether a tool that people and pipelines use wrote what an
-// object runs after it was made.
+// isEdited reports whether a tool of people and pipelines wrote the pod specification of
+// an object after the object was created.
 func isEdited(r *model.Resource) bool {
 	path := podPath(r.Kind)
 	return slices.ContainsFunc(r.Owners, func(o model.Owner) bool {
@@ -139,22 +140,21 @@ func isEdited(r *model.Resource) bool {
 	})
 }
 
-// fits reports whether a pod runs what its template holds, with no more rights.
-// Without whole, an edit of the template may have removed something since: that
-// leaves no time.
+// fits reports whether a pod runs the containers of its template, with no more
+// privileges. With whole, the template cannot have changed since; otherwise fields may
+// have been removed from it, because a removal leaves no time in managedFields.
 func (w *world) fits(have, want model.Value, whole bool) bool {
 	return w.noMorePowers(have, want) && account(have) == account(want) && w.sameContainers(have, want, whole)
 }
 
-// isDebugged reports whether somebody added containers to a running pod.
+// isDebugged reports whether a pod has ephemeral containers.
 func isDebugged(pod *model.Resource) bool {
 	return len(podSpec(pod).At("ephemeralContainers").Items()) > 0
 }
 
-// hasConstantTemplate reports whether the pod template of an object was not
-// written after the object was made. The API server counts the changes of a
-// specification, and no client can set the number; the times of managedFields
-// can be set by any.
+// hasConstantTemplate reports whether the pod template of an object cannot have changed
+// since the object was created. The generation counts the changes of a specification;
+// clients cannot set it, unlike the times in managedFields.
 func hasConstantTemplate(r *model.Resource) bool {
 	if r.Generation == 1 {
 		return true
@@ -168,8 +168,8 @@ func hasConstantTemplate(r *model.Resource) bool {
 	return false
 }
 
-// templateWritten returns when the pod template of an object was last written;
-// known is false where no record says.
+// templateWritten returns when the pod template of an object was last written, by its
+// managedFields; known is false if they have no such entry or no time.
 func templateWritten(r *model.Resource) (at time.Time, known bool) {
 	for i := range r.Owners {
 		o := &r.Owners[i]
@@ -185,8 +185,9 @@ func templateWritten(r *model.Resource) (at time.Time, known bool) {
 	return at, known && !at.IsZero()
 }
 
-// noMorePowers reports whether a pod may do no more than its template. Injectors
-// that set up a pod's network add a container with NET_ADMIN.
+// noMorePowers reports whether a pod has no more privileges than its template. If the
+// cluster mutates pods, NET_ADMIN is allowed: injectors that set up a pod's network add a
+// container with it.
 func (w *world) noMorePowers(have, want model.Value) bool {
 	allowed := powers(want)
 	for _, power := range powers(have) {
@@ -205,8 +206,8 @@ func account(pod model.Value) string {
 	return "default"
 }
 
-// sameContainers reports whether a pod runs what its template holds. Where the
-// cluster mutates pods, one may have more containers, and images from a mirror.
+// sameContainers reports whether a pod runs the containers of its template. If the
+// cluster mutates pods, the pod may have more containers, and images from a mirror.
 func (w *world) sameContainers(have, want model.Value, whole bool) bool {
 	template := map[string]model.Value{}
 	for _, c := range containersOf(want) {
@@ -222,8 +223,9 @@ func (w *world) sameContainers(have, want model.Value, whole bool) bool {
 	return true
 }
 
-// sameProgram reports whether two containers run the same image and command, and,
-// where whole is set, all else that decides what runs.
+// sameProgram reports whether two containers run the same image and command, and, with
+// whole, have the same values of all fields that determine what runs. If the cluster
+// mutates pods, only the names of the images are compared.
 func (w *world) sameProgram(have, want model.Value, whole bool) bool {
 	from, to := want.At("image").Str(), have.At("image").Str()
 	if w.mutates {
@@ -236,8 +238,8 @@ func (w *world) sameProgram(have, want model.Value, whole bool) bool {
 	return !whole || !slices.ContainsFunc(programFields, func(name string) bool { return !same(name) }) && sameOrEmpty(environment(have), environment(want))
 }
 
-// programFields are the fields of a container, beside its image, command and environment,
-// that decide which program runs, and that controllers copy as they are.
+// programFields are the fields of a container, in addition to its image, command and
+// environment, that determine which program runs and that controllers copy unchanged.
 var programFields = []string{"workingDir", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe"}
 
 // environment returns the variables of a container without the one that the Job

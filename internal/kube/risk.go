@@ -7,9 +7,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// isRisky reports whether an object could take over the cluster or a part of
-// it. Naming a custom resource as the owner does not account for such a one:
-// every client can write an owner reference.
+// isRisky reports whether an object could take over the cluster or a part of it. An owner
+// reference to a custom resource does not account for such an object, because every
+// client can write one.
 func isRisky(r *model.Resource) bool {
 	kind, _, _ := strings.Cut(plainKind(r.Kind), ".")
 	switch kind {
@@ -25,17 +25,18 @@ func isRisky(r *model.Resource) bool {
 	return slices.Contains(deployers, plainKind(r.Kind)) || Privileged(r)
 }
 
-// deployers are custom resources that apply whatever they name.
+// deployers are custom resources that deploy the manifests that they name.
 var deployers = []string{
 	"Application.argoproj.io", "ApplicationSet.argoproj.io", "AppProject.argoproj.io", "Bundle.fleet.cattle.io",
 	"HelmChart.helm.cattle.io", "HelmRelease.helm.toolkit.fluxcd.io", "Kustomization.kustomize.toolkit.fluxcd.io",
 }
 
-// credentialTypes are Secrets that let their holder act in the cluster.
+// credentialTypes are the types of Secrets with which their holder can authenticate to
+// the cluster.
 var credentialTypes = []string{"kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"}
 
-// bindsRisky reports whether a binding reaches beyond the service accounts of
-// its own namespace, or gives them all rights there.
+// bindsRisky reports whether a binding has subjects other than the service accounts of its
+// own namespace, or binds a role with all rights there.
 func bindsRisky(r *model.Resource) bool {
 	role := r.Value.At("roleRef", "name").Str()
 	if role == "cluster-admin" || role == "admin" {
@@ -54,8 +55,8 @@ func isRiskyRule(rule model.Value) bool {
 		})
 }
 
-// makesRisky reports whether controllers of a custom resource are known to make
-// such objects: privileged pods on nodes, applications.
+// makesRisky reports whether controllers of a custom resource are known to create such
+// objects: privileged pods, applications.
 func makesRisky(owner, child string) bool {
 	return slices.Contains(riskyMakers[plainKind(owner)], plainKind(child))
 }

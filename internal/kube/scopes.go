@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sharedNamespaces lists, as patterns, the namespaces that clusters, their
-// installers and their add-ons fill with objects of their own. An object that a
-// declaration puts there does not say that the rest is declared too.
+// sharedNamespaces returns, as patterns, the namespaces that clusters, installers and
+// add-ons fill with their own objects. An object that a declaration puts there does not
+// mean that the other objects are declared.
 func sharedNamespaces() []string {
 	return []string{
 		"kube-system", "kube-public", "kube-node-lease",
@@ -30,18 +30,18 @@ func isShared(namespace string) bool {
 	})
 }
 
-// Governance is which namespaces a declaration governs.
+// Governance holds the namespaces that a declaration governs.
 type Governance struct {
 	// Scopes are the governed namespaces, sorted.
 	Scopes []model.Scope
-	// Shared are the namespaces into which the declaration puts objects and
-	// which it does not govern, because others fill them; sorted.
+	// Shared are the namespaces into which the declaration puts objects and which it
+	// does not govern because they are shared; sorted.
 	Shared []string
 }
 
-// Governed returns the namespaces that a declaration governs: those that it
-// declares or lists, and those into which it puts an object, unless they are
-// shared. Places are namespaces into which it puts objects beside the claims.
+// Governed returns the namespaces that a declaration governs: those that it declares or
+// lists, and those into which it puts an object, unless they are shared. places are
+// further namespaces into which it puts objects that are not among the claims.
 func Governed(claims []model.Claim, places, listed []string) Governance {
 	governed, used := map[string]bool{}, map[string]bool{}
 	for _, name := range listed {

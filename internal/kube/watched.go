@@ -12,9 +12,9 @@ const (
 	admissionGroup = "admissionregistration.k8s.io"
 )
 
-// watches returns the function that says what makes an object of a kind worth
-// watching outside of the governed namespaces too; nil for the kinds of which
-// none is.
+// watches returns a function for a kind. The function returns why an object is watched
+// outside of the governed namespaces, or "". watches returns nil for kinds that are not
+// watched.
 func watches(kind string) func(object model.Value) string {
 	_, name, _ := strings.Cut(kind, "/")
 	switch name {
@@ -45,8 +45,7 @@ func watches(kind string) func(object model.Value) string {
 	}
 }
 
-// watched returns why an object is expected to be declared wherever it lies, or
-// "".
+// watched returns why an object is expected to be declared in every namespace, or "".
 func watched(kind string, object model.Value) string {
 	if reason := watches(kind); reason != nil {
 		return reason(object)
@@ -54,12 +53,12 @@ func watched(kind string, object model.Value) string {
 	return ""
 }
 
-// aggregateLabel begins the labels by which the API server's own roles (admin,
-// edit, view) take over the rules of others.
+// aggregateLabel is the prefix of the labels by which the rules of a role are added to the
+// API server's own roles (admin, edit, view).
 const aggregateLabel = "rbac.authorization.k8s.io/aggregate-to-"
 
-// watchedRole reports a ClusterRole with a wildcard, with a verb by which its
-// holder takes other rights, or whose rules others take over.
+// watchedRole returns a reason for a ClusterRole with a wildcard, with a verb that allows
+// privilege escalation, or whose rules are aggregated into other roles.
 func watchedRole(object model.Value) string {
 	for _, label := range object.At("metadata", "labels").Fields() {
 		if role, ok := strings.CutPrefix(label.Name, aggregateLabel); ok && label.Value.Text() == "true" {
@@ -81,8 +80,8 @@ func watchedRole(object model.Value) string {
 	return ""
 }
 
-// watchedBinding reports a RoleBinding where the cluster keeps its own
-// credentials: who may read Secrets there, or run pods, is its administrator.
+// watchedBinding returns a reason for a RoleBinding in kube-system, where the cluster keeps
+// its own credentials: whoever can read Secrets or run pods there is its administrator.
 func watchedBinding(object model.Value) string {
 	if object.At("metadata", "namespace").Str() == "kube-system" {
 		return "it grants rights in kube-system"
@@ -90,7 +89,7 @@ func watchedBinding(object model.Value) string {
 	return ""
 }
 
-// watchedAPIService reports an APIService that another server answers. Those
+// watchedAPIService returns a reason for an APIService that another server serves. Those
 // without a service are the API server's own, one for each of its groups.
 func watchedAPIService(object model.Value) string {
 	if service := object.At("spec", "service"); !service.IsNull() && !service.IsEmpty() {
@@ -99,7 +98,7 @@ func watchedAPIService(object model.Value) string {
 	return ""
 }
 
-// watchedNamespace reports a namespace that the API server did not make.
+// watchedNamespace returns a reason for a namespace that the API server did not create.
 func watchedNamespace(object model.Value) string {
 	switch object.At("metadata", "name").Str() {
 	case "default", "kube-system", "kube-public", "kube-node-lease":
