@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// addAutomatic records why nobody is expected to declare a subject's live
-// resource: the resource's own reason, or a maker that is declared or automatic
-// itself. Subjects are sorted by key and of one source.
+// addAutomatic records why a subject's live resource need not be declared: the reason in
+// the resource, or a maker that is declared or automatic itself. Subjects are sorted by
+// key and of one source.
 func addAutomatic(subjects []model.Subject) {
 	o := ownership{subjects: subjects, settled: make([]bool, len(subjects))}
 	for i := range subjects {
@@ -18,12 +18,12 @@ func addAutomatic(subjects []model.Subject) {
 
 type ownership struct {
 	subjects []model.Subject
-	// settled reports which subjects were judged, or are being judged.
+	// settled reports which subjects settle was called for.
 	settled []bool
 }
 
-// settle judges a subject, its makers first. A resource that is its own maker,
-// over any number of steps, has none.
+// settle determines why a subject is automatic, after its makers. Makers that form a
+// cycle do not make each other automatic.
 func (o *ownership) settle(i int) {
 	s := &o.subjects[i]
 	if o.settled[i] || s.Live == nil {
@@ -38,8 +38,8 @@ func (o *ownership) settle(i int) {
 	}
 }
 
-// madeBy returns the reason that a maker gives to what it made; "" when the
-// maker is not live, or neither declared nor automatic.
+// madeBy returns the reason for objects of a maker; "" if the maker is not live, or
+// neither declared nor automatic.
 func (o *ownership) madeBy(key model.Key) string {
 	at, found := find(o.subjects, key)
 	if !found || o.subjects[at].Live == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// held returns the unreadable part of the group's declarations that may declare
-// a resource which is expected to be declared, or nil.
+// held returns the unreadable part of the group's declarations that may declare a
+// resource that is expected to be declared, or nil.
 func (g *group) held(r *model.Resource) *model.Unjudged {
 	return g.part(r, func(d *model.Declaration, p *model.Problem) bool { return p.MayDeclareAt(r) || g.reaches(d, r) })
 }
 
-// part returns the first unreadable part of the group's declarations that may
-// declare the resource and that counts, or nil.
+// part returns the first unreadable part of the group's declarations that may declare
+// the resource and for which counts returns true, or nil.
 func (g *group) part(r *model.Resource, counts func(*model.Declaration, *model.Problem) bool) *model.Unjudged {
 	for _, d := range g.members {
 		for i := range d.Problems {
@@ -26,10 +26,10 @@ func (g *group) part(r *model.Resource, counts func(*model.Declaration, *model.P
 	return nil
 }
 
-// reaches reports whether a part of the declaration that names no place may
-// declare the resource: the declaration governs it, or its scopes do not tell.
-// A broken file of one declaration does not silence the places that only others
-// govern.
+// reaches reports whether a part of the declaration that names no place may declare the
+// resource: the declaration governs its place, or no declaration does, or the
+// declaration has no scopes. A broken file of one declaration has no effect in places
+// that only other declarations govern.
 func (g *group) reaches(d *model.Declaration, r *model.Resource) bool {
 	if len(d.Scopes) == 0 || r.Parent != (model.Ref{}) || !g.holds(r) {
 		return true
@@ -37,9 +37,9 @@ func (g *group) reaches(d *model.Declaration, r *model.Resource) bool {
 	return slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Holds(r.Kind, r.Place) })
 }
 
-// unexpected returns why a resource that nothing claims, and that no declaration
-// is expected to declare, was not judged; nil where there is nothing to judge.
-// An unreadable part may be what governs its place.
+// unexpected returns why an unclaimed resource that no declaration is expected to declare
+// was not judged: an unreadable part may declare it, or it is watched but not new. It
+// returns nil if neither applies.
 func (g governance) unexpected(r *model.Resource) *model.Unjudged {
 	var why *model.Unjudged
 	watched := r.Watched != "" && !g.holds(r)
@@ -57,8 +57,8 @@ func (g governance) unexpected(r *model.Resource) *model.Unjudged {
 	return why
 }
 
-// watching returns the declarations that are expected to declare what is watched
-// anywhere, or nil; sorted.
+// watching returns the declarations that are expected to declare watched resources in
+// any place, sorted; nil if there are none.
 func (g *group) watching() []string {
 	var names []string
 	for _, d := range g.members {
@@ -70,8 +70,9 @@ func (g *group) watching() []string {
 	return names
 }
 
-// newer reports whether the resource was created after the first complete look
-// at its scope. Without such a look, or without a time, it is not.
+// newer reports whether the resource was created after the newest resource that the
+// first complete look at its scope saw. It returns false without such a look, and for a
+// resource without a creation time.
 func newer(first []model.FirstLook, r *model.Resource) bool {
 	for _, place := range []string{r.Place, ""} {
 		for i := range first {
@@ -83,8 +84,8 @@ func newer(first []model.FirstLook, r *model.Resource) bool {
 	return false
 }
 
-// FirstLooks returns the scopes that a snapshot read in full and that known does
-// not hold yet, sorted. Only kinds of which resources can be watched count.
+// FirstLooks returns the first looks at scopes that a snapshot read in full and that are
+// not in known, sorted. It includes only kinds whose resources can be watched.
 func FirstLooks(s *model.Snapshot, known []model.FirstLook) []model.FirstLook {
 	places := map[string]bool{}
 	for i := range s.Coverage {
@@ -113,8 +114,8 @@ func FirstLooks(s *model.Snapshot, known []model.FirstLook) []model.FirstLook {
 	return dated(s, looks)
 }
 
-// covered reports whether the snapshot read a scope in full. The entry of a place
-// counts for that place alone.
+// covered reports whether the snapshot read a scope in full. A scope with a place needs
+// its own coverage entry.
 func covered(s *model.Snapshot, scope model.Scope) bool {
 	own := slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == scope.Kind && c.Place == scope.Place })
 	if scope.Place != "" && !own {
@@ -124,7 +125,8 @@ func covered(s *model.Snapshot, scope model.Scope) bool {
 	return complete
 }
 
-// dated notes in each look when the newest resource of its scope was created.
+// dated returns the looks, sorted, with the creation time of the newest resource of each
+// scope.
 func dated(s *model.Snapshot, looks map[model.Scope]*model.FirstLook) []model.FirstLook {
 	for i := range s.Resources {
 		r := &s.Resources[i]
