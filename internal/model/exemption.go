@@ -1,36 +1,36 @@
 package model
 
-// An Exemption is a field of a declared resource that differs from what is
-// declared, and that is not drift because of the evidence of a controller.
+// An Exemption is a field of a declared resource that differs from the declaration and
+// is not drift, because there is evidence that a controller set it.
 type Exemption struct {
 	Key
 	// Declaration is the one that claims the resource.
 	Declaration string `json:"declaration"`
 	// Path is the field.
 	Path string `json:"path"`
-	// Live is the field's value, shortened; SecretText where it holds a secret.
+	// Live is the field's value, shortened; SecretText if it contains a secret.
 	Live string `json:"live,omitempty"`
-	// Writer is who wrote the field, or the object that decides it.
+	// Writer is the writer of the field, or the object that determines it.
 	Writer string `json:"writer,omitempty"`
 	// Why is the evidence.
 	Why string `json:"why"`
 }
 
-// A Write is a field that no declaration sets, as a writer left it.
+// A Write is a field that no declaration sets, with its writer.
 type Write struct {
 	Kind string
 	Path []Step
 	// Live is the field's value; null for an element as a whole.
 	Live Value
-	// Owner is the writer; nil where the record of owners names none.
+	// Owner is the writer; nil if the record of owners has none.
 	Owner *Owner
 	// Declared is the claim's value.
 	Declared Value
-	// Supplier names the declared object that adds the field; "" where none does.
+	// Supplier names the declared object that adds the field; "" if there is none.
 	Supplier string
-	// Admission are the declared objects that may change the resource when it is
-	// written; Admits reports that any object, declared or not, may have added the
-	// field then.
+	// Admission are the declared objects that may change the resource at admission.
+	// Admits reports whether any object, declared or not, may have added the field
+	// there.
 	Admission []Ref
 	Admits    bool
 }

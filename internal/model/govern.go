@@ -9,11 +9,11 @@ import (
 // An Extent is a set of resources that an unreadable part of a declaration may
 // declare. Each empty field stands for anything.
 type Extent struct {
-	// Kind is a kind's name. One that ends in ".*" stands for that kind of
+	// Kind is the name of a kind. A name that ends in ".*" stands for the kind in
 	// every group: "kubernetes/Ingress.*".
 	Kind  string
 	Place string
-	// Placeless limits the extent to resources that lie in no place.
+	// Placeless limits the extent to resources without a place.
 	Placeless bool
 	Name      string
 }
@@ -33,45 +33,40 @@ func (e Extent) holdsKind(kind string) bool {
 	return ok && (rest == "" || rest[0] == '.')
 }
 
-// MayDeclare reports whether the part could declare the resource, as far as the
-// part shows what it declares.
+// MayDeclare reports whether the part may declare the resource.
 func (p *Problem) MayDeclare(r *Resource) bool {
 	return !p.Bounded || slices.ContainsFunc(p.Extents, func(e Extent) bool { return e.Holds(r) })
 }
 
-// MayDeclareAt reports whether the part could declare the resource, and names
-// the place where it lies.
+// MayDeclareAt reports whether the part may declare the resource and names its place.
 func (p *Problem) MayDeclareAt(r *Resource) bool {
 	return p.Bounded && slices.ContainsFunc(p.Extents, func(e Extent) bool {
 		return e.Holds(r) && (e.Placeless || e.Place != "")
 	})
 }
 
-// An Unjudged says why a live resource that no declaration claims was not
-// judged.
+// An Unjudged is why a live resource that no declaration claims was not judged.
 type Unjudged struct {
-	// Declaration and Address name the unreadable part that may declare it;
-	// they are empty where Older.
+	// Declaration and Address name the unreadable part that may declare it; "" if there
+	// is none.
 	Declaration, Address string
-	// Reason is why that part could not be read, or why the resource would
-	// have mattered.
+	// Reason is why that part could not be read, or else why the resource is watched.
 	Reason string
-	// Older reports that it lies outside of every governed scope and existed at
-	// the first complete look.
+	// Older reports whether it lies outside of every governed scope and existed at the
+	// first complete look.
 	Older bool
-	// Expected reports that it would have been unmanaged otherwise. Only those
-	// are counted: an unreadable part may also declare what lies in no governed
+	// Expected reports whether it would be unmanaged otherwise. Only such resources are
+	// counted: an unreadable part may also declare resources outside of every governed
 	// scope.
 	Expected bool
 }
 
-// A FirstLook is the first complete look at the resources of one scope of a
-// source.
+// A FirstLook describes the first snapshot that read one scope of a source in full.
 type FirstLook struct {
 	Source string
 	Scope
-	// Newest is when the newest of the resources that were seen then was
-	// created, by the source's own clock; zero where there was none.
+	// Newest is the creation time of the newest resource in that snapshot, by the
+	// source's own clock; zero if there was none.
 	Newest time.Time
 }
 
@@ -82,11 +77,11 @@ const MaxUnjudged = 200
 // reason.
 type NotJudged struct {
 	Source string `json:"source"`
-	// Declaration and Address name the part that could not be read; they are
-	// empty where Older.
+	// Declaration and Address name the part that could not be read. They are empty if
+	// Older is set.
 	Declaration string `json:"declaration,omitempty"`
 	Address     string `json:"address,omitempty"`
-	// Older reports that the resources lie outside of every governed scope and
+	// Older reports whether the resources lie outside of every governed scope and
 	// existed at the first complete look.
 	Older  bool   `json:"older,omitempty"`
 	Reason string `json:"reason"`
@@ -100,7 +95,7 @@ type NotJudgedResource struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"resource"`
 	Place string `json:"namespace"`
-	// Watched says what makes it worth a look; "" where nothing does.
+	// Watched is why the resource is watched; "" if it is not.
 	Watched string `json:"watched,omitempty"`
 }
 
@@ -110,6 +105,6 @@ type NotGoverned struct {
 	Source      string `json:"source"`
 	Place       string `json:"namespace"`
 	Declaration string `json:"declaration"`
-	// Remedy says how to have the place governed.
+	// Remedy is how to govern the place.
 	Remedy string `json:"remedy"`
 }

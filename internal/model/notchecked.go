@@ -14,13 +14,12 @@ const PartKind = "declaration/part"
 // PartID is the ID of the key of such a finding.
 func PartID(declaration, address string) string { return declaration + "/" + address }
 
-// NotChecked counts what was due to be checked and was not. A finding of the
-// verdict unchecked that was accepted, or that an ignore rule hides, does not
-// count.
+// NotChecked counts what should have been checked and was not. An unchecked finding that
+// was accepted, or that an ignore rule hides, does not count.
 type NotChecked struct {
 	// Unreachable are sources whose last read failed.
 	Unreachable int `json:"unreachable"`
-	// Stale are sources whose last good read is too old, or is held back.
+	// Stale are sources whose last read is too old or is held back.
 	Stale int `json:"stale"`
 	// Scopes are kinds, or kinds in one place, that could not be read in full.
 	Scopes int `json:"scopes"`
@@ -36,8 +35,8 @@ func (n NotChecked) Any() bool { return n != NotChecked{} }
 // Sources is the number of sources that were not read.
 func (n NotChecked) Sources() int { return n.Unreachable + n.Stale }
 
-// String lists the counts, such as "1 source unreachable, 2 scopes"; it is
-// empty where everything was checked.
+// String lists the counts, such as "1 source unreachable, 2 scopes"; it is empty if
+// everything was checked.
 func (n NotChecked) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -60,10 +59,10 @@ func (n NotChecked) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// At returns the run as it stands at a later time, with the findings that are
-// open then: sources that were not read since are stale, and have an entry in
-// Coverage. It sets NotChecked and Complete; nothing else decides whether
-// everything was checked. Findings that the run does not hold do not count.
+// At returns the run with NotChecked and Complete set for the given time and the findings
+// that are open then. No other function determines whether everything was checked. A
+// source whose last read is too old is stale and gets an entry in Coverage. Findings of
+// other sources and declarations than the run's do not count.
 func (r Run) At(now time.Time, open []Finding) Run {
 	r.Coverage = slices.DeleteFunc(append([]Coverage{}, r.Coverage...), func(c Coverage) bool { return strings.HasPrefix(c.Reason, stalePrefix) })
 	r.NotChecked = NotChecked{}
@@ -90,8 +89,7 @@ func (r Run) At(now time.Time, open []Finding) Run {
 	return r
 }
 
-// failedScopes counts the scopes that could not be read, of sources that were
-// read.
+// failedScopes counts the scopes that could not be read, except those of sources in down.
 func failedScopes(coverage []Coverage, down map[string]bool) int {
 	type scope struct{ source, kind, place string }
 	failed := map[scope]bool{}
@@ -103,8 +101,7 @@ func failedScopes(coverage []Coverage, down map[string]bool) int {
 	return len(failed)
 }
 
-// add counts the unchecked findings among those that are open: each resource
-// once.
+// add counts the unchecked findings among the open ones, each resource once.
 func (n *NotChecked) add(open []*Finding) {
 	resources := map[Key]bool{}
 	for _, f := range open {
@@ -119,8 +116,8 @@ func (n *NotChecked) add(open []*Finding) {
 	n.Resources = len(resources)
 }
 
-// unfoundProblems counts the problems of declarations that no finding stands
-// for, accepted or not.
+// unfoundProblems counts the problems of declarations for which there is no finding,
+// accepted or not.
 func (r *Run) unfoundProblems(open []Finding) int {
 	found := map[string]bool{}
 	for i := range open {
@@ -150,15 +147,14 @@ func (r *Run) holding(open []Finding) []*Finding {
 	return held
 }
 
-// stalePrefix begins the reason of a source that is stale. No collector gives
-// such a reason.
+// stalePrefix begins the reason of a stale source. Collectors do not use this prefix.
 const stalePrefix = "stale: "
 
-// unscheduledAge is when a source is stale that has no schedule.
+// unscheduledAge is the age from which on a source without a schedule is stale.
 const unscheduledAge = time.Hour
 
-// Trouble returns why the source's last read does not show how it is now; ""
-// where it does.
+// Trouble returns why the source's last read does not show its current state; "" if it
+// does.
 func (s *SourceRun) Trouble(now time.Time) string {
 	limit := StaleIntervals * s.Every
 	if s.Every <= 0 {
