@@ -1,7 +1,7 @@
 package notify
 
-// mergedInto maps the IDs of findings that were merged to the IDs of those that
-// have their fields now.
+// mergedInto maps the IDs of merged findings to the IDs of the findings that they were
+// merged into.
 func mergedInto(in Input) map[string]string {
 	merged := map[string]string{}
 	for i := range in.Recent {
@@ -17,8 +17,8 @@ func mergedInto(in Input) map[string]string {
 	return merged
 }
 
-// adopt puts an open finding that no thread of the receiver speaks of into the
-// thread of one that was merged into it, in its place.
+// adopt adds an open finding without a thread to the thread of a finding that was merged
+// into it, and replaces the merged one there.
 func (pl *planner) adopt() {
 	for i := range pl.findings {
 		f := &pl.findings[i]
@@ -32,7 +32,7 @@ func (pl *planner) adopt() {
 	}
 }
 
-// rename makes what was told of one finding what was told of another.
+// rename moves what the receiver was told about one finding to another.
 func (t *thread) rename(from, to string) {
 	t.Members[to] = t.Members[from]
 	delete(t.Members, from)
