@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// WriteExemptions writes the fields that the last scan exempted, as a table or as
-// JSON. Total counts them, however few are listed.
+// WriteExemptions writes the fields that the last scan exempted, as a table or as JSON.
+// total is their number; list may have fewer.
 func WriteExemptions(w io.Writer, format string, list []model.Exemption, total int, o Options) error {
 	return choose(w, format, "write exemptions",
 		func(b *bufio.Writer) error { return showExemptions(newTable(b, o), list, total) },
@@ -56,5 +56,5 @@ func showExemptions(t *table, list []model.Exemption, total int) error {
 	return t.emit()
 }
 
-// exemptCount counts exempt fields.
+// exemptCount returns the number of exempt fields as text.
 func exemptCount(n int) string { return count(n, "field") + " exempt" }

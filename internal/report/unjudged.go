@@ -21,8 +21,8 @@ func (o *outline) notJudged() []Phrase {
 	return phrases
 }
 
-// notJudgedPhrase says how many resources were not judged. Why a part of a
-// declaration cannot be read is said where the report lists what is unchecked.
+// notJudgedPhrase returns how many resources were not judged, and why. The reason why a
+// part of a declaration cannot be read is in the report's list of unchecked parts.
 func notJudgedPhrase(n *model.NotJudged) Phrase {
 	p := Phrase{}.say(count(n.Count, "resource") + " in ").quote(n.Source)
 	if n.Older {
@@ -42,7 +42,7 @@ func (o *outline) notGoverned() []Phrase {
 	return phrases
 }
 
-// WriteNotJudged writes which live resources were not judged and which places are
+// WriteNotJudged writes the live resources that were not judged and the places that are
 // not governed, as a table or as JSON.
 func WriteNotJudged(w io.Writer, format string, scan model.Scan, o Options) error {
 	return choose(w, format, "write what was not judged",
