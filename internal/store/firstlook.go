@@ -7,13 +7,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// firstKey begins the keys of first looks in the bucket of the file's own data,
-// where files of earlier versions have room for them. The source, the kind and
-// the place follow.
+// firstKey begins the keys of first looks in the meta bucket, which files of earlier
+// versions have too. The source, the kind and the place follow.
 const firstKey = "first\x00"
 
-// FirstLooks returns the first complete looks at sources that were saved, sorted
-// by source, kind and place. They are kept however old they become.
+// FirstLooks returns the saved first complete looks at sources, sorted by source, kind
+// and place. They are never pruned.
 func (s *Store) FirstLooks() ([]model.FirstLook, error) {
 	var looks []model.FirstLook
 	err := s.view("read first looks", func(t *txn) error {
@@ -37,7 +36,7 @@ func parseFirstLook(k, v []byte) (model.FirstLook, error) {
 	return model.FirstLook{Source: key.Source, Scope: model.Scope{Kind: key.Kind, Place: key.ID}, Newest: momentAt(v).time()}, nil
 }
 
-// saveFirstLooks keeps first looks. One that is known stays as it is.
+// saveFirstLooks saves first looks. It does not overwrite existing ones.
 func (t *txn) saveFirstLooks(looks []model.FirstLook) error {
 	for _, look := range looks {
 		key := model.Key{Source: look.Source, Kind: look.Kind, ID: look.Place}
