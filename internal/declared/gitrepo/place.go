@@ -17,8 +17,9 @@ type Place struct {
 
 	// Git is the URL of a repository, or the absolute path of a local one.
 	Git string `mapstructure:"git"`
-	// Ref is a branch, a tag or a full commit hash, in this order of
-	// preference; without it, the remote's HEAD.
+	// Ref is a full commit hash, a full name (refs/tags/v1), a branch or a tag; a
+	// name that is both a branch's and a tag's is an error. Without it, the
+	// remote's HEAD.
 	Ref string `mapstructure:"ref"`
 	// Path is the folder or file inside the repository; without it, all of it.
 	Path string `mapstructure:"path"`

@@ -57,8 +57,9 @@ func advertisedRefs(ad *packp.AdvRefs) refs {
 	return found
 }
 
-// resolve finds what a user's ref stands for: HEAD, a full name, a branch, a
-// tag, a commit.
+// resolve returns what a user's ref stands for: HEAD, a full commit hash, a full
+// name, a branch or a tag. A name that is both a branch's and a tag's is an
+// error: who may push one of them must not choose what is declared.
 func (r refs) resolve(ref string) (target, error) {
 	if ref == "" || ref == "HEAD" {
 		if r.head.IsZero() {
@@ -66,14 +67,22 @@ func (r refs) resolve(ref string) (target, error) {
 		}
 		return target{plumbing.HEAD, r.head}, nil
 	}
-	for _, prefix := range []string{"", "refs/heads/", "refs/tags/"} {
-		name := plumbing.ReferenceName(prefix + ref)
-		if hash, ok := r.named[name]; ok && strings.HasPrefix(name.String(), "refs/") {
-			return target{name, hash}, nil
-		}
-	}
 	if plumbing.IsHash(ref) {
 		return r.commit(plumbing.NewHash(ref)), nil
+	}
+	if hash, ok := r.named[plumbing.ReferenceName(ref)]; ok && strings.HasPrefix(ref, "refs/") {
+		return target{plumbing.ReferenceName(ref), hash}, nil
+	}
+	branch, tag := plumbing.NewBranchReferenceName(ref), plumbing.NewTagReferenceName(ref)
+	onBranch, isBranch := r.named[branch]
+	onTag, isTag := r.named[tag]
+	switch {
+	case isBranch && isTag && onBranch != onTag:
+		return target{}, fmt.Errorf("%q is a branch and a tag; set ref to %s or %s", ref, branch, tag)
+	case isBranch:
+		return target{branch, onBranch}, nil
+	case isTag:
+		return target{tag, onTag}, nil
 	}
 	return target{}, fmt.Errorf("no branch, tag or full commit hash %q; %s", ref, r.branches())
 }

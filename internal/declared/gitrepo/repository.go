@@ -146,8 +146,9 @@ func (c Commit) TouchesIn(ctx context.Context, dir string, names []string) map[s
 // URL returns where the repository is, without credentials.
 func (r *Repository) URL() string { return r.url }
 
-// Read calls read with the commit that ref names now: a branch, a tag or a full
-// commit hash, in this order of preference; "" means HEAD. A repository that
+// Read calls read with the commit that ref names now: a full commit hash, a full
+// name, a branch or a tag; "" means HEAD. A name that is both a branch's and a
+// tag's is an error. A repository that
 // cannot be reached is an error, never the commit of last time. When a clone
 // turns out to be damaged, Read makes it anew and calls read again: what read
 // returned before does not count.

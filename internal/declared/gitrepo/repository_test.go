@@ -64,7 +64,8 @@ func TestRefs(t *testing.T) { //nolint:tparallel // its cases share one clone a 
 	}{
 		"Head":     {"the default is HEAD", "", "third", third, ""},
 		"Branch":   {"a branch", "dev", "first", first, ""},
-		"Both":     {"a branch goes before a tag of its name", "v1", "second", second, ""},
+		"Both":     {"whoever pushes a branch with the name of a tag does not choose what is declared", "v1", "", plumbing.ZeroHash, `"v1" is a branch and a tag; set ref to refs/heads/v1 or refs/tags/v1`},
+		"Full":     {"a branch by its full name", "refs/heads/v1", "second", second, ""},
 		"Tag":      {"a full name", "refs/tags/v1", "first", first, ""},
 		"Tagged":   {"an annotated tag", "v2", "first", first, ""},
 		"Commit":   {"a commit that is a branch's", first.String(), "first", first, ""},
