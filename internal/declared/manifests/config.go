@@ -42,7 +42,7 @@ type Config struct {
 	AllowNetwork bool `mapstructure:"allow_network"`
 	// MaxFileSize bounds a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
-	// MaxFiles bounds the number of files.
+	// MaxFiles bounds the number of files, and that of folders.
 	MaxFiles int `mapstructure:"max_files"`
 	// Timeout bounds one reading of the whole declaration.
 	Timeout time.Duration `mapstructure:"timeout"`

@@ -82,6 +82,7 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 		}
 	}
 	visit(log.Ref)
+	r.foreign = !l.config.ApplyBeforeMerge
 	for _, b := range log.Branches {
 		visit(b)
 	}

@@ -32,8 +32,25 @@ func readKustomization(files filesys.FileSystem, dir string) kustomization {
 			break
 		}
 	}
-	k.value = k.read(k.file)
+	k.value = canonicalFields(k.read(k.file))
 	return k
+}
+
+// canonicalFields returns a kustomization with its fields in the spelling of
+// kustomize, which ignores the case of their letters.
+func canonicalFields(v model.Value) model.Value {
+	if v.Kind() != model.Map {
+		return v
+	}
+	known := readFields()
+	fields := make([]model.Field, 0, len(v.Fields()))
+	for _, f := range v.Fields() {
+		if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, f.Name) }); i >= 0 {
+			f.Name = known[i]
+		}
+		fields = append(fields, f)
+	}
+	return model.MapOf(fields...)
 }
 
 func (k kustomization) read(file string) model.Value {
@@ -121,64 +138,6 @@ func roots(files filesys.FileSystem, dirs []string) []string {
 	slices.Sort(chosen)
 	return chosen
 }
-
-// remotes returns the URLs that building the kustomization would fetch.
-func (k kustomization) remotes() []string {
-	found := k.urls(k.value)
-	for _, entry := range k.entries() {
-		if !isURL(entry) && !k.files.IsDir(path.Join(k.dir, entry)) && !isResource(k, entry) {
-			found = append(found, k.urls(k.read(path.Join(k.dir, entry)))...)
-		}
-	}
-	return found
-}
-
-// isResource tells an entry that goes to the cluster from one that configures
-// kustomize.
-func isResource(k kustomization, entry string) bool {
-	return slices.Contains(texts(k.value.At("resources")), entry)
-}
-
-// urls returns the URLs in those fields of a tree that name files.
-func (k kustomization) urls(v model.Value) []string {
-	var found []string
-	for _, item := range v.Items() {
-		found = append(found, k.urls(item)...)
-	}
-	for _, f := range v.Fields() {
-		if !namesFiles(f.Name) || f.Value.Kind() == model.Map {
-			found = append(found, k.urls(f.Value)...)
-			continue
-		}
-		for _, text := range append(texts(f.Value), f.Value.Str()) {
-			_, source, ok := strings.Cut(text, "=")
-			if !ok || isURL(text) {
-				source = text
-			}
-			if isURL(source) && !k.files.Exists(path.Join(k.dir, source)) {
-				found = append(found, source)
-			}
-		}
-	}
-	return found
-}
-
-// namesFiles tells the fields of kustomize's configuration that hold names of
-// files and folders.
-func namesFiles(field string) bool {
-	switch field {
-	case "resources", "bases", "components", "generators", "transformers", "validators", "crds", "configurations",
-		"patchesStrategicMerge", "path", "paths", "files", "env", "envs", "targetFilePath", "valuesFile":
-		return true
-	}
-	return false
-}
-
-// remoteURL fits what kustomize takes for a URL: see NewRepoSpecFromURL in its
-// api/internal/git.
-var remoteURL = regexp.MustCompile(`(?i)^(git::|ssh://|https?://|file://|github\.com[/:]|[a-z][a-z0-9-]*@)`)
-
-func isURL(entry string) bool { return remoteURL.MatchString(entry) }
 
 // secrets returns the texts that must not show in an error: the literals of
 // generators.

@@ -137,7 +137,7 @@ func TestKustomizeProblems(t *testing.T) {
 		"Missing":  {"a file that is not there", map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}, []string{"deploy/k/kustomization.yaml: kustomize cannot build it (kustomize build shows all of it): ", "deploy/k/gone.yaml"}},
 		"Broken":   {"a file that is broken", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
 		"Unknown":  {"an unknown field", map[string]string{"k/kustomization.yaml": "resource: [a.yaml]\n"}, []string{`unknown field "resource"`}},
-		"NotYAML":  {"a kustomization that is no YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
+		"NotYAML":  {"a kustomization that is no YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"cannot be read, so that it is not known whether it needs the network"}},
 		"Outside":  {"a file outside of the kustomization", map[string]string{"k/kustomization.yaml": "resources: [../a.yaml]\n", "a.yaml": configMap("a")}, []string{"is not in or below"}},
 		"Helm":     {"a chart", map[string]string{"k/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://u:hunter2@example.org'}]\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
 		"Circle":   {"two that build upon each other", map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n"}, []string{"deploy/a/kustomization.yaml: ", "cycle detected"}},

@@ -85,6 +85,9 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches = c.When, c.Touches
+		if l.config.AllowNetwork {
+			t.kustomize = newMountedFS(c.Files, l.config.MaxFileSize).withDisk()
+		}
 		d, err = l.read(ctx, t)
 		return err
 	})

@@ -82,7 +82,9 @@ func (m *memory) subject(c *model.Claim, options kube.ClaimOptions) int {
 // Whether the kind is namespaced is taken from the claim, because an old commit may
 // lack the definition of the kind.
 func (l *loader) claimOptions(c *model.Claim) kube.ClaimOptions {
-	o := kube.ClaimOptions{Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, Sealer: l.env.Sealer}
+	o := kube.ClaimOptions{
+		Declaration: l.env.Name, DefaultNamespace: l.config.DefaultNamespace, RequiredNamespace: l.config.RequiredNamespace, Sealer: l.env.Sealer,
+	}
 	if c.AltID == "" {
 		o.Kinds = map[string]*model.Kind{c.Kind: {Name: c.Kind, Namespaced: c.ID != c.Name}}
 	}

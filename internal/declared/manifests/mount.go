@@ -14,17 +14,24 @@ import (
 // disk.
 const mountPoint = "/driftd-commit"
 
-// A mountedFS shows files below mountPoint, read-only, and the disk elsewhere:
-// that is where kustomize puts a remote base, if it may fetch one. Of the
-// methods, kustomize's builds use those that are defined here.
+// A mountedFS shows files below mountPoint, read-only, and another file system
+// elsewhere. Of the methods, kustomize's builds use those that are defined here.
 type mountedFS struct {
 	filesys.FileSystem
 	files fs.FS
 	limit int64
 }
 
+// newMountedFS returns one that shows nothing outside of files.
 func newMountedFS(files fs.FS, limit int64) mountedFS {
-	return mountedFS{FileSystem: filesys.MakeFsOnDisk(), files: files, limit: limit}
+	return mountedFS{FileSystem: filesys.MakeFsInMemory(), files: files, limit: limit}
+}
+
+// withDisk returns one that shows the disk outside of files: that is where
+// kustomize puts a remote base.
+func (m mountedFS) withDisk() mountedFS {
+	m.FileSystem = filesys.MakeFsOnDisk()
+	return m
 }
 
 // within returns the path within files; ok is false for a path elsewhere.

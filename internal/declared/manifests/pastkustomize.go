@@ -103,8 +103,8 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 	recorded := &recordedFS{files: files, asked: map[string]string{}}
 	within := *t
 	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize)
-	if found, sure = r.render(&within, dir); !sure {
-		return found, false
+	if found, sure = r.render(&within, dir); !sure || r.foreign {
+		return found, sure
 	}
 	found.upTo = len(r.memory.subjects)
 	known = slices.DeleteFunc(known, func(k *rendering) bool { return k.outcome.upTo != found.upTo })
@@ -127,6 +127,12 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 		}
 	}
 	if len(subjects) == 0 {
+		return found, true
+	}
+	if r.foreign {
+		for _, n := range subjects {
+			found.miss(n, t.of(parts[0].file)+": not built, for it is on a branch; with apply_before_merge it is")
+		}
 		return found, true
 	}
 	if r.renderings == 0 {

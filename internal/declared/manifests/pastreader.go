@@ -27,6 +27,10 @@ type pastReader struct {
 	// renderings and parse are the remaining amounts of the bounds.
 	renderings int
 	parse      int64
+	// foreign reports whether the commits come from branches that the declaration
+	// does not trust: no kustomization of theirs is built, for a build runs in
+	// this process, and anybody may have pushed them.
+	foreign bool
 }
 
 const late = "there was not enough time to read it; the next try continues"
@@ -48,16 +52,20 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 	if err != nil {
 		return &outcome{all: short(cause(err).Error())}
 	}
-	for _, key := range []string{"root " + id, "top " + top} {
+	keys := []string{"root " + id, "top " + top}
+	if r.foreign {
+		keys = append(keys, "foreign "+top)
+	}
+	for _, key := range keys {
 		if found := r.memory.trees[key]; found != nil && found.upTo == len(r.memory.subjects) {
 			return found
 		}
 	}
 	found, simple, final := r.tree(c)
 	if final {
-		key := "top " + top
+		key := keys[len(keys)-1]
 		if simple {
-			key = "root " + id
+			key = keys[0]
 		}
 		r.memory.trees[key] = found
 		r.memory.size += 200

@@ -63,6 +63,10 @@ func (l *loader) render(ctx context.Context, t *tree, dir string, network bool) 
 	var c content
 	var secrets []string
 	for _, k := range parts {
+		if !network && k.isUnread() {
+			c.limited(t.of(k.file), unbuilt(parts), "cannot be read, so that it is not known whether it needs the network: write it as plain YAML, each field once")
+			return c, nil
+		}
 		if urls := k.remotes(); len(urls) > 0 && !network {
 			c.limited(address, unbuilt(parts), "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
 				"or set allow_network in the declaration's settings", withoutUser(urls[0]))

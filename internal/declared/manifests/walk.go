@@ -45,6 +45,9 @@ type walker struct {
 	tree   *tree
 	chosen selection
 	limit  int
+	// folders counts those that were listed: a git tree may have one folder in
+	// many places, and so more folders than anything could list.
+	folders int
 	// size is that of the largest file that is read.
 	size  int64
 	found inventory
@@ -56,6 +59,9 @@ type walker struct {
 func (w *walker) folder(dir string, owned bool) error {
 	if err := w.ctx.Err(); err != nil {
 		return fmt.Errorf("walk %s: %w", w.tree.address(dir), err)
+	}
+	if w.folders++; w.folders > w.limit {
+		return fmt.Errorf("read manifests: more than %d folders in %s; narrow it, or raise max_files", w.limit, w.tree.where)
 	}
 	entries, err := fs.ReadDir(w.tree.files, dir)
 	if err != nil {
