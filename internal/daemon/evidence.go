@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
@@ -40,7 +41,13 @@ type candidate struct {
 type pastAnswer struct {
 	print string
 	past  model.Past
+	// at is when it was given.
+	at time.Time
 }
+
+// answerFor is how long an answer holds at most: other branches come and go, and
+// what could not be read once may be readable later.
+const answerFor = 15 * time.Minute
 
 // A question asks one declaration about its candidates.
 type question struct {
@@ -102,9 +109,9 @@ func fingerprint(j *model.Judged, c *model.Claim) string {
 func (e *Engine) unanswered(v view, list []candidate) []question {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	asked := map[string]*question{}
+	now, asked := e.now(), map[string]*question{}
 	for _, c := range list {
-		if known, ok := e.answers[c.ref]; ok && known.print == c.print {
+		if known, ok := e.answers[c.ref]; ok && known.print == c.print && now.Sub(known.at) < answerFor {
 			continue
 		}
 		q := asked[c.ref.declaration]
@@ -187,12 +194,13 @@ func (e *Engine) readAgain(ctx context.Context, d Declaration) {
 func (e *Engine) answer(q question, pasts []model.Past, gap string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	now := e.now()
 	for i, c := range q.candidates {
 		past := model.Past{Gap: gap}
 		if i < len(pasts) {
 			past = pasts[i]
 		}
-		e.answers[c.ref] = pastAnswer{print: c.print, past: past}
+		e.answers[c.ref] = pastAnswer{print: c.print, past: past, at: now}
 	}
 }
 
@@ -250,10 +258,11 @@ func (e *Engine) evidence(v view, list []candidate) ([]*model.Evidence, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	now := e.now()
 	found := make([]*model.Evidence, len(list))
 	for i, c := range list {
 		d := settings[c.ref.declaration]
-		found[i] = &model.Evidence{Live: seen[2*i], Declared: seen[2*i+1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
+		found[i] = &model.Evidence{Now: now, Live: seen[2*i], Declared: seen[2*i+1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
 		known, ok := e.answers[c.ref]
 		switch {
 		case !ok || known.print != c.print:

@@ -243,3 +243,19 @@ func TestRefThatNeverStopsMoving(t *testing.T) {
 		t.Errorf("%q, want a loud verdict", got)
 	}
 }
+
+// TestAnswersExpire proves that a history that could not be read once is read
+// later, although neither side moved.
+func TestAnswersExpire(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.gap = "history cannot be fetched"
+	b.apply("evil")
+	const guessed = "bypassed by laptop: the live side changed and the declaration did not"
+	b.want(t, "the server does not send history", guessed)
+	b.gap = ""
+	b.want(t, "the answer holds for a while", guessed)
+	b.engine.now = func() time.Time { return time.Now().Add(answerFor) }
+	b.want(t, "asked again", "bypassed by laptop: applied, and declared by no commit")
+}

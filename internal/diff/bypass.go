@@ -49,8 +49,10 @@ func (w *walk) rule(schema *model.Schema, d, v, l model.Value) model.Ruling {
 		return model.Ruling{Verdict: model.Pending}
 	case seen.left && older != nil:
 		return bypassed("an older version " + inHash(older.From) + "was applied again after driftd saw the declared one live")
+	case older != nil && w.cameBack(schema, seen, v):
+		return bypassed("an older version " + inHash(older.From) + "was applied again after driftd saw a newer one live")
 	case older != nil:
-		return w.superseded(older, seen)
+		return w.superseded(older, seen, l)
 	case branch != nil:
 		return bypassed("applied from " + branch.Branch + " (commit " + short(branch.From.Hash) + "), which is not merged")
 	case gap == "":
@@ -82,6 +84,21 @@ func (w *walk) versions(schema *model.Schema, l model.Value) (older, branch *mod
 		}
 	}
 	return older, branch, gap
+}
+
+// cameBack reports whether driftd saw another value live after v was superseded,
+// and that value was declared later than v.
+func (w *walk) cameBack(schema *model.Schema, m memory, v model.Value) bool {
+	if !m.moved {
+		return false
+	}
+	newest := func(v model.Value) int {
+		return slices.IndexFunc(w.claim.Evidence.Versions, func(of model.Version) bool {
+			return of.Branch == "" && len(of.Unknown) == 0 && w.holdsAt(schema, of.Value, w.path, v)
+		})
+	}
+	before, now := newest(m.prior), newest(v)
+	return before >= 0 && before < now
 }
 
 // holdsAt reports whether a value of the claim has v at a path. A nil or null value
@@ -116,6 +133,10 @@ type memory struct {
 	// left reports whether the live value was the declared value before it became the
 	// current one.
 	left bool
+	// moved reports whether the field was live as prior when the live value was
+	// declared no more.
+	moved bool
+	prior model.Value
 	// held reports whether an earlier scan read the live value as declared. heldUntil
 	// is when the declaration changed after that; zero means in this scan.
 	held      bool
@@ -145,11 +166,6 @@ func (w *walk) memory(schema *model.Schema, d, v, l model.Value) memory {
 	if declared > 0 {
 		m.declaredSince = e.Declared[declared-1].At
 	}
-	if live < len(e.Live) {
-		m.before = e.Live[live].At
-		wasDeclared := declared > 0 && (live == 0 || m.declaredSince.Before(m.since))
-		m.left = wasDeclared && w.holdsAt(schema, w.seenAs(e.Live[live].Value), w.path.live(), d)
-	}
 	for i := range e.Declared {
 		if w.holdsAt(schema, e.Declared[i].Value, w.path, v) {
 			if m.held = true; i > 0 {
@@ -158,12 +174,26 @@ func (w *walk) memory(schema *model.Schema, d, v, l model.Value) memory {
 			break
 		}
 	}
+	if live < len(e.Live) {
+		w.priorTo(&m, schema, d, &e.Live[live])
+	}
 	return m
 }
 
 // liveWhileHeld reports whether a scan read the value as live while it was declared.
 func (m *memory) liveWhileHeld() bool {
 	return m.held && !m.since.IsZero() && (m.heldUntil.IsZero() || m.since.Before(m.heldUntil))
+}
+
+// priorTo notes what was live before the live value.
+func (w *walk) priorTo(m *memory, schema *model.Schema, d model.Value, o *model.Observation) {
+	m.before = o.At
+	later := func(than time.Time) bool { return !than.IsZero() && (m.liveMoved || than.Before(m.since)) }
+	seen := w.seenAs(o.Value)
+	m.left = later(m.declaredSince) && w.holdsAt(schema, seen, w.path.live(), d)
+	if m.moved = seen != nil && (later(m.heldUntil) || !m.held && later(m.declaredSince)); m.moved {
+		m.prior, _ = lookUp(*seen, w.path.live())
+	}
 }
 
 func unchanged(v *model.Value) *model.Value { return v }
@@ -188,13 +218,17 @@ func (m *memory) latest(older *model.Version) *model.Version {
 }
 
 // superseded decides on a value that was declared earlier: pending if it was applied
-// before it was replaced or within the deploy window, bypassed otherwise.
-func (w *walk) superseded(older *model.Version, m memory) model.Ruling {
+// before it was replaced or within the deploy window, bypassed otherwise. A commit
+// without a date, or with one in the future, does not show when that was.
+func (w *walk) superseded(older *model.Version, m memory, l model.Value) model.Ruling {
 	pending := model.Ruling{Verdict: model.Pending}
 	at := supersededAt(older)
 	if m.declaredBefore && !m.declaredSince.IsZero() && at.After(m.declaredSince) {
 		// driftd read the commit on the ref then, so it is not younger.
 		at = m.declaredSince
+	}
+	if gap := w.undated(older, m, at); gap != "" {
+		return w.remembered(m, l, gap)
 	}
 	if at.IsZero() || !m.since.IsZero() && !m.since.After(at) {
 		return pending
@@ -210,6 +244,18 @@ func (w *walk) superseded(older *model.Version, m memory) model.Ruling {
 		return pending
 	}
 	return bypassed("an older version " + inHash(older.From) + "was applied after " + after(older.Until))
+}
+
+// undated returns why a version does not tell when it was superseded, or "".
+func (w *walk) undated(older *model.Version, m memory, at time.Time) string {
+	e := w.claim.Evidence
+	switch {
+	case at.IsZero() && older.Until.Hash != "" && !m.held:
+		return "commit " + short(older.Until.Hash) + " has no date"
+	case !e.Now.IsZero() && at.After(e.Now.Add(e.DeployWindow)):
+		return "commit " + short(older.Until.Hash) + " has a date in the future"
+	}
+	return ""
 }
 
 // lastWrite returns when the field was last written according to the live record of
@@ -297,7 +343,7 @@ func (w *walk) remembered(m memory, l model.Value, gap string) model.Ruling {
 func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 	switch {
 	case c.Value.IsNull() && s.Live != nil:
-		if ruled := ruleMade(c); ruled.Verdict != model.Pending || ruled.Unproven {
+		if ruled := ruleMade(c, s.Live.Created); ruled.Verdict != model.Pending || ruled.Unproven {
 			return ruled, creator(s)
 		}
 	case !c.Value.IsNull() && s.Live == nil && c.Recorded == nil && destroyed(c.Evidence):
@@ -307,9 +353,10 @@ func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 }
 
 // ruleMade decides on a resource that was applied, is live, and is not declared:
+// ruleMade decides on a resource that was applied, is live, and is not declared:
 // pending if it was declared before and is to be removed, bypassed if no commit ever
-// declared it.
-func ruleMade(c *model.Claim) model.Ruling {
+// declared it, or if it was made again after it was removed.
+func ruleMade(c *model.Claim, created time.Time) model.Ruling {
 	e := c.Evidence
 	unproven := func(why string) model.Ruling {
 		return model.Ruling{Verdict: model.Pending, Unproven: true, Reason: "pending or bypassed: " + why + "; " + c.Pending}
@@ -317,22 +364,18 @@ func ruleMade(c *model.Claim) model.Ruling {
 	if e == nil {
 		return unproven("its history was not read")
 	}
-	var branch *model.Version
-	gap := e.Gap
-	for i := range e.Versions {
-		switch v := &e.Versions[i]; {
-		case v.Value == nil && len(v.Unknown) > 0:
-			gap = "commit " + short(v.From.Hash) + " may declare it by an expression"
-		case v.Value == nil:
-		case v.Branch == "":
-			return model.Ruling{Verdict: model.Pending}
-		case branch == nil:
-			branch = v
-		}
+	older, branch, gap := everDeclared(e)
+	isDeclared := func(o model.Observation) bool { return o.Value != nil }
+	switch {
+	case older == nil && !slices.ContainsFunc(e.Declared, isDeclared):
+	case madeAgain(e):
+		return bypassed("made again after driftd saw it gone, and declared by no commit since; " + c.Pending)
+	case older != nil && len(e.Live) == 0 && !supersededAt(older).IsZero() && created.After(supersededAt(older).Add(e.DeployWindow)):
+		return bypassed("made after " + after(older.Until) + " had removed it; " + c.Pending)
+	default:
+		return model.Ruling{Verdict: model.Pending}
 	}
 	switch {
-	case slices.ContainsFunc(e.Declared, func(o model.Observation) bool { return o.Value != nil }):
-		return model.Ruling{Verdict: model.Pending}
 	case branch != nil && e.ApplyBeforeMerge:
 		return model.Ruling{Verdict: model.Pending}
 	case branch != nil:
@@ -341,6 +384,40 @@ func ruleMade(c *model.Claim) model.Ruling {
 		return bypassed("applied, and declared by no commit; " + c.Pending)
 	}
 	return unproven(gap)
+}
+
+// everDeclared returns the last version that declared the resource, on the ref
+// and on another branch. gap is why neither proves that it never was.
+func everDeclared(e *model.Evidence) (older, branch *model.Version, gap string) {
+	gap = e.Gap
+	for i := range e.Versions {
+		switch v := &e.Versions[i]; {
+		case v.Value == nil && len(v.Unknown) > 0:
+			gap = "commit " + short(v.From.Hash) + " may declare it by an expression"
+		case v.Value == nil:
+		case v.Branch == "" && older == nil:
+			older = v
+		case v.Branch != "" && branch == nil:
+			branch = v
+		}
+	}
+	return older, branch, gap
+}
+
+// madeAgain reports whether driftd saw the resource gone, or not made yet, when
+// it was declared no more, and the resource came after that.
+func madeAgain(e *model.Evidence) bool {
+	wasLive, wasUndeclared := 0, 0
+	for wasLive < len(e.Live) && e.Live[wasLive].Value != nil {
+		wasLive++
+	}
+	for wasUndeclared < len(e.Declared) && e.Declared[wasUndeclared].Value == nil {
+		wasUndeclared++
+	}
+	if wasLive == len(e.Live) || wasUndeclared == 0 {
+		return false
+	}
+	return wasLive == 0 || e.Declared[wasUndeclared-1].At.Before(e.Live[wasLive-1].At)
 }
 
 // destroyed reports whether the resource was live while it was declared, and is absent

@@ -9,7 +9,8 @@ import (
 type Commit struct {
 	// Hash is the full hash; "" for a value that only earlier scans read.
 	Hash string `json:"hash,omitempty"`
-	// When is the committer's time, which the committer chooses.
+	// When is the committer's time, which the committer chooses, or an older one of a
+	// commit that contains it.
 	When time.Time `json:"when,omitzero"`
 	// Seen is when driftd first read the value on the ref; zero if unknown.
 	Seen time.Time `json:"seen,omitzero"`
@@ -77,6 +78,8 @@ type Evidence struct {
 	// Declared and Live are what earlier scans read of the claim and of the
 	// resource, newest first.
 	Declared, Live []Observation
+	// Now is when the scan compares.
+	Now time.Time
 	// Rulings are those of the last scan, by Change.Path.
 	Rulings map[string]Ruling
 	// DeployWindow is how long after a commit the apply of the version that it replaced

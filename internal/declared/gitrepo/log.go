@@ -40,6 +40,8 @@ type Line struct {
 
 // A LogCommit is one commit of a Log.
 type LogCommit struct {
+	// Commit has the committer's time, or an older one of a head of the ref that
+	// contains the commit.
 	model.Commit
 
 	// Files are the commit's files.
@@ -97,7 +99,39 @@ func (l *logReader) ref(ctx context.Context, head plumbing.Hash) (Line, error) {
 	for hash := range found.commits {
 		l.reach[hash] = true
 	}
-	return Line{Commits: l.line(found)}, nil
+	commits := l.line(found)
+	boundTimes(commits)
+	return Line{Commits: commits}, nil
+}
+
+// boundTimes gives commits the time of the oldest commit that contains them and
+// was the head of the ref, where that is before their own: whoever commits on a
+// branch chooses a date, and whoever merges it chooses another.
+func boundTimes(commits []*LogCommit) {
+	if len(commits) == 0 {
+		return
+	}
+	index := make(map[*LogCommit]int, len(commits))
+	for i, c := range commits {
+		index[c] = i
+	}
+	heads, _ := firstParents(commits[0], index)
+	slices.SortStableFunc(heads, func(a, b *LogCommit) int { return a.When.Compare(b.When) })
+	seen := map[*LogCommit]bool{}
+	for _, head := range heads {
+		if head.When.IsZero() {
+			continue
+		}
+		for due := []*LogCommit{head}; len(due) > 0; due = due[1:] {
+			if c := due[0]; c != nil && !seen[c] {
+				seen[c] = true
+				if head.When.Before(c.When) {
+					c.When = head.When
+				}
+				due = append(due, c.parents...)
+			}
+		}
+	}
 }
 
 // branches returns the commits of branches that the ref does not contain.
