@@ -213,7 +213,7 @@ var makers = []maker{
 	{owner: "StatefulSet.apps", child: "Pod", made: madeFromRevision},
 	{owner: "DaemonSet.apps", child: "Pod", made: madeFromRevision},
 	{owner: "Job.batch", child: "Pod", made: madeFromTemplate},
-	{owner: "CronJob.batch", child: "Job.batch", made: (*world).fromTemplate},
+	{owner: "CronJob.batch", child: "Job.batch", made: scheduled},
 	{owner: "StatefulSet.apps", child: "ControllerRevision.apps", made: named},
 	{owner: "DaemonSet.apps", child: "ControllerRevision.apps", made: named},
 	{owner: "StatefulSet.apps", child: "PersistentVolumeClaim", made: claimed, anyReference: true},
@@ -259,6 +259,22 @@ func named(_ *world, owner, child *model.Resource) bool {
 	prefix := owner.Name + "-"
 	return strings.HasPrefix(child.Name, prefix[:min(len(prefix), maxPrefix)])
 }
+
+// scheduled reports whether a CronJob made a Job. The controller never stops a Job that
+// does not fit the template. Such a Job must have the name that the controller gives,
+// and a writer other than kubectl. A Job that fits can have any name and writer, as
+// after kubectl create job --from.
+// https://github.com/kubernetes/kubernetes/blob/v1.33.0/pkg/controller/cronjob/utils.go
+func scheduled(w *world, owner, child *model.Resource) bool {
+	if !w.fromTemplate(owner, child) {
+		return false
+	}
+	minutes, ok := strings.CutPrefix(child.Name, owner.Name+"-")
+	return ok && isNumber(minutes) && !madeByHand(child) || w.fits(podSpec(child), podSpec(owner), true)
+}
+
+// isNumber reports whether a text has decimal digits only.
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // madeFromTemplate reports whether the owner selects the child by its labels and the
 // child can come from the owner's template.
@@ -358,7 +374,7 @@ func (w *world) claimedBy(r *model.Resource) string {
 func claimsFor(set, claim *model.Resource) bool {
 	for _, template := range set.Value.At("spec", "volumeClaimTemplates").Items() {
 		ordinal, ok := strings.CutPrefix(claim.Name, template.At("metadata", "name").Str()+"-"+set.Name+"-")
-		if ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == "" && sameClaim(template.At("spec"), claim.Value.At("spec")) {
+		if ok && isNumber(ordinal) && sameClaim(template.At("spec"), claim.Value.At("spec")) {
 			return true
 		}
 	}

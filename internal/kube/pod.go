@@ -105,8 +105,9 @@ func Privileged(r *model.Resource) bool { return len(powers(podSpec(r))) > 0 }
 
 // fromTemplate reports whether the pods that child runs can come from the pod template
 // of owner. If the template was written after child was created, it may have had any
-// content before, and the result is true. If it was written in the same second, or at
-// an unknown time, only the privileges are compared.
+// content before, and the result is true where the controller replaces what does not
+// fit. Elsewhere, and if the template was written in the same second or at an unknown
+// time, the privileges are compared: a client can set the time, or wait for a write.
 func (w *world) fromTemplate(owner, child *model.Resource) bool {
 	have, want := podSpec(child), podSpec(owner)
 	if isDebugged(child) || isEdited(child) {
@@ -117,12 +118,25 @@ func (w *world) fromTemplate(owner, child *model.Resource) bool {
 	}
 	switch at, known := templateWritten(owner); {
 	case hasConstantTemplate(owner):
-	case at.After(child.Created):
+	case at.After(child.Created) && replaces(owner):
 		return true
-	case !known || at.Equal(child.Created):
+	case !known || !at.Before(child.Created):
 		return w.noMorePowers(have, want)
 	}
 	return w.fits(have, want, hasConstantTemplate(owner))
+}
+
+// replaces reports whether the controller of owner replaces or stops objects that do
+// not fit its template.
+func replaces(owner *model.Resource) bool {
+	switch plainKind(owner.Kind) {
+	case "Deployment.apps", "Rollout.argoproj.io", "DeploymentConfig.apps.openshift.io":
+		return true
+	case "DaemonSet.apps", "StatefulSet.apps":
+		strategy := owner.Value.At("spec", "updateStrategy")
+		return strategy.At("type").Str() != "OnDelete" && strategy.At("rollingUpdate", "partition").IsEmpty()
+	}
+	return false
 }
 
 // isEdited reports whether a tool of people and pipelines wrote the pod specification of
