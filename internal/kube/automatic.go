@@ -35,8 +35,10 @@ func automatic(r *model.Resource, object model.Value) string {
 		if _, remote := r.Value.At("spec").Get("service"); !remote {
 			return "made by the API server"
 		}
+	case roleBinding, clusterRoleBinding:
+		return "" // The role decides: see world.bound.
 	}
-	return knownObjects().match(r)
+	return knownObjects().match(r).reason()
 }
 
 // ownRecord returns why an object is a record of the control plane itself; "" for

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
-	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/kube"
@@ -25,11 +24,6 @@ func TestAutomaticObjects(t *testing.T) {
 	marked := func(mark string) string {
 		return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: kube-system, ` + mark + `}, spec: {template: {spec: {containers: [{name: a, image: a, securityContext: {privileged: true}}]}}}}`
 	}
-	binding := func(namespace, name, role, subjects string) string {
-		return `{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: "` + name + `", namespace: ` + namespace + `, labels: {kubernetes.io/bootstrapping: rbac-defaults}, annotations: {rbac.authorization.kubernetes.io/autoupdate: "true"}}, roleRef: {kind: ` + role + `}, subjects: [` + subjects + `]}`
-	}
-	const signer = "Role, name: \"system:controller:bootstrap-signer\""
-	const signerAccount = `{kind: ServiceAccount, name: bootstrap-signer, namespace: kube-system}`
 	workload := func(kind, name, image, account, fields string) string {
 		return `{apiVersion: apps/v1, kind: ` + kind + `, metadata: {name: ` + name + `, namespace: kube-system}, spec: {template: {spec: {serviceAccountName: ` + account + `, ` + fields + `containers: [{name: a, image: "` + image + `"}]}}}}`
 	}
@@ -89,33 +83,23 @@ func TestAutomaticObjects(t *testing.T) {
 		"a token that joins nodes":   {`{apiVersion: v1, kind: Secret, type: bootstrap.kubernetes.io/token, metadata: {name: bootstrap-token-abcdef, namespace: kube-system}}`, false},
 		"somebody's secret":          {`{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns}}`, false},
 
-		"a bootstrap binding":                   {binding("kube-system", "system:controller:bootstrap-signer", signer, signerAccount), true},
-		"a bootstrap binding of nobody":         {binding("kube-system", "system:controller:bootstrap-signer", signer, ""), true},
-		"a bootstrap binding elsewhere":         {binding("ns", "system:controller:bootstrap-signer", signer, signerAccount), false},
-		"a bootstrap binding with one more":     {binding("kube-system", "system:controller:bootstrap-signer", signer, signerAccount+`, {kind: User, name: mallory}`), false},
-		"a bootstrap binding to another role":   {binding("kube-system", "system:controller:bootstrap-signer", "ClusterRole, name: cluster-admin", signerAccount), false},
-		"a bootstrap binding to a cluster role": {binding("kube-system", "system:controller:bootstrap-signer", strings.Replace(signer, "Role", "ClusterRole", 1), signerAccount), false},
-		"a binding that is named like one":      {binding("kube-system", "system:x", "ClusterRole, name: cluster-admin", `{kind: User, name: mallory}`), false},
-		"OpenShift's pullers":                   {binding("ns", "system:image-pullers", "ClusterRole, name: \"system:image-puller\"", `{kind: Group, name: "system:serviceaccounts:ns"}`), true},
-		"OpenShift's pullers of others":         {binding("ns", "system:image-pullers", "ClusterRole, name: \"system:image-puller\"", `{kind: Group, name: "system:serviceaccounts:other"}`), false},
-		"OpenShift's pullers with rights":       {binding("ns", "system:image-pullers", "ClusterRole, name: admin", `{kind: Group, name: "system:serviceaccounts:ns"}`), false},
-		"a report":                              {`{apiVersion: wgpolicyk8s.io/v1alpha2, kind: PolicyReport, metadata: {name: a, namespace: ns}}`, true},
-		"a role with the same rules":            {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}`), true},
-		"a role with fewer":                     {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get]}`), true},
-		"a role with another verb":              {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get, delete]}`), false},
-		"a role with every verb":                {signerRole(`{apiGroups: [""], resources: [secrets], verbs: ["*"]}`), false},
-		"a role on other resources":             {signerRole(`{apiGroups: [""], resources: [pods], verbs: [get]}`), false},
-		"a role in another group":               {signerRole(`{apiGroups: [apps], resources: [secrets], verbs: [get]}`), false},
-		"a role with a name":                    {signerRole(`{apiGroups: [""], resources: [secrets], resourceNames: [a], verbs: [get]}`), true},
-		"a role beyond its name":                {`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: extension-apiserver-authentication-reader, namespace: kube-system}, rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]}`, false},
-		"a role for another name":               {`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: extension-apiserver-authentication-reader, namespace: kube-system}, rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [kubeadm-config], verbs: [get]}]}`, false},
-		"cluster-admin":                         {clusterRole("cluster-admin", `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}, {nonResourceURLs: ["*"], verbs: ["*"]}]`), true},
-		"discovery with one more URL":           {clusterRole("system:discovery", `rules: [{nonResourceURLs: [/logs], verbs: [get]}]`), false},
-		"discovery":                             {clusterRole("system:discovery", `rules: [{nonResourceURLs: [/api], verbs: [get]}]`), true},
-		"an aggregated role":                    {clusterRole("view", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}]}, rules: [{apiGroups: [x], resources: [y], verbs: [get]}]`), true},
-		"an aggregated role of others":          {clusterRole("view", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {evil: "true"}}]}`), false},
-		"a view that aggregates nothing":        {clusterRole("view", `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`), false},
-		"a fixed role that aggregates":          {clusterRole("system:discovery", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {evil: "true"}}]}`), false},
+		"a report":                       {`{apiVersion: wgpolicyk8s.io/v1alpha2, kind: PolicyReport, metadata: {name: a, namespace: ns}}`, true},
+		"a role with the same rules":     {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get, list, watch]}`), true},
+		"a role with fewer":              {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get]}`), true},
+		"a role with another verb":       {signerRole(`{apiGroups: [""], resources: [secrets], verbs: [get, delete]}`), false},
+		"a role with every verb":         {signerRole(`{apiGroups: [""], resources: [secrets], verbs: ["*"]}`), false},
+		"a role on other resources":      {signerRole(`{apiGroups: [""], resources: [pods], verbs: [get]}`), false},
+		"a role in another group":        {signerRole(`{apiGroups: [apps], resources: [secrets], verbs: [get]}`), false},
+		"a role with a name":             {signerRole(`{apiGroups: [""], resources: [secrets], resourceNames: [a], verbs: [get]}`), true},
+		"a role beyond its name":         {`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: extension-apiserver-authentication-reader, namespace: kube-system}, rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]}`, false},
+		"a role for another name":        {`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: extension-apiserver-authentication-reader, namespace: kube-system}, rules: [{apiGroups: [""], resources: [configmaps], resourceNames: [kubeadm-config], verbs: [get]}]}`, false},
+		"cluster-admin":                  {clusterRole("cluster-admin", `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}, {nonResourceURLs: ["*"], verbs: ["*"]}]`), true},
+		"discovery with one more URL":    {clusterRole("system:discovery", `rules: [{nonResourceURLs: [/logs], verbs: [get]}]`), false},
+		"discovery":                      {clusterRole("system:discovery", `rules: [{nonResourceURLs: [/api], verbs: [get]}]`), true},
+		"an aggregated role":             {clusterRole("view", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}]}, rules: [{apiGroups: [x], resources: [y], verbs: [get]}]`), true},
+		"an aggregated role of others":   {clusterRole("view", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {evil: "true"}}]}`), false},
+		"a view that aggregates nothing": {clusterRole("view", `rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`), false},
+		"a fixed role that aggregates":   {clusterRole("system:discovery", `aggregationRule: {clusterRoleSelectors: [{matchLabels: {evil: "true"}}]}`), false},
 
 		"coredns":                       {workload("Deployment", "coredns", "registry.k8s.io/coredns/coredns:v1.12.1", "coredns", ""), true},
 		"coredns by digest":             {workload("Deployment", "coredns", "registry.k8s.io/coredns/coredns@sha256:1", "coredns", ""), true},

@@ -86,16 +86,24 @@ var knownObjects = sync.OnceValue(func() knownTable {
 	return table
 })
 
-// match returns who creates an object, by its kind, name and content together; "" if
+// match returns the entry for an object, by its kind, name and content together; nil if
 // the object is not in the table.
-func (t knownTable) match(r *model.Resource) string {
+func (t knownTable) match(r *model.Resource) *knownObject {
 	for i := range t[r.Kind] {
 		o := &t[r.Kind][i]
 		if (o.Namespace == r.Place || o.Namespace == "*" && r.Place != "") && model.Glob(o.Name, r.Name) && o.holds(r) {
-			return "made by " + o.By
+			return o
 		}
 	}
-	return ""
+	return nil
+}
+
+// reason returns why the object need not be declared; "" for nil.
+func (o *knownObject) reason() string {
+	if o == nil {
+		return ""
+	}
+	return "made by " + o.By
 }
 
 // widened returns a reason if a ClusterRoleBinding of the API server binds other
@@ -110,8 +118,39 @@ func (t knownTable) widened(r *model.Resource) string {
 	return ""
 }
 
-// apiServer is the creator of the objects in bootstrap.json.
-const apiServer = "the API server"
+// apiServer is the creator of the objects in bootstrap.json, and openShift of some in
+// installers.json.
+const (
+	apiServer = "the API server"
+	openShift = "OpenShift"
+)
+
+// bound returns why a binding need not be declared: it is in the table, and so is its
+// live role, because the name of a role does not show what the role grants. The
+// bindings of OpenShift also need an OpenShift cluster. It returns "" otherwise.
+func (w *world) bound(binding *model.Resource) string {
+	o := knownObjects().match(binding)
+	if o == nil || o.By == openShift && !w.openShift || !w.knowsRole(binding) {
+		return ""
+	}
+	return o.reason()
+}
+
+// knowsRole reports whether the role of a binding is live and in the table, or roles
+// were not read.
+func (w *world) knowsRole(binding *model.Resource) bool {
+	ref := binding.Value.At("roleRef")
+	place, id := "", ref.At("name").Str()
+	if ref.At("kind").Str() == "Role" {
+		place, id = binding.Place, binding.Place+"/"+id
+	}
+	kind := "kubernetes/" + ref.At("kind").Str() + "." + rbacGroup
+	role := w.byID[model.Ref{Kind: kind, ID: id}]
+	if role == nil {
+		return !w.covers(kind, place)
+	}
+	return knownObjects().match(role) != nil
+}
 
 // holds reports whether a resource has the object's content.
 func (o *knownObject) holds(r *model.Resource) bool {

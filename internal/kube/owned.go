@@ -12,7 +12,7 @@ type world struct {
 	// owners are the resources that other resources name as their owners, by kind,
 	// name and UID.
 	owners map[model.OwnerReference]*model.Resource
-	// byID are Services, Endpoints and ServiceAccounts.
+	// byID are Services, Endpoints, ServiceAccounts and roles.
 	byID map[model.Ref]*model.Resource
 	// revisions are the ControllerRevisions by the UID of their owner.
 	revisions map[string][]*model.Resource
@@ -28,6 +28,8 @@ type world struct {
 	certified map[string]bool
 	// mutates reports whether the cluster may change pods when they are created.
 	mutates bool
+	// openShift reports whether the cluster is an OpenShift, or may be one.
+	openShift bool
 	// covers reports whether a kind was fully read in a namespace.
 	covers func(kind, place string) bool
 }
@@ -38,6 +40,7 @@ const (
 	sliceKind       = "kubernetes/EndpointSlice.discovery.k8s.io"
 	accountKind     = "kubernetes/ServiceAccount"
 	certificateKind = "kubernetes/Certificate.cert-manager.io"
+	versionKind     = "kubernetes/ClusterVersion.config.openshift.io"
 )
 
 func newWorld(resources []model.Resource, covers func(kind, place string) bool) *world {
@@ -45,7 +48,7 @@ func newWorld(resources []model.Resource, covers func(kind, place string) bool) 
 		owners: map[model.OwnerReference]*model.Resource{}, byID: map[model.Ref]*model.Resource{},
 		revisions:    map[string][]*model.Resource{},
 		certificates: map[string][]model.Ref{}, bundles: map[string]map[string]int{}, certified: map[string]bool{},
-		covers: covers,
+		openShift: !covers(versionKind, ""), covers: covers,
 	}
 	w.mutates = !covers("kubernetes/MutatingWebhookConfiguration.admissionregistration.k8s.io", "") ||
 		!covers("kubernetes/MutatingAdmissionPolicy.admissionregistration.k8s.io", "")
@@ -67,7 +70,7 @@ func newWorld(resources []model.Resource, covers func(kind, place string) bool) 
 // add adds a resource that shows who created others.
 func (w *world) add(r *model.Resource) {
 	switch plainKind(r.Kind) {
-	case "Service", "Endpoints", "ServiceAccount":
+	case "Service", "Endpoints", "ServiceAccount", "Role." + rbacGroup, "ClusterRole." + rbacGroup:
 		w.byID[model.Ref{Kind: r.Kind, ID: r.ID}] = r
 	case "StatefulSet.apps":
 		if len(r.Value.At("spec", "volumeClaimTemplates").Items()) > 0 {
@@ -87,7 +90,7 @@ func (w *world) add(r *model.Resource) {
 			w.mutates = w.mutates || rulesMatchPods(hook.At("rules"))
 		}
 	case "ClusterVersion.config.openshift.io":
-		w.mutates = true // OpenShift's API server resolves image streams.
+		w.openShift, w.mutates = true, true // The API server resolves image streams.
 	case "MutatingAdmissionPolicy.admissionregistration.k8s.io":
 		w.mutates = w.mutates || rulesMatchPods(r.Value.At("spec", "matchConstraints", "resourceRules"))
 	}
@@ -136,6 +139,8 @@ func (w *world) relate(r *model.Resource) {
 		r.Automatic = w.published(r)
 	case "Secret":
 		w.relateSecret(r)
+	case roleBinding, clusterRoleBinding:
+		r.Automatic = w.bound(r)
 	}
 }
 

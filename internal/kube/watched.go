@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	rbacGroup      = "rbac.authorization.k8s.io"
-	admissionGroup = "admissionregistration.k8s.io"
+	rbacGroup          = "rbac.authorization.k8s.io"
+	roleBinding        = "RoleBinding." + rbacGroup
+	clusterRoleBinding = "ClusterRoleBinding." + rbacGroup
+	admissionGroup     = "admissionregistration.k8s.io"
 )
 
 // watches returns a function for a kind. The function returns why an object is watched
@@ -18,11 +20,11 @@ const (
 func watches(kind string) func(object model.Value) string {
 	_, name, _ := strings.Cut(kind, "/")
 	switch name {
-	case "ClusterRoleBinding." + rbacGroup:
+	case clusterRoleBinding:
 		return func(model.Value) string { return "it grants rights in the whole cluster" }
 	case "ClusterRole." + rbacGroup:
 		return watchedRole
-	case "RoleBinding." + rbacGroup:
+	case roleBinding:
 		return watchedBinding
 	case "MutatingWebhookConfiguration." + admissionGroup, "ValidatingWebhookConfiguration." + admissionGroup,
 		"MutatingAdmissionPolicy." + admissionGroup, "ValidatingAdmissionPolicy." + admissionGroup,

@@ -36,6 +36,7 @@ func TestBootstrapObjects(t *testing.T) {
 		if err := json.Unmarshal(out, &list); err != nil || len(list.Items) == 0 {
 			t.Fatalf("kubectl get %s: %d objects, %v", kinds, len(list.Items), err)
 		}
+		var resources []model.Resource
 		for _, item := range list.Items {
 			object, err := decode.JSON(item)
 			if err != nil {
@@ -45,7 +46,11 @@ func TestBootstrapObjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Automatic == "" {
+			resources = append(resources, r)
+		}
+		kube.Relate(resources, func(string, string) bool { return true })
+		for i := range resources {
+			if r := &resources[i]; r.Automatic == "" {
 				t.Errorf("%s is not known: %s", r.Key, r.Value.AppendJSON(nil))
 			}
 		}
