@@ -94,6 +94,9 @@ func TestWhatAScanProves(t *testing.T) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
 			in.Judged[0].Subject.Unjudged = &model.Unjudged{Declaration: "d", Address: "x", Reason: "broken"}
 		}, false},
+		{"in one declaration, and a part of the other is unreadable", model.Outcome{Verdict: model.Unmanaged, Declaration: "d"}, func(in *Input) {
+			in.Judged[0].Subject.Partial = "x of e could not be read"
+		}, false},
 		{"unmanaged, and the unreadable part cannot declare it", unmanaged, func(in *Input) {
 			in.Declarations[0].Problems = []model.Problem{{Address: "x", Reason: "broken"}}
 		}, true},

@@ -79,10 +79,7 @@ func (p *proof) over(f *model.Finding) bool {
 	if snapshot == nil {
 		return false
 	}
-	if f.Declaration == "" && p.unjudged(f) {
-		return false
-	}
-	if p.doubted[f.Key] {
+	if p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.unjudged(f) {
 		return false
 	}
 	if judged := p.judged[f.Key]; judged != nil {
@@ -156,7 +153,11 @@ func (p *proof) unjudged(f *model.Finding) bool {
 		return p.unreadable(f.Source)
 	}
 	judged := p.judged[f.Key]
-	return judged != nil && judged.Subject.Unjudged != nil && judged.Subject.Unjudged.Declaration != ""
+	if judged == nil {
+		return false
+	}
+	held := judged.Subject.Unjudged
+	return judged.Subject.Partial != "" || held != nil && held.Declaration != ""
 }
 
 // governed reports whether a declaration governs the source.

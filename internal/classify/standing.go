@@ -9,7 +9,7 @@ import (
 
 // standing are the live fields of which an open finding tells that cannot be
 // judged again, since not all who have a say in it were read: what the others say
-// meanwhile is the same story.
+// meanwhile is the same story. The field "" stands for a resource that is unmanaged.
 type standing map[model.Key][]string
 
 func newStanding(earlier []model.Finding, p *proof) standing {
@@ -18,6 +18,9 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 		f := &earlier[i]
 		if !p.stands(f) {
 			continue
+		}
+		if f.Verdict == model.Unmanaged {
+			s[f.Key] = append(s[f.Key], "")
 		}
 		for _, c := range f.Changes {
 			s[f.Key] = append(s[f.Key], cmp.Or(c.LivePath, c.Path))
@@ -29,7 +32,17 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 // stands reports whether an open finding cannot be judged again in this scan,
 // because not all declarations that it depends on were read.
 func (p *proof) stands(f *model.Finding) bool {
-	return (f.Verdict == model.Disputed || f.Verdict == model.Moved) && !(p.whole && p.gone(f)) && !p.heard(f)
+	if p.whole && p.gone(f) {
+		return false
+	}
+	switch f.Verdict {
+	case model.Disputed, model.Moved:
+		return !p.heard(f)
+	case model.Unmanaged:
+		judged := p.judged[f.Key]
+		return judged != nil && judged.Subject.Partial != ""
+	}
+	return false
 }
 
 // compared reports whether the scan compared every claim on the resource that the
@@ -48,6 +61,9 @@ func (p *proof) compared(f *model.Finding) bool {
 // is left of it. A dispute that is found again speaks for itself.
 func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, said bool) {
 	fields := s[key]
+	if o.Verdict == model.Unmanaged {
+		return *o, !slices.Contains(fields, "")
+	}
 	if len(fields) == 0 || len(o.Changes) == 0 || o.Verdict == model.Disputed {
 		return *o, true
 	}

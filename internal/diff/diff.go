@@ -81,7 +81,10 @@ func unclaimed(s *model.Subject) []model.Outcome {
 		return nil
 	}
 	out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s), Reason: s.Outside}
-	if len(s.Silent) > 1 {
+	switch {
+	case s.Partial != "":
+		out.Reason = "not in " + orList(s.Silent) + "; " + s.Partial
+	case len(s.Silent) > 1:
 		out.Reason = "neither " + orList(s.Silent) + " speaks of it"
 	}
 	return []model.Outcome{out}

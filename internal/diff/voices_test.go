@@ -344,6 +344,7 @@ func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
 			"intent", "live, and in infra (vm.web), but not in intent", model.Unmanaged, 1},
 		{"nobody has it", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}, {"intent"}}},
 			"", "neither infra or more nor intent speaks of it", model.Unmanaged, 1},
+		{"the tool lacks it, and the inventory is unknown", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}}, Partial: "page 2 of intent could not be read, and may declare it"}, "", "not in infra or more; page 2 of intent could not be read, and may declare it", model.Unmanaged, 1},
 		{"it may be absent", model.Subject{Claims: []*model.Claim{{MayBeAbsent: true}}}, "", "", "", 0},
 		{"two declarations miss the same", model.Subject{Claims: []*model.Claim{claim, {Declaration: "intent", Address: "vm/1"}}},
 			"", "intent (vm/1) claims it, too", model.Missing, 1},

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -80,17 +81,19 @@ func (g governance) of(declaration string) *group {
 type expectation struct {
 	silent   [][]string
 	outside  string
+	partial  string
 	unjudged *model.Unjudged
 }
 
 // expect returns what is expected of a live resource. Each group that should
-// declare it and does not is silent, with the declarations that should. A
-// resource that nothing claims and that an unreadable part of a declaration may
-// declare is not judged.
+// declare it and does not is silent, with the declarations that should. A group of
+// which an unreadable part may declare the resource is not: where no other group is
+// silent either, a resource that nothing claims is not judged.
 func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Claim) expectation {
 	ref := model.Ref{Kind: r.Kind, ID: r.ID}
 	made := claims[ref]
 	var e expectation
+	var held *model.Unjudged
 	for _, one := range g.groups {
 		if one.covered[ref] || one.claims(made) {
 			continue
@@ -99,17 +102,21 @@ func (g governance) expect(r *model.Resource, claims map[model.Ref][]*model.Clai
 		if names == nil {
 			continue
 		}
-		held := one.held(r)
-		switch {
-		case held == nil:
-			e.silent, e.outside = append(e.silent, names), outside
-		case len(made) == 0:
-			held.Expected = true
-			return expectation{unjudged: held}
+		if part := one.held(r); part != nil {
+			held = cmp.Or(held, part)
+			continue
 		}
+		e.silent, e.outside = append(e.silent, names), outside
 	}
-	if len(e.silent)+len(made) == 0 {
+	switch {
+	case len(made) > 0, held == nil && e.silent != nil:
+	case held == nil:
 		e.unjudged = g.unexpected(r)
+	case e.silent == nil:
+		held.Expected = true
+		e.unjudged = held
+	default:
+		e.partial = held.Address + " of " + held.Declaration + " could not be read, and may declare it"
 	}
 	return e
 }

@@ -80,7 +80,10 @@ func TestWhoIsSilent(t *testing.T) {
 		{"the inventory lacks it", []model.Claim{managed("1")}, []model.Claim{}, "", [][]string{{"inventory"}}},
 		{"the tool lacks it", []model.Claim{}, []model.Claim{entry("x", "mac=A")}, "", [][]string{{"tool"}}},
 		{"nobody speaks of it", []model.Claim{}, []model.Claim{}, "", [][]string{{"tool"}, {"inventory"}}},
-		{"nobody seems to speak of it, and a part of one is unknown", []model.Claim{}, []model.Claim{}, "tool", nil},
+		{"nobody speaks of it, and a part of the tool is unknown", []model.Claim{}, []model.Claim{}, "tool", [][]string{{"inventory"}}},
+		{"nobody speaks of it, and a part of the inventory is unknown", []model.Claim{}, []model.Claim{}, "inventory", [][]string{{"tool"}}},
+		{"nobody speaks of it, and parts of both are unknown", []model.Claim{}, []model.Claim{}, "both", nil},
+		{"there is only the tool, and a part of it is unknown", []model.Claim{}, nil, "tool", nil},
 		{"the tool has it, and a part of the inventory is unknown", []model.Claim{managed("1")}, []model.Claim{}, "inventory", nil},
 		{"the inventory lacks it, and another part of the tool is unknown", []model.Claim{managed("1")}, []model.Claim{}, "tool", [][]string{{"inventory"}}},
 		{"there is no inventory", []model.Claim{}, nil, "", [][]string{{"tool"}}},
@@ -89,14 +92,22 @@ func TestWhoIsSilent(t *testing.T) {
 			t.Parallel()
 			declarations := estate(tc.tool, tc.inventory)
 			for i := range declarations {
-				if declarations[i].Name == tc.broken {
-					declarations[i].Problems = []model.Problem{{Reason: "a part"}}
+				if tc.broken == declarations[i].Name || tc.broken == "both" {
+					declarations[i].Problems = []model.Problem{{Address: "page 2", Reason: "a part"}}
 				}
 			}
 			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 			subjects := Match([]model.Snapshot{snapshot}, declarations, nil)
 			if diff := cmp.Diff(tc.want, subjects[0].Silent); diff != "" {
 				t.Error(diff)
+			}
+			want := ""
+			if len(tc.want) > 0 && tc.broken != "" && len(subjects[0].Claims) == 0 {
+				want = "page 2 of " + tc.broken + " could not be read, and may declare it"
+			}
+			s := subjects[0]
+			if s.Partial != want || (s.Unjudged != nil) != (tc.broken != "" && len(tc.want) == 0 && len(s.Claims) == 0) {
+				t.Errorf("partial = %q, want %q; unjudged %+v", s.Partial, want, s.Unjudged)
 			}
 		})
 	}

@@ -413,6 +413,9 @@ type Subject struct {
 	// Outside says why it is expected to be declared although it lies in no
 	// governed scope; "" where it lies in one.
 	Outside string
+	// Partial says which part of a declaration that is not in Silent could not be
+	// read and may declare the live resource; "" where there is none.
+	Partial string
 	// Unjudged says why nothing is said of a live resource that no declaration
 	// claims; nil where it was judged.
 	Unjudged *Unjudged
