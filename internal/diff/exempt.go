@@ -29,6 +29,8 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 			return authorship{applied: true}
 		case w.leaves(o, schema):
 			return authorship{}
+		case w.writers.declares(o) && w.newer() && !hasDefault(schema):
+			return authorship{exempt: o, why: "not every default of the field is known"}
 		}
 		if why := w.evidence(o, l); why != "" {
 			return authorship{exempt: o, why: why}

@@ -115,9 +115,25 @@ func hasDefault(schema *model.Schema) bool {
 	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
 }
 
-// defaultsKnown reports whether the schema has every default of the kind.
+// closed reports whether every default at the walk's path is known, because the system
+// itself has the kind, and has had the field for long enough.
+func (w *walk) closed() bool { return w.schema != nil && w.schema.Closed && !w.newer() }
+
+// newer reports whether the field at the walk's path, or one above it, is newer than
+// the known defaults.
+func (w *walk) newer() bool {
+	schema := w.schema
+	for i := range w.path {
+		if schema = schemaAt(schema, w.path[i:i+1]); schema != nil && schema.Newer {
+			return true
+		}
+	}
+	return false
+}
+
+// defaultsKnown reports whether the schema has every default at the walk's path.
 func (w *walk) defaultsKnown() bool {
-	return w.schema != nil && w.schema.Closed || w.claim.Lens == nil && w.subject.Kind != nil && w.subject.Kind.Defaulted
+	return w.closed() || w.claim.Lens == nil && w.subject.Kind != nil && w.subject.Kind.Defaulted
 }
 
 // unrecorded judges a live value of an object without a record of writers. Where
@@ -126,7 +142,7 @@ func (w *walk) defaultsKnown() bool {
 func (w *walk) unrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
-	case schema != nil && (w.schema.Closed || schema.Stray):
+	case schema != nil && (w.closed() || schema.Stray):
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.traced())
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
@@ -25,14 +26,29 @@ var openapiGZ []byte
 //go:embed semantics.json
 var semanticsJSON []byte
 
+// builtinDocument returns the document of the embedded schemas.
+var builtinDocument = sync.OnceValues(func() ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(openapiGZ))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+})
+
+// builtinDefinitions returns the definitions of the embedded schemas, by name.
+var builtinDefinitions = sync.OnceValues(func() (model.Value, error) {
+	document, err := builtinDocument()
+	if err != nil {
+		return model.Value{}, err
+	}
+	root, err := decode.JSON(document)
+	return root.At("components", "schemas"), err
+})
+
 // Builtin returns the kinds of a plain API server, with their schemas, by name.
 // Every call reads them anew: keep the result.
 func Builtin() (map[string]*model.Kind, error) {
-	z, err := gzip.NewReader(bytes.NewReader(openapiGZ))
-	if err != nil {
-		return nil, fmt.Errorf("read built-in schemas: %w", err)
-	}
-	document, err := io.ReadAll(z)
+	document, err := builtinDocument()
 	if err != nil {
 		return nil, fmt.Errorf("read built-in schemas: %w", err)
 	}
@@ -65,7 +81,7 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 		apiVersion, name := versionAndKind(gvks[0])
 		if have := kinds[name]; have == nil || have.Version < apiVersion {
 			schema := reader.definition(f.Name)
-			if strings.HasPrefix(f.Name, "io.k8s.") {
+			if reader.isBuiltin(f.Name, gvks[0]) {
 				// Admission fills in so much of a bare pod that only the record of
 				// writers shows what was added.
 				schema.Filled = name == KindName("v1", "Pod")
@@ -139,6 +155,7 @@ func kindsOf(spec model.Value) map[string]*model.Kind {
 // once, so that recursive ones end.
 type schemaReader struct {
 	definitions model.Value
+	builtin     model.Value
 	semantics   model.Value
 	made        map[string]*model.Schema
 }
@@ -148,8 +165,23 @@ func newSchemaReader(definitions model.Value) (*schemaReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read semantics: %w", err)
 	}
-	return &schemaReader{definitions: definitions, semantics: semantics, made: map[string]*model.Schema{}}, nil
+	builtin, err := builtinDefinitions()
+	if err != nil {
+		return nil, fmt.Errorf("read built-in schemas: %w", err)
+	}
+	return &schemaReader{definitions: definitions, builtin: builtin, semantics: semantics, made: map[string]*model.Schema{}}, nil
 }
+
+// isBuiltin reports whether a definition is that of a kind and version in the
+// embedded schemas, whose defaults are known.
+func (r *schemaReader) isBuiltin(name string, gvk model.Value) bool {
+	gvks := r.builtin.At(name, "x-kubernetes-group-version-kind").Items()
+	return len(gvks) == 1 && gvks[0].Equal(gvk)
+}
+
+// builtinPackages begin the names of the API server's own definitions. The names of
+// custom resources begin with their group, such as io.k8s.networking.gateway.
+var builtinPackages = []string{"io.k8s.api.", "io.k8s.apimachinery.", "io.k8s.apiextensions-apiserver.", "io.k8s.kube-aggregator."}
 
 const definitionPrefix = "#/components/schemas/"
 
@@ -241,8 +273,14 @@ func (r *schemaReader) withDefault(s *model.Schema, d model.Value) *model.Schema
 
 // refine adds what the published schema of a definition does not say.
 func (r *schemaReader) refine(name string, s *model.Schema) {
-	if !strings.HasPrefix(name, "io.k8s.") {
+	if !slices.ContainsFunc(builtinPackages, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return
+	}
+	known := r.builtin.At(name, "properties")
+	for field := range s.Fields {
+		if _, ok := known.Get(field); !ok {
+			r.set(s, field, func(f *model.Schema) { f.Newer = true })
+		}
 	}
 	for field, below := range s.Fields {
 		if below != nil && below.Each != nil && below.List == model.Ordered && len(below.Fields) == 0 && !r.lists("ordered", name, field) {

@@ -49,6 +49,9 @@ type Schema struct {
 	// that nobody declared and that is no default was put there by somebody,
 	// even where the system keeps no record of writers.
 	Closed bool
+	// Newer reports that the field, with all below it, is newer than the defaults
+	// that Closed stands for: the system may fill in a value.
+	Newer bool
 	// Filled reports that the system fills in values that no schema describes.
 	Filled bool
 }
