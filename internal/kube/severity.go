@@ -10,7 +10,7 @@ import (
 // severities rates drift of a kind: first what decides who may do what, what
 // code runs, and what can be reached.
 func severities(kind string) []model.SeverityRule {
-	appeared := []model.Verdict{model.Unmanaged, model.Undeclared, model.Changed, model.Bypassed, model.Conflict, model.Missing}
+	appeared := []model.Verdict{model.Unmanaged, model.Undeclared, model.Changed, model.Conflict, model.Missing}
 	kind = plainKind(kind)
 	for _, rated := range ratedKinds {
 		if slices.Contains(rated.kinds, kind) {
@@ -22,7 +22,7 @@ func severities(kind string) []model.SeverityRule {
 		return []model.SeverityRule{
 			{Verdicts: []model.Verdict{model.Unmanaged}, Where: []model.Condition{{Path: "type", In: credentialTypes}}, Severity: model.High,
 				Reason: "lets its holder act in the cluster"},
-			{Verdicts: []model.Verdict{model.Changed, model.Bypassed, model.Conflict}, Severity: model.High, Reason: "a credential changed"},
+			{Verdicts: []model.Verdict{model.Changed, model.Conflict}, Severity: model.High, Reason: "a credential changed"},
 		}
 	case "Service":
 		return []model.SeverityRule{
@@ -58,7 +58,7 @@ var ratedKinds = []struct {
 
 // podSeverities rates drift of what runs pods, whose specification is at spec.
 func podSeverities(spec string) []model.SeverityRule {
-	touched := []model.Verdict{model.Undeclared, model.Changed, model.Bypassed, model.Conflict}
+	touched := []model.Verdict{model.Undeclared, model.Changed, model.Conflict}
 	rules := privilegedSeverities(spec)
 	for _, field := range []string{"containers.image", "initContainers.image", "ephemeralContainers"} {
 		rules = append(rules, model.SeverityRule{Verdicts: touched, Path: spec + field, Severity: model.High, Reason: "other code runs"})
