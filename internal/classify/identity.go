@@ -185,22 +185,34 @@ type pair struct {
 	earlier *model.Finding
 	index   int
 	rank    int
-	own     bool
-	fields  int
+	// own reports whether both are about the same claim, and same whether they also
+	// have the same verdict.
+	own, same bool
+	// fields counts the fields in common.
+	fields int
+}
+
+// pairs returns the pairs of earlier and current findings that rate gives a rank.
+func (m *matcher) pairs(earlier []*model.Finding, group []int, rate func(p *pair, f *model.Finding)) []pair {
+	var pairs []pair
+	for _, e := range earlier {
+		for _, i := range group {
+			f := &m.current[i]
+			p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
+			p.same = p.own && e.Verdict == f.Verdict
+			if rate(&p, f); p.rank < noMatch {
+				pairs = append(pairs, p)
+			}
+		}
+	}
+	return pairs
 }
 
 // match pairs the earlier open findings on a resource with the current ones, the
 // best pairs first. An earlier finding without a pair is merged into the current
 // finding that has its fields.
 func (m *matcher) match(earlier []*model.Finding, group []int) {
-	var pairs []pair
-	for _, e := range earlier {
-		for _, i := range group {
-			if p := m.pair(e, i); p.rank < lastResort {
-				pairs = append(pairs, p)
-			}
-		}
-	}
+	pairs := m.pairs(earlier, group, m.continued)
 	m.assign(pairs)
 	var left []*model.Finding
 	for _, e := range earlier {
@@ -244,32 +256,21 @@ func first(a, b bool) int {
 	return 1
 }
 
-// pair rates how well a current finding continues an earlier open one.
-func (m *matcher) pair(e *model.Finding, i int) pair {
-	f := &m.current[i]
-	p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
+// continued rates how well a current finding continues an earlier open one.
+func (m *matcher) continued(p *pair, f *model.Finding) {
+	e := p.earlier
 	if p.fields == 0 && (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || party(e, f) || m.wholly(e, f)) {
 		p.fields = 1 // at least one is about the whole resource
 	}
-	p.rank = m.rank(p, f)
-	return p
-}
-
-// rank rates a pair by what its findings share.
-func (m *matcher) rank(p pair, f *model.Finding) int {
-	e := p.earlier
-	same := p.own && e.Verdict == f.Verdict
 	switch judged := m.proof.over(e) || (p.own || m.proof.compared(e)) && !m.proof.stands(e); {
-	case same && (p.fields > 0 || !f.Verdict.IsDrift()):
-		return sameVerdict
+	case p.same && (p.fields > 0 || !f.Verdict.IsDrift()):
+		p.rank = sameVerdict
 	case !f.Verdict.IsDrift() || !e.Verdict.IsDrift() || !judged:
-		return noMatch
 	case p.fields > 0:
-		return sameFields
-	case same:
-		return sameClaim
+		p.rank = sameFields
+	case p.same:
+		p.rank = sameClaim
 	}
-	return noMatch
 }
 
 // own reports whether an earlier finding is about the same claim as the current
@@ -355,15 +356,7 @@ func (m *matcher) matchRest(left []*model.Finding, group []int) {
 // resource: those with the same claim and verdict, or those with a field in common
 // whose ID is the one that the new finding would get.
 func (m *matcher) recall(recent []*model.Finding, group []int) {
-	var pairs []pair
-	for _, e := range recent {
-		for _, i := range group {
-			if p := m.recalled(e, i); p.rank < noMatch {
-				pairs = append(pairs, p)
-			}
-		}
-	}
-	m.assign(pairs)
+	m.assign(m.pairs(recent, group, m.recalled))
 	for _, i := range group {
 		if e := m.continues[i]; len(e) == 1 && !e[0].Resolved.IsZero() {
 			m.again[i], m.continues[i] = e[0], nil
@@ -372,20 +365,17 @@ func (m *matcher) recall(recent []*model.Finding, group []int) {
 }
 
 // recalled rates how well a new finding continues one that ended recently.
-func (m *matcher) recalled(e *model.Finding, i int) pair {
-	f := &m.current[i]
-	p := pair{earlier: e, index: i, rank: noMatch, own: m.own(e, i), fields: overlap(e, f)}
-	same := p.own && e.Verdict == f.Verdict
+func (m *matcher) recalled(p *pair, f *model.Finding) {
+	e, i := p.earlier, p.index
 	switch whole := len(e.Changes) == 0 && len(f.Changes) == 0; {
 	case len(m.continues[i]) > 0 || m.kept[e.ID]:
-	case same && (p.fields > 0 || whole):
+	case p.same && (p.fields > 0 || whole):
 		p.rank = sameVerdict
 	case p.fields > 0 && e.ID == m.preferred[i]:
 		p.rank = sameFields
-	case same:
+	case p.same:
 		p.rank = sameClaim
 	}
-	return p
 }
 
 // replacements pairs missing findings with moved findings of the same claim: the
