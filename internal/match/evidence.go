@@ -10,17 +10,17 @@ import (
 // to other objects do not count.
 func declaredBy(delegated []model.Delegation, claims map[model.Ref][]*model.Claim) []model.Delegation {
 	return slices.DeleteFunc(slices.Clone(delegated), func(d model.Delegation) bool {
-		return d.By != (model.Ref{}) && !claimed(d.By, claims)
+		return d.By != (model.Ref{}) && !claimed(claims[d.By])
 	})
 }
 
 // declaredOf returns the refs to objects that a declaration declares.
 func declaredOf(refs []model.Ref, claims map[model.Ref][]*model.Claim) []model.Ref {
-	return slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return !claimed(r, claims) })
+	return slices.DeleteFunc(slices.Clone(refs), func(r model.Ref) bool { return !claimed(claims[r]) })
 }
 
-// claimed reports whether a declaration declares the object. A claim that only records
-// an earlier apply does not count.
-func claimed(ref model.Ref, claims map[model.Ref][]*model.Claim) bool {
-	return slices.ContainsFunc(claims[ref], func(c *model.Claim) bool { return !c.Value.IsNull() || c.Unchecked != "" })
+// claimed reports whether one of the claims on an object declares it. A claim that only
+// records an earlier apply does not.
+func claimed(claims []*model.Claim) bool {
+	return slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.Value.IsNull() || c.Unchecked != "" })
 }

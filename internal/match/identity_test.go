@@ -43,7 +43,7 @@ func of(cohort string, c model.Claim) model.Claim {
 
 // managed is a claim of a tool that knows the id.
 func managed(id string, known ...string) model.Claim {
-	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Identities: identities(known)}
+	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Value: model.MapOf(), Identities: identities(known)}
 }
 
 // waiting is a claim on what the next apply makes.

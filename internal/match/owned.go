@@ -47,7 +47,7 @@ func (o *ownership) madeBy(key model.Key) string {
 	}
 	o.settle(at)
 	maker := &o.subjects[at]
-	if len(maker.Claims) == 0 && maker.Automatic == "" {
+	if !claimed(maker.Claims) && maker.Automatic == "" {
 		return ""
 	}
 	_, kind, _ := strings.Cut(key.Kind, "/")

@@ -57,6 +57,27 @@ func TestAutomaticByMakers(t *testing.T) {
 	}
 }
 
+// TestRecordedMaker has a maker that a declaration declared earlier: what it made is
+// expected to be declared again.
+func TestRecordedMaker(t *testing.T) {
+	t.Parallel()
+	for recorded, want := range map[bool]string{false: "made by machine n2", true: ""} {
+		maker, part := guest(machine, "2"), guest(machine, "1")
+		maker.Name, part.Makers = "n2", []model.Ref{{Kind: machine, ID: "2"}}
+		c := managed("2")
+		if recorded {
+			record := c.Value
+			c.Value, c.Recorded = model.Value{}, &record
+		}
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{part, maker}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{c}, nil), nil) {
+			if s.ID == "1" && s.Automatic != want {
+				t.Errorf("recorded %t: automatic = %q, want %q", recorded, s.Automatic, want)
+			}
+		}
+	}
+}
+
 // TestKindInReason names a maker by the name of its kind, without the group.
 func TestKindInReason(t *testing.T) {
 	t.Parallel()
