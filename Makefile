@@ -36,12 +36,12 @@ lint: ## run golangci-lint, which also holds the borders between the rooms
 	cd test/provider && $$(sh ../../tools/build.sh lint)/golangci-lint run
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target for FUZZTIME
+fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' sh tools/fuzz.sh
 
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
-	$(TOOLS) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
+	$(TOOLS) DRIFTD_HELM_BIN=$$(sh tools/build.sh helm) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
 
 .PHONY: e2e-openstack
@@ -67,7 +67,8 @@ demo: build ## show driftd at work on an estate of stand-ins; Ctrl-C ends it
 	bin/driftd demo
 
 .PHONY: tools
-tools: ## build the real parts: Kubernetes, OpenTofu, its providers, an S3 server, an OpenID provider
+tools: ## build the real parts: Kubernetes, Helm, OpenTofu, its providers, an S3 server, an OpenID provider
 	@sh tools/build.sh kube
+	@sh tools/build.sh helm
 	@sh tools/terraform.sh
 	@sh tools/build.sh oidc

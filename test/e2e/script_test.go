@@ -21,6 +21,9 @@ import (
 	"github.com/driftd/driftd/test/kubetest"
 )
 
+// helmVariable names the folder that holds helm.
+const helmVariable = "DRIFTD_HELM_BIN"
+
 // TestScan runs each script of testdata/scan twice: once with everything
 // applied client-side, once server-side.
 func TestScan(t *testing.T) {
@@ -84,7 +87,7 @@ func (h harness) setUp(env *testscript.Env) error {
 	if err := h.cluster.WriteKubeconfig(kubeconfig, namespace, h.cluster.Admin(), h.cluster.TokenAdmin()); err != nil {
 		return err
 	}
-	programs := []string{filepath.Dir(h.driftd), filepath.Dir(h.cluster.Kubectl()), env.Getenv("PATH")}
+	programs := []string{filepath.Dir(h.driftd), filepath.Dir(h.cluster.Kubectl()), os.Getenv(helmVariable), env.Getenv("PATH")}
 	env.Setenv("PATH", strings.Join(programs, string(os.PathListSeparator)))
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("KUBECONFIG", kubeconfig)
