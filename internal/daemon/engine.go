@@ -256,24 +256,36 @@ type kept struct {
 // the history of a declaration, it reads that without holding the lock, and
 // compares again.
 func (e *Engine) evaluate(ctx context.Context, due Due, started time.Time) (kept, error) {
+	p := pass{due: due, started: started, unread: unread{}}
 	for round := 1; ; round++ {
-		found, questions, err := e.compare(ctx, due, started, round > maxRounds)
+		p.last = round > maxRounds
+		found, questions, err := e.compare(ctx, p)
 		if err != nil || len(questions) == 0 {
 			return found, err
 		}
-		e.investigate(ctx, questions)
+		e.investigate(ctx, questions, p.unread)
 	}
+}
+
+// A pass is one comparison of a scan.
+type pass struct {
+	due     Due
+	started time.Time
+	unread  unread
+	// last reports whether it decides without an answer.
+	last bool
 }
 
 // compare compares what was read and stores the result, or returns what has to
 // be asked first. The last time it decides without an answer.
-func (e *Engine) compare(ctx context.Context, due Due, started time.Time, last bool) (kept, []question, error) {
+func (e *Engine) compare(ctx context.Context, p pass) (kept, []question, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
 	if ctx.Err() != nil {
 		return kept{}, nil, context.Cause(ctx)
 	}
-	v := e.view(due)
+	v := e.view(p.due)
+	v.unread = p.unread
 	firstLooks, err := e.firstLooks(v)
 	if err != nil {
 		e.noteSaved(v, false)
@@ -282,10 +294,10 @@ func (e *Engine) compare(ctx context.Context, due Due, started time.Time, last b
 	}
 	judged := judge(v, e.estate.Diff)
 	waiting := candidates(v, judged)
-	if questions := e.unanswered(v, waiting); len(questions) > 0 && !last {
+	if questions := e.unanswered(v, waiting); len(questions) > 0 && !p.last {
 		return kept{}, questions, nil
 	}
-	found, err := e.keep(v, comparison{judged, waiting, firstLooks}, started)
+	found, err := e.keep(v, comparison{judged, waiting, firstLooks}, p.started)
 	e.observer.Saved(err)
 	if err != nil {
 		return kept{}, nil, err

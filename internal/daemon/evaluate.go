@@ -19,6 +19,8 @@ import (
 type view struct {
 	sources      []sourceView
 	declarations []declarationView
+	// unread are the declarations whose history could not be read.
+	unread unread
 }
 
 type sourceView struct {
@@ -136,6 +138,7 @@ func (e *Engine) classify(v view, judged []model.Judged, before known, now time.
 		in.Sources = append(in.Sources, s.Name)
 	}
 	for _, d := range v.declarations {
+		d.declaration.Problems = v.unread.problems(d)
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
 	return classify.Findings(in)
@@ -192,7 +195,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: d.declaration.Problems, Tally: tally(d.declaration, judged),
+			Claims: len(d.declaration.Claims), Problems: v.unread.problems(d), Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()

@@ -15,6 +15,8 @@ import (
 // A claimRef names one claim on one live source.
 type claimRef struct {
 	declaration, source, kind, id string
+	// nth is the claim's index among those of its declaration on the resource.
+	nth int
 }
 
 // claimID returns a name of the claim that is the same in every scan: its address
@@ -27,8 +29,9 @@ func claimID(c *model.Claim) string {
 	return c.ID
 }
 
-// A candidate is a claim with fields whose verdict depends on evidence: the history
-// of the declaration, and what earlier scans read.
+// A candidate is a claim on a resource with fields whose verdict depends on evidence:
+// the history of the declaration, and what earlier scans read. Each claim on the
+// resource is one, because of those that agree on a field the histories may differ.
 type candidate struct {
 	judged *model.Judged
 	claim  int
@@ -70,26 +73,30 @@ func candidates(v view, judged []model.Judged) []candidate {
 	var list []candidate
 	for i := range judged {
 		s := judged[i].Subject
+		text := fingerprint(&judged[i])
+		if text == "" {
+			continue
+		}
+		nth := map[string]int{}
 		for k, c := range s.Claims {
-			text := fingerprint(&judged[i], c)
-			if text == "" {
-				continue
+			if c.Unchecked == "" {
+				list = append(list, candidate{judged: &judged[i], claim: k, print: revisions[c.Declaration] + "\n" + text,
+					ref: claimRef{c.Declaration, s.Source, c.Kind, claimID(c), nth[c.Declaration]}})
 			}
-			list = append(list, candidate{judged: &judged[i], claim: k, print: revisions[c.Declaration] + "\n" + text,
-				ref: claimRef{c.Declaration, s.Source, c.Kind, claimID(c)}})
+			nth[c.Declaration]++
 		}
 	}
 	return list
 }
 
-// fingerprint returns the fields of a claim that are pending or unproven, with
+// fingerprint returns the fields of a subject that are pending or unproven, with
 // their live values; "" if there are none.
-func fingerprint(j *model.Judged, c *model.Claim) string {
+func fingerprint(j *model.Judged) string {
 	var b strings.Builder
 	for i := range j.Outcomes {
 		o := &j.Outcomes[i]
 		unproven := slices.ContainsFunc(o.Changes, func(c model.Change) bool { return c.Unproven })
-		if o.Claim != c || o.Verdict != model.Pending && !unproven {
+		if o.Verdict != model.Pending && !unproven {
 			continue
 		}
 		b.WriteString("waits\n")
@@ -105,13 +112,16 @@ func fingerprint(j *model.Judged, c *model.Claim) string {
 }
 
 // unanswered returns the questions whose answers are needed to decide the
-// candidates: one for each declaration, in the order of the estate.
+// candidates: one for each declaration, in the order of the estate. It leaves out
+// declarations whose history could not be read in this scan.
 func (e *Engine) unanswered(v view, list []candidate) []question {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now, asked := e.now(), map[string]*question{}
 	for _, c := range list {
-		if known, ok := e.answers[c.ref]; ok && known.print == c.print && now.Sub(known.at) < answerFor {
+		known, ok := e.answers[c.ref]
+		answered := ok && known.print == c.print && now.Sub(known.at) < answerFor
+		if _, failed := v.unread[c.ref.declaration]; failed || answered {
 			continue
 		}
 		q := asked[c.ref.declaration]
@@ -133,35 +143,59 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 
 // investigate answers questions. It reads the history of each declaration, or
 // reads the declaration again if it is older than the snapshot of a source or its
-// ref moved.
-func (e *Engine) investigate(ctx context.Context, questions []question) {
+// ref moved. It adds declarations whose history could not be read to failed.
+func (e *Engine) investigate(ctx context.Context, questions []question, failed unread) {
 	var group sync.WaitGroup
-	for _, q := range questions {
-		i := slices.IndexFunc(e.estate.Declarations, func(d Declaration) bool { return d.Name == q.declaration })
-		if d := e.estate.Declarations[i]; d.Loader != nil {
-			group.Go(func() { e.ask(ctx, d, q) })
+	failures := make([]error, len(questions))
+	for i, q := range questions {
+		at := slices.IndexFunc(e.estate.Declarations, func(d Declaration) bool { return d.Name == q.declaration })
+		if d := e.estate.Declarations[at]; d.Loader != nil {
+			group.Go(func() { failures[i] = e.ask(ctx, d, q) })
 		} else {
 			e.answer(q, nil, noHistory)
 		}
 	}
 	group.Wait()
+	for i, err := range failures {
+		if err != nil {
+			failed[questions[i].declaration] = err
+		}
+	}
 }
+
+// unread holds, by declaration, why its history could not be read in a scan. Whether
+// its ref moved since it was read is not known then.
+type unread map[string]error
+
+// problems returns the parts of a declaration that could not be read. An unread
+// history is one, so that the scan is incomplete; it declares no resource.
+func (u unread) problems(d declarationView) []model.Problem {
+	err, failed := u[d.Name]
+	if !failed {
+		return d.declaration.Problems
+	}
+	return append(slices.Clone(d.declaration.Problems), model.Problem{Address: "history", Reason: unreadRef(err), Bounded: true})
+}
+
+func unreadRef(err error) string { return "the ref could not be read: " + err.Error() }
 
 // noHistory is the gap of a declaration that keeps no history.
 const noHistory = "the declaration keeps no history"
 
-func (e *Engine) ask(ctx context.Context, d Declaration, q question) {
+// ask answers a question, or reads the declaration again. An error means that its
+// history could not be read.
+func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	e.mu.Lock()
 	revision := e.reads[d.Name].declaration.Revision
 	e.mu.Unlock()
 	historian, ok := d.Loader.(declared.Historian)
 	if q.older && (revision == "" || !ok) {
 		e.readAgain(ctx, d)
-		return
+		return nil
 	}
 	if !ok {
 		e.answer(q, nil, noHistory)
-		return
+		return nil
 	}
 	claims := make([]*model.Claim, len(q.candidates))
 	for i, c := range q.candidates {
@@ -172,12 +206,15 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) {
 	history, err := historian.History(within, revision, claims)
 	switch {
 	case err != nil:
-		e.keepRead(d.Name, e.failed(ctx, d, because(within, err)))
+		err = because(within, err)
+		e.complain(ctx, "history of declaration "+d.Name, err)
+		return err
 	case history.Head != revision:
 		e.readAgain(ctx, d)
 	default:
 		e.answer(q, history.Pasts, "")
 	}
+	return nil
 }
 
 // readAgain reads a declaration once more within a scan.
@@ -217,62 +254,85 @@ func (e *Engine) forgetAnswers(list []candidate) {
 	e.answers = needed
 }
 
-// weigh compares the candidates' subjects again, with evidence.
+// weigh compares the candidates' subjects again, with evidence. It holds the
+// evidence of one subject at a time: hundreds of values for each claim.
 func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error {
-	evidence, err := e.evidence(v, list)
+	if len(list) == 0 {
+		return nil
+	}
+	before, err := e.store.Runs(1)
 	if err != nil {
 		return err
 	}
-	rulings := rulingsOf(earlier)
-	again := map[*model.Judged]bool{}
-	for i, c := range list {
-		s := c.judged.Subject
-		claim := *s.Claims[c.claim]
-		evidence[i].Rulings = rulings[rulingRef{s.Key, claim.Declaration}]
-		claim.Evidence = evidence[i]
-		s.Claims = slices.Clone(s.Claims)
-		s.Claims[c.claim] = &claim
-		again[c.judged] = true
+	rulings, settings := rulingsOf(earlier), map[string]model.Declaration{}
+	for _, d := range v.declarations {
+		settings[d.Name] = d.declaration
 	}
-	for j := range again {
-		*j = diff.Judge(j.Subject, e.estate.Diff)
+	for len(list) > 0 {
+		j := list[0].judged
+		n := slices.IndexFunc(list, func(c candidate) bool { return c.judged != j })
+		if n < 0 {
+			n = len(list)
+		}
+		s := j.Subject
+		s.Claims = slices.Clone(s.Claims)
+		for _, c := range list[:n] {
+			claim := *s.Claims[c.claim]
+			evidence, err := e.evidence(v, c, settings[claim.Declaration])
+			if err != nil {
+				return err
+			}
+			evidence.Looked = lookedAt(before, s)
+			evidence.Rulings = rulings[rulingRef{s.Key, claim.Declaration}]
+			claim.Evidence = evidence
+			s.Claims[c.claim] = &claim
+		}
+		*j = diff.Judge(s, e.estate.Diff)
+		for _, c := range list[:n] {
+			s.Claims[c.claim].Evidence = nil
+		}
+		list = list[n:]
 	}
 	return nil
 }
 
-// evidence returns the evidence for each candidate, from history and from earlier
-// scans.
-func (e *Engine) evidence(v view, list []candidate) ([]*model.Evidence, error) {
-	keys := make([]model.Key, 0, 2*len(list))
-	for _, c := range list {
-		own := model.Key{Source: model.DeclaredSource(c.ref.declaration), Kind: c.ref.kind, ID: c.ref.id}
-		keys = append(keys, c.judged.Subject.Key, own)
+// lookedAt returns when the last run read a resource that is live now; zero if it
+// did not read it.
+func lookedAt(runs []model.Run, s *model.Subject) time.Time {
+	for i := range runs {
+		read := model.Snapshot{Coverage: slices.DeleteFunc(slices.Clone(runs[i].Coverage), func(c model.Coverage) bool { return c.Source != s.Source })}
+		for _, source := range runs[i].Sources {
+			if covered, _ := read.Covers(s.Key.Kind, s.Place); covered && source.Name == s.Source && source.Err == "" && !source.Held {
+				return source.Taken
+			}
+		}
 	}
-	seen, err := e.store.Observations(keys)
+	return time.Time{}
+}
+
+// evidence returns the evidence for a candidate of declaration d, from history and
+// from earlier scans.
+func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evidence, error) {
+	own := model.Key{Source: model.DeclaredSource(c.ref.declaration), Kind: c.ref.kind, ID: c.ref.id}
+	seen, err := e.store.Observations([]model.Key{c.judged.Subject.Key, own})
 	if err != nil {
 		return nil, err
 	}
-	settings := map[string]model.Declaration{}
-	for _, d := range v.declarations {
-		settings[d.Name] = d.declaration
-	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	now := e.now()
-	found := make([]*model.Evidence, len(list))
-	for i, c := range list {
-		d := settings[c.ref.declaration]
-		found[i] = &model.Evidence{Now: now, Live: seen[2*i], Declared: seen[2*i+1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
-		known, ok := e.answers[c.ref]
-		switch {
-		case !ok || known.print != c.print:
-			found[i].Gap = "the ref moved while it was read"
-		default:
-			found[i].Past = known.past
-		}
-		if claim := c.judged.Subject.Claims[c.claim]; claim.Written != nil && found[i].Gap == "" {
-			found[i].Gap = "the cluster rewrites what is declared (canonicalize)"
-		}
+	known, answered := e.answers[c.ref]
+	e.mu.Unlock()
+	found := &model.Evidence{Now: e.now(), Live: seen[0], Declared: seen[1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
+	failure, failed := v.unread[c.ref.declaration]
+	switch answered = answered && known.print == c.print; {
+	case answered:
+		found.Past = known.past
+	case failed:
+		found.Gap, found.Behind = unreadRef(failure), true
+	default:
+		found.Gap, found.Behind = "the ref moved while it was read", true
+	}
+	if claim := c.judged.Subject.Claims[c.claim]; claim.Written != nil && found.Gap == "" {
+		found.Gap = "the cluster rewrites what is declared (canonicalize)"
 	}
 	return found, nil
 }
@@ -295,6 +355,9 @@ func rulingsOf(earlier []model.Finding) map[rulingRef]map[string]model.Ruling {
 		ref := rulingRef{f.Key, f.Declaration}
 		if all[ref] == nil {
 			all[ref] = map[string]model.Ruling{}
+		}
+		if len(f.Changes) == 0 {
+			all[ref][""] = model.Ruling{Verdict: f.Verdict, Unproven: f.Unproven}
 		}
 		for k := range f.Changes {
 			c := &f.Changes[k]

@@ -23,6 +23,8 @@ type applied struct {
 	loads                   int
 	asked                   int
 	refused                 error
+	// twice has the thing declared by two claims; the first one has no history.
+	twice bool
 	// moves is called when history is asked for, before it answers.
 	moves func(*applied)
 }
@@ -42,8 +44,13 @@ func (a *applied) Collect(context.Context) (model.Snapshot, error) {
 func (a *applied) Load(context.Context) (model.Declaration, error) {
 	a.loads++
 	author := model.Trace{Actor: model.Actor{Name: "committer", At: time.Now(), Confidence: model.Likely}}
-	return model.Declaration{Name: "git", Governs: []string{"live"}, Revision: a.revision, DeployWindow: time.Hour, Claims: []model.Claim{{
-		Declaration: "git", Address: "x.yaml:1", Kind: thing, ID: "p/a", Place: "p", Name: "a", Value: sized(a.declares), Traces: []model.Trace{author}}}}, nil
+	d := model.Declaration{Name: "git", Governs: []string{"live"}, Revision: a.revision, DeployWindow: time.Hour, Claims: []model.Claim{{
+		Declaration: "git", Address: "x.yaml:1", Kind: thing, ID: "p/a", Place: "p", Name: "a", Value: sized(a.declares), Traces: []model.Trace{author}}}}
+	if a.twice {
+		d.Claims = append(d.Claims, d.Claims[0])
+		d.Claims[1].Address = "y.yaml:1"
+	}
+	return d, nil
 }
 
 // commit has the ref declare a value from now on.
@@ -77,6 +84,9 @@ func (h historian) History(_ context.Context, revision string, claims []*model.C
 	pasts := make([]model.Past, len(claims))
 	for i := range pasts {
 		pasts[i] = model.Past{Versions: h.versions, Gap: h.gap}
+	}
+	if h.twice {
+		pasts[0].Versions = nil
 	}
 	return model.History{Head: revision, Pasts: pasts}, nil
 }
@@ -220,16 +230,111 @@ func TestFolderIsReadAgainBeforeJudging(t *testing.T) {
 
 func TestHistoryThatFailsKeepsTheLastVerdict(t *testing.T) {
 	t.Parallel()
+	const never = "bypassed by laptop: applied, and declared by no commit"
+	const unread = "unchecked by unknown: the ref could not be read: remote is down"
 	b := newAppliedBench(t, true)
 	b.want(t, "applied as declared", "")
-	b.apply("2")
 	b.refused = errors.New("remote is down")
+	b.commit("2")
+	b.want(t, "committed, not applied yet, and the remote is down", unread+"; pending by committer")
+	b.engine = b.restart(b.engine.estate)
+	b.want(t, "after a restart, too", unread+"; pending by committer")
+	b.refused = nil
+	b.apply("evil")
+	b.want(t, "the remote is back", never)
+	b.refused = errors.New("remote is down")
+	b.want(t, "what was answered is known", never)
+	b.engine = b.restart(b.engine.estate)
+	b.want(t, "after a restart, the last verdict is", "bypassed by laptop: the live side changed and the declaration did not; "+unread)
+}
+
+func TestEditWhileHistoryFails(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.apply("evil")
+	b.refused = errors.New("remote is down")
+	const edited = "pending? by laptop: pending or bypassed: the ref could not be read: remote is down; " +
+		"unchecked by unknown: the ref could not be read: remote is down"
+	b.want(t, "a laptop applied while the remote is down", edited)
+	asked := b.asked
 	report := b.cycle(t)
-	if report.Scan.Complete || len(report.Findings) != 1 || report.Findings[0].Verdict != model.Unchecked || !strings.Contains(report.Findings[0].Reason, "remote is down") {
-		t.Errorf("complete %t, findings %+v, want the declaration unchecked", report.Scan.Complete, report.Findings)
+	if report.Scan.Complete || report.Scan.NotChecked.Parts != 1 {
+		t.Errorf("complete %t, not checked: %s, want one part", report.Scan.Complete, report.Scan.NotChecked)
+	}
+	if b.asked != asked+1 {
+		t.Errorf("history was asked %d times more in the next scan, want once", b.asked-asked)
 	}
 	b.refused = nil
 	b.want(t, "the remote is back", "bypassed by laptop: applied, and declared by no commit")
+}
+
+func TestRevertBetweenScans(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.want(t, "applied as declared", "")
+	b.commit("2")
+	b.apply("2")
+	b.commit("1")
+	b.want(t, "deployed, and reverted by a commit that is not applied yet", "pending by committer")
+	b.want(t, "again", "pending by committer")
+	b.apply("1")
+	b.want(t, "the revert is applied", "")
+}
+
+func TestRulings(t *testing.T) {
+	t.Parallel()
+	one := model.StringOf("1")
+	key := model.Key{Source: "live", Kind: thing, ID: "p/a"}
+	findings := []model.Finding{
+		{Key: key, Declaration: "git", Verdict: model.Bypassed, Changes: []model.Change{{Path: "size", Live: &one}}},
+		{Key: key, Declaration: "git", Verdict: model.Pending, Reason: "to be destroyed", Unproven: true},
+		{Key: key, Declaration: "git", Verdict: model.Changed, Changes: []model.Change{{Path: "name", Live: &one}}},
+		{Key: key, Declaration: "other", Verdict: model.Pending, Changes: []model.Change{{Path: "size", Unproven: true}}},
+	}
+	want := map[rulingRef]map[string]model.Ruling{
+		{key, "git"}:   {"size": {Verdict: model.Bypassed, Live: &one}, "": {Verdict: model.Pending, Unproven: true}},
+		{key, "other"}: {"size": {Verdict: model.Pending, Unproven: true}},
+	}
+	if d := gocmp.Diff(want, rulingsOf(findings), gocmp.AllowUnexported(rulingRef{})); d != "" {
+		t.Errorf("rulings (-want +got):\n%s", d)
+	}
+}
+
+// TestClaimsOfOneResource keeps apart what history says of two claims on one
+// resource: only the second one's has the value that is live.
+func TestClaimsOfOneResource(t *testing.T) {
+	t.Parallel()
+	b := newAppliedBench(t, true)
+	b.twice = true
+	b.commit("2")
+	for range 2 {
+		b.want(t, "the first claim never had the value", "bypassed by laptop: applied, and declared by no commit")
+	}
+	if b.asked != 1 {
+		t.Errorf("history was asked %d times although nothing moved, want once", b.asked)
+	}
+}
+
+// TestEvidenceIsDropped keeps no evidence of a subject that was judged.
+func TestEvidenceIsDropped(t *testing.T) {
+	t.Parallel()
+	claims := []*model.Claim{{Declaration: "git", Kind: thing, ID: "p/a", Value: sized("2")}, {Declaration: "git", Kind: thing, ID: "p/a", Value: sized("2")}}
+	live := &model.Resource{Value: sized("1"), LastApplied: &claims[0].Value}
+	j := model.Judged{Subject: &model.Subject{Key: model.Key{Source: "live", Kind: thing, ID: "p/a"}, Live: live, Claims: claims}}
+	b := newAppliedBench(t, true)
+	list := []candidate{{judged: &j, claim: 0}, {judged: &j, claim: 1}}
+	if err := b.engine.weigh(view{}, list, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Outcomes) != 1 {
+		t.Errorf("%+v, want one outcome", j.Outcomes)
+	}
+	for _, c := range j.Subject.Claims {
+		if c.Evidence != nil {
+			t.Errorf("the evidence of a claim is kept: %+v", c.Evidence)
+		}
+	}
 }
 
 func TestRefThatNeverStopsMoving(t *testing.T) {

@@ -67,6 +67,13 @@ func TestRule(t *testing.T) {
 	old := func(superseded float64) []model.Version {
 		return []model.Version{version(t, `{"port":2}`, "def456", "", 0), version(t, `{"port":1}`, "abc123", "def456", superseded)}
 	}
+	// between is declared in the middle of something else, twice of what is declared.
+	between := func(from, until float64) []model.Version {
+		return []model.Version{version(t, `{"port":1}`, "c2", "c3", until), version(t, `{"port":3}`, "c1", "c2", from)}
+	}
+	twice := func(from, until float64) []model.Version {
+		return []model.Version{version(t, `{"port":2}`, "c3", "", 0), version(t, `{"port":1}`, "c2", "c3", until), version(t, `{"port":2}`, "c1", "c2", from)}
+	}
 	for name, tc := range map[string]struct {
 		reason   string
 		evidence model.Evidence
@@ -114,6 +121,11 @@ func TestRule(t *testing.T) {
 			want:     "bypassed: an older version (abc123) was applied after def456"},
 		"seen with another value within the window": {reason: "the deploy of the older version was under way", applied: 2,
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `4.9 {"port":1}`, `4.5 {"port":3}`)}, want: "pending"},
+		"seen with another value by the last scan": {reason: "a forged time does not help", applied: 2,
+			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Looked: hour(9), Live: observations(t, `4.5 {"port":3}`)},
+			want:     "bypassed: an older version (abc123) was applied after def456"},
+		"the last scan saw this value": {reason: "it may have come long before", applied: 2,
+			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Looked: hour(9), Live: observations(t, `4.9 {"port":1}`, `4.5 {"port":3}`)}, want: "pending"},
 		"a writer's time in the future": {reason: "it was not applied after driftd saw it",
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `4.9 {"port":1}`)}, applied: 99, want: "pending"},
 		"a commit with a date in the future": {reason: "it was on the ref when driftd read it", applied: 10,
@@ -144,8 +156,58 @@ func TestRule(t *testing.T) {
 		"a gap, and the live side moved away from something else": {reason: "the value before need not have been the declared one",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":5}`), Declared: observations(t, `1 {"port":2}`)},
 			want:     "bypassed: the live side changed and the declaration did not"},
-		"a gap, and the declaration moved": {reason: "only the declaration changed",
-			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":3}`)},
+		"a gap, and the declaration moved": {reason: "live was as declared, and only the declaration changed",
+			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":1}`)},
+			want:     "pending"},
+		"a gap, and the declaration moved from another value": {reason: "live was not as declared before either: what applied it is not known",
+			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `5 {"port":1}`, `1 {"port":3}`), Declared: observations(t, `1 {"port":3}`)},
+			want:     "pending?: pending or bypassed: cut"},
+		"deployed and reverted between two scans": {reason: "what driftd saw live as declared was the run before", applied: 9.95,
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`)},
+			want:     "pending"},
+		"deployed and reverted between two scans, declared otherwise before": {reason: "the date of the revert counts", applied: 9.95,
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `1 {"port":7}`),
+				Declared: observations(t, `1 {"port":2}`, `0.5 {"port":7}`)}, want: "pending"},
+		"deployed and reverted between two scans, and declared long ago, too": {reason: "driftd missed the last time", applied: 9.95,
+			evidence: model.Evidence{Past: model.Past{Versions: append(twice(9.9, 10), version(t, `{"port":1}`, "c0", "c1", 2))}, Live: observations(t, `3 {"port":2}`, `1 {"port":1}`),
+				Declared: observations(t, `2 {"port":2}`, `1 {"port":1}`)}, want: "pending"},
+		"deployed and reverted between two scans, and replaced": {reason: "the value before is what driftd read last", applied: 9.95,
+			evidence: model.Evidence{Past: model.Past{Versions: append([]model.Version{version(t, `{"port":2}`, "c4", "", 0)}, between(9.9, 10)...)},
+				Live: observations(t, `1 {"port":3}`), Declared: observations(t, `1 {"port":3}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}}, want: "pending"},
+		"bypassed, then declared and reverted between two scans": {reason: "the live value was declared after the ruling",
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `9 {"port":1}`, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}}, want: "pending"},
+		"reverted between two scans, and bypassed since": {reason: "the ruling is younger than the revert", applied: 9.95,
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `12 {"port":1}`, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}},
+			want: "bypassed: an older version (c2) was applied after c3"},
+		"reverted between two scans, and applied again long after": {reason: "the revert's date and the window", applied: 11.1,
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`)},
+			want:     "bypassed: an older version (c2) was applied after c3"},
+		"reverted before driftd looked, and applied again": {reason: "driftd saw the revert live", applied: 10.5,
+			evidence: model.Evidence{Past: model.Past{Versions: twice(9.9, 10)}, Live: observations(t, `10.2 {"port":2}`), Declared: observations(t, `10.2 {"port":2}`)},
+			want:     "bypassed: an older version (c2) was applied again after driftd saw the declared one live"},
+		"bypassed, and what proved it is not kept": {reason: "the ruling stands while live does not move", applied: 2,
+			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `9 {"port":1}`), Declared: observations(t, `4 {"port":2}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}},
+			want: "bypassed: an older version (abc123) was applied after def456"},
+		"maybe bypassed, and history is known now": {reason: "an unproven ruling does not stand",
+			evidence: model.Evidence{Past: model.Past{Versions: old(11)}, Live: observations(t, `9 {"port":1}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Unproven: true, Live: pointer(model.IntOf(1))}}}, want: "pending"},
+		"the ref cannot be read, and live moved": {reason: "the declaration may have moved, too",
+			evidence: model.Evidence{Past: model.Past{Gap: "down"}, Behind: true, Live: observations(t, `1 {"port":2}`), Declared: observations(t, `1 {"port":2}`)},
+			want:     "pending?: pending or bypassed: down"},
+		"the ref cannot be read, and an older version came back": {reason: "it may be declared again by now",
+			evidence: model.Evidence{Past: model.Past{Gap: "down"}, Behind: true, Live: observations(t, `5 {"port":2}`, `1 {"port":1}`),
+				Declared: observations(t, `4 {"port":2}`, `1 {"port":1}`)},
+			want: "pending?: pending or bypassed: down"},
+		"the ref cannot be read, and it was bypassed": {reason: "the last verdict is kept",
+			evidence: model.Evidence{Past: model.Past{Gap: "down"}, Behind: true, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":2}`),
+				Rulings: map[string]model.Ruling{"port": {Verdict: model.Bypassed, Live: pointer(model.IntOf(1))}}},
+			want: "bypassed: the live side changed and the declaration did not"},
+		"the ref cannot be read, and only the declaration moved": {reason: "live was declared when it was applied",
+			evidence: model.Evidence{Past: model.Past{Gap: "down"}, Behind: true, Live: observations(t, `1 {"port":1}`), Declared: observations(t, `1 {"port":1}`)},
 			want:     "pending"},
 		"a gap, and both moved": {reason: "nothing tells which came first",
 			evidence: model.Evidence{Past: model.Past{Gap: "cut"}, Live: observations(t, `1 {"port":5}`), Declared: observations(t, `1 {"port":3}`)},
@@ -272,87 +334,6 @@ func TestRule(t *testing.T) {
 	}
 }
 
-// TestRuleWhole holds resources that wait as a whole to what is known of them.
-func TestRuleWhole(t *testing.T) {
-	t.Parallel()
-	branch := version(t, `{"port":1}`, "b0b0", "", 0)
-	branch.Branch = "feature/x"
-	for name, tc := range map[string]struct {
-		reason         string
-		declared, live string
-		recorded       bool
-		evidence       *model.Evidence
-		want           string
-	}{
-		"to be destroyed, declared before": {reason: "the commit that removes it waits", live: `{"port":1}`, recorded: true,
-			evidence: declaredBefore(value(t, `{"port":1}`)), want: "pending: waits"},
-		"to be destroyed, never declared": {reason: "made by an apply that no commit holds", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{}, want: "bypassed: applied, and declared by no commit; waits"},
-		"to be destroyed, on a branch": {reason: "applied from a branch", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Past: model.Past{Versions: []model.Version{branch}}},
-			want:     "bypassed: applied from feature/x (commit b0b0), which is not merged; waits"},
-		"to be destroyed, on a branch that may be applied": {reason: "the setting", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Past: model.Past{Versions: []model.Version{branch}}, ApplyBeforeMerge: true}, want: "pending: waits"},
-		"to be destroyed, seen declared": {reason: "memory outlives a force-push", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Declared: observations(t, `2 gone`, `1 {"port":1}`)}, want: "pending: waits"},
-		"to be destroyed, history cut": {reason: "nothing tells", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Past: model.Past{Gap: "cut"}}, want: "pending?: pending or bypassed: cut; waits"},
-		"to be destroyed, perhaps by an expression": {reason: "nothing tells", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Past: model.Past{Versions: []model.Version{{Unknown: []string{""}, From: model.Commit{Hash: "abc"}}}}},
-			want:     "pending?: pending or bypassed: commit abc may declare it by an expression; waits"},
-		"to be destroyed, not asked": {reason: "nothing tells", live: `{"port":1}`, recorded: true,
-			want: "pending?: pending or bypassed: its history was not read; waits"},
-		"to be destroyed, never declared, apply before merge": {reason: "no branch declares it", live: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{ApplyBeforeMerge: true}, want: "bypassed: applied, and declared by no commit; waits"},
-		"to be made again, declared since it went": {reason: "it was gone before", declared: `{"port":1}`,
-			evidence: &model.Evidence{Declared: observations(t, `4 {"port":1}`, `2 gone`), Live: observations(t, `3 gone`, `1 {"port":1}`)}, want: "pending: waits"},
-		"to be made": {reason: "it never was", declared: `{"port":1}`, evidence: &model.Evidence{}, want: "pending: waits"},
-		"to be made again": {reason: "it was live and declared when it went", declared: `{"port":1}`,
-			evidence: &model.Evidence{Declared: observations(t, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
-			want:     "bypassed: applied and declared, and destroyed by an apply that no commit holds"},
-		"to be made again, gone in this scan": {reason: "the last scan saw it", declared: `{"port":1}`,
-			evidence: &model.Evidence{Declared: observations(t, `2 {"port":2}`, `1 {"port":1}`), Live: observations(t, `1 {"port":1}`)},
-			want:     "bypassed: applied and declared, and destroyed by an apply that no commit holds"},
-		"to be made again, declared again": {reason: "a revert of its removal", declared: `{"port":1}`,
-			evidence: &model.Evidence{Declared: observations(t, `5 {"port":1}`, `2 gone`, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
-			want:     "pending: waits"},
-		"to be made again, declared again in this scan": {reason: "a revert of its removal", declared: `{"port":1}`,
-			evidence: &model.Evidence{Declared: observations(t, `2 gone`, `1 {"port":1}`), Live: observations(t, `3 gone`, `1 {"port":1}`)},
-			want:     "pending: waits"},
-		"to be made, recorded": {reason: "Terraform itself lost sight of it: not an apply", declared: `{"port":1}`, recorded: true,
-			evidence: &model.Evidence{Declared: observations(t, `1 {"port":1}`), Live: observations(t, `1 {"port":1}`)}, want: "pending: waits"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := &model.Claim{Declaration: "d", Pending: "waits", Evidence: tc.evidence, Traces: []model.Trace{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}}
-			s := &model.Subject{Claims: []*model.Claim{c}}
-			if tc.declared != "" {
-				c.Value = value(t, tc.declared)
-			}
-			if tc.recorded {
-				c.Recorded = pointer(value(t, `{"port":1}`))
-			}
-			if tc.live != "" {
-				s.Live = &model.Resource{Value: value(t, tc.live)}
-			}
-			outcomes := Compare(s, Options{})
-			if len(outcomes) != 1 {
-				t.Fatalf("%s: %+v, want one outcome", tc.reason, outcomes)
-			}
-			got := string(outcomes[0].Verdict)
-			if outcomes[0].Unproven {
-				got += "?"
-			}
-			if got += ": " + outcomes[0].Reason; got != tc.want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
-			}
-			if committed := strings.HasPrefix(got, "pending: "); committed != (outcomes[0].Actor.Name == "committer") {
-				t.Errorf("%s: by %s", tc.reason, outcomes[0].Actor.Name)
-			}
-		})
-	}
-}
-
 // TestAppliedBy names who applied a value, also where the record of writers was
 // rewritten.
 func TestAppliedBy(t *testing.T) {
@@ -418,6 +399,7 @@ func TestAbsentLive(t *testing.T) {
 		return &model.Evidence{DeployWindow: time.Hour, Past: model.Past{Versions: []model.Version{
 			version(t, `{"cpu":1,"port":1}`, "def", "", 0), version(t, `{"cpu":1}`, "abc", "def", h)}}}
 	}
+	folder := &model.Evidence{Past: model.Past{Gap: "no history"}}
 	always := &model.Evidence{Past: model.Past{Versions: []model.Version{version(t, `{"cpu":1,"port":1}`, "abc", "", 0)}}}
 	for name, tc := range map[string]struct {
 		reason     string
@@ -430,7 +412,9 @@ func TestAbsentLive(t *testing.T) {
 		"declared long before the last apply, and a hand came": {"the apply had it: it was removed by hand", since(2), []model.Owner{edit}, 0, "changed unknown"},
 		"always declared, and a hand came":                     {"removed by hand", always, []model.Owner{edit}, 0, "changed unknown"},
 		"always declared, and only applies came":               {"an apply that no commit holds left it out", always, nil, 0, "bypassed apply"},
-		"not asked, never changed since it was made":           {"nothing was removed", nil, nil, 1, "pending unknown"},
+		"not asked, never changed since it was made":           {"made anew, perhaps, without the field", nil, nil, 1, "pending? apply"},
+		"no history, never changed since it was made":          {"made anew, perhaps, without the field", folder, nil, 1, "pending? apply"},
+		"declared later, never changed since it was made":      {"git is ahead", since(11), nil, 1, "pending committer"},
 		"not asked, changed since, and only applies came":      {"nothing tells which", nil, nil, 3, "pending? apply"},
 		"not asked, and a hand came":                           {"nothing tells which", nil, []model.Owner{edit}, 3, "changed? unknown"},
 	} {

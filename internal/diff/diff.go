@@ -186,29 +186,48 @@ func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []m
 }
 
 // compareClaims compares every claim with the live resource. What several
-// claims agree on is said once, of the first; what they disagree on in different
-// words joins the disputes.
+// claims agree on is reported once, of the first; what they disagree on in
+// different words joins the disputes.
 func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) ([]model.Outcome, []dispute) {
-	said := map[saying]bool{}
-	for _, d := range disputes {
-		said[d.about] = true
-	}
 	differs := make([][]found, len(claims))
 	for i, c := range claims {
-		if c.Value.IsNull() { // Declared no longer.
-			continue
-		}
-		differs[i] = slices.DeleteFunc(compareClaim(s, c, sameWords(claims, i), o), func(f found) bool { return said[saying{c.Lens, f.change.Path}] })
-		for _, f := range differs[i] {
-			said[saying{c.Lens, f.change.Path}] = true
+		if !c.Value.IsNull() { // Else it is declared no longer.
+			differs[i] = compareClaim(s, c, sameWords(claims, i), o)
 		}
 	}
+	sayOnce(claims, differs, disputes)
 	disputes = join(disputes, reconcileWords(s, claims, differs, o))
 	var outcomes []model.Outcome
 	for i, c := range claims {
 		outcomes = append(outcomes, withPending(s, c, byVerdict(c, replaced(s, c, differs[i])))...)
 	}
 	return outcomes, disputes
+}
+
+// sayOnce removes fields that are disputed, and fields that another claim in the same
+// words reports, too. The first claim reports a field, unless the history of a later one
+// shows that it was bypassed, or may have been.
+func sayOnce(claims []*model.Claim, differs [][]found, disputes []dispute) {
+	type speaker struct {
+		claim int
+		found found
+	}
+	chosen := map[saying]speaker{}
+	for _, d := range disputes {
+		chosen[d.about] = speaker{claim: -1}
+	}
+	for i, c := range claims {
+		for _, f := range differs[i] {
+			about := saying{c.Lens, f.change.Path}
+			before, said := chosen[about]
+			if !said || f.waits() && before.found.waits() && rankFound(f) < rankFound(before.found) {
+				chosen[about] = speaker{i, f}
+			}
+		}
+	}
+	for i, c := range claims {
+		differs[i] = slices.DeleteFunc(differs[i], func(f found) bool { return chosen[saying{c.Lens, f.change.Path}].claim != i })
+	}
 }
 
 // A saying is a field, in the words of the claim that speaks of it.

@@ -217,7 +217,7 @@ func TestCompareWithOwnedFields(t *testing.T) {
 		{reason: "no longer declared, still the applier's", declared: `{"cpu":1}`, live: `{"port":1,"cpu":1}`,
 			applied: []string{"cpu", "port"}, want: "pending port apply"},
 		{reason: "never changed since its creation: declared later", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 1,
-			applied: []string{"cpu"}, want: "pending port"},
+			applied: []string{"cpu"}, want: "pending port apply"},
 		{reason: "applied once and changed since: removed by hand", declared: `{"cpu":1,"port":1}`, live: `{"cpu":1}`, generation: 2,
 			applied: []string{"cpu"}, want: "changed port"},
 		{reason: "a hand that wrote something may have removed something too", declared: `{"cpu":1,"port":1,"mode":"a"}`, live: `{"cpu":1,"mode":"b"}`,

@@ -97,14 +97,15 @@ func (w *walk) declaredWhenApplied(schema *model.Schema, d, l model.Value) bool 
 	if w.claim.Evidence == nil {
 		return false
 	}
-	seen := w.memory(schema, d, l, l)
-	older, _, _ := w.versions(schema, l)
+	a := w.aspect(schema, d, l, l)
+	seen := a.memory()
+	older, _, _ := a.versions()
 	byHand := slices.ContainsFunc(w.writers.of(w.path), func(o *model.Owner) bool { return o.Edits })
 	switch {
-	case older == nil && !seen.held, byHand && !seen.liveWhileHeld():
+	case older == nil && !seen.held && !a.stands(model.Pending, seen), byHand && !seen.liveWhileHeld():
 		return false
 	}
-	ruled := w.rule(schema, d, l, l)
+	ruled := a.rule()
 	return ruled.Verdict == model.Pending && !ruled.Unproven
 }
 
@@ -116,11 +117,8 @@ func (w *walk) absentLive(schema *model.Schema, d, r, l model.Value, declarer *m
 	switch {
 	case ruled.Verdict == model.Bypassed && len(w.handsSinceApply()) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
-	case ruled.Verdict == model.Bypassed, !ruled.Unproven, w.declaredLater(declarer) && w.live.Generation != 1:
+	case ruled.Verdict == model.Bypassed, !ruled.Unproven, w.declaredLater(declarer):
 		w.waits(schema, d, r, l)
-	case w.declaredLater(declarer):
-		// The object was never changed: nothing was removed from it.
-		w.found = append(w.found, found{verdict: model.Pending, change: w.change(d, r, l, notApplied())})
 	default:
 		w.addFor("removed by hand, or declared since the last apply: "+w.live.OwnersFrom+" does not record which",
 			model.Changed, d, r, l, w.changedBy())

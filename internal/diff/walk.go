@@ -39,6 +39,10 @@ type found struct {
 	reason  string
 }
 
+// waits reports whether the live and recorded values agree and differ from the declared
+// one.
+func (f *found) waits() bool { return f.verdict == model.Pending || f.verdict == model.Bypassed }
+
 func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
 	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c), options: o}
 	switch {

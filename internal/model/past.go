@@ -78,13 +78,18 @@ type Evidence struct {
 	// Declared and Live are what earlier scans read of the claim and of the
 	// resource, newest first.
 	Declared, Live []Observation
+	// Looked is when the last scan before this one read the resource; zero if unknown.
+	Looked time.Time
 	// Now is when the scan compares.
 	Now time.Time
-	// Rulings are those of the last scan, by Change.Path.
+	// Rulings are those of the last scan, by Change.Path; "" is the whole resource.
 	Rulings map[string]Ruling
 	// DeployWindow is how long after a commit the apply of the version that it replaced
 	// is still an ordinary deploy.
 	DeployWindow time.Duration
+	// Behind reports that the declaration may have changed since it was read: its ref
+	// could not be read again.
+	Behind bool
 	// ApplyBeforeMerge reports whether applying an unmerged branch is an ordinary deploy
 	// of this declaration.
 	ApplyBeforeMerge bool
