@@ -19,6 +19,9 @@ func judgeWith(t *testing.T, declared, live string, owners []model.Owner, change
 		change(s)
 	}
 	return Judge(s, Options{Exempt: func(w *model.Write) string {
+		if w.Missing == "alice" {
+			return ""
+		}
 		if w.Owner != nil && w.Owner.Name == "tool" || w.Supplier != "" || w.Owner == nil && (w.Admits || len(w.Admission) > 0) {
 			return "evidence"
 		}
@@ -118,6 +121,55 @@ func TestJudge(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.found+" | "+tt.exempt, got+" | "+exempted(j)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
+			}
+		})
+	}
+}
+
+// TestMissingEdit has an edit in the log that the record of owners lacks. Evidence
+// does not count then, unless the declaration was written since.
+func TestMissingEdit(t *testing.T) {
+	t.Parallel()
+	edit := func(hours float64, writer, account string, fields ...string) model.Trace {
+		return model.Trace{Deed: model.Edited, Writer: writer, Account: account, Fields: fields,
+			Actor: model.Actor{Name: account, At: created.Add(time.Duration(hours * float64(time.Hour))), Evidence: "audit 1", Confidence: model.Exact}}
+	}
+	tool := model.Owner{Name: "tool", At: later, Fields: set("port")}
+	admits := func(s *model.Subject) { s.Admission = []model.Ref{{Kind: "k"}} }
+	for name, tc := range map[string]struct {
+		reason string
+		user   string
+		owners []model.Owner
+		change func(*model.Subject)
+		traces []model.Trace
+		want   string
+	}{
+		"later":                  {"she may have renamed her entry", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"unowned":                {"she may have dropped her entry", "", nil, admits, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"several":                {"the last edit that may not is named", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice"), edit(2, "robot", "bot")}, "undeclared port alice"},
+		"another account":        {"it may write the field", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "bot")}, ""},
+		"no account":             {"the log does not record it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "")}, ""},
+		"recorded":               {"the record has her writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.Trace{edit(1, "hand", "alice")}, ""},
+		"of the field":           {"the log names it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "port")}, "undeclared port alice"},
+		"of another field":       {"the log names that", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "cpu")}, ""},
+		"applied since":          {"the log confirms the time", "git", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, ""},
+		"in the same second":     {"the record has no fractions", "git", []model.Owner{tool}, nil, []model.Trace{edit(0, "hand", "alice")}, "undeclared port alice"},
+		"applied since, forged?": {"the log does not confirm the time", "", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, "undeclared port alice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owners := append([]model.Owner{{Name: "apply", Applies: true, At: created, User: tc.user, Fields: set("cpu")}}, tc.owners...)
+			j := judgeWith(t, `{"cpu":1}`, `{"cpu":1,"port":2}`, owners, func(s *model.Subject) {
+				s.Traces = tc.traces
+				if tc.change != nil {
+					tc.change(s)
+				}
+			})
+			if diff := cmp.Diff(tc.want, show(j.Outcomes)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if len(j.Outcomes) > 0 && j.Outcomes[0].Actor.Confidence != model.Likely {
+				t.Errorf("%s: %s", tc.reason, j.Outcomes[0].Actor.Confidence)
 			}
 		})
 	}

@@ -76,6 +76,8 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 	switch {
 	case by.why != "":
 		w.exempt(l, by.exempt, by.why)
+	case by.missing != nil:
+		w.add(model.Undeclared, absent, absent, l, w.missed(by.missing))
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
 		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.declares(by.writer)))
@@ -99,12 +101,16 @@ func (w *walk) unowned(schema *model.Schema, l model.Value) {
 		return
 	}
 	admits := len(w.live.Admission) > 0 && !hasDefault(schema)
-	if why := w.evidenceFor(&model.Write{Live: l, Admits: admits}); why != "" {
+	why, missing := w.evidenceFor(&model.Write{Live: l, Admits: admits})
+	if why != "" {
 		w.exempt(l, nil, why)
 		return
 	}
 	actor, known := w.editor(w.handsSinceApply())
-	if !known {
+	switch {
+	case missing != nil:
+		actor = w.missed(missing)
+	case !known:
 		actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names no writer: kubectl scale leaves none after a server-side apply, " +
 			"nor does an edit of " + w.live.OwnersFrom)
 	}
@@ -174,7 +180,11 @@ func rankFound(f found) int {
 func (w *walk) ownedByController() bool {
 	steps := w.path.steps()
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		return !w.writers.declares(&o) && o.Fields.Depth(steps) == len(steps) && w.evidence(&o, model.Value{}) != ""
+		if w.writers.declares(&o) || o.Fields.Depth(steps) != len(steps) {
+			return false
+		}
+		why, _ := w.evidence(&o, model.Value{})
+		return why != ""
 	})
 }
 

@@ -5,7 +5,7 @@ import "slices"
 const serviceAccount = "system:serviceaccount:"
 
 // controlPlane reports whether a user of the audit log is a part of the control
-// plane, whose writes are never drift. The controllers that carry out what other
+// plane, whose writes of fields that are not guarded are never drift. The controllers that carry out what other
 // objects ask for (autoscaling, the aggregation of roles) are not in the list:
 // there the object that asks is the evidence.
 func controlPlane(account string) bool {

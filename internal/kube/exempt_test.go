@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
@@ -97,6 +98,8 @@ type written struct {
 	// accounts are what an audit log records for the later write.
 	accounts []string
 	entries  []kube.Entry
+	// edit is what an audit log has of an edit in the evening.
+	edit model.Trace
 }
 
 func (w written) judge(t *testing.T) model.Judged {
@@ -158,6 +161,10 @@ func (w written) judge(t *testing.T) model.Judged {
 		[]model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: claims}}, nil)
 	for i := range subjects {
 		if subjects[i].Key == r.Key {
+			if w.edit.Account != "" {
+				w.edit.Actor = model.Actor{Name: w.edit.Account, At: r.Created.Add(10*time.Hour + time.Second/2), Via: model.AuditLog, Confidence: model.Likely}
+				subjects[i].Traces = []model.Trace{w.edit}
+			}
 			return diff.Judge(&subjects[i], diff.Options{Controller: policy.Controller, Exempt: policy.Exempt})
 		}
 	}
