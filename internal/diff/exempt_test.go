@@ -61,7 +61,16 @@ func TestJudge(t *testing.T) {
 		"a part of another":       {"a part is one, too", env, more, []model.Owner{apply, tool(element[0]), hand(element[1])}, nil, "undeclared env[name=B].value", "env[name=B].name B tool: evidence"},
 		"an update":               {"its writer applies the declaration, and anyone can write under its name", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, nil, "undeclared port", ""},
 		"beside a record":         {"it was never in the record", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{records}, func(s *model.Subject) { s.Claims[0].Recorded = &s.Claims[0].Value }, "undeclared port", ""},
-		"an update's zero":        {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "", ""},
+		"an update's zero":        {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "undeclared port", ""},
+		"a zero as the default":   {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, zeroPort, "", ""},
+		"an apply's zero":         {"only what was in the request has it for an owner", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu", "port")}}, nil, "pending port", ""},
+		"an exempt zero":          {"there is evidence", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, tool("port")}, nil, "", "port 0 tool: evidence"},
+		"a zero of a filled kind": {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
+		"an unowned zero":         {"no writer is recorded, and it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, nil, "undeclared port", ""},
+		"an unowned default":      {"the system fills it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, zeroPort, "", ""},
+		"an unowned zero, open":   {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
+		"an unrecorded zero":      {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, nil, "", ""},
+		"unowned, a zero default": {"a webhook may have set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { zeroPort(s); s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
 		"no schema":               {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
 		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", ""},
@@ -182,6 +191,9 @@ func described(s *model.Subject) {
 	s.Kind.Schema.Fields["limits"] = &model.Schema{Each: &model.Schema{Content: true},
 		Default: pointer(model.MapOf(model.Field{Name: "a", Value: model.StringOf("b")}))}
 }
+
+// zeroPort has a port of zero where none is given.
+func zeroPort(s *model.Subject) { s.Kind.Schema.Fields["port"].Default = pointer(model.IntOf(0)) }
 
 // openWithVerbs is the schema of a kind that may have other defaults than those
 // known, with a default for verbs.

@@ -28,14 +28,18 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	}
 }
 
-// saysNothing tells whether a live value means the same as none. A zero that
-// somebody set is not nothing, unless it is the default.
+// saysNothing reports whether a live value means the same as none. A zero that is
+// not the default was written: by its owner, or, where every default is known and
+// the record of owners has none, by a writer whose entry was removed.
 func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
 	}
-	by := w.author(w.writers.of(w.path), schema, l)
-	return by.writer == nil || w.writers.declares(by.writer) && keepsRecord(by.writer)
+	owners := w.writers.of(w.path)
+	if len(owners) == 0 {
+		return len(w.live.Owners) == 0 || w.claim.Lens != nil || !w.defaultsKnown()
+	}
+	return w.author(owners, schema, l) == authorship{}
 }
 
 // bySystemAlone tells whether an undeclared value is the system's own: one
@@ -118,7 +122,7 @@ func (w *walk) unowned(schema *model.Schema, l model.Value) {
 }
 
 func hasDefault(schema *model.Schema) bool {
-	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
+	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List && !schema.Default.IsEmpty()
 }
 
 // defaultsKnown reports whether the schema has every default of the kind.

@@ -1,0 +1,69 @@
+package kube_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestDangerousZero writes zeros that are no defaults, also as the applier of the
+// declaration, and without an entry in managedFields.
+func TestDangerousZero(t *testing.T) {
+	t.Parallel()
+	for _, zero := range []string{"runAsUser: 0", "runAsNonRoot: false", "readOnlyRootFilesystem: false"} {
+		name, _, _ := strings.Cut(zero, ":")
+		for _, w := range []written{
+			{manager: "kubectl-edit"},
+			{manager: "kubectl", operation: "Apply"},
+			{manager: "kubectl-client-side-apply", declarer: "kubectl-client-side-apply"},
+			{manager: "helm", declarer: "helm", accounts: []string{"alice"}},
+			{manager: "kube-controller-manager", accounts: []string{"system:kube-controller-manager"}},
+			{},
+		} {
+			w.declared, w.live = fmt.Sprintf(web, "", "", ""), fmt.Sprintf(web, "", ", securityContext: {"+zero+"}", "")
+			w.fields = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:securityContext":{"f:` + name + `":{}}}}}}}}`
+			if got := found(w.judge(t)); !strings.HasSuffix(got, " spec.template.spec.containers[name=web].securityContext."+name) {
+				t.Errorf("%s by %q: %q", zero, w.manager, got)
+			}
+		}
+	}
+}
+
+// TestDefaultZero has zeros that the API server fills in: with an update, its writer
+// owns them; with an apply nobody does.
+func TestDefaultZero(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct{ declared, live, fields string }{
+		"the window of a scale-up": {
+			`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x, namespace: ns}, spec: {maxReplicas: 2, behavior: {scaleDown: {selectPolicy: Min}}}}`,
+			`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x, namespace: ns}, spec: {maxReplicas: 2, behavior: {scaleDown: {selectPolicy: Min}, scaleUp: {selectPolicy: Max, stabilizationWindowSeconds: 0}}}}`,
+			`{"f:spec":{"f:behavior":{"f:scaleUp":{"f:selectPolicy":{},"f:stabilizationWindowSeconds":{}}}}}`},
+		"the partition of a StatefulSet": {
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: x, namespace: ns}, spec: {}}`,
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: x, namespace: ns}, spec: {serviceName: "", updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}}}`,
+			`{"f:spec":{"f:serviceName":{},"f:updateStrategy":{"f:type":{},"f:rollingUpdate":{".":{},"f:partition":{}}}}}`},
+		"a CronJob is not suspended": {
+			`{apiVersion: batch/v1, kind: CronJob, metadata: {name: x, namespace: ns}, spec: {schedule: "0 0 * * *"}}`,
+			`{apiVersion: batch/v1, kind: CronJob, metadata: {name: x, namespace: ns}, spec: {schedule: "0 0 * * *", suspend: false}}`,
+			`{"f:spec":{"f:suspend":{}}}`},
+		"the type of a host path": {
+			`{apiVersion: v1, kind: PersistentVolume, metadata: {name: x}, spec: {hostPath: {path: /a}}}`,
+			`{apiVersion: v1, kind: PersistentVolume, metadata: {name: x}, spec: {hostPath: {path: /a, type: ""}}}`,
+			`{"f:spec":{"f:hostPath":{"f:type":{}}}}`},
+		"a CSI driver": {
+			`{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: x}, spec: {}}`,
+			`{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: x}, spec: {podInfoOnMount: false, preventPodSchedulingIfMissing: false}}`,
+			`{"f:spec":{"f:podInfoOnMount":{},"f:preventPodSchedulingIfMissing":{}}}`},
+		"the value of a priority": {
+			`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: x}}`,
+			`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: x}, value: 0}`,
+			`{"f:value":{}}`},
+	} {
+		for _, w := range []written{{manager: "kubectl-client-side-apply", declarer: "kubectl-client-side-apply"}, {}} {
+			w.declared, w.live, w.fields = tc.declared, tc.live, tc.fields
+			if j := w.judge(t); found(j) != "" || len(j.Exempt) > 0 {
+				t.Errorf("%s by %q: %q, exempt %v", reason, w.manager, found(j), j.Exempt)
+			}
+		}
+	}
+}
