@@ -33,6 +33,8 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 			return authorship{applied: true}
 		case w.leaves(o, schema):
 			return authorship{}
+		case w.inherits(o, schema):
+			return authorship{exempt: o, why: "the system may have derived it when the object was made"}
 		}
 		why, missing := w.evidence(o, l)
 		if why != "" {
@@ -48,14 +50,21 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 	return by
 }
 
-// leaves reports whether the owner may have left the field to the system, or
-// marked the object as its own, instead of setting it.
+// leaves reports whether the declaration's writer may have left the field to the
+// system, or marked the object as its own, instead of setting it.
 func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
-	if w.writers.declares(o) && keepsRecord(o) {
-		return w.foreign || derived(schema) || w.schema == nil || w.schema.Filled
-	}
-	return derived(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created))
+	return w.writers.declares(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema == nil || w.schema.Filled)
 }
+
+// inherits reports whether the owner may have the field from the making of the
+// object, when the system derived it. The log must have no edit under its name.
+func (w *walk) inherits(o *model.Owner, schema *model.Schema) bool {
+	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
+		lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && t.Writer == o.Name }) == nil
+}
+
+// mayDerive reports whether the system may have derived any value of the field.
+func mayDerive(schema *model.Schema) bool { return derived(schema) && schema.Derive == nil }
 
 // evidence returns why the owner's write at the walk's path is not drift; "" where
 // it is. missing is the edit for which the evidence does not count.

@@ -73,7 +73,7 @@ func TestJudge(t *testing.T) {
 		"unowned, a zero default": {"a webhook may have set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { zeroPort(s); s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
 		"no schema":               {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
-		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", ""},
+		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", "policy x before: the system may have derived it when the object was made"},
 		"inherited, set":          {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},
 		"unowned, derived":        {"the system derives it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, nil, "", ""},
@@ -92,13 +92,24 @@ func TestJudge(t *testing.T) {
 		"decided, unset":          {"another object decides it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Scaler s"}), "", "port 2 Scaler s: decided by another declared object"},
 		"decided elsewhere":       {"another field", `{"cpu":1}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, decides(model.Delegation{Path: "cp", To: "Scaler s"}), "changed cpu", ""},
 		"added":                   {"another object adds it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Issuer i", Adds: true}), "", "port 2 hand: evidence"},
-		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", ""},
-		"derived, edited":         {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
-		"an empty list":           {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
-		"a zero of another apply": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
-		"a new element":           {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
-		"unowned, no schema":      {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
-		"unowned, a list default": {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
+		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", "policy x maker: the system may have derived it when the object was made"},
+		"derived, in the log": {"its maker has edited the object since", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
+			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "maker", Actor: model.Actor{Name: "alice", At: later}}}
+		}, "undeclared policy", ""},
+		"derived, made in the log": {"its maker has only made the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
+			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
+		}, "", "policy x maker: the system may have derived it when the object was made"},
+		"as derived":                  {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, []model.Owner{apply, hand("policy")}, derivesFromCPU, "", ""},
+		"not as derived":              {"whoever derived it got another value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived, an update's": {"its writer set it", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, func(s *model.Subject) { derivesFromCPU(s); s.Claims[0].Value = value(t, `{"cpu":1,"port":2}`) }, "undeclared policy", ""},
+		"not as derived, unowned":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived, unrecorded":  {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, derivesFromCPU, "", ""},
+		"derived, edited":             {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
+		"an empty list":               {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
+		"a zero of another apply":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"a new element":               {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
+		"unowned, no schema":          {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
+		"unowned, a list default":     {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
 		"decided by two": {"each has its field", `{"cpu":1,"port":1}`, `{"cpu":2,"port":2}`, []model.Owner{hand("cpu", "port")}, func(s *model.Subject) {
 			s.Delegated = []model.Delegation{{Path: "cpu", To: "Scaler s"}}
 			s.Claims[0].Delegated = []model.Delegation{{Path: "port", To: "Scaler t"}}
@@ -194,6 +205,11 @@ func described(s *model.Subject) {
 
 // zeroPort has a port of zero where none is given.
 func zeroPort(s *model.Subject) { s.Kind.Schema.Fields["port"].Default = pointer(model.IntOf(0)) }
+
+// derivesFromCPU derives the policy from the field beside it.
+func derivesFromCPU(s *model.Subject) {
+	s.Kind.Schema.Fields["policy"].Derive = func(holder model.Value) model.Value { return holder.At("cpu") }
+}
 
 // openWithVerbs is the schema of a kind that may have other defaults than those
 // known, with a default for verbs.

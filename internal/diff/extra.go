@@ -28,10 +28,15 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	}
 }
 
-// saysNothing reports whether a live value means the same as none. A zero that is
+// saysNothing reports whether a live value means the same as none, as one that the
+// system derives from the fields beside it. A zero that is
 // not the default was written: by its owner, or, where every default is known and
 // the record of owners has none, by a writer whose entry was removed.
 func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
+	if schema != nil && schema.Derive != nil {
+		holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
+		return Equal(schema, schema.Derive(holder), l)
+	}
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
 	}
@@ -98,7 +103,7 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 func (w *walk) unowned(schema *model.Schema, l model.Value) {
 	switch {
 	case hasDefault(schema):
-	case derived(schema), w.schema != nil && w.schema.Filled:
+	case mayDerive(schema), w.schema != nil && w.schema.Filled:
 		return
 	case !w.defaultsKnown():
 		w.exempt(l, nil, "no field manager, and not every default of the kind is known")

@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +91,8 @@ var builtin = sync.OnceValues(kube.Builtin)
 // one for a later write.
 type written struct {
 	declared, live, manager, fields string
-	operation                       string
+	// time is that of the write, in the evening unless it is given.
+	operation, time string
 	// declarer is the manager of the first entry.
 	declarer string
 	// others are further live objects, those that begin with ! undeclared.
@@ -129,7 +131,7 @@ func (w written) judge(t *testing.T) model.Judged {
 		managed(t, declarer, map[bool]string{true: "Apply", false: "Update"}[declarer == "kubectl"], morning, `{"f:metadata":{"f:labels":{}}}`),
 	}
 	if w.manager != "" {
-		entries = append(entries, managed(t, w.manager, operation, evening, w.fields))
+		entries = append(entries, managed(t, w.manager, operation, cmp.Or(w.time, evening), w.fields))
 	}
 	metadata := live.At("metadata").With("managedFields", model.ListOf(entries...)).With("creationTimestamp", model.StringOf(morning))
 	r, err := kube.NewResource("s", live.With("metadata", metadata), sealer)

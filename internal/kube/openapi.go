@@ -265,6 +265,9 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 			r.set(s, field.Str(), mark.set)
 		}
 	}
+	for field, derive := range derivations(name) {
+		r.set(s, field, func(f *model.Schema) { f.Derive = derive })
+	}
 	if strings.HasSuffix(name, ".meta.v1.ObjectMeta") {
 		maps.Copy(s.Fields, r.metadata())
 	}

@@ -67,3 +67,40 @@ func TestDefaultZero(t *testing.T) {
 		}
 	}
 }
+
+// TestDerived has fields that the API server derives from others. Neither a name nor
+// a time proves that it did so.
+func TestDerived(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x, namespace: ns}, spec: {podSelector: {}%s}}`
+		port   = `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:targetPort":{}}}}}`
+		types  = `{"f:spec":{"f:policyTypes":{}}}`
+		bundle = `{"f:webhooks":{"k:{\"name\":\"a.b.c\"}":{"f:clientConfig":{"f:caBundle":{}}}}}`
+		egress = ", egress: [{}]"
+	)
+	for name, tc := range map[string]struct{ declared, live, fields, want string }{
+		"a port":            {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 80", ""), port, ""},
+		"another port":      {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: 9999", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
+		"a named port":      {fmt.Sprintf(front, "", ""), fmt.Sprintf(front, ", targetPort: web", ""), port, "undeclared spec.ports[port=80,protocol=TCP].targetPort"},
+		"ingress":           {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Ingress]"), types, ""},
+		"only egress":       {fmt.Sprintf(policy, ""), fmt.Sprintf(policy, ", policyTypes: [Egress]"), types, "undeclared spec.policyTypes"},
+		"both":              {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress, Egress]"), types, ""},
+		"not egress":        {fmt.Sprintf(policy, egress), fmt.Sprintf(policy, egress+", policyTypes: [Ingress]"), types, "undeclared spec.policyTypes"},
+		"somebody's bundle": {fmt.Sprintf(hook, ""), fmt.Sprintf(hook, ", caBundle: QQ=="), bundle, "undeclared webhooks[name=a.b.c].clientConfig.caBundle"},
+	} {
+		for _, w := range []written{
+			{manager: "before-first-apply", accounts: []string{"alice"}},
+			{manager: "ancient-changes", accounts: []string{"alice"}},
+			{manager: "manager", accounts: []string{"alice"}, time: morning},
+			{manager: "kubectl-client-side-apply", declarer: "kubectl-client-side-apply", accounts: []string{"alice"}},
+			{manager: "kubectl-edit"},
+			{},
+		} {
+			w.declared, w.live, w.fields = tc.declared, tc.live, tc.fields
+			if j := w.judge(t); found(j) != tc.want || len(j.Exempt) > 0 {
+				t.Errorf("%s by %q: %q, exempt %v", name, w.manager, found(j), j.Exempt)
+			}
+		}
+	}
+}

@@ -28,6 +28,10 @@ type Schema struct {
 	// Derived tells that the system fills in a value that depends on other
 	// fields; an undeclared one is drift only when a hand set it later.
 	Derived bool
+	// Derive returns the value that the system derives, from the one that holds the
+	// field: any other one was set. Null where it derives none; nil where the rule is
+	// not known. Only Derived fields have one.
+	Derive func(holder Value) Value
 	// Volatile tells that the field is never drift.
 	Volatile bool
 	// Foreign are prefixes of names of a map's fields that controllers and
