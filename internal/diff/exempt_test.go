@@ -82,6 +82,14 @@ func TestJudge(t *testing.T) {
 		"described, a default":    {"a map as its default has it", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"b"}}`, []model.Owner{apply}, described, "", ""},
 		"described, no default":   {"a map with more than its default", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"c"}}`, []model.Owner{apply}, described, "undeclared limits.a", ""},
 		"unrecorded, described":   {"a controller may have written it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, described, "", "port 2: the object has no record of its writers"},
+		"emptied, described":      {"its writers were removed from the record", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(described), "undeclared port", ""},
+		"emptied, at admission":   {"a declared object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(func(s *model.Subject) { described(s); s.Admission = []model.Ref{{Kind: "k"}} }), "", "port 2: evidence"},
+		"emptied, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(func(s *model.Subject) { s.Kind.Schema.Closed = false }), "", "port 2: no field manager, and not every default of the kind is known"},
+		"emptied":                 {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(nil), "undeclared port", ""},
+		"emptied, a zero":         {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, emptied(nil), "undeclared port", ""},
+		"emptied, derived":        {"the system may have derived any value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(nil), "", ""},
+		"emptied, not as derived": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(derivesFromCPU), "undeclared policy", ""},
+		"emptied, as derived":     {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, nil, emptied(derivesFromCPU), "", ""},
 		"unrecorded":              {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, nil, "undeclared port", ""},
 		"unrecorded, open":        {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
 		"unowned, filled":         {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed, s.Kind.Schema.Filled = false, true }, "", ""},
@@ -201,6 +209,16 @@ func described(s *model.Subject) {
 	s.Kind.Defaulted, s.Kind.Schema.Closed = true, false
 	s.Kind.Schema.Fields["limits"] = &model.Schema{Each: &model.Schema{Content: true},
 		Default: pointer(model.MapOf(model.Field{Name: "a", Value: model.StringOf("b")}))}
+}
+
+// emptied is of a source that keeps a record of every other resource.
+func emptied(more func(*model.Subject)) func(*model.Subject) {
+	return func(s *model.Subject) {
+		s.Live.Emptied = true
+		if more != nil {
+			more(s)
+		}
+	}
 }
 
 // zeroPort has a port of zero where none is given.

@@ -29,9 +29,9 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 }
 
 // saysNothing reports whether a live value means the same as none, as one that the
-// system derives from the fields beside it. A zero that is
-// not the default was written: by its owner, or, where every default is known and
-// the record of owners has none, by a writer whose entry was removed.
+// system derives from the fields beside it. A zero that is not the default was
+// written: by its owner, or, where every default is known and the record of owners
+// has none, by a writer whose entry was removed.
 func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
 	if schema != nil && schema.Derive != nil {
 		holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
@@ -42,16 +42,16 @@ func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
 	}
 	owners := w.writers.of(w.path)
 	if len(owners) == 0 {
-		return len(w.live.Owners) == 0 || w.claim.Lens != nil || !w.defaultsKnown()
+		return len(w.live.Owners) == 0 && !w.live.Emptied || w.claim.Lens != nil || !w.defaultsKnown()
 	}
 	return w.author(owners, schema, l) == authorship{}
 }
 
 // bySystemAlone tells whether an undeclared value is the system's own: one
-// that it allocates, or one that it derives where no record of writers tells
+// that it allocates, or one that it may derive where no record of writers tells
 // it from an edit.
 func (w *walk) bySystemAlone(schema *model.Schema) bool {
-	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0)
+	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.Emptied))
 }
 
 // dropped reports what was applied once and is declared no longer.
@@ -136,13 +136,16 @@ func (w *walk) defaultsKnown() bool {
 }
 
 // unrecorded judges a live value of an object without a record of writers. Where
-// every default is known, one that is none can only be somebody's; but of custom
-// resources the controllers are not known that may have written it.
+// every default is known, one that is none can only be somebody's; but where the
+// source shows no record at all, the controllers of custom resources may have
+// written it.
 func (w *walk) unrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
 	case schema != nil && (w.schema.Closed || schema.Stray):
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.traced())
+	case w.live.Emptied:
+		w.unowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
 	}

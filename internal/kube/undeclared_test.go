@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // TestDangerousZero writes zeros that are no defaults, also as the applier of the
@@ -102,5 +105,21 @@ func TestDerived(t *testing.T) {
 				t.Errorf("%s by %q: %q, exempt %v", name, w.manager, found(j), j.Exempt)
 			}
 		}
+	}
+}
+
+// TestMarkEmptied tells objects whose record was emptied from those of a dump that
+// was made without.
+func TestMarkEmptied(t *testing.T) {
+	t.Parallel()
+	const object, entry = `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns%s}}`, `, managedFields: [{manager: x, operation: Apply, fieldsV1: {"f:data": {}}}]`
+	all := []model.Resource{resource(t, fmt.Sprintf(object, "a", entry)), resource(t, fmt.Sprintf(object, "b", ""))}
+	kube.MarkEmptied(all)
+	if all[0].Emptied || !all[1].Emptied {
+		t.Errorf("with a record %t, without %t", all[0].Emptied, all[1].Emptied)
+	}
+	all = []model.Resource{resource(t, fmt.Sprintf(object, "b", ""))}
+	if kube.MarkEmptied(all); all[0].Emptied {
+		t.Error("no object has a record")
 	}
 }
