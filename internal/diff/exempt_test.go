@@ -115,6 +115,10 @@ func TestJudge(t *testing.T) {
 		"derived, edited":             {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
 		"an empty list":               {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
 		"a zero of another apply":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"an empty map":                {"it says nothing", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(false), "", ""},
+		"an empty map of content":     {"it selects everything", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(true), "undeclared select", ""},
+		"content in a list":           {"it selects everything", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(true), "changed peers[0].select", ""},
+		"an empty map in a list":      {"it says nothing", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(false), "", ""},
 		"a new element":               {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
 		"unowned, no schema":          {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
 		"unowned, a list default":     {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
@@ -218,6 +222,15 @@ func emptied(more func(*model.Subject)) func(*model.Subject) {
 		if more != nil {
 			more(s)
 		}
+	}
+}
+
+// selects has a selector, and a list of peers with one.
+func selects(content bool) func(*model.Subject) {
+	return func(s *model.Subject) {
+		selector := &model.Schema{Content: content, Fields: map[string]*model.Schema{"a": {}}}
+		s.Kind.Schema.Fields["select"] = selector
+		s.Kind.Schema.Fields["peers"] = &model.Schema{Each: &model.Schema{Fields: map[string]*model.Schema{"from": {}, "select": selector}}}
 	}
 }
 

@@ -16,7 +16,7 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
 	case r.IsNull() && l.Kind() == model.Map && schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l):
-	case l.Kind() == model.Map:
+	case l.Kind() == model.Map && !(l.IsEmpty() && isContent(schema)):
 		w.fields(schema, model.Value{}, r, l)
 	case r.IsNull() && l.Kind() == model.List && absentEquals(schema, l):
 	case l.Kind() == model.List && granular(schema):

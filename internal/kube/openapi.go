@@ -259,6 +259,7 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	}{
 		{"generated", func(f *model.Schema) { f.Generated = true }},
 		{"derived", func(f *model.Schema) { f.Derived = true }},
+		{"content", func(f *model.Schema) { f.Content = true }},
 		{"volatile", func(f *model.Schema) { f.Volatile = true }},
 	} {
 		for _, field := range r.semantics.At(mark.section, name).Items() {

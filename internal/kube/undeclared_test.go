@@ -123,3 +123,34 @@ func TestMarkEmptied(t *testing.T) {
 		t.Error("no object has a record")
 	}
 }
+
+// TestEmptySelector adds and removes selectors that select everything, where none at
+// all selects nothing, or less.
+func TestEmptySelector(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: x, namespace: ns}, spec: {podSelector: {}, ingress: [{from: [{podSelector: {matchLabels: {app: a}}%s}]}]}}`
+		budget = `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x, namespace: ns}, spec: {maxUnavailable: 1%s}}`
+		spread = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {containers: [{name: web}], topologySpreadConstraints: [{topologyKey: a, whenUnsatisfiable: DoNotSchedule, maxSkew: 1%s}]}}}}`
+		config = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: x}, webhooks: [{name: a.b.c, clientConfig: {service: {name: h, namespace: ns}}%s}]}`
+		claim  = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: x, namespace: ns}, spec: {accessModes: [ReadWriteOnce]%s}}`
+		web    = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {containers: [{name: web}]%s}}}}`
+	)
+	for reason, tc := range map[string]struct{ object, declared, live, fields, want string }{
+		"all namespaces":               {policy, "", ", namespaceSelector: {}", `{"f:spec":{"f:ingress":{}}}`, "changed spec.ingress[0].from[0].namespaceSelector"},
+		"no longer":                    {policy, ", namespaceSelector: {}", "", `{"f:spec":{"f:ingress":{}}}`, "changed spec.ingress[0].from[0].namespaceSelector"},
+		"as declared":                  {policy, ", namespaceSelector: {}", ", namespaceSelector: {}", `{"f:spec":{"f:ingress":{}}}`, ""},
+		"all pods":                     {budget, "", ", selector: {}", `{"f:spec":{"f:selector":{}}}`, "undeclared spec.selector"},
+		"no pods":                      {budget, ", selector: {}", "", `{"f:spec":{"f:maxUnavailable":{}}}`, "changed spec.selector"},
+		"all pods of the namespace":    {spread, "", ", labelSelector: {}", `{"f:spec":{"f:template":{"f:spec":{"f:topologySpreadConstraints":{"k:{\"topologyKey\":\"a\",\"whenUnsatisfiable\":\"DoNotSchedule\"}":{"f:labelSelector":{}}}}}}}`, "undeclared spec.template.spec.topologySpreadConstraints[topologyKey=a,whenUnsatisfiable=DoNotSchedule].labelSelector"},
+		"only volumes that are there":  {claim, "", ", selector: {}", `{"f:spec":{"f:selector":{}}}`, "undeclared spec.selector"},
+		"the default of a webhook":     {config, "", ", namespaceSelector: {}, objectSelector: {}", `{"f:webhooks":{"k:{\"name\":\"a.b.c\"}":{"f:namespaceSelector":{},"f:objectSelector":{}}}}`, ""},
+		"an empty map says nothing":    {web, "", ", securityContext: {}", `{"f:spec":{"f:template":{"f:spec":{"f:securityContext":{}}}}}`, ""},
+		"which says nothing, declared": {web, ", securityContext: {}", "", `{"f:spec":{"f:template":{"f:spec":{"f:containers":{}}}}}`, ""},
+	} {
+		w := written{declared: fmt.Sprintf(tc.object, tc.declared), live: fmt.Sprintf(tc.object, tc.live), manager: "kubectl-edit", fields: tc.fields}
+		if got := found(w.judge(t)); got != tc.want {
+			t.Errorf("%s: %q, want %q", reason, got, tc.want)
+		}
+	}
+}

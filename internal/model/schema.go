@@ -20,7 +20,7 @@ type Schema struct {
 	// Default is the value that the system fills in when none is given.
 	Default *Value
 	// Content tells that an empty value says something: an entry of a map with
-	// free names is there or is not.
+	// free names is there or is not, and an empty selector selects everything.
 	Content bool
 	// Generated tells that the system allocates a value when none is declared,
 	// so that an undeclared one is never drift.
