@@ -400,12 +400,14 @@ func TestAdmission(t *testing.T) {
 				resource(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: ns}}`),
+				// The API server shows it to no webhook, whatever the rules are.
+				resource(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a}}`),
 				resource(t, tt.object),
 				resource(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {team: a}}}`),
 			}
 			kube.Relate(all, whole)
 			var got []string
-			for _, r := range all[:3] {
+			for _, r := range all[:4] {
 				if len(r.Admission) > 0 {
 					_, kind, _ := strings.Cut(r.Kind, "/")
 					kind, _, _ = strings.Cut(kind, ".")

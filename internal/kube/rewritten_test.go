@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -78,5 +79,37 @@ func TestRewrittenRecord(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestGuarded writes fields that decide what runs, who may do what and what is
+// exposed, under a name that the operator listed without fields.
+func TestGuarded(t *testing.T) {
+	t.Parallel()
+	const (
+		config = `{apiVersion: v1, kind: ConfigMap, metadata: {name: aws-auth, namespace: ns}%s}`
+		hooks  = `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: x}, webhooks: [{name: a.b.c, clientConfig: {service: {name: h, namespace: ns}}%s}]}`
+		spec   = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {containers: [{name: web, image: "web:1"}]%s}}}}`
+	)
+	hook := func(field string) string {
+		return `{"f:webhooks":{"k:{\"name\":\"a.b.c\"}":{"f:` + field + `":{}}}}`
+	}
+	pod := func(field string) string { return `{"f:spec":{"f:template":{"f:spec":{"f:` + field + `":{}}}}}` }
+	for _, tc := range []struct{ object, live, fields, want string }{
+		{config, ", data: {mapUsers: x}", `{"f:data":{"f:mapUsers":{}}}`, "undeclared data.mapUsers"},
+		{config, ", binaryData: {a: QQ==}", `{"f:binaryData":{"f:a":{}}}`, "undeclared binaryData.a"},
+		{config, ", immutable: true", `{"f:immutable":{}}`, ""},
+		{hooks, ", namespaceSelector: {matchLabels: {a: b}}", hook("namespaceSelector"), "undeclared webhooks[name=a.b.c].namespaceSelector.matchLabels.a"},
+		{hooks, ", objectSelector: {matchLabels: {a: b}}", hook("objectSelector"), "undeclared webhooks[name=a.b.c].objectSelector.matchLabels.a"},
+		{hooks, `, matchConditions: [{name: a, expression: "false"}]`, hook("matchConditions"), "undeclared webhooks[name=a.b.c].matchConditions[name=a]"},
+		{hooks, ", failurePolicy: Ignore", hook("failurePolicy"), "undeclared webhooks[name=a.b.c].failurePolicy"},
+		{spec, ", dnsPolicy: None", pod("dnsPolicy"), "undeclared spec.template.spec.dnsPolicy"},
+		{spec, ", dnsConfig: {nameservers: [192.0.2.66]}", pod("dnsConfig"), "undeclared spec.template.spec.dnsConfig.nameservers"},
+		{spec, ", priorityClassName: a", pod("priorityClassName"), ""},
+	} {
+		w := written{declared: fmt.Sprintf(tc.object, ""), live: fmt.Sprintf(tc.object, tc.live), fields: tc.fields, manager: "ours", entries: []kube.Entry{{Writer: "ours"}}}
+		if got := found(w.judge(t)); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.live, got, tc.want)
+		}
 	}
 }
