@@ -15,10 +15,9 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
-	case r.IsNull() && l.Kind() == model.Map && schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l):
-	case l.Kind() == model.Map && !(l.IsEmpty() && isContent(schema)):
+	case r.IsNull() && isDefaultTree(schema, l):
+	case hasFields(schema, l):
 		w.fields(schema, model.Value{}, r, l)
-	case r.IsNull() && l.Kind() == model.List && absentEquals(schema, l):
 	case l.Kind() == model.List && granular(schema):
 		w.elements(schema, model.Value{}, r, l)
 	case !r.IsNull():
@@ -26,6 +25,21 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	default:
 		w.extra(schema, l)
 	}
+}
+
+// isDefaultTree reports whether a live map is the default, or a list means the same
+// as none.
+func isDefaultTree(schema *model.Schema, l model.Value) bool {
+	if l.Kind() == model.Map {
+		return schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l)
+	}
+	return l.Kind() == model.List && absentEquals(schema, l)
+}
+
+// hasFields reports whether a live map says what its fields say: all but an empty
+// one that says something itself.
+func hasFields(schema *model.Schema, l model.Value) bool {
+	return l.Kind() == model.Map && !(l.IsEmpty() && isContent(schema))
 }
 
 // saysNothing reports whether a live value means the same as none, as one that the
