@@ -61,10 +61,13 @@ func fillsIn(schema *model.Schema, v model.Value) bool {
 	if schema != nil && (schema.Generated || schema.Derived) || absentEquals(schema, v) {
 		return true
 	}
-	return v.Kind() == model.Map && !slices.ContainsFunc(v.Fields(), func(f model.Field) bool {
+	return v.Kind() == model.Map && !isContent(schema) && !slices.ContainsFunc(v.Fields(), func(f model.Field) bool {
 		return !fillsIn(schema.Field(f.Name), f.Value)
 	})
 }
+
+// isContent reports whether an empty value says something.
+func isContent(schema *model.Schema) bool { return schema != nil && schema.Content }
 
 // derived tells whether the system fills in fields of a declared map, too.
 func derived(schema *model.Schema) bool { return schema != nil && schema.Derived }

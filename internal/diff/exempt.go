@@ -17,6 +17,9 @@ type authorship struct {
 	// is "" if the field is not exempt.
 	exempt *model.Owner
 	why    string
+	// missing is the edit that the record of owners lacks, and for which the
+	// writer's evidence does not count; nil where there is none.
+	missing *model.Trace
 }
 
 // author returns who set the node at the walk's path. The writer that applies the
@@ -31,9 +34,15 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 			return authorship{}
 		case w.writers.declares(o) && w.newer() && !hasDefault(schema):
 			return authorship{exempt: o, why: "not every default of the field is known"}
+		case w.inherits(o, schema):
+			return authorship{exempt: o, why: "the system may have derived it when the object was made"}
 		}
-		if why := w.evidence(o, l); why != "" {
+		why, missing := w.evidence(o, l)
+		if why != "" {
 			return authorship{exempt: o, why: why}
+		}
+		if missing != nil {
+			by.missing = missing
 		}
 		if by.writer == nil || o.At.After(by.writer.At) {
 			by.writer = o
@@ -42,30 +51,69 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 	return by
 }
 
-// leaves reports whether the system may have filled in a field of the owner, or the
-// field is a mark of a delivery tool, so that the owner did not set it.
+// leaves reports whether the declaration's writer may have left the field to the
+// system, or marked the object as its own, instead of setting it.
 func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
-	if w.writers.declares(o) && keepsRecord(o) {
-		return w.foreign || derived(schema) || w.schema == nil || w.schema.Filled
-	}
-	return derived(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created))
+	return w.writers.declares(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema == nil || w.schema.Filled)
 }
 
-// evidence returns why the owner's write at the walk's path is not drift; "" if it is
-// drift. A nil owner stands for a field without an owner.
-func (w *walk) evidence(o *model.Owner, l model.Value) string {
+// inherits reports whether the owner may have the field from the making of the
+// object, when the system derived it. The log must have no edit under its name.
+func (w *walk) inherits(o *model.Owner, schema *model.Schema) bool {
+	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
+		lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && t.Writer == o.Name }) == nil
+}
+
+// mayDerive reports whether the system may have derived any value of the field.
+func mayDerive(schema *model.Schema) bool { return derived(schema) && schema.Derive == nil }
+
+// evidence returns why the owner's write at the walk's path is not drift; "" where
+// it is. missing is the edit for which the evidence does not count.
+func (w *walk) evidence(o *model.Owner, l model.Value) (why string, missing *model.Trace) {
 	return w.evidenceFor(&model.Write{Owner: o, Live: l})
 }
 
-func (w *walk) evidenceFor(write *model.Write) string {
+func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace) {
 	if w.options.Exempt == nil || w.claim.Lens != nil {
-		return ""
+		return "", nil
 	}
 	write.Kind, write.Path, write.Declared, write.Admission = w.live.Kind, w.path.steps(), w.claim.Value, w.subject.Admission
 	if d := w.delegation(true); d != nil {
 		write.Supplier = d.To
 	}
-	return w.options.Exempt(write)
+	if why = w.options.Exempt(write); why == "" {
+		return "", nil
+	}
+	missing = lastTrace(w.subject.Traces, func(t *model.Trace) bool {
+		write.Missing = t.Account
+		return w.isMissing(t) && w.options.Exempt(write) == ""
+	})
+	if missing != nil {
+		return "", missing
+	}
+	return why, nil
+}
+
+// isMissing reports whether the trace is an edit, later than the last write of the
+// declaration, that may have changed the field at the walk's path and whose writer
+// the record of owners lacks. Who can write a resource can rewrite that record, so
+// that the time of the declaration's write counts only where the log confirms it.
+func (w *walk) isMissing(t *model.Trace) bool {
+	if t.Deed != model.Edited || t.Account == "" || len(t.Fields) > 0 && !names(t, w.livePath()) {
+		return false
+	}
+	if d := w.writers.declarer(); d != nil && t.Actor.At.Before(d.At) && d.User != "" {
+		return false
+	}
+	return !slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool { return o.Name == t.Writer })
+}
+
+// missed names who made an edit that the record of owners lacks.
+func (w *walk) missed(t *model.Trace) model.Actor {
+	actor := t.Actor
+	actor.Confidence = model.Likely
+	actor.Evidence += ", a write that " + w.live.OwnersFrom + " lacks"
+	return actor
 }
 
 // delegation returns the delegation of the node, or of one above it, to another object

@@ -19,6 +19,9 @@ func judgeWith(t *testing.T, declared, live string, owners []model.Owner, change
 		change(s)
 	}
 	return Judge(s, Options{Exempt: func(w *model.Write) string {
+		if w.Missing == "alice" {
+			return ""
+		}
 		if w.Owner != nil && w.Owner.Name == "tool" || w.Supplier != "" || w.Owner == nil && (w.Admits || len(w.Admission) > 0) {
 			return "evidence"
 		}
@@ -58,10 +61,19 @@ func TestJudge(t *testing.T) {
 		"a part of another":       {"a part is one, too", env, more, []model.Owner{apply, tool(element[0]), hand(element[1])}, nil, "undeclared env[name=B].value", "env[name=B].name B tool: evidence"},
 		"an update":               {"its writer applies the declaration, and anyone can write under its name", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, nil, "undeclared port", ""},
 		"beside a record":         {"it was never in the record", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{records}, func(s *model.Subject) { s.Claims[0].Recorded = &s.Claims[0].Value }, "undeclared port", ""},
-		"an update's zero":        {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "", ""},
+		"an update's zero":        {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, nil, "undeclared port", ""},
+		"a zero as the default":   {"the system may have filled it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, zeroPort, "", ""},
+		"an apply's zero":         {"only what was in the request has it for an owner", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu", "port")}}, nil, "pending port", ""},
+		"an exempt zero":          {"there is evidence", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, tool("port")}, nil, "", "port 0 tool: evidence"},
+		"a zero of a filled kind": {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
+		"an unowned zero":         {"no writer is recorded, and it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, nil, "undeclared port", ""},
+		"an unowned default":      {"the system fills it in", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, zeroPort, "", ""},
+		"an unowned zero, open":   {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
+		"an unrecorded zero":      {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, nil, "", ""},
+		"unowned, a zero default": {"a webhook may have set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { zeroPort(s); s.Live.Admission = []model.Ref{{Kind: "k"}} }, "", "port 2: evidence"},
 		"a filled kind":           {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind.Schema.Filled = true }, "", ""},
 		"no schema":               {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{updates}, func(s *model.Subject) { s.Kind = nil }, "", ""},
-		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", ""},
+		"inherited":               {"whoever derived it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, nil, "", "policy x before: the system may have derived it when the object was made"},
 		"inherited, set":          {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
 		"unowned":                 {"no writer is recorded, and it is no default", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, nil, "undeclared port", ""},
 		"unowned, derived":        {"the system derives it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, nil, "", ""},
@@ -70,6 +82,14 @@ func TestJudge(t *testing.T) {
 		"described, a default":    {"a map as its default has it", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"b"}}`, []model.Owner{apply}, described, "", ""},
 		"described, no default":   {"a map with more than its default", `{"cpu":1}`, `{"cpu":1,"limits":{"a":"c"}}`, []model.Owner{apply}, described, "undeclared limits.a", ""},
 		"unrecorded, described":   {"a controller may have written it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, described, "", "port 2: the object has no record of its writers"},
+		"emptied, described":      {"its writers were removed from the record", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(described), "undeclared port", ""},
+		"emptied, at admission":   {"a declared object changes it there", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(func(s *model.Subject) { described(s); s.Admission = []model.Ref{{Kind: "k"}} }), "", "port 2: evidence"},
+		"emptied, open":           {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(func(s *model.Subject) { s.Kind.Schema.Closed = false }), "", "port 2: no field manager, and not every default of the kind is known"},
+		"emptied":                 {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, emptied(nil), "undeclared port", ""},
+		"emptied, a zero":         {"it is not the default", `{"cpu":1}`, `{"cpu":1,"port":0}`, nil, emptied(nil), "undeclared port", ""},
+		"emptied, derived":        {"the system may have derived any value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(nil), "", ""},
+		"emptied, not as derived": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, emptied(derivesFromCPU), "undeclared policy", ""},
+		"emptied, as derived":     {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, nil, emptied(derivesFromCPU), "", ""},
 		"unrecorded":              {"no controller writes it", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, nil, "undeclared port", ""},
 		"unrecorded, open":        {"other defaults may exist", `{"cpu":1}`, `{"cpu":1,"port":2}`, nil, func(s *model.Subject) { s.Kind.Schema.Closed = false }, "", ""},
 		"unowned, filled":         {"the system fills in what no schema describes", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema.Closed, s.Kind.Schema.Filled = false, true }, "", ""},
@@ -80,13 +100,28 @@ func TestJudge(t *testing.T) {
 		"decided, unset":          {"another object decides it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Scaler s"}), "", "port 2 Scaler s: decided by another declared object"},
 		"decided elsewhere":       {"another field", `{"cpu":1}`, `{"cpu":2}`, []model.Owner{hand("cpu")}, decides(model.Delegation{Path: "cp", To: "Scaler s"}), "changed cpu", ""},
 		"added":                   {"another object adds it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Issuer i", Adds: true}), "", "port 2 hand: evidence"},
-		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", ""},
-		"derived, edited":         {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
-		"an empty list":           {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
-		"a zero of another apply": {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
-		"a new element":           {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
-		"unowned, no schema":      {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
-		"unowned, a list default": {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
+		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", "policy x maker: the system may have derived it when the object was made"},
+		"derived, in the log": {"its maker has edited the object since", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
+			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "maker", Actor: model.Actor{Name: "alice", At: later}}}
+		}, "undeclared policy", ""},
+		"derived, made in the log": {"its maker has only made the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
+			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
+		}, "", "policy x maker: the system may have derived it when the object was made"},
+		"as derived":                  {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, []model.Owner{apply, hand("policy")}, derivesFromCPU, "", ""},
+		"not as derived":              {"whoever derived it got another value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived, an update's": {"its writer set it", `{"cpu":1}`, `{"cpu":1,"port":2,"policy":"x"}`, []model.Owner{updates}, func(s *model.Subject) { derivesFromCPU(s); s.Claims[0].Value = value(t, `{"cpu":1,"port":2}`) }, "undeclared policy", ""},
+		"not as derived, unowned":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply}, derivesFromCPU, "undeclared policy", ""},
+		"not as derived, unrecorded":  {"a dump has no record", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, nil, derivesFromCPU, "", ""},
+		"derived, edited":             {"a tool for editing set it", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", Edits: true, At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "undeclared policy", ""},
+		"an empty list":               {"it says nothing", `{"cpu":1}`, `{"cpu":1,"args":[]}`, []model.Owner{apply, hand("args")}, nil, "", ""},
+		"a zero of another apply":     {"somebody set it", `{"cpu":1}`, `{"cpu":1,"port":0}`, []model.Owner{apply, {Name: "other", Applies: true, At: later, Fields: set("port")}}, nil, "undeclared port", ""},
+		"an empty map":                {"it says nothing", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(false), "", ""},
+		"an empty map of content":     {"it selects everything", `{"cpu":1}`, `{"cpu":1,"select":{}}`, []model.Owner{apply, hand("select")}, selects(true), "undeclared select", ""},
+		"content in a list":           {"it selects everything", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(true), "changed peers[0].select", ""},
+		"an empty map in a list":      {"it says nothing", `{"cpu":1,"peers":[{"from":"a"}]}`, `{"cpu":1,"peers":[{"from":"a","select":{}}]}`, []model.Owner{apply, hand("peers")}, selects(false), "", ""},
+		"a new element":               {"elements are named", `{"cpu":1}`, `{"cpu":1,"env":[{"name":"B"}]}`, []model.Owner{apply, hand(element[0])}, nil, "undeclared env[name=B]", ""},
+		"unowned, no schema":          {"nothing is known of defaults", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind = nil }, "", "port 2: no field manager, and not every default of the kind is known"},
+		"unowned, a list default":     {"others may fill it in otherwise", `{"cpu":1}`, `{"cpu":1,"verbs":["get"]}`, []model.Owner{apply}, func(s *model.Subject) { s.Kind.Schema = openWithVerbs() }, "", `verbs ["get"]: no field manager, and not every default of the kind is known`},
 		"decided by two": {"each has its field", `{"cpu":1,"port":1}`, `{"cpu":2,"port":2}`, []model.Owner{hand("cpu", "port")}, func(s *model.Subject) {
 			s.Delegated = []model.Delegation{{Path: "cpu", To: "Scaler s"}}
 			s.Claims[0].Delegated = []model.Delegation{{Path: "port", To: "Scaler t"}}
@@ -123,12 +158,88 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestMissingEdit has an edit in the log that the record of owners lacks. Evidence
+// does not count then, unless the declaration was written since.
+func TestMissingEdit(t *testing.T) {
+	t.Parallel()
+	edit := func(hours float64, writer, account string, fields ...string) model.Trace {
+		return model.Trace{Deed: model.Edited, Writer: writer, Account: account, Fields: fields,
+			Actor: model.Actor{Name: account, At: created.Add(time.Duration(hours * float64(time.Hour))), Evidence: "audit 1", Confidence: model.Exact}}
+	}
+	tool := model.Owner{Name: "tool", At: later, Fields: set("port")}
+	admits := func(s *model.Subject) { s.Admission = []model.Ref{{Kind: "k"}} }
+	for name, tc := range map[string]struct {
+		reason string
+		user   string
+		owners []model.Owner
+		change func(*model.Subject)
+		traces []model.Trace
+		want   string
+	}{
+		"later":                  {"she may have renamed her entry", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"unowned":                {"she may have dropped her entry", "", nil, admits, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"several":                {"the last edit that may not is named", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice"), edit(2, "robot", "bot")}, "undeclared port alice"},
+		"another account":        {"it may write the field", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "bot")}, ""},
+		"no account":             {"the log does not record it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "")}, ""},
+		"recorded":               {"the record has her writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.Trace{edit(1, "hand", "alice")}, ""},
+		"of the field":           {"the log names it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "port")}, "undeclared port alice"},
+		"of another field":       {"the log names that", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "cpu")}, ""},
+		"applied since":          {"the log confirms the time", "git", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, ""},
+		"in the same second":     {"the record has no fractions", "git", []model.Owner{tool}, nil, []model.Trace{edit(0, "hand", "alice")}, "undeclared port alice"},
+		"applied since, forged?": {"the log does not confirm the time", "", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, "undeclared port alice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owners := append([]model.Owner{{Name: "apply", Applies: true, At: created, User: tc.user, Fields: set("cpu")}}, tc.owners...)
+			j := judgeWith(t, `{"cpu":1}`, `{"cpu":1,"port":2}`, owners, func(s *model.Subject) {
+				s.Traces = tc.traces
+				if tc.change != nil {
+					tc.change(s)
+				}
+			})
+			if diff := cmp.Diff(tc.want, show(j.Outcomes)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+			}
+			if len(j.Outcomes) > 0 && j.Outcomes[0].Actor.Confidence != model.Likely {
+				t.Errorf("%s: %s", tc.reason, j.Outcomes[0].Actor.Confidence)
+			}
+		})
+	}
+}
+
 // described makes the subject's kind one of a custom resource definition, with a
 // default for a map.
 func described(s *model.Subject) {
 	s.Kind.Defaulted, s.Kind.Schema.Closed = true, false
 	s.Kind.Schema.Fields["limits"] = &model.Schema{Each: &model.Schema{Content: true},
 		Default: pointer(model.MapOf(model.Field{Name: "a", Value: model.StringOf("b")}))}
+}
+
+// emptied is of a source that keeps a record of every other resource.
+func emptied(more func(*model.Subject)) func(*model.Subject) {
+	return func(s *model.Subject) {
+		s.Live.Emptied = true
+		if more != nil {
+			more(s)
+		}
+	}
+}
+
+// selects has a selector, and a list of peers with one.
+func selects(content bool) func(*model.Subject) {
+	return func(s *model.Subject) {
+		selector := &model.Schema{Content: content, Fields: map[string]*model.Schema{"a": {}}}
+		s.Kind.Schema.Fields["select"] = selector
+		s.Kind.Schema.Fields["peers"] = &model.Schema{Each: &model.Schema{Fields: map[string]*model.Schema{"from": {}, "select": selector}}}
+	}
+}
+
+// zeroPort has a port of zero where none is given.
+func zeroPort(s *model.Subject) { s.Kind.Schema.Fields["port"].Default = pointer(model.IntOf(0)) }
+
+// derivesFromCPU derives the policy from the field beside it.
+func derivesFromCPU(s *model.Subject) {
+	s.Kind.Schema.Fields["policy"].Derive = func(holder model.Value) model.Value { return holder.At("cpu") }
 }
 
 // openWithVerbs is the schema of a kind that may have other defaults than those

@@ -15,10 +15,9 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
-	case r.IsNull() && l.Kind() == model.Map && schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l):
-	case l.Kind() == model.Map:
+	case r.IsNull() && isDefaultTree(schema, l):
+	case hasFields(schema, l):
 		w.fields(schema, model.Value{}, r, l)
-	case r.IsNull() && l.Kind() == model.List && absentEquals(schema, l):
 	case l.Kind() == model.List && granular(schema):
 		w.elements(schema, model.Value{}, r, l)
 	case !r.IsNull():
@@ -28,21 +27,45 @@ func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	}
 }
 
-// saysNothing tells whether a live value means the same as none. A zero that
-// somebody set is not nothing, unless it is the default.
+// isDefaultTree reports whether a live map is the default, or a list means the same
+// as none.
+func isDefaultTree(schema *model.Schema, l model.Value) bool {
+	if l.Kind() == model.Map {
+		return schema != nil && schema.Default != nil && Equal(schema, *schema.Default, l)
+	}
+	return l.Kind() == model.List && absentEquals(schema, l)
+}
+
+// hasFields reports whether a live map says what its fields say: all but an empty
+// one that says something itself.
+func hasFields(schema *model.Schema, l model.Value) bool {
+	return l.Kind() == model.Map && !(l.IsEmpty() && isContent(schema))
+}
+
+// saysNothing reports whether a live value means the same as none, as one that the
+// system derives from the fields beside it. A zero that is not the default was
+// written: by its owner, or, where every default is known and the record of owners
+// has none, by a writer whose entry was removed.
 func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
+	if schema != nil && schema.Derive != nil {
+		holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
+		return Equal(schema, schema.Derive(holder), l)
+	}
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
 	}
-	by := w.author(w.writers.of(w.path), schema, l)
-	return by.writer == nil || w.writers.declares(by.writer) && keepsRecord(by.writer)
+	owners := w.writers.of(w.path)
+	if len(owners) == 0 {
+		return len(w.live.Owners) == 0 && !w.live.Emptied || w.claim.Lens != nil || !w.defaultsKnown()
+	}
+	return w.author(owners, schema, l) == authorship{}
 }
 
 // bySystemAlone tells whether an undeclared value is the system's own: one
-// that it allocates, or one that it derives where no record of writers tells
+// that it allocates, or one that it may derive where no record of writers tells
 // it from an edit.
 func (w *walk) bySystemAlone(schema *model.Schema) bool {
-	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0)
+	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.Emptied))
 }
 
 // dropped reports what was applied once and is declared no longer.
@@ -76,6 +99,8 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 	switch {
 	case by.why != "":
 		w.exempt(l, by.exempt, by.why)
+	case by.missing != nil:
+		w.add(model.Undeclared, absent, absent, l, w.missed(by.missing))
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
 		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.declares(by.writer)))
@@ -92,19 +117,23 @@ func (w *walk) extra(schema *model.Schema, l model.Value) {
 func (w *walk) unowned(schema *model.Schema, l model.Value) {
 	switch {
 	case hasDefault(schema):
-	case derived(schema), w.schema != nil && w.schema.Filled:
+	case mayDerive(schema), w.schema != nil && w.schema.Filled:
 		return
 	case !w.defaultsKnown():
 		w.exempt(l, nil, "no field manager, and not every default of the kind is known")
 		return
 	}
 	admits := len(w.live.Admission) > 0 && !hasDefault(schema)
-	if why := w.evidenceFor(&model.Write{Live: l, Admits: admits}); why != "" {
+	why, missing := w.evidenceFor(&model.Write{Live: l, Admits: admits})
+	if why != "" {
 		w.exempt(l, nil, why)
 		return
 	}
 	actor, known := w.editor(w.handsSinceApply())
-	if !known {
+	switch {
+	case missing != nil:
+		actor = w.missed(missing)
+	case !known:
 		actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names no writer: kubectl scale leaves none after a server-side apply, " +
 			"nor does an edit of " + w.live.OwnersFrom)
 	}
@@ -112,7 +141,7 @@ func (w *walk) unowned(schema *model.Schema, l model.Value) {
 }
 
 func hasDefault(schema *model.Schema) bool {
-	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List
+	return schema != nil && schema.Default != nil && schema.Default.Kind() < model.List && !schema.Default.IsEmpty()
 }
 
 // closed reports whether every default at the walk's path is known, because the system
@@ -137,13 +166,16 @@ func (w *walk) defaultsKnown() bool {
 }
 
 // unrecorded judges a live value of an object without a record of writers. Where
-// every default is known, one that is none can only be somebody's; but of custom
-// resources the controllers are not known that may have written it.
+// every default is known, one that is none can only be somebody's; but where the
+// source shows no record at all, the controllers of custom resources may have
+// written it.
 func (w *walk) unrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
 	case schema != nil && (w.closed() || schema.Stray):
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.traced())
+	case w.live.Emptied:
+		w.unowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
 	}
@@ -190,7 +222,11 @@ func rankFound(f found) int {
 func (w *walk) ownedByController() bool {
 	steps := w.path.steps()
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		return !w.writers.declares(&o) && o.Fields.Depth(steps) == len(steps) && w.evidence(&o, model.Value{}) != ""
+		if w.writers.declares(&o) || o.Fields.Depth(steps) != len(steps) {
+			return false
+		}
+		why, _ := w.evidence(&o, model.Value{})
+		return why != ""
 	})
 }
 

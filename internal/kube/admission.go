@@ -110,10 +110,12 @@ func lowered(list model.Value) []string {
 	return all
 }
 
-// of returns the admitters of objects of a kind in a place, sorted. Callers must not
-// modify the result.
+// of returns the admitters of objects of a kind in a place, sorted. The API server
+// calls no webhook for a webhook configuration or a policy. Callers must not modify
+// the result.
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
 func (a *admitters) of(kind, place string) []model.Ref {
-	if len(a.all) == 0 {
+	if len(a.all) == 0 || strings.HasSuffix(kind, ".admissionregistration.k8s.io") {
 		return nil
 	}
 	key := kind + " " + place

@@ -61,6 +61,8 @@ func (p *Policy) Controller(writer string) bool {
 func (p *Policy) Exempt(w *model.Write) string {
 	f := fieldOf(w)
 	switch {
+	case p.isRewritten(w, f):
+		return ""
 	case w.Owner == nil:
 		return unowned(w, f)
 	case len(w.Owner.Accounts) > 0:
@@ -86,13 +88,32 @@ func (p *Policy) Exempt(w *model.Write) string {
 	return ""
 }
 
+// isRewritten reports whether the record of writers is not to be believed about the
+// field: an account that may not write it made an edit that the record lacks. Only a
+// mark of the table, which decides nothing, is left to its writer.
+func (p *Policy) isRewritten(w *model.Write, f field) bool {
+	if w.Missing == "" || controlPlane(w.Missing) || p.lists(w.Missing, w, f) {
+		return false
+	}
+	return w.Owner == nil || f.guarded || slices.ContainsFunc(bundleFields(), f.below) || !p.names(w, f)
+}
+
+// names reports whether the table has the writer, by its name or by an account that
+// used it, with the field.
+func (p *Policy) names(w *model.Write, f field) bool {
+	return slices.ContainsFunc(p.rows, func(r row) bool {
+		return r.fits(f, w) && slices.ContainsFunc(r.managers, func(m string) bool { return glob(m, w.Owner.Name) })
+	}) || slices.ContainsFunc(w.Owner.Accounts, func(account string) bool { return p.lists(account, w, f) })
+}
+
 // byAccounts returns the evidence for a writer whose users the audit log names. Each of
 // them must be exempt. A service account is also exempt for fields that a declared
-// object or annotation requests.
+// object or annotation requests. No part of the
+// control plane adds a guarded field to a declared object.
 func (p *Policy) byAccounts(w *model.Write, f field) string {
 	for _, account := range w.Owner.Accounts {
 		injected := strings.HasPrefix(account, serviceAccount) && (supplied(w) != "" || f.annotated != "")
-		if !injected && !controlPlane(account) && !p.lists(account, w, f) {
+		if !injected && (f.guarded || !controlPlane(account)) && !p.lists(account, w, f) {
 			return ""
 		}
 	}

@@ -5,9 +5,9 @@ import "slices"
 const serviceAccount = "system:serviceaccount:"
 
 // controlPlane reports whether a user of the audit log is part of the control plane,
-// whose writes are never drift. Controllers that carry out what other objects request
-// (autoscaling, the aggregation of roles) are not included: there the requesting object
-// is the evidence.
+// whose writes of fields that are not guarded are never drift. Controllers that carry
+// out what other objects request (autoscaling, the aggregation of roles) are not
+// included: there the requesting object is the evidence.
 func controlPlane(account string) bool {
 	if glob("system:node:*", account) {
 		return true

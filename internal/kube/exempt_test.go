@@ -1,11 +1,13 @@
 package kube_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
@@ -89,7 +91,8 @@ var builtin = sync.OnceValues(kube.Builtin)
 // one for a later write.
 type written struct {
 	declared, live, manager, fields string
-	operation                       string
+	// time is that of the write, in the evening unless it is given.
+	operation, time string
 	// declarer is the manager of the first entry.
 	declarer string
 	// others are further live objects, those that begin with ! undeclared.
@@ -97,6 +100,8 @@ type written struct {
 	// accounts are what an audit log records for the later write.
 	accounts []string
 	entries  []kube.Entry
+	// edit is what an audit log has of an edit in the evening.
+	edit model.Trace
 }
 
 func (w written) judge(t *testing.T) model.Judged {
@@ -126,7 +131,7 @@ func (w written) judge(t *testing.T) model.Judged {
 		managed(t, declarer, map[bool]string{true: "Apply", false: "Update"}[declarer == "kubectl"], morning, `{"f:metadata":{"f:labels":{}}}`),
 	}
 	if w.manager != "" {
-		entries = append(entries, managed(t, w.manager, operation, evening, w.fields))
+		entries = append(entries, managed(t, w.manager, operation, cmp.Or(w.time, evening), w.fields))
 	}
 	metadata := live.At("metadata").With("managedFields", model.ListOf(entries...)).With("creationTimestamp", model.StringOf(morning))
 	r, err := kube.NewResource("s", live.With("metadata", metadata), sealer)
@@ -158,6 +163,10 @@ func (w written) judge(t *testing.T) model.Judged {
 		[]model.Declaration{{Name: "d", Governs: []string{"s"}, Claims: claims}}, nil)
 	for i := range subjects {
 		if subjects[i].Key == r.Key {
+			if w.edit.Account != "" {
+				w.edit.Actor = model.Actor{Name: w.edit.Account, At: r.Created.Add(10*time.Hour + time.Second/2), Via: model.AuditLog, Confidence: model.Likely}
+				subjects[i].Traces = []model.Trace{w.edit}
+			}
 			return diff.Judge(&subjects[i], diff.Options{Controller: policy.Controller, Exempt: policy.Exempt})
 		}
 	}
@@ -391,12 +400,14 @@ func TestAdmission(t *testing.T) {
 				resource(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: ns}}`),
+				// The API server shows it to no webhook, whatever the rules are.
+				resource(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a}}`),
 				resource(t, tt.object),
 				resource(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {team: a}}}`),
 			}
 			kube.Relate(all, whole)
 			var got []string
-			for _, r := range all[:3] {
+			for _, r := range all[:4] {
 				if len(r.Admission) > 0 {
 					_, kind, _ := strings.Cut(r.Kind, "/")
 					kind, _, _ = strings.Cut(kind, ".")

@@ -28,6 +28,8 @@ func guardOf(name string) guard {
 		return guard{fields: []string{"automountServiceAccountToken"}}
 	case "Secret":
 		return guard{fields: []string{"data", "stringData", "type"}}
+	case "ConfigMap":
+		return guard{fields: []string{"data", "binaryData"}}
 	case "Service":
 		return guard{fields: []string{"spec.type", "spec.externalIPs", "spec.externalName", "spec.loadBalancerSourceRanges", "spec.ports", "spec.selector"},
 			except: []string{"spec.selector.rollouts-pod-template-hash", "spec.ports.nodePort"}}
@@ -38,7 +40,7 @@ func guardOf(name string) guard {
 		"ValidatingAdmissionPolicy.admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io":
 		return guard{fields: []string{"spec"}}
 	case "MutatingWebhookConfiguration.admissionregistration.k8s.io", "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
-		return guard{fields: []string{"webhooks.clientConfig", "webhooks.rules", "webhooks.name"}, except: []string{"webhooks.clientConfig.caBundle"}}
+		return guard{fields: []string{"webhooks"}, except: []string{"webhooks.clientConfig.caBundle"}}
 	case "APIService.apiregistration.k8s.io":
 		return guard{fields: []string{"spec"}, except: []string{"spec.caBundle"}}
 	case "CustomResourceDefinition.apiextensions.k8s.io":
@@ -62,7 +64,7 @@ func podGuard(spec string) guard {
 		g.fields = append(g.fields, spec+name)
 		g.except = append(g.except, spec+name+".resources", spec+name+"[*].env[STAKATER_*]")
 	}
-	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC", "hostUsers", "hostAliases", "shareProcessNamespace", "securityContext",
+	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC", "hostUsers", "hostAliases", "dnsPolicy", "dnsConfig", "shareProcessNamespace", "securityContext",
 		"serviceAccountName", "serviceAccount", "automountServiceAccountToken", "volumes", "imagePullSecrets", "runtimeClassName", "nodeName"} {
 		g.fields = append(g.fields, spec+name)
 	}

@@ -43,6 +43,15 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	return list, nil
 }
 
+// MarkEmptied sets Emptied of all resources that one live API server returned: it
+// gives every object a record of writers, unless it gives none at all.
+func MarkEmptied(resources []model.Resource) {
+	recorded := slices.ContainsFunc(resources, func(r model.Resource) bool { return len(r.Owners) > 0 })
+	for i := range resources {
+		resources[i].Emptied = recorded && len(resources[i].Owners) == 0
+	}
+}
+
 func fieldSet(v model.Value) (model.FieldSet, error) {
 	var set model.FieldSet
 	for _, f := range v.Fields() {

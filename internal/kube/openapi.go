@@ -260,10 +260,11 @@ func entries(each *model.Schema) *model.Schema {
 	return &own
 }
 
-// withDefault returns the schema with a default of its own. Empty defaults say
-// nothing: empty equals absent anyway.
+// withDefault returns the schema with a default of its own. An empty list or map
+// equals an absent one anyway; a scalar's zero is the default only where it is
+// published as one.
 func (r *schemaReader) withDefault(s *model.Schema, d model.Value) *model.Schema {
-	if s == nil || d.IsEmpty() {
+	if s == nil || d.IsNull() || d.Kind() >= model.List && d.IsEmpty() {
 		return s
 	}
 	own := *s
@@ -288,7 +289,7 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 		}
 	}
 	for _, d := range r.semantics.At("defaults", name).Fields() {
-		r.set(s, d.Name, func(f *model.Schema) { f.Default = &d.Value })
+		r.setBelow(s, d.Name, func(f *model.Schema) { f.Default = &d.Value })
 	}
 	for _, mark := range []struct {
 		section string
@@ -296,32 +297,30 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	}{
 		{"generated", func(f *model.Schema) { f.Generated = true }},
 		{"derived", func(f *model.Schema) { f.Derived = true }},
+		{"content", func(f *model.Schema) { f.Content = true }},
 		{"volatile", func(f *model.Schema) { f.Volatile = true }},
 	} {
 		for _, field := range r.semantics.At(mark.section, name).Items() {
 			r.set(s, field.Str(), mark.set)
 		}
 	}
+	for field, derive := range derivations(name) {
+		r.set(s, field, func(f *model.Schema) { f.Derive = derive })
+	}
 	if strings.HasSuffix(name, ".meta.v1.ObjectMeta") {
 		maps.Copy(s.Fields, r.metadata())
 	}
 	if r.lists("labels_from_template", name) {
-		r.set(s, "metadata", func(m *model.Schema) {
-			m.Fields = maps.Clone(m.Fields)
-			r.set(m, "labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Derived: true} })
-		})
+		r.setBelow(s, "metadata.labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Derived: true} })
 	}
 }
 
 // scheduled marks the fields of a pod that the scheduler and admission set; those
 // of a template are set by people only.
 func (r *schemaReader) scheduled(pod *model.Schema) {
-	r.set(pod, "spec", func(spec *model.Schema) {
-		spec.Fields = maps.Clone(spec.Fields)
-		for _, name := range []string{"nodeName", "priority", "serviceAccountName"} {
-			r.set(spec, name, func(f *model.Schema) { f.Derived = true })
-		}
-	})
+	for _, name := range []string{"nodeName", "priority", "serviceAccountName"} {
+		r.setBelow(pod, "spec."+name, func(f *model.Schema) { f.Derived = true })
+	}
 }
 
 // metadata returns the schemas of labels and annotations.
@@ -352,6 +351,19 @@ func (r *schemaReader) set(s *model.Schema, field string, change func(*model.Sch
 		s.Fields = map[string]*model.Schema{}
 	}
 	s.Fields[field] = &own
+}
+
+// setBelow changes a copy of a field's schema; a path leads to a field below others.
+func (r *schemaReader) setBelow(s *model.Schema, path string, change func(*model.Schema)) {
+	name, rest, nested := strings.Cut(path, ".")
+	if !nested {
+		r.set(s, name, change)
+		return
+	}
+	r.set(s, name, func(f *model.Schema) {
+		f.Fields = maps.Clone(f.Fields)
+		r.setBelow(f, rest, change)
+	})
 }
 
 func (r *schemaReader) foreign() []string {

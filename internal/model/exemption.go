@@ -33,4 +33,8 @@ type Write struct {
 	// there.
 	Admission []Ref
 	Admits    bool
+	// Missing is an account that the source's log names for an edit later than the
+	// last one of the declaration, and whose writer the record of owners lacks: it may
+	// have written the field and removed or renamed its entry. "" where there is none.
+	Missing string
 }

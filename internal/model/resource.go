@@ -42,6 +42,9 @@ type Resource struct {
 	LastApplied *Value
 	// Owners is who set which field, where the system keeps such a record.
 	Owners []Owner
+	// Emptied reports that the source keeps such a record of every resource, and
+	// that this one has none: its writers were removed from it.
+	Emptied bool
 	// OwnersFrom is what the system calls that record ("managedFields").
 	OwnersFrom string
 	// Unsigned says why the system may be unable to tell who wrote the

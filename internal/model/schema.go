@@ -20,7 +20,7 @@ type Schema struct {
 	// Default is the value that the system fills in when none is given.
 	Default *Value
 	// Content tells that an empty value says something: an entry of a map with
-	// free names is there or is not.
+	// free names is there or is not, and an empty selector selects everything.
 	Content bool
 	// Generated tells that the system allocates a value when none is declared,
 	// so that an undeclared one is never drift.
@@ -28,6 +28,10 @@ type Schema struct {
 	// Derived tells that the system fills in a value that depends on other
 	// fields; an undeclared one is drift only when a hand set it later.
 	Derived bool
+	// Derive returns the value that the system derives, from the one that holds the
+	// field: any other one was set. Null where it derives none; nil where the rule is
+	// not known. Only Derived fields have one.
+	Derive func(holder Value) Value
 	// Volatile tells that the field is never drift.
 	Volatile bool
 	// Foreign are prefixes of names of a map's fields that controllers and

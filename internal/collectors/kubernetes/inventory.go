@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -146,6 +147,7 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 		}
 		snap.Coverage = append(snap.Coverage, scope)
 	}
+	kube.MarkEmptied(snap.Resources)
 	return finish(snap)
 }
 

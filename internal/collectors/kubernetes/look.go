@@ -214,6 +214,7 @@ func (l *look) snapshot() model.Snapshot {
 		s.Resources = append(s.Resources, l.listings[i].resources...)
 		s.Coverage = append(s.Coverage, l.listings[i].coverage(l.source))
 	}
+	kube.MarkEmptied(s.Resources)
 	return finish(s)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,6 +64,44 @@ func TestCollect(t *testing.T) {
 	widget := s.Kinds["kubernetes/Widget.example.org"]
 	if widget == nil || widget.Schema == nil || !widget.Namespaced || widget.Version != "example.org/v1" {
 		t.Errorf("the custom kind is not known: %+v", widget)
+	}
+}
+
+// TestCollectMarksEmptied has one object with a record of its writers, so that those
+// without had it removed; a watch says so, too.
+func TestCollectMarksEmptied(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	c := newTestCluster(t, f, nil)
+	emptied := func(s model.Snapshot) (all []string) {
+		for _, r := range s.Resources {
+			if r.Emptied {
+				all = append(all, r.ID)
+			}
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		reason string
+		edited bool
+		want   []string
+	}{
+		{"no object has a record", false, nil},
+		{"one has", true, []string{"shop/web", "bank/vault", "shop/db", "shop", "n1", "shop/w"}},
+	} {
+		if tt.edited {
+			f.edit("web", 1, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+		}
+		found, err := c.look(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, emptied(found.snapshot())); diff != "" {
+			t.Errorf("%s: a look (-want +got):\n%s", tt.reason, diff)
+		}
+		if diff := cmp.Diff(tt.want, emptied(newInventory(found).snapshot(time.Time{}))); diff != "" {
+			t.Errorf("%s: a watch (-want +got):\n%s", tt.reason, diff)
+		}
 	}
 }
 
