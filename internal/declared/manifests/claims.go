@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +35,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		options.Address = o.address
 		claim, err := kube.NewClaim(o.value, options)
 		if err != nil {
-			c.bounded(o.address, []model.Extent{extentOf(o.value)}, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
+			c.bounded(o.address, []model.Extent{extentOf(o.value)}, "%s: %s", o.value.At("kind").Str(), unclaimable(err, o.value))
 			continue
 		}
 		claim.Traces = gitrepo.Traces(touches, o.files...)
@@ -81,8 +82,11 @@ func (c *content) files() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// nameless says why an object that has a kind cannot be told from others.
-func nameless(object model.Value) string {
+// unclaimable says why an object that has a kind cannot be told from others.
+func unclaimable(err error, object model.Value) string {
+	if errors.Is(err, kube.ErrUnrendered) {
+		return err.Error()
+	}
 	if object.At("metadata", "generateName").Str() != "" {
 		return "has generateName and no name: each apply makes another object, and none can be compared"
 	}
