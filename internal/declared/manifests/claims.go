@@ -31,13 +31,16 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	maps.Copy(options.Kinds, own)
 	touches := t.touches(ctx, c.files())
 	claims := make([]model.Claim, 0, len(c.objects))
+	delivered := deliveries(c.objects, l.url())
 	for _, o := range c.objects {
+		value, unchecked := delivered.of(o, t.top)
 		options.Address = o.address
-		claim, err := kube.NewClaim(o.value, options)
+		claim, err := kube.NewClaim(value, options)
 		if err != nil {
-			c.bounded(o.address, []model.Extent{extentOf(o.value)}, "%s: %s", o.value.At("kind").Str(), unclaimable(err, o.value))
+			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, unclaimable(err, value)))
 			continue
 		}
+		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
 		claim.Traces = gitrepo.Traces(touches, o.files...)
 		claims = append(claims, claim)
 	}
@@ -49,6 +52,14 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Problems: sorted(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// url returns the address of the repository; "" of a folder.
+func (l *loader) url() string {
+	if l.repository == nil {
+		return ""
+	}
+	return l.repository.URL()
 }
 
 // notGoverned says of each namespace how to have it governed.
