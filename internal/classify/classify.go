@@ -215,6 +215,9 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		why += "; "
 	}
 	f.Reason = why + f.Reason
+	if s.Stale != "" {
+		f.Reason = strings.TrimPrefix(f.Reason+"; possibly stale: "+s.Stale, "; ")
+	}
 	f.WorseBasis = worseBasis(s, f, o.Claim)
 	return f
 }

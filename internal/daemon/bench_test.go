@@ -72,7 +72,7 @@ func BenchmarkCore(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		judged := judge(v, diff.Options{})
-		in := classify.Input{Judged: judged, Snapshots: v.believed(false), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
+		in := classify.Input{Judged: judged, Snapshots: v.believed(), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
 		if found := len(classify.Findings(in).Current); found != n/100 {
 			b.Fatalf("%d findings", found)
 		}

@@ -335,7 +335,7 @@ func (e *Engine) keep(v view, c comparison, started time.Time) (found kept, err 
 	if found.notices, err = e.plan(known); err != nil {
 		return kept{}, err
 	}
-	err = e.store.Save(store.Record{Run: found.run, Snapshots: append(v.believed(true), v.declaredSnapshots()...), FirstLooks: c.firstLooks, Findings: result.All(),
+	err = e.store.Save(store.Record{Run: found.run, Snapshots: append(v.observed(), v.declaredSnapshots()...), FirstLooks: c.firstLooks, Findings: result.All(),
 		Decisions: known.filed, Notices: found.notices})
 	if err != nil {
 		return kept{}, err

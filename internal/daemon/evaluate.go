@@ -89,12 +89,21 @@ func (e *Engine) declarationsFor(source string) []model.Declaration {
 	return list
 }
 
-// believed returns the snapshots that were read and are not held back; all of
-// them, or those of this scan.
-func (v view) believed(onlyFresh bool) []model.Snapshot {
+// believed returns the snapshots that were read and are not held back.
+func (v view) believed() []model.Snapshot {
+	return v.snapshots(func(sourceView) bool { return true })
+}
+
+// observed returns the snapshots of this scan that show how the sources are now,
+// as far as anything says.
+func (v view) observed() []model.Snapshot {
+	return v.snapshots(func(s sourceView) bool { return s.fresh && s.snapshot.Stale == "" })
+}
+
+func (v view) snapshots(of func(sourceView) bool) []model.Snapshot {
 	var snapshots []model.Snapshot
 	for _, s := range v.sources {
-		if s.err == nil && (s.fresh || !onlyFresh) {
+		if s.err == nil && of(s) {
 			snapshots = append(snapshots, s.snapshot)
 		}
 	}
@@ -131,7 +140,7 @@ func judge(v view, options diff.Options) []model.Judged {
 }
 
 func (e *Engine) classify(v view, judged []model.Judged, before known, now time.Time) classify.Result {
-	in := classify.Input{Judged: judged, Snapshots: v.believed(false), Earlier: before.findings, Recent: before.recent,
+	in := classify.Input{Judged: judged, Snapshots: v.believed(), Earlier: before.findings, Recent: before.recent,
 		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Owners: e.estate.Owners,
 		Whole: e.estate.Whole, Now: now}
 	for _, s := range v.sources {

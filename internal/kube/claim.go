@@ -2,8 +2,10 @@ package kube
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -22,17 +24,36 @@ type ClaimOptions struct {
 	Kinds map[string]*model.Kind
 }
 
+// ErrUnrendered is the error of a manifest that names its object by a template.
+var ErrUnrendered = errors.New("is named by a template that was not rendered: declare what the template renders to")
+
+// Unrendered reports whether a name is a template's, as of Helm or of Flux'
+// substitutions.
+func Unrendered(name string) bool {
+	return strings.Contains(name, "{{") || strings.Contains(name, "${")
+}
+
+// isHook reports whether the object is a hook of Helm or Argo CD: it is made for a
+// moment of a deploy, and may be removed after it.
+func isHook(object model.Value) bool {
+	annotations := object.At("metadata", "annotations")
+	return annotations.At("helm.sh/hook").Str() != "" || annotations.At("argocd.argoproj.io/hook").Str() != ""
+}
+
 // NewClaim turns a manifest into a claim. Secrets are sealed; a SOPS-encrypted
 // document gives an unchecked claim.
 func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	id, err := identify(object)
-	if err != nil {
+	switch {
+	case err != nil:
 		return model.Claim{}, err
+	case Unrendered(id.apiVersion) || Unrendered(id.kind) || Unrendered(id.namespace) || Unrendered(id.name):
+		return model.Claim{}, ErrUnrendered
 	}
 	object, apiVersion := upgrade(object)
 	c := model.Claim{
 		Declaration: o.Declaration, Address: o.Address, Version: apiVersion, Name: id.name,
-		Kind: KindName(id.apiVersion, id.kind),
+		Kind: KindName(id.apiVersion, id.kind), MayBeAbsent: isHook(object),
 	}
 	known := o.Kinds[c.Kind]
 	switch {

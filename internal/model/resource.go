@@ -343,6 +343,20 @@ type Snapshot struct {
 	// First are the first complete looks at the source's scopes, as far as they
 	// are remembered.
 	First []FirstLook
+	// Stale says why the source may have answered from an old copy of its data,
+	// and what to do; "" where nothing says so. It is set by Doubt.
+	Stale string
+}
+
+// Doubt notes that the source may have answered from an old copy of its data: no
+// scope counts as read, so that absence proves nothing and no finding is over.
+func (s *Snapshot) Doubt(reason string) {
+	s.Stale = reason
+	for i := range s.Coverage {
+		if c := &s.Coverage[i]; c.Complete {
+			c.Complete, c.Reason = false, reason
+		}
+	}
 }
 
 // Coverage says of one scope whether it was fully read.
@@ -399,6 +413,8 @@ type Subject struct {
 	Claims []*Claim
 	// Unread says why absence proves nothing; "" when it does.
 	Unread string
+	// Stale is Snapshot.Stale of a resource that was seen.
+	Stale string
 	// Traces are what the source's logs tell of it, by time; Broad what they tell
 	// of any resource.
 	Traces, Broad []Trace

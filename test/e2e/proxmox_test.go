@@ -121,6 +121,8 @@ func clusterEdit(ts *testscript.TestScript, verb string, args []string) func(*pv
 		case "down", "up":
 			i := slices.IndexFunc(c.Nodes, func(n pvetest.Node) bool { return n.Name == args[0] })
 			c.Nodes[i].Offline = verb == "down"
+		case "partition", "heal":
+			c.NoQuorum = verb == "partition"
 		case "row":
 			c.Row(args[0], args[1], args[2])[args[3]] = jsonOrText(args[4])
 		case "remove":

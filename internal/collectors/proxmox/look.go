@@ -19,6 +19,8 @@ type look struct {
 	shaper *shape.Shaper
 	taken  time.Time
 	api    api
+	// stale is why the answers may be those of an old copy; "" when they are not.
+	stale  string
 	rights rights
 	// unsure is why the rights are not known; nil when they are.
 	unsure error
@@ -119,7 +121,7 @@ func (l *look) snapshot(version string) model.Snapshot {
 	for i := range l.resources {
 		l.finish(&l.resources[i], kinds, unsigned)
 	}
-	return model.Snapshot{
+	s := model.Snapshot{
 		Source:    l.source,
 		Taken:     l.taken,
 		Resources: l.resources,
@@ -129,6 +131,10 @@ func (l *look) snapshot(version string) model.Snapshot {
 		Unread:    l.unread,
 		Traces:    l.told(),
 	}
+	if l.stale != "" {
+		s.Doubt(l.stale)
+	}
+	return s
 }
 
 // finish says of a resource what its kind and the cluster's logs decide.

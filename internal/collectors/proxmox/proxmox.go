@@ -84,7 +84,7 @@ func (c *cluster) look(ctx context.Context, brief bool) (*look, string, error) {
 	l.api = session
 	version, err := l.version(ctx)
 	if err == nil {
-		l.read(ctx, brief)
+		l.readWithQuorum(ctx, brief)
 	}
 	if ctx.Err() != nil || err != nil {
 		return nil, "", c.fail(ctx, err)

@@ -3,6 +3,7 @@ package manifests
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,13 +31,16 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	maps.Copy(options.Kinds, own)
 	touches := t.touches(ctx, c.files())
 	claims := make([]model.Claim, 0, len(c.objects))
+	delivered := deliveries(c.objects, l.url())
 	for _, o := range c.objects {
+		value, unchecked := delivered.of(o, t.top)
 		options.Address = o.address
-		claim, err := kube.NewClaim(o.value, options)
+		claim, err := kube.NewClaim(value, options)
 		if err != nil {
-			c.bounded(o.address, []model.Extent{extentOf(o.value)}, "%s: %s", o.value.At("kind").Str(), nameless(o.value))
+			c.bounded(o.address, []model.Extent{extentOf(value)}, "%s: %s", value.At("kind").Str(), cmp.Or(unchecked, unclaimable(err, value)))
 			continue
 		}
+		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
 		claim.Traces = gitrepo.Traces(touches, o.files...)
 		claims = append(claims, claim)
 	}
@@ -48,6 +52,14 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 		Problems: sorted(c.problems), Kinds: own,
 		DeployWindow: l.config.DeployWindow, ApplyBeforeMerge: l.config.ApplyBeforeMerge,
 	}, nil
+}
+
+// url returns the address of the repository; "" of a folder.
+func (l *loader) url() string {
+	if l.repository == nil {
+		return ""
+	}
+	return l.repository.URL()
 }
 
 // notGoverned says of each namespace how to have it governed.
@@ -81,8 +93,11 @@ func (c *content) files() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// nameless says why an object that has a kind cannot be told from others.
-func nameless(object model.Value) string {
+// unclaimable says why an object that has a kind cannot be told from others.
+func unclaimable(err error, object model.Value) string {
+	if errors.Is(err, kube.ErrUnrendered) {
+		return err.Error()
+	}
 	if object.At("metadata", "generateName").Str() != "" {
 		return "has generateName and no name: each apply makes another object, and none can be compared"
 	}

@@ -97,7 +97,7 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 // commitTree returns the tree of a commit's files.
 func (l *loader) commitTree(files fs.FS, hash string) *tree {
 	return &tree{
-		files: files, root: l.config.Root(), prefix: l.config.label(), revision: hash,
+		files: files, root: l.config.Root(), top: ".", prefix: l.config.label(), revision: hash,
 		kustomize: newMountedFS(files, l.config.MaxFileSize), mount: mountPoint,
 		where: fmt.Sprintf("%s at %.12s", l.repository.URL(), hash),
 	}

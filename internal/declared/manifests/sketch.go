@@ -243,10 +243,17 @@ func documents(data []byte) [][]byte {
 	return append(docs, data[begin:])
 }
 
-// extentOf returns the extent of an object without a name.
+// extentOf returns the extent of an object without a name of its own.
 func extentOf(object model.Value) model.Extent {
-	metadata := object.At("metadata")
-	return model.Extent{Kind: kube.KindName(object.At("apiVersion").Str(), object.At("kind").Str()), Place: metadata.At("namespace").Str()}
+	var e model.Extent
+	apiVersion, kind := object.At("apiVersion").Str(), object.At("kind").Str()
+	if !kube.Unrendered(apiVersion) && !kube.Unrendered(kind) {
+		e.Kind = kube.KindName(apiVersion, kind)
+	}
+	if place := object.At("metadata", "namespace").Str(); !kube.Unrendered(place) {
+		e.Place = place
+	}
+	return e
 }
 
 // incomplete returns the extents that a document without apiVersion or kind may be

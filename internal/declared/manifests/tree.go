@@ -23,6 +23,8 @@ type tree struct {
 	files fs.FS
 	// root is the path, within files, of the declared folder or file.
 	root string
+	// top is where files lie in their repository, "." at its top.
+	top string
 	// prefix stands before a path in addresses.
 	prefix string
 	// single is the address of a declared single file where it has one of its
@@ -69,7 +71,7 @@ func openFolder(dir, label string, limit int64) (*tree, error) {
 		return nil, fmt.Errorf("read manifests: %w", err)
 	}
 	t := &tree{
-		files: files.FS(), root: root, prefix: strings.Trim(filepath.ToSlash(base), "/."), where: dir,
+		files: files.FS(), root: root, top: topOf(top), prefix: strings.Trim(filepath.ToSlash(base), "/."), where: dir,
 		kustomize: limitedFS{filesys.MakeFsOnDisk(), limit}, mount: filepath.ToSlash(top), close: files.Close,
 	}
 	switch {

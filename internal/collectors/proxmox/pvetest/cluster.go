@@ -20,7 +20,10 @@ type Cluster struct {
 	// Version of Proxmox VE, "9.2.11".
 	Version string
 	Nodes   []Node
-	Guests  []Guest
+	// NoQuorum tells that the node that answers, the first one, was cut off from
+	// the others. It goes on answering from what it has.
+	NoQuorum bool
+	Guests   []Guest
 	// Pools by name.
 	Pools map[string]Pool
 	// Lists are what lists answer, by path without a query ("/storage"). A path

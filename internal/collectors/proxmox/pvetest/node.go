@@ -22,7 +22,7 @@ func (s *Server) readNode(parts []string, query url.Values) (any, *refusal) {
 	if i < 0 {
 		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("hostname lookup '%s' failed - failed to get address info for: %s", name, name)}
 	}
-	if c.Nodes[i].Offline {
+	if c.away(i) {
 		return nil, &refusal{statusNodeDown, "No route to host"}
 	}
 	if len(parts) > 4 && isGuestPath(parts) {

@@ -123,6 +123,8 @@ func (s *Server) read(at string, query url.Values) (any, *refusal) {
 		return c.permissions(), nil
 	case at == "/nodes":
 		return c.nodeRows(), nil
+	case at == "/cluster/status":
+		return c.status(), nil
 	case at == "/cluster/resources":
 		return s.resources(), nil
 	case at == "/cluster/log":
@@ -207,7 +209,7 @@ func (c *Cluster) nodeRows() []Row {
 	rows := make([]Row, len(c.Nodes))
 	for i, n := range c.Nodes {
 		status := "online"
-		if n.Offline {
+		if c.away(i) {
 			status = "offline"
 		}
 		rows[i] = Row{"id": "node/" + n.Name, "node": n.Name, "type": "node", "status": status, "maxcpu": 8, "cpu": 0.25, "level": ""}

@@ -1,0 +1,38 @@
+package manifests
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSameRepository(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"https://git.example.org/org/web.git", "ssh://git@git.example.org/org/web", true},
+		{"git@git.example.org:web.git", "https://mirror.example.org/other/web/", true},
+		{"https://git.example.org/org/web", "https://git.example.org/org/web-2", false},
+		{"", "https://git.example.org/org/web", true},
+		{"file:///srv/web.git/", "", true},
+	} {
+		if got := sameRepository(tc.a, tc.b); got != tc.want {
+			t.Errorf("%q and %q: got %t", tc.a, tc.b, got)
+		}
+	}
+}
+
+func TestTopOf(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(top, "repository", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]string{"": ".", "repository": ".", "repository/apps/web": "apps/web"} {
+		if got := topOf(filepath.Join(top, folder)); got != want {
+			t.Errorf("%q: got %q, want %q", folder, got, want)
+		}
+	}
+}
