@@ -49,6 +49,10 @@ e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 
 	DRIFTD_OPENSTACK=$$(sh tools/openstack.sh) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh) \
 	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
 
+.PHONY: mutate
+mutate: ## see how many mistakes the core's tests find; MUTATE="-sample 40" for a quick look
+	$(GO) run ./tools/mutate $(MUTATE) ./internal/match ./internal/diff ./internal/classify
+
 .PHONY: package
 package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums
 	GO='$(GO)' sh tools/package.sh dist
