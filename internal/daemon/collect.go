@@ -250,9 +250,11 @@ func (e *Engine) load(ctx context.Context, d Declaration, loader declared.Loader
 // live returns what a declaration's own engine saw; seen is false for one that
 // never looks.
 func (r read) live(d Declaration, before look) (own look, seen bool) {
-	switch snapshot := r.declaration.Live; {
-	case snapshot != nil:
-		return doubt(before, look{snapshot: *snapshot, duration: r.duration}), true
+	switch {
+	case r.declaration.Live != nil:
+		snapshot := *r.declaration.Live
+		snapshot.Taken = r.at.Add(-r.duration)
+		return doubt(before, look{snapshot: snapshot, duration: r.duration}), true
 	case d.ClaimsNothing:
 	case before.believed != nil || len(d.Governs) == 0:
 		return look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true

@@ -25,7 +25,7 @@ func (f *fakePlan) Load(context.Context) (model.Declaration, error) {
 	}
 	own := declared.LiveSource("root")
 	d := model.Declaration{Name: "root", Governs: []string{own}, States: f.states, Tally: &model.Tally{Resources: f.count, Compared: f.count},
-		Live: &model.Snapshot{Source: own, Taken: time.Now(), Coverage: []model.Coverage{{Source: own, Complete: true}}}}
+		Live: &model.Snapshot{Source: own, Coverage: []model.Coverage{{Source: own, Complete: true}}}}
 	for i := range f.count {
 		id := fmt.Sprintf("lab.a[%02d]", i)
 		d.Claims = append(d.Claims, model.Claim{Declaration: "root", Source: own, Address: id, Kind: "terraform/lab", ID: id, Complete: true})
@@ -51,6 +51,9 @@ func TestDeclarationReadsItsOwnLiveSide(t *testing.T) {
 	wantVerdicts(t, r, "")
 	if r.Summary.InSync != 9 {
 		t.Errorf("summary %+v", r.Summary)
+	}
+	if !r.Scan.Complete {
+		t.Errorf("everything was read, and not checked are %+v", r.Scan.NotChecked)
 	}
 	plan.gone = 1
 	wantVerdicts(t, b.cycle(t), "1 missing")
