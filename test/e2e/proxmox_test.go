@@ -75,7 +75,8 @@ func (h terraformHarness) pveOf(ts *testscript.TestScript) *pvelab.Lab {
 // pve changes the cluster by hand. Guests, by their numbers and in somebody's
 // name: set ID KEY VALUE WHO, wait ID KEY VALUE WHO (until a restart), unset ID
 // KEY WHO, create KIND ID NODE NAME WHO, destroy ID WHO, migrate ID NODE WHO,
-// start ID WHO, stop ID WHO. Nodes: down NODE, up NODE. Rows of lists: row PATH
+// start ID WHO, stop ID WHO. Nodes: down NODE, up NODE;
+// partition NODE and heal NODE, of the node that answers. Rows of lists: row PATH
 // KEY ID FIELD VALUE, remove PATH KEY ID. Rights of who looks: rights PATH
 // [PRIVILEGES].
 func (h terraformHarness) pve(ts *testscript.TestScript, neg bool, args []string) {
