@@ -258,19 +258,32 @@ func first(a, b bool) int {
 
 // continued rates how well a current finding continues an earlier open one.
 func (m *matcher) continued(p *pair, f *model.Finding) {
-	e := p.earlier
-	if p.fields == 0 && (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || party(e, f) || m.wholly(e, f)) {
-		p.fields = 1 // at least one is about the whole resource
+	if p.fields == 0 && m.aboutWhole(p, f) {
+		p.fields = 1
 	}
-	switch judged := m.proof.over(e) || (p.own || m.proof.compared(e)) && !m.proof.stands(e); {
+	drift := f.Verdict.IsDrift() && p.earlier.Verdict.IsDrift()
+	switch {
 	case p.same && (p.fields > 0 || !f.Verdict.IsDrift()):
 		p.rank = sameVerdict
-	case !f.Verdict.IsDrift() || !e.Verdict.IsDrift() || !judged:
+	case !drift || !m.decided(p):
 	case p.fields > 0:
 		p.rank = sameFields
 	case p.same:
 		p.rank = sameClaim
 	}
+}
+
+// aboutWhole reports whether both findings are on one thing, and at least one is about
+// the whole resource.
+func (m *matcher) aboutWhole(p *pair, f *model.Finding) bool {
+	e := p.earlier
+	return (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || party(e, f) || m.wholly(e, f))
+}
+
+// decided reports whether the scan decided on what the earlier finding is about.
+func (m *matcher) decided(p *pair) bool {
+	e := p.earlier
+	return m.proof.over(e) || (p.own || m.proof.compared(e)) && !m.proof.stands(e)
 }
 
 // own reports whether an earlier finding is about the same claim as the current

@@ -293,7 +293,7 @@ func (e *Engine) compare(ctx context.Context, p pass) (kept, []question, error) 
 		return kept{}, nil, err
 	}
 	judged := judge(v, e.estate.Diff)
-	waiting := candidates(v, judged)
+	waiting := candidates(v, judged, e.now())
 	if questions := e.unanswered(v, waiting); len(questions) > 0 && !p.last {
 		return kept{}, questions, nil
 	}

@@ -65,15 +65,16 @@ type question struct {
 const maxRounds = 3
 
 // candidates returns the claims that need evidence, in the order of judged.
-func candidates(v view, judged []model.Judged) []candidate {
-	revisions := map[string]string{}
+func candidates(v view, judged []model.Judged, now time.Time) []candidate {
+	revisions, revised := map[string]string{}, map[string]bool{}
 	for _, d := range v.declarations {
 		revisions[d.Name] = d.declaration.Revision
+		revised[d.Name] = !now.After(d.declaration.Revised.Add(d.declaration.DeployWindow))
 	}
 	var list []candidate
 	for i := range judged {
 		s := judged[i].Subject
-		text := fingerprint(&judged[i])
+		text := fingerprint(&judged[i], func(declaration string) bool { return revised[declaration] })
 		if text == "" {
 			continue
 		}
@@ -90,13 +91,15 @@ func candidates(v view, judged []model.Judged) []candidate {
 }
 
 // fingerprint returns the fields of a subject that are pending or unproven, with
-// their live values; "" if there are none.
-func fingerprint(j *model.Judged) string {
+// their live values; "" if there are none. A missing resource counts if its
+// declaration was revised lately.
+func fingerprint(j *model.Judged, revised func(declaration string) bool) string {
 	var b strings.Builder
 	for i := range j.Outcomes {
 		o := &j.Outcomes[i]
 		unproven := slices.ContainsFunc(o.Changes, func(c model.Change) bool { return c.Unproven })
-		if o.Verdict != model.Pending && !unproven {
+		lately := o.Verdict == model.Missing && revised(o.Claim.Declaration)
+		if o.Verdict != model.Pending && !unproven && !lately {
 			continue
 		}
 		b.WriteString("waits\n")

@@ -147,7 +147,7 @@ func otherVersion(kind *model.Kind, version string) bool {
 }
 
 // absent is what is wrong with claims on a resource that is not there: it is
-// missing, unless it waits for the apply that makes it. What several
+// missing, unless it waits for the apply that makes it, or was declared only now. What several
 // declarations miss is said by the first.
 func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	var outcomes []model.Outcome
@@ -159,6 +159,8 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 		case c.MayBeAbsent:
 		case c.Value.IsNull() && c.Recorded != nil: // Declared no longer, and gone.
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s, c)})
+		case isNew(c):
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Actor: declarer(c, ""), Reason: "first declared within the deploy window"})
 		case missing < 0 || outcomes[missing].Claim.Declaration == c.Declaration && outcomes[missing].Claim.Address != c.Address:
 			missing = len(outcomes)
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s, c)})

@@ -369,6 +369,48 @@ func (a *aspect) remembered(m memory, gap string) model.Ruling {
 	return unproven(gap)
 }
 
+// isNew reports whether a claim's resource, which is not live, was first declared within
+// the deploy window, and no scan read it since: its first apply may not have run yet.
+func isNew(c *model.Claim) bool {
+	e := c.Evidence
+	if e == nil || c.RecordOnly || c.ByIdentity || c.Recorded != nil {
+		return false
+	}
+	first := introduced(e)
+	recent := !first.IsZero() && !first.After(e.Now.Add(e.DeployWindow)) && !e.Now.After(first.Add(e.DeployWindow))
+	return recent && !wasLive(e, first)
+}
+
+// wasLive reports whether a scan read the resource as live at a time or later.
+func wasLive(e *model.Evidence, since time.Time) bool {
+	i := slices.IndexFunc(e.Live, func(o model.Observation) bool { return o.Value != nil })
+	return i == 0 || i > 0 && e.Live[i-1].At.After(since)
+}
+
+// introduced returns when the ref began to declare the resource that its head declares;
+// zero if the history does not tell.
+func introduced(e *model.Evidence) time.Time {
+	var first time.Time
+	for i := range e.Versions {
+		v := &e.Versions[i]
+		switch {
+		case v.Branch != "":
+		case len(v.Unknown) > 0:
+			return time.Time{}
+		case v.Value == nil:
+			return first
+		case !v.From.Seen.IsZero():
+			first = v.From.Seen
+		default:
+			first = v.From.When
+		}
+	}
+	if e.Gap != "" {
+		return time.Time{}
+	}
+	return first
+}
+
 // ruleWhole decides between pending and bypassed for a resource that an apply would
 // create, replace or remove as a whole, and returns the actor.
 func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {

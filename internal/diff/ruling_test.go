@@ -196,3 +196,61 @@ func TestSaidOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestIsNew decides whether a resource that is not live waits for its first apply. It
+// is hour 10, and the deploy window is an hour.
+func TestIsNew(t *testing.T) {
+	t.Parallel()
+	from := func(at float64) model.Version {
+		v := version(t, `{"port":1}`, "abc", "", 0)
+		v.From.When, v.Until = hour(at), model.Commit{}
+		return v
+	}
+	gone := version(t, "", "000", "abc", 9.5)
+	other := from(1)
+	other.Branch = "feature/x"
+	seen := from(1)
+	seen.From.Seen = hour(9.5)
+	for reason, tc := range map[string]struct {
+		past   model.Past
+		live   []model.Observation
+		change func(*model.Claim)
+		want   bool
+	}{
+		"declared within the window":             {past: model.Past{Versions: []model.Version{from(9.5), gone}}, want: true},
+		"at the end of the window":               {past: model.Past{Versions: []model.Version{from(9), gone}}, want: true},
+		"before the window":                      {past: model.Past{Versions: []model.Version{from(8.9), gone}}},
+		"an earlier version counts":              {past: model.Past{Versions: []model.Version{from(9.5), from(2), gone}}},
+		"by the first commit":                    {past: model.Past{Versions: []model.Version{from(9.5)}}, want: true},
+		"the history is cut":                     {past: model.Past{Versions: []model.Version{from(9.5)}, Gap: "cut"}},
+		"the history is cut before that":         {past: model.Past{Versions: []model.Version{from(9.5), gone}, Gap: "cut"}, want: true},
+		"an expression":                          {past: model.Past{Versions: []model.Version{from(9.5), {Unknown: []string{"port"}}}}},
+		"another branch":                         {past: model.Past{Versions: []model.Version{other, from(9.5), gone}}, want: true},
+		"on another branch only":                 {past: model.Past{Versions: []model.Version{other}}},
+		"when driftd saw it":                     {past: model.Past{Versions: []model.Version{seen, gone}}, want: true},
+		"a date in the future":                   {past: model.Past{Versions: []model.Version{from(11.1), gone}}},
+		"without a date":                         {past: model.Past{Versions: []model.Version{version(t, `{"port":1}`, "abc", "", 0)}}},
+		"it is live until now":                   {past: model.Past{Versions: []model.Version{from(9.5), gone}}, live: observations(t, `9.6 {"port":1}`)},
+		"it was live since":                      {past: model.Past{Versions: []model.Version{from(9.5), gone}}, live: observations(t, "9.8 gone", `9.6 {"port":1}`)},
+		"it was live before":                     {past: model.Past{Versions: []model.Version{from(9.5), gone}}, live: observations(t, "9.4 gone", `1 {"port":1}`), want: true},
+		"it was seen to be gone":                 {past: model.Past{Versions: []model.Version{from(9.5), gone}}, live: observations(t, "9.8 gone"), want: true},
+		"only recorded":                          {past: model.Past{Versions: []model.Version{from(9.5), gone}}, change: func(c *model.Claim) { c.RecordOnly = true }},
+		"recorded, so that it was applied":       {past: model.Past{Versions: []model.Version{from(9.5), gone}}, change: func(c *model.Claim) { c.Recorded = &c.Value }},
+		"of an inventory, which applies nothing": {past: model.Past{Versions: []model.Version{from(9.5), gone}}, change: func(c *model.Claim) { c.ByIdentity = true }},
+		"no evidence":                            {change: func(c *model.Claim) { c.Evidence = nil }},
+	} {
+		c := &model.Claim{Declaration: "d", Value: value(t, `{"port":1}`),
+			Evidence: &model.Evidence{Past: tc.past, Live: tc.live, Now: hour(10), DeployWindow: time.Hour}}
+		if tc.change != nil {
+			tc.change(c)
+		}
+		want := "missing"
+		if tc.want {
+			want = "pending"
+		}
+		outcomes := Compare(&model.Subject{Claims: []*model.Claim{c}}, Options{})
+		if len(outcomes) != 1 || string(outcomes[0].Verdict) != want {
+			t.Errorf("%s: %v, want %s", reason, outcomes, want)
+		}
+	}
+}

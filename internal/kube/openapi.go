@@ -277,12 +277,7 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	if !slices.ContainsFunc(builtinPackages, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return
 	}
-	known := r.builtin.At(name, "properties")
-	for field := range s.Fields {
-		if _, ok := known.Get(field); !ok {
-			r.set(s, field, func(f *model.Schema) { f.Newer = true })
-		}
-	}
+	r.markNewer(name, s)
 	for field, below := range s.Fields {
 		if below != nil && below.Each != nil && below.List == model.Ordered && len(below.Fields) == 0 && !r.lists("ordered", name, field) {
 			r.set(s, field, func(f *model.Schema) { f.List = model.Bag })
@@ -312,6 +307,16 @@ func (r *schemaReader) refine(name string, s *model.Schema) {
 	}
 	if r.lists("labels_from_template", name) {
 		r.setBelow(s, "metadata.labels", func(l *model.Schema) { l.Derived, l.Each = true, &model.Schema{Derived: true} })
+	}
+}
+
+// markNewer marks the fields that the embedded schema of a definition lacks.
+func (r *schemaReader) markNewer(name string, s *model.Schema) {
+	known := r.builtin.At(name, "properties")
+	for field := range s.Fields {
+		if _, ok := known.Get(field); !ok {
+			r.set(s, field, func(f *model.Schema) { f.Newer = true })
+		}
 	}
 }
 

@@ -26,8 +26,9 @@ func main() {
 	flag.StringVar(&o.equivalent, "equivalent", "tools/mutate/equivalent.txt", "file of mutants that mean the same as the code")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := o.run(ctx, flag.Args()); err != nil {
+	err := o.run(ctx, flag.Args())
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -57,9 +58,9 @@ func (o options) run(ctx context.Context, packages []string) error {
 		if err != nil {
 			return err
 		}
-		t := listed.split(sample(all, o.sample)).try(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
+		t, err := listed.split(sample(all, o.sample)).try(ctx)
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return err
 		}
 		t.print(o.out, folder)
 		total = total.plus(t)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -71,19 +73,24 @@ func (e equivalent) unused(all bool) []string {
 }
 
 // try tests every mutant of the batch, as many at once as there are processors.
-func (b batch) try(ctx context.Context) tally {
-	results := make([]outcome, len(b.mutants))
+func (b batch) try(ctx context.Context) (t tally, err error) {
+	folder, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return tally{}, fmt.Errorf("make a folder for mutants: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	results, failures := make([]outcome, len(b.mutants)), make([]error, len(b.mutants))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for i, m := range b.mutants {
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			results[i] = m.test(ctx)
+			results[i], failures[i] = m.test(ctx, filepath.Join(folder, strconv.Itoa(i)))
 		})
 	}
 	group.Wait()
-	t := tally{equivalent: b.equivalent}
+	t.equivalent = b.equivalent
 	for i, r := range results {
 		switch r {
 		case killed:
@@ -95,7 +102,7 @@ func (b batch) try(ctx context.Context) tally {
 			t.survivors = append(t.survivors, b.mutants[i])
 		}
 	}
-	return t
+	return t, errors.Join(failures...)
 }
 
 // An outcome is what became of a mutant.
@@ -108,26 +115,21 @@ const (
 )
 
 // test runs the tests of the mutant's package against it. The tree stays as it
-// is: go test takes the mutant as an overlay.
-func (m mutant) test(ctx context.Context) outcome {
-	folder, err := os.MkdirTemp("", "mutate-")
-	if err != nil {
-		return invalid
-	}
-	defer os.RemoveAll(folder)
+// is: go test takes the mutant as an overlay, from a folder for temporary files.
+func (m mutant) test(ctx context.Context, folder string) (outcome, error) {
 	overlay, err := m.overlay(folder)
 	if err != nil {
-		return invalid
+		return invalid, err
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=5m", "-overlay", overlay, "./"+filepath.Dir(m.file))
 	out, err := cmd.CombinedOutput()
 	switch {
 	case err == nil:
-		return survived
+		return survived, nil
 	case bytes.Contains(out, []byte("[build failed]")):
-		return invalid
+		return invalid, nil
 	}
-	return killed
+	return killed, nil
 }
 
 // overlay writes the mutant into a folder, and what makes go test read it in the
@@ -140,6 +142,9 @@ func (m mutant) overlay(folder string) (string, error) {
 	text, err := os.ReadFile(source)
 	if err != nil {
 		return "", fmt.Errorf("read source: %w", err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder for the mutant: %w", err)
 	}
 	changed := slices.Concat(text[:m.offset], []byte(m.new), text[m.offset+len(m.old):])
 	mutated, overlay := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json")
