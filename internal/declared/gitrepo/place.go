@@ -36,11 +36,10 @@ type Place struct {
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
 }
 
-// A Lookback says, as settings of a declaration do, how far back it is looked for
-// who wrote what the declaration says.
+// A Lookback bounds how much of a repository's history is read.
 type Lookback struct {
-	// Commits is how many commits back the author of what is declared is looked
-	// for; 0 looks for nobody.
+	// Commits is how many commits back the author of what is declared, and what was
+	// declared before, are looked for; 0 looks for neither.
 	Commits int `mapstructure:"history"`
 }
 

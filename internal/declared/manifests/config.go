@@ -46,11 +46,11 @@ type Config struct {
 	MaxFiles int `mapstructure:"max_files"`
 	// Timeout bounds one reading of the whole declaration.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// DeployWindow is how long after a commit replaced a value that value may
-	// still be applied without being *bypassed*: a pipeline takes its time.
+	// DeployWindow is how long after a commit the apply of the version before it is
+	// an ordinary deploy, and a new object may be absent.
 	DeployWindow time.Duration `mapstructure:"deploy_window"`
-	// ApplyBeforeMerge accepts as *pending* what was applied from a branch or pull
-	// request that is not merged yet; without it, that is *bypassed*.
+	// ApplyBeforeMerge accepts what was applied from a branch or pull request that is
+	// not merged: it is pending instead of bypassed.
 	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 }
 

@@ -28,13 +28,13 @@ type Config struct {
 	Engine string `mapstructure:"engine"`
 	// Place is where the root lies, for a plan.
 	gitrepo.Place `mapstructure:",squash"`
-	// Lookback says how far back it is looked for who wrote the root.
+	// Lookback bounds how much of the history is read.
 	gitrepo.Lookback `mapstructure:",squash"`
-	// DeployWindow is how long after a commit replaced a value that value may
-	// still be applied without being *bypassed*: a pipeline takes its time.
+	// DeployWindow is how long after a commit the apply of the version before it is
+	// an ordinary deploy, and a new object may be absent.
 	DeployWindow time.Duration `mapstructure:"deploy_window"`
-	// ApplyBeforeMerge accepts as *pending* what was applied from a branch or pull
-	// request that is not merged yet; without it, that is *bypassed*.
+	// ApplyBeforeMerge accepts what was applied from a branch or pull request that is
+	// not merged: it is pending instead of bypassed.
 	ApplyBeforeMerge bool `mapstructure:"apply_before_merge"`
 
 	// State are the locations of states: files, patterns of files, URLs.
