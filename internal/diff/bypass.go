@@ -121,7 +121,11 @@ func (w *walk) appliedBy(schema *model.Schema, l model.Value) model.Actor {
 	if o == nil {
 		return w.traced()
 	}
-	return w.writtenBy(o, w.disproved(o, schema, l))
+	disproved := w.disproved(o, schema, l)
+	if disproved && l.IsNull() && len(w.writers.of(w.path)) == 0 {
+		return w.removedBy()
+	}
+	return w.writtenBy(o, disproved)
 }
 
 // writtenBy returns the actor of a write that the live record of writers attributes to
