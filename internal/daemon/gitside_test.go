@@ -31,6 +31,7 @@ type site struct {
 	live   map[string]string // manifest by name
 	at     time.Time         // of the last apply, as managedFields have it
 	made   []string
+	who    string // author of the commits
 	config manifests.Config
 	store  *store.Store
 	engine *Engine
@@ -40,7 +41,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newSite(t *testing.T, change func(*manifests.Config)) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), now: epoch, live: map[string]string{}, config: manifests.Defaults()}
+	s := &site{t: t, dir: t.TempDir(), now: epoch, live: map[string]string{}, who: "dev", config: manifests.Defaults()}
 	s.git("", "init", "-q", "-b", "main", ".")
 	s.config.Git, s.config.Ref, s.config.Path = s.dir, "main", "deploy"
 	if change != nil {
@@ -90,7 +91,7 @@ func (s *site) git(input string, args ...string) string {
 func (s *site) push(branch string, date time.Time, files map[string]string, parents ...string) *site {
 	s.t.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "commit refs/heads/%s\nauthor dev <d@example.org> %d +0000\ncommitter dev <d@example.org> %d +0000\ndata 0\n", branch, date.Unix(), date.Unix())
+	fmt.Fprintf(&b, "commit refs/heads/%s\nauthor %s <d@example.org> %d +0000\ncommitter dev <d@example.org> %d +0000\ndata 0\n", branch, s.who, date.Unix(), date.Unix())
 	if len(parents) == 0 && len(s.made) > 0 {
 		parents = []string{"refs/heads/" + branch + "^0"}
 	}

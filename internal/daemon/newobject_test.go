@@ -60,3 +60,31 @@ func TestNewObject(t *testing.T) {
 		})
 	}
 }
+
+// TestAuthorOfWhatWaits names the author of the commit that declared the field, not of
+// the last one that touched its file.
+func TestAuthorOfWhatWaits(t *testing.T) {
+	t.Parallel()
+	by := func(s *site, who, manifest string) *site {
+		s.who = who
+		return s.after(time.Minute).commit(manifest)
+	}
+	for name, run := range map[string]func(s *site){
+		"a comment later": func(s *site) { by(by(s, "ann", web("b")), "bob", web("b")+"# end\n").want("", "pending by ann") },
+		"another field later": func(s *site) {
+			by(by(s, "ann", web("b")), "bob", webWith("b", "        tty: false\n")).want("", "pending by ann")
+		},
+		"the same value again": func(s *site) {
+			by(by(by(s, "ann", web("b")), "bob", web("c")), "eve", web("b")).want("", "pending by eve")
+		},
+		"a new object, and another": func(s *site) {
+			by(s, "ann", web("a")+"---\n"+strings.ReplaceAll(web("db"), "web", "db"))
+			by(s, "bob", web("a")+"---\n"+strings.ReplaceAll(web("db"), "web", "db")+"# end\n").want("", "pending by ann: first declared within the deploy window")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(newSite(t, nil).commit(web("a")).apply(web("a")).want("in sync", ""))
+		})
+	}
+}

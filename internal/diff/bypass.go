@@ -14,11 +14,24 @@ func (w *walk) waits(schema *model.Schema, d, r, l model.Value) {
 	ruled := w.rule(schema, d, w.declaredAs(schema, r, l), l)
 	actor := w.appliedBy(schema, l)
 	if ruled.Verdict == model.Pending && !ruled.Unproven {
-		actor = declarer(w.claim, w.path.String())
+		actor = w.declaredBy(schema, d)
 	}
 	c := w.change(d, r, l, actor)
 	c.Unproven = ruled.Unproven
 	w.found = append(w.found, found{ruled.Verdict, c, ruled.Reason})
+}
+
+// declaredBy returns the author of the commit since which the ref declares d, or else
+// the author of what the claim's own log tells last.
+func (w *walk) declaredBy(schema *model.Schema, d model.Value) model.Actor {
+	since := sinceWhen(w.claim.Evidence, func(v *model.Version) bool {
+		if v.Value == nil || len(v.Unknown) > 0 {
+			return false
+		}
+		declared, _ := lookUp(*v.Value, w.path)
+		return Equal(schema, declared, d)
+	})
+	return author(since, w.claim, w.path.String())
 }
 
 // declaredAs returns the declared value that, applied as r, results in the live value

@@ -376,7 +376,7 @@ func isNew(c *model.Claim) bool {
 	if e == nil || c.RecordOnly || c.ByIdentity || c.Recorded != nil {
 		return false
 	}
-	first := introduced(e)
+	first := introduced(e).When
 	recent := !first.IsZero() && !first.After(e.Now.Add(e.DeployWindow)) && !e.Now.After(first.Add(e.DeployWindow))
 	return recent && !wasLive(e, first)
 }
@@ -387,28 +387,45 @@ func wasLive(e *model.Evidence, since time.Time) bool {
 	return i == 0 || i > 0 && e.Live[i-1].At.After(since)
 }
 
-// introduced returns when the ref began to declare the resource that its head declares;
-// zero if the history does not tell.
-func introduced(e *model.Evidence) time.Time {
-	var first time.Time
-	for i := range e.Versions {
-		v := &e.Versions[i]
-		switch {
-		case v.Branch != "":
-		case len(v.Unknown) > 0:
-			return time.Time{}
-		case v.Value == nil:
-			return first
-		case !v.From.Seen.IsZero():
-			first = v.From.Seen
-		default:
-			first = v.From.When
-		}
+// introduced returns the commit since which the ref declares the resource that its head
+// declares, with the time at which driftd saw that, if it did; zero if the history does
+// not tell.
+func introduced(e *model.Evidence) model.Commit {
+	unknown := slices.ContainsFunc(e.Versions, func(v model.Version) bool { return v.Branch == "" && len(v.Unknown) > 0 })
+	absent := slices.ContainsFunc(e.Versions, func(v model.Version) bool { return v.Branch == "" && v.Value == nil })
+	if unknown || e.Gap != "" && !absent {
+		return model.Commit{}
 	}
-	if e.Gap != "" {
-		return time.Time{}
+	first := sinceWhen(e, func(v *model.Version) bool { return v.Value != nil })
+	if !first.Seen.IsZero() {
+		first.When = first.Seen
 	}
 	return first
+}
+
+// sinceWhen returns the commit since which the ref declares what holds reports of a
+// version, until its head; zero if its head does not.
+func sinceWhen(e *model.Evidence, holds func(*model.Version) bool) model.Commit {
+	var since model.Commit
+	for i := range e.Versions {
+		switch v := &e.Versions[i]; {
+		case v.Branch != "":
+		case !holds(v):
+			return since
+		default:
+			since = v.From
+		}
+	}
+	return since
+}
+
+// author returns the author of a commit of the claim's declaration, or else whoever the
+// claim's own log names last.
+func author(c model.Commit, claim *model.Claim, path string) model.Actor {
+	if c.Author == "" {
+		return declarer(claim, path)
+	}
+	return model.Actor{Name: c.Author, At: c.When, Via: "git", Confidence: model.Likely, Message: c.Message, Evidence: "commit " + short(c.Hash)}
 }
 
 // ruleWhole decides between pending and bypassed for a resource that an apply would

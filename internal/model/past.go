@@ -14,6 +14,11 @@ type Commit struct {
 	When time.Time `json:"when,omitzero"`
 	// Seen is when driftd first read the value on the ref; zero if unknown.
 	Seen time.Time `json:"seen,omitzero"`
+	// Author is the author's name, or else e-mail, and Message the first line of the
+	// message, both printable and bounded; "" if unknown, and for a merge commit, whose
+	// author did not write what it merges.
+	Author  string `json:"author,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // A Version is what a declaration declared for one resource from one commit until another

@@ -294,8 +294,8 @@ func (l *logReader) commit(hash plumbing.Hash) (*object.Commit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
 	}
-	// Both may be long and are not needed.
-	c.Message, c.PGPSignature = "", ""
+	// Both may be long, and only the subject is needed.
+	c.Message, c.PGPSignature = touchOf(c).Message, ""
 	l.read[hash] = c
 	return c, nil
 }
@@ -308,6 +308,10 @@ func (l *logReader) line(found walked) []*LogCommit {
 		*commits[i] = LogCommit{
 			Commit: model.Commit{Hash: c.Hash.String(), When: timeOf(c)}, Files: l.reader.files(c),
 			parents: make([]*LogCommit, len(c.ParentHashes)),
+		}
+		if len(c.ParentHashes) < 2 {
+			touch := touchOf(c)
+			commits[i].Author, commits[i].Message = touch.Author, touch.Message
 		}
 		for j, parent := range c.ParentHashes {
 			if commits[i].parents[j] = found.commits[parent]; commits[i].parents[j] == nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,17 +16,27 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A stuckFS does not finish reading one file before it is released.
+// A stuckFS does not finish reading one file before the next kustomization is read,
+// which is when the build that reads the file was given up.
 type stuckFS struct {
 	filesys.FileSystem
-	name    string
-	release chan struct{}
+	name, next     string
+	stuck, release chan struct{}
+	once           *sync.Once
 }
 
 // ReadFile implements filesys.FileSystem.
 func (s stuckFS) ReadFile(file string) ([]byte, error) {
-	if strings.HasSuffix(file, s.name) {
+	switch {
+	case strings.HasSuffix(file, s.name):
+		close(s.stuck)
 		<-s.release
+	case strings.HasSuffix(file, s.next):
+		select {
+		case <-s.stuck:
+			s.once.Do(func() { close(s.release) })
+		default: // The kustomizations are looked for before any is built.
+		}
 	}
 	return s.FileSystem.ReadFile(file)
 }
@@ -53,7 +64,7 @@ func TestKustomizationThatDoesNotFinish(t *testing.T) {
 		}
 	}
 	config := Defaults()
-	config.Dir, config.Timeout = dir, 4*time.Second
+	config.Dir, config.Timeout = dir, 12*time.Second
 	env := declared.Env{Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key"))}
 	made, err := Definition().Open(env, func(into any) error { *into.(*Config) = config; return nil })
 	if err != nil {
@@ -65,15 +76,11 @@ func TestKustomizationThatDoesNotFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tr.close() }()
-	stuck := stuckFS{tr.kustomize, "stuck.yaml", make(chan struct{})}
-	tr.kustomize = stuck
+	tr.kustomize = stuckFS{tr.kustomize, "stuck.yaml", "c/kustomization.yaml", make(chan struct{}), make(chan struct{}), &sync.Once{}}
 	tr.touches = func(context.Context, []string) map[string]gitrepo.Touch { return nil }
-	ended := make(chan struct{})
-	time.AfterFunc(config.Timeout/2+config.Timeout/20, func() { close(stuck.release); close(ended) })
 	ctx, cancel := context.WithTimeout(t.Context(), config.Timeout)
 	defer cancel()
 	d, err := l.read(ctx, tr)
-	<-ended
 	if err != nil {
 		t.Fatalf("one build that hangs fails the whole declaration: %v", err)
 	}
