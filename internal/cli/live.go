@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +33,21 @@ func (l *liveFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&l.namespace, "namespace", "n", "", "namespace of manifests that name none (default the context's, or \"default\")")
 }
 
+// checkDump returns what is wrong with the file of --live, before it is called a source
+// that cannot be reached.
+func checkDump(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--live: %s does not exist: check the path", name)
+	case err != nil:
+		return fmt.Errorf("--live: %w", err)
+	case info.IsDir():
+		return fmt.Errorf("--live: %s is a folder: name the file of a dump", name)
+	}
+	return nil
+}
+
 func (l *liveFlags) used(cmd *cobra.Command) bool {
 	for _, name := range []string{"live", "live-complete", "kubeconfig", "context", "namespace"} {
 		if cmd.Flags().Changed(name) {
@@ -48,12 +65,15 @@ func (l *liveFlags) source(said said) (config.Source, error) {
 	settings := map[string]any{"exclude_kinds": said.excluded()}
 	switch {
 	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):
-		return source, errors.New("--live reads a file: it does not go with --kubeconfig or --context")
+		return source, errors.New("--live cannot be combined with --kubeconfig or --context")
 	case l.dump != "":
+		if err := checkDump(l.dump); err != nil {
+			return source, err
+		}
 		settings["dump"], settings["dump_complete"] = l.dump, l.complete
 		source.Name = plainName(strings.TrimSuffix(filepath.Base(l.dump), filepath.Ext(l.dump)))
 	case l.complete:
-		return source, errors.New("--live-complete speaks of a dump: give it with --live FILE")
+		return source, errors.New("--live-complete requires --live FILE")
 	default:
 		settings["kubeconfig"], settings["context"], settings["try_namespaces"] = l.kubeconfig, l.context, said.namespaces
 		found, err := kubernetes.FindContext(l.kubeconfig, l.context)

@@ -240,8 +240,8 @@ func summarize(judged []model.Judged, found []model.Finding) model.Summary {
 		j := &judged[i]
 		s.Exempt += len(j.Exempt)
 		switch {
-		case len(j.Subject.Claims) == 0 && len(j.Outcomes) == 0:
-			continue
+		case len(j.Outcomes) == 0 && (len(j.Subject.Claims) == 0 || j.Subject.Live == nil):
+			continue // Not declared, or declared to be absent at times.
 		case len(j.Outcomes) == 0:
 			s.InSync++
 		}

@@ -26,17 +26,19 @@ func hostile() map[string]string {
 	}
 }
 
-// hostileEstate has an object for each hostile name, with that name everywhere.
+// hostileEstate has an object for each hostile name, with that name wherever it can be.
 func hostileEstate() estate {
 	var e estate
 	for _, bad := range hostile() {
-		e.live = append(e.live, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": bad}})
+		// A template that was not rendered names no object.
+		name := strings.NewReplacer("{{", "", "${", "").Replace(bad)
+		e.live = append(e.live, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 		declared, live := map[string]any{"value": "plain"}, map[string]any{"value": bad}
 		if len(bad) < 1000 { // YAML takes no longer keys
 			declared[bad], live[bad] = "plain", bad
 		}
-		e.declared = append(e.declared, manifest(bad, bad, declared))
-		e.live = append(e.live, configMap(bad, bad, bad, live))
+		e.declared = append(e.declared, manifest(name, name, declared))
+		e.live = append(e.live, configMap(name, name, bad, live))
 	}
 	return e
 }
