@@ -47,7 +47,8 @@ func TestParty(t *testing.T) {
 	}
 }
 
-// TestUnclaimed tells what no declaration claims from what one of several lacks.
+// TestUnclaimed distinguishes resources that no declaration claims from those that one of
+// several declarations lacks.
 func TestUnclaimed(t *testing.T) {
 	t.Parallel()
 	for want, all := range map[bool][]model.Finding{

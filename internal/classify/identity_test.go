@@ -101,7 +101,7 @@ func (s *tale) letter(id string) string {
 	return s.letters[id]
 }
 
-// tell says what a scan found, what it remembered and what it ended.
+// tell returns the current, the carried over and the resolved findings of a scan as text.
 func (s *tale) tell(r Result) string {
 	var said []string
 	for _, f := range r.Current {

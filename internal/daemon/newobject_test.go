@@ -88,3 +88,15 @@ func TestAuthorOfWhatWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestAbsentHook counts a hook that is not live neither as missing nor as in sync.
+func TestAbsentHook(t *testing.T) {
+	t.Parallel()
+	hook := strings.Replace(strings.ReplaceAll(web("once"), "web", "once"), "{name: once,", "{name: once, annotations: {helm.sh/hook: pre-install},", 1)
+	s := newSite(t, nil).commit(web("a")).apply(web("a"))
+	s.push("main", epoch.Add(-day), map[string]string{"deploy/once.yaml": hook})
+	r, err := s.engine.Cycle(t.Context(), s.engine.Everything())
+	if err != nil || len(r.Findings) > 0 || r.Summary.InSync != 1 {
+		t.Errorf("findings %v, summary %+v, %v, want one in sync", r.Findings, r.Summary, err)
+	}
+}

@@ -99,8 +99,8 @@ func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
 	c.audit.Refresh(ctx)
 }
 
-// isByPerson reports whether no controller created an object: those have service
-// accounts of their own, which nobody impersonated.
+// isByPerson reports whether a person created an object. Controllers create objects with
+// their own service accounts, without impersonation.
 func isByPerson(t model.Trace) bool {
 	byController := t.Actor.Name == "system:kube-controller-manager" || strings.HasPrefix(t.Actor.Name, "system:serviceaccount:")
 	return t.Deed == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))

@@ -212,8 +212,8 @@ func tell(t *testing.T, c *cluster, code int, token string, events ...string) {
 	}
 }
 
-// A custom resource accounts for nothing that a person created, whatever the
-// object says of its owner and its field manager.
+// The owner reference and the field manager of an object do not make a custom resource
+// its creator if the audit log shows that a person created it.
 func TestAuditLogShowsWhoMadeOwnedObjects(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -15,9 +15,8 @@ type Context struct {
 	Namespace string
 }
 
-// FindContext returns the kubeconfig context that Kubeconfig and Context stand
-// for: the given one, or the current one. An error names the file and says what
-// to do.
+// FindContext returns the named context of a kubeconfig, or its current context if the
+// name is "". An error names the file and the next step.
 func FindContext(kubeconfig, context string) (Context, error) {
 	config, err := loadingRules(kubeconfig).Load()
 	if err != nil {

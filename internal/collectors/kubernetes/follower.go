@@ -27,7 +27,7 @@ type follower struct {
 	// need not wait any longer.
 	back  *bell
 	pulse *pulse
-	// heartbeat hears of every event, since it is a sign of life.
+	// heartbeat is notified of every event: an event shows that the server is alive.
 	heartbeat *heartbeat
 	// slots bound how many lists run at once.
 	slots *slots

@@ -67,8 +67,8 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestCollectMarksEmptied has one object with a record of its writers, so that those
-// without had it removed; a watch says so, too.
+// TestCollectMarksEmptied checks that looks and watches mark objects whose managedFields
+// were removed, if another object has managedFields.
 func TestCollectMarksEmptied(t *testing.T) {
 	t.Parallel()
 	f := newFake()

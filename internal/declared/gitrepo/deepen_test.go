@@ -17,21 +17,28 @@ import (
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
+// A gitServer is a git server with some abilities, which its configuration gives it.
+type gitServer struct {
+	reason  string
+	config  []string
+	filters bool
+}
+
+// gitServers returns the git servers that a fetch has to work with.
+func gitServers() map[string]gitServer {
+	return map[string]gitServer{
+		"Filter":  {"a server that can leave files out", []string{"uploadpack.allowFilter", "true"}, true},
+		"Plain":   {"one that cannot", []string{"uploadpack.allowFilter", "false"}, false},
+		"By hash": {"one that gives out any commit", []string{"uploadpack.allowAnySHA1InWant", "true"}, false},
+	}
+}
+
 // TestAfar proves that a repository somewhere else is told of like one on this
 // machine, whatever its server can do and whatever happened to it since, and
 // that the history brings no files where the server can leave them out.
 func TestAfar(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason  string
-		config  []string
-		filters bool
-	}{
-		"Filter":  {"a server that can leave files out", []string{"uploadpack.allowFilter", "true"}, true},
-		"Plain":   {"one that cannot", []string{"uploadpack.allowFilter", "false"}, false},
-		"By hash": {"one that gives out any commit", []string{"uploadpack.allowAnySHA1InWant", "true"}, false},
-	}
-	for name, tc := range cases {
+	for name, tc := range gitServers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)

@@ -24,16 +24,7 @@ import (
 // to it since.
 func TestPastAfar(t *testing.T) {
 	t.Parallel()
-	cases := map[string]struct {
-		reason  string
-		config  []string
-		filters bool
-	}{
-		"Filter":  {"a server that can leave files out", []string{"uploadpack.allowFilter", "true"}, true},
-		"Plain":   {"one that cannot", []string{"uploadpack.allowFilter", "false"}, false},
-		"By hash": {"one that gives out any commit", []string{"uploadpack.allowAnySHA1InWant", "true"}, false},
-	}
-	for name, tc := range cases {
+	for name, tc := range gitServers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGit(t)

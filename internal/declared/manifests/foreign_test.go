@@ -15,21 +15,27 @@ func remoteKustomizations(at string) map[string]string {
 	url := "'http://" + at + "/x.yaml'"
 	inline := "- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: it}\n  target: {kind: ConfigMap}\n  path: " + url + "\n"
 	return map[string]string{
-		"resource":            "resources: [" + url + "]\n",
-		"repository":          "resources: ['http://" + at + "/org/repo']\n",
-		"component":           "resources: [base.yaml]\ncomponents: ['http://" + at + "/x/y']\n",
-		"patch":               "resources: [base.yaml]\npatches: [{path: " + url + "}]\n",
-		"crds":                "resources: [base.yaml]\ncrds: [" + url + "]\n",
-		"openapi":             "resources: [base.yaml]\nopenapi: {path: " + url + "}\n",
-		"generator":           "resources: [base.yaml]\nconfigMapGenerator: [{name: web2, files: ['k=http://" + at + "/x.yaml']}]\n",
-		"replacement":         "resources: [base.yaml]\nreplacements: [{path: " + url + "}]\n",
-		"capitals":            "resources: [base.yaml]\nPatches: [{PATH: " + url + "}]\n",
-		"inline":              "resources: [base.yaml]\ntransformers:\n" + inline,
-		"inline in capitals":  "resources: [base.yaml]\nTransformers:\n" + inline,
-		"second document":     "resources: [base.yaml]\ntransformers: [two.txt]\n",
-		"resource and plugin": "resources: [base.yaml, one.yaml]\ntransformers: [one.yaml]\n",
-		"folder of plugins":   "resources: [base.yaml]\ntransformers: [folder]\n",
-		"field twice":         "resources: [base.yaml]\nresources: [base.yaml]\npatches: [{path: " + url + "}]\n",
+		"resource":             "resources: [" + url + "]\n",
+		"repository":           "resources: ['http://" + at + "/org/repo']\n",
+		"component":            "resources: [base.yaml]\ncomponents: ['http://" + at + "/x/y']\n",
+		"patch":                "resources: [base.yaml]\npatches: [{path: " + url + "}]\n",
+		"crds":                 "resources: [base.yaml]\ncrds: [" + url + "]\n",
+		"openapi":              "resources: [base.yaml]\nopenapi: {path: " + url + "}\n",
+		"generator":            "resources: [base.yaml]\nconfigMapGenerator: [{name: web2, files: ['k=http://" + at + "/x.yaml']}]\n",
+		"replacement":          "resources: [base.yaml]\nreplacements: [{path: " + url + "}]\n",
+		"capitals":             "resources: [base.yaml]\nPatches: [{PATH: " + url + "}]\n",
+		"inline":               "resources: [base.yaml]\ntransformers:\n" + inline,
+		"inline in capitals":   "resources: [base.yaml]\nTransformers:\n" + inline,
+		"second document":      "resources: [base.yaml]\ntransformers: [two.txt]\n",
+		"resource and plugin":  "resources: [base.yaml, one.yaml]\ntransformers: [one.yaml]\n",
+		"folder of plugins":    "resources: [base.yaml]\ntransformers: [folder]\n",
+		"plugin's field twice": "resources: [base.yaml]\ntransformers: [twice.yaml]\n",
+		"tagged plugin":        "resources: [base.yaml]\ntransformers: [tag.yaml]\n",
+		"deep plugin":          "resources: [base.yaml]\ntransformers: [deep.yaml]\n",
+		"plugin of aliases":    "resources: [base.yaml]\ntransformers: [many.yaml]\n",
+		"broken plugin":        "resources: [base.yaml]\ntransformers: [tab.yaml]\n",
+		"inline twice":         "resources: [base.yaml]\ntransformers:\n" + strings.Replace(inline, "  target", "  path: x.yaml\n  target", 1),
+		"field twice":          "resources: [base.yaml]\nresources: [base.yaml]\npatches: [{path: " + url + "}]\n",
 	}
 }
 
@@ -55,6 +61,11 @@ func TestForeignNetwork(t *testing.T) {
 		for _, decoy := range []string{"", "folder", "file"} {
 			files := map[string]string{
 				"deploy/kustomization.yaml": text, "deploy/base.yaml": web("z"), "deploy/web.yaml": "", "deploy/one.yaml": plugin,
+				"deploy/twice.yaml":                strings.Replace(plugin, "target:", "path: x.yaml\ntarget:", 1),
+				"deploy/tag.yaml":                  strings.Replace(plugin, "path: ", "path: !x ", 1),
+				"deploy/deep.yaml":                 plugin + "deep: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "\n",
+				"deploy/many.yaml":                 plugin + "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n",
+				"deploy/tab.yaml":                  plugin + "---\n\tbroken: [\n",
 				"deploy/two.txt":                   "apiVersion: builtin\nkind: LabelTransformer\nmetadata: {name: l}\nlabels: {a: b}\n---\n" + plugin,
 				"deploy/folder/kustomization.yaml": "resources: [t.yaml]\n", "deploy/folder/t.yaml": plugin,
 			}

@@ -19,11 +19,18 @@ func readFields() []string {
 	}
 }
 
-// isUnread reports whether the kustomization has a text that this package cannot
-// read: whether kustomize would fetch something for it is not known.
+// isUnread reports whether the kustomization, or the configuration of one of its
+// plugins, is a text that this package cannot read: whether kustomize would fetch
+// something for it is not known.
 func (k kustomization) isUnread() bool {
 	data, err := k.files.ReadFile(k.file)
-	return err == nil && k.value.Kind() != model.Map && len(bytes.TrimSpace(data)) > 0
+	if err == nil && k.value.Kind() != model.Map && len(bytes.TrimSpace(data)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(k.configurations(), func(data []byte) bool {
+		_, err := decode.YAML(bytes.NewReader(data))
+		return err != nil
+	})
 }
 
 // remotes returns the URLs that building the kustomization would fetch. What
@@ -32,7 +39,7 @@ func (k kustomization) isUnread() bool {
 func (k kustomization) remotes() []string {
 	found := k.urls(k.value)
 	for _, data := range k.configurations() {
-		docs, _ := decode.YAML(bytes.NewReader(data))
+		docs, _ := decode.YAML(bytes.NewReader(data)) // isUnread reports the error
 		for _, doc := range docs {
 			found = append(found, k.urls(doc.Value)...)
 		}
