@@ -220,11 +220,15 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	return nil
 }
 
-// readAgain reads a declaration once more within a scan.
+// readAgain reads a declaration once more within a scan. Where that read live
+// resources too, they are to be stored.
 func (e *Engine) readAgain(ctx context.Context, d Declaration) {
 	e.load(ctx, d, d.Loader)
 	e.mu.Lock()
-	e.unsaved[declared.LiveSource(d.Name)] = true
+	own := declared.LiveSource(d.Name)
+	if _, seen := e.looks[own]; seen {
+		e.unsaved[own] = true
+	}
 	e.mu.Unlock()
 	e.canonicalize(ctx, Due{Declarations: []string{d.Name}})
 }

@@ -225,6 +225,9 @@ func TestFolderIsReadAgainBeforeJudging(t *testing.T) {
 	if b.loads != loads+1 {
 		t.Errorf("the folder was read %d times more, want once: live was read after it", b.loads-loads)
 	}
+	if waiting := b.engine.Waiting(); len(waiting) != 0 {
+		t.Errorf("waiting for %v after a scan that was stored", waiting)
+	}
 	b.want(t, "in sync", "")
 }
 
