@@ -60,7 +60,7 @@ func parseQuantity(s string) (*big.Rat, error) {
 // trimPoint makes "1." and ".5" numbers that everybody reads.
 func trimPoint(s string) string {
 	s = strings.TrimSuffix(s, ".")
-	if strings.HasPrefix(s, ".") {
+	if len(s) > 1 && s[0] == '.' {
 		return "0" + s
 	}
 	return s
