@@ -1,0 +1,277 @@
+package diff
+
+import (
+	"testing"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestBelow: one path leads on from another one at a border of steps.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		path, above string
+		want        bool
+	}{
+		{"spec", "spec", true},
+		{"spec.replicas", "spec", true},
+		{"args[0]", "args", true},
+		{"spec", "spec.replicas", false},
+		{"specification", "spec", false},
+		{"spec-x", "spec", false},
+		{"spec", "", false},
+		{".x", "", true},
+		{"", "", true},
+		{"", "spec", false},
+	} {
+		if got := below(tc.path, tc.above); got != tc.want {
+			t.Errorf("below(%q, %q) = %v, want %v", tc.path, tc.above, got, tc.want)
+		}
+	}
+}
+
+// TestNames: an entry names a field, one above it, or one below it.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		fields []string
+		path   string
+		want   bool
+	}{
+		{[]string{"net0"}, "net0", true},
+		{[]string{"net0"}, "net0.bridge", true},
+		{[]string{"net0.bridge"}, "net0", true},
+		{[]string{"net0"}, "net01", false},
+		{[]string{"net01"}, "net0", false},
+		{[]string{"cores", "net0"}, "net0", true},
+		{[]string{"net0"}, "", false},
+		{nil, "net0", false},
+	} {
+		if got := names(&model.Trace{Fields: tc.fields}, tc.path); got != tc.want {
+			t.Errorf("an entry of %v names %q: %v, want %v", tc.fields, tc.path, got, tc.want)
+		}
+	}
+}
+
+// TestTouchesBoth: an entry tells of what came or went between two values.
+func TestTouchesBoth(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason         string
+		of             []string
+		declared, live string
+		want           bool
+	}{
+		{"of anything", nil, `"a"`, `"b"`, true},
+		{"what came", []string{"b"}, `["a"]`, `["a","b"]`, true},
+		{"what went", []string{"b"}, `["a","b"]`, `["a"]`, true},
+		{"what stayed", []string{"a"}, `["a"]`, `["a","b"]`, false},
+		{"what never was", []string{"z"}, `["a"]`, `["b"]`, false},
+		{"a text that came", []string{"b"}, `"a"`, `"b"`, true},
+		{"a number is no text", []string{"1"}, `"a"`, `1`, false},
+		{"one became another", []string{"a", "b"}, `"a"`, `"b"`, true},
+		{"one became another, before somebody else's", []string{"a", "b"}, `"a"`, `"c"`, false},
+		{"one became another, as it is declared", []string{"a", "b"}, `"b"`, `"b"`, false},
+		{"one of many came", []string{"x", "y", "b"}, `["a"]`, `["a","b"]`, true},
+		{"none of many came", []string{"x", "y", "z"}, `["a"]`, `["a","b"]`, false},
+	} {
+		if got := touches(&model.Trace{Of: tc.of}, value(t, tc.declared), value(t, tc.live)); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestTracedIn: the last entry that names the field goes before the last one that
+// names the resource alone.
+func TestTracedIn(t *testing.T) {
+	t.Parallel()
+	entry := func(deed model.Deed, who string, fields ...string) model.Trace {
+		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: who}}
+	}
+	for _, tc := range []struct {
+		reason string
+		traces []model.Trace
+		want   string
+	}{
+		{"nothing", nil, "nobody"},
+		{"who edited the field", []model.Trace{entry(model.Edited, "ann", "net0")}, "ann"},
+		{"the last one of these", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob", "net0.bridge")}, "bob"},
+		{"who edited something", []model.Trace{entry(model.Edited, "ann")}, "ann"},
+		{"who edited the field goes before a later one who edited something", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob")}, "ann"},
+		{"who edited another field", []model.Trace{entry(model.Edited, "ann", "cores")}, "nobody"},
+		{"who made it", []model.Trace{entry(model.Created, "ann")}, "nobody"},
+		{"who made it with the field", []model.Trace{entry(model.Created, "ann", "net0")}, "nobody"},
+		{"who deleted it", []model.Trace{entry(model.Deleted, "ann")}, "nobody"},
+	} {
+		if got := tracedIn(&model.Subject{Traces: tc.traces}, "net0", model.Actor{Name: "nobody"}); got.Name != tc.want {
+			t.Errorf("%s: %s, want %s", tc.reason, got.Name, tc.want)
+		}
+	}
+}
+
+// TestRemover names who deleted a resource.
+func TestRemover(t *testing.T) {
+	t.Parallel()
+	entry := func(deed model.Deed, who string, at time.Time) model.Trace {
+		return model.Trace{Deed: deed, Actor: model.Actor{Name: who, At: at, Confidence: model.Exact}}
+	}
+	gone := entry(model.Deleted, "ann", later)
+	for _, tc := range []struct {
+		reason  string
+		subject model.Subject
+		claim   model.Claim
+		want    string
+	}{
+		{"the log names it", model.Subject{Traces: []model.Trace{entry(model.Deleted, "bob", created), gone}}, model.Claim{}, "ann"},
+		{"nothing tells", model.Subject{}, model.Claim{}, "unknown: the source keeps no record of this deletion"},
+		{"the kind tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{}, "unknown: no audit log"},
+		{"the claim tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{ByIdentity: true, Unsigned: "no changelog"}, "unknown: no changelog"},
+		{"the claim's reason is of identities alone", model.Subject{}, model.Claim{Unsigned: "no changelog"}, "unknown: the source keeps no record of this deletion"},
+		{"deleted after it was declared", model.Subject{Traces: []model.Trace{gone}},
+			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", created)}}, "ann"},
+		{"deleted when it was declared", model.Subject{Traces: []model.Trace{gone}},
+			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", later)}}, "ann"},
+		{"deleted before it was declared", model.Subject{Key: model.Key{Source: "pve"}, Traces: []model.Trace{gone}},
+			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", later.Add(time.Hour))}},
+			"unknown: never made, or removed and not found in pve's logs: it was declared by eve at 2026-01-01 02:00 UTC"},
+		{"only declared", model.Subject{Key: model.Key{Source: "pve"}}, model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", time.Time{})}},
+			"unknown: never made, or removed and not found in pve's logs: it was declared by eve"},
+		{"a claim by address says nothing of when it was declared", model.Subject{Traces: []model.Trace{gone}},
+			model.Claim{Traces: []model.Trace{entry(model.Created, "eve", later.Add(time.Hour))}}, "ann"},
+	} {
+		a := remover(&tc.subject, &tc.claim)
+		got := a.Name
+		if a.Reason != "" {
+			got += ": " + a.Reason
+		}
+		if got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestTold says who did something, when, and where that is written.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 4, 5, 6, 0, 0, time.FixedZone("", 3600))
+	for _, tc := range []struct {
+		actor model.Actor
+		want  string
+	}{
+		{model.Actor{Name: "ann"}, "ann"},
+		{model.Actor{Name: "ann", At: at}, "ann at 2026-03-04 04:06 UTC"},
+		{model.Actor{Name: "ann", Via: "NetBox"}, "ann (NetBox)"},
+		{model.Actor{Name: "ann", Evidence: "change 7"}, "ann (change 7)"},
+		{model.Actor{Name: "ann", At: at, Via: "NetBox", Evidence: "change 7"}, "ann at 2026-03-04 04:06 UTC (NetBox, change 7)"},
+	} {
+		if got := told(tc.actor); got != tc.want {
+			t.Errorf("got %q, want %q", got, tc.want)
+		}
+	}
+}
+
+// TestWaitingForRestart joins what differs in what is held with what differs in what
+// is in effect.
+func TestWaitingForRestart(t *testing.T) {
+	t.Parallel()
+	differs := func(verdict model.Verdict, path, declared, recorded, live string) found {
+		f := found{verdict: verdict, change: model.Change{Path: path, Actor: &model.Actor{}}}
+		for at, text := range map[**model.Value]string{&f.change.Declared: declared, &f.change.Recorded: recorded, &f.change.Live: live} {
+			if text != "" {
+				*at = pointer(value(t, text))
+			}
+		}
+		return f
+	}
+	for _, tc := range []struct {
+		reason          string
+		held, effective []found
+		want            []string
+	}{
+		{"nothing differs", nil, nil, nil},
+		{"held and in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "2")},
+			[]string{"changed cores live 2"}},
+		{"held, and another value in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "3")},
+			[]string{"changed cores live 2 running 3"}},
+		{"held, and gone in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "")},
+			[]string{"changed cores live 2"}},
+		{"held only", []found{differs(model.Changed, "cores", "1", "4", "2")}, nil, []string{"pending-restart cores live 2 running 4"}},
+		{"held only, and nothing is recorded", []found{differs(model.Changed, "cores", "1", "", "2")}, nil, []string{"pending-restart cores live 2 running 1"}},
+		{"undeclared and held only", []found{differs(model.Undeclared, "cores", "", "", "2")}, nil, []string{"pending-restart cores live 2"}},
+		{"pending and held only stays so", []found{differs(model.Pending, "cores", "1", "2", "2")}, nil, []string{"pending cores live 2 running 2"}},
+		{"in effect only", nil, []found{differs(model.Changed, "cores", "1", "1", "2")}, []string{"pending-restart cores live 1 running 2"}},
+		{"one of each", []found{differs(model.Changed, "a", "1", "1", "2")}, []found{differs(model.Changed, "b", "1", "1", "2")},
+			[]string{"pending-restart a live 2 running 1", "pending-restart b live 1 running 2"}},
+	} {
+		var got []string
+		for _, f := range waiting(tc.held, tc.effective) {
+			line := string(f.verdict) + " " + f.change.Path
+			if f.change.Live != nil {
+				line += " live " + texts(*f.change.Live)
+			}
+			if f.change.Running != nil {
+				line += " running " + texts(*f.change.Running)
+			}
+			got = append(got, line)
+		}
+		if len(got) != len(tc.want) {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != tc.want[i] {
+				t.Errorf("%s: %s, want %s", tc.reason, got[i], tc.want[i])
+			}
+		}
+	}
+}
+
+// TestHashes: commits are named by the beginning of their hash, or else by when
+// driftd saw what they changed.
+func TestHashes(t *testing.T) {
+	t.Parallel()
+	seen := model.Commit{Seen: created}
+	hash := model.Commit{Hash: "0123456789abcdef0123456789abcdef01234567", Seen: created}
+	for got, want := range map[string]string{
+		short(hash.Hash):        "0123456789ab",
+		short("abc"):            "abc",
+		short(""):               "",
+		inHash(hash):            "(0123456789ab) ",
+		inHash(seen):            "",
+		after(hash):             "0123456789ab",
+		after(seen):             "another one was declared at 2026-01-01 00:00 UTC",
+		after(model.Commit{}):   "another one was declared at 0001-01-01 00:00 UTC",
+		inHash(model.Commit{}):  "",
+		short("  abc        z"): "abc",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestHeldAt returns what an earlier value has of a field: a value has every field,
+// perhaps an absent one; no value has none.
+func TestHeldAt(t *testing.T) {
+	t.Parallel()
+	at := path{fieldSegment("probe"), fieldSegment("path")}
+	for _, tc := range []struct {
+		reason string
+		of     *model.Value
+		held   string
+		ok     bool
+	}{
+		{"no value", nil, "-", false},
+		{"null", pointer(model.Value{}), "-", false},
+		{"the field", pointer(value(t, `{"probe":{"path":"/"}}`)), `"/"`, true},
+		{"without the field", pointer(value(t, `{"probe":{}}`)), "-", true},
+		{"without the map", pointer(value(t, `{}`)), "-", true},
+		{"with something else in its place", pointer(value(t, `{"probe":1}`)), "-", true},
+	} {
+		held, ok := heldAt(tc.of, at)
+		if texts(held) != tc.held || ok != tc.ok {
+			t.Errorf("%s: %s, %v, want %s, %v", tc.reason, texts(held), ok, tc.held, tc.ok)
+		}
+	}
+}
