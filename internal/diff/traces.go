@@ -31,7 +31,7 @@ func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
 	if t := lastTrace(s.Traces, named); t != nil {
 		return t.Actor
 	}
-	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 }
+	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 && !excepts(t, path) }
 	if t := lastTrace(s.Traces, unnamed); t != nil {
 		return t.Actor
 	}
@@ -41,7 +41,12 @@ func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
 // names tells whether a log's entry names the field at a path, one above it or
 // one below.
 func names(t *model.Trace, path string) bool {
-	return path != "" && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+}
+
+// excepts reports whether a log's entry is no evidence for the field at a path.
+func excepts(t *model.Trace, path string) bool {
+	return slices.ContainsFunc(t.Except, func(f string) bool { return below(path, f) })
 }
 
 // below tells whether a path is the other one, or leads on from it.
@@ -53,7 +58,9 @@ func below(path, above string) bool {
 // claimActor names who made a claim say what it says at a path, after the
 // declaration's own log.
 func claimActor(c *model.Claim, path string) model.Actor {
-	fits := func(t *model.Trace) bool { return t.Deed != model.Deleted && (len(t.Fields) == 0 || names(t, path)) }
+	fits := func(t *model.Trace) bool {
+		return t.Deed != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
+	}
 	if t := lastTrace(c.Traces, fits); t != nil {
 		return t.Actor
 	}
@@ -119,15 +126,16 @@ func replaced(s *model.Subject, c *model.Claim, all []found) []found {
 		return all
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
+	made := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
 	actor := latest(remover(s, c), creator(s))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
 		change.Declared = &former
 	}
-	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place"}}
+	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place; the next apply creates a second one"}}
 	for _, f := range all {
 		f.verdict, f.reason = model.Moved, ""
-		if f.change.Actor.Confidence == model.Unknown {
+		if path := cmp.Or(f.change.LivePath, f.change.Path); f.change.Actor.Confidence == model.Unknown && (made == nil || !excepts(made, path)) {
 			f.change.Actor = &actor
 		}
 		moved = append(moved, f)
