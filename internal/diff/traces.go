@@ -80,7 +80,9 @@ func declarer(c *model.Claim, path string) model.Actor {
 func (w *walk) by(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
 	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
-		actor = latest(actor, t.Actor)
+		actor = orReason(latest(actor, t.Actor), t.Actor)
+	} else {
+		actor = orReason(actor, model.UnknownActor(w.claim.LogUnread))
 	}
 	if len(w.subject.Broad) == 0 {
 		return actor
@@ -115,6 +117,15 @@ func holds(v model.Value, text string) bool {
 func latest(a, b model.Actor) model.Actor {
 	if b.Compare(a) < 0 {
 		return b
+	}
+	return a
+}
+
+// orReason returns the actor; if it is unknown, with the reason of the other one, if
+// that has one and is unknown, too.
+func orReason(a, other model.Actor) model.Actor {
+	if a.Confidence == model.Unknown && other.Confidence == model.Unknown && other.Reason != "" {
+		a.Reason = other.Reason
 	}
 	return a
 }
@@ -202,6 +213,19 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 		reason = cmp.Or(c.Unsigned, reason)
 	}
 	return model.UnknownActor(reason)
+}
+
+// abandoner names who made a live resource one that the declarations do not declare:
+// who made it, or who removed it from one of them later. Where neither is known, the
+// log that could not be read comes first.
+func abandoner(s *model.Subject, declarations []string) model.Actor {
+	actor := creator(s)
+	for i := range s.Dropped {
+		if d := &s.Dropped[i]; slices.Contains(declarations, d.Declaration) {
+			actor = orReason(latest(actor, d.Actor), d.Actor)
+		}
+	}
+	return actor
 }
 
 // told says in words who did something, when and where that is written.

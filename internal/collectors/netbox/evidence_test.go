@@ -204,3 +204,46 @@ func TestUnknownChangeSaysWhatHelps(t *testing.T) {
 	wantIn(t, reasons[1], "object-change 2 by mara", "left another value")
 	wantIn(t, must(t, s, "virtualization.virtualmachine", "7").Unsigned, "raise changes")
 }
+
+// TestDeletionsKeepWhatIdentifies keeps of a deleted virtual machine what another source
+// knows it by.
+func TestDeletionsKeepWhatIdentifies(t *testing.T) {
+	t.Parallel()
+	type row = netboxtest.Row
+	deleted := func(id int, model string, object int, before row) row {
+		return netboxtest.Change(id, at(time.Hour), "mara", "delete", model, object, before, nil)
+	}
+	long := strings.Repeat("x", 300)
+	e := netboxtest.Small()
+	e.Changes = []row{
+		deleted(4, "virtualization.virtualmachine", 9, row{"name": "db-01", "serial": "", "cluster": 2, "comments": long, "tags": []string{"a"}, "local_context_data": row{"a": 1}, "_name": "db",
+			"vcpus": "2.00", "custom_fields": row{"vmid": 104, "facts": row{"a": 1}, "unset": nil, "notes": long}}),
+		deleted(3, "virtualization.vminterface", 8, row{"name": "eth0", "virtual_machine": 9, "tagged_vlans": []int{1}}),
+		deleted(2, "dcim.macaddress", 7, row{"mac_address": "BC:24:11:00:00:01", "assigned_object_type": 10, "assigned_object_id": 8}),
+		deleted(1, "ipam.vlan", 6, row{"name": "app", "vid": 100}),
+	}
+	want := map[string]string{
+		"virtualization.virtualmachine/9": `{"cluster":2,"custom_fields":{"vmid":104},"name":"db-01","serial":"","vcpus":"2.00"}`,
+		"virtualization.vminterface/8":    `{"name":"eth0","virtual_machine":9}`,
+		"dcim.macaddress/7":               `{"assigned_object_id":8,"assigned_object_type":"virtualization.vminterface","mac_address":"BC:24:11:00:00:01"}`,
+		"ipam.vlan/6":                     "null",
+	}
+	got := map[string]string{}
+	for _, trace := range collect(t, newServer(e)).Traces {
+		got[strings.TrimPrefix(trace.Kind, Type+"/")+"/"+trace.ID] = shown(trace.Was)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+}
+
+func TestChangelogThatIsNotReadIsSaid(t *testing.T) {
+	t.Parallel()
+	server := newServer(netboxtest.Small())
+	if got := collect(t, server).LogUnread; got != "" {
+		t.Errorf("the changelog was read, but: %s", got)
+	}
+	server.Break("core/object-changes", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`))
+	wantIn(t, collect(t, server).LogUnread, "grant view on core.objectchange")
+	wantIn(t, collect(t, server, func(c *Config) { c.Changes = 0 }).LogUnread, "changes, or max_changes, is 0")
+}
