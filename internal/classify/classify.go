@@ -215,6 +215,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		why += "; "
 	}
 	f.Reason = why + f.Reason
+	rateMadeAgain(&f, o.Claim)
 	if s.Stale != "" {
 		f.Reason = strings.TrimPrefix(f.Reason+"; possibly stale: "+s.Stale, "; ")
 	}

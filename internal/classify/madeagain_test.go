@@ -34,3 +34,39 @@ func TestMadeAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestMadeAgainIsAtLeastMedium: the next apply creates a second one of what was deleted
+// and made again.
+func TestMadeAgainIsAtLeastMedium(t *testing.T) {
+	t.Parallel()
+	replaces := &model.Kind{Severities: []model.SeverityRule{{Path: "node", Severity: model.High, Reason: "replaces it"}}}
+	for _, test := range []struct {
+		reason  string
+		verdict model.Verdict
+		former  string
+		kind    *model.Kind
+		paths   []string
+		want    model.Severity
+	}{
+		{"made again", model.Moved, "4", nil, []string{"id"}, model.Medium},
+		{"made again, with another name", model.Moved, "4", nil, []string{"id", "name"}, model.Medium},
+		{"made again elsewhere, which a rule rates", model.Moved, "4", replaces, []string{"id", "node"}, model.High},
+		{"moved, and the same one", model.Moved, "", nil, []string{"node"}, model.Low},
+		{"another verdict on one that was made again", model.Pending, "4", nil, nil, model.Info},
+	} {
+		var changes []model.Change
+		for _, path := range test.paths {
+			changes = append(changes, model.Change{Path: path})
+		}
+		in := input()
+		in.Judged = []model.Judged{{Subject: &model.Subject{Key: key, Kind: test.kind}, Outcomes: []model.Outcome{
+			{Verdict: test.verdict, Claim: &model.Claim{Declaration: "d", Former: test.former}, Changes: changes}}}}
+		f := Findings(in).Current[0]
+		if f.Severity != test.want {
+			t.Errorf("%s: %s, want %s", test.reason, f.Severity, test.want)
+		}
+		if test.want == model.Medium && f.Changes[0].Severity != model.Medium {
+			t.Errorf("%s: its ID is rated %q", test.reason, f.Changes[0].Severity)
+		}
+	}
+}

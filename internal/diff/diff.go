@@ -80,7 +80,7 @@ func unclaimed(s *model.Subject) []model.Outcome {
 	if s.Live == nil || len(s.Silent) == 0 || s.Automatic != "" {
 		return nil
 	}
-	out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s), Reason: s.Outside}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: abandoner(s, slices.Concat(s.Silent...)), Reason: s.Outside}
 	switch {
 	case s.Partial != "":
 		out.Reason = "not in " + orList(s.Silent) + "; " + s.Partial
@@ -98,7 +98,7 @@ func silent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	}
 	var outcomes []model.Outcome
 	for _, group := range s.Silent {
-		out := model.Outcome{Verdict: model.Unmanaged, Actor: creator(s),
+		out := model.Outcome{Verdict: model.Unmanaged, Actor: abandoner(s, group),
 			Reason: "live, and in " + claims[0].Declaration + " (" + claims[0].Address + "), but not in " + strings.Join(group, " or ")}
 		if len(group) == 1 {
 			out.Declaration = group[0]

@@ -31,7 +31,7 @@ func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
 	if t := lastTrace(s.Traces, named); t != nil {
 		return t.Actor
 	}
-	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 }
+	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 && !excepts(t, path) }
 	if t := lastTrace(s.Traces, unnamed); t != nil {
 		return t.Actor
 	}
@@ -41,7 +41,12 @@ func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
 // names tells whether a log's entry names the field at a path, one above it or
 // one below.
 func names(t *model.Trace, path string) bool {
-	return path != "" && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
+}
+
+// excepts reports whether a log's entry is no evidence for the field at a path.
+func excepts(t *model.Trace, path string) bool {
+	return slices.ContainsFunc(t.Except, func(f string) bool { return below(path, f) })
 }
 
 // below tells whether a path is the other one, or leads on from it.
@@ -53,7 +58,9 @@ func below(path, above string) bool {
 // claimActor names who made a claim say what it says at a path, after the
 // declaration's own log.
 func claimActor(c *model.Claim, path string) model.Actor {
-	fits := func(t *model.Trace) bool { return t.Deed != model.Deleted && (len(t.Fields) == 0 || names(t, path)) }
+	fits := func(t *model.Trace) bool {
+		return t.Deed != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
+	}
 	if t := lastTrace(c.Traces, fits); t != nil {
 		return t.Actor
 	}
@@ -73,7 +80,9 @@ func declarer(c *model.Claim, path string) model.Actor {
 func (w *walk) by(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
 	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
-		actor = latest(actor, t.Actor)
+		actor = orReason(latest(actor, t.Actor), t.Actor)
+	} else {
+		actor = orReason(actor, model.UnknownActor(w.claim.LogUnread))
 	}
 	if len(w.subject.Broad) == 0 {
 		return actor
@@ -112,6 +121,15 @@ func latest(a, b model.Actor) model.Actor {
 	return a
 }
 
+// orReason returns the actor; if it is unknown, with the reason of the other one, if
+// that has one and is unknown, too.
+func orReason(a, other model.Actor) model.Actor {
+	if a.Confidence == model.Unknown && other.Confidence == model.Unknown && other.Reason != "" {
+		a.Reason = other.Reason
+	}
+	return a
+}
+
 // replaced turns what a claim differs in into one story, where another resource
 // stands in the place of the one that it knew.
 func replaced(s *model.Subject, c *model.Claim, all []found) []found {
@@ -119,15 +137,16 @@ func replaced(s *model.Subject, c *model.Claim, all []found) []found {
 		return all
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
+	made := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
 	actor := latest(remover(s, c), creator(s))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
 		change.Declared = &former
 	}
-	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place"}}
+	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place; the next apply creates a second one"}}
 	for _, f := range all {
 		f.verdict, f.reason = model.Moved, ""
-		if f.change.Actor.Confidence == model.Unknown {
+		if path := cmp.Or(f.change.LivePath, f.change.Path); f.change.Actor.Confidence == model.Unknown && (made == nil || !excepts(made, path)) {
 			f.change.Actor = &actor
 		}
 		moved = append(moved, f)
@@ -194,6 +213,19 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 		reason = cmp.Or(c.Unsigned, reason)
 	}
 	return model.UnknownActor(reason)
+}
+
+// abandoner names who made a live resource one that the declarations do not declare:
+// who made it, or who removed it from one of them later. Where neither is known, the
+// log that could not be read comes first.
+func abandoner(s *model.Subject, declarations []string) model.Actor {
+	actor := creator(s)
+	for i := range s.Dropped {
+		if d := &s.Dropped[i]; slices.Contains(declarations, d.Declaration) {
+			actor = orReason(latest(actor, d.Actor), d.Actor)
+		}
+	}
+	return actor
 }
 
 // told says in words who did something, when and where that is written.

@@ -73,6 +73,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	}
 	claims := m.claims(name, snapshot)
 	governance, broad := m.governance(snapshot, claims), map[string][]model.Trace{}
+	dropped := m.dropped(snapshot)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
 	for i := range snapshot.Resources {
@@ -85,6 +86,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.silent, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
+			Dropped:   m.droppedFrom(expected.silent, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.Stale})
 		seen[ref] = true
 	}

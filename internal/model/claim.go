@@ -69,6 +69,9 @@ type Claim struct {
 	// Unsigned is why that log may lack the writer of the claim; "" if the declaration
 	// has no log.
 	Unsigned string
+	// LogUnread is why that log could not be read, and what to do; "" if it was read.
+	// A difference whose author is unknown may then be a change of the claim.
+	LogUnread string
 	// MayBeAbsent reports whether the resource need not exist (yet).
 	MayBeAbsent bool
 	// Doubt is why a claim that is matched by identities may have more of them than were
@@ -137,9 +140,23 @@ type Declaration struct {
 	Decisions []Decision
 	// States are the records that were read, by address.
 	States []StateRead
+	// Removals are the claims that the declaration's own log says were removed, by time.
+	Removals []Removal
+	// LogUnread is Claim.LogUnread of every claim.
+	LogUnread string
 	// Tally counts how much of what is declared could be compared; nil if that is not
 	// counted.
 	Tally *Tally
+}
+
+// A Removal is a claim that the declaration does not make any more. Source, Kinds and
+// Identities are those of the claim.
+type Removal struct {
+	Source     string
+	Kinds      []string
+	Identities []Identity
+	// Actor is who removed it, and when.
+	Actor Actor
 }
 
 // A StateRead describes one record of what was applied, when it was read.

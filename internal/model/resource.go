@@ -125,6 +125,12 @@ type Trace struct {
 	// Fields are the paths in Resource.Value that the entry names; empty when it
 	// names none, and then it may have been any.
 	Fields []string
+	// Except are paths of which the entry is no evidence, with all below them,
+	// whatever Fields says: the resource holds another value there than the entry left.
+	Except []string
+	// Was holds what the log kept of a deleted resource, in the words of
+	// Resource.Value; Null where it kept nothing.
+	Was Value
 	// Of are the texts that came or went there, or one and what it became; empty
 	// when it may have been any.
 	Of []string
@@ -340,6 +346,9 @@ type Snapshot struct {
 	// Traces are what the source's own logs tell of who did what, sorted by
 	// kind, id and time.
 	Traces []Trace
+	// LogUnread is why the source's log of changes could not be read, and what to
+	// do; "" if it was read, or the source keeps none.
+	LogUnread string
 	// First are the first complete looks at the source's scopes, as far as they
 	// are remembered.
 	First []FirstLook
@@ -438,4 +447,14 @@ type Subject struct {
 	// Unjudged says why nothing is said of a live resource that no declaration
 	// claims; nil where it was judged.
 	Unjudged *Unjudged
+	// Dropped names who removed the resource from declarations in Silent that keep a
+	// log of their own, sorted by declaration.
+	Dropped []Dropped
+}
+
+// Dropped is who removed a live resource from a declaration. Actor is unknown, with
+// the reason, if the log of the declaration could not be read.
+type Dropped struct {
+	Declaration string
+	Actor       Actor
 }

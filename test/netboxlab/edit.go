@@ -41,6 +41,7 @@ func (e *exchange) change(o *object, body Object) problems {
 		e.lab.setMAC(o, mac)
 	}
 	e.settle(o)
+	s.move(o)
 	if o.model.name == "extras.customfield" && name != o.text("name") {
 		s.renameCustom(name, o.text("name"))
 	}

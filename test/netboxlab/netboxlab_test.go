@@ -336,3 +336,32 @@ func BenchmarkFill20000(b *testing.B) {
 		b.ReportMetric(time.Since(began).Seconds(), "s/read")
 	}
 }
+
+// TestMoved moves a cluster and a location, with what lies in them.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	lab := newLab(t, "")
+	estate(t, lab)
+	for _, made := range []struct {
+		endpoint string
+		body     Object
+	}{
+		{"dcim/sites", Object{"name": "Berlin 1", "slug": "ber1"}},
+		{"dcim/locations", Object{"name": "Hall", "slug": "hall", "site": 1}},
+		{"dcim/locations", Object{"name": "Row", "slug": "row", "site": 1, "parent": 1}},
+		{"dcim/racks", Object{"name": "R1", "site": 1, "location": 2}},
+	} {
+		do(t, lab, "mara", "POST", made.endpoint, made.body)
+	}
+	before := lab.LastChange()
+	do(t, lab, "jonas", "PATCH", "virtualization/clusters/1", Object{"scope_type": "dcim.site", "scope_id": 2})
+	do(t, lab, "jonas", "PATCH", "dcim/locations/1", Object{"site": 2})
+	if d := cmp.Diff([]string{"jonas update virtualization.cluster prod", "jonas update dcim.location Hall"}, changesOf(t, lab, before)); d != "" {
+		t.Errorf("rows of what was moved alone (-want +got):\n%s", d)
+	}
+	for _, path := range []string{"virtualization/virtual-machines/1", "dcim/locations/2", "dcim/racks/1"} {
+		if site := do(t, lab, "mara", "GET", path, nil)["site"].(Object)["slug"]; site != "ber1" {
+			t.Errorf("%s lies in %v", path, site)
+		}
+	}
+}

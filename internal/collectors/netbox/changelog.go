@@ -162,11 +162,7 @@ func (c *changelog) told() []entry {
 	for _, e := range c.entries {
 		traces = append(traces, e.traces...)
 	}
-	slices.SortFunc(traces, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
-			cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
-			slices.Compare(a.Fields, b.Fields))
-	})
+	slices.SortFunc(traces, func(a, b entry) int { return compareTraces(a.Trace, b.Trace) })
 	return traces
 }
 
@@ -271,20 +267,41 @@ func (l *look) changes() string {
 	return "core.objectchange"
 }
 
-// unsigned says of a kind why nobody may be known to have changed an object.
+// unsigned returns why the changelog may lack who changed an object of a kind, or
+// deleted one, and what to do.
 func (l *look) unsigned(k *shape.Kind) string {
+	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it: it was before that (raise %s), or past the changelog, as scripts can",
+		span(l.told.reach), l.bound()))
+}
+
+// unsignedYounger is unsigned for an object that was created since the changelog was
+// read from: an older part of it cannot tell more.
+func (l *look) unsignedYounger(k *shape.Kind) string {
+	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it, and the object is younger: it was changed without an entry, as scripts and upgrades can",
+		span(l.told.reach)))
+}
+
+// unlogged returns why the changelog has no entries of a kind, or not all of them, and
+// what to do; "" if it has.
+func (l *look) unlogged(k *shape.Kind) string {
+	if k.Unlogged && l.config.logged() {
+		return "NetBox keeps no changelog of users, groups, permissions and tokens"
+	}
+	return l.logUnread()
+}
+
+// logUnread returns why the changelog was not read, or not in full, and what to do; ""
+// if it was.
+func (l *look) logUnread() string {
 	switch {
 	case !l.config.logged():
 		return "the changelog is not read: changes, or max_changes, is 0; set them to be told who changed things"
-	case k.Unlogged:
-		return "NetBox keeps no changelog of users, groups, permissions and tokens"
 	case l.told.silent != "":
 		return l.told.silent
 	case !l.sight.all && !l.sight.whole[l.changes()] && l.sight.part[l.changes()]:
 		return fmt.Sprintf("what the token may see of the changelog of the last %s (object-changes) tells nothing of it: %s", span(l.told.reach), grant(l.changes()))
 	}
-	return fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it: it was before that (raise %s), or past the changelog, as scripts can",
-		span(l.told.reach), l.bound())
+	return ""
 }
 
 // bound is the setting that ends the changelog.

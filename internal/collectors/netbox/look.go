@@ -203,7 +203,8 @@ func (l *look) snapshot() model.Snapshot {
 		Coverage:  l.coverage(),
 		Kinds:     l.schemas(),
 		Version:   l.release,
-		Traces:    lasting(l.told.entries, resources),
+		LogUnread: l.logUnread(),
+		Traces:    explain(l.told.entries, resources),
 	}
 }
 
@@ -215,11 +216,15 @@ func (l *look) resources() []model.Resource {
 	}
 	all := make([]model.Resource, 0, count)
 	for _, k := range l.kinds {
-		unsigned := l.unsigned(k)
+		unsigned, younger := l.unsigned(k), l.unsignedYounger(k)
 		for i := range l.lists[k.Name] {
 			o := &l.lists[k.Name][i].Object
-			all = append(all, model.Resource{Key: model.Key{Source: l.env.Name, Kind: k.Name, ID: o.ID},
-				Name: o.Name, Value: o.Value, Identities: o.Identities, Created: o.Created, Unsigned: unsigned})
+			r := model.Resource{Key: model.Key{Source: l.env.Name, Kind: k.Name, ID: o.ID},
+				Name: o.Name, Value: o.Value, Identities: o.Identities, Created: o.Created, Unsigned: unsigned}
+			if o.Created.After(l.taken.Add(-l.told.reach)) {
+				r.Unsigned = younger
+			}
+			all = append(all, r)
 		}
 		delete(l.lists, k.Name)
 	}

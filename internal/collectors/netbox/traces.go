@@ -3,7 +3,6 @@ package netbox
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	}
 	who := actorOf(row, c)
 	if k := kinds[e.Model]; k != nil && e.ID != "" {
-		if t, told := trace(k, e, who); told {
+		if t, told := trace(k, e, models, who); told {
 			c.traces = append(c.traces, t)
 		}
 	}
@@ -88,64 +87,22 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 	return known
 }
 
-// trace tells what an entry says of its own object. An edit that touched nothing
-// that driftd reads is none; one without its sides may have touched anything.
-func trace(k *shape.Kind, e shape.Entry, who model.Actor) (entry, bool) {
+// trace returns what an entry says of its own object. An edit that changed no field
+// that driftd reads is left out; an edit without its sides may have changed any field.
+func trace(k *shape.Kind, e shape.Entry, models shape.Models, who model.Actor) (entry, bool) {
 	t := entry{Trace: model.Trace{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Deed: e.Deed, Actor: who}}
-	if e.Deed != model.Edited {
+	if e.Deed == model.Deleted {
+		t.Was = shape.Was(k, e, models)
+		return t, true
+	}
+	t.written = shape.WrittenBy(k, e)
+	if e.Deed == model.Created {
 		return t, true
 	}
 	if e.Before.IsEmpty() || e.After.IsEmpty() {
 		t.Actor.Confidence = confidence(who, model.Likely)
 		return t, true
 	}
-	t.Fields, t.written = shape.Changed(k, e.Before, e.After), shape.WrittenBy(k, e.Before, e.After)
+	t.Fields = shape.Changed(k, e.Before, e.After)
 	return t, len(t.Fields) > 0
-}
-
-// lasting returns what entries tell, which are sorted by object and time. Where
-// a field holds another value than the last entry on it left, somebody changed
-// it past the changelog: who wrote those entries did not make the value that is
-// there.
-func lasting(entries []entry, resources []model.Resource) []model.Trace {
-	type field struct {
-		model.Ref
-		path string
-	}
-	var traces []model.Trace
-	lasts := map[field]bool{}
-	for _, e := range slices.Backward(entries) {
-		var stale []string
-		live := find(resources, e.Ref)
-		for i := range e.written {
-			w := &e.written[i]
-			f := field{e.Ref, w.Path}
-			if _, decided := lasts[f]; !decided {
-				lasts[f] = live == nil || w.Left(live.Value)
-			}
-			if !lasts[f] {
-				stale = append(stale, w.Path)
-			}
-		}
-		if len(stale) > 0 {
-			e.Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(path string) bool { return slices.Contains(stale, path) })
-		}
-		if len(stale) == 0 || len(e.Fields) > 0 {
-			traces = append(traces, e.Trace)
-		}
-	}
-	slices.Reverse(traces)
-	return traces
-}
-
-// find returns the resource among those that are sorted by key; nil where there
-// is none.
-func find(resources []model.Resource, ref model.Ref) *model.Resource {
-	i, found := slices.BinarySearchFunc(resources, ref, func(r model.Resource, ref model.Ref) int {
-		return cmp.Or(cmp.Compare(r.Kind, ref.Kind), cmp.Compare(r.ID, ref.ID))
-	})
-	if !found {
-		return nil
-	}
-	return &resources[i]
 }

@@ -52,7 +52,7 @@ func (c *composer) claim(vm *model.Resource, s *system, in placing) model.Claim 
 		Declaration: c.env.Name, Source: in.source, Cohort: in.cohort, Address: "virtual-machines/" + vm.ID,
 		Kind: s.kinds[0], AltKinds: s.kinds[1:], ByIdentity: true, ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID),
 		Identities: g.identities(), MayBeAbsent: mayBeAbsent(vm), Value: g.lens.declared, Lens: g.lens, Traces: traces,
-		Unsigned: vm.Unsigned, Doubt: g.doubt(in),
+		Unsigned: cmp.Or(c.ix.snapshot.LogUnread, vm.Unsigned), LogUnread: c.ix.snapshot.LogUnread, Doubt: g.doubt(in),
 	}
 	if len(traces) > 0 {
 		claim.Since = traces[len(traces)-1].Actor.At
@@ -366,7 +366,7 @@ func (d *deriver) node(ix *index, r *model.Resource, source string) model.Claim 
 		what, address = "NetBox device ", "devices/"
 	}
 	claim := model.Claim{Declaration: d.env.Name, Source: source, Address: address + r.ID, Kind: kindNode, ID: strings.ToLower(nameOf(r)),
-		Name: nameOf(r), MayBeAbsent: mayBeAbsent(r), Value: model.MapOf(), Lens: present{}, Traces: d.written(ix, r)}
+		Name: nameOf(r), MayBeAbsent: mayBeAbsent(r), Value: model.MapOf(), Lens: present{}, Traces: d.written(ix, r), Unsigned: r.Unsigned, LogUnread: ix.snapshot.LogUnread}
 	if claim.ID == "" {
 		claim.ID, claim.Name = what+r.ID, what+r.ID
 		claim.Unchecked = fmt.Sprintf("%s%s has no name: name it as the node is", what, r.ID)

@@ -75,6 +75,7 @@ func (d *deriver) Derive(snapshot model.Snapshot) (model.Declaration, error) {
 			out.Claims = append(out.Claims, d.node(ix, device, in.source))
 		}
 	}
+	out.Removals, out.LogUnread = d.removals(ix, places), ix.snapshot.LogUnread
 	out.Problems = slices.Concat(ix.unread(), places.problems, c.unseen.problems())
 	slices.SortFunc(out.Claims, func(a, b model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Address, b.Address))

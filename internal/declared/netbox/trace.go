@@ -44,7 +44,7 @@ func (g *guest) traces() []model.Trace {
 	if g.claims("disks") {
 		for _, r := range g.ix.disks[g.vm.ID] {
 			path := element("disks", "name", diskName(r))
-			t.tellAdded(r, path)
+			t.tellAdded(r, path, fieldsAt(path, diskField))
 			t.tell(r, fieldsAt(path, diskField))
 		}
 	}
@@ -92,7 +92,7 @@ func (g *guest) tellOfReferences(t *teller) {
 
 func (g *guest) tellOfPort(t *teller, p port) {
 	path := element("interfaces", "mac", p.mac)
-	t.tellAdded(p.r, path)
+	t.tellAdded(p.r, path, fieldsAt(path, portField))
 	t.tell(p.r, fieldsAt(path, portField))
 	for _, ref := range slices.Concat(p.r.Value.At("mac_addresses").Items(), []model.Value{p.r.Value.At("primary_mac_address")}) {
 		if r := g.ix.find(kindMAC, ref); r != nil {
@@ -163,7 +163,7 @@ func only(known string, paths ...string) func(string) []string {
 func (t *teller) tellMade(r *model.Resource) {
 	for _, trace := range t.of(r) {
 		if trace.Deed == model.Created || trace.Deed == model.Edited && len(trace.Fields) == 0 {
-			t.traces = append(t.traces, model.Trace{Deed: trace.Deed, Actor: trace.Actor})
+			t.traces = append(t.traces, model.Trace{Deed: trace.Deed, Except: trace.Except, Actor: trace.Actor})
 		}
 	}
 }
@@ -188,26 +188,32 @@ func (t *teller) tellClaiming(r *model.Resource, decisive []string) {
 	}
 }
 
-// tellAdded tells who added an element.
-func (t *teller) tellAdded(r *model.Resource, path string) {
+// tellAdded adds who created an element, for its fields that still hold what it was
+// created with. Translate returns the claim's paths for a field of the element.
+func (t *teller) tellAdded(r *model.Resource, path string, translate func(field string) []string) {
 	for _, trace := range t.of(r) {
 		if trace.Deed == model.Created {
-			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: []string{path}, Actor: trace.Actor})
+			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: []string{path}, Except: translated(trace.Except, translate), Actor: trace.Actor})
 		}
 	}
+}
+
+// translated returns the claim's paths for fields of an object, sorted.
+func translated(fields []string, translate func(field string) []string) []string {
+	var paths []string
+	for _, field := range fields {
+		paths = append(paths, translate(field)...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // tell tells who edited an object, by the fields that translate returns for the
 // object's own.
 func (t *teller) tell(r *model.Resource, translate func(field string) []string) {
 	for _, trace := range t.of(r) {
-		var fields []string
-		for _, field := range trace.Fields {
-			fields = append(fields, translate(field)...)
-		}
-		if trace.Deed == model.Edited && len(fields) > 0 {
-			slices.Sort(fields)
-			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: slices.Compact(fields), Actor: trace.Actor})
+		if fields := translated(trace.Fields, translate); trace.Deed == model.Edited && len(fields) > 0 {
+			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: fields, Actor: trace.Actor})
 		}
 	}
 }
@@ -222,7 +228,7 @@ func (t *teller) sorted() []model.Trace {
 		return cmp.Or(a.Actor.At.Compare(b.Actor.At), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence), slices.Compare(a.Fields, b.Fields))
 	})
 	return slices.CompactFunc(t.traces, func(a, b model.Trace) bool {
-		return a.Deed == b.Deed && a.Actor == b.Actor && slices.Equal(a.Fields, b.Fields)
+		return a.Deed == b.Deed && a.Actor == b.Actor && slices.Equal(a.Fields, b.Fields) && slices.Equal(a.Except, b.Except)
 	})
 }
 

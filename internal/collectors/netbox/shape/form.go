@@ -30,17 +30,17 @@ func formOf(name string) form {
 	case "mac":
 		plain.schema = model.Schema{Format: model.CaseFold, Derived: true}
 	case "set":
-		return form{read: sorted, schema: model.Schema{List: model.Set}}
+		return form{read: sorted, schema: model.Schema{List: model.Set}, literal: true}
 	case "bag":
-		return form{read: sorted, schema: model.Schema{List: model.Bag}}
+		return form{read: sorted, schema: model.Schema{List: model.Bag}, literal: true}
 	case "macs":
 		return form{read: sorted, schema: model.Schema{List: model.Set, Derived: true}}
 	case "tags":
-		return form{read: tags, schema: model.Schema{List: model.Set}}
+		return form{read: tags, schema: model.Schema{List: model.Set}, literal: true}
 	case "ends":
 		return form{read: ends, schema: model.Schema{List: model.Bag}}
 	case "json":
-		return form{read: func(_ *Shaper, v model.Value) model.Value { return v }}
+		return form{read: func(_ *Shaper, v model.Value) model.Value { return v }, literal: true}
 	case "custom":
 		return form{read: (*Shaper).customFields, schema: model.Schema{Each: &model.Schema{}}}
 	case "secret":

@@ -121,6 +121,9 @@ func (e *entry) unique(k *Kind) []key {
 	return keys
 }
 
+// Noun returns what people call an object of the kind of that name ("rack").
+func Noun(kind string) string { return kind[strings.LastIndexByte(kind, '.')+1:] }
+
 // Has tells whether the kind has a field of this name.
 func (k *Kind) Has(name string) bool {
 	_, ok := slices.BinarySearchFunc(k.fields, name, func(f field, name string) int { return cmp.Compare(f.name, name) })

@@ -1,0 +1,199 @@
+package netbox
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// A place is a field of an object.
+type place struct {
+	model.Ref
+	path string
+}
+
+// evidence decides which entries of the changelog explain the values that are live.
+type evidence struct {
+	// resources are sorted by key.
+	resources []model.Resource
+	fields    []shape.Copied
+	// object is the one whose entries are judged. decided reports, for each of its
+	// fields that an entry wrote, whether the last such entry left the live value, and
+	// unnamed whether a later entry may have changed any field.
+	object  model.Ref
+	decided map[string]bool
+	unnamed bool
+	// held are the copied fields whose last entry left the live value, and last says of
+	// the fields whose last entry left another value that nobody is known to have
+	// changed them.
+	held map[place]bool
+	last map[place]model.Actor
+}
+
+// explain returns what entries say of the objects, sorted like them: by object and
+// time. An entry is evidence for a field only if it left the value that is live, and
+// no later entry left another one. A field that NetBox copied from a parent is
+// explained by the entry of the parent. Where the last entry left another value and
+// nothing explains the live one, the actor is unknown and the reason says so.
+func explain(entries []entry, resources []model.Resource) []model.Trace {
+	x := evidence{resources: resources, fields: shape.CopiedFields(), decided: map[string]bool{}, held: map[place]bool{}, last: map[place]model.Actor{}}
+	traces := make([]model.Trace, 0, len(entries))
+	for i := range slices.Backward(entries) {
+		if t, says := x.judge(&entries[i]); says {
+			traces = append(traces, t)
+		}
+	}
+	traces = append(traces, x.copied(traces)...)
+	for i := range traces {
+		for _, path := range traces[i].Fields {
+			delete(x.last, place{traces[i].Ref, path})
+		}
+	}
+	for p, actor := range x.last {
+		traces = append(traces, model.Trace{Ref: p.Ref, Deed: model.Edited, Fields: []string{p.path}, Actor: actor})
+	}
+	slices.SortStableFunc(traces, compareTraces)
+	return traces
+}
+
+func compareTraces(a, b model.Trace) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
+		cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
+		slices.Compare(a.Fields, b.Fields))
+}
+
+// judge returns what an entry is evidence for; says is false if that is nothing. Later
+// entries of the object were judged before.
+func (x *evidence) judge(e *entry) (t model.Trace, says bool) {
+	if e.Ref != x.object {
+		x.object, x.unnamed = e.Ref, false
+		clear(x.decided)
+	}
+	live := find(x.resources, e.Ref)
+	if live == nil {
+		return e.Trace, true
+	}
+	t = e.Trace
+	for i := range e.written {
+		w := &e.written[i]
+		left := w.Left(live.Value)
+		held, decided := x.decided[w.Path]
+		if !decided {
+			held = left
+			x.decide(w.Path, left, &e.Actor)
+		}
+		if !left || !held {
+			t.Except = append(t.Except, w.Path)
+		}
+	}
+	if t.Deed == model.Edited && len(t.Fields) == 0 && len(e.written) == 0 {
+		x.unnamed = true
+	}
+	slices.Sort(t.Except)
+	if len(t.Fields) == 0 {
+		return t, true
+	}
+	t.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(path string) bool { return slices.Contains(t.Except, path) })
+	t.Except = nil
+	return t, len(t.Fields) > 0
+}
+
+// decide notes whether the last entry that wrote a field left the live value.
+func (x *evidence) decide(path string, left bool, who *model.Actor) {
+	x.decided[path] = left
+	switch p := (place{x.object, path}); {
+	case !left && !x.unnamed:
+		x.last[p] = model.UnknownActor(fmt.Sprintf("%s (object-changes) tells nothing of it: the last entry, %s by %s, left another value, so it was changed without an entry, as scripts and upgrades can",
+			who.Via, who.Evidence, who.Name))
+	case left && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Kind == p.Kind && c.Field == path }):
+		x.held[p] = true
+	}
+}
+
+// copied returns a trace for every field that NetBox copied from a parent without an
+// entry. Its request is that of the parent's entry, so that the objects below one
+// parent have one cause.
+func (x *evidence) copied(traces []model.Trace) []model.Trace {
+	parents := map[model.Ref][]*model.Trace{}
+	for i := range traces {
+		t := &traces[i]
+		if t.Deed == model.Edited && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Parent == t.Kind }) {
+			parents[t.Ref] = append(parents[t.Ref], t)
+		}
+	}
+	found := map[place]model.Trace{}
+	for i := range x.resources {
+		for k := range x.fields {
+			x.copy(&x.fields[k], &x.resources[i], parents, found)
+		}
+	}
+	return slices.Collect(maps.Values(found))
+}
+
+// maxParents bounds how far up the parents of an object are followed.
+const maxParents = 64
+
+// copy adds to found the newest entry of a parent of the child that explains the live
+// value of a copied field, unless an entry of the child does.
+func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[model.Ref][]*model.Trace, found map[place]model.Trace) {
+	p := place{model.Ref{Kind: child.Kind, ID: child.ID}, c.Field}
+	if child.Kind != c.Kind || len(parents) == 0 || x.held[p] {
+		return
+	}
+	id := child.Value.At(c.Via)
+	for range maxParents {
+		parent := find(x.resources, model.Ref{Kind: c.Parent, ID: id.Text()})
+		if parent == nil {
+			return
+		}
+		value := c.Value(parent.Value, x.value)
+		cause := causeOf(parents[model.Ref{Kind: c.Parent, ID: parent.ID}], c.From)
+		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
+			t := model.Trace{Ref: p.Ref, Deed: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
+			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
+			t.Actor.Evidence += " of " + shape.Noun(c.Parent) + " " + reach.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
+			found[p] = t
+		}
+		if c.Up == "" {
+			return
+		}
+		id = parent.Value.At(c.Up)
+	}
+}
+
+// causeOf returns the newest trace that names one of the fields, or nil.
+func causeOf(traces []*model.Trace, fields []string) *model.Trace {
+	var newest *model.Trace
+	for _, t := range traces {
+		names := slices.ContainsFunc(t.Fields, func(f string) bool { return slices.Contains(fields, f) })
+		if names && (newest == nil || t.Actor.At.After(newest.Actor.At)) {
+			newest = t
+		}
+	}
+	return newest
+}
+
+// value returns the value of an object, or Null.
+func (x *evidence) value(kind string, id model.Value) model.Value {
+	if r := find(x.resources, model.Ref{Kind: kind, ID: id.Text()}); r != nil {
+		return r.Value
+	}
+	return model.Value{}
+}
+
+// find returns the resource among those that are sorted by key; nil where there
+// is none.
+func find(resources []model.Resource, ref model.Ref) *model.Resource {
+	i, found := slices.BinarySearchFunc(resources, ref, func(r model.Resource, ref model.Ref) int {
+		return cmp.Or(cmp.Compare(r.Kind, ref.Kind), cmp.Compare(r.ID, ref.ID))
+	})
+	if !found {
+		return nil
+	}
+	return &resources[i]
+}

@@ -1,0 +1,71 @@
+package netbox
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// removals returns the claims of the virtual machines that NetBox's changelog says were
+// deleted, by time. A virtual machine whose source is not known is left out.
+func (d *deriver) removals(ix *index, in places) []model.Removal {
+	deleted, by := ix.deleted()
+	if len(by) == 0 {
+		return nil
+	}
+	c := newComposer(d, newIndex(&deleted))
+	c.vmid = cmp.Or(d.vmidField(ix), c.vmid)
+	var removals []model.Removal
+	for _, vm := range c.ix.machines {
+		source := d.sourceOf(in, ix, vm)
+		s := systemOf(d.env.Types[source])
+		if s == nil {
+			continue
+		}
+		g := guest{composer: c, vm: vm, system: s, ports: c.newPorts(c.ix.interfaces[vm.ID])}
+		who := by[vm.ID]
+		who.Evidence += ", which deleted " + label(vm, "NetBox VM ")
+		removals = append(removals, model.Removal{Source: source, Kinds: s.kinds, Identities: g.identities(), Actor: who})
+	}
+	slices.SortStableFunc(removals, func(a, b model.Removal) int { return a.Actor.At.Compare(b.Actor.At) })
+	return removals
+}
+
+// sourceOf returns the source in which a deleted virtual machine lay, "" if that is not
+// known. Its cluster may have no virtual machine left.
+func (d *deriver) sourceOf(in places, ix *index, vm *model.Resource) string {
+	if _, used := in.clusters[clusterOf(ix, vm)]; !used && !in.loose(ix, vm) && len(d.sources) == 1 {
+		return d.sources[0]
+	}
+	return in.of(ix, vm).source
+}
+
+// deleted returns the deleted virtual machines with their interfaces and MAC addresses,
+// as far as the changelog has them, and who deleted each virtual machine, by its ID.
+func (ix *index) deleted() (model.Snapshot, map[string]model.Actor) {
+	s, by := model.Snapshot{}, map[string]model.Actor{}
+	macs := map[string][]model.Value{}
+	for i := range ix.snapshot.Traces {
+		t := &ix.snapshot.Traces[i]
+		if t.Deed != model.Deleted || t.Was.IsNull() || ix.of[t.Kind] == nil || ix.of[t.Kind][t.ID] != nil {
+			continue
+		}
+		s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: ix.snapshot.Source, Kind: t.Kind, ID: t.ID}, Value: t.Was})
+		switch t.Kind {
+		case kindMachine:
+			by[t.ID] = t.Actor
+		case kindMAC:
+			if id, ok := model.NumberOf(t.ID); ok && Type+"/"+t.Was.At("assigned_object_type").Str() == kindInterface {
+				of := idOf(t.Was.At("assigned_object_id"))
+				macs[of] = append(macs[of], id)
+			}
+		}
+	}
+	for i := range s.Resources {
+		if r := &s.Resources[i]; r.Kind == kindInterface && len(macs[r.ID]) > 0 {
+			r.Value = r.Value.With("mac_addresses", model.ListOf(macs[r.ID]...))
+		}
+	}
+	return s, by
+}

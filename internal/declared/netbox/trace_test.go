@@ -1,0 +1,41 @@
+package netbox
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestCreationsExceptWhatChangedSince has entries of NetBox's changelog that are no
+// evidence for some fields of their objects.
+func TestCreationsExceptWhatChangedSince(t *testing.T) {
+	t.Parallel()
+	const eth0 = "interfaces[mac=BC:24:11:00:00:01]"
+	for _, tc := range []struct {
+		reason string
+		kind   string
+		id     string
+		except []string
+		want   string
+	}{
+		{"the machine", kindMachine, "6", []string{"memory", "site"}, "1 [] except [memory site]"},
+		{"an interface", kindInterface, "11", []string{"mtu", "untagged_vlan"}, "0 [" + eth0 + "] except [" + eth0 + ".vlan]"},
+		{"an interface with another MAC address", kindInterface, "11", []string{"primary_mac_address"}, "0 [" + eth0 + "] except [" + eth0 + "]"},
+		{"a disk", kindDisk, "1", []string{"size"}, "0 [disks[name=root]] except [disks[name=root].size]"},
+		{"a disk of which nothing changed", kindDisk, "1", nil, "0 [disks[name=root]] except []"},
+	} {
+		s := netbox(t, lab)
+		s.Traces = []model.Trace{{Ref: model.Ref{Kind: tc.kind, ID: tc.id}, Deed: model.Created, Except: tc.except, Actor: model.Actor{Name: "mara", At: at(1)}}}
+		var got []string
+		for _, trace := range derive(t, estate(), s, nil).Claims[0].Traces {
+			got = append(got, fmt.Sprintf("%d %v except %v", trace.Deed, slices.Clip(trace.Fields), trace.Except))
+		}
+		if diff := gocmp.Diff([]string{tc.want}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
+		}
+	}
+}
