@@ -40,7 +40,7 @@ func valueOf(v *model.Value) model.Value {
 func (d *drift) fits(rule *model.SeverityRule) bool {
 	switch {
 	case rule.Removed:
-		return d.live.IsNull() && (d.path == rule.Path || d.has(d.before, rule.Path)) && d.removed(rule.Where)
+		return d.removes(rule)
 	case rule.Path != "" && !isBelow(d.path, rule.Path) && !d.has(d.live, rule.Path):
 		return false
 	}
@@ -62,10 +62,15 @@ func (d *drift) has(v model.Value, path string) bool {
 	return !v.IsNull() && field.Holds(v)
 }
 
-// removed reports whether the conditions hold for what the change removed.
-func (d *drift) removed(where []model.Condition) bool {
-	before, ok := d.with(d.steps, d.resource, d.before, false)
-	return len(where) == 0 || ok && model.HoldsAll(where, before)
+// removes reports whether the change removes the field that a rule is about, or elements
+// of it.
+func (d *drift) removes(rule *model.SeverityRule) bool {
+	removed, nothing := added(d.before, d.live)
+	if nothing || !d.live.IsNull() && d.live.Kind() != model.List || d.path != rule.Path && !d.has(removed, rule.Path) {
+		return false
+	}
+	before, ok := d.with(d.steps, d.resource, removed, false)
+	return len(rule.Where) == 0 || ok && model.HoldsAll(rule.Where, before)
 }
 
 // causes reports whether the conditions hold for what the change brought, or, if it

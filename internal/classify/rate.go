@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"slices"
-
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -45,8 +43,7 @@ func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
 func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRule) bool) (model.Severity, string) {
 	if s.Kind != nil {
 		for i := range s.Kind.Severities {
-			rule := &s.Kind.Severities[i]
-			if (len(rule.Verdicts) == 0 || slices.Contains(rule.Verdicts, verdict)) && fits(rule) {
+			if rule := &s.Kind.Severities[i]; rule.About(verdict, s.Key.ID) && fits(rule) {
 				return rule.Severity, rule.Reason
 			}
 		}

@@ -12,6 +12,8 @@ import (
 type SeverityRule struct {
 	// Verdicts that it fits; empty fits all.
 	Verdicts []Verdict
+	// IDs are globs of the IDs of the resources that it fits; empty fits all.
+	IDs []string
 	// Path is a prefix of the changed field's path with list keys left out:
 	// spec.template.spec.containers.image, data["policy.default"]. The rule also fits
 	// a change of something larger that has the field, such as a whole container.
@@ -24,8 +26,8 @@ type SeverityRule struct {
 	// fits if the conditions hold since. Of a missing resource they see what is
 	// declared, in the form of the live kind.
 	Where []Condition
-	// Removed reports that the rule fits only a change that removes the field or
-	// element at Path. Where then sees what was removed.
+	// Removed reports that the rule fits only a change that removes the field at Path,
+	// or elements of it. Where then sees what was removed.
 	Removed  bool
 	Severity Severity
 	// Reason is printed with the finding.
@@ -76,6 +78,11 @@ func (c *Condition) holds(v Value, at string) bool {
 		return false
 	}
 	return slices.Contains(c.In, v.Text()) || c.World && IsWorld(v.Text()) || leadsTo(v.Text(), c.Above)
+}
+
+// About reports whether the rule is about a verdict on a resource with the ID.
+func (r *SeverityRule) About(v Verdict, id string) bool {
+	return (len(r.Verdicts) == 0 || slices.Contains(r.Verdicts, v)) && oneFits(r.IDs, id)
 }
 
 // HoldsAll reports whether the value holds all conditions.
