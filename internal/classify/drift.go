@@ -79,7 +79,7 @@ func (d *drift) causes(where []model.Condition) bool {
 	brought, nothing := added(d.live, d.before)
 	after, ok := d.with(d.steps, d.resource, brought, true)
 	switch {
-	case !ok && nothing && len(d.steps) > 0 && d.steps[len(d.steps)-1].element:
+	case !ok && nothing && slices.ContainsFunc(d.steps, func(s step) bool { return s.element }):
 		return false
 	case !ok: // The change is in the words of its declaration.
 		return model.HoldsAll(where, d.resource)
@@ -126,7 +126,7 @@ func (d *drift) with(steps []step, v, field model.Value, beside bool) (_ model.V
 	}
 	var kept []model.Value
 	for i, item := range items {
-		if to.index >= 0 && to.index != i {
+		if to.index != anywhere && to.index != i {
 			continue
 		}
 		if below, ok := d.with(rest, item, field, beside); ok {

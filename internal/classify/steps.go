@@ -7,13 +7,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A step of a path leads to a field by name, or to an element of a list. The index of
-// an element is -1 where its position in the live list is not known.
+// A step of a path leads to a field by name, or to an element of a list.
 type step struct {
 	name    string
 	element bool
-	index   int
+	// index is the position of the element in the live list: anywhere or nowhere, if
+	// it is not known or the element is not live.
+	index int
 }
+
+const (
+	anywhere = -1
+	nowhere  = -2
+)
 
 // parseSteps parses a path as package diff writes it; live reports whether positions
 // in it are those of the live lists.
@@ -39,11 +45,15 @@ func parseSteps(path string, live bool) []step {
 	return steps
 }
 
-// element returns the step to the element of a list that a bracket names.
+// element returns the step to the element of a list that a bracket names. A live path
+// has a negative position for an element that is not live.
 func element(bracket string, live bool) step {
 	index, err := strconv.Atoi(strings.Trim(bracket, "[]"))
-	if err != nil || !live || index < 0 {
-		index = -1
+	switch {
+	case live && strings.HasPrefix(bracket, "[-"):
+		index = nowhere
+	case err != nil || !live:
+		index = anywhere
 	}
 	return step{element: true, index: index}
 }
