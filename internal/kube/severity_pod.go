@@ -10,22 +10,27 @@ import (
 // The reasons of the rules for pods.
 const (
 	takesNode = "can take over its node"
+	onNode    = "has privileges on its node"
 	mayDo     = "decides what the pod may do"
 	addedCode = "runs another container"
-	otherCode = "runs another program"
+	newImage  = "runs a different image"
+	newCode   = "runs another command"
 	byHand    = "a shell started by hand"
 )
 
 // podSeverities rates drift of a kind that runs pods, whose specification is at path.
 func podSeverities(kind string, path []string) []model.SeverityRule {
 	spec := strings.Join(path, ".") + "."
-	rules := append(powerSeverities(spec, model.Critical, takeoverPowers(spec)), powerSeverities(spec, model.High, otherPowers(spec))...)
+	rules := powerSeverities(takeoverPowers(spec), model.SeverityRule{Verdicts: brought, Severity: model.Critical, Reason: takesNode})
+	rules = append(rules, powerSeverities(otherPowers(spec), model.SeverityRule{Verdicts: alone, Severity: model.High, Reason: onNode})...)
 	added := model.SeverityRule{Verdicts: touched, Severity: model.High, Reason: addedCode}
-	other := model.SeverityRule{Verdicts: touched, Severity: model.High, Reason: otherCode}
+	image, command := added, added
+	image.Reason, command.Reason = newImage, newCode
 	for _, list := range containerLists {
 		// The name changes only with the whole container.
 		rules = append(rules, each([]string{spec + list + ".name"}, added)...)
-		rules = append(rules, each([]string{spec + list + ".image", spec + list + ".command", spec + list + ".lifecycle"}, other)...)
+		rules = append(rules, each([]string{spec + list + ".image"}, image)...)
+		rules = append(rules, each([]string{spec + list + ".command", spec + list + ".lifecycle"}, command)...)
 		rules = append(rules, each([]string{spec + list + ".securityContext"}, model.SeverityRule{Verdicts: touched, Severity: model.High, Reason: mayDo})...)
 	}
 	fields := []string{spec + "volumes.hostPath", spec + "securityContext", spec + "serviceAccountName"}
@@ -41,15 +46,12 @@ func podSeverities(kind string, path []string) []model.SeverityRule {
 
 var containerLists = []string{"containers", "initContainers", "ephemeralContainers"}
 
-// powerSeverities returns a rule for each condition: for a change of the field that it is
-// about, and for an unmanaged pod.
-func powerSeverities(spec string, severity model.Severity, conditions []model.Condition) []model.SeverityRule {
+// powerSeverities returns the rule for each condition, and the field that it is about.
+func powerSeverities(conditions []model.Condition, rule model.SeverityRule) []model.SeverityRule {
 	rules := make([]model.SeverityRule, len(conditions))
 	for i, condition := range conditions {
-		rules[i] = model.SeverityRule{Verdicts: brought, Path: condition.Path, Where: []model.Condition{condition}, Severity: severity, Reason: takesNode}
-		if severity != model.Critical {
-			rules[i].Verdicts = alone
-		}
+		rules[i] = rule
+		rules[i].Path, rules[i].Where = condition.Path, []model.Condition{condition}
 	}
 	return rules
 }
