@@ -94,7 +94,7 @@ func (d *drift) causes(where []model.Condition) bool {
 // concerns reports whether a condition, whose path begins at from, sees the changed
 // field.
 func (d *drift) concerns(c *model.Condition, from string) bool {
-	at := strings.TrimPrefix(from+"."+c.Path, ".")
+	at := strings.Trim(from+"."+c.Path, ".")
 	if isBelow(d.path, at) && len(c.With) > 0 {
 		return d.path == at || slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
 	}

@@ -67,7 +67,7 @@ var ratedKinds = []struct {
 		[]model.SeverityRule{{Verdicts: appeared, Severity: model.High, Reason: whoMayDo}},
 	)},
 	{[]string{"NetworkPolicy.networking.k8s.io"}, slices.Concat(
-		openFrom("spec.ingress", model.Condition{Path: "from.ipBlock.cidr", World: true}, model.Condition{Path: "from", In: []string{""}}),
+		openFrom("spec.ingress", []model.Condition{{Path: "from.ipBlock.cidr", World: true}}, []model.Condition{{Path: "from", In: []string{""}}}),
 		[]model.SeverityRule{
 			{Verdicts: touched, Path: "spec.policyTypes", Removed: true, Where: []model.Condition{{Path: "spec.policyTypes", In: []string{"Ingress"}}},
 				Severity: model.Critical, Reason: openWorld},
@@ -76,13 +76,13 @@ var ratedKinds = []struct {
 		},
 	)},
 	{[]string{"CiliumNetworkPolicy.cilium.io", "CiliumClusterwideNetworkPolicy.cilium.io"}, slices.Concat(
-		openFrom("spec.ingress", model.Condition{Path: "fromCIDR", World: true}, model.Condition{Path: "fromCIDRSet.cidr", World: true},
-			model.Condition{Path: "fromEntities", In: []string{"world", "all"}}),
+		openFrom("spec.ingress", []model.Condition{{Path: "fromCIDR", World: true}}, []model.Condition{{Path: "fromCIDRSet.cidr", World: true}},
+			[]model.Condition{{Path: "fromEntities", In: []string{"world", "all"}}}),
 		[]model.SeverityRule{{Verdicts: appeared, Severity: model.High, Reason: whoReaches}},
 	)},
 	{[]string{"NetworkPolicy.projectcalico.org", "NetworkPolicy.crd.projectcalico.org", "GlobalNetworkPolicy.projectcalico.org", "GlobalNetworkPolicy.crd.projectcalico.org"}, slices.Concat(
-		openFrom("spec.ingress", model.Condition{With: []model.Condition{{Path: "action", In: []string{"Allow"}}, {Path: "source.nets", World: true}}},
-			model.Condition{With: []model.Condition{{Path: "action", In: []string{"Allow"}}, {Path: "source", In: []string{""}}}}),
+		openFrom("spec.ingress", []model.Condition{{Path: "action", In: []string{"Allow"}}, {Path: "source.nets", World: true}},
+			[]model.Condition{{Path: "action", In: []string{"Allow"}}, {Path: "source", In: []string{""}}}),
 		[]model.SeverityRule{{Verdicts: appeared, Severity: model.High, Reason: whoReaches}},
 	)},
 	{[]string{"Service"}, slices.Concat(
@@ -127,12 +127,12 @@ func each(paths []string, rule model.SeverityRule) []model.SeverityRule {
 	return rules
 }
 
-// openFrom returns a rule for each of the conditions that makes an element of the list
-// at path let in the world.
-func openFrom(path string, conditions ...model.Condition) []model.SeverityRule {
-	rules := make([]model.SeverityRule, len(conditions))
-	for i, condition := range conditions {
-		rules[i] = model.SeverityRule{Verdicts: brought, Path: path, Where: []model.Condition{{Path: path, With: []model.Condition{condition}}},
+// openFrom returns a rule for each way in which an element of the list at path lets in
+// the world: the conditions that it holds.
+func openFrom(path string, ways ...[]model.Condition) []model.SeverityRule {
+	rules := make([]model.SeverityRule, len(ways))
+	for i, way := range ways {
+		rules[i] = model.SeverityRule{Verdicts: brought, Path: path, Where: []model.Condition{{Path: path, With: way}},
 			Severity: model.Critical, Reason: openWorld}
 	}
 	return rules

@@ -147,6 +147,37 @@ func finding(kind *model.Kind, live *model.Resource, claim *model.Claim) model.F
 	return found[0]
 }
 
+// Network policies of Cilium and Calico are rated like those of Kubernetes.
+func TestSeverityOfCustomPolicies(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		kind, ingress string
+		want          model.Severity
+	}{
+		"a network":                {"CiliumNetworkPolicy.cilium.io", `[{fromCIDR: [10.0.0.0/8]}]`, high},
+		"the world":                {"CiliumNetworkPolicy.cilium.io", `[{fromCIDR: [10.0.0.0/8]}, {fromCIDR: [0.0.0.0/0]}]`, critical},
+		"the world in a set":       {"CiliumClusterwideNetworkPolicy.cilium.io", `[{fromCIDRSet: [{cidr: "::/0"}]}]`, critical},
+		"the entity of the world":  {"CiliumNetworkPolicy.cilium.io", `[{fromEntities: [cluster, world]}]`, critical},
+		"another entity":           {"CiliumNetworkPolicy.cilium.io", `[{fromEntities: [cluster]}]`, high},
+		"the world, denied":        {"GlobalNetworkPolicy.crd.projectcalico.org", `[{action: Deny}, {action: Allow, source: {nets: [10.0.0.0/8]}}]`, high},
+		"the world, allowed":       {"GlobalNetworkPolicy.crd.projectcalico.org", `[{action: Allow, source: {nets: [0.0.0.0/0]}}]`, critical},
+		"without a source":         {"NetworkPolicy.projectcalico.org", `[{action: Allow, destination: {ports: [80]}}]`, critical},
+		"with a selector":          {"NetworkPolicy.projectcalico.org", `[{action: Allow, source: {selector: a}}]`, high},
+		"a policy of another kind": {"Policy.example.org", `[{action: Allow}]`, low},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			name, group, _ := strings.Cut(tc.kind, ".")
+			crd := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: x}, spec: {group: ` + group + `, names: {kind: ` + name +
+				`}, scope: Cluster, versions: [{name: v1, storage: true, served: true, schema: {openAPIV3Schema: {type: object}}}]}}`
+			r := resource(t, `{apiVersion: `+group+`/v1, kind: `+name+`, metadata: {name: a}, spec: {ingress: `+tc.ingress+`}}`)
+			if f := finding(kube.KindsFromCRD(object(t, crd))[r.Kind], &r, nil); f.Severity != tc.want {
+				t.Errorf("%s because %q", f.Severity, f.Reason)
+			}
+		})
+	}
+}
+
 // What is live decides how severe a change is: the same rule elsewhere in the object
 // does not.
 func TestSeverityOfChanges(t *testing.T) {
