@@ -134,10 +134,9 @@ const critical, high, medium, low = model.Critical, model.High, model.Medium, mo
 // finding returns the worst finding on an object that is live, or on its claim.
 func finding(kind *model.Kind, live *model.Resource, claim *model.Claim) model.Finding {
 	s := &model.Subject{Kind: kind, Live: live}
-	switch {
-	case claim == nil:
+	if claim == nil {
 		s.Key, s.Silent = live.Key, [][]string{{"shop"}}
-	default:
+	} else {
 		s.Key, s.Claims = model.Key{Kind: claim.Kind, ID: claim.ID}, []*model.Claim{claim}
 	}
 	found := classify.Findings(classify.Input{Judged: []model.Judged{diff.Judge(s, diff.Options{})}}).Current

@@ -25,16 +25,6 @@ func severities(typ string) []model.SeverityRule {
 	return rules
 }
 
-// fields returns the fields whose changes the exposure rates: those of its conditions,
-// and ports.
-func (e *exposure) fields() []string {
-	all := []string{"from_port", "to_port", "port_range_min", "port_range_max", "destination_port_range", "destination_port_ranges"}
-	for i := range e.where {
-		all = append(all, e.where[i].Path)
-	}
-	return all
-}
-
 // The reasons.
 const (
 	openWorld = "open to the world"
@@ -48,6 +38,16 @@ type exposure struct {
 	list  string
 	where []model.Condition
 	why   string
+}
+
+// fields returns the fields whose changes the exposure rates: those of its conditions,
+// and ports.
+func (e *exposure) fields() []string {
+	all := []string{"from_port", "to_port", "port_range_min", "port_range_max", "destination_port_range", "destination_port_ranges"}
+	for i := range e.where {
+		all = append(all, e.where[i].Path)
+	}
+	return all
 }
 
 // exposures returns the exposures of a type, with the attributes of its provider.
