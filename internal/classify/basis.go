@@ -62,7 +62,7 @@ func worseBasis(s *model.Subject, f model.Finding, claim *model.Claim) string {
 	if len(f.Changes) == 0 {
 		return ""
 	}
-	if severity, _ := rate(s, f.Verdict, slices.Clone(f.Changes)); severity.Rank() > f.Severity.Rank() {
+	if severity, _ := rate(s, claim, f.Verdict, slices.Clone(f.Changes)); severity.Rank() > f.Severity.Rank() {
 		return ""
 	}
 	return basis(&f, claim)

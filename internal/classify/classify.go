@@ -211,7 +211,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
 	var why string
-	if f.Severity, why = rate(s, ratedAs(f.Verdict, f.Unproven), f.Changes); why != "" && f.Reason != "" {
+	if f.Severity, why = rate(s, o.Claim, ratedAs(f.Verdict, f.Unproven), f.Changes); why != "" && f.Reason != "" {
 		why += "; "
 	}
 	f.Reason = why + f.Reason
@@ -255,102 +255,6 @@ func firstOf(names []string) string {
 		return ""
 	}
 	return names[0]
-}
-
-// rate returns the severity of a verdict, and the reason of the rule that gave
-// it: that of its worst change. On each change that a rule speaks of it notes
-// the severity.
-func rate(s *model.Subject, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
-	if len(changes) == 0 {
-		if verdict == model.Changed && s.Live == nil {
-			verdict = model.Missing // An apply past the declaration removed it.
-		}
-		return rateOne(s, verdict, "")
-	}
-	var worst model.Severity
-	var reason string
-	for i := range changes {
-		c := &changes[i]
-		severity, why := rateOne(s, ratedAs(verdict, c.Unproven), livePath(c))
-		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
-			worst, reason = severity, why
-		}
-		if severity != usual(verdict) {
-			c.Severity = severity
-		}
-	}
-	return worst, reason
-}
-
-// ratedAs returns the verdict by whose rules a verdict is rated: what was applied
-// past the declaration, or may have been, is rated like what changed.
-func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
-	if verdict == model.Bypassed || unproven {
-		return model.Changed
-	}
-	return verdict
-}
-
-// livePath is the path of a change in the words of the kind's rules.
-func livePath(c *model.Change) string { return withoutKeys(cmp.Or(c.LivePath, c.Path)) }
-
-// rateOne rates one change, or, with path "", the resource as a whole.
-func rateOne(s *model.Subject, verdict model.Verdict, path string) (model.Severity, string) {
-	if s.Kind != nil {
-		for i := range s.Kind.Severities {
-			if rule := &s.Kind.Severities[i]; fits(rule, verdict, path) && holds(s.Live, rule.Where) {
-				return rule.Severity, rule.Reason
-			}
-		}
-	}
-	return usual(verdict), ""
-}
-
-// usual is the severity of a verdict of which no rule speaks.
-func usual(verdict model.Verdict) model.Severity {
-	switch verdict {
-	case model.Conflict, model.Missing:
-		return model.High
-	case model.Changed, model.Disputed, model.Undeclared:
-		return model.Medium
-	case model.Pending, model.Codified:
-		return model.Info
-	}
-	return model.Low
-}
-
-// fits reports whether a severity rule applies to a verdict on a field.
-func fits(rule *model.SeverityRule, verdict model.Verdict, path string) bool {
-	if len(rule.Verdicts) > 0 && !slices.Contains(rule.Verdicts, verdict) {
-		return false
-	}
-	return rule.Path == "" || path == rule.Path || strings.HasPrefix(path, rule.Path+".")
-}
-
-// holds tells whether a live resource holds all that a rule asks for.
-func holds(live *model.Resource, where []model.Condition) bool {
-	return len(where) == 0 || live != nil && !slices.ContainsFunc(where, func(c model.Condition) bool { return !c.Holds(live.Value) })
-}
-
-// withoutKeys drops what stands in brackets. A bracket in quotes is none.
-func withoutKeys(path string) string {
-	var b strings.Builder
-	inside, quoted := false, false
-	for i := 0; i < len(path); i++ {
-		switch c := path[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"' && inside:
-			quoted = !quoted
-		case c == '[' && !quoted:
-			inside = true
-		case c == ']' && !quoted:
-			inside = false
-		case !inside:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
 }
 
 // PartKind is the kind of a finding about a part of a declaration that could

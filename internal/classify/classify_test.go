@@ -142,7 +142,7 @@ func TestSeverity(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			if got, _ := rate(&model.Subject{Kind: kind}, tc.outcome.Verdict, tc.outcome.Changes); got != tc.want {
+			if got, _ := rate(&model.Subject{Kind: kind}, nil, tc.outcome.Verdict, tc.outcome.Changes); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})

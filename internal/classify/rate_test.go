@@ -31,7 +31,7 @@ func TestWorstChangeRatesTheFinding(t *testing.T) {
 		{"no rule fits the whole", model.Missing, nil, model.High, ""},
 	}
 	for _, test := range tests {
-		severity, why := rate(&model.Subject{Kind: kind}, test.verdict, test.changes)
+		severity, why := rate(&model.Subject{Kind: kind}, nil, test.verdict, test.changes)
 		if severity != test.want || why != test.why {
 			t.Errorf("%s: %s (%q), want %s (%q)", test.reason, severity, why, test.want, test.why)
 		}
@@ -76,7 +76,7 @@ func TestWhatIsThereRatesTheFinding(t *testing.T) {
 		if test.path != "" {
 			changes = []model.Change{{Path: test.path}}
 		}
-		if got, _ := rate(s, test.verdict, changes); got != test.want {
+		if got, _ := rate(s, nil, test.verdict, changes); got != test.want {
 			t.Errorf("%s: %s, want %s", reason, got, test.want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSeverityOfEachChange(t *testing.T) {
 	kind := &model.Kind{Severities: []model.SeverityRule{{Path: "net", Severity: model.High, Reason: "reachable"}, {Path: "same", Severity: model.High, Reason: "second"},
 		{Path: "label", Severity: model.Low}}}
 	changes := []model.Change{{Path: "net"}, {Path: "same"}, {Path: "label"}, {Path: "size"}}
-	severity, why := rate(&model.Subject{Kind: kind}, model.Changed, changes)
+	severity, why := rate(&model.Subject{Kind: kind}, nil, model.Changed, changes)
 	if severity != model.High || why != "reachable" {
 		t.Errorf("got %s (%s), want the reason of the first of the worst", severity, why)
 	}
@@ -125,13 +125,16 @@ func TestWithoutKeys(t *testing.T) {
 		`a.b`:               `a.b`,
 		`a[0].b`:            `a.b`,
 		`a[name=x].b[1]`:    `a.b`,
-		`a["x]y"].b`:        `a.b`,
-		`a["x[y"].b`:        `a.b`,
-		`a["x\"]y"].b`:      `a.b`,
-		`a["x\\"].b`:        `a.b`,
+		`a["x]y"].b`:        `a["x]y"].b`,
+		`a["x[y"].b`:        `a["x[y"].b`,
+		`a["x\"]y"].b`:      `a["x\"]y"].b`,
+		`a["x\\"].b`:        `a["x\\"].b`,
+		`a[="x]y"].b`:       `a.b`,
+		`a[x="\"]y"].b`:     `a.b`,
+		`a[0`:               `a`,
 		`a"b[c]"d`:          `a"b"d`,
 		`a[x="1",y="2"].b`:  `a.b`,
-		`labels["a.b/c"].d`: `labels.d`,
+		`labels["a.b/c"].d`: `labels["a.b/c"].d`,
 	} {
 		if got := withoutKeys(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -276,52 +275,9 @@ type Kind struct {
 	// texts, a list, or one text of tags with ";" between them; "" when there
 	// are none.
 	Labels string
-	// Severities rate drift of this kind: of each change the first that fits
-	// counts, of all changes the worst.
+	// Severities rate drift of this kind. The first rule that fits a change rates it;
+	// the worst change rates the finding.
 	Severities []SeverityRule
-}
-
-// A SeverityRule rates the drift that it fits.
-type SeverityRule struct {
-	// Verdicts that it fits; empty fits all.
-	Verdicts []Verdict
-	// Path is a prefix of the changed field's path with list keys left out
-	// (spec.template.spec.containers.image); "" fits every field.
-	Path string
-	// Where are what the live resource must hold, all of them; empty fits any.
-	Where    []Condition
-	Severity Severity
-	// Reason is printed with the finding.
-	Reason string
-}
-
-// A Condition is what a field of a live resource must hold.
-type Condition struct {
-	// Path leads to the field, with dots between names. Of a list one element
-	// that fits is enough.
-	Path string
-	// In are the texts of the scalars that fit; "" stands for a field that is not
-	// there, or says nothing.
-	In []string
-	// Present fits every field that is there, whatever it holds; In is empty.
-	Present bool
-}
-
-// Holds tells whether the value holds what the condition asks for.
-func (c Condition) Holds(v Value) bool { return c.holds(v, c.Path) }
-
-func (c Condition) holds(v Value, path string) bool {
-	if v.Kind() == List && !v.IsEmpty() {
-		return slices.ContainsFunc(v.Items(), func(item Value) bool { return c.holds(item, path) })
-	}
-	if path != "" {
-		name, rest, _ := strings.Cut(path, ".")
-		return c.holds(v.At(name), rest)
-	}
-	if c.Present {
-		return !v.IsNull()
-	}
-	return slices.Contains(c.In, v.Text())
 }
 
 // A Snapshot is one look at one source. Nobody changes it after it was made.

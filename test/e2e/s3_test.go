@@ -157,10 +157,10 @@ func TestS3(t *testing.T) {
 	s.expect("it was changed by hand",
 		`high changed Bucket.VersioningConfiguration logs versioning_configuration[0].status`,
 		`low changed Bucket logs tags_all.team`,
-		`high changed BucketPolicy logs policy.Statement[0].Action policy.Statement[0].Condition policy.Statement[0].Effect policy.Statement[0].Resource policy.Statement[0].Sid`,
-		`high unmanaged BucketPolicy data`,
+		`critical changed BucketPolicy logs policy.Statement[0].Action policy.Statement[0].Condition policy.Statement[0].Effect policy.Statement[0].Resource policy.Statement[0].Sid`,
+		`critical unmanaged BucketPolicy data`,
 		`low unmanaged Bucket.CorsConfiguration data`,
-		`high unmanaged Bucket byhand`)
+		`critical unmanaged Bucket byhand`)
 
 	version(types.BucketVersioningStatusEnabled)
 	label("data")
@@ -201,7 +201,7 @@ func TestS3Inline(t *testing.T) {
 	s.expect("it was changed by hand",
 		`high changed Bucket.VersioningConfiguration logs versioning[0].enabled`,
 		`medium changed Bucket.CorsConfiguration logs cors_rule[0].allowed_origins`,
-		`high unmanaged BucketPolicy logs`)
+		`critical unmanaged BucketPolicy logs`)
 
 	version(types.BucketVersioningStatusEnabled)
 	cors("https://example.org")

@@ -42,7 +42,7 @@ func (p *project) edit() (rule string) {
 	p.by("mara", "server create --flavor small --image debian --network web --wait rogue")
 	p.expect("mara edited it by hand",
 		`low changed openstack_networking_network_v2.web: tags ["prod"] -> ["prod","urgent"] by mara: a label`,
-		`high unmanaged openstack/security_group_rule ingress tcp 22 from 0.0.0.0/0 in web by mara: lets anybody in`,
+		`critical unmanaged openstack/security_group_rule ingress tcp 22 from 0.0.0.0/0 in web by mara: open to the world`,
 		`medium changed openstack_compute_instance_v2.web: metadata.owner nothing -> "mara" by mara`,
 		`high missing openstack_networking_port_v2.spare by mara`,
 		`low unmanaged openstack/server rogue by mara`)

@@ -81,11 +81,11 @@ func TestSetByHand(t *testing.T) {
 		reason, question, answer, want string
 		severity                       model.Severity
 	}{
-		"policy":     {"a policy for all", "policy", `{"Statement":{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"s3:*","Resource":"*"}}`, shape.BucketPolicy, model.High},
+		"policy":     {"a policy for all", "policy", `{"Statement":{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"s3:*","Resource":"*"}}`, shape.BucketPolicy, model.Critical},
 		"lifecycle":  {"a rule that deletes", "lifecycle", `<LifecycleConfiguration><Rule><ID>x</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>`, shape.Lifecycle, model.High},
 		"versioning": {"versioning suspended", "versioning", `<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>`, shape.Versioning, model.High},
 		"block":      {"public access let through", "publicAccessBlock", block("false"), shape.PublicAccess, model.High},
-		"acl":        {"all users granted", "acl", acl(`<Grant><Grantee><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee><Permission>READ</Permission></Grant>`), shape.AccessControl, model.High},
+		"acl":        {"all users granted", "acl", acl(`<Grant><Grantee><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee><Permission>READ</Permission></Grant>`), shape.AccessControl, model.Critical},
 		"ownership":  {"lists count again", "ownershipControls", `<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>`, shape.Ownership, model.High},
 		"website":    {"a website", "website", `<WebsiteConfiguration><IndexDocument><Suffix>i.html</Suffix></IndexDocument></WebsiteConfiguration>`, shape.Website, model.High},
 		"notices":    {"a queue that is told", "notification", `<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>`, shape.Notification, model.High},

@@ -178,7 +178,7 @@ func newOwn(declaration, tool string) *own {
 func (w *own) add(o *object, i *plan.Instance) model.Claim {
 	kind, source := kindOf(i.Type), w.snapshot.Source
 	if w.snapshot.Kinds[kind] == nil {
-		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, Unsigned: unsigned}
+		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, Unsigned: unsigned, Severities: severities(i.Type)}
 	}
 	name := cmp.Or(i.ID, i.Name)
 	switch {

@@ -2,6 +2,9 @@ package shape
 
 import "github.com/driftd/driftd/internal/model"
 
+// openWorld is why what everybody can use is critical.
+const openWorld = "open to the world"
+
 // edited are the verdicts on a part that is there.
 func edited() []model.Verdict {
 	return []model.Verdict{model.Unmanaged, model.Changed, model.Undeclared, model.Disputed, model.Conflict}
@@ -18,8 +21,8 @@ func gone() []model.Verdict { return []model.Verdict{model.Missing} }
 
 func bucketRates() []model.SeverityRule {
 	return []model.SeverityRule{
-		rate(model.High, "its policy lets everybody in", []model.Verdict{model.Unmanaged}, is("Public", "policy")),
-		rate(model.High, "its access control list lets everybody in", []model.Verdict{model.Unmanaged}, is("Public", "acl")),
+		rate(model.Critical, "open to the world by its policy", []model.Verdict{model.Unmanaged}, is("Public", "policy")),
+		rate(model.Critical, "open to the world by its access control list", []model.Verdict{model.Unmanaged}, is("Public", "acl")),
 		rate(model.High, "what it held is gone", gone()),
 		{Path: "Tags", Severity: model.Low, Reason: "a label"},
 	}
@@ -27,7 +30,7 @@ func bucketRates() []model.SeverityRule {
 
 func policyRates() []model.SeverityRule {
 	return []model.SeverityRule{
-		rate(model.High, "it lets everybody in", edited(), is("Public", "true")),
+		rate(model.Critical, openWorld, edited(), is("Public", "true")),
 		rate(model.High, "what it denied is allowed", gone()),
 		rate(model.High, "it decides who gets in", edited()),
 	}
@@ -44,10 +47,15 @@ func encryptionRates() []model.SeverityRule {
 	return []model.SeverityRule{rate(model.High, why, gone()), rate(model.High, why, []model.Verdict{model.Changed, model.Disputed, model.Conflict})}
 }
 
+// publicAccessRates rates the block that was removed or turned off. Of one that nobody
+// declared, it is not known whether it ever was on.
 func publicAccessRates() []model.SeverityRule {
-	rules := []model.SeverityRule{rate(model.High, "public access is not blocked", gone())}
+	const why = "public access is not blocked"
+	rules := []model.SeverityRule{rate(model.Critical, why, gone())}
 	for _, e := range flags("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets") {
-		rules = append(rules, rate(model.High, "public access is not blocked", edited(), is(e.name, "false", "")))
+		off := rate(model.Critical, why, edited()[1:], is(e.name, "false", ""))
+		off.Path = e.name
+		rules = append(rules, off, rate(model.High, why, edited()[:1], is(e.name, "false", "")))
 	}
 	return rules
 }
@@ -58,7 +66,7 @@ func ownershipRates() []model.SeverityRule {
 
 func accessControlRates() []model.SeverityRule {
 	return []model.SeverityRule{
-		rate(model.High, "it lets everybody in", edited(), is("Public", "true")),
+		rate(model.Critical, openWorld, edited(), is("Public", "true")),
 		rate(model.High, "it decides who gets in", edited()),
 	}
 }

@@ -1,7 +1,7 @@
 package shape
 
 import (
-	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +15,7 @@ func (j *joiner) group(r *model.Resource) {
 		for i, rule := range rules {
 			opened[i] = j.traffic(rule.Value)
 		}
-		r.Value = r.Value.With("open", textsOf(opened)).With("open_to", model.StringOf(anybody))
+		r.Value = r.Value.With("open", textsOf(opened)).With("open_to", openTo(rules...))
 	}
 	if r.Automatic == "" && isDefaultGroup(r.Name) {
 		r.Automatic = "every project has one"
@@ -32,7 +32,7 @@ func (j *joiner) rule(r *model.Resource, o *Object) string {
 	id := r.Value.At("security_group_id").Str()
 	r.Name = r.Value.At("direction").Str() + " " + j.traffic(r.Value) + " in " + j.named(SecurityGroup, id)
 	if opensToAnybody(r.Value) {
-		r.Value = r.Value.With("open_to", model.StringOf(anybody))
+		r.Value = r.Value.With("open_to", openTo(o))
 	}
 	group := j.find(SecurityGroup, id)
 	if group == nil && j.wasRead(SecurityGroup) {
@@ -73,12 +73,8 @@ func madeWith(rule, group *Object) bool {
 	return rule.Created.IsZero() || group.Created.IsZero() || rule.Created.Sub(group.Created).Abs() <= atOnce
 }
 
-// globalUnicast is the length of the prefix that holds all IPv6 addresses of the
-// outside, 2000::/3.
-const globalUnicast = 3
-
 // opensToAnybody tells the rules that let in whoever comes: from nowhere in
-// particular, from every address, or from half of them.
+// particular, or from a network that holds the world.
 func opensToAnybody(rule model.Value) bool {
 	if rule.At("direction").Str() != "ingress" || !rule.At("remote_group_id").IsNull() || !rule.At("remote_address_group_id").IsNull() {
 		return false
@@ -87,8 +83,18 @@ func opensToAnybody(rule model.Value) bool {
 	if from.IsNull() {
 		return true
 	}
-	prefix, err := netip.ParsePrefix(from.Str())
-	return err == nil && (prefix.Bits() <= 1 || prefix.Addr().Is6() && prefix.Bits() <= globalUnicast)
+	return model.IsWorld(from.Str())
+}
+
+// openTo returns what the field open_to holds for rules that open to anybody.
+func openTo(rules ...*Object) model.Value {
+	pings := !slices.ContainsFunc(rules, func(o *Object) bool {
+		return !slices.Contains(strings.Fields("icmp icmpv6 ipv6-icmp 1 58"), o.Value.At("protocol").Text())
+	})
+	if pings {
+		return model.StringOf(pinging)
+	}
+	return model.StringOf(anybody)
 }
 
 // traffic says in words what a rule speaks of: "tcp 22 from 0.0.0.0/0".

@@ -18,12 +18,15 @@ func TestSeverities(t *testing.T) {
 		want       model.Severity
 		why        string
 	}{
-		"a rule that lets anybody in":         {shape.SecurityGroupRule, `{"open_to":"anybody"}`, model.Unmanaged, "", model.High, "lets anybody in"},
+		"a rule that lets anybody in":         {shape.SecurityGroupRule, `{"open_to":"anybody"}`, model.Unmanaged, "", model.Critical, "open to the world"},
+		"a rule for the world's pings":        {shape.SecurityGroupRule, `{"open_to":"anybody by icmp"}`, model.Unmanaged, "", model.High, "answers the world's control messages"},
+		"a group for the world's pings":       {shape.SecurityGroup, `{"open_to":"anybody by icmp"}`, model.Unmanaged, "", model.High, "answers the world's control messages"},
+		"an open rule's description":          {shape.SecurityGroupRule, `{"open_to":"anybody"}`, model.Changed, "description", model.Low, "a label"},
 		"a rule that lets some in":            {shape.SecurityGroupRule, `{"remote_ip_prefix":"10.0.0.0/8"}`, model.Unmanaged, "", model.Medium, "decides who can reach whom"},
-		"a rule that became open":             {shape.SecurityGroupRule, `{"open_to":"anybody"}`, model.Changed, "remote_ip_prefix", model.High, "lets anybody in"},
+		"a rule that became open":             {shape.SecurityGroupRule, `{"open_to":"anybody"}`, model.Changed, "remote_ip_prefix", model.Critical, "open to the world"},
 		"a rule with another description":     {shape.SecurityGroupRule, `{}`, model.Changed, "description", model.Low, "a label"},
 		"a rule that is gone":                 {shape.SecurityGroupRule, ``, model.Missing, "", model.High, ""},
-		"a group that lets anybody in":        {shape.SecurityGroup, `{"open":["tcp 22 from 0.0.0.0/0"],"open_to":"anybody"}`, model.Unmanaged, "", model.High, "lets anybody in"},
+		"a group that lets anybody in":        {shape.SecurityGroup, `{"open":["tcp 22 from 0.0.0.0/0"],"open_to":"anybody"}`, model.Unmanaged, "", model.Critical, "open to the world"},
 		"a group that is shut":                {shape.SecurityGroup, `{}`, model.Unmanaged, "", model.Low, ""},
 		"an open group with another name":     {shape.SecurityGroup, `{"open_to":"anybody"}`, model.Changed, "name", model.Low, "a label"},
 		"a port without filters":              {shape.Port, `{"port_security_enabled":false}`, model.Changed, "port_security_enabled", model.High, "nothing filters what it sends and receives"},

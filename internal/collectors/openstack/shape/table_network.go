@@ -26,21 +26,26 @@ func networking() []entry {
 
 func groupRules() []rate {
 	return []rate{
-		{verdicts: append(edited(), model.Unmanaged), where: is("open_to", anybody), severity: model.High, why: letsIn},
 		labelled("description"),
+		{verdicts: append(edited(), model.Unmanaged), where: is("open_to", anybody), severity: model.Critical, why: letsIn},
+		{verdicts: append(edited(), model.Unmanaged), where: is("open_to", pinging), severity: model.High, why: answers},
 		{verdicts: unmanaged(), severity: model.Medium, why: "decides who can reach whom"},
 	}
 }
 
-// anybody is what open_to holds where whoever comes is let in.
+// What the field open_to holds: anybody where the world is let in, and pinging where only
+// its control messages are.
 const (
 	anybody = "anybody"
-	letsIn  = "lets anybody in"
+	pinging = "anybody by icmp"
+	letsIn  = "open to the world"
+	answers = "answers the world's control messages"
 )
 
 func groups() []rate {
 	return []rate{
-		{verdicts: unmanaged(), where: is("open_to", anybody), severity: model.High, why: letsIn},
+		{verdicts: unmanaged(), where: is("open_to", anybody), severity: model.Critical, why: letsIn},
+		{verdicts: unmanaged(), where: is("open_to", pinging), severity: model.High, why: answers},
 		{fields: "stateful", severity: model.Medium, why: reach},
 		labelled("name description tags"),
 	}

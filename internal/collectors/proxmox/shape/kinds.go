@@ -1,11 +1,6 @@
 package shape
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/driftd/driftd/internal/model"
-)
+import "github.com/driftd/driftd/internal/model"
 
 // The kinds, by their names in findings.
 const (
@@ -90,37 +85,7 @@ func Kinds() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for name, k := range kinds() {
 		schema := k.fields.schema()
-		all[name] = &model.Kind{Name: name, Schema: &schema, Labels: "tags", Severities: k.severities()}
+		all[name] = &model.Kind{Name: name, Schema: &schema, Labels: "tags", Severities: k.severities(name)}
 	}
 	return all
-}
-
-// severities rate drift: the fields that are rated apart, and then the kind.
-func (k kind) severities() []model.SeverityRule {
-	var rules []model.SeverityRule
-	for _, name := range slices.Sorted(maps.Keys(k.fields)) {
-		f := k.fields[name]
-		if f.severity == "" {
-			continue
-		}
-		for _, key := range f.keys(name) {
-			rules = append(rules, model.SeverityRule{Verdicts: edited(), Path: key, Severity: f.severity, Reason: f.why})
-		}
-	}
-	if k.why != "" {
-		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
-			model.SeverityRule{Verdicts: []model.Verdict{model.Unmanaged}, Severity: model.Medium, Reason: k.why})
-	}
-	return rules
-}
-
-// edited are the verdicts that tell of single fields and are not severe
-// without a reason; turned those of what is declared and was turned into something
-// else, or taken away. What nobody declares may have been there all along.
-func edited() []model.Verdict {
-	return []model.Verdict{model.Changed, model.Undeclared, model.Disputed}
-}
-
-func turned() []model.Verdict {
-	return []model.Verdict{model.Missing, model.Conflict, model.Changed, model.Undeclared}
 }

@@ -1,0 +1,159 @@
+package classify
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A drift is one changed field of a resource.
+type drift struct {
+	resource model.Value
+	// path leads to the field without list keys, steps with them.
+	path  string
+	steps []step
+	// live is the field's live value and before the declared one, or else the
+	// recorded one; null where it is absent.
+	live, before model.Value
+}
+
+func newDrift(s *model.Subject, c *model.Change) *drift {
+	d := &drift{before: valueOf(cmp.Or(c.Declared, c.Recorded)), live: valueOf(c.Live)}
+	if s.Live != nil {
+		d.resource = s.Live.Value
+	}
+	path := cmp.Or(c.LivePath, c.Path)
+	d.path, d.steps = withoutKeys(path), parseSteps(path, c.LivePath != "")
+	return d
+}
+
+func valueOf(v *model.Value) model.Value {
+	if v == nil {
+		return model.Value{}
+	}
+	return *v
+}
+
+// fits reports whether a rule fits the change.
+func (d *drift) fits(rule *model.SeverityRule) bool {
+	switch {
+	case rule.Removed:
+		return d.removes(rule)
+	case rule.Path != "" && !isBelow(d.path, rule.Path) && !d.has(d.live, rule.Path):
+		return false
+	}
+	return len(rule.Where) == 0 || d.causes(rule.Where)
+}
+
+// isBelow reports whether a path leads to the field at another one, or into it.
+func isBelow(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// has reports whether a value at the change's path has the field at a longer path.
+func (d *drift) has(v model.Value, path string) bool {
+	if !isBelow(path, d.path) {
+		return false
+	}
+	field := model.Condition{Path: strings.TrimPrefix(path[len(d.path):], "."), Present: true}
+	return !v.IsNull() && field.Holds(v)
+}
+
+// removes reports whether the change removes the field that a rule is about, or elements
+// of it.
+func (d *drift) removes(rule *model.SeverityRule) bool {
+	removed, nothing := added(d.before, d.live)
+	if nothing || !d.live.IsNull() && d.live.Kind() != model.List || d.path != rule.Path && !d.has(removed, rule.Path) {
+		return false
+	}
+	before, ok := d.with(d.steps, d.resource, removed, false)
+	return len(rule.Where) == 0 || ok && model.HoldsAll(rule.Where, before)
+}
+
+// causes reports whether the conditions hold for what the change brought, or, if it
+// only removed something, whether they hold since.
+func (d *drift) causes(where []model.Condition) bool {
+	brought, nothing := added(d.live, d.before)
+	after, ok := d.with(d.steps, d.resource, brought, true)
+	switch {
+	case !ok && nothing && slices.ContainsFunc(d.steps, func(s step) bool { return s.element }):
+		return false
+	case !ok: // The change is in the words of its declaration.
+		return model.HoldsAll(where, d.resource)
+	case !nothing || !slices.ContainsFunc(where, func(c model.Condition) bool { return d.concerns(&c, "") }):
+		return model.HoldsAll(where, after)
+	}
+	after, _ = d.with(d.steps, d.resource, d.live, true)
+	before, _ := d.with(d.steps, d.resource, d.before, true)
+	return model.HoldsAll(where, after) && !model.HoldsAll(where, before)
+}
+
+// concerns reports whether a condition, whose path begins at from, sees the changed
+// field.
+func (d *drift) concerns(c *model.Condition, from string) bool {
+	at := strings.Trim(from+"."+c.Path, ".")
+	if isBelow(d.path, at) && len(c.With) > 0 {
+		return d.path == at || slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
+	}
+	return isBelow(d.path, at) || isBelow(at, d.path)
+}
+
+// with returns a part of the resource, to which the steps lead, with another value for
+// the changed field. Of each list on the way it keeps the elements in which the field
+// has the change's live value; ok is false if there are none. A removed element is put
+// back into its list, or, unless beside, is the only one there.
+func (d *drift) with(steps []step, v, field model.Value, beside bool) (_ model.Value, ok bool) {
+	if len(steps) == 0 {
+		return field, v.Equal(d.live)
+	}
+	to, rest := steps[0], steps[1:]
+	if !to.element {
+		below, ok := d.with(rest, v.At(to.name), field, beside)
+		return v.With(to.name, below), ok
+	}
+	items := v.Items()
+	if len(rest) == 0 && d.live.IsNull() {
+		if !beside {
+			items = nil
+		}
+		if !field.IsNull() {
+			items = append(slices.Clone(items), field)
+		}
+		return model.ListOf(items...), v.Kind() == model.List || v.IsNull()
+	}
+	var kept []model.Value
+	for i, item := range items {
+		if to.index != anywhere && to.index != i {
+			continue
+		}
+		if below, ok := d.with(rest, item, field, beside); ok {
+			kept = append(kept, below)
+		}
+	}
+	return model.ListOf(kept...), len(kept) > 0
+}
+
+// added returns what is in a live value and not in an earlier one, if both are lists,
+// or maps of lists; otherwise the live value. It reports whether that is nothing.
+func added(live, before model.Value) (_ model.Value, nothing bool) {
+	if live.Kind() != before.Kind() {
+		return live, live.IsNull() || live.Kind() == model.List && live.IsEmpty()
+	}
+	switch live.Kind() {
+	case model.List:
+		items := slices.DeleteFunc(slices.Clone(live.Items()), func(item model.Value) bool {
+			return slices.ContainsFunc(before.Items(), item.Equal)
+		})
+		return model.ListOf(items...), len(items) == 0
+	case model.Map:
+		fields := slices.Clone(live.Fields())
+		for i := range fields {
+			fields[i].Value, _ = added(fields[i].Value, before.At(fields[i].Name))
+		}
+		return model.MapOf(fields...), false
+	}
+	return live, live.IsNull()
+}

@@ -1,0 +1,79 @@
+package classify
+
+import (
+	"github.com/driftd/driftd/internal/model"
+)
+
+// rate returns the severity of a verdict, and the reason of the rule that gave it:
+// those of its worst change. It sets the severity of each change whose severity is
+// not the usual one.
+func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
+	if len(changes) == 0 {
+		if verdict == model.Changed && s.Live == nil {
+			verdict = model.Missing // An apply past the declaration removed it.
+		}
+		return rateBy(s, verdict, func(rule *model.SeverityRule) bool { return fitsWhole(rule, s, claim) })
+	}
+	var worst model.Severity
+	var reason string
+	for i := range changes {
+		c := &changes[i]
+		severity, why := rateBy(s, ratedAs(verdict, c.Unproven), newDrift(s, c).fits)
+		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
+			worst, reason = severity, why
+		}
+		if severity != usual(verdict) {
+			c.Severity = severity
+		}
+	}
+	return worst, reason
+}
+
+// ratedAs returns the verdict by whose rules a verdict is rated: what was applied
+// past the declaration, or may have been, is rated like what changed.
+func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
+	if verdict == model.Bypassed || unproven {
+		return model.Changed
+	}
+	return verdict
+}
+
+// rateBy returns what the first rule of the kind says that is about the verdict and
+// fits.
+func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRule) bool) (model.Severity, string) {
+	if s.Kind != nil {
+		for i := range s.Kind.Severities {
+			if rule := &s.Kind.Severities[i]; rule.About(verdict, s.Key.ID) && fits(rule) {
+				return rule.Severity, rule.Reason
+			}
+		}
+	}
+	return usual(verdict), ""
+}
+
+// usual is the severity of a verdict of which no rule speaks.
+func usual(verdict model.Verdict) model.Severity {
+	switch verdict {
+	case model.Conflict, model.Missing:
+		return model.High
+	case model.Changed, model.Disputed, model.Undeclared:
+		return model.Medium
+	case model.Pending, model.Codified:
+		return model.Info
+	}
+	return model.Low
+}
+
+// fitsWhole reports whether a rule fits a finding about a whole resource.
+func fitsWhole(rule *model.SeverityRule, s *model.Subject, claim *model.Claim) bool {
+	if len(rule.Where) == 0 {
+		return rule.Path == ""
+	}
+	switch {
+	case s.Live != nil:
+		return !rule.Removed && model.HoldsAll(rule.Where, s.Live.Value)
+	case claim != nil && claim.Lens == nil:
+		return model.HoldsAll(rule.Where, claim.Value)
+	}
+	return false
+}
