@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // collect reads what is due, every source and declaration at the same time,
@@ -136,9 +137,7 @@ func (e *Engine) lookOnce(ctx context.Context, s Source) look {
 	defer cancel()
 	started := e.now()
 	snapshot, err := s.Collector.Collect(ctx)
-	if err != nil {
-		err = because(ctx, err)
-	}
+	err = reach.Because(ctx, err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
 	return look{snapshot: snapshot, err: err, duration: took}
@@ -271,7 +270,7 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	started := e.now()
 	declaration, err := loader.Load(ctx)
 	if err != nil {
-		r := e.failed(parent, d, because(ctx, err))
+		r := e.failed(parent, d, reach.Because(ctx, err))
 		r.duration = e.now().Sub(started)
 		return r
 	}
@@ -365,7 +364,7 @@ func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c
 	defer cancel()
 	claims, err := c.Canonicalize(ctx, r.declaration.Claims)
 	if err != nil {
-		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", because(ctx, err))
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", reach.Because(ctx, err))
 		return
 	}
 	canonical := map[string][]model.Claim{s.Name: claims}
@@ -383,13 +382,5 @@ func withTimeout(ctx context.Context, timeout time.Duration, what string) (conte
 	if timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s: no answer within %s", what, timeout))
-}
-
-// because names the reason why a context ended, where that is what happened.
-func because(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return context.WithTimeoutCause(ctx, timeout, &reach.Expired{What: what, After: timeout})
 }

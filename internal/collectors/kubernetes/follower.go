@@ -177,20 +177,20 @@ func (f *follower) watch(ctx context.Context) error {
 	lasts := time.Duration(float64(watchTime) * (1 + f.jitter()))
 	ctx, cancel := context.WithTimeout(ctx, lasts+f.timeout)
 	defer cancel()
-	if err := f.limiter.Wait(ctx); err != nil {
+	if err := reach.Turn(ctx, f.limiter); err != nil {
 		return err
 	}
-	late := time.AfterFunc(f.timeout, cancel)
+	timer := time.AfterFunc(f.timeout, cancel)
 	body, err := f.client.send(ctx, request{path: f.path(), query: url.Values{
 		"watch":               {"1"},
 		"allowWatchBookmarks": {"true"},
 		"resourceVersion":     {f.version},
 		"timeoutSeconds":      {strconv.Itoa(int(lasts.Seconds()))},
 	}})
-	inTime := late.Stop()
+	inTime := timer.Stop()
 	if err != nil {
 		if !inTime {
-			return f.late(err)
+			return late(err, &reach.Timeout{After: f.timeout})
 		}
 		return err
 	}

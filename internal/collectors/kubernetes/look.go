@@ -52,7 +52,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
 	found.listings = r.readAll(ctx, apis, r.list)
 	wait.Wait()
-	if err := found.failure(); err != nil || ctx.Err() != nil {
+	if err := found.failure(); err != nil || reach.Void(ctx, true) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)

@@ -75,10 +75,10 @@ func (s *session) get(ctx context.Context, path string, query url.Values, take f
 		err := s.try(ctx, path, query, take)
 		pause, again := s.pause(err, try)
 		if !again {
-			return err
+			return reach.Because(ctx, err)
 		}
 		if err := reach.Wait(ctx, pause); err != nil {
-			return err
+			return reach.Because(ctx, err)
 		}
 	}
 }
@@ -91,12 +91,10 @@ func (s *session) try(ctx context.Context, path string, query url.Values, take f
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if s.rate != nil {
-		if err := s.rate.Wait(ctx); err != nil {
-			return errors.Join(err, ctx.Err())
-		}
+	if err := reach.Turn(ctx, s.rate); err != nil {
+		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	limited, cancel := reach.Within(ctx, s.config.Timeout)
 	defer cancel()
 	err := s.exchange(limited, path, query, take)
 	switch {
@@ -105,7 +103,7 @@ func (s *session) try(ctx context.Context, path string, query url.Values, take f
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return &reach.Timeout{After: s.config.Timeout}
+	return context.Cause(limited)
 }
 
 // maxPause is the longest pause that is granted to a server that asks for one.

@@ -118,7 +118,7 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 	resp, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
 		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: header})
 	if err != nil {
-		return model.Value{}, s.fault(err)
+		return model.Value{}, reach.Because(ctx, s.fault(err))
 	}
 	// The transport read the body already: neither can go wrong.
 	defer func() { _ = resp.Body.Close() }()
