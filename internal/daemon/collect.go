@@ -34,8 +34,9 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 	for _, s := range due.Seen {
 		// A source that follows itself saw each deletion; it proves nothing
 		// about a look that is held back.
-		if !e.lookOf(s.Source).held {
-			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s)})
+		if before := e.before(s.Source); !before.held {
+			marks := track(before.marks, &s, e.now())
+			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s), marks: marks})
 		}
 	}
 	for _, l := range due.Lost {
@@ -52,12 +53,9 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 // lose keeps that a source went out of reach: what it showed last is not how it
 // is now.
 func (e *Engine) lose(ctx context.Context, l Loss) {
-	before := e.lookOf(l.Source)
-	if before.believed == nil {
-		before = e.remembered(l.Source)
-	}
+	before := e.before(l.Source)
 	e.complain(ctx, "source "+l.Source, l.Err)
-	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed})
+	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
 }
 
 // derives tells whether a declaration is to be read out of its source: because
@@ -88,6 +86,9 @@ func (d derivation) Load(context.Context) (model.Declaration, error) {
 	if err == nil && d.look.believed == nil {
 		err = errNotYet
 	}
+	if stale := d.look.snapshot.Stale; err == nil && len(stale) > 0 {
+		err = fmt.Errorf("possibly stale: %s", stale[0].Reason)
+	}
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read it from source %s: %w", d.deriver.From(), err)
 	}
@@ -98,6 +99,14 @@ func (e *Engine) lookOf(source string) look {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.looks[source]
+}
+
+// before is the last look at a source, by this engine or by one before it.
+func (e *Engine) before(source string) look {
+	if l := e.lookOf(source); l.believed != nil {
+		return l
+	}
+	return e.remembered(source)
 }
 
 func (e *Engine) keepLook(source string, l look) {
@@ -117,17 +126,23 @@ func (e *Engine) keepRead(declaration string, r read) {
 func (e *Engine) look(ctx context.Context, s Source) look {
 	now := e.lookOnce(ctx, s)
 	// The store is asked after the look, so that a scan holds it only briefly.
-	before := e.lookOf(s.Name)
-	if before.believed == nil {
-		before = e.remembered(s.Name)
-	}
-	now = doubt(before, now)
+	before := e.before(s.Name)
+	now = doubt(before, e.tracked(before, now))
 	if now.held && e.estate.ConfirmAtOnce {
-		now = doubt(now, e.lookOnce(ctx, s))
+		now = doubt(now, e.tracked(now, e.lookOnce(ctx, s)))
 	}
 	if now.err != nil {
 		now.believed, now.snapshot.Taken = before.believed, before.snapshot.Taken
 		e.complain(ctx, "source "+s.Name, now.err)
+	}
+	return now
+}
+
+// tracked holds a look against the positions of those before it.
+func (e *Engine) tracked(before, now look) look {
+	now.marks = before.marks
+	if now.err == nil {
+		now.marks = track(before.marks, &now.snapshot, e.now())
 	}
 	return now
 }
@@ -169,7 +184,7 @@ func lastLook(runs []model.Run, source string) look {
 	for _, run := range runs {
 		for _, s := range run.Sources {
 			if s.Name == source {
-				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held}
+				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held, marks: s.Marks}
 			}
 		}
 	}
@@ -230,10 +245,7 @@ func countKinds(s *model.Snapshot) map[string]int {
 // has vanished and the estate wants that settled at once.
 func (e *Engine) load(ctx context.Context, d Declaration, loader declared.Loader) {
 	name := declared.LiveSource(d.Name)
-	before := e.lookOf(name)
-	if before.believed == nil {
-		before = e.remembered(name)
-	}
+	before := e.before(name)
 	r := e.read(ctx, d, loader)
 	own, seen := r.live(d, before)
 	if own.held && e.estate.ConfirmAtOnce {

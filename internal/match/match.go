@@ -85,7 +85,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.silent, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
-			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.Stale})
+			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		seen[ref] = true
 	}
 	for ref, list := range claims {
