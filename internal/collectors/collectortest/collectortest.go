@@ -201,6 +201,9 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 			t.Fatalf("Collect(): %v", err)
 		}
 		got.Taken = whole.Taken
+		for i := range min(len(got.Positions), len(whole.Positions)) {
+			got.Positions[i].Asked = whole.Positions[i].Asked
+		}
 		if diff := cmp.Diff(whole, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 			t.Errorf("the order of the answers changes the snapshot (-first +other):\n%s", diff)
 		}

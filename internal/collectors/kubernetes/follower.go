@@ -248,7 +248,7 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 	case "ERROR":
 		return e.status()
 	case "BOOKMARK":
-		f.advance(labelOf(e.Object))
+		f.advance(ctx, labelOf(e.Object))
 		return nil
 	case "ADDED", "MODIFIED", "DELETED":
 		f.object(ctx, e)
@@ -276,12 +276,13 @@ func (f *follower) object(ctx context.Context, e event) {
 	default:
 		f.send(ctx, func(inv *inventory) bool { return inv.put(f.target, o) })
 	}
-	f.advance(name)
+	f.advance(ctx, name)
 }
 
 // advance moves to where the watch goes on.
-func (f *follower) advance(name label) {
+func (f *follower) advance(ctx context.Context, name label) {
 	if version := name.Metadata.ResourceVersion; version != "" {
 		f.version = version
+		f.send(ctx, func(inv *inventory) bool { return inv.advance(f.target, version) })
 	}
 }

@@ -214,6 +214,13 @@ func (l *look) snapshot() model.Snapshot {
 		s.Resources = append(s.Resources, l.listings[i].resources...)
 		s.Coverage = append(s.Coverage, l.listings[i].coverage(l.source))
 	}
+	read := make(map[target]progress, len(l.listings))
+	for i := range l.listings {
+		if l.listings[i].err == nil {
+			read[l.listings[i].target] = l.listings[i].progress
+		}
+	}
+	s.Positions = l.positions(func(t target) progress { return read[t] })
 	kube.MarkEmptied(s.Resources)
 	return finish(s)
 }
