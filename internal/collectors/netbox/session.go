@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -31,6 +32,16 @@ type session struct {
 	rate    *rate.Limiter
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
+	// copied is the first mark of a cache that answered; nil while none did.
+	copied atomic.Pointer[string]
+}
+
+// cached returns by which header a cache said that it answered; "" where none did.
+func (s *session) cached() string {
+	if mark := s.copied.Load(); mark != nil {
+		return *mark
+	}
+	return ""
 }
 
 // connect opens a session without asking anything. The caller closes it.
@@ -139,6 +150,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Authorization", s.token.header())
+	req.Header.Set("Cache-Control", reach.NoCache)
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return reach.WithoutURL(err)
@@ -147,6 +159,9 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return s.statusError(resp)
+	}
+	if mark := reach.Cached(resp.Header); mark != "" {
+		s.copied.CompareAndSwap(nil, &mark)
 	}
 	if isPage(resp.Header) {
 		return &answerError{reason: "the answer is an HTML page", page: true}

@@ -1,0 +1,35 @@
+package reach
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Cached returns the header by which a cache on the way says that an answer is its
+// own copy, such as "Age: 120"; "" where the server itself answered, as far as the
+// headers show (RFC 9111, RFC 9211).
+func Cached(h http.Header) string {
+	age := strings.TrimSpace(h.Get("Age"))
+	if seconds, err := strconv.ParseInt(age, 10, 64); err == nil && seconds > 0 {
+		return "Age: " + age
+	}
+	for _, name := range []string{"X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status"} {
+		if value := h.Get(name); strings.HasPrefix(strings.ToUpper(strings.TrimSpace(value)), "HIT") {
+			return name + ": " + Printable(value)
+		}
+	}
+	for _, value := range h.Values("Cache-Status") {
+		for _, member := range strings.Split(value, ",") {
+			for _, parameter := range strings.Split(member, ";")[1:] {
+				if strings.TrimSpace(parameter) == "hit" {
+					return "Cache-Status: " + Printable(strings.TrimSpace(member))
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// NoCache asks caches on the way for the server's own answer.
+const NoCache = "no-cache"
