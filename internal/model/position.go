@@ -34,6 +34,13 @@ func (p Position) String() string {
 	return strconv.FormatInt(p.Value, 10)
 }
 
+// Raise makes the position that of an object's last change, where that is later.
+func (p *Position) Raise(at time.Time, object string) {
+	if seconds := at.Unix(); !at.IsZero() && seconds > p.Value {
+		p.Value, p.Object = seconds, object
+	}
+}
+
 // A Mark is the greatest position of a part that driftd saw.
 type Mark struct {
 	Position

@@ -1,9 +1,11 @@
 package reach
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Cached returns the header by which a cache on the way says that an answer is its
@@ -31,5 +33,25 @@ func Cached(h http.Header) string {
 	return ""
 }
 
-// NoCache asks caches on the way for the server's own answer.
+// Copies keeps whether a cache answered. It is safe for concurrent use.
+type Copies struct{ first atomic.Pointer[string] }
+
+// Note takes the headers of an answer.
+func (c *Copies) Note(h http.Header) {
+	if mark := Cached(h); mark != "" {
+		c.first.CompareAndSwap(nil, &mark)
+	}
+}
+
+// Reason returns why what the server was asked for may be old, and what to do; ""
+// where no cache answered.
+func (c *Copies) Reason(server string) string {
+	if mark := c.first.Load(); mark != nil {
+		return fmt.Sprintf("a cache before %s answered from its own copy (%s): let driftd's requests pass it", server, *mark)
+	}
+	return ""
+}
+
+// NoCache is the Cache-Control that asks caches on the way for the server's own
+// answer.
 const NoCache = "no-cache"

@@ -30,3 +30,17 @@ func TestCached(t *testing.T) {
 		}
 	}
 }
+
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	var c reach.Copies
+	c.Note(http.Header{"Age": {"0"}})
+	if got := c.Reason("NetBox"); got != "" {
+		t.Errorf("no cache answered: %q", got)
+	}
+	c.Note(http.Header{"Age": {"7"}})
+	c.Note(http.Header{"Age": {"9"}})
+	if got, want := c.Reason("NetBox"), "a cache before NetBox answered from its own copy (Age: 7): let driftd's requests pass it"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -55,10 +55,7 @@ func (l *look) positions() []model.Position {
 	for _, k := range l.kinds {
 		p := model.Position{Scope: model.Scope{Kind: k.Name}, Name: "the newest last_updated of " + k.Model, Asked: l.taken}
 		for i := range l.lists[k.Name] {
-			o := &l.lists[k.Name][i]
-			if at := o.Updated.Unix(); !o.Updated.IsZero() && at > p.Value {
-				p.Value, p.Object = at, o.ID
-			}
+			p.Raise(l.lists[k.Name][i].Updated, l.lists[k.Name][i].ID)
 		}
 		if p.Object != "" {
 			all = append(all, p)
@@ -69,8 +66,8 @@ func (l *look) positions() []model.Position {
 
 // doubtCopies doubts a snapshot in which a cache answered, or the changelog went back.
 func (l *look) doubtCopies(s *model.Snapshot) {
-	if mark := l.session.cached(); mark != "" {
-		s.Doubt(model.Scope{}, "a cache before NetBox answered from its own copy ("+mark+"): let driftd's requests pass it")
+	if reason := l.session.copies.Reason("NetBox"); reason != "" {
+		s.Doubt(model.Scope{}, reason)
 	}
 	if l.last.id > 0 && l.last.id < l.first.id {
 		s.Doubt(model.Scope{}, fmt.Sprintf("the greatest id of NetBox's changelog went back from %d to %d while it was read, so that one of its "+

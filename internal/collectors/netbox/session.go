@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -32,16 +31,7 @@ type session struct {
 	rate    *rate.Limiter
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
-	// copied is the first mark of a cache that answered; nil while none did.
-	copied atomic.Pointer[string]
-}
-
-// cached returns by which header a cache said that it answered; "" where none did.
-func (s *session) cached() string {
-	if mark := s.copied.Load(); mark != nil {
-		return *mark
-	}
-	return ""
+	copies  reach.Copies
 }
 
 // connect opens a session without asking anything. The caller closes it.
@@ -160,9 +150,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	if resp.StatusCode != http.StatusOK {
 		return s.statusError(resp)
 	}
-	if mark := reach.Cached(resp.Header); mark != "" {
-		s.copied.CompareAndSwap(nil, &mark)
-	}
+	s.copies.Note(resp.Header)
 	if isPage(resp.Header) {
 		return &answerError{reason: "the answer is an HTML page", page: true}
 	}
