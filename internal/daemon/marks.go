@@ -29,7 +29,7 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 			marks = append(marks, model.Mark{Position: p, Seen: now})
 			continue
 		}
-		marks[i] = follow(marks[i], p, s, now)
+		marks[i] = advance(marks[i], p, s, now)
 		if m := &marks[i]; m.Older != nil {
 			s.Doubt(p.Scope, wentBack(m, p))
 		}
@@ -37,8 +37,8 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	return marks
 }
 
-// follow returns the mark after a position was seen.
-func follow(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
+// advance returns the mark after a position was seen.
+func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
 	seen := model.Mark{Position: p, Seen: now}
 	switch {
 	case p.Value >= m.Value, p.Lineage != "" && m.Lineage != "" && p.Lineage != m.Lineage:

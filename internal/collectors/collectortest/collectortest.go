@@ -257,7 +257,7 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 		}
 		kept = kept || err == nil && len(got.Resources) > 0 && slices.ContainsFunc(got.Coverage, late)
 	}
-	if !kept {
+	if !kept && len(whole.paths) > 1 {
 		t.Error("Collect() keeps nothing of what was read before its time was up, or does not say that it was")
 	}
 }

@@ -40,7 +40,7 @@ type look struct {
 	// told is what the changelog says; first and last are its newest entry before
 	// and after the lists were read.
 	told        telling
-	first, last newest
+	first, last int64
 
 	mu sync.Mutex
 	// lists are what was read, by the kind's name.
@@ -61,7 +61,7 @@ type gap struct {
 // named as well.
 func (l *look) read(ctx context.Context) {
 	l.lists, l.gaps = map[string][]object{}, map[string]gap{}
-	l.first = l.newestChange(ctx, l.taken)
+	l.first = l.newestChange(ctx)
 	l.sight = l.readSight(ctx)
 	l.readTypes(ctx)
 	var beside sync.WaitGroup
@@ -75,8 +75,8 @@ func (l *look) read(ctx context.Context) {
 	if !l.brief && l.config.logged() {
 		l.told = l.log.read(ctx, l, failed)
 	}
-	if l.first.id > 0 {
-		l.last = l.newestChange(ctx, l.taken)
+	if l.first > 0 {
+		l.last = l.newestChange(ctx)
 	}
 }
 

@@ -5,51 +5,42 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A newest is the greatest id of the changelog at one moment; 0 where it could not be
-// read, or has no entry.
-type newest struct {
-	id    int64
-	asked time.Time
-}
-
-// newestChange reads the greatest id of the changelog, whatever entries are wanted
-// else: NetBox counts it up with each change, and deletes the oldest entries alone.
-func (l *look) newestChange(ctx context.Context, asked time.Time) newest {
+// newestChange returns the greatest id of the changelog, which NetBox raises with each
+// change; 0 where it cannot be read, or has no entry.
+func (l *look) newestChange(ctx context.Context) int64 {
 	if l.brief {
-		return newest{}
+		return 0
 	}
 	q := url.Values{"limit": {"1"}, "ordering": {"-id"}}
 	if !l.version.Before(shape.Version{Major: 4}) {
 		q.Set("fields", "id")
 	}
-	paths := changePaths(l.version)
-	for _, path := range paths {
+	for _, path := range changePaths(l.version) {
 		p, err := readPage(ctx, l.session, path, q, func(row model.Value) (int64, error) { return number(row.At("id")) })
 		if err == nil && len(p.rows) > 0 {
-			return newest{p.rows[0], asked}
+			return p.rows[0]
 		}
 		if codeOf(err) != http.StatusNotFound {
 			break
 		}
 	}
-	return newest{}
+	return 0
 }
 
 // positions returns how far NetBox had come: by its changelog, or, where the token may
 // not read all of that, by the last change of each kind.
 func (l *look) positions() []model.Position {
-	if changes := l.changes(); l.first.id > 0 && (l.sight.all || l.sight.whole[changes]) {
-		id := l.first.id
-		if l.last.id > 0 {
-			id = min(id, l.last.id)
+	if changes := l.changes(); l.first > 0 && (l.sight.all || l.sight.whole[changes]) {
+		id := l.first
+		if l.last > 0 {
+			id = min(id, l.last)
 		}
-		return []model.Position{{Name: "the greatest id of NetBox's changelog", Value: id, Asked: l.first.asked}}
+		return []model.Position{{Name: "the greatest id of NetBox's changelog", Value: id, Asked: l.taken}}
 	}
 	var all []model.Position
 	for _, k := range l.kinds {
@@ -69,8 +60,8 @@ func (l *look) doubtCopies(s *model.Snapshot) {
 	if reason := l.session.copies.Reason("NetBox"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
-	if l.last.id > 0 && l.last.id < l.first.id {
+	if l.last > 0 && l.last < l.first {
 		s.Doubt(model.Scope{}, fmt.Sprintf("the greatest id of NetBox's changelog went back from %d to %d while it was read, so that one of its "+
-			"databases is an old copy: let driftd read the primary", l.first.id, l.last.id))
+			"databases is an old copy: let driftd read the primary", l.first, l.last))
 	}
 }
