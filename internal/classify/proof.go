@@ -76,7 +76,7 @@ func (p *proof) over(f *model.Finding) bool {
 		return true
 	}
 	snapshot := p.snapshots[f.Source]
-	if snapshot == nil || snapshot.Stale != "" {
+	if snapshot == nil || snapshot.StaleIn(f.Kind, f.Place) != "" {
 		return false
 	}
 	if p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.unjudged(f) {

@@ -56,7 +56,7 @@ func TestOver(t *testing.T) {
 		"its declaration left the estate":        {foreign, func(in *Input) { in.Whole = true }, true},
 		"the source left the estate":             {finding, func(in *Input) { in.Whole, in.Sources, in.Snapshots = true, nil, nil }, true},
 		"the source was not read":                {finding, func(in *Input) { in.Whole, in.Snapshots = true, nil }, false},
-		"the source may have an old copy":        {finding, func(in *Input) { in.Snapshots[0].Stale = "no quorum" }, false},
+		"the source may have an old copy":        {finding, func(in *Input) { in.Snapshots[0].Doubt(model.Scope{}, "no quorum") }, false},
 		"its resource was not read":              {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: key.ID}}} }, false},
 		"another resource was not read":          {finding, func(in *Input) { in.Snapshots[0].Unread = []model.Unread{{Ref: model.Ref{Kind: key.Kind, ID: "p/b"}}} }, true},
 		"its kind was not read":                  {finding, func(in *Input) { in.Snapshots[0].Coverage[0].Complete = false }, false},

@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // collect reads what is due, every source and declaration at the same time,
@@ -33,8 +34,9 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 	for _, s := range due.Seen {
 		// A source that follows itself saw each deletion; it proves nothing
 		// about a look that is held back.
-		if !e.lookOf(s.Source).held {
-			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s)})
+		if before := e.before(s.Source); !before.held {
+			marks := track(before.marks, &s, e.now())
+			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s), marks: marks})
 		}
 	}
 	for _, l := range due.Lost {
@@ -51,12 +53,9 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 // lose keeps that a source went out of reach: what it showed last is not how it
 // is now.
 func (e *Engine) lose(ctx context.Context, l Loss) {
-	before := e.lookOf(l.Source)
-	if before.believed == nil {
-		before = e.remembered(l.Source)
-	}
+	before := e.before(l.Source)
 	e.complain(ctx, "source "+l.Source, l.Err)
-	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed})
+	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
 }
 
 // derives tells whether a declaration is to be read out of its source: because
@@ -87,6 +86,9 @@ func (d derivation) Load(context.Context) (model.Declaration, error) {
 	if err == nil && d.look.believed == nil {
 		err = errNotYet
 	}
+	if stale := d.look.snapshot.Stale; err == nil && len(stale) > 0 {
+		err = fmt.Errorf("possibly stale: %s", stale[0].Reason)
+	}
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read it from source %s: %w", d.deriver.From(), err)
 	}
@@ -97,6 +99,14 @@ func (e *Engine) lookOf(source string) look {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.looks[source]
+}
+
+// before is the last look at a source, by this engine or by one before it.
+func (e *Engine) before(source string) look {
+	if l := e.lookOf(source); l.believed != nil {
+		return l
+	}
+	return e.remembered(source)
 }
 
 func (e *Engine) keepLook(source string, l look) {
@@ -116,17 +126,23 @@ func (e *Engine) keepRead(declaration string, r read) {
 func (e *Engine) look(ctx context.Context, s Source) look {
 	now := e.lookOnce(ctx, s)
 	// The store is asked after the look, so that a scan holds it only briefly.
-	before := e.lookOf(s.Name)
-	if before.believed == nil {
-		before = e.remembered(s.Name)
-	}
-	now = doubt(before, now)
+	before := e.before(s.Name)
+	now = doubt(before, e.tracked(before, now))
 	if now.held && e.estate.ConfirmAtOnce {
-		now = doubt(now, e.lookOnce(ctx, s))
+		now = doubt(now, e.tracked(now, e.lookOnce(ctx, s)))
 	}
 	if now.err != nil {
 		now.believed, now.snapshot.Taken = before.believed, before.snapshot.Taken
 		e.complain(ctx, "source "+s.Name, now.err)
+	}
+	return now
+}
+
+// tracked holds a look against the positions of those before it.
+func (e *Engine) tracked(before, now look) look {
+	now.marks = before.marks
+	if now.err == nil {
+		now.marks = track(before.marks, &now.snapshot, e.now())
 	}
 	return now
 }
@@ -136,9 +152,7 @@ func (e *Engine) lookOnce(ctx context.Context, s Source) look {
 	defer cancel()
 	started := e.now()
 	snapshot, err := s.Collector.Collect(ctx)
-	if err != nil {
-		err = because(ctx, err)
-	}
+	err = reach.Because(ctx, err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
 	return look{snapshot: snapshot, err: err, duration: took}
@@ -170,7 +184,7 @@ func lastLook(runs []model.Run, source string) look {
 	for _, run := range runs {
 		for _, s := range run.Sources {
 			if s.Name == source {
-				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held}
+				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held, marks: s.Marks}
 			}
 		}
 	}
@@ -231,10 +245,7 @@ func countKinds(s *model.Snapshot) map[string]int {
 // has vanished and the estate wants that settled at once.
 func (e *Engine) load(ctx context.Context, d Declaration, loader declared.Loader) {
 	name := declared.LiveSource(d.Name)
-	before := e.lookOf(name)
-	if before.believed == nil {
-		before = e.remembered(name)
-	}
+	before := e.before(name)
 	r := e.read(ctx, d, loader)
 	own, seen := r.live(d, before)
 	if own.held && e.estate.ConfirmAtOnce {
@@ -271,7 +282,7 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	started := e.now()
 	declaration, err := loader.Load(ctx)
 	if err != nil {
-		r := e.failed(parent, d, because(ctx, err))
+		r := e.failed(parent, d, reach.Because(ctx, err))
 		r.duration = e.now().Sub(started)
 		return r
 	}
@@ -365,7 +376,7 @@ func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c
 	defer cancel()
 	claims, err := c.Canonicalize(ctx, r.declaration.Claims)
 	if err != nil {
-		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", because(ctx, err))
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", reach.Because(ctx, err))
 		return
 	}
 	canonical := map[string][]model.Claim{s.Name: claims}
@@ -383,13 +394,5 @@ func withTimeout(ctx context.Context, timeout time.Duration, what string) (conte
 	if timeout <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s: no answer within %s", what, timeout))
-}
-
-// because names the reason why a context ended, where that is what happened.
-func because(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
+	return context.WithTimeoutCause(ctx, timeout, &reach.Expired{What: what, After: timeout})
 }

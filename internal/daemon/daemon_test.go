@@ -30,6 +30,8 @@ type fakeSource struct {
 	hang   bool
 	looks  int
 	values map[int]string
+	// position is how far the source's data came; 0 is not told.
+	position int64
 }
 
 func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
@@ -38,6 +40,9 @@ func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	hang, err, name := f.hang, f.err, cmp.Or(f.name, "live")
 	s := model.Snapshot{Source: name, Taken: time.Now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
 		Coverage: []model.Coverage{{Source: name, Complete: true}}}
+	if f.position > 0 {
+		s.Positions = []model.Position{{Name: "its last change", Value: f.position, Asked: s.Taken}}
+	}
 	for i := range f.count {
 		value := "1"
 		if v, ok := f.values[i]; ok {

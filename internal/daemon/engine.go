@@ -185,6 +185,8 @@ type look struct {
 	// believed; held tells that this one is not yet.
 	believed map[string]int
 	held     bool
+	// marks are the greatest positions of the source's parts that were seen so far.
+	marks []model.Mark
 }
 
 // read is the last reading of a declaration.

@@ -97,7 +97,11 @@ func (v view) believed() []model.Snapshot {
 // observed returns the snapshots of this scan that show how the sources are now,
 // as far as anything says.
 func (v view) observed() []model.Snapshot {
-	return v.snapshots(func(s sourceView) bool { return s.fresh && s.snapshot.Stale == "" })
+	observed := v.snapshots(func(s sourceView) bool { return s.fresh })
+	for i := range observed {
+		observed[i] = observed[i].Current()
+	}
+	return observed
 }
 
 func (v view) snapshots(of func(sourceView) bool) []model.Snapshot {
@@ -190,7 +194,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, Exempt: exemptions(judged)}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
-			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Every: s.Every}
+			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}
 		for _, n := range s.believed {
 			r.Resources += n
 		}

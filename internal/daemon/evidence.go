@@ -10,6 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A claimRef names one claim on one live source.
@@ -209,7 +210,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	history, err := historian.History(within, revision, claims)
 	switch {
 	case err != nil:
-		err = because(within, err)
+		err = reach.Because(within, err)
 		e.complain(ctx, "history of declaration "+d.Name, err)
 		return err
 	case history.Head != revision:

@@ -87,7 +87,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.silent, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
 			Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.silent, dropped[ref]),
-			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.Stale})
+			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		seen[ref] = true
 	}
 	for ref, list := range claims {

@@ -3,14 +3,14 @@ package model
 import "slices"
 
 // Public returns the run as people may see it: times in UTC, no list null, and
-// without the list of exemptions, which has an answer of its own.
+// without the list of exemptions, which has an answer of its own, and the marks.
 func (r Run) Public() Run {
 	r.Exempt = nil
 	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
 	r.Sources = append([]SourceRun{}, r.Sources...)
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		s.Taken = s.Taken.UTC()
+		s.Taken, s.Marks = s.Taken.UTC(), nil
 		if s.Kinds == nil {
 			s.Kinds = map[string]int{}
 		}

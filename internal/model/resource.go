@@ -308,20 +308,12 @@ type Snapshot struct {
 	// First are the first complete looks at the source's scopes, as far as they
 	// are remembered.
 	First []FirstLook
-	// Stale says why the source may have answered from an old copy of its data,
-	// and what to do; "" where nothing says so. It is set by Doubt.
-	Stale string
-}
-
-// Doubt notes that the source may have answered from an old copy of its data: no
-// scope counts as read, so that absence proves nothing and no finding is over.
-func (s *Snapshot) Doubt(reason string) {
-	s.Stale = reason
-	for i := range s.Coverage {
-		if c := &s.Coverage[i]; c.Complete {
-			c.Complete, c.Reason = false, reason
-		}
-	}
+	// Positions are how far the data of the source's parts had come, where the
+	// source has a number for that.
+	Positions []Position
+	// Stale are the scopes that the source may have answered from an old copy of
+	// its data. It is set by Doubt.
+	Stale []Staleness
 }
 
 // Coverage says of one scope whether it was fully read.
@@ -378,7 +370,8 @@ type Subject struct {
 	Claims []*Claim
 	// Unread says why absence proves nothing; "" when it does.
 	Unread string
-	// Stale is Snapshot.Stale of a resource that was seen.
+	// Stale is why a resource that was seen may come from an old copy; "" where
+	// nothing says so.
 	Stale string
 	// Traces are what the source's logs tell of it, by time; Broad what they tell
 	// of any resource.

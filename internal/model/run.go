@@ -63,6 +63,8 @@ type SourceRun struct {
 	Taken time.Time `json:"taken,omitzero"`
 	// Err is why the source could not be read; "" when it was.
 	Err string `json:"error"`
+	// Marks are the greatest positions of the source's parts that were seen.
+	Marks []Mark `json:"marks,omitempty"`
 	// Every is the interval at which the source is read; 0 without a schedule.
 	Every time.Duration `json:"every_ns,omitempty"`
 }

@@ -3,6 +3,7 @@
 package reach
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -30,10 +31,19 @@ func (e *Error) Error() string { return fmt.Sprintf("read %s: %v; %s", e.Server,
 func (e *Error) Unwrap() error { return e.Err }
 
 // A Timeout is a request that was not answered in time.
-type Timeout struct{ After time.Duration }
+type Timeout struct {
+	After time.Duration
+	// Look reports whether the time that the look had left bounded the request, and
+	// not a setting for requests.
+	Look bool
+}
 
 // Error says how long was waited.
 func (e *Timeout) Error() string { return fmt.Sprintf("no full answer within %s", e.After) }
+
+// Is reports whether target is context.DeadlineExceeded and the look's own deadline
+// bounded the request.
+func (e *Timeout) Is(target error) bool { return e.Look && target == context.DeadlineExceeded }
 
 // Words are how hints speak of one kind of server.
 type Words struct {

@@ -21,7 +21,8 @@ type Limits struct {
 	Concurrency int
 	// Rate limits the requests per second; 0 does not.
 	Rate float64
-	// Timeout bounds each try of a request with its whole answer.
+	// Timeout bounds each try of a request with its whole answer, as half of the
+	// time that the request's context has left does.
 	Timeout time.Duration
 	// MaxBody bounds each answer, in bytes.
 	MaxBody int64
@@ -136,7 +137,7 @@ func (t *transport) try(r *http.Request, body io.ReadCloser) (*http.Response, er
 		return nil, err
 	}
 	defer func() { <-t.running }()
-	limited, cancel := context.WithTimeout(r.Context(), t.limits.Timeout)
+	limited, cancel := Within(r.Context(), t.limits.Timeout)
 	defer cancel()
 	attempt := r.Clone(limited)
 	attempt.Body = body
@@ -147,7 +148,7 @@ func (t *transport) try(r *http.Request, body io.ReadCloser) (*http.Response, er
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	}
-	return nil, &Timeout{After: t.limits.Timeout}
+	return nil, context.Cause(limited)
 }
 
 // admit waits for a place among the requests that run, and for the rate.
@@ -157,12 +158,9 @@ func (t *transport) admit(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if t.rate == nil {
-		return nil
-	}
-	if err := t.rate.Wait(ctx); err != nil {
+	if err := Turn(ctx, t.rate); err != nil {
 		<-t.running
-		return errors.Join(err, ctx.Err())
+		return err
 	}
 	return nil
 }

@@ -87,6 +87,7 @@ func unshown() map[string]string {
 	return map[string]string{
 		"Finding.flips":       "driftd's own reckoning: Public takes it out",
 		"Run.exempt":          "/api/v1/exemptions shows it: Public takes it out",
+		"SourceRun.marks":     "driftd's own reckoning: Public takes it out",
 		"Finding.worse_basis": "driftd's own reckoning: Public takes it out",
 		"Decision.changes":    "what is noted on a finding has none, and the list of decisions their paths alone",
 	}

@@ -141,8 +141,8 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 // because says why a part of a bucket was not read, and what to do. The same cause
 // gives the same words, so that reports may put those together.
 func because(k *shape.Kind, err error) string {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return "the scan ended before it was read"
+	if ended := reach.Ended(err); ended != "" {
+		return ended
 	}
 	next := hint(err)
 	if next == "" && statusOf(err) == http.StatusForbidden {

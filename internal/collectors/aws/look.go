@@ -69,6 +69,11 @@ func (l *look) read(ctx context.Context) error {
 	return nil
 }
 
+// any reports whether some part of some bucket was read.
+func (l *look) any() bool {
+	return slices.ContainsFunc(l.buckets, func(b *bucket) bool { return len(b.Parts) > 0 })
+}
+
 // list returns the buckets that are to be read, sorted by name, each once.
 func (l *look) list(ctx context.Context) ([]shape.Listed, error) {
 	var all []shape.Listed
@@ -120,7 +125,11 @@ func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
 // read reads one part of the bucket. The parts of a bucket are read one after
 // another: the first tells in which region it lies, and whether it is still there.
 func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, asks map[string]asker) {
-	if b.gone || ctx.Err() != nil {
+	if b.gone {
+		return
+	}
+	if ctx.Err() != nil {
+		b.settle(k, model.Value{}, context.Cause(ctx))
 		return
 	}
 	if !isBucket(b.Name) {

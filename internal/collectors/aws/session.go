@@ -148,7 +148,7 @@ func (s *session) ask(ctx context.Context, region string, send call) (answer, st
 			return a, region, nil
 		}
 		if ctx.Err() != nil {
-			return a, region, ctx.Err()
+			return a, region, context.Cause(ctx)
 		}
 		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), shape.DecodeError(a.body).Region)
 		if elsewhere == region || !isRegion(elsewhere) || hops > 0 {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // A Subject is a collector under test.
@@ -75,6 +77,10 @@ func Run(t *testing.T, s Subject) {
 	t.Run("pause that the server asks for", func(t *testing.T) {
 		t.Parallel()
 		s.retryAfter(t, whole.snapshot)
+	})
+	t.Run("out of time", func(t *testing.T) {
+		t.Parallel()
+		s.outOfTime(t, whole)
 	})
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
@@ -195,6 +201,9 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 			t.Fatalf("Collect(): %v", err)
 		}
 		got.Taken = whole.Taken
+		for i := range min(len(got.Positions), len(whole.Positions)) {
+			got.Positions[i].Asked = whole.Positions[i].Asked
+		}
 		if diff := cmp.Diff(whole, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 			t.Errorf("the order of the answers changes the snapshot (-first +other):\n%s", diff)
 		}
@@ -222,3 +231,36 @@ func (s Subject) cancelled(t *testing.T) {
 		}
 	}
 }
+
+// outOfTime lets the server stop answering in the middle of a look, until the
+// look's time is up: what was read by then counts, and the rest is not read.
+func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
+	t.Helper()
+	kept := false
+	for part := range 4 {
+		answers := int64(len(whole.paths) * (part + 1) / 4)
+		estate := s.Estate(rand.New(rand.NewPCG(1, 1)))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if atomic.AddInt64(&answers, -1) < 0 {
+				outlast(r)
+				return
+			}
+			estate.ServeHTTP(w, r)
+		}))
+		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &reach.Expired{What: "the test", After: timeLeft})
+		got, err := s.Open(t, Settings{URL: server.URL, Timeout: patience, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
+		cancel()
+		server.Close()
+		honest(t, whole.snapshot, got, err)
+		late := func(c model.Coverage) bool {
+			return !c.Complete && strings.Contains(c.Reason, "raise timeout of the source")
+		}
+		kept = kept || err == nil && len(got.Resources) > 0 && slices.ContainsFunc(got.Coverage, late)
+	}
+	if !kept && len(whole.paths) > 1 {
+		t.Error("Collect() keeps nothing of what was read before its time was up, or does not say that it was")
+	}
+}
+
+// timeLeft is how long a look may take whose server stops to answer.
+const timeLeft = time.Second

@@ -81,41 +81,41 @@ func (c *client) do(ctx context.Context, req request, read func(io.Reader) error
 	for try := 1; ; try++ {
 		err := c.once(ctx, req, read)
 		if err == nil || ctx.Err() != nil {
-			return err
+			return reach.Because(ctx, err)
 		}
 		pause, again := c.pause(err, try)
 		if !again || try == maxTries {
 			return err
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return err
+			return reach.Because(ctx, err)
 		}
 	}
 }
 
 func (c *client) once(ctx context.Context, req request, read func(io.Reader) error) error {
-	if err := c.limiter.Wait(ctx); err != nil {
+	if err := reach.Turn(ctx, c.limiter); err != nil {
 		return err
 	}
-	inner, cancel := context.WithTimeout(ctx, c.timeout)
+	inner, cancel := reach.Within(ctx, c.timeout)
 	defer cancel()
 	body, err := c.send(inner, req)
 	if err == nil {
 		err = errors.Join(read(body), body.Close())
 	}
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return c.late(err)
+		return late(err, context.Cause(inner))
 	}
 	return err
 }
 
-// late says what took a request too long.
-func (c *client) late(err error) error {
+// late returns what took a request too long: its credential plugin, or cause.
+func late(err, cause error) error {
 	var plugin *pluginError
 	if errors.As(err, &plugin) {
 		return err
 	}
-	return &reach.Timeout{After: c.timeout}
+	return cause
 }
 
 // send returns the body of a successful answer, which the caller closes.

@@ -1,7 +1,6 @@
 package kubernetes
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -84,6 +83,9 @@ func (t target) reason(err error) string {
 		slow  *reach.Timeout
 		large *tooLargeError
 	)
+	if ended := reach.Ended(err); ended != "" {
+		return ended
+	}
 	switch code := codeOf(err); {
 	case code == http.StatusForbidden:
 		return forbidden(err)
@@ -101,8 +103,6 @@ func (t target) reason(err error) string {
 		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
 	case errors.As(err, &large):
 		return fmt.Sprintf("%v: raise %s", err, large.setting)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the scan ended before it was read"
 	}
 	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", reach.Printable(err.Error()), path)
 }

@@ -177,20 +177,20 @@ func (f *follower) watch(ctx context.Context) error {
 	lasts := time.Duration(float64(watchTime) * (1 + f.jitter()))
 	ctx, cancel := context.WithTimeout(ctx, lasts+f.timeout)
 	defer cancel()
-	if err := f.limiter.Wait(ctx); err != nil {
+	if err := reach.Turn(ctx, f.limiter); err != nil {
 		return err
 	}
-	late := time.AfterFunc(f.timeout, cancel)
+	timer := time.AfterFunc(f.timeout, cancel)
 	body, err := f.client.send(ctx, request{path: f.path(), query: url.Values{
 		"watch":               {"1"},
 		"allowWatchBookmarks": {"true"},
 		"resourceVersion":     {f.version},
 		"timeoutSeconds":      {strconv.Itoa(int(lasts.Seconds()))},
 	}})
-	inTime := late.Stop()
+	inTime := timer.Stop()
 	if err != nil {
 		if !inTime {
-			return f.late(err)
+			return late(err, &reach.Timeout{After: f.timeout})
 		}
 		return err
 	}
@@ -248,7 +248,7 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 	case "ERROR":
 		return e.status()
 	case "BOOKMARK":
-		f.advance(labelOf(e.Object))
+		f.advance(ctx, labelOf(e.Object))
 		return nil
 	case "ADDED", "MODIFIED", "DELETED":
 		f.object(ctx, e)
@@ -276,12 +276,13 @@ func (f *follower) object(ctx context.Context, e event) {
 	default:
 		f.send(ctx, func(inv *inventory) bool { return inv.put(f.target, o) })
 	}
-	f.advance(name)
+	f.advance(ctx, name)
 }
 
 // advance moves to where the watch goes on.
-func (f *follower) advance(name label) {
+func (f *follower) advance(ctx context.Context, name label) {
 	if version := name.Metadata.ResourceVersion; version != "" {
 		f.version = version
+		f.send(ctx, func(inv *inventory) bool { return inv.advance(f.target, version) })
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -118,7 +120,7 @@ func (h *heartbeat) probe(ctx context.Context) error {
 	case 0:
 		client.http.CloseIdleConnections()
 		if ctx.Err() != nil {
-			err = client.late(err)
+			err = late(err, &reach.Timeout{After: client.timeout})
 		}
 	default:
 		return nil

@@ -33,6 +33,7 @@ type shelf struct {
 	doubted bool
 	// followed tells that a watch keeps the shelf up to date.
 	followed bool
+	progress
 }
 
 func newInventory(base *look) *inventory {
@@ -44,7 +45,7 @@ func newInventory(base *look) *inventory {
 }
 
 func newShelf(l listing, source string) *shelf {
-	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source), followed: canFollow(l)}
+	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source), followed: canFollow(l), progress: l.progress}
 	for _, r := range l.resources {
 		s.byID[r.ID] = r
 	}
@@ -73,6 +74,12 @@ func (inv *inventory) put(t target, r model.Resource) bool {
 	s.byID[r.ID] = r
 	s.sorted = nil
 	return !ok || !same(old, r)
+}
+
+// advance notes how far the watch of a target has come.
+func (inv *inventory) advance(t target, version string) bool {
+	inv.shelves[t].version = version
+	return false
 }
 
 func (inv *inventory) remove(t target, id string) bool {
@@ -147,6 +154,12 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 		}
 		snap.Coverage = append(snap.Coverage, scope)
 	}
+	snap.Positions = inv.base.positions(func(t target) progress {
+		if s := inv.shelves[t]; s.scope.Complete && s.doubt == "" {
+			return s.progress
+		}
+		return progress{}
+	})
 	kube.MarkEmptied(snap.Resources)
 	return finish(snap)
 }

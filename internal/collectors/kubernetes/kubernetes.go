@@ -117,7 +117,7 @@ func (c *cluster) reader() (*reader, error) {
 		}
 		c.client, c.server = client, client.server()
 	}
-	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer}, nil
+	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer, now: c.now}, nil
 }
 
 // address names the API server.

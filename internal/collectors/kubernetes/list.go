@@ -40,8 +40,8 @@ func (t target) path() string { return t.api.path(t.namespace) }
 type listing struct {
 	target
 	resources []model.Resource
-	// version is the resourceVersion from which a watch goes on.
-	version string
+	// progress says from which resourceVersion a watch goes on.
+	progress
 	// unreadable are objects that were there and could not be decoded.
 	unreadable []unreadable
 	// err is why the list is not whole; nil when every page was read.
@@ -63,7 +63,7 @@ func (r *reader) list(ctx context.Context, t target) listing {
 }
 
 func (r *reader) pages(ctx context.Context, t target) listing {
-	l := listing{target: t}
+	l := listing{target: t, progress: progress{asked: r.now()}}
 	next := ""
 	for range maxPages {
 		p, err := r.page(ctx, t, next)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // BenchmarkReadPage decodes a list of 1,000 small Deployments.
@@ -26,7 +27,7 @@ func BenchmarkReadPage(b *testing.B) {
 			"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"25%%","maxSurge":"25%%"}}},"status":{"replicas":2}}`, i, i)
 	}
 	text.WriteString(`]}`)
-	r := &reader{config: Defaults(), source: "prod", sealer: testSealer()}
+	r := &reader{config: Defaults(), source: "prod", sealer: testSealer(), now: time.Now}
 	a := api{kind: deployment, object: "Deployment", group: "apps", version: "v1", resource: "deployments", namespaced: true}
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()

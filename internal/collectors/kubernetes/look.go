@@ -52,7 +52,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
 	found.listings = r.readAll(ctx, apis, r.list)
 	wait.Wait()
-	if err := found.failure(); err != nil || ctx.Err() != nil {
+	if err := found.failure(); err != nil || reach.Void(ctx, true) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
@@ -214,6 +214,13 @@ func (l *look) snapshot() model.Snapshot {
 		s.Resources = append(s.Resources, l.listings[i].resources...)
 		s.Coverage = append(s.Coverage, l.listings[i].coverage(l.source))
 	}
+	read := make(map[target]progress, len(l.listings))
+	for i := range l.listings {
+		if l.listings[i].err == nil {
+			read[l.listings[i].target] = l.listings[i].progress
+		}
+	}
+	s.Positions = l.positions(func(t target) progress { return read[t] })
 	kube.MarkEmptied(s.Resources)
 	return finish(s)
 }

@@ -21,7 +21,7 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	found.listings = r.readAll(ctx, c.choose(found), r.first)
-	if err := found.failure(); err != nil || ctx.Err() != nil {
+	if err := found.failure(); err != nil || reach.Void(ctx, true) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,6 +20,7 @@ type reader struct {
 	config Config
 	source string
 	sealer model.Sealer
+	now    func() time.Time
 }
 
 // object decodes one object of a kind. The items of a list of a built-in kind

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
@@ -105,7 +106,7 @@ func FuzzStream(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	a := api{kind: "kubernetes/Pod", object: "Pod", version: "v1", resource: "pods", namespaced: true}
-	r := &reader{config: Defaults(), source: "prod", sealer: testSealer()}
+	r := &reader{config: Defaults(), source: "prod", sealer: testSealer(), now: time.Now}
 	r.config.MaxObjectSize, r.config.MaxPageSize = 4<<10, 16<<10
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p page

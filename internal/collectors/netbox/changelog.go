@@ -199,18 +199,23 @@ func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found [
 
 // page reads a page of the changelog, which moved with 4.1.
 func (*changelog) page(ctx context.Context, l *look, q url.Values, take func(model.Value) (change, error)) (page[change], error) {
-	paths := []string{"core/object-changes/", "extras/object-changes/"}
-	if l.version.Before(shape.Version{Major: 4, Minor: 1}) {
-		slices.Reverse(paths)
-	}
 	var p page[change]
 	var err error
-	for _, path := range paths {
+	for _, path := range changePaths(l.version) {
 		if p, err = readPage(ctx, l.session, path, q, take); codeOf(err) != http.StatusNotFound {
 			break
 		}
 	}
 	return p, err
+}
+
+// changePaths returns where the changelog may be, the likely place first.
+func changePaths(version shape.Version) []string {
+	paths := []string{"core/object-changes/", "extras/object-changes/"}
+	if version.Before(shape.Version{Major: 4, Minor: 1}) {
+		slices.Reverse(paths)
+	}
+	return paths
 }
 
 // readModels reads the numbers that entries have for models. Without them some

@@ -2,7 +2,6 @@ package netbox
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,8 +168,8 @@ func (c Config) because(err error) string {
 	)
 	text := reach.Printable(err.Error())
 	switch code := codeOf(err); {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the scan ended before it was read"
+	case reach.Ended(err) != "":
+		return reach.Ended(err)
 	case refused(err):
 		return text + ": check the token in token_file"
 	case code == http.StatusTooManyRequests:

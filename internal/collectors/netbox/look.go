@@ -37,8 +37,10 @@ type look struct {
 	sight   sight
 	// types are the types of custom fields; nil where they are not known.
 	types map[string]string
-	// told is what the changelog says.
-	told telling
+	// told is what the changelog says; first and last are its newest entry before
+	// and after the lists were read.
+	told        telling
+	first, last int64
 
 	mu sync.Mutex
 	// lists are what was read, by the kind's name.
@@ -59,6 +61,7 @@ type gap struct {
 // named as well.
 func (l *look) read(ctx context.Context) {
 	l.lists, l.gaps = map[string][]object{}, map[string]gap{}
+	l.first = l.newestChange(ctx)
 	l.sight = l.readSight(ctx)
 	l.readTypes(ctx)
 	var beside sync.WaitGroup
@@ -71,6 +74,9 @@ func (l *look) read(ctx context.Context) {
 	l.doubt()
 	if !l.brief && l.config.logged() {
 		l.told = l.log.read(ctx, l, failed)
+	}
+	if l.first > 0 {
+		l.last = l.newestChange(ctx)
 	}
 }
 
@@ -195,8 +201,8 @@ func (l *look) skip(k *shape.Kind, reason string) {
 
 // snapshot gives what was read its final form.
 func (l *look) snapshot() model.Snapshot {
-	resources := l.resources()
-	return model.Snapshot{
+	positions, resources := l.positions(), l.resources()
+	s := model.Snapshot{
 		Source:    l.env.Name,
 		Taken:     l.taken,
 		Resources: resources,
@@ -205,7 +211,10 @@ func (l *look) snapshot() model.Snapshot {
 		Version:   l.release,
 		LogUnread: l.logUnread(),
 		Traces:    explain(l.told.entries, resources),
+		Positions: positions,
 	}
+	l.doubtCopies(&s)
+	return s
 }
 
 // resources returns what was read, sorted by key.

@@ -76,7 +76,7 @@ func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
 	if err = l.readVersion(ctx); err == nil {
 		l.read(ctx)
 	}
-	if ctx.Err() != nil || err != nil {
+	if err != nil || reach.Void(ctx, len(l.lists) > 0) {
 		return nil, c.fail(ctx, err)
 	}
 	return l, nil

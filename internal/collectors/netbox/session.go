@@ -31,6 +31,7 @@ type session struct {
 	rate    *rate.Limiter
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
+	copies  reach.Copies
 }
 
 // connect opens a session without asking anything. The caller closes it.
@@ -75,10 +76,10 @@ func (s *session) get(ctx context.Context, path string, query url.Values, take f
 		err := s.try(ctx, path, query, take)
 		pause, again := s.pause(err, try)
 		if !again {
-			return err
+			return reach.Because(ctx, err)
 		}
 		if err := reach.Wait(ctx, pause); err != nil {
-			return err
+			return reach.Because(ctx, err)
 		}
 	}
 }
@@ -91,12 +92,10 @@ func (s *session) try(ctx context.Context, path string, query url.Values, take f
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if s.rate != nil {
-		if err := s.rate.Wait(ctx); err != nil {
-			return errors.Join(err, ctx.Err())
-		}
+	if err := reach.Turn(ctx, s.rate); err != nil {
+		return err
 	}
-	limited, cancel := context.WithTimeout(ctx, s.config.Timeout)
+	limited, cancel := reach.Within(ctx, s.config.Timeout)
 	defer cancel()
 	err := s.exchange(limited, path, query, take)
 	switch {
@@ -105,7 +104,7 @@ func (s *session) try(ctx context.Context, path string, query url.Values, take f
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return &reach.Timeout{After: s.config.Timeout}
+	return context.Cause(limited)
 }
 
 // maxPause is the longest pause that is granted to a server that asks for one.
@@ -141,6 +140,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Authorization", s.token.header())
+	req.Header.Set("Cache-Control", reach.NoCache)
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return reach.WithoutURL(err)
@@ -150,6 +150,7 @@ func (s *session) exchange(ctx context.Context, path string, query url.Values, t
 	if resp.StatusCode != http.StatusOK {
 		return s.statusError(resp)
 	}
+	s.copies.Note(resp.Header)
 	if isPage(resp.Header) {
 		return &answerError{reason: "the answer is an HTML page", page: true}
 	}

@@ -2,7 +2,6 @@ package openstack
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -152,8 +151,8 @@ func (c Config) because(service string, err error) string {
 	)
 	text := reach.Printable(err.Error())
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the scan ended before it was read"
+	case reach.Ended(err) != "":
+		return reach.Ended(err)
 	case errors.As(err, &at):
 		return text + ": " + at.hint
 	case errors.As(err, new(*renewError)):

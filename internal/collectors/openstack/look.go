@@ -151,7 +151,7 @@ func (l *look) snapshot() model.Snapshot {
 		r := &resources[i]
 		r.Unsigned = cmp.Or(r.Unsigned, kinds[r.Kind].Unsigned)
 	}
-	return model.Snapshot{
+	s := model.Snapshot{
 		Source:    l.env.Name,
 		Taken:     l.taken,
 		Resources: resources,
@@ -161,7 +161,29 @@ func (l *look) snapshot() model.Snapshot {
 		Version:   l.version(),
 		Home:      l.estate.Project,
 		Traces:    l.told.traces,
+		Positions: positions(resources, l.taken),
 	}
+	if reason := l.session.copies.Reason("the cloud"); reason != "" {
+		s.Doubt(model.Scope{}, reason)
+	}
+	return s
+}
+
+// positions returns the last change of each kind, sorted by kind: a database that
+// lags shows an older one of the same object. The resources are sorted.
+func positions(resources []model.Resource, asked time.Time) []model.Position {
+	var all []model.Position
+	for i := range resources {
+		r := &resources[i]
+		if r.Updated.IsZero() {
+			continue
+		}
+		if last := len(all) - 1; last < 0 || all[last].Kind != r.Kind {
+			all = append(all, model.Position{Scope: model.Scope{Kind: r.Kind}, Name: "the newest change of " + r.Kind, Asked: asked})
+		}
+		all[len(all)-1].Raise(r.Updated, r.ID)
+	}
+	return all
 }
 
 // schemas says how each kind is compared, and why nobody may be known to have

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -32,6 +33,7 @@ type session struct {
 	grant  grant
 	// endpoints are where the services answer, by what they are called.
 	endpoints map[string]endpoint
+	copies    reach.Copies
 	// auth is what it logged in with, which must not come out of foreign words.
 	auth gophercloud.AuthOptions
 }
@@ -116,12 +118,13 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 		address += "?" + query.Encode()
 	}
 	resp, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
-		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: header})
+		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: asking(header)})
 	if err != nil {
-		return model.Value{}, s.fault(err)
+		return model.Value{}, reach.Because(ctx, s.fault(err))
 	}
 	// The transport read the body already: neither can go wrong.
 	defer func() { _ = resp.Body.Close() }()
+	s.copies.Note(resp.Header)
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return model.Value{}, err
@@ -137,6 +140,14 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 		return model.Value{}, &answerError{reason: "the answer is no object"}
 	}
 	return v, nil
+}
+
+// asking returns the headers of a request, which asks caches for the service's own
+// answer.
+func asking(header map[string]string) map[string]string {
+	all := map[string]string{"Cache-Control": reach.NoCache}
+	maps.Copy(all, header)
+	return all
 }
 
 // isPage tells a page for people.

@@ -2,7 +2,6 @@ package proxmox
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -149,8 +148,8 @@ func (c Config) reason(err error) string {
 		return fmt.Sprintf("%v: set rate lower", err)
 	case errors.As(err, &large):
 		return fmt.Sprintf("%v: raise max_body", err)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "the scan ended before it was read"
+	case reach.Ended(err) != "":
+		return reach.Ended(err)
 	}
 	return reach.Printable(err.Error())
 }

@@ -132,7 +132,7 @@ func (l *look) snapshot(version string) model.Snapshot {
 		Traces:    l.told(),
 	}
 	if l.stale != "" {
-		s.Doubt(l.stale)
+		s.Doubt(model.Scope{}, l.stale)
 	}
 	return s
 }

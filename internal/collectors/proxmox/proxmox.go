@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of
@@ -86,7 +87,7 @@ func (c *cluster) look(ctx context.Context, brief bool) (*look, string, error) {
 	if err == nil {
 		l.readWithQuorum(ctx, brief)
 	}
-	if ctx.Err() != nil || err != nil {
+	if err != nil || reach.Void(ctx, len(l.resources) > 0) {
 		return nil, "", c.fail(ctx, err)
 	}
 	return l, version, nil

@@ -123,17 +123,18 @@ func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 		data, err := s.get(ctx, path, s.bounds())
 		pause, again := s.pause(err, try)
 		if !again {
-			return data, err
+			return data, reach.Because(ctx, err)
 		}
 		if err := reach.Wait(ctx, pause); err != nil {
-			return model.Value{}, err
+			return model.Value{}, reach.Because(ctx, err)
 		}
 	}
 }
 
 // Ask implements api.
 func (s *session) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
-	return s.get(ctx, path, bounds{min(limit, s.config.Timeout), min(maxAsked, s.config.MaxBody)})
+	data, err := s.get(ctx, path, bounds{min(limit, s.config.Timeout), min(maxAsked, s.config.MaxBody)})
+	return data, reach.Because(ctx, err)
 }
 
 // get sends one request when there is room for it.
@@ -144,10 +145,8 @@ func (s *session) get(ctx context.Context, path string, within bounds) (model.Va
 	case <-ctx.Done():
 		return model.Value{}, ctx.Err()
 	}
-	if s.rate != nil {
-		if err := s.rate.Wait(ctx); err != nil {
-			return model.Value{}, errors.Join(err, ctx.Err())
-		}
+	if err := reach.Turn(ctx, s.rate); err != nil {
+		return model.Value{}, err
 	}
 	return s.exchange(ctx, within, http.MethodGet, path, nil)
 }
@@ -183,7 +182,7 @@ func (s *session) bounds() bounds { return bounds{s.config.Timeout, s.config.Max
 
 // exchange sends one request and returns the data of its answer.
 func (s *session) exchange(ctx context.Context, within bounds, method, path string, form io.Reader) (model.Value, error) {
-	limited, cancel := context.WithTimeout(ctx, within.time)
+	limited, cancel := reach.Within(ctx, within.time)
 	defer cancel()
 	headers := &http.Header{"Accept": {"application/json"}}
 	if form != nil {
@@ -200,7 +199,7 @@ func (s *session) exchange(ctx context.Context, within bounds, method, path stri
 	case ctx.Err() != nil:
 		return model.Value{}, ctx.Err()
 	}
-	return model.Value{}, &reach.Timeout{After: within.time}
+	return model.Value{}, context.Cause(limited)
 }
 
 // read sends the request and reads no more than limit bytes of its answer.

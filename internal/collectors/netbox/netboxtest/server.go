@@ -227,6 +227,9 @@ func (s *Server) page(at string, list List, asked *url.URL) []byte {
 		limit = min(limit, n)
 	}
 	rows := e.visible(at, list)
+	if q.Get("ordering") == "-id" {
+		slices.SortFunc(rows, func(a, b Row) int { return cmp.Compare(b["id"].(int), a["id"].(int)) })
+	}
 	if list.Append == nil && q.Get("ordering") == "" && !strings.HasSuffix(at, "object-changes") && len(rows) <= limit {
 		s.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	}

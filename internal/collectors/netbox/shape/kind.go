@@ -146,7 +146,7 @@ func (k *Kind) Query(v Version) string {
 	if k.Model == "users.user" {
 		created = "date_joined"
 	}
-	names = append(names, created)
+	names = append(names, created, lastUpdated)
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ",")
 }

@@ -34,8 +34,9 @@ type Object struct {
 	Name       string
 	Value      model.Value
 	Identities []model.Identity
-	// Created is when it came to be; zero where NetBox does not say.
-	Created time.Time
+	// Created is when it came to be, Updated when it was last saved; zero where
+	// NetBox does not say.
+	Created, Updated time.Time
 }
 
 // Object reads a row of the kind's list. A row without an id is an error.
@@ -45,7 +46,8 @@ func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
 		return Object{}, errors.New("a row has no id")
 	}
 	row = k.modern(s.version, row)
-	o := Object{ID: id.Text(), Value: s.value(k, row), Created: createdAt(row)}
+	o := Object{ID: id.Text(), Value: s.value(k, row), Created: createdAt(row),
+		Updated: decode.Time(row.At(lastUpdated).Str(), time.RFC3339)}
 	o.Name = k.call(o.Value)
 	if o.Name == "" {
 		o.Name = "#" + o.ID
@@ -70,6 +72,9 @@ func (s *Shaper) value(k *Kind, row model.Value) model.Value {
 	s.fields = fields
 	return model.MapOf(slices.Clone(fields)...)
 }
+
+// lastUpdated is the field that says when an object was last saved.
+const lastUpdated = "last_updated"
 
 // createdAt reads when an object came to be; users name it otherwise.
 func createdAt(row model.Value) time.Time {

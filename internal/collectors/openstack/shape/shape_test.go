@@ -138,6 +138,7 @@ func TestBusy(t *testing.T) {
 		"a server":                         {shape.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":null}`, ""},
 		"a server that is made":            {shape.Server, `{"status":"BUILD","OS-EXT-STS:task_state":"spawning"}`, "status is BUILD"},
 		"a server that is resized":         {shape.Server, `{"status":"RESIZE"}`, "status is RESIZE"},
+		"a server of a cell that is down":  {shape.Server, `{"status":"UNKNOWN"}`, "status is UNKNOWN"},
 		"a resize that nobody confirmed":   {shape.Server, `{"status":"VERIFY_RESIZE"}`, ""},
 		"a server that is deleted":         {shape.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"deleting"}`, "task_state is deleting"},
 		"a server of which an image is":    {shape.Server, `{"status":"ACTIVE","OS-EXT-STS:task_state":"image_uploading"}`, ""},

@@ -21,7 +21,7 @@ func crowds() []entry {
 				"os-extended-volumes:volumes_attached/ids>volumes locked/boolean",
 			joined: "flavor_name/derived flavor_vcpus/derivednumber flavor_ram/derivednumber flavor_disk/derivednumber " +
 				"image_name/derived server_groups/set interfaces/interfaces",
-			busy: []busy{{"status", "BUILD REBUILD RESIZE REVERT_RESIZE MIGRATING"}, {"OS-EXT-STS:task_state", "deleting soft-deleting restoring"}},
+			busy: []busy{{"status", "BUILD REBUILD RESIZE REVERT_RESIZE MIGRATING UNKNOWN"}, {"OS-EXT-STS:task_state", "deleting soft-deleting restoring"}},
 			// Before 2.69 Nova says nothing of a cell that is down.
 			roll:   &Roll{Path: "servers", Since: "2.69", Why: "Nova's cell that holds it does not answer: see nova-manage cell_v2 list_cells"},
 			labels: "metadata", rates: servers()},

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// acceptAfter is how long an older position must last, and advance, until it
+	// counts as the present one: a source that was restored from a backup never
+	// comes back to where it was before.
+	acceptAfter = time.Hour
+	// clockSkew is by how much the clocks of a source's servers may differ, in
+	// seconds.
+	clockSkew = 60
+)
+
+// track holds the positions of a snapshot against the greatest that were seen
+// before. Scopes whose position went back are doubted. It returns the marks that the
+// next snapshot is held against.
+func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
+	marks = slices.Clone(marks)
+	for _, p := range s.Positions {
+		i := slices.IndexFunc(marks, func(m model.Mark) bool { return m.Scope == p.Scope && m.Name == p.Name })
+		if i < 0 {
+			marks = append(marks, model.Mark{Position: p, Seen: now})
+			continue
+		}
+		marks[i] = advance(marks[i], p, s, now)
+		if m := &marks[i]; m.Older != nil {
+			s.Doubt(p.Scope, wentBack(m, p))
+		}
+	}
+	return marks
+}
+
+// advance returns the mark after a position was seen.
+func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
+	seen := model.Mark{Position: p, Seen: now}
+	switch {
+	case p.Value >= m.Value, p.Lineage != "" && m.Lineage != "" && p.Lineage != m.Lineage:
+		return seen
+	case !m.Seen.Before(p.Asked):
+		return m // Two looks ran at the same time: the older one was read first.
+	case m.Object != "" && !s.Has(model.Ref{Kind: m.Kind, ID: m.Object}):
+		return seen // Deleting the object that changed last lowers the position.
+	case m.Object != "" && m.Value-p.Value <= clockSkew:
+		m.Older = nil
+		return m
+	case m.Older == nil || p.Value < m.Older.Last:
+		m.Older = &model.Older{First: p.Value, Last: p.Value, Since: now}
+		return m
+	case p.Value > m.Older.First && now.Sub(m.Older.Since) >= acceptAfter:
+		return seen
+	}
+	m.Older = &model.Older{First: m.Older.First, Last: p.Value, Since: m.Older.Since}
+	return m
+}
+
+// wentBack says what went back, from where to where, and what to do.
+func wentBack(m *model.Mark, p model.Position) string {
+	return fmt.Sprintf("%s went back from %s to %s, so that the source answers from an old copy (a replica or a cache that lags): "+
+		"let driftd read the primary; after a restore from a backup the older state is accepted once it has changed and %s have passed since %s",
+		p.Name, m.Position, p, acceptAfter, m.Older.Since.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,163 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestTrack follows one part of a source through several looks.
+func TestTrack(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		after time.Duration
+		value int64
+		stale bool
+	}
+	const minute = time.Minute
+	for name, tc := range map[string]struct {
+		reason string
+		steps  []step
+		// object is whose last change the position is; gone tells that it is no more
+		// from the second look on. lineage is that of the second look and later.
+		object, lineage string
+		gone            bool
+		late            time.Duration
+	}{
+		"it advances":               {reason: "ordinary operation", steps: []step{{0, 5, false}, {minute, 7, false}, {minute, 7, false}, {minute, 9, false}}},
+		"a replica lags":            {reason: "an old copy", steps: []step{{0, 100, false}, {minute, 40, true}, {minute, 60, true}, {minute, 100, false}, {minute, 99, true}}},
+		"a replica lags for long":   {reason: "it catches up before it is accepted", steps: []step{{0, 100, false}, {minute, 40, true}, {59 * minute, 60, true}, {minute, 101, false}}},
+		"a replica stands still":    {reason: "a copy that does not advance is none", steps: []step{{0, 100, false}, {minute, 40, true}, {24 * time.Hour, 40, true}, {24 * time.Hour, 40, true}}},
+		"a restore":                 {reason: "the older state is the present one after an hour", steps: []step{{0, 100, false}, {minute, 40, true}, {30 * minute, 50, true}, {29 * minute, 60, true}, {minute, 61, false}, {minute, 62, false}, {minute, 61, true}}},
+		"a restore that is quiet":   {reason: "accepted when it changes", steps: []step{{0, 100, false}, {minute, 40, true}, {2 * time.Hour, 40, true}, {time.Hour, 41, false}}},
+		"a primary and its replica": {reason: "the replica is never accepted", steps: []step{{0, 100, false}, {time.Hour, 40, true}, {time.Hour, 101, false}, {time.Hour, 41, true}, {time.Hour, 102, false}, {time.Hour, 42, true}}},
+		"two replicas":              {reason: "an older copy goes back itself: the hour begins anew", steps: []step{{0, 100, false}, {minute, 40, true}, {40 * minute, 30, true}, {40 * minute, 41, true}, {30 * minute, 42, false}}},
+		"a position that jumps":     {reason: "who could forge one silences nothing for longer than the hour", steps: []step{{0, 100, false}, {minute, 1 << 62, false}, {minute, 101, true}, {30 * minute, 102, true}, {30 * minute, 103, false}}},
+		"an object's change undone": {reason: "its last change went back", object: "1", steps: []step{{0, 10_000, false}, {minute, 8_000, true}}},
+		"clocks that differ":        {reason: "one server's clock is ahead", object: "1", steps: []step{{0, 10_000, false}, {minute, 9_940, false}, {minute, 9_939, true}}},
+		"the object was deleted":    {reason: "the last change of the others counts", object: "2", gone: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}, {minute, 7_000, false}}},
+		"another cluster":           {reason: "the address leads to another one now", lineage: "b", steps: []step{{0, 100, false}, {minute, 40, false}, {minute, 39, true}}},
+		"two looks at once":         {reason: "the older one was asked for first", late: 2 * minute, steps: []step{{0, 100, false}, {minute, 99, false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+			var marks []model.Mark
+			for i, step := range tc.steps {
+				now = now.Add(step.after)
+				s := model.Snapshot{Source: "live", Coverage: []model.Coverage{{Kind: thing, Complete: true}}}
+				p := model.Position{Scope: model.Scope{Kind: thing}, Name: "its last change", Value: step.value, Object: tc.object, Asked: now.Add(-time.Second)}
+				if p.Lineage = "a"; i > 0 {
+					p.Asked = p.Asked.Add(-tc.late)
+				}
+				if i > 0 && tc.lineage != "" {
+					p.Lineage = tc.lineage
+				}
+				if i == 0 || !tc.gone {
+					s.Resources = []model.Resource{{Key: model.Key{Source: "live", Kind: thing, ID: tc.object}}}
+				}
+				s.Positions = []model.Position{p}
+				marks = track(marks, &s, now)
+				whole, _ := s.Covers(thing, "")
+				if stale := s.StaleIn(thing, "") != ""; stale != step.stale || whole == step.stale {
+					t.Errorf("look %d at position %d: stale %v, covered %v, want stale %v: %s", i+1, step.value, stale, whole, step.stale, tc.reason)
+				}
+			}
+		})
+	}
+}
+
+// TestStalePartLeavesTheOthersAlone holds that who can lie about the position of one
+// kind silences no other.
+func TestStalePartLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	look := func(a, b int64) model.Snapshot {
+		s := model.Snapshot{Source: "live", Coverage: []model.Coverage{{Kind: "test/A", Complete: true}, {Kind: "test/B", Complete: true}},
+			Resources: []model.Resource{{Key: model.Key{Source: "live", Kind: "test/A", ID: "1"}}, {Key: model.Key{Source: "live", Kind: "test/B", ID: "1"}}}}
+		for kind, value := range map[string]int64{"test/A": a, "test/B": b} {
+			s.Positions = append(s.Positions, model.Position{Scope: model.Scope{Kind: kind}, Name: "resourceVersion", Value: value, Asked: now})
+		}
+		return s
+	}
+	first := look(10, 10)
+	marks := track(nil, &first, now)
+	now = now.Add(time.Minute)
+	second := look(9, 11)
+	track(marks, &second, now)
+	if a, _ := second.Covers("test/A", ""); a {
+		t.Error("an old list counts as read")
+	}
+	if b, reason := second.Covers("test/B", ""); !b {
+		t.Errorf("the other list does not count as read: %s", reason)
+	}
+	if current := second.Current(); len(current.Resources) != 1 || current.Resources[0].Kind != "test/B" {
+		t.Errorf("what may be old is to be remembered: %v", current.Resources)
+	}
+}
+
+// TestOldCopyProvesNothing takes a source through an old copy, a restart of driftd
+// and a restore from a backup.
+func TestOldCopyProvesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 10, nil)
+		look := func(position int64, things, open int, want string) model.Report {
+			t.Helper()
+			b.source.position, b.source.count = position, things
+			time.Sleep(time.Minute)
+			r := b.cycle(t)
+			wantVerdicts(t, r, want)
+			if all, err := b.store.OpenFindings(); err != nil || len(all) != open {
+				t.Errorf("at position %d: %d findings are open, want %d: %v", position, len(all), open, err)
+			}
+			return r
+		}
+		b.source.values[3] = "2"
+		look(100, 10, 1, "1 changed")
+		delete(b.source.values, 3)
+		r := look(90, 9, 2, "1 unchecked")
+		for _, f := range r.Findings {
+			if f.Verdict == model.Unchecked && !strings.Contains(f.Reason, "its last change went back from 100 to 90") {
+				t.Errorf("reason %q", f.Reason)
+			}
+		}
+		b.source.values[4] = "2"
+		for _, f := range look(91, 9, 3, "1 changed, 1 unchecked").Findings {
+			if f.Key.ID == "p/04" && !strings.Contains(f.Reason, "possibly stale: its last change went back") {
+				t.Errorf("reason %q", f.Reason)
+			}
+		}
+		b.engine = b.restart(b.engine.estate)
+		look(92, 9, 3, "1 changed, 1 unchecked")
+		look(101, 9, 2, "1 missing, 1 changed")
+		look(40, 10, 2, "1 changed")
+		time.Sleep(acceptAfter)
+		look(41, 10, 1, "1 changed")
+	})
+}
+
+// TestDeclarationOfAnOldCopyIsNotRead holds that nothing is missing because an old
+// copy of an inventory still declares it.
+func TestDeclarationOfAnOldCopyIsNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, inventory := inventoryBench(t, &fakeInventory{})
+		inventory.position = 100
+		wantVerdicts(t, b.cycle(t), "")
+		time.Sleep(time.Minute)
+		inventory.position, inventory.count = 50, 12
+		r := b.cycle(t)
+		for _, f := range r.Findings {
+			if f.Verdict == model.Missing {
+				t.Errorf("%s is missing because an old copy declares it", f.Key)
+			}
+		}
+		if r.Scan.Complete {
+			t.Error("the scan is complete without the inventory")
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package reach_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/driftd/driftd/internal/reach"
+)
+
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		err  error
+		want string
+	}{
+		"the look's time is up":           {fmt.Errorf("list: %w", &reach.Expired{What: "source a", After: time.Minute}), "timed out after 1m0s: raise timeout of the source"},
+		"a request took what was left":    {&reach.Timeout{After: time.Second, Look: true}, "timed out before the end of the scan: raise timeout of the source"},
+		"a request has a bound of itself": {&reach.Timeout{After: time.Second}, ""},
+		"cancelled":                       {context.Canceled, "the scan ended before it was read"},
+		"a deadline of somebody else's":   {context.DeadlineExceeded, "the scan ended before it was read"},
+		"another error":                   {errors.New("403"), ""},
+		"none":                            {nil, ""},
+	} {
+		if got := reach.Ended(tc.err); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func TestVoid(t *testing.T) {
+	t.Parallel()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, end := context.WithTimeoutCause(t.Context(), 0, &reach.Expired{})
+	defer end()
+	for name, tc := range map[string]struct {
+		ctx  context.Context
+		read bool
+		want bool
+	}{
+		"it goes on":               {t.Context(), false, false},
+		"cancelled":                {cancelled, true, true},
+		"late, and nothing read":   {late, false, true},
+		"late, and something read": {late, true, false},
+	} {
+		if got := reach.Void(tc.ctx, tc.read); got != tc.want {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// TestWithin holds that requests that hang one after another never use up the time
+// of a look, and which bound each of them names.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		look, cancel := context.WithTimeout(t.Context(), 100*time.Second)
+		defer cancel()
+		for i, want := range []reach.Timeout{{After: 40 * time.Second}, {After: 30 * time.Second, Look: true}, {After: 15 * time.Second, Look: true}} {
+			request, done := reach.Within(look, 40*time.Second)
+			<-request.Done()
+			done()
+			var got *reach.Timeout
+			if !errors.As(context.Cause(request), &got) || *got != want {
+				t.Errorf("request %d ended with %v, want %+v", i+1, context.Cause(request), want)
+			}
+			if errors.Is(got, context.DeadlineExceeded) != want.Look {
+				t.Errorf("request %d: its end is the look's: %v, want %v", i+1, !want.Look, want.Look)
+			}
+		}
+		if look.Err() != nil {
+			t.Error("requests that hang used up the time of the look")
+		}
+	})
+}
+
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		look, cancel := context.WithTimeoutCause(t.Context(), time.Second, &reach.Expired{What: "source a", After: time.Second})
+		defer cancel()
+		if err := reach.Turn(look, nil); err != nil {
+			t.Errorf("without a limit: %v", err)
+		}
+		limiter := rate.NewLimiter(rate.Every(time.Hour), 1)
+		if err := reach.Turn(look, limiter); err != nil {
+			t.Errorf("the first turn: %v", err)
+		}
+		err := reach.Because(look, reach.Turn(look, limiter))
+		if reason := reach.Ended(err); !strings.Contains(reason, "timed out after 1s") {
+			t.Errorf("a turn after the deadline: %v, reason %q", err, reason)
+		}
+	})
+}
+
+func TestBecause(t *testing.T) {
+	t.Parallel()
+	cause, other := errors.New("cause"), errors.New("other")
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	for name, tc := range map[string]struct {
+		ctx       context.Context
+		err, want error
+	}{
+		"no error":            {ended, nil, nil},
+		"the context ended":   {ended, other, cause},
+		"the context goes on": {t.Context(), other, other},
+	} {
+		if got := reach.Because(tc.ctx, tc.err); !errors.Is(got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}
