@@ -174,6 +174,14 @@ func (c clock) who(a model.Actor) Phrase {
 	return p
 }
 
+// writer is who of the last writer of one side of a disputed field; nothing for nil.
+func (c clock) writer(a *model.Actor) Phrase {
+	if a == nil {
+		return nil
+	}
+	return c.who(*a)
+}
+
 // meaning explains a verdict, as people read it, in a few words.
 func meaning(verdict string) string {
 	switch v := model.Verdict(verdict); v {
