@@ -166,7 +166,7 @@ func (s *site) scan() string {
 		if len(f.Changes) > 0 && f.Changes[0].Unproven {
 			line += "?"
 		}
-		text := strings.Replace(fmt.Sprintf("%s by %s: %s", line, f.Actor.Name, f.Reason), "other code runs; ", "", 1)
+		text := strings.Replace(fmt.Sprintf("%s by %s: %s", line, f.Actor.Name, f.Reason), "a different image runs; ", "", 1)
 		for i, h := range s.made {
 			text = strings.ReplaceAll(text, h[:12], fmt.Sprintf("c%d", i+1))
 		}

@@ -61,7 +61,7 @@ func podSeverities(spec string) []model.SeverityRule {
 	touched := []model.Verdict{model.Undeclared, model.Changed, model.Conflict}
 	rules := privilegedSeverities(spec)
 	for _, field := range []string{"containers.image", "initContainers.image", "ephemeralContainers"} {
-		rules = append(rules, model.SeverityRule{Verdicts: touched, Path: spec + field, Severity: model.High, Reason: "other code runs"})
+		rules = append(rules, model.SeverityRule{Verdicts: touched, Path: spec + field, Severity: model.High, Reason: "a different image runs"})
 	}
 	for _, field := range slices.Concat(hostFields, []string{
 		"volumes.hostPath", "containers.securityContext", "initContainers.securityContext", "securityContext", "serviceAccountName",

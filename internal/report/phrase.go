@@ -200,7 +200,7 @@ func meaning(verdict string) string {
 	case model.Conflict:
 		return "declared, recorded and live all differ"
 	case model.Missing:
-		return "declared, and not there"
+		return "declared, but does not exist"
 	case model.PendingRestart:
 		return "accepted, and live only after a restart"
 	case model.Unmanaged:
