@@ -15,6 +15,10 @@ func keepActor(f, before *model.Finding) {
 		}
 		return
 	}
+	f.Changes = slices.Clone(f.Changes)
+	for i := range f.Changes {
+		keepWriters(&f.Changes[i], before)
+	}
 	kept, changes := false, slices.Clone(f.Changes)
 	for i := range changes {
 		c := &changes[i]
@@ -27,6 +31,37 @@ func keepActor(f, before *model.Finding) {
 	if kept {
 		f.Changes, f.Actor = changes, model.LiftActor(changes)
 	}
+}
+
+// keepWriters keeps who was named for each side of a disputed field that is as it was.
+func keepWriters(c *model.Change, before *model.Finding) {
+	i := slices.IndexFunc(before.Changes, func(b model.Change) bool { return b.Path == c.Path })
+	if i < 0 || len(c.Claims) == 0 {
+		return
+	}
+	b := &before.Changes[i]
+	if alike(b.Live, c.Live) {
+		c.LiveActor = surest(c.LiveActor, b.LiveActor)
+	}
+	c.Claims = slices.Clone(c.Claims)
+	for j := range c.Claims {
+		now := &c.Claims[j]
+		k := slices.IndexFunc(b.Claims, func(was model.ClaimedValue) bool {
+			return was.Declaration == now.Declaration && was.Value.Equal(now.Value)
+		})
+		if k >= 0 {
+			now.Actor = surest(now.Actor, b.Claims[k].Actor)
+		}
+	}
+}
+
+// surest returns who is named for a side now, or else was named before if less is known
+// now. Either may be nil.
+func surest(now, was *model.Actor) *model.Actor {
+	if now == nil || was != nil && forgot(*now, *was) {
+		return was
+	}
+	return now
 }
 
 // actorOf is who is named for a field of a finding.

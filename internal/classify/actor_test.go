@@ -74,3 +74,34 @@ func TestWhoWasNamedIsKeptOfEachField(t *testing.T) {
 		t.Error("what was judged is changed")
 	}
 }
+
+// TestWritersOfSidesAreKept has the log of each side of a dispute forget its entry: a side
+// that shows the same keeps its name, and a side that changed does not.
+func TestWritersOfSidesAreKept(t *testing.T) {
+	t.Parallel()
+	alice, bob, nobody := model.Actor{Name: "alice", Confidence: model.Likely}, model.Actor{Name: "bob", Confidence: model.Exact}, model.UnknownActor("gone")
+	dispute := func(git, intent, live int64, one, two, three *model.Actor) model.Finding {
+		is := model.IntOf(live)
+		return model.Finding{Actor: nobody, Changes: []model.Change{{Path: "x", Live: &is, LiveActor: three, Claims: []model.ClaimedValue{
+			{Declaration: "git", Value: model.IntOf(git), Actor: one}, {Declaration: "intent", Value: model.IntOf(intent), Actor: two}}}}}
+	}
+	for _, tc := range []struct {
+		reason            string
+		git, intent, live int64
+		before            *model.Actor
+		want              [3]string
+	}{
+		{"the logs forgot", 1, 2, 3, &alice, [3]string{"alice", "bob", "bob"}},
+		{"git changed", 9, 2, 3, &alice, [3]string{"unknown", "bob", "bob"}},
+		{"live changed", 1, 2, 9, &alice, [3]string{"alice", "bob", "unknown"}},
+		{"found by an earlier version", 1, 2, 3, nil, [3]string{"unknown", "bob", "bob"}},
+	} {
+		before := dispute(1, 2, 3, tc.before, &bob, &bob)
+		now := dispute(tc.git, tc.intent, tc.live, &nobody, &nobody, &nobody)
+		keepActor(&now, &before)
+		c := now.Changes[0]
+		if got := [3]string{c.Claims[0].Actor.Name, c.Claims[1].Actor.Name, c.LiveActor.Name}; got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 func TestRateOfBypassed(t *testing.T) {
 	t.Parallel()
 	kind := &model.Kind{Severities: []model.SeverityRule{
-		{Verdicts: []model.Verdict{model.Changed}, Path: "image", Severity: model.High, Reason: "other code runs"},
+		{Verdicts: []model.Verdict{model.Changed}, Path: "image", Severity: model.High, Reason: "a different image runs"},
 		{Verdicts: []model.Verdict{model.Pending}, Path: "image", Severity: model.Low},
 		{Verdicts: []model.Verdict{model.Missing}, Severity: model.Critical, Reason: "gone"},
 	}}

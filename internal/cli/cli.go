@@ -49,8 +49,8 @@ func newRoot(build Build, streams Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "driftd",
 		Short: "Find what drifted from what was declared, who changed it and when",
-		Long: `driftd compares live systems with what git and Terraform declare, and tells
-what differs: field by field, since when, and who did it.
+		Long: `driftd compares live systems with what git and Terraform declare. It reports
+each field that differs, since when, and who changed it.
 
 Exit codes of scan and report: 0 everything checked and in sync, 2 drift at or
 above --fail-on, 3 no such drift but something was not checked, 1 the command

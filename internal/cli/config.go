@@ -29,7 +29,7 @@ func (c *command) config() *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Read the configuration strictly; every problem with its line and the nearest right key",
+		Short: "Check the configuration and report every error with its line",
 		Long: `Read the configuration strictly, with all that it names: sources, declarations,
 receivers. What driftd serve would refuse is reported in the order of the file,
 and so is a folder of a declaration that does not exist; nothing is reached.`,
@@ -129,7 +129,7 @@ func (c *command) sources() *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:     "test [SOURCE…]",
-		Short:   "Reach each source: version, identity, and what cannot be read",
+		Short:   "Connect to each source and report its version, the identity, and what cannot be read",
 		Example: "  driftd sources test --config driftd.yaml\n  driftd sources test prod --config driftd.yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			_, estate, err := c.openConfigured(cmd)

@@ -19,10 +19,10 @@ func (c *command) accept() *cobra.Command {
 	var export bool
 	cmd := &cobra.Command{
 		Use:   "accept ID…",
-		Short: "Leave findings as they are, with a reason, an owner and an end",
-		Long: `Accept findings: they are no drift any more, until the end, and while they show
-what they show now. A finding comes back when its value or its declaration
-changes, and is quiet again when it goes back to what was accepted.
+		Short: "Accept findings as they are, with a reason, an owner and an end date",
+		Long: `Accept findings: they do not count as drift until the end date, while their values
+stay the same. A finding reopens when its value or its declaration changes, and is
+accepted again when it returns to what was accepted.
 
 An end is a date (until the end of that day, in UTC), a time, how long from now,
 or the word forever.`,
@@ -63,9 +63,9 @@ func (c *command) acknowledge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "acknowledge ID…",
 		Aliases: []string{"ack"},
-		Short:   "Say that somebody is on it: nobody is reminded for a while",
-		Long: `Acknowledge findings: they stay drift and in every report, but nobody is told
-again until the end, unless they change.`,
+		Short:   "Mark findings as being worked on: no reminders for a while",
+		Long: `Acknowledge findings: they still count as drift and are in every report, but no
+reminders are sent until the end, unless they change.`,
 		Example:           "  driftd acknowledge 3f2a\n  driftd ack 3f2a --reason \"rolling back\" --for 4h",
 		ValidArgsFunction: c.completeFindings,
 		RunE:              func(cmd *cobra.Command, ids []string) error { return c.decide(cmd, ids, request) },
@@ -79,9 +79,9 @@ func (c *command) snooze() *cobra.Command {
 	request := server.DecisionRequest{Kind: model.Snooze}
 	cmd := &cobra.Command{
 		Use:   "snooze ID…",
-		Short: "Hear of findings later",
-		Long: `Snooze findings: they stay drift and in every report, but nobody is told of them
-until the end, unless they change.`,
+		Short: "Postpone notifications about findings",
+		Long: `Snooze findings: they still count as drift and are in every report, but no
+notifications are sent until the end, unless they change.`,
 		Example:           "  driftd snooze 3f2a --for 4h\n  driftd snooze 3f2a --until 2026-12-24T08:00:00Z --reason \"after the freeze\"",
 		ValidArgsFunction: c.completeFindings,
 		RunE: func(cmd *cobra.Command, ids []string) error {
@@ -91,7 +91,7 @@ until the end, unless they change.`,
 			return c.decide(cmd, ids, request)
 		},
 	}
-	cmd.Flags().StringVar(&request.Reason, "reason", "", "why later")
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "why it is postponed")
 	cmd.Flags().StringVar(&request.Until, "for", "", "for how long: 4h, 2d")
 	cmd.Flags().StringVar(&request.Until, "until", "", "until when: 2026-12-24, 2026-12-24T08:00:00Z")
 	return cmd
@@ -129,7 +129,7 @@ func (c *command) decisions() *cobra.Command {
 	list := func(cmd *cobra.Command, _ []string) error { return c.ask(cmd, c.listDecisions) }
 	cmd := &cobra.Command{
 		Use:   "decisions",
-		Short: "List what was decided about findings, and whether it holds, or take it back",
+		Short: "List or revoke decisions about findings",
 		Long: `List acceptances, snoozes and acknowledgements: by whom, until when and why, and
 for which finding each holds now, or why it holds for none.`,
 		Example: "  driftd decisions\n  driftd decisions -o json\n  driftd decisions revoke 9b1c",
@@ -141,7 +141,7 @@ for which finding each holds now, or why it holds for none.`,
 	c.outputFlag(same, "table", "json")
 	cmd.AddCommand(same, &cobra.Command{
 		Use:   "revoke ID…",
-		Short: "Take decisions back: what they kept quiet comes back",
+		Short: "Revoke decisions: their findings count and notify again",
 		Long: `Take decisions back. One that stands in a file (acceptances.yaml) is taken back
 by removing it there.`,
 		Example: "  driftd decisions revoke 9b1c\n  driftd decisions revoke 9b1c 04fe",

@@ -30,11 +30,11 @@ func (c *command) demo() *cobra.Command {
 	var flags demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show driftd at work on an estate of stand-ins, on this machine alone",
-		Long: `Start a small shop that drifts, and driftd itself to look after it: stand-ins
+		Short: "Run a demonstration with simulated systems on this machine",
+		Long: `Start a small shop that drifts, and a driftd that watches it: stand-ins
 for a Proxmox cluster, a NetBox, a Kubernetes API server and a Slack workspace on
-loopback, a git repository and a Terraform state. What looks at them is real. The
-page has a list of things to break, and shows what Slack would say.
+loopback, a git repository and a Terraform state. The driftd is the real one. The
+page has a list of things to break, and shows the Slack messages.
 
 It needs nothing but this program, reaches nothing outside of this machine, and
 leaves nothing behind. Ctrl-C ends it.`,

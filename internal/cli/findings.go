@@ -47,7 +47,7 @@ judge, and why.`,
 	}
 	q.add(cmd)
 	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
-	cmd.Flags().BoolVar(&hidden, "hidden", false, "what ignore rules hide, and what was accepted")
+	cmd.Flags().BoolVar(&hidden, "hidden", false, "findings that ignore rules hide, and accepted ones")
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
 	cmd.Flags().BoolVar(&notJudged, "not-judged", false, "live resources that the last scan did not judge")
 	c.outputFlag(cmd, "table", "json")
@@ -123,7 +123,7 @@ func (c *command) listFindings(cmd *cobra.Command, q *queryFlags) error {
 func (c *command) findingsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show ID",
-		Short:             "One finding in full: field by field, who, since when, on which evidence",
+		Short:             "Show one finding in full: fields, actor, times and evidence",
 		Example:           "  driftd findings show 3f2a",
 		Args:              one("finding"),
 		ValidArgsFunction: c.completeFindings,

@@ -27,7 +27,7 @@ type liveFlags struct {
 func (l *liveFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&l.dump, "live", "", "compare with this dump (kubectl get … -o yaml --show-managed-fields) instead of a cluster")
-	flags.BoolVar(&l.complete, "live-complete", false, "the dump holds everything: what is not in it is missing")
+	flags.BoolVar(&l.complete, "live-complete", false, "the dump is complete: a declared object that is not in it is missing")
 	flags.StringVar(&l.kubeconfig, "kubeconfig", "", "kubeconfig file (default $KUBECONFIG or ~/.kube/config)")
 	flags.StringVar(&l.context, "context", "", "kubeconfig context (default the current one)")
 	flags.StringVarP(&l.namespace, "namespace", "n", "", "namespace of manifests that name none (default the context's, or \"default\")")

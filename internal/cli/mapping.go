@@ -17,7 +17,7 @@ import (
 func (c *command) mapping() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mapping",
-		Short:   "See what the mapping tables make of a Terraform state",
+		Short:   "Show how the mapping tables read a Terraform state",
 		Example: "  driftd mapping test ./terraform.tfstate",
 		Args:    known,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -25,7 +25,7 @@ func (c *command) mapping() *cobra.Command {
 	var folders []string
 	test := &cobra.Command{
 		Use:   "test STATE…",
-		Short: "Say which resources of a state can be compared, and which of their attributes are not",
+		Short: "List the resources of a state that can be compared, and their attributes that cannot",
 		Long: `Read states and say, type by type, which live kind the mapping tables compare
 it with, which types no table speaks of, and which attributes hold something
 that is never compared. Nothing live is reached.`,

@@ -26,7 +26,7 @@ func (c *command) notify() *cobra.Command {
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "test [RECEIVER…]",
-		Short: "Send a test message through each receiver, and say what happened",
+		Short: "Send a test message to each receiver and report the result",
 		Long: `Send a test message through each receiver of the configuration, or through those
 that are named, and say what happened. Receivers that are shown what is open, as
 an Alertmanager is, are reached and shown nothing. Nothing is kept: what waits

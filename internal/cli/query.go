@@ -147,8 +147,8 @@ func (c *command) report() *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Print what is open now, from the last scans",
-		Long: `Print what is open now, from the last scans. A source whose last read failed, is
+		Short: "Print the open findings of the last scans",
+		Long: `Print the open findings of the last scans. A source whose last read failed, is
 held back, or is older than three of its intervals is not checked.
 
 ` + exitCodes,
@@ -179,9 +179,9 @@ held back, or is older than three of its intervals is not checked.
 func (c *command) history() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history KEY",
-		Short: "Every value that a resource has had, with times and actors",
-		Long: `Every value that a resource has had. KEY is source/type/kind/id; parts may be
-left out from the left while the rest names one resource.`,
+		Short: "Show every value that a resource had, with times and actors",
+		Long: `Show every value that a resource had. KEY is source/type/kind/id. Parts may be
+omitted from the left if the rest names one resource.`,
 		Example: "  driftd history Deployment.apps/shop/web\n  driftd history prod/kubernetes/ConfigMap/shop/settings",
 		Args:    one("resource"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -206,7 +206,7 @@ func (c *command) diff() *cobra.Command {
 	var source, from, to string
 	cmd := &cobra.Command{
 		Use:     "diff",
-		Short:   "What changed in a source between two moments",
+		Short:   "Show what changed in a source between two times",
 		Example: "  driftd diff --from 2h --to now\n  driftd diff --source prod --from 2026-01-31T14:00:00Z --to 1h",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -224,8 +224,8 @@ func (c *command) diff() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&source, "source", "", "only this source")
-	cmd.Flags().StringVar(&from, "from", "24h", "the earlier moment: how long ago, or a time")
-	cmd.Flags().StringVar(&to, "to", "now", "the later moment")
+	cmd.Flags().StringVar(&from, "from", "24h", "the earlier time: a time, or how long ago")
+	cmd.Flags().StringVar(&to, "to", "now", "the later time")
 	c.outputFlag(cmd, "table", "json")
 	return cmd
 }

@@ -25,7 +25,7 @@ func (c *command) scan() *cobra.Command {
 	var live liveFlags
 	cmd := &cobra.Command{
 		Use:   "scan [PATH…]",
-		Short: "Compare once, now, and print what differs",
+		Short: "Scan once and print what differs",
 		Long: `Compare what is declared below PATH with what is live. A Terraform or OpenTofu
 root is compared by a plan, made on a private copy with the terraform or tofu on
 PATH. Anything else is read as Kubernetes manifests, and compared with the

@@ -20,11 +20,11 @@ import (
 func (c *command) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "How it stands: daemon, sources, declarations, receivers, rules, decisions",
-		Long: `How it stands, from the daemon or, where none runs, from the state folder: how
-fresh each source and declaration is, what waits for each receiver and why,
-ignore rules that hide nothing, and decisions that end within a week. The exit
-code is 0 whenever that can be told; scan and report have codes for drift.`,
+		Short: "Show the status of the daemon, sources, declarations, receivers, rules and decisions",
+		Long: `Show the status, from the daemon or, if none runs, from the state folder: when each
+source and declaration was last read, undelivered messages of each receiver and
+why, ignore rules that hide nothing, and decisions that end within a week. The exit
+code is 0 if the status can be read; scan and report have exit codes for drift.`,
 		Example: "  driftd status\n  driftd status -o json",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,7 +77,7 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
 	if s.LastRun != nil {
 		dead := deadRules(s.LastRun.Rules)
-		t.table("DEAD IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+		t.table("UNUSED IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
 	}
 	soon, more := s.EndingNext()
 	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(soon), func(i int) []string { return t.ending(&soon[i]) })

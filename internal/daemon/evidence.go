@@ -39,6 +39,8 @@ type candidate struct {
 	ref    claimRef
 	// print identifies these fields, their live values and the declaration's commit.
 	print string
+	// naming reports whether only the names of who declared the fields depend on it.
+	naming bool
 }
 
 // A pastAnswer is what the history of a declaration has of a candidate.
@@ -59,6 +61,9 @@ type question struct {
 	candidates  []candidate
 	// older reports whether a source was read after the declaration.
 	older bool
+	// naming reports whether every candidate is one of naming. It is not worth reading
+	// the declaration again, nor is the scan incomplete without an answer.
+	naming bool
 }
 
 // maxRounds bounds how often one scan reads a declaration again because its ref
@@ -76,13 +81,14 @@ func candidates(v view, judged []model.Judged, now time.Time) []candidate {
 	for i := range judged {
 		s := judged[i].Subject
 		text := fingerprint(&judged[i], func(declaration string) bool { return revised[declaration] })
-		if text == "" {
+		naming := text == ""
+		if text += disputes(&judged[i]); text == "" {
 			continue
 		}
 		nth := map[string]int{}
 		for k, c := range s.Claims {
 			if c.Unchecked == "" {
-				list = append(list, candidate{judged: &judged[i], claim: k, print: revisions[c.Declaration] + "\n" + text,
+				list = append(list, candidate{judged: &judged[i], claim: k, naming: naming, print: revisions[c.Declaration] + "\n" + text,
 					ref: claimRef{c.Declaration, s.Source, c.Kind, claimID(c), nth[c.Declaration]}})
 			}
 			nth[c.Declaration]++
@@ -104,15 +110,32 @@ func fingerprint(j *model.Judged, revised func(declaration string) bool) string 
 			continue
 		}
 		b.WriteString("waits\n")
-		for k := range o.Changes {
-			b.WriteString(o.Changes[k].Path + "=")
-			if live := o.Changes[k].Live; live != nil {
-				b.Write(live.AppendJSON(nil))
-			}
-			b.WriteByte('\n')
+		writeFields(&b, o)
+	}
+	return b.String()
+}
+
+// disputes returns the disputed fields of a subject, with their live values; "" if
+// there are none.
+func disputes(j *model.Judged) string {
+	var b strings.Builder
+	for i := range j.Outcomes {
+		if o := &j.Outcomes[i]; o.Verdict == model.Disputed {
+			b.WriteString("disputed\n")
+			writeFields(&b, o)
 		}
 	}
 	return b.String()
+}
+
+func writeFields(b *strings.Builder, o *model.Outcome) {
+	for k := range o.Changes {
+		b.WriteString(o.Changes[k].Path + "=")
+		if live := o.Changes[k].Live; live != nil {
+			b.Write(live.AppendJSON(nil))
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // unanswered returns the questions whose answers are needed to decide the
@@ -130,11 +153,12 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 		}
 		q := asked[c.ref.declaration]
 		if q == nil {
-			q = &question{declaration: c.ref.declaration}
+			q = &question{declaration: c.ref.declaration, naming: true}
 			asked[c.ref.declaration] = q
 		}
 		q.candidates = append(q.candidates, c)
-		q.older = q.older || e.reads[c.ref.declaration].at.Before(e.looks[c.ref.source].snapshot.Taken)
+		q.naming = q.naming && c.naming
+		q.older = q.older || !c.naming && e.reads[c.ref.declaration].at.Before(e.looks[c.ref.source].snapshot.Taken)
 	}
 	var questions []question
 	for _, d := range v.declarations {
@@ -183,8 +207,12 @@ func (u unread) problems(d declarationView) []model.Problem {
 
 func unreadRef(err error) string { return "the ref could not be read: " + err.Error() }
 
-// noHistory is the gap of a declaration that keeps no history.
-const noHistory = "the declaration keeps no history"
+// The gaps of a declaration that keeps no history, and of one whose ref moved after it
+// was read.
+const (
+	noHistory = "the declaration keeps no history"
+	refMoved  = "the ref moved while it was read"
+)
 
 // ask answers a question, or reads the declaration again. An error means that its
 // history could not be read.
@@ -212,7 +240,13 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	case err != nil:
 		err = reach.Because(within, err)
 		e.complain(ctx, "history of declaration "+d.Name, err)
+		if q.naming {
+			e.answer(q, nil, unreadRef(err))
+			return nil
+		}
 		return err
+	case history.Head != revision && q.naming:
+		e.answer(q, nil, refMoved)
 	case history.Head != revision:
 		e.readAgain(ctx, d)
 	default:
@@ -337,7 +371,7 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 	case failed:
 		found.Gap, found.Behind = unreadRef(failure), true
 	default:
-		found.Gap, found.Behind = "the ref moved while it was read", true
+		found.Gap, found.Behind = refMoved, true
 	}
 	if claim := c.judged.Subject.Claims[c.claim]; claim.Written != nil && found.Gap == "" {
 		found.Gap = "the cluster rewrites what is declared (canonicalize)"

@@ -59,15 +59,23 @@ func newSite(t *testing.T, change func(*manifests.Config)) *site {
 
 func (s *site) clock() time.Time { return s.now }
 
-func (s *site) restart() *site {
-	env := declared.Env{Name: "git", Governs: []string{"live"}, Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler)}
+// loader returns a declaration of the repository.
+func (s *site) loader(name string, change func(*manifests.Config)) declared.Loader {
+	env := declared.Env{Name: name, Governs: []string{"live"}, Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler)}
 	loader, err := manifestsDefinition().Open(env, func(into any) error {
-		*into.(*manifests.Config) = s.config
+		config := s.config
+		change(&config)
+		*into.(*manifests.Config) = config
 		return nil
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return loader
+}
+
+func (s *site) restart() *site {
+	loader := s.loader("git", func(*manifests.Config) {})
 	s.engine = New(Estate{
 		Sources:      []Source{{Name: "live", Type: "test", Every: time.Minute, Timeout: 10 * time.Second, Collector: s}},
 		Declarations: []Declaration{{Name: "git", Type: "manifests", Governs: []string{"live"}, Every: time.Minute, Timeout: time.Minute, Loader: loader}},

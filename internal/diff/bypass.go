@@ -14,24 +14,50 @@ func (w *walk) waits(schema *model.Schema, d, r, l model.Value) {
 	ruled := w.rule(schema, d, w.declaredAs(schema, r, l), l)
 	actor := w.appliedBy(schema, l)
 	if ruled.Verdict == model.Pending && !ruled.Unproven {
-		actor = w.declaredBy(schema, d)
+		if actor = declaredBy(w.claim, schema, w.path, d); actor.Confidence == model.Unknown {
+			actor = notApplied()
+		}
 	}
 	c := w.change(d, r, l, actor)
 	c.Unproven = ruled.Unproven
 	w.found = append(w.found, found{ruled.Verdict, c, ruled.Reason})
 }
 
-// declaredBy returns the author of the commit since which the ref declares d, or else
-// the author of what the claim's own log tells last.
-func (w *walk) declaredBy(schema *model.Schema, d model.Value) model.Actor {
-	since := sinceWhen(w.claim.Evidence, func(v *model.Version) bool {
-		if v.Value == nil || len(v.Unknown) > 0 {
-			return false
-		}
-		declared, _ := lookUp(*v.Value, w.path)
-		return Equal(schema, declared, d)
+// declaredBy returns who made the claim declare d at a path: the author of the commit
+// since which the ref declares it, or else whom the claim's own log names last.
+func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) model.Actor {
+	text := at.String()
+	logged := claimActor(c, text)
+	switch {
+	case logged.Confidence != model.Unknown || c.Unsigned != "":
+	case c.RecordOnly:
+		logged.Reason = "a Terraform state does not record who set it; engine: plan with git shows who declared it"
+	case c.Evidence != nil && c.Evidence.Gap != "":
+		logged.Reason += ": " + c.Evidence.Gap
+	}
+	if c.Evidence == nil {
+		return logged
+	}
+	known := true
+	since := sinceWhen(c.Evidence, func(v *model.Version) bool {
+		known = known && !isUnknownAt(v, text)
+		held, ok := heldAt(v.Value, at)
+		return known && ok && Equal(schema, held, d)
 	})
-	return author(since, w.claim, w.path.String())
+	switch {
+	case !known || since.Hash == "":
+		return logged
+	case since.Oldest:
+		return model.UnknownActor("declared by commit " + short(since.Hash) + " or before, the oldest one that was read; raise history")
+	case since.Author == "":
+		return logged
+	}
+	return authorOf(since)
+}
+
+// isUnknownAt reports whether the value of a version is unknown at a path.
+func isUnknownAt(v *model.Version, at string) bool {
+	return slices.ContainsFunc(v.Unknown, func(u string) bool { return u == "" || below(at, u) || below(u, at) })
 }
 
 // declaredAs returns the declared value that, applied as r, results in the live value
@@ -68,9 +94,7 @@ func (w *walk) aspect(schema *model.Schema, d, v, l model.Value) *aspect {
 		written:    w.lastWrite(),
 	}
 	text := w.path.String()
-	a.isUnknown = func(v *model.Version) bool {
-		return slices.ContainsFunc(v.Unknown, func(u string) bool { return u == "" || below(text, u) || below(u, text) })
-	}
+	a.isUnknown = func(v *model.Version) bool { return isUnknownAt(v, text) }
 	if last, ok := a.evidence.Rulings[text]; ok && valueOf(last.Live).Equal(l) {
 		a.last = &last
 	}

@@ -160,7 +160,7 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 		case c.Value.IsNull() && c.Recorded != nil: // Declared no longer, and gone.
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Codified, Claim: c, Actor: remover(s, c)})
 		case isNew(c):
-			outcomes = append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Actor: author(introduced(c.Evidence), c, ""), Reason: "first declared within the deploy window"})
+			outcomes = append(outcomes, model.Outcome{Verdict: model.Pending, Claim: c, Actor: author(introduced(c.Evidence), c), Reason: "first declared within the deploy window"})
 		case missing < 0 || outcomes[missing].Claim.Declaration == c.Declaration && outcomes[missing].Claim.Address != c.Address:
 			missing = len(outcomes)
 			outcomes = append(outcomes, model.Outcome{Verdict: model.Missing, Claim: c, Actor: remover(s, c)})

@@ -55,6 +55,7 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, 
 	}
 	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
 	var voices []voice
+	schema := schemaAt(words.schema, p)
 	for _, c := range claims {
 		v, ok := lookUp(c.Value, p)
 		if !ok || c.Lens != about.lens {
@@ -64,27 +65,46 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, 
 			change.Declared = &v
 		}
 		change.Secret = change.Secret || v.HasSecret()
-		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v})
-		actor = latest(actor, claimActor(c, about.path))
-		voices = append(voices, voice{claim: c, agrees: Equal(schemaAt(words.schema, p), v, live)})
+		who := declaredBy(c, schema, p, v)
+		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v, Actor: &who})
+		actor = latest(actor, who)
+		voices = append(voices, voice{claim: c, agrees: Equal(schema, v, live)})
 	}
-	asDeclared := slices.ContainsFunc(voices, func(v voice) bool { return v.agrees })
-	if !asDeclared && len(voices) > 0 {
-		actor = handIn(s, voices[len(voices)-1].claim, p, actor, o)
+	if len(voices) > 0 {
+		hand := lastWriterOf(s, voices[len(voices)-1].claim, p, o)
+		change.LiveActor = &hand
+		if !slices.ContainsFunc(voices, func(v voice) bool { return v.agrees }) {
+			actor = cameLast(s, actor, hand)
+		}
 	}
 	change.Actor = &actor
 	return dispute{about: about, change: change, reason: alone(s, voices)}
 }
 
-// handIn names who came last: somebody who declared, or who made the live field
-// what none of the claims says.
-func handIn(s *model.Subject, c *model.Claim, p path, declared model.Actor, o Options) model.Actor {
+// lastWriterOf returns who last wrote the live field at a path of a claim.
+func lastWriterOf(s *model.Subject, c *model.Claim, p path, o Options) model.Actor {
 	w := newWalk(s, c, s.Live.Value, o)
 	w.path = p
 	hand := w.changedBy()
-	if hand.Confidence == model.Unknown && len(w.writers.of(p)) > 0 {
-		hand = w.actor(w.lastWriter())
+	if o := w.lastWriter(); o != nil && hand.Confidence == model.Unknown && (len(w.writers.of(p)) > 0 || w.asRecorded()) {
+		hand = w.actor(o)
 	}
+	return hand
+}
+
+// asRecorded reports whether the live field at the walk's path is as it was last applied.
+func (w *walk) asRecorded() bool {
+	if w.claim.Lens != nil || w.live.LastApplied == nil {
+		return false
+	}
+	applied, recorded := lookUp(*w.live.LastApplied, w.path)
+	live, ok := lookUp(w.live.Value, w.path)
+	return recorded && ok && Equal(schemaAt(w.schema, w.path), applied, live)
+}
+
+// cameLast returns who came last if the live field is as no claim declares it: the
+// last one to declare it, or the one who wrote it.
+func cameLast(s *model.Subject, declared, hand model.Actor) model.Actor {
 	switch {
 	case declared.Confidence != model.Unknown || hand.Confidence != model.Unknown:
 		return latest(declared, hand)

@@ -75,6 +75,7 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 	case w.delegated() || w.claimedByOther():
 	case Equal(schema, absent, l) && Equal(schema, absent, r):
 	case w.foreign:
+	case Equal(schema, absent, l) && w.appliedSince(w.otherOwners()):
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
 	case Equal(schema, r, l):

@@ -54,7 +54,11 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	if w.fromTemplate(schema, d, l) || w.exemptDelegated(l) {
 		return
 	}
-	if w.record.whole {
+	switch {
+	case w.record.whole && !Equal(schema, d, r) && w.appliedSince(w.writers.of(w.path)):
+		w.changedUnlessDeclared("", schema, d, model.Value{}, l)
+		return
+	case w.record.whole:
 		w.differsFromRecord(schema, d, r, l)
 		return
 	}
@@ -199,9 +203,36 @@ func (w *walk) declaredLater(declarer *model.Owner) bool {
 // codified reports a field on which live and declared agree and the record
 // does not.
 func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
-	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated() {
+	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated() && !w.appliedSince(w.writers.of(w.path)) {
 		w.add(model.Codified, d, r, l, w.changedBy())
 	}
+}
+
+// appliedSince reports whether one of the owners of a field applied it since the live
+// resource's own record was left, by a writer that is not among them. Such a writer, of
+// a server-side apply, leaves the record as it was.
+func (w *walk) appliedSince(owners []*model.Owner) bool {
+	if w.live.LastApplied == nil || w.claim.Recorded != nil || w.claim.RecordOnly {
+		return false
+	}
+	recorder := w.writers.declarer()
+	if recorder == nil || !recorder.Records || slices.Contains(owners, recorder) {
+		return false
+	}
+	return slices.ContainsFunc(owners, func(o *model.Owner) bool {
+		return o.Applies && o.Subresource == "" && !o.At.Before(recorder.At)
+	})
+}
+
+// otherOwners returns the owners of the live resource that did not leave its record.
+func (w *walk) otherOwners() []*model.Owner {
+	var others []*model.Owner
+	for i := range w.live.Owners {
+		if o := &w.live.Owners[i]; !o.Records {
+			others = append(others, o)
+		}
+	}
+	return others
 }
 
 // delegated reports whether another object decides the node, or one above it.

@@ -421,10 +421,15 @@ func sinceWhen(e *model.Evidence, holds func(*model.Version) bool) model.Commit 
 
 // author returns the author of a commit of the claim's declaration, or else whoever the
 // claim's own log names last.
-func author(c model.Commit, claim *model.Claim, path string) model.Actor {
+func author(c model.Commit, claim *model.Claim) model.Actor {
 	if c.Author == "" {
-		return declarer(claim, path)
+		return declarer(claim, "")
 	}
+	return authorOf(c)
+}
+
+// authorOf returns the author of a commit as an actor.
+func authorOf(c model.Commit) model.Actor {
 	return model.Actor{Name: c.Author, At: c.When, Via: "git", Confidence: model.Likely, Message: c.Message, Evidence: "commit " + short(c.Hash)}
 }
 

@@ -205,7 +205,7 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	case made != nil:
 		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + told(made.Actor))
 	}
-	reason := "the source keeps no record of this deletion"
+	reason := "never created, or deleted: the source keeps no record of deletions"
 	if s.Kind != nil {
 		reason = cmp.Or(s.Kind.Unsigned, reason)
 	}

@@ -13,7 +13,9 @@ type voice struct {
 	claim *model.Claim
 	// path is where it says so, and live the path of what it speaks of.
 	path, live string
-	// at and schema are that place in what the claim sees.
+	// spot is that path in the claim; at and schema are that place in what the claim
+	// sees.
+	spot   path
 	at     path
 	schema *model.Schema
 	// says is the declared value, view the live one in the same words.
@@ -52,7 +54,7 @@ func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	if live == "" {
 		return
 	}
-	v := voice{claim: w.claim, path: w.path.String(), live: live, at: slices.Clone(w.path.live()), schema: schema,
+	v := voice{claim: w.claim, path: w.path.String(), live: live, spot: slices.Clone(w.path), at: slices.Clone(w.path.live()), schema: schema,
 		says: d, view: l, agrees: Equal(schema, d, l)}
 	switch lens, interprets := w.claim.Lens.(interpreter); {
 	case interprets:
@@ -281,14 +283,17 @@ func disputeBetween(s *model.Subject, voices []voice) dispute {
 	first := voices[0]
 	change := model.Change{Path: first.path, LivePath: first.live, Declared: side(first.says), Live: side(first.view)}
 	actor := tracedIn(s, first.live, noWriters(s.Live))
+	wrote := actor
+	change.LiveActor = &wrote
 	for _, v := range telling(voices) {
-		claimed := model.ClaimedValue{Declaration: v.claim.Declaration, Address: v.claim.Address, Value: v.says}
+		who := declaredBy(v.claim, v.schema, v.spot, v.says)
+		claimed := model.ClaimedValue{Declaration: v.claim.Declaration, Address: v.claim.Address, Value: v.says, Actor: &who}
 		if v.path != first.path {
 			claimed.Path = v.path
 		}
 		change.Claims = append(change.Claims, claimed)
 		change.Secret = change.Secret || v.says.HasSecret() || v.view.HasSecret()
-		actor = latest(actor, claimActor(v.claim, v.path))
+		actor = latest(actor, who)
 	}
 	if c := against(voices); actor.Confidence == model.Unknown && len(c) == 1 && c[0].Unsigned != "" {
 		// Who stands alone was changed: its log is the one that tells nothing.

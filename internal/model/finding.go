@@ -108,19 +108,23 @@ type Change struct {
 	// Severity is set where a rule of the kind rates this field otherwise than
 	// usual.
 	Severity Severity `json:"severity,omitempty"`
-	// Claims are the values of each declaration, where they dispute.
-	Claims []ClaimedValue `json:"claims,omitempty"`
+	// Claims are the values of each declaration if the declarations disagree, and
+	// LiveActor is the last writer of Live then.
+	Claims    []ClaimedValue `json:"claims,omitempty"`
+	LiveActor *Actor         `json:"live_actor,omitempty"`
 	// Actor is set where it differs from the finding's.
 	Actor *Actor `json:"actor,omitempty"`
 }
 
-// A ClaimedValue is what one declaration says of a disputed field. Path is set
-// where the declaration has another word for it than Change.Path.
+// A ClaimedValue is the value of a disputed field in one declaration. Path is set
+// if the declaration has another name for the field than Change.Path. Actor is who
+// last set the value in the declaration; nil in findings of earlier versions.
 type ClaimedValue struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
 	Path        string `json:"path,omitempty"`
 	Value       Value  `json:"declared"`
+	Actor       *Actor `json:"actor,omitempty"`
 }
 
 // A Finding is a verdict that is not in-sync: one for a resource, a claim and

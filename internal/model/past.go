@@ -19,6 +19,9 @@ type Commit struct {
 	// author did not write what it merges.
 	Author  string `json:"author,omitempty"`
 	Message string `json:"message,omitempty"`
+	// Oldest reports whether its first parent was not read: what it declares may have
+	// been declared before.
+	Oldest bool `json:"-"`
 }
 
 // A Version is what a declaration declared for one resource from one commit until another

@@ -33,12 +33,10 @@ func (c Change) public(digests *strings.Replacer) Change {
 	}
 	c.Path, c.LivePath = digests.Replace(c.Path), digests.Replace(c.LivePath)
 	c.Declared, c.Recorded, c.Live, c.Running = show(c.Declared), show(c.Recorded), show(c.Live), show(c.Running)
-	if c.Actor != nil {
-		who := c.Actor.Public()
-		c.Actor = &who
-	}
+	c.Actor, c.LiveActor = c.Actor.publicCopy(), c.LiveActor.publicCopy()
 	c.Claims = slices.Clone(c.Claims)
 	for i := range c.Claims {
+		c.Claims[i].Actor = c.Claims[i].Actor.publicCopy()
 		c.Claims[i].Path = digests.Replace(c.Claims[i].Path)
 		c.Claims[i].Value = *show(&c.Claims[i].Value)
 	}

@@ -44,6 +44,15 @@ func (a Actor) Public() Actor {
 	return a
 }
 
+// publicCopy returns a copy of Public; nil of nil.
+func (a *Actor) publicCopy() *Actor {
+	if a == nil {
+		return nil
+	}
+	who := a.Public()
+	return &who
+}
+
 // utc returns the decision with its times in UTC.
 func (d *Decision) utc() *Decision {
 	if d == nil {

@@ -228,19 +228,27 @@ func short(f model.Finding) model.Finding {
 	f.Actor = shortActor(f.Actor)
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		if c.Actor != nil {
-			actor := shortActor(*c.Actor)
-			c.Actor = &actor
+		for _, actor := range []**model.Actor{&c.Actor, &c.LiveActor} {
+			*actor = shortSide(*actor)
 		}
 		for _, side := range []**model.Value{&c.Declared, &c.Recorded, &c.Live, &c.Running} {
 			*side = cut(*side)
 		}
 		for j := range c.Claims {
-			c.Claims[j].Value = *cut(&c.Claims[j].Value)
+			c.Claims[j].Value, c.Claims[j].Actor = *cut(&c.Claims[j].Value), shortSide(c.Claims[j].Actor)
 		}
 	}
 	f.Ignored = nil
 	return f
+}
+
+// shortSide returns shortActor of one side of a field; nil of nil.
+func shortSide(a *model.Actor) *model.Actor {
+	if a == nil {
+		return nil
+	}
+	actor := shortActor(*a)
+	return &actor
 }
 
 // shortActor cuts what nobody reads in a message.

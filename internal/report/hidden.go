@@ -52,7 +52,7 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c cl
 			dead++
 		}
 	}
-	t.line(t.paint(bold, count(len(rules), "ignore rule")+", "+thousands(dead)+" dead; "+thousands(len(accepted))+" accepted"))
+	t.line(t.paint(bold, count(len(rules), "ignore rule")+", "+thousands(dead)+" unused; "+thousands(len(accepted))+" accepted"))
 	for i := range rules {
 		t.rule(&rules[i])
 		same := func(r model.RuleRun) bool { return !r.Dead() && r.Reason == rules[i].Reason }
@@ -80,7 +80,7 @@ func (t *table) rule(r *model.RuleRun) {
 	t.line()
 	t.prose(bold, "", said)
 	if r.Dead() {
-		t.line("  dead: ", r.Why(), "; remove it")
+		t.line("  unused: ", r.Why(), "; remove it")
 		return
 	}
 	t.line("  hides ", count(r.Findings, "finding"), " and ", count(r.Fields, "field"), " of others")

@@ -106,11 +106,11 @@ func (m *markdown) block(b *Block) {
 // one another.
 func (m *markdown) claims(f *Field) {
 	m.heading(f, disagreement(f))
-	m.printf("\n\n| | says | where |\n| --- | --- | --- |\n")
+	m.printf("\n\n| | says | where | last set |\n| --- | --- | --- | --- |\n")
 	for _, c := range f.Claims {
-		m.printf("| %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().mark(code))
+		m.printf("| %s | %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().mark(code), c.Who.mark(code))
 	}
-	m.printf("| %s | %s | |\n", code(f.Sides[0].Label), code(f.Sides[0].Text))
+	m.printf("| %s | %s | | %s |\n", code(f.Sides[0].Label), code(f.Sides[0].Text), f.LiveWho.mark(code))
 }
 
 // heading names a field that does not stand in a row, and says who changed it.

@@ -33,7 +33,8 @@ func (e *Event) same(f *Event) bool {
 // same tells whether two fields read the same.
 func (f *Field) same(g *Field) bool {
 	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
-		slices.Equal(f.Lines, g.Lines) && slices.Equal(f.Claims, g.Claims) && f.Who.String() == g.Who.String()
+		slices.Equal(f.Lines, g.Lines) && slices.EqualFunc(f.Claims, g.Claims, Claim.same) &&
+		f.LiveWho.String() == g.LiveWho.String() && f.Who.String() == g.Who.String()
 }
 
 // A Chapter is what happened to a finding, newest first, Times times on end, all

@@ -174,6 +174,14 @@ func (c clock) who(a model.Actor) Phrase {
 	return p
 }
 
+// writer is who of the last writer of one side of a disputed field; nothing for nil.
+func (c clock) writer(a *model.Actor) Phrase {
+	if a == nil {
+		return nil
+	}
+	return c.who(*a)
+}
+
 // meaning explains a verdict, as people read it, in a few words.
 func meaning(verdict string) string {
 	switch v := model.Verdict(verdict); v {
@@ -192,7 +200,7 @@ func meaning(verdict string) string {
 	case model.Conflict:
 		return "declared, recorded and live all differ"
 	case model.Missing:
-		return "declared, and not there"
+		return "declared, but does not exist"
 	case model.PendingRestart:
 		return "accepted, and live only after a restart"
 	case model.Unmanaged:

@@ -86,7 +86,9 @@ func anyChange() *rapid.Generator[model.Change] {
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "claims") {
 			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"),
-				Address: anyText().Draw(t, "address"), Path: anyText().Draw(t, "word"), Value: anyValue(2).Draw(t, "claim")})
+				Address: anyText().Draw(t, "address"), Path: anyText().Draw(t, "word"), Value: anyValue(2).Draw(t, "claim"),
+				Actor: rapid.Ptr(anyActor(), true).Draw(t, "writer")})
+			c.LiveActor = rapid.Ptr(anyActor(), true).Draw(t, "live writer")
 		}
 		return c
 	})

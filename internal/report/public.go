@@ -30,9 +30,9 @@ func public(f *model.Finding) model.Finding {
 }
 
 func inUTC(c *model.Change) {
-	if c.Actor != nil {
-		a := publicActor(*c.Actor)
-		c.Actor = &a
+	c.Actor, c.LiveActor = publicSide(c.Actor), publicSide(c.LiveActor)
+	for i := range c.Claims {
+		c.Claims[i].Actor = publicSide(c.Claims[i].Actor)
 	}
 }
 
@@ -40,6 +40,15 @@ func inUTC(c *model.Change) {
 func publicOf(changes []model.Change) []model.Change {
 	f := public(&model.Finding{Changes: changes})
 	return f.Changes
+}
+
+// publicSide returns publicActor of one side of a field; nil of nil.
+func publicSide(a *model.Actor) *model.Actor {
+	if a == nil {
+		return nil
+	}
+	shown := publicActor(*a)
+	return &shown
 }
 
 // publicActor says of an actor without any evidence that there is none.

@@ -287,7 +287,9 @@ func (t *table) claims(indent string, f *Field) {
 			at = strings.Repeat(" ", max(0, values-columns(text))) + at
 		}
 		t.line(label, t.paint(bold, text), t.paint(dim, at))
+		t.prose(dim, indent+"  ", c.Who)
 	}
 	label := indent + pad(live.Label, labels) + "  "
 	t.line(label, t.paint(bold, cut(live.Text, t.limit(label), 0)))
+	t.prose(dim, indent+"  ", f.LiveWho)
 }

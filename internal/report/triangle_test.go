@@ -30,14 +30,17 @@ func argued() model.Finding {
 	f.Actor = logged("mara", "5695", "0d8ba41e", "grow for the sale")
 	f.Reason = "memory[0].dedicated: intent stands alone: infra and pve agree; cpu[0].cores: no two of them agree: infra, intent, pve"
 	claims := func(ours, theirs int64, word string) []model.ClaimedValue {
-		return []model.ClaimedValue{{Declaration: "infra", Address: f.Address, Value: *number(ours)},
-			{Declaration: "intent", Address: "virtual-machines/6", Path: word, Value: *number(theirs)}}
+		author := model.Actor{Name: "alice", At: earlier(20 * 24 * time.Hour), Via: "git", Evidence: "commit 4f1c2b9a7d3e", Confidence: model.Likely}
+		asked := logged("mara", "5695", "0d8ba41e", "")
+		return []model.ClaimedValue{{Declaration: "infra", Address: f.Address, Value: *number(ours), Actor: &author},
+			{Declaration: "intent", Address: "virtual-machines/6", Path: word, Value: *number(theirs), Actor: &asked}}
 	}
+	nobody := model.UnknownActor("no task of the last days set it")
 	f.Changes = []model.Change{
 		{Path: "cpu[0].cores", LivePath: "cores", Declared: number(2), Live: number(8), Claims: claims(2, 4, "vcpus"),
 			Actor: &model.Actor{Name: "root@pam", At: earlier(3 * time.Minute), Via: "task log", Confidence: model.Likely,
 				Evidence: "UPID:pve1:0001A2B3:00C4D5E6:6921A0F0:qmconfig:104:root@pam:"}},
-		{Path: "memory[0].dedicated", LivePath: "memory", Declared: number(4096), Live: number(4096), Claims: claims(4096, 16384, "memory")},
+		{Path: "memory[0].dedicated", LivePath: "memory", Declared: number(4096), Live: number(4096), LiveActor: &nobody, Claims: claims(4096, 16384, "memory")},
 	}
 	return f
 }

@@ -29,8 +29,10 @@ type Field struct {
 	// Tally says how many lines came and went.
 	Lines []Line
 	Tally string
-	// Claims are what each declaration says, where they dispute.
-	Claims []Claim
+	// Claims are what each declaration says, where they dispute, and LiveWho is who
+	// last wrote the live value then.
+	Claims  []Claim
+	LiveWho Phrase
 	// Who is set where it differs from the finding's.
 	Who Phrase
 }
@@ -44,8 +46,15 @@ type Side struct {
 }
 
 // A Claim is what one declaration says. Path is set where it has another word
-// for the field.
-type Claim struct{ Declaration, Address, Path, Text string }
+// for the field. Who is who last set it there.
+type Claim struct {
+	Declaration, Address, Path, Text string
+	Who                              Phrase
+}
+
+func (c Claim) same(d Claim) bool {
+	return c.Declaration == d.Declaration && c.Address == d.Address && c.Path == d.Path && c.Text == d.Text && c.Who.String() == d.Who.String()
+}
 
 // At says where the declaration says it, and in which word of its own.
 func (c Claim) At() Phrase {
@@ -72,7 +81,7 @@ func newField(of *model.Finding, raw, shown *model.Change, c clock) Field {
 		f.Who = c.who(*shown.Actor)
 	}
 	if len(shown.Claims) > 0 {
-		f.disputed(of.Source, shown)
+		f.disputed(of.Source, shown, c)
 		return f
 	}
 	from := comparedWith(of.Verdict, shown)
@@ -110,7 +119,7 @@ func (f *Field) compare(before, after *model.Value, differ bool) {
 	f.Same = differ && f.Sides[0].Text == f.Sides[1].Text
 }
 
-func (f *Field) disputed(source string, c *model.Change) {
+func (f *Field) disputed(source string, c *model.Change, now clock) {
 	values := []*model.Value{c.Live}
 	for i := range c.Claims {
 		values = append(values, &c.Claims[i].Value)
@@ -121,11 +130,14 @@ func (f *Field) disputed(source string, c *model.Change) {
 		f.Sides[0].Label += " in " + clip(visible(source), nameLimit)
 	}
 	for i, said := range c.Claims {
-		claimed := Claim{visible(said.Declaration), visible(said.Address), visible(said.Path), texts[i+1]}
+		claimed := Claim{visible(said.Declaration), visible(said.Address), visible(said.Path), texts[i+1], now.writer(said.Actor)}
 		if claimed.Path == f.Path {
 			claimed.Path = ""
 		}
 		f.Claims = append(f.Claims, claimed)
+	}
+	if f.LiveWho = now.writer(c.LiveActor); f.LiveWho != nil {
+		f.Who = nil // It is one of the sides'.
 	}
 }
 

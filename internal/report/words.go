@@ -265,12 +265,14 @@ func Shorten(all []Line, most int) []Line { return shorten(all, most) }
 // Short returns the field with names and values of no more than so many columns.
 func (f *Field) Short(columns int) Field {
 	s := f.short(columns)
-	s.Path, s.LivePath, s.Who = bound(s.Path, columns), bound(s.LivePath, columns), s.Who.bound(2*columns)
+	s.Path, s.LivePath = bound(s.Path, columns), bound(s.LivePath, columns)
+	s.Who, s.LiveWho = s.Who.bound(2*columns), s.LiveWho.bound(2*columns)
 	for i := range s.Sides {
 		s.Sides[i].Text = bound(s.Sides[i].Text, 2*columns)
 	}
 	for i := range s.Claims {
 		c := &s.Claims[i]
+		c.Who = c.Who.bound(2 * columns)
 		c.Declaration, c.Address, c.Path, c.Text = bound(c.Declaration, columns), bound(c.Address, columns), bound(c.Path, columns), bound(c.Text, 2*columns)
 	}
 	for i := range s.Lines {

@@ -87,8 +87,8 @@ func full(at time.Time) model.Finding {
 	who := fullActor(at)
 	who.Confidence = model.Likely
 	changes := []model.Change{
-		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Unproven: true, Actor: &who,
-			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
+		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
+			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old, Actor: &who}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
 		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
 	}
 	f.Changes = changes

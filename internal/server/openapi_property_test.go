@@ -145,7 +145,8 @@ func anyChange() *rapid.Generator[model.Change] {
 			Declared: side.Draw(t, "declared"), Recorded: side.Draw(t, "recorded"), Live: side.Draw(t, "live"), Running: side.Draw(t, "running"), Unproven: rapid.Bool().Draw(t, "unproven"),
 			Actor: rapid.Ptr(anyActor(), true).Draw(t, "actor"), Severity: rapid.SampledFrom(append(model.Severities(), "")).Draw(t, "severity")}
 		for range rapid.IntRange(0, 2).Draw(t, "claims") {
-			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"), Path: anyText().Draw(t, "word"), Value: anyValue().Draw(t, "claim")})
+			c.Claims = append(c.Claims, model.ClaimedValue{Declaration: anyText().Draw(t, "declaration"), Path: anyText().Draw(t, "word"), Value: anyValue().Draw(t, "claim"), Actor: rapid.Ptr(anyActor(), true).Draw(t, "writer")})
+			c.LiveActor = rapid.Ptr(anyActor(), true).Draw(t, "live actor")
 		}
 		return c
 	})

@@ -75,7 +75,7 @@ type cell struct {
 // A claimView is what one declaration says.
 type claimView struct {
 	Declaration string
-	At          report.Phrase
+	At, Who     report.Phrase
 	cell
 }
 
@@ -217,15 +217,15 @@ func (c cell) Text() string {
 // claims puts what each declaration says below one another.
 func (v *sheetView) claims(rest *budget) {
 	live := v.Field.Sides[0]
-	add := func(declaration string, at report.Phrase, said string) {
+	add := func(declaration string, at, who report.Phrase, said string) {
 		text, left := rest.take(said)
 		v.Cut += left
-		v.Said = append(v.Said, claimView{declaration, at, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
+		v.Said = append(v.Said, claimView{declaration, at, who, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
 	}
 	for _, c := range v.Claims {
-		add(c.Declaration, c.At(), c.Text)
+		add(c.Declaration, c.At(), c.Who, c.Text)
 	}
-	add(live.Label, nil, live.Text)
+	add(live.Label, nil, v.LiveWho, live.Text)
 }
 
 // lines bounds the lines of a difference.

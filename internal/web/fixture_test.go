@@ -109,9 +109,10 @@ func secrets() model.Finding {
 func disputed() model.Finding {
 	f := finding("d15b07ed", model.Disputed, model.Medium, "Deployment.apps/shop/api")
 	f.Actor = model.UnknownActor("two declarations differ")
-	f.Changes = []model.Change{{Path: "spec.replicas", Declared: number(3), Live: number(3), Claims: []model.ClaimedValue{
-		{Declaration: "infra", Address: "infra/api.yaml:3", Value: *number(5)},
-		{Declaration: "shop", Address: "deploy/api.yaml:12", Value: *number(3)},
+	author, unsure := model.Actor{Name: "alice <b>", Via: "git", Evidence: "commit 4f1c2b9a7d3e", Confidence: model.Likely}, model.UnknownActor("a plain folder keeps no history")
+	f.Changes = []model.Change{{Path: "spec.replicas", Declared: number(3), Live: number(3), LiveActor: &author, Claims: []model.ClaimedValue{
+		{Declaration: "infra", Address: "infra/api.yaml:3", Value: *number(5), Actor: &unsure},
+		{Declaration: "shop", Address: "deploy/api.yaml:12", Value: *number(3), Actor: &author},
 	}}}
 	return f
 }

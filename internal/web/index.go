@@ -239,12 +239,12 @@ func textOf(raw *model.Finding, r *row) string {
 }
 
 func fieldTexts(f *report.Field) []string {
-	texts := []string{f.Path, f.LivePath, f.Who.String()}
+	texts := []string{f.Path, f.LivePath, f.Who.String(), f.LiveWho.String()}
 	for _, side := range f.Sides {
 		texts = append(texts, side.Text)
 	}
 	for _, claim := range f.Claims {
-		texts = append(texts, claim.Declaration, claim.Address, claim.Text)
+		texts = append(texts, claim.Declaration, claim.Address, claim.Text, claim.Who.String())
 	}
 	return texts
 }

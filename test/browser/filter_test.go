@@ -86,7 +86,7 @@ func TestTypingIsKept(t *testing.T) {
 	d := serve(t, drifted(2).files(t), "2 findings")
 	p := chrome.visit(t, d.base).open(findingPath(t, d, "shop/config-000"))
 	p.await(`document.getElementById("live").textContent === "live"`)
-	p.find("textbox", "Who answers for it").write("team-shop")
+	p.find("textbox", "Who is responsible for it").write("team-shop")
 	p.find("textbox", "Why").write("half a sen")
 	eval[chromedp.Void](p, `document.querySelector("details").open = true; window.kept = document.activeElement`)
 	revision := eval[string](p, `document.getElementById("main").dataset.revision`)

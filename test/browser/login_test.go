@@ -72,8 +72,8 @@ func TestLogin(t *testing.T) {
 	}
 	p.awaitLive()
 	p.find("link", "config-001").follow()
-	p.find("textbox", "What I do about it").write("mine")
-	p.buttonBelow("What I do about it").follow()
+	p.find("textbox", "What is being done").write("mine")
+	p.buttonBelow("What is being done").follow()
 	p.awaitText("alice")
 	p.awaitText("mine")
 	p.find("button", "Log out").follow()

@@ -3,10 +3,14 @@
 package e2e
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +69,7 @@ func (h harness) run(t *testing.T, folder string) {
 			"drift":     h.drift,
 			"kubectl":   h.kubectl,
 			"newsecond": h.newSecond,
+			"ssa":       h.serverSideApply,
 			"user":      h.user,
 		},
 	})
@@ -164,6 +169,26 @@ func (h harness) apply(ts *testscript.TestScript, neg bool, args []string) {
 		args = append([]string{"--server-side"}, args...)
 	}
 	h.kubectl(ts, neg, append([]string{"apply"}, args...))
+}
+
+// ssa MANAGER FILE OBJECT applies a file server-side to an object of the core group
+// ("configmaps/web"), by force, as a tool does that knows nothing of the last-applied
+// annotation: kubectl removes or rewrites it.
+func (h harness) serverSideApply(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: ssa MANAGER FILE OBJECT")
+	}
+	url := h.cluster.URL() + "/api/v1/namespaces/" + ts.Getenv("NS") + "/" + args[2] + "?force=true&fieldManager=" + args[0]
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPatch, url, strings.NewReader(ts.ReadFile(args[1])))
+	ts.Check(err)
+	request.Header.Set("Content-Type", "application/apply-patch+yaml")
+	response, err := h.cluster.Client().Do(request)
+	ts.Check(err)
+	body, err := io.ReadAll(response.Body)
+	ts.Check(errors.Join(err, response.Body.Close()))
+	if response.StatusCode >= http.StatusMultipleChoices {
+		ts.Fatalf("apply: %s: %s", response.Status, body)
+	}
 }
 
 // user [-expired] NAME FILE writes a kubeconfig for a user who may do only what

@@ -96,5 +96,5 @@ func (d *dumped) unproven(what string) string {
 	if d.fault != "" {
 		return fmt.Sprintf("the dump cannot be read to its end: %s; write it anew with: %s", d.fault, dumpCommand)
 	}
-	return fmt.Sprintf("the dump holds no object %s; write it with: %s", what, dumpCommand)
+	return fmt.Sprintf("the dump holds no object %s: if it is complete, set dump_complete (--live-complete); else write it with: %s", what, dumpCommand)
 }

@@ -83,8 +83,8 @@ func TestDumpForms(t *testing.T) {
 func TestDumpCoverage(t *testing.T) {
 	t.Parallel()
 	const (
-		inNamespace = "the dump holds no object in this namespace; write it with: kubectl get KINDS -A -o yaml --show-managed-fields"
-		ofKind      = "the dump holds no object of this kind; write it with: kubectl get KINDS -A -o yaml --show-managed-fields"
+		inNamespace = "the dump holds no object in this namespace: if it is complete, set dump_complete (--live-complete); else write it with: kubectl get KINDS -A -o yaml --show-managed-fields"
+		ofKind      = "the dump holds no object of this kind: if it is complete, set dump_complete (--live-complete); else write it with: kubectl get KINDS -A -o yaml --show-managed-fields"
 	)
 	tests := map[string]struct {
 		reason   string

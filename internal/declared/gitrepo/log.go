@@ -318,6 +318,7 @@ func (l *logReader) line(found walked) []*LogCommit {
 				commits[i].parents[j] = l.onRef[parent]
 			}
 		}
+		commits[i].Oldest = len(c.ParentHashes) > 0 && commits[i].parents[0] == nil
 	}
 	return commits
 }

@@ -275,9 +275,17 @@ func (w Words) claims(c *model.Change) string {
 		if claim.Path != "" && claim.Path != c.Path {
 			one += " (" + w.data(claim.Path, maxName) + ")"
 		}
-		said = append(said, one)
+		said = append(said, one+w.by(claim.Actor))
 	}
-	return strings.Join(append(said, "live "+value(c.Live)), ", ")
+	return strings.Join(append(said, "live "+value(c.Live)+w.by(c.LiveActor)), ", ")
+}
+
+// by returns who last wrote one side of a disputed field, in parentheses; "" for nil.
+func (w Words) by(a *model.Actor) string {
+	if a == nil {
+		return ""
+	}
+	return " (by " + w.data(a.Name, maxName) + ")"
 }
 
 func (w Words) value(v *model.Value) string {

@@ -127,12 +127,12 @@ func TestWords(t *testing.T) {
 			finding: model.Finding{ID: "abc", Verdict: model.Disputed, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Declaration: "infra", Address: "vm.web",
 				Actor: model.Actor{Name: "mara", At: at(0), Via: "NetBox changelog", Evidence: "object-change 5695", Confidence: model.Likely, Message: "grow \"now\"\n" + strings.Repeat("x", 10_000)},
 				Changes: []model.Change{
-					{Path: "memory[0].dedicated", Live: value("4096"), Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.IntOf(4096)}, {Declaration: "intent", Path: "memory", Value: model.IntOf(16384)}}},
+					{Path: "memory[0].dedicated", Live: value("4096"), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.IntOf(4096), Actor: &model.Actor{Name: "alice"}}, {Declaration: "intent", Path: "memory", Value: model.IntOf(16384)}}},
 					{Path: "password", Live: value("x"), Secret: true, Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.StringOf("a")}, {Declaration: "intent", Value: model.StringOf("b")}}},
 				}},
 			want: []string{"disputed: qemu 100", "in pve, declared by infra at vm.web",
 				`by mara at 2026-11-20 00:30 UTC via NetBox changelog, object-change 5695 (likely): "grow 'now'\n` + strings.Repeat("x", 147) + `…"`, "", "", "", "driftd findings show abc",
-				"memory[0].dedicated: infra says 4096, intent says 16384 (memory), live 4096", "password: infra says (secret), intent says (secret), live (secret)"},
+				"memory[0].dedicated: infra says 4096 (by alice), intent says 16384 (memory), live 4096 (by root@pam)", "password: infra says (secret), intent says (secret), live (secret)"},
 		},
 		"quoted": {
 			reason: "each piece of foreign data is quoted, and driftd's own words are not",

@@ -251,10 +251,15 @@ func field(f *model.Finding, c *model.Change) string {
 	if c.Running != nil {
 		line += " (" + value(c.Running, c.Secret, "") + " until a restart)"
 	}
-	if c.Actor != nil {
-		line += " (by " + clean(c.Actor.Name, maxWord) + ")"
+	return line + by(c.Actor)
+}
+
+// by returns who changed one side of a field, in parentheses; "" for nil.
+func by(a *model.Actor) string {
+	if a == nil {
+		return ""
 	}
-	return line
+	return " (by " + clean(a.Name, maxWord) + ")"
 }
 
 // claims says what each declaration says, where they dispute, and what is live:
@@ -264,14 +269,14 @@ func claims(source string, c *model.Change) string {
 	if source != "" {
 		live += " in " + clean(source, maxClaim)
 	}
-	sides := [][2]string{{live, value(c.Live, c.Secret, "")}}
+	sides := [][2]string{{live, value(c.Live, c.Secret, "") + by(c.LiveActor)}}
 	for i := range c.Claims[:min(len(c.Claims), maxClaims)] {
 		claim := &c.Claims[i]
 		said := value(&claim.Value, c.Secret, "")
 		if claim.Path != "" && claim.Path != c.Path {
 			said += " (" + clean(claim.Path, maxClaim) + ")"
 		}
-		sides = slices.Insert(sides, i, [2]string{clean(claim.Declaration, maxClaim), said})
+		sides = slices.Insert(sides, i, [2]string{clean(claim.Declaration, maxClaim), said + by(claim.Actor)})
 	}
 	widest := 0
 	for _, side := range sides {

@@ -111,8 +111,8 @@ func messages() map[string]struct {
 	argued := with(changed("113"), func(f *model.Finding) {
 		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent stands alone: infra and pve agree"
 		f.Actor = model.Actor{Name: "mara", At: at(7), Via: "NetBox changelog", Evidence: "object-change 5695", Message: "grow for the sale, @here <!channel>", Confidence: model.Exact}
-		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), Claims: []model.ClaimedValue{
-			{Declaration: "infra", Value: *number(4096)}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
+		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{
+			{Declaration: "infra", Value: *number(4096), Actor: &model.Actor{Name: "alice <!here>"}}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
 	})
 	lacking := with(changed("114"), func(f *model.Finding) {
 		f.Verdict, f.Declaration, f.Address, f.Changes, f.Actor = model.Unmanaged, "intent", "", nil, model.Actor{}
@@ -366,7 +366,7 @@ func TestLongest(t *testing.T) {
 		actor := model.Actor{Name: long, At: at(7), Via: long, Evidence: long, Message: long, Confidence: model.Exact}
 		claims := make([]model.ClaimedValue, 6)
 		for i := range claims {
-			claims[i] = model.ClaimedValue{Declaration: long, Address: long, Path: long + "y", Value: *text(long)}
+			claims[i] = model.ClaimedValue{Declaration: long, Address: long, Path: long + "y", Value: *text(long), Actor: &actor}
 		}
 		f := model.Finding{ID: "abc123", Verdict: model.Disputed, Severity: model.High, Key: model.Key{Source: long, Kind: long, ID: long}, Place: long, Name: long + "n",
 			Declaration: long, Address: long, Reason: long, FirstSeen: at(8), Actor: actor, Flapping: true}
