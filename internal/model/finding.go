@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -113,6 +114,9 @@ type Change struct {
 	// Actor is set where it differs from the finding's.
 	Actor *Actor `json:"actor,omitempty"`
 }
+
+// field names the changed field alike for all claims: by its live path, if it has one.
+func (c *Change) field() string { return cmp.Or(c.LivePath, c.Path) }
 
 // A ClaimedValue is what one declaration says of a disputed field. Path is set
 // where the declaration has another word for it than Change.Path.

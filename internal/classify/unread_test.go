@@ -1,0 +1,83 @@
+package classify
+
+import (
+	"testing"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// uncheckedFields is an outcome of fields that could not be read.
+func uncheckedFields(live ...string) model.Outcome {
+	o := model.Outcome{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d", Address: "a.yaml:1"}, Reason: "lacks Pool.Audit"}
+	for _, path := range live {
+		o.Changes = append(o.Changes, model.Change{Path: "attribute of " + path, LivePath: path})
+	}
+	return o
+}
+
+// TestUncheckedFieldsKeepTheirFindings resolves what was compared, and no finding of a
+// field that was not.
+func TestUncheckedFieldsKeepTheirFindings(t *testing.T) {
+	t.Parallel()
+	inOtherWords := changed("")
+	inOtherWords.Changes = []model.Change{{Path: "pool_id", LivePath: "pool"}}
+	for reason, tc := range map[string]struct {
+		earlier model.Outcome
+		now     model.Outcome
+		// stays reports whether the earlier finding must not be resolved.
+		stays bool
+	}{
+		"another field was put back":            {changed("cores"), uncheckedFields("pool"), false},
+		"the field itself is not known":         {changed("pool"), uncheckedFields("pool"), true},
+		"one of several fields is not known":    {changed("pool"), uncheckedFields("acl", "pool"), true},
+		"the field is not known in other words": {inOtherWords, uncheckedFields("pool"), true},
+		"nothing of it is known":                {changed("cores"), model.Outcome{Verdict: model.Unchecked, Claim: changed("").Claim, Reason: "node down"}, true},
+	} {
+		in := input(tc.now)
+		in.Sources, in.Earlier = []string{"s"}, before(tc.earlier)
+		if got := newProof(&in).over(&in.Earlier[0]); got == tc.stays {
+			t.Errorf("%s: over is %t", reason, got)
+		}
+		for _, f := range Findings(in).Resolved {
+			if tc.stays {
+				t.Errorf("%s: %s is resolved", reason, f.Verdict)
+			}
+		}
+	}
+}
+
+// TestUnmanagedOnADeadNode has a resource that no declaration has and that cannot be
+// read any more: its finding stays as it was, and without one it is unchecked.
+func TestUnmanagedOnADeadNode(t *testing.T) {
+	t.Parallel()
+	unread := model.Outcome{Verdict: model.Unchecked, Reason: "exists and is not in d; could not be read: node down"}
+	for reason, tc := range map[string]struct {
+		earlier []model.Finding
+		want    model.Verdict
+	}{
+		"dead at the first look":   {nil, model.Unchecked},
+		"dead after it was found":  {before(model.Outcome{Verdict: model.Unmanaged}), model.Unmanaged},
+		"dead for the second time": {before(unread), model.Unchecked},
+		"it was another's before":  {[]model.Finding{{ID: "x", Verdict: model.Unmanaged, Key: model.Key{Source: "s", Kind: key.Kind, ID: "p/b"}}}, model.Unchecked},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			in := input(unread)
+			in.Sources, in.Earlier = []string{"s"}, tc.earlier
+			in.Judged[0].Subject.Claims, in.Judged[0].Subject.Unread = nil, "node down"
+			got := Findings(in)
+			var open []model.Finding
+			for _, f := range got.Open() {
+				if f.Key == key {
+					open = append(open, f)
+				}
+			}
+			if len(open) != 1 || open[0].Verdict != tc.want {
+				t.Fatalf("open are %+v, want one that is %s", open, tc.want)
+			}
+			if len(tc.earlier) > 0 && tc.earlier[0].Key == key && open[0].ID != tc.earlier[0].ID {
+				t.Errorf("ID %s, want that of the earlier finding", open[0].ID)
+			}
+		})
+	}
+}
