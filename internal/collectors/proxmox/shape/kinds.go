@@ -100,12 +100,19 @@ func (k kind) severities() []model.SeverityRule {
 	var rules []model.SeverityRule
 	for _, name := range slices.Sorted(maps.Keys(k.fields)) {
 		f := k.fields[name]
-		if f.severity == "" {
-			continue
-		}
 		for _, key := range f.keys(name) {
+			if f.schema.Fields[owner] != nil {
+				rules = append(rules, foreignVolume(key))
+			}
+			if f.severity == "" {
+				continue
+			}
 			rules = append(rules, model.SeverityRule{Verdicts: edited(), Path: key, Severity: f.severity, Reason: f.why})
 		}
+	}
+	if _, guest := k.fields[foreignVolumes]; guest {
+		rules = append(rules, model.SeverityRule{Verdicts: []model.Verdict{model.Unmanaged}, Where: present(foreignVolumes),
+			Severity: model.High, Reason: "uses a volume of another guest"})
 	}
 	if k.why != "" {
 		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
@@ -113,6 +120,14 @@ func (k kind) severities() []model.SeverityRule {
 	}
 	return rules
 }
+
+// foreignVolume rates a disk that is a volume of another guest.
+func foreignVolume(disk string) model.SeverityRule {
+	return model.SeverityRule{Verdicts: append(edited(), model.Conflict, model.PendingRestart), Path: disk, Where: present(disk + "." + owner),
+		Severity: model.High, Reason: "the volume belongs to another guest"}
+}
+
+func present(path string) []model.Condition { return []model.Condition{{Path: path, Present: true}} }
 
 // edited are the verdicts that tell of single fields and are not severe
 // without a reason; turned those of what is declared and was turned into something
