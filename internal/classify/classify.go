@@ -298,11 +298,29 @@ func rateOne(s *model.Subject, verdict model.Verdict, path string) (model.Severi
 	if s.Kind != nil {
 		for i := range s.Kind.Severities {
 			if rule := &s.Kind.Severities[i]; fits(rule, verdict, path) && holds(s.Live, rule.Where) {
-				return rule.Severity, rule.Reason
+				return rule.Severity, rule.Reason + shown(s.Live, rule.Show)
 			}
 		}
 	}
 	return usual(verdict), ""
+}
+
+// shown returns the texts at a path of the live resource, after a colon, or "".
+func shown(live *model.Resource, path string) string {
+	if live == nil || path == "" {
+		return ""
+	}
+	v := live.Value.At(strings.Split(path, ".")...)
+	var texts []string
+	for _, item := range append([]model.Value{v}, v.Items()...) {
+		if item.Kind() == model.String {
+			texts = append(texts, item.Str())
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(texts, ", ")
 }
 
 // usual is the severity of a verdict of which no rule speaks.

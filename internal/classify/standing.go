@@ -40,14 +40,10 @@ func (p *proof) stands(f *model.Finding) bool {
 		return !p.heard(f)
 	case model.Unmanaged:
 		judged := p.judged[f.Key]
-		return judged != nil && (judged.Subject.Partial != "" || unreadAlone(judged.Subject))
+		return judged != nil && judged.Subject.Partial != ""
 	}
 	return false
 }
-
-// unreadAlone reports whether the subject is a resource that no declaration claims and
-// that could not be read.
-func unreadAlone(s *model.Subject) bool { return s.Live == nil && len(s.Claims) == 0 && s.Unread != "" }
 
 // compared reports whether the scan compared every claim on the resource that the
 // finding's declaration has.
@@ -65,7 +61,7 @@ func (p *proof) compared(f *model.Finding) bool {
 // is left of it. A dispute that is found again speaks for itself.
 func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, said bool) {
 	fields := s[key]
-	if o.Verdict == model.Unmanaged || o.Verdict == model.Unchecked && o.Claim == nil {
+	if o.Verdict == model.Unmanaged {
 		return *o, !slices.Contains(fields, "")
 	}
 	if len(fields) == 0 || len(o.Changes) == 0 || o.Verdict == model.Disputed {

@@ -112,7 +112,7 @@ func (k kind) severities() []model.SeverityRule {
 	}
 	if _, guest := k.fields[foreignVolumes]; guest {
 		rules = append(rules, model.SeverityRule{Verdicts: []model.Verdict{model.Unmanaged}, Where: present(foreignVolumes),
-			Severity: model.High, Reason: "uses a volume of another guest"})
+			Severity: model.High, Reason: "uses a volume of another guest", Show: foreignVolumes})
 	}
 	if k.why != "" {
 		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
@@ -124,7 +124,7 @@ func (k kind) severities() []model.SeverityRule {
 // foreignVolume rates a disk that is a volume of another guest.
 func foreignVolume(disk string) model.SeverityRule {
 	return model.SeverityRule{Verdicts: append(edited(), model.Conflict, model.PendingRestart), Path: disk, Where: present(disk + "." + owner),
-		Severity: model.High, Reason: "the volume belongs to another guest"}
+		Severity: model.High, Reason: "the volume belongs to another guest", Show: disk + ".file"}
 }
 
 func present(path string) []model.Condition { return []model.Condition{{Path: path, Present: true}} }
