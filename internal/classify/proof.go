@@ -83,7 +83,7 @@ func (p *proof) over(f *model.Finding) bool {
 		return false
 	}
 	if judged := p.judged[f.Key]; judged != nil {
-		return judged.Checked()
+		return judged.Checked(f.Changes)
 	}
 	ref := model.Ref{Kind: f.Kind, ID: f.Key.ID}
 	if slices.ContainsFunc(snapshot.Unread, func(u model.Unread) bool { return u.Ref == ref }) {

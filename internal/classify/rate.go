@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"strings"
+
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -44,11 +46,29 @@ func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRu
 	if s.Kind != nil {
 		for i := range s.Kind.Severities {
 			if rule := &s.Kind.Severities[i]; rule.About(verdict, s.Key.ID) && fits(rule) {
-				return rule.Severity, rule.Reason
+				return rule.Severity, rule.Reason + shown(s.Live, rule.Show)
 			}
 		}
 	}
 	return usual(verdict), ""
+}
+
+// shown returns the texts at a path of the live resource, after a colon, or "".
+func shown(live *model.Resource, path string) string {
+	if live == nil || path == "" {
+		return ""
+	}
+	v := live.Value.At(strings.Split(path, ".")...)
+	var texts []string
+	for _, item := range append([]model.Value{v}, v.Items()...) {
+		if item.Kind() == model.String {
+			texts = append(texts, item.Str())
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(texts, ", ")
 }
 
 // usual is the severity of a verdict of which no rule speaks.

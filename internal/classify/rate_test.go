@@ -141,3 +141,32 @@ func TestWithoutKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonShowsALiveText prints what a rule shows of the live resource after its reason.
+func TestReasonShowsALiveText(t *testing.T) {
+	t.Parallel()
+	sealed := model.NewSealer([]byte("k")).Seal("secret")
+	texts := model.ListOf(model.StringOf("a"), model.StringOf("b"))
+	live := model.MapOf(model.Field{Name: "disk", Value: model.MapOf(model.Field{Name: "file", Value: model.StringOf("vm-501")})},
+		model.Field{Name: "all", Value: texts}, model.Field{Name: "key", Value: sealed})
+	for reason, tc := range map[string]struct{ show, want string }{
+		"nothing":           {"", "why"},
+		"a text":            {"disk.file", "why: vm-501"},
+		"a list":            {"all", "why: a, b"},
+		"a secret":          {"key", "why"},
+		"a map":             {"disk", "why"},
+		"what is not there": {"disk.size", "why"},
+	} {
+		in := input(changed("disk"))
+		in.Judged[0].Subject.Live = &model.Resource{Value: live}
+		in.Judged[0].Subject.Kind = &model.Kind{Severities: []model.SeverityRule{{Path: "disk", Severity: model.High, Reason: "why", Show: tc.show}}}
+		if f := Findings(in).Current[0]; f.Reason != tc.want || f.Severity != model.High {
+			t.Errorf("%s: %s, %q, want %q", reason, f.Severity, f.Reason, tc.want)
+		}
+	}
+	in := input(changed("disk"))
+	in.Judged[0].Subject.Kind = &model.Kind{Severities: []model.SeverityRule{{Path: "disk", Severity: model.High, Reason: "why", Show: "disk.file"}}}
+	if f := Findings(in).Current[0]; f.Reason != "why" {
+		t.Errorf("without a live resource: %q", f.Reason)
+	}
+}

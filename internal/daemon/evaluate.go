@@ -229,7 +229,7 @@ func tally(d model.Declaration, judged []model.Judged) *model.Tally {
 	t := *d.Tally
 	for i := range judged {
 		for _, o := range judged[i].Outcomes {
-			if o.Verdict == model.Unchecked && o.Claim.Declaration == d.Name && o.Claim.Unchecked == "" {
+			if o.Verdict == model.Unchecked && o.Claim != nil && len(o.Changes) == 0 && o.Claim.Declaration == d.Name && o.Claim.Unchecked == "" {
 				t.Compared--
 				t.Unchecked++
 			}

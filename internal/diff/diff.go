@@ -77,8 +77,12 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 }
 
 func unclaimed(s *model.Subject) []model.Outcome {
-	if s.Live == nil || len(s.Silent) == 0 || s.Automatic != "" {
+	if len(s.Silent) == 0 || s.Automatic != "" {
 		return nil
+	}
+	if s.Live == nil {
+		return []model.Outcome{{Verdict: model.Unchecked, Actor: model.UnknownActor("not checked"),
+			Reason: "exists and is not in " + orList(s.Silent) + "; could not be read: " + s.Unread}}
 	}
 	out := model.Outcome{Verdict: model.Unmanaged, Actor: abandoner(s, slices.Concat(s.Silent...)), Reason: s.Outside}
 	switch {
@@ -270,15 +274,21 @@ func byVerdict(c *model.Claim, all []found) []model.Outcome {
 	var outcomes []model.Outcome
 	for _, verdict := range model.Verdicts() {
 		var changes []model.Change
-		reason := ""
+		var reasons []string
 		for _, f := range all {
 			if f.verdict == verdict {
 				changes = append(changes, f.change)
-				reason = cmp.Or(reason, f.reason)
+				if f.reason != "" && !slices.Contains(reasons, f.reason) {
+					reasons = append(reasons, f.reason)
+				}
 			}
 		}
 		if len(changes) == 0 {
 			continue
+		}
+		reason := strings.Join(reasons[:min(1, len(reasons))], "")
+		if verdict == model.Unchecked { // Each field has its own next step.
+			reason = strings.Join(reasons, "; ")
 		}
 		slices.SortStableFunc(changes, func(a, b model.Change) int { return cmp.Compare(a.Path, b.Path) })
 		out := model.Outcome{Verdict: verdict, Claim: c, Changes: changes, Reason: reason}

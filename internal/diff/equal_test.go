@@ -16,7 +16,9 @@ func TestEqual(t *testing.T) {
 	auto, zero, none := model.StringOf("auto"), value(t, "0"), value(t, "[]")
 	text := &model.Schema{}
 	withDefault := &model.Schema{Default: &auto}
-	item := func(kind model.ListType, each *model.Schema) *model.Schema { return &model.Schema{List: kind, Each: each} }
+	item := func(kind model.ListType, each *model.Schema) *model.Schema {
+		return &model.Schema{List: kind, Each: each}
+	}
 	fields := func(of map[string]*model.Schema) *model.Schema { return &model.Schema{Fields: of} }
 	for _, tc := range []struct {
 		reason string

@@ -21,21 +21,37 @@ func lastTrace(traces []model.Trace, fits func(*model.Trace) bool) *model.Trace 
 
 // traced names who changed the field at the walk's path, after the source's
 // logs.
-func (w *walk) traced() model.Actor { return tracedIn(w.subject, w.livePath(), noWriters(w.live)) }
+func (w *walk) traced() model.Actor { return tracedIn(w.subject, w.livePath()) }
 
 // tracedIn names who changed the live field at a path: the last one that an
 // entry names with the field, or else the last one whose entry names the
-// resource and no field.
-func tracedIn(s *model.Subject, path string, unknown model.Actor) model.Actor {
+// resource and no field, unless the field is no part of the resource itself.
+func tracedIn(s *model.Subject, path string) model.Actor {
 	named := func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }
 	if t := lastTrace(s.Traces, named); t != nil {
 		return t.Actor
+	}
+	if where := recordedElsewhere(s.Kind, path); where != "" {
+		return model.UnknownActor(where)
 	}
 	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 && !excepts(t, path) }
 	if t := lastTrace(s.Traces, unnamed); t != nil {
 		return t.Actor
 	}
-	return unknown
+	return noWriters(s.Live)
+}
+
+// recordedElsewhere returns Kind.Elsewhere of the field that a live path leads to.
+func recordedElsewhere(kind *model.Kind, path string) string {
+	if kind == nil {
+		return ""
+	}
+	for field, where := range kind.Elsewhere {
+		if below(path, field) {
+			return where
+		}
+	}
+	return ""
 }
 
 // names tells whether a log's entry names the field at a path, one above it or

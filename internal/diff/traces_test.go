@@ -94,17 +94,17 @@ func TestTracedIn(t *testing.T) {
 		traces []model.Trace
 		want   string
 	}{
-		{"nothing", nil, "nobody"},
+		{"nothing", nil, "unknown"},
 		{"who edited the field", []model.Trace{entry(model.Edited, "ann", "net0")}, "ann"},
 		{"the last one of these", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob", "net0.bridge")}, "bob"},
 		{"who edited something", []model.Trace{entry(model.Edited, "ann")}, "ann"},
 		{"who edited the field goes before a later one who edited something", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob")}, "ann"},
-		{"who edited another field", []model.Trace{entry(model.Edited, "ann", "cores")}, "nobody"},
-		{"who made it", []model.Trace{entry(model.Created, "ann")}, "nobody"},
-		{"who made it with the field", []model.Trace{entry(model.Created, "ann", "net0")}, "nobody"},
-		{"who deleted it", []model.Trace{entry(model.Deleted, "ann")}, "nobody"},
+		{"who edited another field", []model.Trace{entry(model.Edited, "ann", "cores")}, "unknown"},
+		{"who made it", []model.Trace{entry(model.Created, "ann")}, "unknown"},
+		{"who made it with the field", []model.Trace{entry(model.Created, "ann", "net0")}, "unknown"},
+		{"who deleted it", []model.Trace{entry(model.Deleted, "ann")}, "unknown"},
 	} {
-		if got := tracedIn(&model.Subject{Traces: tc.traces}, "net0", model.Actor{Name: "nobody"}); got.Name != tc.want {
+		if got := tracedIn(&model.Subject{Live: &model.Resource{}, Traces: tc.traces}, "net0"); got.Name != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got.Name, tc.want)
 		}
 	}
@@ -124,10 +124,10 @@ func TestRemover(t *testing.T) {
 		want    string
 	}{
 		{"the log names it", model.Subject{Traces: []model.Trace{entry(model.Deleted, "bob", created), gone}}, model.Claim{}, "ann"},
-		{"nothing tells", model.Subject{}, model.Claim{}, "unknown: the source keeps no record of this deletion"},
+		{"nothing tells", model.Subject{}, model.Claim{}, "unknown: never created, or deleted: the source keeps no record of deletions"},
 		{"the kind tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{}, "unknown: no audit log"},
 		{"the claim tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{ByIdentity: true, Unsigned: "no changelog"}, "unknown: no changelog"},
-		{"the claim's reason is of identities alone", model.Subject{}, model.Claim{Unsigned: "no changelog"}, "unknown: the source keeps no record of this deletion"},
+		{"the claim's reason is of identities alone", model.Subject{}, model.Claim{Unsigned: "no changelog"}, "unknown: never created, or deleted: the source keeps no record of deletions"},
 		{"deleted after it was declared", model.Subject{Traces: []model.Trace{gone}},
 			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", created)}}, "ann"},
 		{"deleted when it was declared", model.Subject{Traces: []model.Trace{gone}},

@@ -282,7 +282,7 @@ func silence(claims []*model.Claim, differs [][]found, voices []voice) {
 func disputeBetween(s *model.Subject, voices []voice) dispute {
 	first := voices[0]
 	change := model.Change{Path: first.path, LivePath: first.live, Declared: side(first.says), Live: side(first.view)}
-	actor := tracedIn(s, first.live, noWriters(s.Live))
+	actor := tracedIn(s, first.live)
 	wrote := actor
 	change.LiveActor = &wrote
 	for _, v := range telling(voices) {

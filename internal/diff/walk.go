@@ -70,6 +70,7 @@ func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	switch {
 	case hidden(schema):
 		w.masked(schema, d)
+	case w.unread(schema, d, r):
 	case d.IsNull() && !w.declaredAbsent(schema):
 		w.undeclared(schema, r, l)
 	case sequences(schema, d, l):
@@ -91,6 +92,22 @@ func (w *walk) declaredAbsent(schema *model.Schema) bool {
 
 // hidden tells a field whose live value says nothing.
 func hidden(schema *model.Schema) bool { return schema != nil && (schema.Volatile || schema.Masked) }
+
+// unread reports whether the live side of the node could not be read. What is declared
+// or recorded there is unchecked, unless it means the same as nothing.
+func (w *walk) unread(schema *model.Schema, d, r model.Value) bool {
+	if len(w.live.UnreadFields) == 0 || len(w.path) == 0 {
+		return false
+	}
+	reason := w.live.UnreadField(w.livePath())
+	if reason == "" {
+		return false
+	}
+	if !absentEquals(schema, d) || !absentEquals(schema, r) {
+		w.found = append(w.found, found{model.Unchecked, w.change(d, r, model.Value{}, model.UnknownActor("not checked")), reason})
+	}
+	return true
+}
 
 // structured tells two maps, a map and an absent one with free names, or a map
 // and an absent one whose fields are known and, in a complete claim, declared

@@ -345,6 +345,19 @@ func mayBe(c *model.Claim, u *model.Unread) bool {
 	return !known || slices.ContainsFunc(u.Identities, func(id model.Identity) bool { return slices.Contains(c.Identities, id) })
 }
 
+// mayMean reports whether one of the claims that found no resource may mean the unread
+// one.
+func mayMean(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u *model.Unread) bool {
+	for ref, list := range claims {
+		if !live[ref] && slices.ContainsFunc(list, func(c *model.Claim) bool {
+			return c.ByIdentity && slices.Contains(kinds(c), u.Kind) && mayBe(c, u)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 func findUnread(snapshot *model.Snapshot, ref model.Ref) (at int, found bool) {
 	return slices.BinarySearchFunc(snapshot.Unread, ref, func(u model.Unread, r model.Ref) int { return compareRefs(u.Ref, r) })
 }

@@ -95,6 +95,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 			subjects = append(subjects, m.unseen(name, ref, list, snapshot))
 		}
 	}
+	subjects = append(subjects, m.unreadable(snapshot, claims, seen, governance)...)
 	slices.SortFunc(subjects, func(a, b model.Subject) int { return a.Key.Compare(b.Key) })
 	addTemplates(subjects)
 	addAutomatic(subjects)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -115,6 +116,9 @@ type Change struct {
 	// Actor is set where it differs from the finding's.
 	Actor *Actor `json:"actor,omitempty"`
 }
+
+// field names the changed field alike for all claims: by its live path, if it has one.
+func (c *Change) field() string { return cmp.Or(c.LivePath, c.Path) }
 
 // A ClaimedValue is the value of a disputed field in one declaration. Path is set
 // if the declaration has another name for the field than Change.Path. Actor is who

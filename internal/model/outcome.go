@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // An Outcome is one verdict on a subject, other than in-sync.
 type Outcome struct {
 	Verdict Verdict
@@ -24,12 +26,15 @@ type Judged struct {
 	Exempt []Exemption
 }
 
-// Checked tells whether the subject's claims could be compared.
-func (j *Judged) Checked() bool {
-	for _, o := range j.Outcomes {
-		if o.Verdict == Unchecked {
+// Checked reports whether the scan compared what an earlier finding shows: the fields of
+// its changes, or, without changes, the resource as a whole.
+func (j *Judged) Checked(changes []Change) bool {
+	return !slices.ContainsFunc(j.Outcomes, func(o Outcome) bool {
+		if o.Verdict != Unchecked {
 			return false
 		}
-	}
-	return true
+		return len(o.Changes) == 0 || slices.ContainsFunc(o.Changes, func(c Change) bool {
+			return slices.ContainsFunc(changes, func(earlier Change) bool { return earlier.field() == c.field() })
+		})
+	})
 }

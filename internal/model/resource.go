@@ -85,6 +85,36 @@ type Resource struct {
 	// Parent is the resource that this one belongs to, and that speaks for it
 	// while nobody manages the parent; zero where there is none.
 	Parent Ref
+	// UnreadFields are fields that the object may have and that could not be read.
+	// Value has none of them.
+	UnreadFields []UnreadField
+}
+
+// An UnreadField is a field of an object that was read without it.
+type UnreadField struct {
+	// Name is the name of a top-level field of Resource.Value; "" stands for every
+	// field that Value lacks.
+	Name string
+	// Reason says why, and what to do.
+	Reason string
+}
+
+// UnreadField returns why a field that Value lacks could not be read; "" if the
+// object does not have it. path leads to the field or to a part of it.
+func (r *Resource) UnreadField(path string) string {
+	name := path
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		name = path[:end]
+	}
+	if _, read := r.Value.Get(name); read || name == "" {
+		return ""
+	}
+	for _, f := range r.UnreadFields {
+		if f.Name == name || f.Name == "" {
+			return f.Reason
+		}
+	}
+	return ""
 }
 
 // An Origin is what a live object says of where it comes from. It is the claim
@@ -156,6 +186,12 @@ const (
 // Unread is a resource that is known to exist and could not be read.
 type Unread struct {
 	Ref
+	// Place, Name and Parent are as of a Resource, as far as they are known.
+	Place, Name string
+	Parent      Ref
+	// Automatic says why nobody is expected to declare it, or not before it was
+	// read; "" otherwise.
+	Automatic string
 	// Identities are what is known of it all the same; a claim that goes by
 	// another one may yet mean it.
 	Identities []Identity
@@ -271,6 +307,9 @@ type Kind struct {
 	// a record of owners cannot, a field of one; "" where that needs no words of
 	// its own.
 	Unsigned string
+	// Elsewhere maps top-level fields that are no part of the object itself, so that
+	// no entry on the object tells who changed them, to where that is recorded.
+	Elsewhere map[string]string
 	// Labels is the path of the values that people sort resources by: a map of
 	// texts, a list, or one text of tags with ";" between them; "" when there
 	// are none.

@@ -32,6 +32,9 @@ type SeverityRule struct {
 	Severity Severity
 	// Reason is printed with the finding.
 	Reason string
+	// Show is the path of a text, or a list of texts, of the live resource that is
+	// printed after Reason; "" for none.
+	Show string
 }
 
 // A Condition is what a field of a resource must hold: one of In, World and Above, or

@@ -13,6 +13,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
 
@@ -229,4 +230,15 @@ func recents() []recent {
 func (s *session) untold() []recent {
 	newest := s.endpoints[shape.Compute].newest
 	return slices.DeleteFunc(recents(), func(r recent) bool { return !newest.before(r.since) })
+}
+
+// untoldFields are the recent fields that the Nova of this session does not tell, by
+// kind, each with the reason.
+func (s *session) untoldFields() map[string][]model.UnreadField {
+	fields := map[string][]model.UnreadField{}
+	for _, r := range s.untold() {
+		fields[r.kind] = append(fields[r.kind], model.UnreadField{Name: r.field,
+			Reason: fmt.Sprintf("its %s is not known: Nova tells it since version %s, and this one has %s", r.field, r.since, s.endpoints[shape.Compute].newest)})
+	}
+	return fields
 }

@@ -57,7 +57,7 @@ func (l *look) connect(ctx context.Context, limits reach.Limits) (err error) {
 	l.session.negotiate(ctx)
 	g := l.session.grant
 	l.sight = newSight(l.config, g)
-	l.estate = shape.Estate{Project: g.Project.ID, User: g.User.ID, AllProjects: l.sight.all, Objects: map[string][]shape.Object{}}
+	l.estate = shape.Estate{Project: g.Project.ID, User: g.User.ID, AllProjects: l.sight.all, Admin: l.sight.admin, Taken: l.taken, Objects: map[string][]shape.Object{}}
 	return nil
 }
 
@@ -131,7 +131,7 @@ func (l *look) silent(ctx context.Context, k *shape.Kind, seen map[string]bool) 
 		if id == "" {
 			return shape.Object{}, errors.New("it has no id")
 		}
-		return shape.Object{ID: id, Place: l.estate.Project, Busy: k.Roll.Why}, nil
+		return shape.Object{ID: id, Name: row.At("name").Str(), Place: cmp.Or(row.At("tenant_id").Str(), l.estate.Project), Busy: k.Roll.Why}, nil
 	}
 	called, err := p.read(ctx)
 	return slices.DeleteFunc(called, func(o shape.Object) bool { return seen[o.ID] }), err
@@ -146,10 +146,11 @@ func (l *look) peek(ctx context.Context, k *shape.Kind) ([]shape.Object, error) 
 // snapshot gives what was read its final form.
 func (l *look) snapshot() model.Snapshot {
 	resources, unread := l.estate.Resources(l.env.Name)
-	kinds := l.schemas()
+	kinds, untold := l.schemas(), l.session.untoldFields()
 	for i := range resources {
 		r := &resources[i]
 		r.Unsigned = cmp.Or(r.Unsigned, kinds[r.Kind].Unsigned)
+		r.UnreadFields = append(r.UnreadFields, untold[r.Kind]...)
 	}
 	s := model.Snapshot{
 		Source:    l.env.Name,
@@ -187,18 +188,11 @@ func positions(resources []model.Resource, asked time.Time) []model.Position {
 }
 
 // schemas says how each kind is compared, and why nobody may be known to have
-// deleted one. What an old Nova does not tell is not compared.
+// deleted one.
 func (l *look) schemas() map[string]*model.Kind {
 	kinds := shape.Schemas()
 	for name, k := range kinds {
 		k.Unsigned = l.told.unsigned(name)
-	}
-	for _, r := range l.session.untold() {
-		if field := kinds[r.kind].Schema.Fields[r.field]; field != nil {
-			masked := *field
-			masked.Masked = true
-			kinds[r.kind].Schema.Fields[r.field] = &masked
-		}
 	}
 	return kinds
 }

@@ -22,13 +22,11 @@ func (l *look) readRights(ctx context.Context) {
 	rows, shapeless := rowsOf(rules)
 	if err = cmp.Or(err, shapeless); err != nil {
 		l.fail(err, "", shape.ACL)
+		l.ruleFault = l.config.reason(err)
 	}
 	l.rights, l.rules = newRights(permissions, rules), rows
 	for _, row := range rows {
 		l.addRule(row)
-	}
-	if l.blind = l.unseen(shape.ACL); err != nil {
-		l.blind = l.config.reason(err)
 	}
 }
 
@@ -52,15 +50,13 @@ func (l *look) rulesOn(typ, name string) model.Value {
 	return model.ListOf(found...)
 }
 
-// addHolder takes up a user or a group with the access rules that name it; typ
-// is what those call it.
+// addHolder takes up a user or a group with the access rules that name it, if all of
+// them are known; typ is what those call it.
 func (l *look) addHolder(kind, typ, id string, raw model.Value) {
-	if l.blind != "" {
-		l.miss(kind, id, "its access rules could not be read: "+l.blind)
-		return
-	}
 	r := l.object(kind, id, raw)
-	r.Value = r.Value.With("acl", l.rulesOn(typ, id))
+	if l.hidden(foreignField{kind, "acl", shape.ACL}) == "" {
+		r.Value = r.Value.With("acl", l.rulesOn(typ, id))
+	}
 	l.add(r)
 }
 

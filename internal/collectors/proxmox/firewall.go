@@ -72,30 +72,30 @@ func (l *look) readFirewall(ctx context.Context, f firewall, via api) {
 		case part.objects:
 			l.fail(fmt.Errorf("%s: %w", f.scope, err), f.place, part.kind)
 		default:
-			l.miss(part.kind, f.scope, l.config.reason(err))
+			l.miss(l.part(f, part.kind, f.scope, f.scope, model.Value{}), l.config.reason(err))
 		}
 	}
 }
 
-// addPart takes up a part of a firewall.
-func (l *look) addPart(f firewall, kind, id, name string, raw model.Value) {
+// part is a part of a firewall.
+func (l *look) part(f firewall, kind, id, name string, raw model.Value) model.Resource {
 	r := l.object(kind, id, raw)
 	r.Name, r.Place, r.Parent = name, f.place, f.parent
-	l.add(r)
+	return r
 }
 
 func takeFirewallOptions(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	if data.Kind() != model.Map {
 		return &answerError{"the answer is no object"}
 	}
-	l.addPart(f, shape.FirewallOptions, f.scope, f.scope, data)
+	l.add(l.part(f, shape.FirewallOptions, f.scope, f.scope, data))
 	return nil
 }
 
 func takeFirewallRules(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	rules, err := rowsOf(data)
 	if err == nil {
-		l.addPart(f, shape.FirewallRules, f.scope, f.scope, rulesOf(rules))
+		l.add(l.part(f, shape.FirewallRules, f.scope, f.scope, rulesOf(rules)))
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func rulesOf(rules []model.Value) model.Value {
 func takeFirewallAliases(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	rows, err := named(data, "name")
 	for _, row := range rows {
-		l.addPart(f, shape.FirewallAlias, f.scope+"/"+row.Name, row.Name, row.Value)
+		l.add(l.part(f, shape.FirewallAlias, f.scope+"/"+row.Name, row.Name, row.Value))
 	}
 	return err
 }
@@ -129,11 +129,12 @@ func takeFirewallSets(ctx context.Context, l *look, f firewall, via api, data mo
 	for _, row := range rows {
 		id := f.scope + "/" + row.Name
 		entries, err := listOf(ctx, via, f.path+"/ipset/"+url.PathEscape(row.Name))
+		r := l.part(f, shape.FirewallIPSet, id, row.Name, row.Value.With("cidr", entries))
 		if err != nil {
-			l.miss(shape.FirewallIPSet, id, l.config.reason(err))
+			l.miss(r, l.config.reason(err))
 			continue
 		}
-		l.addPart(f, shape.FirewallIPSet, id, row.Name, row.Value.With("cidr", entries))
+		l.add(r)
 	}
 	return err
 }
@@ -144,7 +145,7 @@ func takeFirewallGroups(ctx context.Context, l *look, data model.Value) error {
 	for _, row := range rows {
 		rules, err := listOf(ctx, l.api, "/cluster/firewall/groups/"+url.PathEscape(row.Name))
 		if err != nil {
-			l.miss(shape.FirewallGroup, row.Name, l.config.reason(err))
+			l.miss(l.object(shape.FirewallGroup, row.Name, row.Value), l.config.reason(err))
 			continue
 		}
 		l.add(l.object(shape.FirewallGroup, row.Name, merged(row.Value, rulesOf(rules.Items()))))

@@ -188,6 +188,9 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 	if !s.wanted(g.kindName()) {
 		return nil
 	}
+	if err := n.lost(); err != nil {
+		return err
+	}
 	if g.status == "" {
 		return &answerError{"neither the cluster nor the guest's node tells whether it runs"}
 	}
@@ -204,6 +207,7 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 		raw[i] = row.Value
 	}
 	value, running := s.shaper.Guest(g.kindName(), raw)
+	value = shape.WithOwners(value, g.id)
 	for _, f := range g.fields() {
 		value = value.With(f.Name, f.Value)
 	}
@@ -301,7 +305,7 @@ func (s *sweep) settle(ctx context.Context) {
 func (s *sweep) giveUp(ctx context.Context, left []leftover) {
 	via := s.answering()
 	for _, o := range left {
-		s.miss(o.kindName(), o.id, s.config.reason(o.err), o.identities()...)
+		s.miss(model.Resource{Key: s.key(o.kindName(), o.id), Place: o.node, Name: cmp.Or(o.name, o.id), Identities: o.identities()}, s.config.reason(o.err))
 		n := s.nodes[o.node]
 		var down *nodeError
 		if errors.As(o.err, &down) && via != nil {

@@ -24,10 +24,10 @@ type look struct {
 	rights rights
 	// unsure is why the rights are not known; nil when they are.
 	unsure error
-	// rules are the rows of /access/acl; blind is why they are not all known,
-	// "" when they are.
-	rules []model.Value
-	blind string
+	// rules are the rows of /access/acl; ruleFault is why they could not be read, ""
+	// when they were.
+	rules     []model.Value
+	ruleFault string
 
 	mu        sync.Mutex
 	resources []model.Resource
@@ -71,15 +71,19 @@ func (l *look) add(r model.Resource) {
 	l.resources = append(l.resources, r)
 }
 
-// miss notes a resource that exists and could not be read, with what it is
-// known by all the same.
-func (l *look) miss(kind, id, reason string, known ...model.Identity) {
-	if l.config.excludes(kind) {
+// miss notes a resource that exists and could not be read; r has what is known of it
+// all the same.
+func (l *look) miss(r model.Resource, reason string) {
+	if l.config.excludes(r.Kind) {
 		return
+	}
+	u := model.Unread{Ref: ref(r.Kind, r.ID), Identities: r.Identities, Place: r.Place, Name: r.Name, Parent: r.Parent, Reason: reason}
+	if builtIn(&r) {
+		u.Automatic = "built in"
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unread = append(l.unread, model.Unread{Ref: ref(kind, id), Identities: known, Reason: reason})
+	l.unread = append(l.unread, u)
 }
 
 // fail notes that kinds were not fully read in a place, "" for everywhere. An
@@ -116,9 +120,11 @@ func (l *look) snapshot(version string) model.Snapshot {
 	unsigned := map[string]string{}
 	for name, kind := range kinds {
 		unsigned[name] = l.unsigned(name)
-		kind.Unsigned = l.unsignedGone(name)
+		kind.Unsigned, kind.Elsewhere = l.unsignedGone(name), l.elsewhere(name)
 	}
+	unread := l.unreadFields()
 	for i := range l.resources {
+		l.resources[i].UnreadFields = unread[l.resources[i].Kind]
 		l.finish(&l.resources[i], kinds, unsigned)
 	}
 	s := model.Snapshot{

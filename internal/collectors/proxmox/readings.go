@@ -206,7 +206,7 @@ func takeTargets(ctx context.Context, l *look, data model.Value) error {
 func (l *look) addInFull(ctx context.Context, kind string, row model.Field, path string) {
 	whole, err := l.api.Get(ctx, path)
 	if err != nil || whole.Kind() != model.Map {
-		l.miss(kind, row.Name, l.config.reason(orShapeless(err)))
+		l.miss(l.object(kind, row.Name, row.Value), l.config.reason(orShapeless(err)))
 		return
 	}
 	l.add(l.object(kind, row.Name, merged(row.Value, whole)))

@@ -2,7 +2,6 @@ package proxmox
 
 import (
 	"maps"
-	"net/http"
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
@@ -73,18 +72,6 @@ func TestMissingPrivileges(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestUsersAreNotComparedWithoutTheirRules(t *testing.T) {
-	t.Parallel()
-	server := lab()
-	server.Break("/access/acl", pvetest.Message(http.StatusInternalServerError, "broken"))
-	s := collect(t, server)
-	if find(&s, "user", "dana@pve") != nil {
-		t.Error("a user without access rules looks as if somebody had taken them away")
-	}
-	wantIn(t, unreadReason(&s, "user", "dana@pve"), "access rules", "broken")
-	wantIn(t, unreadReason(&s, "group", "sellers"), "access rules", "broken")
 }
 
 func TestAccessRulesOfUsersAndGroups(t *testing.T) {

@@ -25,12 +25,14 @@ func (l *look) takeStaged(ctx context.Context, kind, id, path string, data model
 	for _, row := range rows {
 		r := l.object(kind, row.Name, row.Value)
 		r.Parent = parent
-		if err == nil {
-			r.Running = l.shaper.Waiting(Type+"/"+kind, r.Value, l.appliedValue(kind, applied, row.Name))
+		if err != nil {
+			l.miss(r, "what of it is applied could not be read: "+l.config.reason(err))
+			continue
 		}
+		r.Running = l.shaper.Waiting(Type+"/"+kind, r.Value, l.appliedValue(kind, applied, row.Name))
 		l.add(r)
 	}
-	return err
+	return nil
 }
 
 // applied returns what of a list is in effect, by id.

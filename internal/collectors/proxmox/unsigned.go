@@ -15,12 +15,12 @@ const requests = " in /var/log/pveproxy/access.log of the nodes, which names who
 // and where to look instead.
 func (l *look) unsigned(kind string) string {
 	switch {
+	case kind != shape.QEMU && kind != shape.LXC:
+		return "Proxmox VE logs no change of this kind: look for " + apiOf(kind) + requests
 	case l.config.LogSince == 0:
 		return "the cluster's logs are not read: log_since is 0; set it to be told who changed things"
 	case kind == shape.LXC:
 		return l.noTask() + ", and Proxmox VE logs no edit of a container: look for /lxc/" + requests
-	case kind != shape.QEMU:
-		return "Proxmox VE logs no change of this kind: look for " + apiOf(kind) + requests
 	case l.clusterFault != "":
 		return l.noTask() + ", and the cluster log could not be read: " + l.clusterFault
 	case !l.logged && l.noTask() == silentTasks:

@@ -81,7 +81,7 @@ func (e logEntry) says(name string, text model.Value) bool {
 
 // allocated are the parts of devices that the system fills in or works out.
 func allocated() []string {
-	return []string{"file", "storage", "volume", "format", "size", "media", "cloudinit", "macaddr"}
+	return []string{"file", "storage", "volume", "format", "size", "media", "cloudinit", "macaddr", "owner"}
 }
 
 // inLog is what is sure to be kept of a text in the cluster log, which writes

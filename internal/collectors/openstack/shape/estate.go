@@ -3,6 +3,7 @@ package shape
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -15,6 +16,10 @@ type Estate struct {
 	// AllProjects tells that the objects of every project were asked for. Without
 	// it the project's own were, and what a service gives beside them is others'.
 	AllProjects bool
+	// Admin tells that the token has the role admin.
+	Admin bool
+	// Taken is when the look began.
+	Taken time.Time
 	// Objects are what the lists hold, by kind name. A kind that could not be read
 	// has no entry.
 	Objects map[string][]Object
@@ -35,9 +40,11 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 				Value: o.Value, Identities: j.identities(kind, o), Created: o.Created, Updated: o.Updated}
 			reason := cmp.Or(o.Busy, j.join(&r, o))
 			if reason != "" {
-				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: r.Identities, Reason: reason})
+				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: r.Identities, Reason: reason,
+					Place: r.Place, Name: cmp.Or(r.Name, r.ID), Parent: r.Parent, Automatic: cmp.Or(r.Automatic, e.settling(o))})
 				continue
 			}
+			r.UnreadFields = append(r.UnreadFields, e.hidden(o)...)
 			r.Name = cmp.Or(r.Name, r.ID)
 			resources = append(resources, r)
 		}
@@ -47,6 +54,37 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
 	return resources, unread
+}
+
+// settleTime is how long an object may be built, attached or saved before it is one that
+// nobody finishes.
+const settleTime = time.Hour
+
+// settling says that a declaration of the object may yet come, since it changed just
+// now, or "".
+func (e *Estate) settling(o *Object) string {
+	last := o.Updated
+	if last.Before(o.Created) {
+		last = o.Created
+	}
+	if last.IsZero() || e.Taken.Sub(last) > settleTime {
+		return ""
+	}
+	return "it changes right now"
+}
+
+// hidden are the fields of an object that an administrator may see, and the token does
+// not. What an administrator does not see either, the cloud does not have.
+func (e *Estate) hidden(o *Object) []model.UnreadField {
+	if e.Admin {
+		return nil
+	}
+	fields := make([]model.UnreadField, len(o.Hidden))
+	for i, name := range o.Hidden {
+		fields[i] = model.UnreadField{Name: name, Reason: "its " + name + " is not shown to the token: the service's policy wants the role admin for it, " +
+			"or lets another role read it"}
+	}
+	return fields
 }
 
 // place is whose the object is. Neutron says that of every object, though some

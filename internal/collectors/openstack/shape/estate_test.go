@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -234,6 +235,106 @@ func TestSecurityGroups(t *testing.T) {
 		}
 		if (r.Automatic != "") != (id == "d") {
 			t.Errorf("%s is automatic: %q", id, r.Automatic)
+		}
+	}
+}
+
+// TestUnreadFields reads objects of which a token without the role admin, or a list that
+// was not read, leaves fields out.
+func TestUnreadFields(t *testing.T) {
+	t.Parallel()
+	const server = `{"id":"s","flavor":{"id":"f"},"image":{"id":"i"}}`
+	lists := func(change func(rows)) rows {
+		r := rows{shape.Server: {server}, shape.Port: nil, shape.ServerGroup: nil, shape.Flavor: {`{"id":"f","name":"m1","vcpus":2,"extra_specs":{}}`}, shape.Image: {`{"id":"i","name":"debian"}`}}
+		change(r)
+		return r
+	}
+	for reason, tc := range map[string]struct {
+		rows            rows
+		admin           bool
+		kind, id, field string
+		want            string
+	}{
+		"a network's segment":                  {rows{shape.Network: {`{"id":"n"}`}}, false, shape.Network, "n", "segmentation_id", "role admin"},
+		"a network's segments":                 {rows{shape.Network: {`{"id":"n"}`}}, false, shape.Network, "n", "segments", "role admin"},
+		"a network without one":                {rows{shape.Network: {`{"id":"n","provider:segmentation_id":null}`}}, false, shape.Network, "n", "segmentation_id", ""},
+		"a network, for an administrator":      {rows{shape.Network: {`{"id":"n"}`}}, true, shape.Network, "n", "segmentation_id", ""},
+		"a field that everybody is shown":      {rows{shape.Network: {`{"id":"n"}`}}, false, shape.Network, "n", "dns_domain", ""},
+		"whether a router is distributed":      {rows{shape.Router: {`{"id":"r"}`}}, false, shape.Router, "r", "distributed", "role admin"},
+		"a router of which it is shown":        {rows{shape.Router: {`{"id":"r","distributed":false}`}}, false, shape.Router, "r", "distributed", ""},
+		"what a port is bound with":            {rows{shape.Port: {`{"id":"p"}`}}, false, shape.Port, "p", "profile", "role admin"},
+		"the segment of a subnet":              {rows{shape.Subnet: {`{"id":"p"}`}}, false, shape.Subnet, "p", "segment_id", "role admin"},
+		"what a flavor asks for":               {rows{shape.Flavor: {`{"id":"f"}`}}, false, shape.Flavor, "f", "extra_specs", "role admin"},
+		"a server's flavor":                    {lists(func(rows) {}), false, shape.Server, "s", "flavor_vcpus", ""},
+		"a server's groups that were not read": {lists(func(r rows) { delete(r, shape.ServerGroup) }), false, shape.Server, "s", "server_groups", "openstack/server_group was not read"},
+		"a server in no group":                 {lists(func(rows) {}), false, shape.Server, "s", "server_groups", ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			e := tc.rows.estate(t)
+			e.Admin = tc.admin
+			resources, _ := e.Resources("cloud")
+			r := find(t, resources, tc.kind, tc.id)
+			if got := r.UnreadField(tc.field); !strings.Contains(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("%s is unread: %q, want %q", tc.field, got, tc.want)
+			}
+			if field := shape.Schemas()[tc.kind].Schema.Fields[tc.field]; field == nil {
+				t.Errorf("%s has no field %s", tc.kind, tc.field)
+			}
+		})
+	}
+}
+
+// TestBrokenLists has lists that were not read, beside ones that were: what the services
+// make by themselves is no one's.
+func TestBrokenLists(t *testing.T) {
+	t.Parallel()
+	const volume = `{"id":"v","name":"","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s"}]}`
+	const named = `{"id":"v","name":"data","attachments":[{"server_id":"s"}]}`
+	const outwards = `{"id":"r","direction":"egress","ethertype":"IPv4","security_group_id":"g","created_at":"2026-01-02T03:00:00Z"}`
+	const inwards = `{"id":"r","direction":"ingress","ethertype":"IPv4","security_group_id":"g","protocol":"tcp"}`
+	for reason, tc := range map[string]struct {
+		rows      rows
+		kind, id  string
+		automatic string
+	}{
+		"a volume, while servers were not read":            {rows{shape.Volume: {volume}}, shape.Volume, "v", "may be made with server s"},
+		"a volume of a server that was deleted":            {rows{shape.Volume: {volume}, shape.Server: nil}, shape.Volume, "v", ""},
+		"a volume of a server that does not answer":        {rows{shape.Volume: {volume}, shape.Server: {`{"id":"s","status":"BUILD"}`}}, shape.Volume, "v", "may be made with server s"},
+		"a named volume, while servers were not read":      {rows{shape.Volume: {named}}, shape.Volume, "v", ""},
+		"a group's first rule, while groups were not read": {rows{shape.SecurityGroupRule: {outwards}}, shape.SecurityGroupRule, "r", "Neutron makes such a rule with each group"},
+		"a rule that lets in, while groups were not read":  {rows{shape.SecurityGroupRule: {inwards}}, shape.SecurityGroupRule, "r", ""},
+		"a group's later rule":                             {rows{shape.SecurityGroupRule: {outwards}, shape.SecurityGroup: {`{"id":"g","created_at":"2025-01-01T00:00:00Z"}`}}, shape.SecurityGroupRule, "r", ""},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			resources, _ := tc.rows.estate(t).Resources("cloud")
+			if got := find(t, resources, tc.kind, tc.id).Automatic; !strings.HasPrefix(got, tc.automatic) || (got == "") != (tc.automatic == "") {
+				t.Errorf("automatic: %q, want %q", got, tc.automatic)
+			}
+		})
+	}
+}
+
+// TestUnreadThatSettles expects no declaration of what changes right now, and one of what
+// has been changing for a long time.
+func TestUnreadThatSettles(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
+	for reason, tc := range map[string]struct {
+		row  string
+		want bool
+	}{
+		"made a minute ago":           {`{"id":"s","name":"web","tenant_id":"p","status":"BUILD","created":"2026-01-02T03:59:00Z"}`, true},
+		"made long ago":               {`{"id":"s","name":"web","tenant_id":"p","status":"BUILD","created":"2026-01-01T03:59:00Z"}`, false},
+		"made long ago, changing now": {`{"id":"s","name":"web","tenant_id":"p","status":"RESIZE","created":"2025-01-01T03:59:00Z","updated":"2026-01-02T03:59:30Z"}`, true},
+		"without a time":              {`{"id":"s","name":"web","tenant_id":"p","status":"BUILD"}`, false},
+	} {
+		e := rows{shape.Server: {tc.row}, shape.Port: nil}.estate(t)
+		e.Taken = now
+		_, unread := e.Resources("cloud")
+		if len(unread) != 1 || (unread[0].Automatic != "") != tc.want || unread[0].Name != "web" || unread[0].Place != "p" {
+			t.Errorf("%s: %+v", reason, unread)
 		}
 	}
 }

@@ -41,8 +41,12 @@ func (j *joiner) rule(r *model.Resource, o *Object) string {
 	if group == nil || !isDefaultGroup(group.Name) {
 		r.Parent = model.Ref{Kind: SecurityGroup, ID: id}
 	}
-	if group != nil && r.Automatic == "" && madeWith(o, group) {
+	switch {
+	case r.Automatic != "":
+	case group != nil && madeWith(o, group):
 		r.Automatic = "Neutron makes it with each group"
+	case group == nil && madeWith(o, &Object{ID: id, Name: "default"}):
+		r.Automatic = "Neutron makes such a rule with each group, and " + SecurityGroup + " was not read"
 	}
 	return ""
 }

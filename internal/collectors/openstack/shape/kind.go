@@ -69,6 +69,9 @@ type Kind struct {
 	Roll *Roll
 
 	fields []field
+	// admin are the names of the fields that the service shows to administrators alone,
+	// unless its policy says otherwise.
+	admin []string
 	// joined are the fields that Estate.Resources fills in.
 	joined []field
 	// inner is the field of a row that holds the object, where one does.
@@ -143,6 +146,9 @@ type entry struct {
 	// fields are those that are read, as raw[/form][>name]: without a name it is
 	// the raw one in snake case, without what stands before its last colon.
 	fields string
+	// admin are the names of those that the service's own policy shows to
+	// administrators alone: a row then has no such key, rather than null.
+	admin string
 	// joined are the fields that Estate.Resources fills in, as name[/form].
 	joined string
 	inner  string
@@ -156,7 +162,7 @@ type entry struct {
 
 func (e *entry) kind() *Kind {
 	return &Kind{Name: e.name, Service: e.service, Path: e.path, Rows: cmp.Or(e.rows, e.path), Belongs: e.belongs, Microversion: e.microversion, Counted: e.counted, Roll: e.roll,
-		fields: parseFields(e.fields), joined: parseFields(e.joined), inner: e.inner, busy: e.busy, query: e.query, rest: e.rest, labels: e.labels, rates: severities(e.rates)}
+		fields: parseFields(e.fields), admin: strings.Fields(e.admin), joined: parseFields(e.joined), inner: e.inner, busy: e.busy, query: e.query, rest: e.rest, labels: e.labels, rates: severities(e.rates)}
 }
 
 // parseFields reads words of the table, and sorts them by name.

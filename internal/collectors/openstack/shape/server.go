@@ -14,16 +14,12 @@ func (j *joiner) server(r *model.Resource) string {
 	if !j.wasRead(Port) {
 		return "what it is plugged into is not known, since " + Port + " was not read"
 	}
-	r.Value = j.withName(r.Value, "flavor", Flavor)
-	if flavor := j.find(Flavor, r.Value.At("flavor").Str()); flavor != nil {
-		for _, name := range []string{"vcpus", "ram", "disk"} {
-			if n, ok := flavor.Value.Get(name); ok {
-				r.Value = r.Value.With("flavor_"+name, n)
-			}
-		}
-	}
-	r.Value = j.withName(r.Value, "image", Image)
-	if groups := j.grouped[r.ID]; len(groups) > 0 {
+	j.refer(r, "flavor", Flavor, "name", "vcpus", "ram", "disk")
+	j.refer(r, "image", Image, "name")
+	switch groups := j.grouped[r.ID]; {
+	case !j.wasRead(ServerGroup):
+		r.UnreadFields = append(r.UnreadFields, model.UnreadField{Name: "server_groups", Reason: "its server_groups is not known: " + ServerGroup + " was not read"})
+	case len(groups) > 0:
 		r.Value = r.Value.With("server_groups", textsOf(groups))
 	}
 	if ports := j.plugged[r.ID]; len(ports) > 0 {
@@ -50,12 +46,18 @@ func (j *joiner) identities(kind string, o *Object) []model.Identity {
 	return known
 }
 
-// withName adds the name of what a field refers to, where it is known.
-func (j *joiner) withName(v model.Value, field, kind string) model.Value {
-	if o := j.find(kind, v.At(field).Str()); o != nil && o.Name != "" {
-		return v.With(field+"_name", model.StringOf(o.Name))
+// refer adds fields of the object that a field of the resource refers to, where it is in
+// its list: one that was deleted is not, and the reference itself is compared.
+func (j *joiner) refer(r *model.Resource, field, kind string, names ...string) {
+	o := j.find(kind, r.Value.At(field).Str())
+	if o == nil {
+		return
 	}
-	return v
+	for _, name := range names {
+		if v, ok := o.Value.Get(name); ok {
+			r.Value = r.Value.With(field+"_"+name, v)
+		}
+	}
 }
 
 // interfaces are what ports say of the server that they belong to.
@@ -92,7 +94,12 @@ const bootTime = time.Hour
 // somebody attaches: it gives them no name, or one of its own making.
 func (j *joiner) volume(r *model.Resource) {
 	for _, attachment := range r.Value.At("attachments").Items() {
-		server := j.find(Server, attachment.At("server_id").Str())
+		id := attachment.At("server_id").Str()
+		server := j.find(Server, id)
+		if r.Name == "" && id != "" && (!j.wasRead(Server) || server != nil && server.Created.IsZero()) {
+			r.Automatic = "may be made with server " + id + ", which could not be read"
+			continue
+		}
 		if server == nil || r.Name != "" && r.Name != server.ID+"-blank-vol" {
 			continue
 		}

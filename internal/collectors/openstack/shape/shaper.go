@@ -44,6 +44,9 @@ type Object struct {
 	Created, Updated time.Time
 	// Busy says why it cannot be compared now; "" when it can.
 	Busy string
+	// Hidden are the names of the fields of which the row has no key, and that the
+	// service shows to administrators alone.
+	Hidden []string
 
 	// members are the servers of a server group.
 	members []string
@@ -60,6 +63,7 @@ func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
 	}
 	s.fields = s.read(k.fields, row, s.fields[:0])
 	o.Value = model.MapOf(slices.Clone(s.fields)...)
+	o.Hidden = k.hidden(row)
 	o.Name = cmp.Or(o.Value.At("name").Text(), o.Value.At("floating_ip_address").Text())
 	if address := o.Value.At("floating_ip_address").Str(); address != "" {
 		o.Identities = []model.Identity{{By: "address", Value: address}}
@@ -91,6 +95,18 @@ func (k *Kind) busyness(row model.Value) string {
 		}
 	}
 	return ""
+}
+
+// hidden returns the names of the administrators' fields of which the row has no key.
+func (k *Kind) hidden(row model.Value) []string {
+	var names []string
+	for i := range k.fields {
+		f := &k.fields[i]
+		if _, shown := row.Get(f.raw); !shown && slices.Contains(k.admin, f.name) {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // read appends what a row says in some fields.

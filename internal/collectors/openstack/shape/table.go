@@ -29,7 +29,7 @@ func crowds() []entry {
 			fields: "network_id mac_address/mac admin_state_up/boolean device_id device_owner fixed_ips/fixed allowed_address_pairs/pairs " +
 				"extra_dhcp_opts/options security_groups/set port_security_enabled/boolean binding:vnic_type binding:profile dns_name dns_domain " +
 				"qos_policy_id propagate_uplink_status/boolean mac_learning_enabled/boolean numa_affinity_policy" + common,
-			joined: "unprotected/volatile", labels: "tags", rates: ports()},
+			admin: "profile", joined: "unprotected/volatile", labels: "tags", rates: ports()},
 		{name: SecurityGroupRule, service: Networking, path: "security-group-rules", rows: "security_group_rules", belongs: ToProject,
 			fields: "security_group_id direction ethertype protocol/protocol port_range_min/number port_range_max/number " +
 				"remote_ip_prefix/address remote_group_id remote_address_group_id description",
@@ -64,7 +64,7 @@ func computing() []entry {
 		{name: Flavor, service: Compute, path: "flavors/detail", rows: "flavors", belongs: ToNobody, microversion: "2.61",
 			fields: "name description ram/number disk/number vcpus/number swap/zero OS-FLV-EXT-DATA:ephemeral/number rxtx_factor/number " +
 				"os-flavor-access:is_public/boolean OS-FLV-DISABLED:disabled/boolean extra_specs/map",
-			query: url.Values{"is_public": {"None"}},
+			admin: "extra_specs", query: url.Values{"is_public": {"None"}},
 			rates: []rate{{fields: "is_public", where: is("is_public", "true"), severity: model.High, why: everyProject}, labelled("description")}},
 	}
 }

@@ -10,17 +10,17 @@ func networking() []entry {
 		{name: Subnet, service: Networking, path: "subnets", belongs: ToProject,
 			fields: "network_id cidr/address ip_version/number gateway_ip/address enable_dhcp/boolean dns_nameservers/addresses host_routes/routes " +
 				"allocation_pools/pools ipv6_ra_mode ipv6_address_mode subnetpool_id segment_id service_types/set dns_publish_fixed_ip/boolean" + common,
-			labels: "tags", rates: []rate{{fields: "gateway_ip host_routes", severity: model.High, why: routes},
+			admin: "segment_id", labels: "tags", rates: []rate{{fields: "gateway_ip host_routes", severity: model.High, why: routes},
 				{fields: "dns_nameservers", severity: model.Medium, why: "decides who answers for names"}, labelled("name description tags")}},
 		{name: Network, service: Networking, path: "networks", belongs: ToProject,
 			fields: "admin_state_up/boolean shared/boolean router:external/boolean is_default/boolean mtu/derivednumber port_security_enabled/boolean " +
 				"availability_zone_hints/set dns_domain qos_policy_id vlan_transparent/boolean provider:network_type/derived " +
 				"provider:physical_network/derived provider:segmentation_id/derivednumber segments/segments" + common,
-			labels: "tags", rates: networks()},
+			admin: "network_type physical_network segmentation_id segments", labels: "tags", rates: networks()},
 		{name: Router, service: Networking, path: "routers", belongs: ToProject,
 			fields: "admin_state_up/boolean external_gateway_info/gateway routes/routes distributed/boolean ha/boolean " +
 				"availability_zone_hints/set flavor_id enable_ndp_proxy/boolean" + common,
-			labels: "tags", rates: []rate{{fields: "external_gateway_info routes", severity: model.High, why: routes}, labelled("name description tags")}},
+			admin: "distributed ha", labels: "tags", rates: []rate{{fields: "external_gateway_info routes", severity: model.High, why: routes}, labelled("name description tags")}},
 	}
 }
 

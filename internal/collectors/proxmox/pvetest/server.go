@@ -239,7 +239,7 @@ func (c *Cluster) resource(g *Guest) Row {
 	if g.Config["template"] != nil {
 		row["template"] = g.Config["template"]
 	}
-	if g.Pool != "" {
+	if g.Pool != "" && c.holds("Pool.Audit", "/pool/"+g.Pool) {
 		row["pool"] = g.Pool
 	}
 	return row

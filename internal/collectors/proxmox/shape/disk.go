@@ -2,6 +2,7 @@ package shape
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
@@ -12,7 +13,7 @@ import (
 func disk(options fields) form {
 	volume := fields{
 		"file": text(), "storage": text(), "volume": text(), "format": text().derived(),
-		"size": size().derived(), "cloudinit": off(),
+		"size": size().derived(), "cloudinit": off(), owner: text().volatile(),
 	}
 	return properties("file", volume.and(options), splitVolume)
 }
@@ -97,4 +98,53 @@ func put(parts []model.Field, name, value string) []model.Field {
 		return parts
 	}
 	return append(parts, textPart(name, value))
+}
+
+// What WithOwners adds to a guest's value: to a disk its owner, and the list of those
+// that have one.
+const (
+	owner          = "owner"
+	foreignVolumes = "foreign_volumes"
+)
+
+// WithOwners returns a guest's value in which each disk whose volume belongs to another
+// guest has that guest's number as its "owner"; "foreign_volumes" lists these disks.
+func WithOwners(guest model.Value, id string) model.Value {
+	var foreign []model.Value
+	for _, f := range guest.Fields() {
+		volume := f.Value.At("volume").Str()
+		other := ownerOf(volume)
+		if other == "" || other == id {
+			continue
+		}
+		guest = guest.With(f.Name, f.Value.With(owner, model.StringOf(other)))
+		foreign = append(foreign, model.StringOf(f.Name+" "+f.Value.At("storage").Text()+":"+volume))
+	}
+	if len(foreign) == 0 {
+		return guest
+	}
+	return guest.With(foreignVolumes, model.ListOf(foreign...))
+}
+
+// ownerOf returns the number of the guest whose volume it is, by the names that
+// PVE::Storage gives: vm-501-disk-0, 501/vm-501-disk-0.qcow2, base-500-disk-0/vm-501-disk-0.
+// It is "" for a volume that has another name, and for one of an archive ("iso/…").
+func ownerOf(volume string) string {
+	dir, name := path.Split(volume)
+	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
+		if part != "" && strings.Trim(part, "0123456789") != "" && numberOf(part) == "" {
+			return ""
+		}
+	}
+	return numberOf(name)
+}
+
+// numberOf returns the number in the name of a guest's volume, or "".
+func numberOf(name string) string {
+	prefix, rest, _ := strings.Cut(name, "-")
+	number, _, more := strings.Cut(rest, "-")
+	if !slices.Contains([]string{"vm", "base", "subvol", "basevol"}, prefix) || !more || number == "" || strings.Trim(number, "0123456789") != "" {
+		return ""
+	}
+	return number
 }

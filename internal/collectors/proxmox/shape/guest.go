@@ -1,7 +1,7 @@
 package shape
 
 // common are the keys that virtual machines and containers share. The last
-// four are not in their configuration: the collector adds them.
+// five are not in their configuration: the collector adds them.
 func common() fields {
 	return fields{
 		"description": note(), "tags": set().low(), "onboot": off(), "protection": off(), "template": off(),
@@ -13,7 +13,7 @@ func common() fields {
 		"vmstate": drop(), "runningmachine": drop(), "runningcpu": drop(), "running-nets-host-mtu": drop(),
 
 		"node": located(), "pool": text(), "status": text().generated(),
-		"agent_addresses": set().volatile(),
+		"agent_addresses": set().volatile(), foreignVolumes: set().volatile(),
 	}
 }
 

@@ -100,20 +100,20 @@ func TestSeverities(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := rated(kinds[tt.kind], tt.verdict, tt.paths); got != tt.want {
+			if got := rated(kinds[tt.kind], model.Value{}, tt.verdict, tt.paths...); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
 	}
 }
 
-// rated returns the severity that a finding of the kind gets.
-func rated(kind *model.Kind, verdict model.Verdict, paths []string) model.Severity {
+// rated returns the severity that a finding of the kind gets while the value is live.
+func rated(kind *model.Kind, live model.Value, verdict model.Verdict, paths ...string) model.Severity {
 	outcome := model.Outcome{Verdict: verdict}
 	for _, path := range paths {
 		outcome.Changes = append(outcome.Changes, model.Change{Path: path})
 	}
-	subject := &model.Subject{Key: model.Key{Source: "pve", Kind: kind.Name, ID: "x"}, Kind: kind}
+	subject := &model.Subject{Key: model.Key{Source: "pve", Kind: kind.Name, ID: "x"}, Kind: kind, Live: &model.Resource{Value: live}}
 	found := classify.Findings(classify.Input{Judged: []model.Judged{{Subject: subject, Outcomes: []model.Outcome{outcome}}}})
 	return found.Current[0].Severity
 }

@@ -14,12 +14,19 @@ func (k kind) severities(name string) []model.SeverityRule {
 	rules := worst()[name]
 	for _, field := range slices.Sorted(maps.Keys(k.fields)) {
 		f := k.fields[field]
-		if f.severity == "" {
-			continue
-		}
 		for _, key := range f.keys(field) {
+			if f.schema.Fields[owner] != nil {
+				rules = append(rules, foreignVolume(key))
+			}
+			if f.severity == "" {
+				continue
+			}
 			rules = append(rules, model.SeverityRule{Verdicts: edited(), Path: key, Severity: f.severity, Reason: f.why})
 		}
+	}
+	if _, guest := k.fields[foreignVolumes]; guest {
+		rules = append(rules, model.SeverityRule{Verdicts: unmanaged(), Where: present(foreignVolumes),
+			Severity: model.High, Reason: "uses a volume of another guest", Show: foreignVolumes})
 	}
 	if k.why != "" {
 		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
@@ -27,6 +34,14 @@ func (k kind) severities(name string) []model.SeverityRule {
 	}
 	return rules
 }
+
+// foreignVolume rates a disk that is a volume of another guest.
+func foreignVolume(disk string) model.SeverityRule {
+	return model.SeverityRule{Verdicts: append(edited(), model.Conflict, model.PendingRestart), Path: disk, Where: present(disk + "." + owner),
+		Severity: model.High, Reason: "the volume belongs to another guest", Show: disk + ".file"}
+}
+
+func present(path string) []model.Condition { return []model.Condition{{Path: path, Present: true}} }
 
 // edited are the verdicts that tell of single fields and are not severe
 // without a reason; turned those of what is declared and was turned into something

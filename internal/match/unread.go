@@ -1,0 +1,22 @@
+package match
+
+import "github.com/driftd/driftd/internal/model"
+
+// unreadable returns the subjects of resources that exist, could not be read, and are
+// expected to be declared by declarations that do not claim them. A resource that a
+// claim may mean by another identity is left to the subject of that claim.
+func (m matcher) unreadable(snapshot *model.Snapshot, claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, g governance) []model.Subject {
+	var subjects []model.Subject
+	for i := range snapshot.Unread {
+		u := &snapshot.Unread[i]
+		if live[u.Ref] || len(claims[u.Ref]) > 0 || mayMean(claims, live, u) {
+			continue
+		}
+		r := &model.Resource{Key: model.Key{Source: snapshot.Source, Kind: u.Kind, ID: u.ID}, Place: u.Place, Name: u.Name, Parent: u.Parent}
+		if expected := g.expect(r, claims); expected.silent != nil {
+			subjects = append(subjects, model.Subject{Key: r.Key, Place: u.Place, Name: u.Name, Kind: m.kind(snapshot, u.Kind),
+				Unread: u.Reason, Automatic: u.Automatic, Silent: expected.silent, Partial: expected.partial})
+		}
+	}
+	return subjects
+}

@@ -1,0 +1,77 @@
+package match
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestUnreadThatNobodyClaims finds the subject of a resource that exists, could not be
+// read, and that no claim means.
+func TestUnreadThatNobodyClaims(t *testing.T) {
+	t.Parallel()
+	one := func(change ...func(*model.Unread)) model.Unread {
+		u := model.Unread{Ref: model.Ref{Kind: machine, ID: "9"}, Name: "byhand", Place: "n3", Reason: "node down", Identities: identities([]string{"vmid=9", "name=byhand"})}
+		for _, c := range change {
+			c(&u)
+		}
+		return u
+	}
+	under := func(id string) func(*model.Unread) {
+		return func(u *model.Unread) { u.Parent = model.Ref{Kind: machine, ID: id} }
+	}
+	for _, tc := range []struct {
+		reason          string
+		unread          model.Unread
+		tool, inventory []model.Claim
+		broken          bool
+		want            [][]string
+	}{
+		{"nobody speaks of it", one(), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
+		{"both should speak of it", one(), []model.Claim{managed("1")}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
+		{"no declaration governs its kind", one(func(u *model.Unread) { u.Kind = "pve/other" }), []model.Claim{managed("1")}, nil, false, nil},
+		{"an unreadable part may declare it", one(), []model.Claim{managed("1")}, nil, true, nil},
+		{"an entry may mean it by what is not known of it", one(), nil, []model.Claim{entry("x", "mac=A")}, false, nil},
+		{"an entry means it", one(), nil, []model.Claim{entry("x", "vmid=9")}, false, nil},
+		{"an entry means another", one(), nil, []model.Claim{entry("x", "vmid=8")}, false, [][]string{{"inventory"}}},
+		{"an entry means one that was read", one(), nil, []model.Claim{entry("x", "mac=B")}, false, [][]string{{"inventory"}}},
+		{"it belongs to what is declared", one(under("1")), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
+		{"it belongs to what nobody declares", one(under("2")), []model.Claim{managed("1")}, nil, false, nil},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			declarations := estate(tc.tool, tc.inventory)
+			if tc.broken {
+				declarations[0].Problems = []model.Problem{{Address: "page 2", Reason: "a part"}}
+			}
+			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=B")}, Unread: []model.Unread{tc.unread},
+				Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+			var got [][]string
+			for _, s := range Match([]model.Snapshot{snapshot}, declarations, nil) {
+				if s.ID != "9" {
+					continue
+				}
+				got = s.Silent
+				if s.Live != nil || s.Unread != "node down" || s.Name != "byhand" || s.Place != "n3" {
+					t.Errorf("subject %+v", s)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("silent (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestUnreadThatIsClaimed stays the subject of its claim.
+func TestUnreadThatIsClaimed(t *testing.T) {
+	t.Parallel()
+	snapshot := model.Snapshot{Source: "s", Unread: []model.Unread{{Ref: model.Ref{Kind: machine, ID: "1"}, Reason: "node down"}},
+		Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil)
+	if len(subjects) != 1 || len(subjects[0].Claims) != 1 || subjects[0].Unread != "node down" {
+		t.Errorf("subjects %+v", subjects)
+	}
+}
