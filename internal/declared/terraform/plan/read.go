@@ -164,6 +164,9 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	case i.Action == "create":
 		i.Pending = cmp.Or(i.Pending, "declared and never applied: the next apply creates it")
 	}
+	if i.Action == "replace" {
+		i.Replaces = replacePaths(c.Change.ReplacePaths)
+	}
 	r.fill(&i, n, c.Change.AfterUnknown, r.marksOf(i, n, c, drift))
 	return i
 }
