@@ -191,7 +191,7 @@ func (r *reader) vanished() {
 
 // fill settles the sides, and puts them into the instance, sealed.
 func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
-	i.ID = m.shownID(n)
+	i.ID, n = m.shownID(n), r.mirrored(i, n)
 	whole := r.settling(i)
 	whole.computed = true
 	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)
