@@ -98,21 +98,36 @@ func samePlace(schema *model.Schema, a, b model.Value) bool {
 	return ordered(schema) || resemble(schema.Element(), a, b)
 }
 
-// resemble reports whether more of the fields of two maps are equal than not. Empty ones
-// do not count.
+// resemble reports whether more of the values inside two maps are equal than not. Empty
+// ones do not count.
 func resemble(schema *model.Schema, a, b model.Value) bool {
-	equal, other := 0, 0
-	fa, fb := a.Fields(), b.Fields()
-	for len(fa) > 0 || len(fb) > 0 {
-		name := leastName(fa, fb)
-		x, y := takeField(&fa, name), takeField(&fb, name)
-		switch {
-		case x.IsEmpty() && y.IsEmpty():
-		case Equal(schema.Field(name), x, y):
-			equal++
-		default:
-			other++
-		}
-	}
+	equal, other := agreement(schema, a, b)
 	return equal > other
+}
+
+// agreement counts the scalars inside two values that are equal, and those that are not;
+// lists are compared by position.
+func agreement(schema *model.Schema, a, b model.Value) (equal, other int) {
+	add := func(schema *model.Schema, a, b model.Value) {
+		e, o := agreement(schema, a, b)
+		equal, other = equal+e, other+o
+	}
+	switch {
+	case a.IsEmpty() && b.IsEmpty(), a.IsNull() && fillsIn(schema, b), b.IsNull() && fillsIn(schema, a):
+	case a.Kind() == model.Map && b.Kind() == model.Map:
+		fa, fb := a.Fields(), b.Fields()
+		for len(fa) > 0 || len(fb) > 0 {
+			name := leastName(fa, fb)
+			add(schema.Field(name), takeField(&fa, name), takeField(&fb, name))
+		}
+	case a.Kind() == model.List && b.Kind() == model.List:
+		for i := range max(len(a.Items()), len(b.Items())) {
+			add(schema.Element(), itemAt(a, i), itemAt(b, i))
+		}
+	case Equal(schema, a, b):
+		equal++
+	default:
+		other++
+	}
+	return equal, other
 }
