@@ -220,6 +220,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		f.Reason = strings.TrimPrefix(f.Reason+"; possibly stale: "+s.Stale, "; ")
 	}
 	f.WorseBasis = worseBasis(s, f, o.Claim)
+	markReplaced(&f, s, o.Claim)
 	return f
 }
 

@@ -118,7 +118,7 @@ func TestCompareWithoutRecord(t *testing.T) {
 		{"verbs may repeat and then count", `{"verbs":["a","a"]}`, `{"verbs":["a","b"]}`, "changed verbs"},
 		{"a declared empty list with something added", `{"rules":[]}`, `{"rules":[{"from":"x"}]}`, "changed rules"},
 		{"defaults inside lists that are replaced as one", `{"rules":[{"port":1}]}`, `{"rules":[{"port":1,"protocol":"TCP"}]}`, ""},
-		{"the field that differs inside such a list", `{"rules":[{"port":1},{"port":2}]}`, `{"rules":[{"port":2},{"port":3}]}`, "changed rules[0].port"},
+		{"one element removed and another one added", `{"rules":[{"port":1},{"port":2}]}`, `{"rules":[{"port":2},{"port":3}]}`, "changed rules[0]\nchanged rules[2]"},
 		{"an element added to a set", `{"groups":["a"]}`, `{"groups":["b","a"]}`, "undeclared groups[=b]"},
 		{"keyed lists in any order", `{"env":[{"name":"A","value":"1"},{"name":"B"}]}`, `{"env":[{"name":"B"},{"name":"A","value":"1"}]}`, ""},
 		{"a field of a keyed element", `{"env":[{"name":"A","value":"1"}]}`, `{"env":[{"name":"A","value":"2"}]}`, "changed env[name=A].value"},

@@ -207,12 +207,8 @@ func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
 		return
 	}
 	if alike(d, l) && (r.IsNull() || alike(d, r)) {
-		if pairs := differingMaps(schema, d, l); pairs != nil {
-			for _, p := range pairs {
-				w.push(indexSegment(p[0]))
-				w.inside(schema.Element(), d.Items()[p[0]], itemAt(r, p[0]), l.Items()[p[1]])
-				w.pop()
-			}
+		if pairs := differingMaps(schema, d, l); len(pairs) > 0 {
+			w.insideLists(schema, d, r, l, pairs)
 			return
 		}
 	}
@@ -261,25 +257,6 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 		w.inside(below, dv, r.At(name), lv)
 		w.pop()
 	}
-}
-
-// differingMaps pairs the elements of two lists of equal length that have no
-// equal on the other side, when all of them are maps; nil otherwise.
-func differingMaps(schema *model.Schema, d, l model.Value) [][2]int {
-	left, right := unpaired(schema, d.Items(), l.Items())
-	pairs := make([][2]int, 0, len(left))
-	for k, i := range left {
-		if d.Items()[i].Kind() != model.Map || l.Items()[right[k]].Kind() != model.Map {
-			return nil
-		}
-		pairs = append(pairs, [2]int{i, right[k]})
-	}
-	if schema == nil || schema.List == model.Ordered {
-		if slices.ContainsFunc(pairs, func(p [2]int) bool { return p[0] != p[1] }) || len(pairs) == 0 {
-			return nil
-		}
-	}
-	return pairs
 }
 
 // itemAt returns an element, or null where there is none.

@@ -57,6 +57,7 @@ type Type struct {
 	knownBy  []identity
 	fills    []fill
 	parts    []partType
+	replaces []replacement
 	// byIdentity tells that the id is only what a claim is called, also kinds of
 	// which everything live is expected to be declared where there is such a type.
 	byIdentity bool
@@ -153,6 +154,8 @@ type Mapped struct {
 	ByIdentity bool
 	// Fillings are what the instance puts into claims on other resources.
 	Fillings []Filling
+	// Replaces are the attributes that the provider cannot change in place.
+	Replaces []model.Replacement
 	// Covers are other resources that the instance speaks for.
 	Covers []model.Ref
 	// Template is the resource that the claimed one was made from, or zero.
@@ -177,6 +180,7 @@ func (t *Type) Claim(attributes model.Value, sealer model.Sealer) (Mapped, error
 	m.Value = t.Declared(attributes, sealer)
 	m.Lens = newClaimLens(t.lens(attributes), t.onlyKnown, attributes, m.Value, sealer)
 	m.Covers, m.Identities, m.Fillings = t.covered(attributes), t.identities(attributes), t.fillings(attributes)
+	m.Replaces = t.replaced(attributes)
 	if t.made != nil {
 		if id := t.made.id.text(attributes); id != "" {
 			m.Template = model.Ref{Kind: t.made.kind, ID: id}

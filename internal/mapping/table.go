@@ -52,6 +52,7 @@ func (r *reader) typ(providers []string, name string, n *yaml.Node) {
 		"template": r.reference(&t.made), "covers": func(n *yaml.Node) { t.covers = r.covers(n) },
 		"import": r.template(&t.imported), "whole": w.read(r), "local": r.patterns(&t.local),
 		"identities": func(n *yaml.Node) { t.knownBy = r.identities(n) }, "fills": func(n *yaml.Node) { t.fills = r.fills(n) },
+		"replaces":    func(n *yaml.Node) { t.replaces = r.replaces(n) },
 		"parts":       func(n *yaml.Node) { t.parts = r.parts(n) },
 		"by_identity": r.flag(&t.byIdentity), "also": r.texts(&t.also),
 		"only_known": r.flag(&t.onlyKnown), "stripped": r.flag(&r.stripped),
@@ -106,6 +107,7 @@ func (r *reader) finish(n *yaml.Node, t *Type, attributes map[string]attribute, 
 	if len(t.forms) == 0 {
 		t.forms = []form{{lens: newLens(sortedAttributes(attributes), w.compile())}}
 	}
+	r.checkReplaces(n, t)
 }
 
 // forms reads the forms of a type; each has the common attributes, too.
@@ -165,6 +167,7 @@ func (r *reader) extend(n *yaml.Node, t *Type, name string, own map[string]attri
 	t.fills = append(slices.Clone(old.fills), t.fills...)
 	t.covers = append(slices.Clone(old.covers), t.covers...)
 	t.parts = append(slices.Clone(old.parts), t.parts...)
+	t.replaces = append(t.inherited(old.replaces), t.replaces...)
 	t.local = append(slices.Clone(old.local), t.local...)
 	for _, a := range old.forms[0].lens.attributes {
 		if _, again := own[a.name]; !again && !t.isLocal(a.name) {

@@ -83,8 +83,22 @@ type Claim struct {
 	// Pending is why the next apply would create, replace, rename or remove the resource
 	// as a whole; "" if it would not.
 	Pending string
+	// Replaces are the fields that cannot be changed in place: where the live value is
+	// another one, the next apply destroys the resource and creates it again. Replaced
+	// reports whether a plan showed that it does.
+	Replaces []Replacement
+	Replaced bool
 	// Unchecked is why the claim cannot be compared; "" if it can.
 	Unchecked string
+}
+
+// A Replacement is a field that cannot be changed in place.
+type Replacement struct {
+	// Path is its path without keys: "disk.size".
+	Path string
+	// Larger reports whether it only cannot be made smaller: a larger live value
+	// requires the replacement, a smaller one does not.
+	Larger bool
 }
 
 // A Lens converts live resources to the form of a declaration, such as the attributes of

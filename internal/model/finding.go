@@ -153,6 +153,9 @@ type Finding struct {
 	LastSeen  time.Time `json:"last_seen"`
 	// Unproven is Change.Unproven for a finding about the whole resource.
 	Unproven bool `json:"unproven,omitempty"`
+	// Replaces reports whether the next apply destroys the resource and creates it
+	// again.
+	Replaces bool `json:"replaces,omitempty"`
 	// Resolved is when a scan proved that it is over; zero while it is open.
 	Resolved time.Time `json:"resolved,omitzero"`
 	// Owner is who the rules of owners say answers for it, or "".

@@ -13,7 +13,8 @@ type Schema struct {
 	// List says how the elements of a list are paired.
 	List ListType
 	// Keys are the fields that name an element of a Keyed list, or the default
-	// key of a PropertyString.
+	// key of a PropertyString. In a Bag or an Ordered list, elements that differ are one
+	// that changed only where their Keys are equal.
 	Keys []string
 	// Format says which spellings of a scalar are one value.
 	Format Format

@@ -80,7 +80,7 @@ func fullActor(at time.Time) model.Actor {
 func full(at time.Time) model.Finding {
 	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
-	f.Labels, f.Flapping, f.Unproven = map[string]string{"team": "shop"}, true, true
+	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
 	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
 	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
 	old, fresh, hidden := model.IntOf(1), model.IntOf(2), sealer().Seal("hunter2")

@@ -160,6 +160,7 @@ func anyFinding(id string, at time.Time) *rapid.Generator[model.Finding] {
 		f.Actor, f.Changes = anyActor().Draw(t, "actor"), rapid.SliceOfN(anyChange(), 0, 2).Draw(t, "changes")
 		f.Basis, f.Hidden, f.Flapping = "basis of "+id, anyText().Draw(t, "hidden"), rapid.Bool().Draw(t, "flapping")
 		f.Unproven = rapid.Bool().Draw(t, "unproven")
+		f.Replaces = rapid.Bool().Draw(t, "replaces")
 		f.Labels = rapid.MapOfN(anyText(), anyText(), 0, 2).Draw(t, "labels")
 		for range rapid.IntRange(0, 1).Draw(t, "ignored") {
 			f.Ignored = append(f.Ignored, model.IgnoredChange{Reason: anyText().Draw(t, "rule"), Change: anyChange().Draw(t, "ignored field")})

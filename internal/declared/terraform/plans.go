@@ -134,14 +134,15 @@ func (p *plans) options(dir, within string) plan.Options {
 func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	provider := i.Provider[strings.LastIndexByte(i.Provider, '/')+1:]
 	o := object{id: i.Address, address: i.Address, typ: i.Type, name: i.Name, provider: i.Provider, configuration: configured(provider, i.Alias),
-		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending}
+		declared: i.Whole.Declared, recorded: i.Whole.Recorded, pending: i.Pending, replaces: i.Replaces,
+		replaced: p.replaces(i)}
 	if i.Deposed != "" {
 		o.id += " (deposed " + i.Deposed + ")"
 	}
 	if i.Unchecked != "" {
 		// The plan knows no more than the record; a source may still be compared
 		// with that.
-		o.declared, o.recordOnly, o.pending = nil, true, ""
+		o.declared, o.recordOnly, o.pending, o.replaced = nil, true, "", false
 	}
 	if i.Recorded != nil {
 		err := t.add(&o)
@@ -155,6 +156,17 @@ func (p *plans) instance(t *translator, own *own, i *plan.Instance) {
 	}
 	t.count(i.Unchecked == "")
 	t.claims = append(t.claims, own.add(&o, i))
+}
+
+// replaces reports whether an apply replaces an instance with a live side. It does so,
+// too, where the provider does not find what it created, and a governed source does.
+func (p *plans) replaces(i *plan.Instance) bool {
+	if typ, known := p.tables.Find(i.Provider, i.Type); known {
+		if _, without := typ.NoLiveSide(); without {
+			return false
+		}
+	}
+	return i.Action == "replace" || i.Action == "create" && i.Recorded != nil
 }
 
 // unsigned is why the actor of a change is unknown that a plan's own providers
@@ -190,7 +202,7 @@ func (w *own) add(o *object, i *plan.Instance) model.Claim {
 			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})
 	}
 	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
-		Complete: true, Pending: i.Pending, Unchecked: i.Unchecked}
+		Complete: true, Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Unchecked: i.Unchecked}
 	if i.Declared != nil {
 		c.Value = *i.Declared
 	}

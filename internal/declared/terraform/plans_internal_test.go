@@ -98,3 +98,49 @@ func TestWhoChangedWhatAPlanReads(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedByAPlan passes on what a plan replaces: not what only the state holds,
+// and, where the plan fails, what the table says.
+func TestReplacedByAPlan(t *testing.T) {
+	t.Parallel()
+	tables, err := mapping.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest := model.MapOf(model.Field{Name: "id", Value: model.StringOf("7")}, model.Field{Name: "node_name", Value: model.StringOf("pve1")})
+	paths := []model.Replacement{{Path: "name"}}
+	for _, tt := range []struct {
+		reason, governs string
+		change          func(*plan.Instance)
+		replaced        bool
+		first           string
+	}{
+		{"in a governed source", "pve", func(*plan.Instance) {}, true, "name"},
+		{"without a governed source", "", func(*plan.Instance) {}, true, "name"},
+		{"an update", "pve", func(i *plan.Instance) { i.Action, i.Replaces = "update", nil }, false, ""},
+		{"not found where it is declared, so that it is created again", "pve", func(i *plan.Instance) { i.Action, i.Replaces, i.Live = "create", nil, nil }, true, ""},
+		{"never created", "", func(i *plan.Instance) { i.Action, i.Replaces, i.Recorded, i.Live = "create", nil, nil, nil }, false, ""},
+		{"nothing but the state is replaced", "", func(i *plan.Instance) { i.Type, i.Provider = "null_resource", "registry.terraform.io/hashicorp/null" }, false, "name"},
+		{"the plan failed", "pve", func(i *plan.Instance) { i.Unchecked = "boom" }, false, "node_name"},
+	} {
+		env := declared.Env{Name: "root", Types: map[string]string{"pve": "proxmox"}, Sealer: model.NewSealer([]byte("key"))}
+		if tt.governs != "" {
+			env.Governs = []string{tt.governs}
+		}
+		i := plan.Instance{Address: "a.b", Type: "proxmox_virtual_environment_vm", Name: "b", Provider: "registry.terraform.io/bpg/proxmox",
+			Declared: &guest, Recorded: &guest, Live: &guest, LiveRead: true, Action: "replace", Replaces: paths}
+		tt.change(&i)
+		i.Whole = plan.Whole{Declared: i.Declared, Recorded: i.Recorded}
+		p := &plans{loader: &loader{env: env, tables: tables}}
+		translator := newTranslator(env, tables, nil)
+		p.instance(translator, newOwn("root", "tofu"), &i)
+		c := translator.claims[0]
+		first := ""
+		if len(c.Replaces) > 0 {
+			first = c.Replaces[0].Path
+		}
+		if c.Replaced != tt.replaced || first != tt.first {
+			t.Errorf("%s: replaced %v for %v", tt.reason, c.Replaced, c.Replaces)
+		}
+	}
+}

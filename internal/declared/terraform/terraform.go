@@ -33,7 +33,7 @@ func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 	if err := config.check(env); err != nil {
 		return nil, err
 	}
-	tables, err := s.tables(env, config)
+	tables, err := s.tables(config)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +44,9 @@ func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 	return newPlans(l, s.limiter)
 }
 
-// tables returns the mapping tables: none where no source is governed, whose
-// resources could be found by them.
-func (s shared) tables(env declared.Env, config Config) (*mapping.Tables, error) {
-	switch {
-	case len(env.Governs) == 0:
-		return &mapping.Tables{}, nil
-	case len(config.Mappings) == 0:
+// tables returns the mapping tables.
+func (s shared) tables(config Config) (*mapping.Tables, error) {
+	if len(config.Mappings) == 0 {
 		return s.builtIn()
 	}
 	return mapping.Load(config.Mappings...)

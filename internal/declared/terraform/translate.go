@@ -24,6 +24,9 @@ type object struct {
 	// recordOnly tells that the declared side was not read.
 	recordOnly         bool
 	pending, unchecked string
+	// replaces and replaced are those of model.Claim, as a plan shows them.
+	replaces []model.Replacement
+	replaced bool
 }
 
 // configured names the configuration of a provider, as Config.Providers does.
@@ -162,6 +165,10 @@ func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, 
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
 		Place: mapped.Place, Name: mapped.Name, Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
 		RecordOnly: o.recordOnly, Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
+	c.Replaces, c.Replaced = o.replaces, o.replaced
+	if o.recordOnly {
+		c.Replaces = mapped.Replaces
+	}
 	if o.recorded != nil && !o.recordOnly {
 		c.Recorded = &mapped.Value
 		c.Value = model.Value{}

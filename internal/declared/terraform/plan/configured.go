@@ -61,16 +61,44 @@ func withoutKeys(address string) string {
 	return b.String()
 }
 
-// writes tells whether the configuration sets the attribute at path. Where it
-// cannot be told (a dynamic block, no configuration at hand), it does.
-func (e expressions) writes(path []string, s *shape) bool {
-	if e == nil || len(path) == 0 {
+// writing is the configuration of one resource.
+type writing struct {
+	expressions expressions
+	shape       *shape
+	blocks      Blocks
+	// known reports whether blocks are known.
+	known bool
+}
+
+// writes reports whether the configuration sets the attribute or block at path.
+// Where it may (a dynamic block, no configuration at hand), it does.
+func (w writing) writes(path []string) bool {
+	if len(path) == 0 {
+		return true
+	}
+	names := slices.DeleteFunc(slices.Clone(path), isPosition)
+	if slices.ContainsFunc(w.blocks.Dynamic, func(at []string) bool {
+		n := min(len(at), len(names))
+		return slices.Equal(at[:n], names[:n])
+	}) {
+		return true
+	}
+	if w.expressions[path[0]] == nil && slices.Contains(w.blocks.Names, path[0]) {
+		return true
+	}
+	return w.expressions.write(path, w.shape, w.known)
+}
+
+// write is writes for the expressions of a resource or block; without known blocks,
+// one that has no expression may be there.
+func (e expressions) write(path []string, s *shape, known bool) bool {
+	if len(path) == 0 {
 		return true
 	}
 	expression, found := e[path[0]]
 	if !found {
 		below := s.field(path[0])
-		return below != nil && below.block
+		return !known && below != nil && below.block
 	}
 	if expression == nil || expression.ExpressionData == nil {
 		return true
@@ -80,7 +108,7 @@ func (e expressions) writes(path []string, s *shape) bool {
 	}
 	rest := attributePath(path[1:])
 	return len(rest) == 0 || slices.ContainsFunc(expression.NestedBlocks, func(block map[string]*tfjson.Expression) bool {
-		return expressions(block).writes(rest, s.field(path[0]).inBlock())
+		return expressions(block).write(rest, s.field(path[0]).inBlock(), known)
 	})
 }
 
@@ -103,11 +131,14 @@ func holdsPath(constant any, path []string) bool {
 
 // attributePath drops a leading list index.
 func attributePath(path []string) []string {
-	if len(path) > 0 && path[0] != "" && strings.Trim(path[0], "0123456789") == "" {
+	if len(path) > 0 && isPosition(path[0]) {
 		return path[1:]
 	}
 	return path
 }
+
+// isPosition reports whether a step of a path is a position in a list.
+func isPosition(step string) bool { return step != "" && strings.Trim(step, "0123456789") == "" }
 
 // inBlock returns the shape of one block of a nested block.
 func (s *shape) inBlock() *shape {

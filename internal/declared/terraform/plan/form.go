@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/declared/terraform/literal"
+	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -175,7 +176,8 @@ func writtenPath(path []model.Step) []string {
 func (a *arranging) sealed(s *shape, v model.Value, p place) model.Value {
 	before := len(a.notes)
 	v = a.present(s, nil, v, p)
-	if len(a.notes) > before || startsJSON(v.Str()) {
+	_, isDocument := mapping.Document(v.Str())
+	if len(a.notes) > before || isDocument {
 		a.notes = a.notes[:before]
 		return a.note(p)
 	}

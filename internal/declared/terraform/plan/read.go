@@ -25,6 +25,9 @@ type Input struct {
 	// Ignored tells what ignore_changes lists, by the address of the resource
 	// in the configuration.
 	Ignored map[string]Ignored
+	// Blocks are the blocks of each resource in the configuration, by its address
+	// there. A resource that is not among them may have any block.
+	Blocks map[string]Blocks
 	// Diagnostics are the errors that were reported while planning.
 	Diagnostics []Diagnostic
 }
@@ -35,6 +38,15 @@ type Ignored struct {
 	All bool
 	// Paths are attributes: "tags", or "disk", "0", "size".
 	Paths [][]string
+}
+
+// Blocks are what a plan's own configuration leaves out of a resource's blocks.
+type Blocks struct {
+	// Names are the blocks at the top: an attribute that is written as blocks has no
+	// expression.
+	Names []string
+	// Dynamic are the paths of the dynamic blocks, without positions.
+	Dynamic [][]string
 }
 
 func (i Ignored) covers(path []string) bool {
@@ -152,6 +164,9 @@ func (r *reader) instance(c *tfjson.ResourceChange) Instance {
 	case i.Action == "create":
 		i.Pending = cmp.Or(i.Pending, "declared and never applied: the next apply creates it")
 	}
+	if i.Action == "replace" {
+		i.Replaces = replacePaths(c.Change.ReplacePaths)
+	}
 	r.fill(&i, n, c.Change.AfterUnknown, r.marksOf(i, n, c, drift))
 	return i
 }
@@ -176,7 +191,7 @@ func (r *reader) vanished() {
 
 // fill settles the sides, and puts them into the instance, sealed.
 func (r *reader) fill(i *Instance, n sides, unknown any, m *marks) {
-	i.ID = m.shownID(n)
+	i.ID, n = m.shownID(n), r.mirrored(i, n)
 	whole := r.settling(i)
 	whole.computed = true
 	all := whole.node(r.Schemas.shape(i.Provider, i.Type), n, unknown)
@@ -215,13 +230,13 @@ func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 
 // settling says what the configuration of an instance writes and ignores.
 func (r *reader) settling(i *Instance) *settling {
-	shape, resource := r.Schemas.shape(i.Provider, i.Type), withoutKeys(i.Address)
-	return &settling{ignores: r.Ignored[resource].covers, writes: func(path []string) bool {
-		if c := r.config[resource]; c != nil {
-			return expressions(c.Expressions).writes(path, shape)
-		}
-		return true
-	}}
+	resource := withoutKeys(i.Address)
+	s := &settling{ignores: r.Ignored[resource].covers, writes: func([]string) bool { return true }}
+	if c := r.config[resource]; c != nil {
+		blocks, known := r.Blocks[resource]
+		s.writes = writing{expressions(c.Expressions), r.Schemas.shape(i.Provider, i.Type), blocks, known}.writes
+	}
+	return s
 }
 
 // same tells whether nothing is left to report.

@@ -49,6 +49,9 @@ type Instance struct {
 	// Action is what an apply would do: "no-op", "update", "create",
 	// "replace", "delete", "forget"; "" when it was not planned.
 	Action string
+	// Replaces are the attributes for which an apply replaces the instance; none where
+	// something else requires it.
+	Replaces []model.Replacement
 	// Pending says why the instance as a whole waits for an apply ("moved
 	// block: recorded as …"); "" when only its attributes tell. An instance
 	// that is not live and not Pending is missing.

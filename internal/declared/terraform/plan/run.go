@@ -83,7 +83,8 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 	if err != nil {
 		return Output{}, err
 	}
-	in := Input{Plan: plan, Ignored: r.ignored(), Diagnostics: r.hidden(stream.diagnostics)}
+	in := Input{Plan: plan, Diagnostics: r.hidden(stream.diagnostics)}
+	r.configuration(&in)
 	if in.Schemas, err = r.schemas(ctx, plan); err != nil {
 		return Output{}, err
 	}
@@ -271,15 +272,19 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 	return hidden
 }
 
-// ignored gathers ignore_changes from all modules, as init has laid them out.
-func (r *runner) ignored() map[string]Ignored {
-	ignored := map[string]Ignored{}
+// configuration adds what a plan leaves out of the configuration, from all modules as
+// init has laid them out.
+func (r *runner) configuration(in *Input) {
+	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
 	for prefix, dir := range r.modules() {
-		for name, i := range rootdir.Scan(dir).Ignored {
-			ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
+		m := rootdir.Scan(dir)
+		for name, i := range m.Ignored {
+			in.Ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
+		}
+		for name, b := range m.Blocks {
+			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}
 		}
 	}
-	return ignored
 }
 
 // modules returns the folder of each module, by the prefix of the addresses in

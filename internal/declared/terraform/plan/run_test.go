@@ -467,8 +467,13 @@ func TestIgnoredInModules(t *testing.T) {
 		"module.net.lab_server.web":            {All: true},
 		"module.net.module.sub.lab_server.web": {Paths: [][]string{{"size"}}},
 	}
-	if d := cmp.Diff(want, r.ignored()); d != "" {
+	var in Input
+	r.configuration(&in)
+	if d := cmp.Diff(want, in.Ignored); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	if _, known := in.Blocks["module.net.module.sub.lab_server.web"]; !known {
+		t.Errorf("blocks of modules are not known: %v", in.Blocks)
 	}
 }
 

@@ -3,9 +3,7 @@ package plan
 import (
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -28,11 +26,17 @@ type settling struct {
 	// respelled is set when what is declared and what is live are two spellings
 	// of one value.
 	respelled bool
+	// unwritten is set below a block that the configuration does not write.
+	unwritten bool
 	path      []string
 }
 
 // node settles one node; unknown is its part of after_unknown.
 func (s *settling) node(shape *shape, n sides, unknown any) sides {
+	if shape != nil && shape.block && !s.unwritten && !s.writes(s.path) {
+		s.unwritten = true
+		defer func() { s.unwritten = false }()
+	}
 	switch {
 	case shape != nil && shape.computed && !s.computed:
 		return sides{}
@@ -186,19 +190,20 @@ func listLike(was model.Value, items []model.Value) model.Value {
 
 // leaf settles a value that is compared as one. Where declared and live agree
 // and the record differs, a refresh found another value and no apply would
-// change it: either the configuration was written to fit, or it does not speak
-// of the value.
+// change it: either the configuration was written to fit, or it does not write the
+// value. A provider may keep what a block holds that the configuration does not write,
+// as it may keep attributes that are optional and computed; schemas do not say that of
+// blocks.
 func (s *settling) leaf(shape *shape, n sides) sides {
 	n = s.withoutComputed(shape, n)
-	s.respelled = s.respelled || meansSame(n.d, n.l)
-	n = n.sameJSON()
+	n = s.respell(n)
 	if !n.d.Equal(n.l) || n.r.Equal(n.l) {
 		return n
 	}
 	switch {
 	case s.ignores(s.path), n.r.IsEmpty() && n.l.IsEmpty():
 		n.r = n.l
-	case (shape == nil || shape.lenient) && !s.writes(s.path):
+	case s.unwritten, (shape == nil || shape.lenient) && !s.writes(s.path):
 		n.d = n.r
 	}
 	return n
@@ -235,38 +240,4 @@ func (s *shape) declarable(v model.Value) model.Value {
 		return model.ListOf(items...)
 	}
 	return v
-}
-
-// sameJSON gives texts that encode the same JSON object or array one spelling:
-// that of live, or else of the record.
-func (n sides) sameJSON() sides {
-	if meansSame(n.d, n.l) {
-		n.d = n.l
-	}
-	if meansSame(n.r, n.l) {
-		n.r = n.l
-	}
-	if meansSame(n.d, n.r) {
-		n.d = n.r
-	}
-	return n
-}
-
-// meansSame tells whether two texts that differ encode one object or array.
-func meansSame(a, b model.Value) bool {
-	x, y := a.Str(), b.Str()
-	if x == y || !startsJSON(x) || !startsJSON(y) {
-		return false
-	}
-	v, err := decode.JSON([]byte(x))
-	if err != nil {
-		return false
-	}
-	w, err := decode.JSON([]byte(y))
-	return err == nil && v.Equal(w)
-}
-
-func startsJSON(s string) bool {
-	s = strings.TrimLeft(s, " \t\r\n")
-	return s != "" && (s[0] == '{' || s[0] == '[')
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
@@ -154,13 +156,29 @@ func (s *shape) schemaAt(strict bool) *model.Schema {
 	case s.each != nil:
 		each := s.each.schemaAt(false)
 		each.Content = s.free && s.each.scalar
-		return &model.Schema{Each: each, List: s.listType()}
+		return &model.Schema{Each: each, List: s.listType(), Keys: s.each.identity()}
 	}
 	schema := &model.Schema{Fields: make(map[string]*model.Schema, len(s.fields))}
 	for name, below := range s.fields {
 		schema.Fields[name] = below.schemaAt(strict)
 	}
 	return schema
+}
+
+// identity returns the fields that identify an element of a list: the first kind of
+// them that it has. Provider schemas do not have them.
+func (s *shape) identity() []string {
+	for _, names := range [][]string{
+		{"rule_no", "rule_number", "sid"},
+		{"name", "key", "device_name", "interface"},
+		{"destination", "cidr", "cidr_block", "ipv6_cidr_block", "address_prefix", "prefix", "destination_cidr", "destination_cidr_block",
+			"destination_ipv6_cidr_block", "destination_prefix_list_id", "destination_range", "destination_address_prefix"},
+	} {
+		if has := slices.DeleteFunc(names, func(name string) bool { return s.fields[name] == nil || s.fields[name].computed }); len(has) > 0 {
+			return has
+		}
+	}
+	return nil
 }
 
 func (s *shape) listType() model.ListType {

@@ -49,6 +49,17 @@ module "git" { source = "git::https://example.org/a/../b.git" }
 resource "lab_server" "web" {
   notes = file("${path.module}/../files/notes.txt")
   name  = "a ../ b"
+  disk { size = 1 }
+  rule {
+    dynamic "filter" {
+      for_each = var.filters
+      content { name = filter.value }
+    }
+  }
+  dynamic "nic" {
+    for_each = var.nics
+    content {}
+  }
   lifecycle { ignore_changes = [tags, labels["x.y"], disk[0].size] }
 }
 resource "lab_server" "all" {
@@ -61,7 +72,7 @@ resource "lab_server" "old" {
 resource "lab_server" "plain" {}
 `,
 		"more.tf.json": `{"terraform":{"required_version":"< 2"},"module":{"a":{"source":"../json"}},
-			"resource":{"lab_server":{"json":{"lifecycle":{"ignore_changes":["size"]}}}}}`,
+			"resource":{"lab_server":{"json":{"lifecycle":{"ignore_changes":["size"]},"disk":[{"size":1}],"dynamic":{"nic":{"for_each":[],"content":{}}}}}}}`,
 		"broken.tf":  `resource "a" {`,
 		"notes.txt":  `module "x" { source = "../nothing" }`,
 		"extra.tofu": `module "t" { source = "./../tofu?ref=1" }`,
@@ -72,6 +83,13 @@ resource "lab_server" "plain" {}
 			"lab_server.all":  {All: true},
 			"lab_server.old":  {All: true},
 			"lab_server.json": {Paths: [][]string{{"size"}}},
+		},
+		Blocks: map[string]Blocks{
+			"lab_server.web":   {Names: []string{"disk", "rule", "dynamic", "lifecycle"}, Dynamic: [][]string{{"rule", "filter"}, {"nic"}}},
+			"lab_server.all":   {Names: []string{"lifecycle"}},
+			"lab_server.old":   {Names: []string{"lifecycle"}},
+			"lab_server.plain": {},
+			"lab_server.json":  {Dynamic: [][]string{{"disk"}, {"dynamic"}, {"lifecycle"}, {"nic"}}},
 		},
 		Outside: []string{"../files/notes.txt", "../json", "../modules/net", "../templates", "../tofu"},
 	}

@@ -32,6 +32,8 @@ type Module struct {
 	Required []string
 	// Ignored tells, by resource ("lab_server.web"), what ignore_changes lists.
 	Ignored map[string]Ignored
+	// Blocks are the blocks of each resource ("lab_server.web").
+	Blocks map[string]Blocks
 	// Outside are paths with ".." in them that the files speak of, as they are
 	// written, up to the first part that is not constant.
 	Outside []string
@@ -43,9 +45,18 @@ type Ignored struct {
 	Paths [][]string
 }
 
+// Blocks are the blocks that the configuration of one resource has.
+type Blocks struct {
+	// Names are the blocks at the top.
+	Names []string
+	// Dynamic are the paths of the dynamic blocks: "rule", or "rule", "filter". In
+	// JSON, where any argument may be such a block, they are all arguments.
+	Dynamic [][]string
+}
+
 // Scan reads the configuration files of a folder.
 func Scan(dir string) Module {
-	m := Module{Dir: dir, Ignored: map[string]Ignored{}}
+	m := Module{Dir: dir, Ignored: map[string]Ignored{}, Blocks: map[string]Blocks{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return m
@@ -144,6 +155,9 @@ func isText(v cty.Value) bool {
 }
 
 func (m *Module) readResource(name string, body hcl.Body) {
+	blocks := m.Blocks[name] // An override file adds to it.
+	blocks.read(body)
+	m.Blocks[name] = blocks
 	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "lifecycle"}}})
 	for _, block := range content.Blocks {
 		lifecycle, _, _ := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "ignore_changes"}}})

@@ -1,0 +1,108 @@
+package classify
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// replacedReason is the reason of a finding on a resource that the next apply replaces.
+const replacedReason = "the next apply replaces it"
+
+// markReplaced notes that the next apply destroys the resource of a finding and creates
+// it again, where it does. Such a finding is high at least, and so is each of its
+// changes that requires it.
+func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
+	if s.Live == nil || !appliedAnew(f.Verdict) {
+		return
+	}
+	claims := []*model.Claim{claim}
+	if f.Verdict == model.Disputed {
+		claims = s.Claims
+	}
+	for _, c := range claims {
+		if c == nil {
+			continue
+		}
+		f.Replaces = f.Replaces || c.Replaced
+		for i := range f.Changes {
+			if path, differs := claimedPath(f.Verdict, &f.Changes[i], c); differs && replacesAt(c, path, &f.Changes[i]) {
+				f.Replaces, f.Changes[i].Severity = true, worst(model.High, cmp.Or(f.Changes[i].Severity, model.High))
+			}
+		}
+	}
+	if !f.Replaces {
+		return
+	}
+	f.Severity = worst(f.Severity, model.High)
+	if !strings.Contains(f.Reason, replacedReason) {
+		f.Reason = strings.TrimSuffix(replacedReason+"; "+f.Reason, "; ")
+	}
+}
+
+// appliedAnew reports whether the next apply acts on what a verdict is about. It does
+// not where the live side is as declared, is expected to become so, or is not declared
+// at all.
+func appliedAnew(v model.Verdict) bool {
+	switch v {
+	case model.Codified, model.PendingRestart, model.Unmanaged, model.Unchecked, model.Missing:
+		return false
+	}
+	return true
+}
+
+// claimedPath returns the path of a change in the words of a claim. differs reports
+// whether the live value is another one than the claim declares.
+func claimedPath(verdict model.Verdict, change *model.Change, c *model.Claim) (path string, differs bool) {
+	if verdict != model.Disputed {
+		return change.Path, true
+	}
+	i := slices.IndexFunc(change.Claims, func(v model.ClaimedValue) bool {
+		return v.Declaration == c.Declaration && v.Address == c.Address
+	})
+	if i < 0 {
+		return "", false
+	}
+	said := &change.Claims[i]
+	return cmp.Or(said.Path, change.Path), change.Live == nil || !said.Value.Equal(*change.Live)
+}
+
+// replacesAt reports whether a claim requires the replacement for a change of the field
+// at a path, of one above or of one below it.
+func replacesAt(c *model.Claim, path string, change *model.Change) bool {
+	path = withoutKeys(path)
+	return slices.ContainsFunc(c.Replaces, func(r model.Replacement) bool {
+		if r.Larger {
+			return r.Path == path && isLarger(change)
+		}
+		return r.Path == path || strings.HasPrefix(path, r.Path+".") || strings.HasPrefix(r.Path, path+".")
+	})
+}
+
+// isLarger reports whether the live value is a larger number than the declared, or else
+// the recorded one.
+func isLarger(change *model.Change) bool {
+	number := func(v *model.Value) *big.Rat {
+		if v == nil || v.Kind() != model.Number {
+			return nil
+		}
+		n, ok := new(big.Rat).SetString(v.Text())
+		if !ok {
+			return nil
+		}
+		return n
+	}
+	before, live := number(cmp.Or(change.Declared, change.Recorded)), number(change.Live)
+	return before != nil && live != nil && live.Cmp(before) > 0
+}
+
+// worst returns the worse of two severities.
+func worst(a, b model.Severity) model.Severity {
+	if a.Rank() <= b.Rank() {
+		return a
+	}
+	return b
+}
