@@ -76,8 +76,13 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 	t.table("RECEIVER", []string{"TYPE", "WAITING", "DELIVERED", "STATE"}, len(s.Receivers),
 		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
 	if s.LastRun != nil {
-		dead := deadRules(s.LastRun.Rules)
-		t.table("DEAD IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+		for _, sort := range []struct {
+			title string
+			rules []model.RuleRun
+		}{{"DEAD IGNORE RULE", s.LastRun.Rules}, {"DEAD SEVERITY RULE", s.LastRun.SeverityRules}} {
+			dead := deadRules(sort.rules)
+			t.table(sort.title, []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+		}
 	}
 	soon, more := s.EndingNext()
 	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(soon), func(i int) []string { return t.ending(&soon[i]) })

@@ -273,6 +273,8 @@ type Kind struct {
 	// Severities rate drift of this kind: of each change the first that fits
 	// counts, of all changes the worst.
 	Severities []SeverityRule
+	// Exposed are the fields that have an exposure; the first that fits counts.
+	Exposed []ExposedField
 }
 
 // A SeverityRule rates the drift that it fits.

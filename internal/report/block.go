@@ -36,8 +36,10 @@ type Block struct {
 // mostFields bounds the fields that a report shows of one finding.
 const mostFields = 20
 
-// newBlock makes a block with at most so many fields.
+// newBlock makes a block with at most so many fields, the worst of them.
 func newBlock(raw *model.Finding, c clock, most int) Block {
+	ordered := raw.WorstFirst()
+	raw = &ordered
 	f := public(raw)
 	most = min(most, len(f.Changes))
 	return Block{
@@ -52,7 +54,7 @@ func newBlock(raw *model.Finding, c clock, most int) Block {
 		Where:       where(&f),
 		Who:         seen(&f, c),
 		Standing:    standing(&f, c),
-		Reason:      visible(f.Reason),
+		Reason:      visible(f.Why()),
 		Fields:      fieldsOf(raw, &f, most, c),
 		More:        len(f.Changes) - most,
 	}
