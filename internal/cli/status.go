@@ -217,5 +217,5 @@ func deadRules(rules []model.RuleRun) [][]string {
 }
 
 func (t *sheet) ending(d *model.DecisionStatus) []string {
-	return []string{d.ID, string(d.Kind), d.Subject.Key.String(), d.By, d.Until.UTC().Format(time.RFC3339)}
+	return []string{d.ID, string(d.Kind), d.Topic(), d.By, d.Until.UTC().Format(time.RFC3339)}
 }

@@ -166,6 +166,9 @@ func standing(f *model.Finding, c clock) Phrase {
 // decided says what somebody decided, who, until when and why.
 func (c clock) decided(d *model.Decision) Phrase {
 	p := Phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
+	if d.Covers > 0 {
+		p = p.say(", in a baseline of " + count(d.Covers, "finding") + ",")
+	}
 	p = p.say(" ").until(d)
 	if d.Reason != "" {
 		p = p.say(": ").quote(d.Reason)
