@@ -101,7 +101,7 @@ func inText(p *decide.Preview) string {
 		{p.Decided, "somebody decided already"},
 	} {
 		if left.n > 0 {
-			text += fmt.Sprintf("leaves %s as they are: %s\n", findings(left.n), left.why)
+			text += fmt.Sprintf("leaves out %s: %s\n", findings(left.n), left.why)
 		}
 	}
 	if p.NotChecked != "" {
