@@ -4,7 +4,6 @@
 package classify
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +30,8 @@ type Input struct {
 	// and forth.
 	Recent []model.Finding
 	Rules  []Rule
+	// Severities set severities: the first that fits.
+	Severities []SeverityRule
 	// Owners say who answers for what: the first that fits.
 	Owners []OwnerRule
 	// Decisions are what people decided about findings.
@@ -50,8 +51,9 @@ type Result struct {
 	Resolved []model.Finding
 	// Records are those that the next scan is to be given, by declaration.
 	Records map[string][]model.StateRead
-	// Rules tell what each of the rules hid, in their order.
-	Rules []model.RuleRun
+	// Rules tell what each of the rules hid, in their order, and Severities what
+	// each of the severity rules rated.
+	Rules, Severities []model.RuleRun
 }
 
 // Open returns the findings that are open after the scan.
@@ -65,8 +67,9 @@ func Findings(in Input) Result {
 	proof := newProof(&in)
 	records, rewritten := heldRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
-	standing := newStanding(in.Earlier, proof)
-	result := Result{Current: current(&in, standing, rules, rewritten), Records: records}
+	standing, rater := newStanding(in.Earlier, proof), newRater(in.Severities)
+	found, witnesses := current(&in, standing, rules, rewritten)
+	result := Result{Current: found, Records: records}
 	ids := identify(&in, proof, result.Current)
 	open := ids.open(result.Current)
 	for i := range result.Current {
@@ -74,6 +77,7 @@ func Findings(in Input) Result {
 		f.LastSeen = proof.lookedAt(f.Source)
 		f.FirstSeen = f.LastSeen
 		resume(f, ids.continues[i], ids.again[i], in.Now)
+		rater.rate(f, &witnesses[i])
 		f.Merged = ids.withoutSeparate(f.Merged, open)
 		decisions.Settle(f, in.Now)
 	}
@@ -84,6 +88,7 @@ func Findings(in Input) Result {
 			result.Resolved = append(result.Resolved, end(f, ids.merged[f.ID], in.Now))
 		default:
 			rules.again(&f)
+			rater.again(&f)
 			f.Merged = ids.withoutSeparate(f.Merged, open)
 			decisions.Settle(&f, in.Now)
 			result.Remembered = append(result.Remembered, f)
@@ -92,7 +97,7 @@ func Findings(in Input) Result {
 	for _, list := range [][]model.Finding{result.Current, result.Remembered, result.Resolved} {
 		Sort(list)
 	}
-	result.Rules = rules.runs
+	result.Rules, result.Severities = rules.runs, rater.runs
 	return result
 }
 
@@ -159,27 +164,24 @@ func flip(f, before, resolved *model.Finding, now time.Time) {
 	f.Flapping = f.Flaps(now)
 }
 
-// Sort orders findings: worst first, then by key, verdict and ID.
+// Sort orders findings as model.CompareWorst does.
 func Sort(findings []model.Finding) {
-	order := map[model.Verdict]int{}
-	for i, v := range model.Verdicts() {
-		order[v] = i
-	}
-	slices.SortFunc(findings, func(a, b model.Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), cmp.Compare(order[a.Verdict], order[b.Verdict]),
-			a.Key.Compare(b.Key), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(findings, func(a, b model.Finding) int { return model.CompareWorst(&a, &b) })
 }
 
 // current returns the findings of this scan, without their IDs: ID holds what
-// identify expects there.
-func current(in *Input, standing standing, rules *ignorer, rewritten []model.Finding) []model.Finding {
+// identify expects there. Each has its witness.
+func current(in *Input, standing standing, rules *ignorer, rewritten []model.Finding) ([]model.Finding, []witness) {
 	var findings []model.Finding
+	var witnesses []witness
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
 			if o, said := standing.without(j.Subject.Key, &j.Outcomes[k]); said {
 				findings = append(findings, newFinding(j.Subject, &o, rules))
+				if len(in.Severities) > 0 {
+					witnesses = append(witnesses, testify(j.Subject, o.Claim))
+				}
 			}
 		}
 	}
@@ -198,7 +200,8 @@ func current(in *Input, standing standing, rules *ignorer, rewritten []model.Fin
 			f.Basis = basis(f, nil)
 		}
 	}
-	return findings
+	// What is no subject has no labels and no place.
+	return findings, append(witnesses, make([]witness, len(findings)-len(witnesses))...)
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
@@ -221,6 +224,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	}
 	f.WorseBasis = worseBasis(s, f, o.Claim)
 	markReplaced(&f, s, o.Claim)
+	expose(s, &f)
 	return f
 }
 

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -187,7 +188,8 @@ func TestAcceptanceOfAMergedFinding(t *testing.T) {
 	t.Parallel()
 	s := newTale()
 	s.scan([]string{"disputed d a"}, nil)
-	younger := s.scan([]string{"disputed d a", "changed d b"}, nil).Current[0]
+	both := s.scan([]string{"disputed d a", "changed d b"}, nil).Current
+	younger := both[slices.IndexFunc(both, func(f model.Finding) bool { return f.Verdict != model.Disputed })]
 	if younger.Verdict != model.Changed {
 		t.Fatalf("the younger finding is %s", younger.Verdict)
 	}

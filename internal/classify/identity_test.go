@@ -397,11 +397,11 @@ func TestIdentityWhereNotAllWasRead(t *testing.T) {
 		want          string
 	}{
 		"another claim's finding": {"a finding of a declaration that was not read is no other's", []string{"changed e a b"}, []string{"changed d a"}, unread,
-			"A remembered, B changed a, C unchecked"},
+			"A remembered, B unchecked, C changed a"},
 		"a dispute": {"what a dispute holds is not judged without one of its parties", []string{"disputed d a"}, []string{"changed d a c"}, unread,
-			"A remembered, B changed c, C unchecked"},
+			"A remembered, B unchecked, C changed c"},
 		"a dispute over other fields": {"nor does another dispute continue it", []string{"disputed d a"}, []string{"disputed d c"}, unread,
-			"A remembered, B disputed c, C unchecked"},
+			"A remembered, B unchecked, C disputed c"},
 		"a dispute over the same fields": {"but it is found again", []string{"disputed d a"}, []string{"disputed d a"}, unread,
 			"A disputed a, B unchecked"},
 		"its own claim": {"a claim that was compared judges its own finding", []string{"changed d a"}, []string{"conflict d a"}, unread,

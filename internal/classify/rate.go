@@ -24,7 +24,7 @@ func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes [
 		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
 			worst, reason = severity, why
 		}
-		if severity != usual(verdict) {
+		if severity != verdict.UsualSeverity() {
 			c.Severity = severity
 		}
 	}
@@ -50,7 +50,7 @@ func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRu
 			}
 		}
 	}
-	return usual(verdict), ""
+	return verdict.UsualSeverity(), ""
 }
 
 // shown returns the texts at a path of the live resource, after a colon, or "".
@@ -69,19 +69,6 @@ func shown(live *model.Resource, path string) string {
 		return ""
 	}
 	return ": " + strings.Join(texts, ", ")
-}
-
-// usual is the severity of a verdict of which no rule speaks.
-func usual(verdict model.Verdict) model.Severity {
-	switch verdict {
-	case model.Conflict, model.Missing:
-		return model.High
-	case model.Changed, model.Disputed, model.Undeclared:
-		return model.Medium
-	case model.Pending, model.Codified:
-		return model.Info
-	}
-	return model.Low
 }
 
 // fitsWhole reports whether a rule fits a finding about a whole resource.

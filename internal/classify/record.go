@@ -62,5 +62,5 @@ func rewritten(d *model.Declaration, before, now model.StateRead) (model.Finding
 }
 
 func rewrote(path string, before, now model.Value) []model.Change {
-	return []model.Change{{Path: path, Recorded: &before, Live: &now}}
+	return []model.Change{{Path: path, Recorded: &before, Live: &now, Severity: model.High}}
 }

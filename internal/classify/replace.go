@@ -37,7 +37,10 @@ func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 	if !f.Replaces {
 		return
 	}
-	f.Severity = worst(f.Severity, model.High)
+	if f.Severity = worst(f.Severity, model.High); len(f.Changes) > 0 {
+		c := worstOf(f, f.SeverityOf)
+		c.Severity = worst(model.High, f.SeverityOf(c))
+	}
 	if !strings.Contains(f.Reason, replacedReason) {
 		f.Reason = strings.TrimSuffix(replacedReason+"; "+f.Reason, "; ")
 	}

@@ -108,7 +108,7 @@ func (g *ignorer) again(f *model.Finding) {
 }
 
 func (r *Rule) fitsField(c *model.Change) bool {
-	if !model.Glob(r.Path, c.Path) && !model.Glob(r.Path, withoutKeys(c.Path)) {
+	if !fitsPath(r.Path, c.Path) {
 		return false
 	}
 	if r.Value == "" {
@@ -119,6 +119,11 @@ func (r *Rule) fitsField(c *model.Change) bool {
 		value = c.Declared
 	}
 	return value != nil && !c.Secret && model.Glob(r.Value, value.String())
+}
+
+// fitsPath reports whether a pattern fits a path, with or without the keys in it.
+func fitsPath(pattern, path string) bool {
+	return model.Glob(pattern, path) || model.Glob(pattern, withoutKeys(path))
 }
 
 // An OwnerRule says who answers for the findings that it fits.

@@ -170,7 +170,7 @@ func (c *command) revoke(ctx context.Context, client *server.Client, ids []strin
 			errs = append(errs, err)
 			continue
 		}
-		fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", inLine(d.ID), d.Kind, inLine(d.Subject.Key.String()), inLine(d.By))
+		fmt.Fprintf(c.streams.Out, "revoked %s: %s of %s by %s\n", inLine(d.ID), d.Kind, inLine(d.Topic()), inLine(d.By))
 	}
 	return errors.Join(errs...)
 }

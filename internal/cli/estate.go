@@ -36,7 +36,8 @@ func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surrou
 // none of them. All problems come at once.
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
-	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore), Owners: owners(cfg.Owners)}
+	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore),
+		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners)}
 	s.types = make(map[string]string, len(cfg.Sources))
 	for _, source := range cfg.Sources {
 		s.types[source.Name] = source.Type

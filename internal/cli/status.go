@@ -76,8 +76,13 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 	t.table("RECEIVER", []string{"TYPE", "WAITING", "DELIVERED", "STATE"}, len(s.Receivers),
 		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
 	if s.LastRun != nil {
-		dead := deadRules(s.LastRun.Rules)
-		t.table("UNUSED IGNORE RULE", []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+		for _, sort := range []struct {
+			title string
+			rules []model.RuleRun
+		}{{"UNUSED IGNORE RULE", s.LastRun.Rules}, {"UNUSED SEVERITY RULE", s.LastRun.SeverityRules}} {
+			dead := deadRules(sort.rules)
+			t.table(sort.title, []string{"REASON", "WHY"}, len(dead), func(i int) []string { return dead[i] })
+		}
 	}
 	soon, more := s.EndingNext()
 	t.table("ENDS SOON", []string{"KIND", "ABOUT", "BY", "UNTIL"}, len(soon), func(i int) []string { return t.ending(&soon[i]) })
@@ -212,5 +217,5 @@ func deadRules(rules []model.RuleRun) [][]string {
 }
 
 func (t *sheet) ending(d *model.DecisionStatus) []string {
-	return []string{d.ID, string(d.Kind), d.Subject.Key.String(), d.By, d.Until.UTC().Format(time.RFC3339)}
+	return []string{d.ID, string(d.Kind), d.Topic(), d.By, d.Until.UTC().Format(time.RFC3339)}
 }

@@ -117,6 +117,17 @@ func selector(m config.Match) model.Selector {
 	return s
 }
 
+func severityRules(rules []config.SeverityRule) []classify.SeverityRule {
+	list := make([]classify.SeverityRule, 0, len(rules))
+	for _, r := range rules {
+		m := r.Match
+		list = append(list, classify.SeverityRule{
+			Selector: selector(config.Match{Source: m.Source, Kind: m.Kind, Namespace: m.Namespace, Verdict: m.Verdict, Label: m.Labels}),
+			Paths:    m.Path, Actors: m.Actor, Set: model.Severity(r.Set), Reason: r.Reason})
+	}
+	return list
+}
+
 func owners(rules []config.OwnerRule) []classify.OwnerRule {
 	list := make([]classify.OwnerRule, 0, len(rules))
 	for _, r := range rules {

@@ -30,6 +30,7 @@ func (d *document) check(c *Config) {
 	declarations := d.checkDeclarations(c.Declarations, sources)
 	known := knownNames(c, sources, declarations)
 	d.checkIgnore(c.Ignore, known)
+	d.checkSeverity(c.Severity, known)
 	d.checkOwners(c.Owners, known)
 	d.checkNotify(&c.Notify, known)
 	d.checkTriggers(c.Triggers, sources, declarations)

@@ -48,6 +48,8 @@ type Config struct {
 	Declarations []Declaration `mapstructure:"declarations"`
 	// Ignore are the rules for what is never shown.
 	Ignore []IgnoreRule `mapstructure:"ignore"`
+	// Severity are the rules that set severities; the first that fits counts.
+	Severity []SeverityRule `mapstructure:"severity"`
 	// Owners say who answers for what; the first that fits counts.
 	Owners []OwnerRule `mapstructure:"owners"`
 	// Notify says who is told of findings.

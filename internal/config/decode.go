@@ -86,6 +86,8 @@ func expand(from, to reflect.Value) (expanded any, ok bool) {
 		return map[string]any{"writer": from.String()}, from.Kind() == reflect.String
 	case Match:
 		return listed(tree, reflect.TypeFor[Match]()), isTree
+	case SeverityMatch:
+		return listed(tree, reflect.TypeFor[SeverityMatch]()), isTree
 	}
 	return nil, false
 }

@@ -46,6 +46,27 @@ func TestNotifyProblems(t *testing.T) {
 				`16: pattern "[": the brackets do not close, or the end is a backslash`,
 			},
 		},
+		"severity rules": {
+			reason: "a rule that can never fit, or that says nothing, is a mistake",
+			content: minimal + "severity:\n- {match: {source: prdo}, set: low, reason: r}\n- {match: {source: prod}, set: lwo, reason: r}\n- {set: low, reason: r}\n" +
+				"- {match: {kind: Job.batch}, set: low}\n- {match: {kind: Job.batch}, reason: r}\n- {match: {label: {a: b}, source: prod}, set: low, reason: r}\n" +
+				"- {match: {path: x, verdict: [missing, unmanaged]}, set: low, reason: r}\n- {match: {verdict: gone, actor: \"\", labels: {a: \"[\"}, path: ['a\\']}, set: low, reason: r}\n" +
+				"- {match: {source: \"*\"}, set: low, reason: r}\n- {match: {kind: Job.batch, path: x, actor: [a, b], namespace: n}, set: info, reason: r}\n",
+			want: []string{
+				`3: match of an unknown source "prdo": did you mean "prod"?`,
+				`4: unknown severity "lwo": did you mean "low"?`,
+				`5: a severity rule without a match would rate everything: give it a source, kind, namespace, labels, path, verdict or actor`,
+				`6: a severity rule without a reason: say in words why, as in reason: a sandbox`,
+				`7: a severity rule without a severity: name it, as in set: low`,
+				`8: unknown key "label": did you mean "labels"?`,
+				`9: this rule can never fit: a finding that is missing or unmanaged has no fields, remove the path`,
+				`10: an empty pattern: fill it or remove it`,
+				`10: pattern "[": the brackets do not close, or the end is a backslash`,
+				`10: pattern "a\\": the brackets do not close, or the end is a backslash`,
+				`10: unknown verdict "gone": want one of conflict, missing, changed, bypassed, disputed, undeclared, unmanaged, moved, pending-restart, pending, codified, unchecked`,
+				`12: this severity rule is never tried: the one on line 11 fits everything, move that to the end`,
+			},
+		},
 		"types of a match": {
 			reason:  "a text is a list of one, and nothing else is",
 			content: told + "  routes:\n  - {match: {source: prod}, receivers: [ops]}\n  - {match: prod, receivers: [ops]}\n  - {match: {source: 5, label: [a]}, receivers: [ops]}\n",

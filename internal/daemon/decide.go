@@ -16,6 +16,9 @@ import (
 func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
+	if r.Baseline != nil {
+		return e.baseline(r)
+	}
 	findings := make([]model.Finding, 0, len(ids))
 	for _, id := range ids {
 		f, _, err := e.store.Finding(id)
@@ -25,6 +28,33 @@ func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]mo
 		findings = append(findings, f)
 	}
 	return e.decide(findings, r)
+}
+
+// baseline is called with evaluating held.
+func (e *Engine) baseline(r decide.Request) ([]model.Decision, error) {
+	now := e.now()
+	runs, err := e.store.Runs(1)
+	if err != nil {
+		return nil, fmt.Errorf("read the last run: %w", err)
+	}
+	open, err := e.store.OpenFindings()
+	if err != nil {
+		return nil, fmt.Errorf("read what is open: %w", err)
+	}
+	if len(runs) == 0 {
+		return nil, &decide.Refusal{Message: "nothing has been scanned yet", Hint: "run driftd scan first"}
+	}
+	run := runs[0].At(now, open)
+	preview := decide.PreviewBaseline(open, &run)
+	made, err := preview.Make(r, now, e.random)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.store.Decide([]model.Decision{made}, now); err != nil {
+		return nil, err
+	}
+	e.announceNow()
+	return []model.Decision{made}, nil
 }
 
 // decide is called with evaluating held.

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type Estate struct {
 	Sources      []Source
 	Declarations []Declaration
 	Rules        []classify.Rule
+	Severities   []classify.SeverityRule
 	Owners       []classify.OwnerRule
 	// Diff is how subjects are compared.
 	Diff diff.Options
@@ -333,7 +335,7 @@ func (e *Engine) keep(v view, c comparison, started time.Time) (found kept, err 
 	}
 	result := e.classify(v, c.judged, known, now)
 	found = kept{run: e.record(v, c.judged, result, started), open: result.Open(), current: result.Current}
-	known.findings, known.recent, known.rules = found.open, append(known.recent, result.Resolved...), found.run.Rules
+	known.findings, known.recent, known.rules = found.open, append(known.recent, result.Resolved...), slices.Concat(found.run.Rules, found.run.SeverityRules)
 	if found.notices, err = e.plan(known); err != nil {
 		return kept{}, err
 	}

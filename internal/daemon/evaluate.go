@@ -145,7 +145,7 @@ func judge(v view, options diff.Options) []model.Judged {
 
 func (e *Engine) classify(v view, judged []model.Judged, before known, now time.Time) classify.Result {
 	in := classify.Input{Judged: judged, Snapshots: v.believed(), Earlier: before.findings, Recent: before.recent,
-		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Owners: e.estate.Owners,
+		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Severities: e.estate.Severities, Owners: e.estate.Owners,
 		Whole: e.estate.Whole, Now: now}
 	for _, s := range v.sources {
 		in.Sources = append(in.Sources, s.Name)
@@ -191,7 +191,7 @@ func (e *Engine) recordsOf(declaration string) []model.StateRead {
 func (e *Engine) record(v view, judged []model.Judged, result classify.Result, started time.Time) model.Run {
 	found := result.Current
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
-		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, Exempt: exemptions(judged)}
+		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, SeverityRules: result.Severities, Exempt: exemptions(judged)}
 	for _, s := range v.sources {
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
 			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}

@@ -248,7 +248,7 @@ func TestHistoryThatFailsKeepsTheLastVerdict(t *testing.T) {
 	b.refused = errors.New("remote is down")
 	b.want(t, "what was answered is known", never)
 	b.engine = b.restart(b.engine.estate)
-	b.want(t, "after a restart, the last verdict is", "bypassed by laptop: the live side changed and the declaration did not; "+unread)
+	b.want(t, "after a restart, the last verdict is", unread+"; bypassed by laptop: the live side changed and the declaration did not")
 }
 
 func TestEditWhileHistoryFails(t *testing.T) {
@@ -257,8 +257,8 @@ func TestEditWhileHistoryFails(t *testing.T) {
 	b.want(t, "applied as declared", "")
 	b.apply("evil")
 	b.refused = errors.New("remote is down")
-	const edited = "pending? by laptop: pending or bypassed: the ref could not be read: remote is down; " +
-		"unchecked by unknown: the ref could not be read: remote is down"
+	const edited = "unchecked by unknown: the ref could not be read: remote is down; " +
+		"pending? by laptop: pending or bypassed: the ref could not be read: remote is down"
 	b.want(t, "a laptop applied while the remote is down", edited)
 	asked := b.asked
 	report := b.cycle(t)

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
@@ -120,7 +121,7 @@ func (e *Engine) announce() error {
 		return fmt.Errorf("read the last run: %w", err)
 	}
 	if len(runs) > 0 {
-		k.rules = runs[0].Rules
+		k.rules = slices.Concat(runs[0].Rules, runs[0].SeverityRules)
 	}
 	planned, err := e.plan(k)
 	if err != nil {

@@ -25,6 +25,8 @@ type Request struct {
 	// Until is when it ends, as ParseUntil reads it; "" stands for the kind's
 	// default.
 	Until string
+	// Baseline is set where all that is open is meant, and no finding is named.
+	Baseline *Baseline
 }
 
 // A Refusal says to people what is wrong with what they ask for.

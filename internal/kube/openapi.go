@@ -91,7 +91,7 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 				}
 			}
 			kinds[name] = &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced[name],
-				Schema: schema, Labels: labelsPath, Watched: watches(name) != nil, Severities: severities(name)}
+				Schema: schema, Labels: labelsPath, Watched: watches(name) != nil, Severities: severities(name), Exposed: exposed(name)}
 		}
 	}
 	return kinds, nil
@@ -146,7 +146,7 @@ func kindsOf(spec model.Value) map[string]*model.Kind {
 		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
 		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
 		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Alike: alike(spec), Schema: schema,
-			Namespaced: spec.At("scope").Str() == "Namespaced", Labels: labelsPath, Severities: severities(name)}}
+			Namespaced: spec.At("scope").Str() == "Namespaced", Labels: labelsPath, Severities: severities(name), Exposed: exposed(name)}}
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ type descriptions struct {
 	up, complete, notChecked                            *prometheus.Desc
 	declared, declarationLastSuccess                    *prometheus.Desc
 	queued, oldestQueued, held, stopped                 *prometheus.Desc
-	rules, reloadSuccessful, reloadTimestamp            *prometheus.Desc
+	rules, severityRules                                *prometheus.Desc
+	reloadSuccessful, reloadTimestamp                   *prometheus.Desc
 	storeBytes, buildInfo                               *prometheus.Desc
 	notJudged                                           *prometheus.Desc
 }
@@ -54,6 +55,7 @@ func newDescriptions(build Build) descriptions {
 		stopped: desc("receiver_stopped",
 			"Whether nothing more is sent to the receiver, or heard from it, until somebody has mended it.", "receiver"),
 		rules:            desc("ignore_rules", "Ignore rules, by whether they hide anything: active or dead.", "state"),
+		severityRules:    desc("severity_rules", "Severity rules, by whether they rate anything: active or dead.", "state"),
 		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
 		reloadTimestamp:  desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
 		storeBytes:       desc("store_bytes", "Size of the database."),
@@ -71,7 +73,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo, d.notJudged,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo, d.notJudged,
 	} {
 		ch <- desc
 	}
@@ -106,6 +108,9 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	for state, n := range s.rules {
 		p.gauge(d.rules, float64(n), state)
+	}
+	for state, n := range s.severityRules {
+		p.gauge(d.severityRules, float64(n), state)
 	}
 	p.gauge(d.reloadSuccessful, number(!s.reloadFailed))
 	p.moment(d.reloadTimestamp, s.reloaded)

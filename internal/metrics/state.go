@@ -22,6 +22,8 @@ type state struct {
 	unchecked []model.Finding
 	// rules counts the ignore rules by state; nil before the first run.
 	rules map[string]int
+	// severityRules counts the severity rules in the same way.
+	severityRules map[string]int
 	// notJudged counts the live objects that the last run did not judge.
 	notJudged    map[unjudged]int
 	reloadFailed bool
@@ -163,14 +165,7 @@ func (s *state) observe(run model.Run) {
 		n := &run.NotJudged[i]
 		s.notJudged[unjudged{n.Declaration, n.Source}] += n.Count
 	}
-	s.rules = map[string]int{"active": 0, "dead": 0}
-	for i := range run.Rules {
-		if run.Rules[i].Dead() {
-			s.rules["dead"]++
-		} else {
-			s.rules["active"]++
-		}
-	}
+	s.rules, s.severityRules = countRules(run.Rules), countRules(run.SeverityRules)
 }
 
 func (s *state) countCoverage(coverage []model.Coverage) {
@@ -187,4 +182,17 @@ func (s *state) countCoverage(coverage []model.Coverage) {
 			src.incomplete++
 		}
 	}
+}
+
+// countRules counts rules by whether they do anything.
+func countRules(rules []model.RuleRun) map[string]int {
+	counts := map[string]int{"active": 0, "dead": 0}
+	for i := range rules {
+		if rules[i].Dead() {
+			counts["dead"]++
+		} else {
+			counts["active"]++
+		}
+	}
+	return counts
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -57,6 +58,11 @@ type Decision struct {
 	Subject Target `json:"subject"`
 	// Basis is the Finding.Basis that it holds for; "" where Changes says that.
 	Basis string `json:"basis,omitempty"`
+	// Covers counts the findings that a baseline was made about, and Covered are
+	// these, sorted by ID: Finding, Subject and Basis are empty then. Covered is only
+	// where decisions are kept.
+	Covers  int       `json:"covers,omitempty"`
+	Covered []Covered `json:"covered,omitempty"`
 	// Changes are what the finding must show: their paths, and of their values
 	// those that are given. Only decisions in a file have them.
 	Changes []Change `json:"changes,omitempty"`
@@ -72,6 +78,39 @@ type Decision struct {
 	From string `json:"from,omitempty"`
 	// Until is when it ends. It is zero only where somebody said "forever".
 	Until time.Time `json:"until,omitzero"`
+}
+
+// A Covered is a finding of a baseline, as it was then.
+type Covered struct {
+	Finding  string   `json:"finding"`
+	Basis    string   `json:"basis"`
+	Severity Severity `json:"severity"`
+}
+
+// covered returns what a baseline says of a finding; nil if nothing.
+func (d *Decision) covered(f *Finding) *Covered {
+	for _, id := range append([]string{f.ID}, f.Merged...) {
+		i, found := slices.BinarySearchFunc(d.Covered, id, func(c Covered, id string) int { return strings.Compare(c.Finding, id) })
+		if found {
+			return &d.Covered[i]
+		}
+	}
+	return nil
+}
+
+// covers reports whether a baseline holds for a finding: it shows what it showed
+// then, and is no more severe.
+func (d *Decision) covers(f *Finding) bool {
+	c := d.covered(f)
+	return c != nil && (c.Basis == f.Basis || c.Basis == f.WorseBasis) && f.Severity.Rank() >= c.Severity.Rank()
+}
+
+// Topic names what the decision is about for people.
+func (d *Decision) Topic() string {
+	if d.Covers > 0 {
+		return "a baseline of " + strconv.Itoa(d.Covers)
+	}
+	return d.Subject.Key.String()
 }
 
 // A DecisionStatus is a decision and how it stands.
@@ -102,6 +141,9 @@ func (d *Decision) EndsSoon(now time.Time) bool {
 
 // About tells whether the decision is about a finding, whatever that shows now.
 func (d *Decision) About(f *Finding) bool {
+	if d.Covers > 0 {
+		return d.covered(f) != nil
+	}
 	if d.Finding != "" {
 		return d.Finding == f.ID || slices.Contains(f.Merged, d.Finding)
 	}
@@ -119,6 +161,9 @@ func (d *Decision) madeUnderWorse(f *Finding) bool { return d.Basis != "" && d.B
 func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	if !d.About(f) || d.Ended(now) {
 		return false
+	}
+	if d.Covers > 0 {
+		return d.covers(f)
 	}
 	if d.Basis != "" {
 		return d.Basis == f.Basis || d.madeUnderWorse(f)
@@ -160,9 +205,15 @@ type DecisionIndex struct {
 func IndexDecisions(list []Decision) DecisionIndex {
 	x := DecisionIndex{map[string][]*Decision{}, map[Key][]*Decision{}}
 	for i := range list {
-		if d := &list[i]; d.Finding != "" {
+		d := &list[i]
+		for k := range d.Covered {
+			x.byFinding[d.Covered[k].Finding] = append(x.byFinding[d.Covered[k].Finding], d)
+		}
+		switch {
+		case d.Covers > 0:
+		case d.Finding != "":
 			x.byFinding[d.Finding] = append(x.byFinding[d.Finding], d)
-		} else {
+		default:
 			x.byResource[d.Subject.Key] = append(x.byResource[d.Subject.Key], d)
 		}
 	}
@@ -199,7 +250,7 @@ func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 // and of one in a file without what each commit moves.
 func (d *Decision) noted() Decision {
 	n := *d
-	n.Changes = nil
+	n.Changes, n.Covered = nil, nil
 	if n.From != "" {
 		n.At = time.Time{}
 		n.Via, _, _ = strings.Cut(n.Via, ":")

@@ -106,9 +106,12 @@ type Change struct {
 	// one may be pending: nothing tells whether the declaration moved or the live
 	// side. It is rated like changed.
 	Unproven bool `json:"unproven,omitempty"`
-	// Severity is set where a rule of the kind rates this field otherwise than
-	// usual.
+	// Severity is set where a rule rates this field otherwise than usual.
 	Severity Severity `json:"severity,omitempty"`
+	// Rated is set where a rule of the configuration set Severity.
+	Rated *Rating `json:"rated,omitempty"`
+	// Exposure is what the field decides; "" for most fields.
+	Exposure Exposure `json:"exposure,omitempty"`
 	// Claims are the values of each declaration if the declarations disagree, and
 	// LiveActor is the last writer of Live then.
 	Claims    []ClaimedValue `json:"claims,omitempty"`
@@ -137,6 +140,10 @@ type Finding struct {
 	ID       string   `json:"id"`
 	Verdict  Verdict  `json:"verdict"`
 	Severity Severity `json:"severity"`
+	// Rated is set where a rule of the configuration set Severity.
+	Rated *Rating `json:"rated,omitempty"`
+	// Exposure is that of the worst change, or of the resource as a whole.
+	Exposure Exposure `json:"exposure,omitempty"`
 	Key
 	Place       string `json:"namespace"`
 	Name        string `json:"name"`

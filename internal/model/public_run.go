@@ -26,6 +26,7 @@ func (r Run) Public() Run {
 	for i := range r.Rules {
 		r.Rules[i].Expires = r.Rules[i].Expires.UTC()
 	}
+	r.SeverityRules = slices.Clone(r.SeverityRules)
 	return r
 }
 

@@ -317,6 +317,8 @@ type Kind struct {
 	// Severities rate drift of this kind. The first rule that fits a change rates it;
 	// the worst change rates the finding.
 	Severities []SeverityRule
+	// Exposed are the fields that have an exposure; the first that fits counts.
+	Exposed []ExposedField
 }
 
 // A Snapshot is one look at one source. Nobody changes it after it was made.

@@ -21,6 +21,9 @@ type Run struct {
 	// Rules are the ignore rules, in the configuration's order, with what each
 	// hid.
 	Rules []RuleRun `json:"rules,omitempty"`
+	// SeverityRules are the severity rules, in the configuration's order, with what
+	// each rated.
+	SeverityRules []RuleRun `json:"severity_rules,omitempty"`
 	// Exempt lists the fields that were exempted, as many as a record holds;
 	// Summary.Exempt counts all. Only the last run keeps the list.
 	Exempt []Exemption `json:"exempt,omitempty"`
@@ -84,13 +87,15 @@ type DeclarationRun struct {
 	States []StateRead `json:"states,omitempty"`
 }
 
-// A RuleRun is one ignore rule's part of a run.
+// A RuleRun is the part that one ignore rule or severity rule has in a run.
 type RuleRun struct {
 	// Rule says what it fits, as the configuration does.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
-	// Findings and Fields count what it hides: whole findings, and fields of
-	// others.
+	// Set is the severity that a severity rule sets; "" for an ignore rule.
+	Set Severity `json:"set,omitempty"`
+	// Findings and Fields count what an ignore rule hides: whole findings, and
+	// fields of others; or what a severity rule rates: findings, and their fields.
 	Findings int `json:"findings"`
 	Fields   int `json:"fields"`
 	// Expires is when it ends; zero never.
@@ -99,14 +104,29 @@ type RuleRun struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// Dead tells that the rule hides nothing: it may go.
+// What names the sort of rule.
+func (r *RuleRun) What() string {
+	if r.Set != "" {
+		return "severity rule"
+	}
+	return "ignore rule"
+}
+
+// DeadRules returns the rules of the run that do nothing.
+func (r *Run) DeadRules() []RuleRun {
+	return slices.DeleteFunc(slices.Concat(r.Rules, r.SeverityRules), func(rule RuleRun) bool { return !rule.Dead() })
+}
+
+// Dead tells that the rule hides or rates nothing: it may go.
 func (r *RuleRun) Dead() bool { return r.Why() != "" }
 
-// Why says why the rule may go; "" while it hides something.
+// Why says why the rule may go; "" while it hides or rates something.
 func (r *RuleRun) Why() string {
 	switch {
 	case r.Ended:
 		return "its time is up"
+	case r.Findings+r.Fields == 0 && r.Set != "":
+		return "it rates nothing"
 	case r.Findings+r.Fields == 0:
 		return "it hides nothing"
 	}

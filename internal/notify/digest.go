@@ -51,12 +51,12 @@ func (pl *planner) notes(since time.Time) []string {
 	}
 	for _, d := range pl.in.Decisions {
 		if d.Kind == model.Accept && d.EndsSoon(pl.now) {
-			notes = append(notes, fmt.Sprintf("The acceptance of %s by %s ends at %s.", d.Subject.Key, d.Owner, d.Until.In(pl.pacing.location()).Format(time.DateTime)))
+			notes = append(notes, fmt.Sprintf("The acceptance of %s by %s ends at %s.", d.Topic(), d.Owner, d.Until.In(pl.pacing.location()).Format(time.DateTime)))
 		}
 	}
 	for i := range pl.in.Rules {
 		if r := &pl.in.Rules[i]; r.Dead() {
-			notes = append(notes, fmt.Sprintf("The ignore rule %s may go: %s.", r.Rule, r.Why()))
+			notes = append(notes, fmt.Sprintf("The %s %s may go: %s.", r.What(), r.Rule, r.Why()))
 		}
 	}
 	if more := len(notes) - model.MaxItems; more > 0 {

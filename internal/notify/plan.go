@@ -21,7 +21,7 @@ type Input struct {
 	// Queued counts the messages that wait, by receiver: one that takes nothing
 	// is told no more than MaxQueued.
 	Queued map[string]int
-	// Rules are the ignore rules, and Decisions those of people, for digests.
+	// Rules are the ignore rules and severity rules, and Decisions those of people, for digests.
 	Rules     []model.RuleRun
 	Decisions []model.Decision
 	Now       time.Time
@@ -74,9 +74,7 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 }
 
 // worstFirst orders findings; it never calls two of them equal.
-func worstFirst(a, b model.Finding) int {
-	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.Key.Compare(b.Key), cmp.Compare(a.ID, b.ID))
-}
+func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // A planner plans for one receiver.
 type planner struct {

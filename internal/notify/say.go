@@ -221,9 +221,7 @@ func publish(groups [][]item) []model.Item {
 
 // short leaves of a public finding what a message shows.
 func short(f model.Finding) model.Finding {
-	slices.SortStableFunc(f.Changes, func(a, b model.Change) int {
-		return cmp.Compare(cmp.Or(a.Severity, model.Medium).Rank(), cmp.Or(b.Severity, model.Medium).Rank())
-	})
+	f = f.WorstFirst()
 	f.Changes = f.Changes[:min(len(f.Changes), model.MaxFields)]
 	f.Actor = shortActor(f.Actor)
 	for i := range f.Changes {

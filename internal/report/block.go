@@ -36,8 +36,10 @@ type Block struct {
 // mostFields bounds the fields that a report shows of one finding.
 const mostFields = 20
 
-// newBlock makes a block with at most so many fields.
+// newBlock makes a block with at most so many fields, the worst of them.
 func newBlock(raw *model.Finding, c clock, most int) Block {
+	ordered := raw.WorstFirst()
+	raw = &ordered
 	f := public(raw)
 	most = min(most, len(f.Changes))
 	return Block{
@@ -52,7 +54,7 @@ func newBlock(raw *model.Finding, c clock, most int) Block {
 		Where:       where(&f),
 		Who:         seen(&f, c),
 		Standing:    standing(&f, c),
-		Reason:      visible(f.Reason),
+		Reason:      visible(f.Why()),
 		Fields:      fieldsOf(raw, &f, most, c),
 		More:        len(f.Changes) - most,
 	}
@@ -164,6 +166,9 @@ func standing(f *model.Finding, c clock) Phrase {
 // decided says what somebody decided, who, until when and why.
 func (c clock) decided(d *model.Decision) Phrase {
 	p := Phrase{}.say(d.Kind.Participle() + " by ").quote(d.By)
+	if d.Covers > 0 {
+		p = p.say(", in a baseline of " + count(d.Covers, "finding") + ",")
+	}
 	p = p.say(" ").until(d)
 	if d.Reason != "" {
 		p = p.say(": ").quote(d.Reason)

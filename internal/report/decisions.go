@@ -57,6 +57,9 @@ func decisionRow(d *model.DecisionStatus) []string {
 	if d.Subject.Verdict != "" {
 		about += " " + string(d.Subject.Verdict)
 	}
+	if d.Covers > 0 {
+		about = "baseline of " + count(d.Covers, "finding")
+	}
 	end := "forever"
 	if !d.Until.IsZero() {
 		end = stamp(d.Until)

@@ -36,13 +36,9 @@ func newOutline(r *model.Report, o Options) *outline {
 	return out
 }
 
-// worstFirst orders findings: open before resolved, then by severity, verdict
-// and key. Findings have different IDs, so there is one order only.
+// worstFirst orders findings: open before resolved, then as model.CompareWorst
+// does. Findings have different IDs, so there is one order only.
 func worstFirst(findings []model.Finding) []*model.Finding {
-	rank := map[model.Verdict]int{}
-	for i, v := range model.Verdicts() {
-		rank[v] = i
-	}
 	sorted := make([]*model.Finding, len(findings))
 	for i := range findings {
 		sorted[i] = &findings[i]
@@ -50,12 +46,7 @@ func worstFirst(findings []model.Finding) []*model.Finding {
 	slices.SortStableFunc(sorted, func(a, b *model.Finding) int {
 		return cmp.Or(
 			compareBool(!a.Resolved.IsZero(), !b.Resolved.IsZero()),
-			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
-			cmp.Compare(rank[a.Verdict], rank[b.Verdict]),
-			a.Compare(b.Key),
-			cmp.Compare(a.Declaration, b.Declaration),
-			cmp.Compare(a.Address, b.Address),
-			cmp.Compare(a.ID, b.ID))
+			model.CompareWorst(a, b))
 	})
 	return sorted
 }

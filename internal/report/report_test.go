@@ -145,13 +145,16 @@ func TestWorstFirst(t *testing.T) {
 	t.Parallel()
 	over := finding("over", model.Conflict, model.Critical, "Service/shop/a")
 	over.Resolved = now
-	want := []string{"critical missing", "high missing", "high changed a", "high changed b", "low conflict", "over"}
+	exposed, older := finding("high exposed", model.Changed, model.High, "Service/shop/z"), finding("high older", model.Missing, model.High, "Service/shop/z")
+	exposed.Exposure = model.ExposesReach
+	older.FirstSeen = older.FirstSeen.Add(-time.Hour)
+	want := []string{"critical missing", "high exposed", "high older", "high changed a", "high changed b", "high missing", "low conflict", "over"}
 	sorted := worstFirst([]model.Finding{
 		over,
 		finding("low conflict", model.Conflict, model.Low, "Service/shop/a"),
 		finding("high changed b", model.Changed, model.High, "Service/shop/b"),
 		finding("high changed a", model.Changed, model.High, "Service/shop/a"),
-		finding("high missing", model.Missing, model.High, "Service/shop/z"),
+		finding("high missing", model.Missing, model.High, "Service/shop/z"), older, exposed,
 		finding("critical missing", model.Missing, model.Critical, "Service/shop/z"),
 	})
 	got := make([]string, len(sorted))

@@ -43,7 +43,8 @@ func findingJSON(w *bufio.Writer, f *model.Finding, versions []Version) error {
 }
 
 func showFinding(t *table, raw *model.Finding, versions []Version, c clock) error {
-	f, b := public(raw), newBlock(raw, c, len(raw.Changes))
+	ordered := raw.WorstFirst()
+	f, b := public(&ordered), newBlock(&ordered, c, len(raw.Changes))
 	t.title(&b)
 	t.line()
 	t.facts(factsOf(&f, c))
@@ -129,7 +130,7 @@ func factsOf(f *model.Finding, c clock) []Fact {
 		s.note("declared by", f.Declaration)
 		s.note("declared at", f.Address)
 	}
-	s.note("note", f.Reason)
+	s.note("note", f.Why())
 	s.moment("first seen", c, f.FirstSeen)
 	s.moment("last seen", c, f.LastSeen)
 	if f.MergedInto != "" {

@@ -80,6 +80,8 @@ type IgnoredSheet struct {
 // Detail says a finding in full, but no more than so many fields, with what
 // became of it, newest first.
 func (w Words) Detail(f *model.Finding, versions []Version, fields int) Detail {
+	ordered := f.WorstFirst()
+	f = &ordered
 	shown := public(f)
 	d := Detail{Block: newBlock(f, w.clock, fields), Facts: factsOf(&shown, w.clock), Chapters: chaptersOf(newestFirst(versions), w.clock)}
 	for i := range d.Fields {

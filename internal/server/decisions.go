@@ -97,6 +97,7 @@ func publicDecision(d model.Decision) model.Decision {
 	for i, c := range d.Changes {
 		changes[i] = model.Change{Path: c.Path, Secret: c.Secret}
 	}
+	d.Covered = nil
 	if d.Changes = changes; len(changes) == 0 {
 		d.Changes = nil
 	}
@@ -185,21 +186,25 @@ func via(ctx context.Context) string {
 }
 
 // readDecision reads a request, strictly.
-func readDecision(body io.Reader) (DecisionRequest, error) {
-	var request DecisionRequest
+func readDecision(body io.Reader) (request DecisionRequest, err error) {
+	return request, readBody(body, &request, `want {"kind", "findings", "reason", "owner", "until"}`)
+}
+
+// readBody reads one object, strictly; want is the hint where it is another.
+func readBody(body io.Reader, into any, want string) error {
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
-	err := d.Decode(&request)
+	err := d.Decode(into)
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
-		return request, &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
+		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is over %d bytes", large.Limit), Hint: "name fewer findings"}
 	}
 	if err != nil {
-		return request, badRequest("the body is no decision: "+err.Error(), `want {"kind", "findings", "reason", "owner", "until"}`)
+		return badRequest("the body is no decision: "+err.Error(), want)
 	}
 	if d.More() {
-		return request, badRequest("something follows the decision", "send one")
+		return badRequest("something follows the decision", "send one")
 	}
-	return request, nil
+	return nil
 }
 
 // check tells what is wrong with the findings that a request names.

@@ -232,6 +232,9 @@ type storeDecider struct {
 }
 
 func (d storeDecider) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
+	if r.Baseline != nil {
+		return d.baseline(r)
+	}
 	findings := make([]model.Finding, 0, len(ids))
 	for _, id := range ids {
 		f, _, err := d.store.Finding(id)
@@ -250,4 +253,23 @@ func (d storeDecider) Decide(_ context.Context, ids []string, r decide.Request) 
 
 func (d storeDecider) Revoke(_ context.Context, id string) (model.Decision, error) {
 	return d.store.Revoke(id, d.now())
+}
+
+func (d storeDecider) baseline(r decide.Request) ([]model.Decision, error) {
+	run, err := d.store.LastRun()
+	if err != nil {
+		return nil, err
+	}
+	open, err := d.store.OpenFindings()
+	if err != nil {
+		return nil, err
+	}
+	now := d.now()
+	run = run.At(now, open)
+	preview := decide.PreviewBaseline(open, &run)
+	made, err := preview.Make(r, now, d.random)
+	if err != nil {
+		return nil, err
+	}
+	return []model.Decision{made}, d.store.Decide([]model.Decision{made}, now)
 }

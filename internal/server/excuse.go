@@ -23,6 +23,9 @@ func (x *excuses) of(d *model.Decision) (string, error) {
 	if d.Ended(now) {
 		return "it has ended", nil
 	}
+	if d.Covers > 0 {
+		return "none of its findings is open as it was", nil
+	}
 	outranked := ""
 	there := x.open.find(d)
 	for _, f := range there {

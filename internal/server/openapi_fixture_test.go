@@ -80,6 +80,7 @@ func fullActor(at time.Time) model.Actor {
 func full(at time.Time) model.Finding {
 	f := finding("f00d01", "prod", "Deployment.apps", model.Disputed, at, at)
 	f.Actor, f.Reason, f.Owner, f.Basis = fullActor(at), "intent stands alone", "team-shop", "basis of f00d01"
+	f.Rated, f.Exposure = &model.Rating{Was: model.Low, Reason: "customers notice"}, model.ExposesCode
 	f.Labels, f.Flapping, f.Unproven, f.Replaces = map[string]string{"team": "shop"}, true, true, true
 	f.Flips, f.WorseBasis = []model.Flip{{At: at, Basis: "a"}}, "b"
 	f.Was, f.Merged, f.MergedInto = &model.Former{Verdict: model.Changed, At: at}, []string{"f00d03"}, "f00d04"
@@ -88,6 +89,7 @@ func full(at time.Time) model.Finding {
 	who.Confidence = model.Likely
 	changes := []model.Change{
 		{Path: "memory[0].dedicated", LivePath: "memory", Declared: &old, Recorded: &old, Live: &fresh, Running: &old, Severity: model.Critical, Unproven: true, Actor: &who, LiveActor: &who,
+			Rated: &model.Rating{Was: model.Low, Reason: "customers notice"}, Exposure: model.ExposesCode,
 			Claims: []model.ClaimedValue{{Declaration: "infra", Address: "vm.db", Value: old, Actor: &who}, {Declaration: "intent", Address: "virtual-machines/6", Path: "memory", Value: fresh}}},
 		{Path: "password", Declared: &hidden, Live: &hidden, Secret: true},
 	}
@@ -153,6 +155,7 @@ func fullRun(id string, at time.Time) model.Run {
 		{Rule: "kind=Job.batch", Reason: "noise", Findings: 1, Fields: 2, Expires: at.Add(time.Hour)},
 		{Rule: "kind=Event", Reason: "until it is gone", Expires: at, Ended: true},
 	}
+	r.SeverityRules = []model.RuleRun{{Rule: "source=prod", Reason: "customers notice", Set: model.Critical, Findings: 1, Fields: 1}}
 	return r
 }
 

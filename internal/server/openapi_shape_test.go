@@ -89,6 +89,7 @@ func unshown() map[string]string {
 		"Run.exempt":          "/api/v1/exemptions shows it: Public takes it out",
 		"SourceRun.marks":     "driftd's own reckoning: Public takes it out",
 		"Finding.worse_basis": "driftd's own reckoning: Public takes it out",
+		"Decision.covered":    "kept for Settle: Covers counts them",
 		"Decision.changes":    "what is noted on a finding has none, and the list of decisions their paths alone",
 	}
 }

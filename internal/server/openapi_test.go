@@ -211,6 +211,8 @@ func plainest() []exchange {
 		{method: get, target: "/api/v1/decisions"},
 		{method: post, target: "/api/v1/decisions", body: `{"kind":"acknowledge","findings":["f00d01"]}`},
 		{method: remove, target: "/api/v1/decisions/f11e"},
+		{method: get, target: "/api/v1/baseline"},
+		{method: post, target: "/api/v1/baseline", body: `{"reason":"first day","until":"90d","token":"x"}`},
 		{method: get, target: "/api/v1/history?key=Deployment.apps/shop/web"},
 		{method: get, target: "/api/v1/diff"},
 		{method: get, target: "/api/v1/runs"},
@@ -268,6 +270,10 @@ func asks(t *testing.T, a API) []exchange {
 	empty.Store = emptyStore(t)
 	idle := a
 	idle.Scanner, idle.Decider = nil, nil
+	counted, err := client(full).PreviewBaseline(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	const get, post, remove, decisions = http.MethodGet, http.MethodPost, http.MethodDelete, "/api/v1/decisions"
 	return []exchange{
 		{"everything", full, get, "/api/v1/report", "", 200, "", false},
@@ -291,6 +297,11 @@ func asks(t *testing.T, a API) []exchange {
 		{"it may be wrong", full, get, "/api/v1/findings/dead", "", 404, "", false},
 		{"it may be too short", full, get, "/api/v1/findings/0", "", 409, "", false},
 		{"before anybody decides", full, get, decisions, "", 200, "", false},
+		{"what a baseline would accept", full, get, "/api/v1/baseline", "", 200, "", false},
+		{"nothing was scanned", empty.Handler(), get, "/api/v1/baseline", "", 404, "", false},
+		{"a baseline is of what was counted", full, post, "/api/v1/baseline", `{"reason":"first day","until":"90d","token":"x","incomplete":true}`, 400, "", false},
+		{"a body is bounded", full, post, "/api/v1/baseline", `{"reason":"` + strings.Repeat("x", maxBody) + `","until":"90d","token":"x"}`, 413, "", true},
+		{"all is accepted", full, post, "/api/v1/baseline", `{"reason":"first day","owner":"shop","until":"90d","token":"` + counted.Token + `","incomplete":true}`, 200, "", false},
 		{"one is accepted", full, post, decisions, `{"kind":"accept","findings":["0a0000"],"reason":"sale","owner":"shop","until":"30d"}`, 200, "", false},
 		{"two are acknowledged", full, post, decisions, `{"kind":"acknowledge","findings":["0b0000","0c00"]}`, 200, "", false},
 		{"one is snoozed", full, post, decisions, `{"kind":"snooze","findings":["0d0000"],"until":"2026-03-02"}`, 200, "", false},

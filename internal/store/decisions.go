@@ -67,9 +67,14 @@ type topic struct {
 	kind           model.DecisionKind
 	finding, basis string
 	subject        model.Target
+	// baseline is the ID of a baseline: each is about its own findings.
+	baseline string
 }
 
 func topicOf(d *model.Decision) topic {
+	if d.Covers > 0 {
+		return topic{kind: d.Kind, baseline: d.ID}
+	}
 	if d.Finding != "" {
 		return topic{kind: d.Kind, finding: d.Finding, basis: d.Basis}
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -73,10 +72,7 @@ func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 	return slices.DeleteFunc(found, func(f model.Finding) bool { return f.Resolved.Before(since) }), err
 }
 
-func worstFirst(a, b model.Finding) int {
-	return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), a.Compare(b.Key),
-		cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(a.ID, b.ID))
-}
+func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // collect returns the findings of a bucket that the filter wants.
 func (t *txn) collect(b *bbolt.Bucket, f Filter) ([]model.Finding, error) {

@@ -33,7 +33,7 @@ func TestFilter(t *testing.T) {
 		want          []string
 	}{
 		"all": {"worst first; what one request did is one line", "",
-			[]string{"c0ff11c7", "f17e0a11", "5e1f0a11", "c0f19a9e", "5ec7e700", "c40d0000", "d15b07ed", "4e57a470", "ba5eba11"}},
+			[]string{"c0ff11c7", "f17e0a11", "c0f19a9e", "5ec7e700", "5e1f0a11", "d15b07ed", "c40d0000", "4e57a470", "ba5eba11"}},
 		"severity":       {"one severity", "severity=critical", []string{"c0ff11c7", "f17e0a11"}},
 		"severities":     {"either of two", "severity=low&severity=info", []string{"4e57a470", "ba5eba11"}},
 		"both":           {"facets narrow each other", "severity=critical&source=pve", []string{"f17e0a11"}},

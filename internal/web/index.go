@@ -216,7 +216,7 @@ func textOf(raw *model.Finding, r *row) string {
 		}
 	}
 	add(f.ID, string(f.Severity), string(f.Verdict), f.Source, f.Kind, r.Kind, f.Key.ID, f.Name, f.Place, f.Declaration, f.Address, f.Owner,
-		r.Where.String(), r.Who.String(), f.Actor.Via, f.Actor.Evidence, f.Actor.Message, f.Actor.Reason, r.Standing.String(), f.Reason, f.Hidden)
+		r.Where.String(), r.Who.String(), f.Actor.Via, f.Actor.Evidence, f.Actor.Message, f.Actor.Reason, r.Standing.String(), f.Why(), f.Hidden)
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
 		add(name + "=" + f.Labels[name])
 	}

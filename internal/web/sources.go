@@ -125,11 +125,7 @@ func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
 			n := min(len(d.Problems), maxProblems)
 			v.Declarations = append(v.Declarations, declarationView{d, d.Problems[:n], len(d.Problems) - n})
 		}
-		for i := range x.run.Rules {
-			if x.run.Rules[i].Dead() {
-				v.Dead = append(v.Dead, x.run.Rules[i])
-			}
-		}
+		v.Dead = x.run.DeadRules()
 	}
 	return s.render(w, r, http.StatusOK, "sources", v)
 }

@@ -29,6 +29,7 @@ func pages() map[string]string {
 		"server":                   "access.md",
 		"retention":                "operations.md",
 		"ignore":                   "acceptance.md",
+		"severity":                 "report.md",
 		"owners":                   "notifications.md",
 		"notify":                   "notifications.md",
 		"triggers":                 "triggers.md",

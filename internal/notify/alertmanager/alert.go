@@ -43,7 +43,7 @@ func newAlert(f *model.Finding, url string, now, end time.Time) alert {
 		Labels: labels(f), StartsAt: f.FirstSeen.UTC(), EndsAt: end, GeneratorURL: plain.Page(url, f),
 		Annotations: bounded(map[string]string{
 			"summary":     summary,
-			"description": strings.Join(words.Fields(f.Changes, len(f.Changes), maxFields), "\n"),
+			"description": strings.Join(words.Fields(f, len(f.Changes), maxFields), "\n"),
 			"reason":      words.Reason(f),
 			"who":         words.Who(f),
 			"since":       words.Since(f),

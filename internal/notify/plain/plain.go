@@ -4,7 +4,6 @@ package plain
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -177,7 +176,7 @@ func (w Words) Next(f *model.Finding) string {
 }
 
 // Reason says why it could not be checked, or is as bad as it is; or "".
-func (w Words) Reason(f *model.Finding) string { return w.data(f.Reason, maxReason) }
+func (w Words) Reason(f *model.Finding) string { return w.data(f.Why(), maxReason) }
 
 // Line makes foreign data one line of at most so many characters, and quotes it.
 func (w Words) Line(s string, limit int) string { return w.data(s, limit) }
@@ -203,8 +202,8 @@ func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // Fields says the worst fields, one a line and no more than most, and how many
 // more there are of total.
-func (w Words) Fields(changes []model.Change, total, most int) []string {
-	shown := worstFirst(changes)
+func (w Words) Fields(f *model.Finding, total, most int) []string {
+	shown := f.WorstFirst().Changes
 	shown = shown[:min(most, len(shown))]
 	lines := make([]string, 0, len(shown)+1)
 	for i := range shown {
@@ -218,19 +217,6 @@ func (w Words) Fields(changes []model.Change, total, most int) []string {
 		lines = append(lines, fmt.Sprintf("and %d more %s", more, plural("field", more)))
 	}
 	return lines
-}
-
-// worstFirst orders changes as messages do.
-func worstFirst(changes []model.Change) []model.Change {
-	rank := func(c model.Change) int {
-		if c.Severity == "" {
-			return model.Medium.Rank()
-		}
-		return c.Severity.Rank()
-	}
-	changes = slices.Clone(changes)
-	slices.SortStableFunc(changes, func(a, b model.Change) int { return rank(a) - rank(b) })
-	return changes
 }
 
 func (w Words) field(c *model.Change) string {

@@ -149,7 +149,7 @@ func TestWords(t *testing.T) {
 			t.Parallel()
 			f, w := &test.finding, test.words
 			got := append([]string{w.Subject(f), w.Where(f), w.Who(f), w.Decided(f), w.Since(f), w.Reason(f), w.Next(f)},
-				w.Fields(f.Changes, len(f.Changes)+len(f.Changes)/7, 6)...)
+				w.Fields(f, len(f.Changes)+len(f.Changes)/7, 6)...)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}

@@ -80,7 +80,7 @@ func about(item *model.Item, words plain.Words) []string {
 	if f.Flapping || item.News == model.StartsToFlap {
 		lines = append(lines, plain.Flapping)
 	}
-	return append(lines, words.Fields(f.Changes, item.Fields, maxFields)...)
+	return append(lines, words.Fields(f, item.Fields, maxFields)...)
 }
 
 // maxLine bounds a line, in bytes: mail has no longer ones (RFC 5322, 2.1.1).

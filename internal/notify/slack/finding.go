@@ -60,8 +60,8 @@ func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	}
 	since(text.say("\n"), f)
 	who(text, f)
-	if f.Reason != "" {
-		text.say("\n").quote(f.Reason, maxReason)
+	if why := f.Why(); why != "" {
+		text.say("\n").quote(why, maxReason)
 	}
 	if f.Flapping || it.News == model.StartsToFlap {
 		text.say("\n" + plain.Flapping)

@@ -15,7 +15,7 @@ func Schemas() map[string]*model.Kind {
 		for i := range k.fields {
 			fields[k.fields[i].name] = &k.fields[i].form.schema
 		}
-		all[k.Name] = &model.Kind{Name: k.Name, Schema: &model.Schema{Fields: fields}, Labels: "tags", Severities: k.rates}
+		all[k.Name] = &model.Kind{Name: k.Name, Schema: &model.Schema{Fields: fields}, Labels: "tags", Severities: k.rates, Exposed: exposed(k.Name)}
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for _, k := range Kinds() {
-		all[k.Name] = &model.Kind{Name: k.Name, Namespaced: k.Belongs != ToNobody, Labels: k.labels, Severities: k.rates,
+		all[k.Name] = &model.Kind{Name: k.Name, Namespaced: k.Belongs != ToNobody, Labels: k.labels, Severities: k.rates, Exposed: exposed(k.Name),
 			Schema: &model.Schema{Fields: schemaOf(slices.Concat(k.fields, k.joined))}}
 	}
 	return all

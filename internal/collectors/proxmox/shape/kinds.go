@@ -85,7 +85,7 @@ func Kinds() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for name, k := range kinds() {
 		schema := k.fields.schema()
-		all[name] = &model.Kind{Name: name, Schema: &schema, Labels: "tags", Severities: k.severities(name)}
+		all[name] = &model.Kind{Name: name, Schema: &schema, Labels: "tags", Severities: k.severities(name), Exposed: exposed(name)}
 	}
 	return all
 }

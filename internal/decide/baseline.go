@@ -1,0 +1,134 @@
+package decide
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Baseline asks for one acceptance of all that is open.
+type Baseline struct {
+	// Token is the Token of the Preview that was agreed to.
+	Token string
+	// Incomplete reports whether that not everything was checked was agreed to.
+	Incomplete bool
+}
+
+// A Preview counts what a baseline would accept, and what it would leave open.
+type Preview struct {
+	// Accepts counts the findings that it would accept, by severity, and Total all of
+	// them.
+	Accepts map[model.Severity]int `json:"accepts"`
+	Total   int                    `json:"total"`
+	// Critical, Unchecked, Unread and Decided count the findings that it would leave:
+	// the critical ones; those that could not be checked; those that the last scan
+	// could not look at again; those about which somebody decided already.
+	Critical  int `json:"critical"`
+	Unchecked int `json:"unchecked"`
+	Unread    int `json:"unread"`
+	Decided   int `json:"decided"`
+	// NotChecked says what the last scan could not check; "" where it checked
+	// everything.
+	NotChecked string `json:"not_checked"`
+	// Token identifies the findings that it would accept, as they are.
+	Token string `json:"token"`
+
+	findings []model.Finding
+}
+
+// PreviewBaseline previews a baseline of what is open, after the last run. Findings
+// that are hidden, or not of the run's estate, are left out.
+func PreviewBaseline(open []model.Finding, run *model.Run) Preview {
+	p := Preview{Accepts: map[model.Severity]int{}, NotChecked: run.NotChecked.String()}
+	if !run.Complete && p.NotChecked == "" {
+		p.NotChecked = "not everything"
+	}
+	for i := range open {
+		f := &open[i]
+		switch {
+		case f.Hidden != "" || !run.Holds(f):
+		case f.Decision != nil:
+			p.Decided++
+		case f.Verdict == model.Unchecked:
+			p.Unchecked++
+		case !seenBy(run, f):
+			p.Unread++
+		case f.Severity == model.Critical:
+			p.Critical++
+		default:
+			p.Accepts[f.Severity]++
+			p.findings = append(p.findings, *f)
+		}
+	}
+	slices.SortFunc(p.findings, func(a, b model.Finding) int { return strings.Compare(a.ID, b.ID) })
+	p.Total, p.Token = len(p.findings), tokenOf(p.findings)
+	return p
+}
+
+// seenBy reports whether the run looked at a finding: its source and its declaration
+// were read.
+func seenBy(run *model.Run, f *model.Finding) bool {
+	unread := func(d model.DeclarationRun) bool { return d.Name == f.Declaration && d.Err != "" }
+	i := slices.IndexFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
+	return i >= 0 && run.Sources[i].Err == "" && !f.LastSeen.Before(run.Sources[i].Taken) && !slices.ContainsFunc(run.Declarations, unread)
+}
+
+func tokenOf(findings []model.Finding) string {
+	h := sha256.New()
+	for i := range findings {
+		f := &findings[i]
+		fmt.Fprintf(h, "%s\x00%s\x00%s\n", f.ID, f.Basis, f.Severity)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Make makes the one decision of a baseline. The ID is read from random. The error
+// is a *Refusal, or random's own.
+func (p *Preview) Make(r Request, now time.Time, random io.Reader) (model.Decision, error) {
+	r.Kind, r.Reason, r.Owner, r.Until = model.Accept, strings.TrimSpace(r.Reason), strings.TrimSpace(r.Owner), strings.TrimSpace(r.Until)
+	if r.Owner == "" {
+		r.Owner = r.By
+	}
+	if err := r.check(); err != nil {
+		return model.Decision{}, err
+	}
+	until, err := r.end(now)
+	if err != nil {
+		return model.Decision{}, err
+	}
+	if err := p.refuse(r.Baseline, until); err != nil {
+		return model.Decision{}, err
+	}
+	d := model.Decision{Kind: r.Kind, Reason: r.Reason, Owner: r.Owner, By: r.By, At: now, Via: r.Via, Until: until, Covers: p.Total}
+	for i := range p.findings {
+		f := &p.findings[i]
+		if err := open(f); err != nil {
+			return model.Decision{}, err
+		}
+		d.Covered = append(d.Covered, model.Covered{Finding: f.ID, Basis: f.Basis, Severity: f.Severity})
+	}
+	d.ID, err = newID(random)
+	return d, err
+}
+
+// refuse returns why the baseline cannot be made; nil where it can.
+func (p *Preview) refuse(b *Baseline, until time.Time) error {
+	switch {
+	case until.IsZero():
+		return &Refusal{"a baseline cannot hold forever", "say when it ends: nobody looked at each of its findings"}
+	case p.NotChecked != "" && !b.Incomplete:
+		return &Refusal{"the last scan did not check everything: " + p.NotChecked,
+			"mend that and scan again, or add --incomplete: what was not checked is not accepted"}
+	case p.Total == 0:
+		return &Refusal{"there is nothing to accept", "`driftd findings list` shows what is open"}
+	case p.Token != b.Token:
+		return &Refusal{"what is open changed since it was counted", "look at the counts again"}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Rating is a severity that a rule of the configuration set.
+type Rating struct {
+	// Was is the severity without the rule.
+	Was Severity `json:"was"`
+	// Reason is the rule's.
+	Reason string `json:"reason"`
+}
+
+// An Exposure is what a field decides that an attacker wants to change.
+type Exposure string
+
+// The exposures.
+const (
+	ExposesAccess Exposure = "access" // who may do what
+	ExposesReach  Exposure = "reach"  // what can be reached, and from where
+	ExposesCode   Exposure = "code"   // what code runs, and with which rights
+)
+
+// An ExposedField is a field of a kind that has an Exposure.
+type ExposedField struct {
+	// Path is a prefix of the field's path with list keys left out; "" stands for
+	// every field, and for the resource as a whole.
+	Path string
+	What Exposure
+}
+
+// UsualSeverity returns the severity of a verdict that no rule rates.
+func (v Verdict) UsualSeverity() Severity {
+	switch v {
+	case Conflict, Missing:
+		return High
+	case Changed, Bypassed, Disputed, Undeclared:
+		return Medium
+	case Pending, Codified:
+		return Info
+	}
+	return Low
+}
+
+// SeverityOf returns the severity of one of the finding's changes.
+func (f *Finding) SeverityOf(c *Change) Severity {
+	usual := f.Verdict.UsualSeverity()
+	if f.Unproven {
+		usual = Changed.UsualSeverity()
+	}
+	return cmp.Or(c.Severity, usual)
+}
+
+// WorstFirst returns the finding with its changes worst first: by severity, then
+// those with an exposure, then as they were. People see them in this order.
+func (f Finding) WorstFirst() Finding {
+	f.Changes = slices.Clone(f.Changes)
+	slices.SortStableFunc(f.Changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(f.SeverityOf(&a).Rank(), f.SeverityOf(&b).Rank()), compareExposure(a.Exposure, b.Exposure))
+	})
+	return f
+}
+
+// Why says why the severity is what it is, or why the finding could not be
+// checked; it may be empty.
+func (f *Finding) Why() string {
+	if f.Rated == nil {
+		return f.Reason
+	}
+	text := "rated " + string(f.Severity) + " by a severity rule"
+	if f.Rated.Was != f.Severity {
+		text += ", otherwise " + string(f.Rated.Was)
+	}
+	text += ": " + f.Rated.Reason
+	if f.Reason != "" {
+		text = f.Reason + "; " + text
+	}
+	return text
+}
+
+// CompareWorst orders findings, worst first: by severity, then those with an
+// exposure, then the one that has been open longest, to the minute, so that the
+// findings of one scan are of one age; then by key, declaration, address, verdict
+// and ID. It is the order of every list that begins with the worst.
+func CompareWorst(a, b *Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
+		compareExposure(a.Exposure, b.Exposure),
+		age(a).Compare(age(b)),
+		a.Compare(b.Key),
+		cmp.Compare(a.Declaration, b.Declaration),
+		cmp.Compare(a.Address, b.Address),
+		cmp.Compare(a.Verdict, b.Verdict),
+		cmp.Compare(a.ID, b.ID))
+}
+
+func age(f *Finding) time.Time { return f.FirstSeen.Truncate(time.Minute) }
+
+// compareExposure orders what has an exposure first.
+func compareExposure(a, b Exposure) int {
+	switch {
+	case (a == "") == (b == ""):
+		return 0
+	case a != "":
+		return -1
+	}
+	return 1
+}

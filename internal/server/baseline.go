@@ -1,0 +1,91 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// A BaselineRequest is the body of a POST to /api/v1/baseline.
+type BaselineRequest struct {
+	Reason string `json:"reason"`
+	// Owner answers for it; "" stands for who decides.
+	Owner string `json:"owner"`
+	// Until is when it ends, as in a DecisionRequest, but never "forever".
+	Until string `json:"until"`
+	// Token is that of the preview.
+	Token string `json:"token"`
+	// Incomplete reports whether it is known that not everything was checked.
+	Incomplete bool `json:"incomplete"`
+}
+
+// previewBaseline counts what a baseline would accept now.
+func (a API) previewBaseline(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	run, err := a.lastRun()
+	if err != nil {
+		return nil, err
+	}
+	open, err := a.Store.Findings(store.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	run = run.At(a.Now(), open)
+	return decide.PreviewBaseline(open, &run), nil
+}
+
+// baseline is Baseline for a request's body.
+func (a API) baseline(r *http.Request) (any, error) {
+	if _, err := a.params(r); err != nil {
+		return nil, err
+	}
+	var request BaselineRequest
+	if err := readBody(r.Body, &request, `want {"reason", "owner", "until", "token", "incomplete"}`); err != nil {
+		return nil, err
+	}
+	return a.Baseline(r.Context(), request)
+}
+
+// Baseline accepts all that is open and was checked, and is not critical, in one
+// decision, in the name of the context's Visitor, who must be an approver.
+func (a API) Baseline(ctx context.Context, request BaselineRequest) (Decisions, error) {
+	if err := a.Permit(ctx, access.Approver); err != nil {
+		return Decisions{}, err
+	}
+	if a.Decider == nil {
+		return Decisions{}, undecided()
+	}
+	made, err := a.Decider.Decide(ctx, nil, decide.Request{Kind: model.Accept, Reason: request.Reason, Owner: request.Owner, Until: request.Until,
+		By: access.Of(ctx).Name, Via: via(ctx), Baseline: &decide.Baseline{Token: request.Token, Incomplete: request.Incomplete}})
+	if err != nil {
+		return Decisions{}, err
+	}
+	return a.standing(made)
+}
+
+// PreviewBaseline returns what a baseline would accept now.
+func (c *Client) PreviewBaseline(ctx context.Context) (p decide.Preview, err error) {
+	err = c.do(ctx, http.MethodGet, "baseline", nil, &p)
+	return p, err
+}
+
+// Baseline accepts all that is open, and returns the decision.
+func (c *Client) Baseline(ctx context.Context, request BaselineRequest) (d model.DecisionStatus, err error) {
+	var made Decisions
+	body, err := json.Marshal(request)
+	if err == nil {
+		err = c.send(ctx, http.MethodPost, "baseline", nil, bytes.NewReader(body), &made)
+	}
+	if err == nil && len(made.Decisions) == 1 {
+		d = made.Decisions[0]
+	}
+	return d, err
+}
