@@ -77,7 +77,7 @@ func ordered(schema *model.Schema) bool { return schema == nil || schema.List ==
 
 // samePlace reports whether two maps in lists may be one that changed. The schema's keys
 // decide where one of the maps has any of them. Without keys, the position does in an
-// ordered list, and in others more of what they hold must be equal than not.
+// ordered list, and in others half of what they hold must be equal.
 func samePlace(schema *model.Schema, a, b model.Value) bool {
 	if a.Kind() != model.Map || b.Kind() != model.Map {
 		return false
@@ -98,11 +98,11 @@ func samePlace(schema *model.Schema, a, b model.Value) bool {
 	return ordered(schema) || resemble(schema.Element(), a, b)
 }
 
-// resemble reports whether more of the values inside two maps are equal than not. Empty
-// ones do not count.
+// resemble reports whether half of the values inside two maps are equal, or more, or
+// there is but one, which changed. Empty ones do not count.
 func resemble(schema *model.Schema, a, b model.Value) bool {
 	equal, other := agreement(schema, a, b)
-	return equal > other
+	return equal+other == 1 || equal > 0 && equal >= other
 }
 
 // agreement counts the scalars inside two values that are equal, and those that are not;

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -47,30 +46,42 @@ func TestWithin(t *testing.T) {
 // TestDifferingMaps pairs the elements of two lists of one length that differ.
 func TestDifferingMaps(t *testing.T) {
 	t.Parallel()
-	ordered, bag := &model.Schema{List: model.Ordered}, &model.Schema{List: model.Bag}
+	plain := &model.Schema{}
+	ordered, bag := &model.Schema{List: model.Ordered, Each: plain}, &model.Schema{List: model.Bag, Each: plain}
+	named := &model.Schema{List: model.Bag, Each: plain, Keys: []string{"n"}}
 	for _, tc := range []struct {
 		reason         string
 		schema         *model.Schema
 		declared, live string
 		want           string
 	}{
-		{"one element of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "[[1 1]]"},
-		{"all elements of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":3},{"a":4}]`, "[[0 0] [1 1]]"},
-		{"an ordered list that was turned differs as a whole", ordered, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
-		{"an ordered list that was turned and edited, too", ordered, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, ""},
-		{"without a schema, as an ordered list", nil, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "[[1 1]]"},
-		{"without a schema, turned", nil, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
-		{"one element of a bag", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, "[[0 1]]"},
-		{"a bag that was turned differs nowhere", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, "[]"},
-		{"a declared element that is no map", bag, `[1,{"a":2}]`, `[{"a":1},{"a":2}]`, ""},
-		{"a live element that is no map", bag, `[{"a":1},{"a":2}]`, `[1,{"a":2}]`, ""},
+		{"one element of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "1-1@1"},
+		{"all elements of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":3},{"a":4}]`, "0-0@0 1-1@1"},
+		{"without a schema, as an ordered list", nil, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "1-1@1"},
+		{"an element of a bag of which half is equal", bag, `[{"a":1},{"a":2,"b":2}]`, `[{"a":2,"b":3},{"a":1}]`, "1-0@1"},
+		{"an element of a bag of which less is equal", bag, `[{"a":1},{"a":2,"b":2,"c":2}]`, `[{"a":1},{"a":2,"b":3,"c":3}]`, "1--1@1 -1-1@2"},
+		{"an element of a bag of which nothing is equal", bag, `[{"a":1,"b":1},{"a":2}]`, `[{"a":2},{"a":3,"b":3}]`, "0--1@0 -1-1@2"},
+		{"an element of a bag that holds one value", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, "0-1@0"},
+		{"empty fields do not count", bag, `[{"a":1,"b":"","c":"","d":3}]`, `[{"a":2,"b":"","c":"","d":4}]`, "0--1@0 -1-0@1"},
+		{"of one name", named, `[{"n":"x","a":1,"b":1,"c":1}]`, `[{"n":"x","a":2,"b":2,"c":2}]`, "0-0@0"},
+		{"of another name", named, `[{"n":"x","a":1,"b":1,"c":1}]`, `[{"n":"y","a":1,"b":1,"c":1}]`, "0--1@0 -1-0@1"},
+		{"a bag that was turned differs nowhere", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
 	} {
-		got := ""
-		if pairs := differingMaps(tc.schema, value(t, tc.declared), value(t, tc.live)); pairs != nil {
-			got = fmt.Sprint(pairs)
-		}
-		if got != tc.want {
+		found := differingMaps(tc.schema, value(t, tc.declared), value(t, tc.live))
+		if got := pairs(found); got != tc.want || found == nil {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+		}
+	}
+	for _, tc := range []struct {
+		reason         string
+		schema         *model.Schema
+		declared, live string
+	}{
+		{"a declared element that is no map", bag, `[1,{"a":2}]`, `[{"a":1},{"a":2}]`},
+		{"a live element that is no map", bag, `[{"a":1},{"a":2}]`, `[1,{"a":2}]`},
+	} {
+		if found := differingMaps(tc.schema, value(t, tc.declared), value(t, tc.live)); found != nil {
+			t.Errorf("%s: %s, want the lists as a whole", tc.reason, pairs(found))
 		}
 	}
 }
@@ -111,7 +122,7 @@ func TestInside(t *testing.T) {
 	for _, tc := range []struct{ reason, declared, live, want string }{
 		{"one field of one element", `{"rules":[{"from":"a","port":1},{"from":"b","port":2}]}`, `{"rules":[{"from":"a","port":1},{"from":"b","port":3}]}`,
 			"changed rules[1].port"},
-		{"two fields of one element", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":2}]}`, "changed rules[0].from\nchanged rules[0].port"},
+		{"two fields of one element", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":2}]}`, "changed rules[0]\nchanged rules[1]"},
 		{"a field that only live has", `{"rules":[{"from":"a"}]}`, `{"rules":[{"from":"a","port":2}]}`, "changed rules[0].port"},
 		{"a field that live lacks", `{"rules":[{"from":"a","port":2}]}`, `{"rules":[{"from":"a"}]}`, "changed rules[0].port"},
 		{"a default that only live has is none", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":1,"protocol":"TCP"}]}`, "changed rules[0].from"},

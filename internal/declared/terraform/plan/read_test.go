@@ -296,7 +296,7 @@ func TestVerdicts(t *testing.T) {
 				with("rule", []any{object{"port": 443, "id": "r8"}, object{"port": 8080, "id": "r9"}}), nil),
 			change: change(web, "update", with("rule", []any{object{"port": 443, "id": "r8"}, object{"port": 8080, "id": "r9"}}),
 				with("rule", []any{object{"port": 80}, object{"port": 443}}), object{"after_unknown": object{"rule": []any{object{}, object{}}}}),
-			want: []string{`changed rule[0]: declared {"port":80}, recorded {"port":80}, live -`, `changed rule[2]: declared -, recorded -, live {"port":8080}`},
+			want: []string{`changed rule[0].port: declared 80, recorded 80, live 8080`},
 		},
 		"a value of no known type": {
 			drift:  change(web, "update", with("free", []any{object{"a": 1}}), with("free", []any{object{"a": 1, "b": 2}}), nil),
