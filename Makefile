@@ -50,8 +50,8 @@ e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 
 	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
 
 .PHONY: mutate
-mutate: ## see how many mistakes the core's tests find; MUTATE="-sample 40" for a quick look
-	$(GO) run ./tools/mutate $(MUTATE) ./internal/match ./internal/diff ./internal/classify
+mutate: ## replace each operator of the core, and print what its tests do not find
+	$(GO) run ./tools/mutate ./internal/match ./internal/classify ./internal/diff
 
 .PHONY: package
 package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums
