@@ -170,8 +170,9 @@ func (p *proof) governed(source string) bool {
 	return false
 }
 
-// unreadable tells whether a declaration that governs the source is known only
-// in part: what nobody seems to declare may stand in the rest.
+// unreadable reports whether a declaration that governs the source was not read in
+// full: it may declare what no declaration seems to declare. Without any such
+// declaration it reports whether there may be one that is not part of the scan.
 func (p *proof) unreadable(source string) bool {
 	governed := false
 	for _, d := range p.declarations {
@@ -182,5 +183,5 @@ func (p *proof) unreadable(source string) bool {
 			}
 		}
 	}
-	return !governed
+	return !governed && !p.whole
 }

@@ -13,7 +13,7 @@
 // second, so that CI tries all of them instead of a sample: the score of a sample
 // depends on chance (of 100 mutants, a suite that finds 95 % misses the limit of 95 in two of
 // five samples), while this score only changes with the code and its tests. Property
-// tests run with a fixed seed for the same reason, and with -short.
+// tests run with a fixed seed for the same reason, and with 30 checks.
 //
 // Operators in constant expressions and between strings have no replacement.
 package main

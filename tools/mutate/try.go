@@ -101,7 +101,7 @@ func (b *binary) calibrate(ctx context.Context) error {
 	// -h makes the binary print its flags, and fail.
 	help, _ := exec.CommandContext(ctx, b.path, "-h").CombinedOutput()
 	if bytes.Contains(help, []byte("-rapid.seed")) {
-		b.flags = append(b.flags, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s")
+		b.flags = append(b.flags, "-rapid.seed=1", "-rapid.checks=30", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
 	since := time.Now()
 	if err := b.run(ctx, 0); err != nil {
