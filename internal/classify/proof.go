@@ -20,13 +20,11 @@ type proof struct {
 }
 
 func newProof(in *Input) *proof {
-	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
-	if len(in.Earlier) > 0 {
-		p.judged, p.doubted = make(map[model.Key]*model.Judged, len(in.Judged)), map[model.Key]bool{}
-		for i := range in.Judged {
-			p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
-			p.doubt(&in.Judged[i])
-		}
+	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{},
+		judged: make(map[model.Key]*model.Judged, len(in.Judged)), doubted: map[model.Key]bool{}}
+	for i := range in.Judged {
+		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+		p.doubt(&in.Judged[i])
 	}
 	for i := range in.Snapshots {
 		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
