@@ -29,7 +29,7 @@ func TestSort(t *testing.T) {
 		of("2", model.Info, model.Conflict, a),
 		of("0", "unheard-of", model.Conflict, a),
 	}
-	for turn := range len(want) {
+	for turn := range want {
 		got := turned(want, turn)
 		Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -108,15 +108,15 @@ func TestUnreadableParts(t *testing.T) {
 		current, ended, kept []string
 		unread               bool
 	}{
-		"one part":                         {governs: []string{"s"}, now: broken("x"), current: []string{"s x"}},
-		"two parts":                        {governs: []string{"s"}, now: broken("x", "y"), current: []string{"s x", "s y"}},
-		"a part of two sources":            {governs: []string{"t", "s"}, now: broken("x"), current: []string{"t x"}},
-		"a part of no source":              {now: broken("x"), current: []string{" x"}},
-		"it was mended":                    {governs: []string{"s"}, before: broken("x"), ended: []string{"s x"}},
-		"it is still broken":               {governs: []string{"s"}, before: broken("x"), now: broken("x"), current: []string{"s x"}},
-		"another one is broken":            {governs: []string{"s"}, before: broken("x"), now: broken("y"), current: []string{"s y"}, ended: []string{"s x"}},
-		"the declaration is not here":      {governs: []string{"s"}, before: broken("x"), unread: true, kept: []string{"s x"}},
-		"a part of no source was mended":   {before: broken("x"), ended: []string{" x"}},
+		"one part":                       {governs: []string{"s"}, now: broken("x"), current: []string{"s x"}},
+		"two parts":                      {governs: []string{"s"}, now: broken("x", "y"), current: []string{"s x", "s y"}},
+		"a part of two sources":          {governs: []string{"t", "s"}, now: broken("x"), current: []string{"t x"}},
+		"a part of no source":            {now: broken("x"), current: []string{" x"}},
+		"it was mended":                  {governs: []string{"s"}, before: broken("x"), ended: []string{"s x"}},
+		"it is still broken":             {governs: []string{"s"}, before: broken("x"), now: broken("x"), current: []string{"s x"}},
+		"another one is broken":          {governs: []string{"s"}, before: broken("x"), now: broken("y"), current: []string{"s y"}, ended: []string{"s x"}},
+		"the declaration is not here":    {governs: []string{"s"}, before: broken("x"), unread: true, kept: []string{"s x"}},
+		"a part of no source was mended": {before: broken("x"), ended: []string{" x"}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

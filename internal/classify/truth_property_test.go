@@ -100,12 +100,13 @@ func checkTrue(t *rapid.T, w *world, sc *scan, f *model.Finding) {
 		t.Fatalf("%s %s, and it was not read", f.Key, f.Verdict)
 	}
 	v, exists := w.live[f.Key]
-	switch drifts := w.drifts(f.Key, w.declarations); {
-	case f.Verdict == model.Missing:
+	drifts := w.drifts(f.Key, w.declarations)
+	switch f.Verdict {
+	case model.Missing:
 		if !slices.Contains(drifts, "missing") {
 			t.Fatalf("%s is called missing", f.Key)
 		}
-	case f.Verdict == model.Unmanaged:
+	case model.Unmanaged:
 		if _, claimed := w.declared[f.Declaration][f.Key]; !exists || claimed || f.Declaration == "" && !slices.Contains(drifts, "unmanaged") && everyGroupClaims(w, f.Key) {
 			t.Fatalf("%s is called unmanaged by %q", f.Key, f.Declaration)
 		}

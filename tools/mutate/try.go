@@ -92,7 +92,8 @@ func (p *pkg) compile(ctx context.Context, temp string) (*binary, error) {
 	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", name, "-o", tests.path, "./"+p.folder).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile the mutants of %s: %w: %s", p.folder, err, out)
 	}
-	return tests, tests.calibrate(ctx)
+	err = tests.calibrate(ctx)
+	return tests, err
 }
 
 // calibrate runs the tests without a mutant, and sets their flags and their time limit
