@@ -20,6 +20,9 @@ type world struct {
 	declarations []string
 	live         map[model.Key]model.Value
 	declared     map[string]map[model.Key]model.Value
+	// recorded are the values that tools applied last, as far as they record them. Only
+	// those of resources that are declared count.
+	recorded map[string]map[model.Key]model.Value
 }
 
 const thing = "test/Thing"
@@ -67,12 +70,13 @@ func placeOf(k model.Key) string {
 }
 
 func drawValue(t *rapid.T) model.Value {
-	number := rapid.IntRange(0, 1)
+	number := rapid.IntRange(0, 2)
 	return model.MapOf(model.Field{Name: "a", Value: model.IntOf(int64(number.Draw(t, "a")))}, model.Field{Name: "b", Value: model.IntOf(int64(number.Draw(t, "b")))})
 }
 
 func drawWorld(t *rapid.T) *world {
-	w := &world{sources: []string{"s", "t"}, live: map[model.Key]model.Value{}, declared: map[string]map[model.Key]model.Value{}}
+	w := &world{sources: []string{"s", "t"}, live: map[model.Key]model.Value{}, declared: map[string]map[model.Key]model.Value{},
+		recorded: map[string]map[model.Key]model.Value{"d": {}, "e": {}, "i": {}}}
 	for _, d := range theDeclarations() {
 		w.declarations = append(w.declarations, d.Name)
 		w.declared[d.Name] = map[model.Key]model.Value{}
@@ -101,6 +105,9 @@ func (w *world) edit(t *rapid.T, k model.Key) {
 			declared[k] = drawValue(t)
 		case "delete":
 			delete(declared, k)
+		}
+		if name == "d" && rapid.Bool().Draw(t, "recorded") {
+			w.recorded[name][k] = drawValue(t)
 		}
 	}
 }
@@ -133,6 +140,7 @@ func (w *world) sync() {
 			if v, exists := w.live[k]; exists && governs(name, k.Source) {
 				declared[k] = v
 			}
+			delete(w.recorded[name], k)
 		}
 	}
 }
@@ -228,7 +236,11 @@ func (sc *scan) declaration(t *rapid.T, w *world, d model.Declaration) model.Dec
 		if !ok || how == "failed" || how == "in part" && rapid.Bool().Draw(t, "lost") {
 			continue
 		}
-		d.Claims = append(d.Claims, model.Claim{Declaration: d.Name, Address: d.Name + ":" + string(rune('1'+n)), Source: k.Source, Kind: k.Kind, ID: k.ID, Place: placeOf(k), Name: k.ID, Value: v})
+		c := model.Claim{Declaration: d.Name, Address: d.Name + ":" + string(rune('1'+n)), Source: k.Source, Kind: k.Kind, ID: k.ID, Place: placeOf(k), Name: k.ID, Value: v}
+		if r, ok := w.recorded[d.Name][k]; ok {
+			c.Recorded = &r
+		}
+		d.Claims = append(d.Claims, c)
 	}
 	return d
 }

@@ -22,9 +22,9 @@ type history struct {
 // step lets time pass: edits happen, and sources or declarations may leave the estate.
 func (h *history) step(t *rapid.T, edit func()) {
 	w := *h.world
-	w.live, w.declared = maps.Clone(w.live), map[string]map[model.Key]model.Value{}
+	w.live, w.declared, w.recorded = maps.Clone(w.live), map[string]map[model.Key]model.Value{}, map[string]map[model.Key]model.Value{}
 	for name, declared := range h.world.declared {
-		w.declared[name] = maps.Clone(declared)
+		w.declared[name], w.recorded[name] = maps.Clone(declared), maps.Clone(h.world.recorded[name])
 	}
 	h.before, h.now = &w, h.now.Add(10*time.Minute)
 	edit()
@@ -112,10 +112,30 @@ func checkTrue(t *rapid.T, w *world, sc *scan, f *model.Finding) {
 		}
 	default:
 		for _, c := range f.Changes {
-			if !slices.Contains(drifts, c.Path) || c.Live == nil || !c.Live.Equal(v.At(c.Path)) {
+			if !slices.Contains(drifts, c.Path) && f.Verdict != model.Codified || c.Live == nil || !c.Live.Equal(v.At(c.Path)) {
 				t.Fatalf("%s %s is called %s: %v", f.Key, c.Path, f.Verdict, c.Live)
 			}
+			checkSides(t, w, f, c.Path)
 		}
+	}
+}
+
+// checkSides checks that the verdict on a field is what its three sides say.
+func checkSides(t *rapid.T, w *world, f *model.Finding, path string) {
+	record, recorded := w.recorded[f.Declaration][f.Key]
+	if !recorded || f.Verdict == model.Disputed {
+		return
+	}
+	declared, live := w.declared[f.Declaration][f.Key].At(path), w.live[f.Key].At(path)
+	type sides struct{ declaredIsRecorded, declaredIsLive, recordedIsLive bool }
+	want := map[sides]model.Verdict{
+		{true, false, false}:  model.Changed,
+		{false, false, true}:  model.Pending,
+		{false, true, false}:  model.Codified,
+		{false, false, false}: model.Conflict,
+	}[sides{declared.Equal(record.At(path)), declared.Equal(live), record.At(path).Equal(live)}]
+	if f.Verdict != want {
+		t.Fatalf("%s %s is called %s, want %q: declared %s, recorded %s, live %s", f.Key, path, f.Verdict, want, declared, record.At(path), live)
 	}
 }
 
