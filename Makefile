@@ -9,6 +9,9 @@ COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
 # The commit's date, not the build's: the same commit gives the same bytes.
 DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 
+# The packages whose tests must notice nearly every mistake.
+CORE     ?= ./internal/match ./internal/classify ./internal/diff
+
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh)
 
@@ -50,8 +53,8 @@ e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 
 	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
 
 .PHONY: mutate
-mutate: ## see how many mistakes the core's tests find; MUTATE="-sample 40" for a quick look
-	$(GO) run ./tools/mutate $(MUTATE) ./internal/match ./internal/diff ./internal/classify
+mutate: ## replace each operator of CORE, and print what its tests do not find
+	$(GO) run ./tools/mutate $(CORE)
 
 .PHONY: package
 package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and checksums

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
@@ -101,16 +102,11 @@ func alike(a, b *model.Value) bool {
 	return a.Equal(*b)
 }
 
-// forgot tells whether less is known now than was: of the same deed, not of one
-// that came after it.
+// forgot reports whether now is less sure than was, and not about a later edit. Of two
+// actors with the same confidence, one that an audit log names is surer.
 func forgot(now, was model.Actor) bool {
-	switch {
-	case now.At.After(was.At):
-		return false
-	case sureness(now) == sureness(was):
-		return was.Via == model.AuditLog && now.Via != model.AuditLog
-	}
-	return sureness(now) > sureness(was)
+	surer := cmp.Or(cmp.Compare(sureness(was), sureness(now)), first(was.Via == model.AuditLog, now.Via == model.AuditLog)) < 0
+	return surer && !now.At.After(was.At)
 }
 
 // sureness is smaller the surer an actor is.

@@ -43,14 +43,12 @@ func identify(in *Input, p *proof, current []model.Finding) identities {
 	earlier, recent := byKey(in.Earlier, taken), byKey(in.Recent, taken)
 	order := canonical(current)
 	m.prefer(order)
-	if len(taken) > 0 {
-		for _, group := range byResource(current, order) {
-			key := current[group[0]].Key
-			m.match(earlier[key], group)
-			m.recall(recent[key], group)
-		}
-		m.replacements(in.Earlier, order)
+	for _, group := range byResource(current, order) {
+		key := current[group[0]].Key
+		m.match(earlier[key], group)
+		m.recall(recent[key], group)
 	}
+	m.replacements(in.Earlier, order)
 	for _, i := range order {
 		m.name(i, taken)
 	}
@@ -313,9 +311,8 @@ func (m *matcher) own(e *model.Finding, i int) bool {
 // wholly reports whether one of two findings is about the resource as a whole
 // for every claim: it is missing, or no declaration claims it.
 func (m *matcher) wholly(e, f *model.Finding) bool {
-	judged := m.proof.judged[f.Key]
 	return e.Verdict == model.Missing || f.Verdict == model.Missing || unclaimed(e) ||
-		unclaimed(f) && (judged == nil || len(judged.Subject.Claims) == 0)
+		unclaimed(f) && len(m.proof.judged[f.Key].Subject.Claims) == 0
 }
 
 // unclaimed reports whether a finding is on a resource that no declaration
@@ -336,16 +333,15 @@ func disputes(f *model.Finding, declaration string) bool {
 // mergeTarget returns the index of the current finding that has the fields of an
 // earlier finding without a pair; -1 if there is none.
 func (m *matcher) mergeTarget(pairs []pair, e *model.Finding) int {
-	best := pair{index: -1, rank: noMatch}
-	for _, p := range pairs {
-		if p.earlier != e || p.rank > sameFields || unclaimed(e) || len(m.continues[p.index]) == 0 {
-			continue
-		}
-		if p.rank < best.rank || p.rank == best.rank && p.fields > best.fields {
-			best = p
-		}
+	targets := slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool {
+		return p.earlier != e || p.rank > sameFields || unclaimed(e) || len(m.continues[p.index]) == 0
+	})
+	if len(targets) == 0 {
+		return -1
 	}
-	return best.index
+	return slices.MinFunc(targets, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.fields, a.fields))
+	}).index
 }
 
 // matchRest pairs the findings of a claim that are left over, if they are exactly
@@ -381,7 +377,6 @@ func (m *matcher) recall(recent []*model.Finding, group []int) {
 func (m *matcher) recalled(p *pair, f *model.Finding) {
 	e, i := p.earlier, p.index
 	switch whole := len(e.Changes) == 0 && len(f.Changes) == 0; {
-	case len(m.continues[i]) > 0 || m.kept[e.ID]:
 	case p.same && (p.fields > 0 || whole):
 		p.rank = sameVerdict
 	case p.fields > 0 && e.ID == m.preferred[i]:

@@ -29,7 +29,8 @@ func claims() []*model.Claim {
 }
 
 // outcome makes an outcome of "verdict claim field field …". The claim is d (the
-// first of d), d2, e, or - for none.
+// first of d), d2, e, - if there is no claim, or not-NAME if the declaration lacks one.
+// Without a NAME one of several declarations lacks it.
 func outcome(text string) model.Outcome {
 	words := strings.Fields(text)
 	o := model.Outcome{Verdict: model.Verdict(words[0])}
@@ -66,9 +67,7 @@ func (s *tale) input(outcomes []string) Input {
 	for _, text := range outcomes {
 		j.Outcomes = append(j.Outcomes, outcome(text))
 	}
-	if slices.ContainsFunc(j.Outcomes, func(o model.Outcome) bool {
-		return o.Verdict == model.Unmanaged && o.Claim == nil && o.Declaration == ""
-	}) {
+	if slices.Contains(outcomes, "unmanaged -") {
 		j.Subject.Claims = nil
 	}
 	in.Judged = []model.Judged{j}
@@ -232,6 +231,18 @@ func TestIdentity(t *testing.T) {
 			{[]string{"disputed d b", "changed d a c"}, "A disputed b, B changed a c"},
 			{[]string{"disputed d a"}, "A resolved, B disputed a"},
 		}},
+		"merge into the one with most fields": {"an ended finding merges into the finding that has most of its fields", []step{
+			{[]string{"disputed d a"}, "A disputed a"},
+			{[]string{"disputed d a", "pending d b c"}, "A disputed a, B pending b c"},
+			{[]string{"disputed d a", "pending d b c", "conflict e a b c"}, "A disputed a, B pending b c, C conflict a b c"},
+			{[]string{"disputed d a", "pending d b c"}, "A disputed a, B pending b c, C merged into B"},
+		}},
+		"merge into the one with the first field": {"whichever of them was found first", []step{
+			{[]string{"pending d b c"}, "A pending b c"},
+			{[]string{"disputed d a", "pending d b c"}, "A pending b c, B disputed a"},
+			{[]string{"disputed d a", "pending d b c", "conflict e a b c"}, "A pending b c, B disputed a, C conflict a b c"},
+			{[]string{"disputed d a", "pending d b c"}, "A pending b c, B disputed a, C merged into A"},
+		}},
 		"merge of three": {"any number merges into the oldest", []step{
 			{[]string{"changed d a"}, "A changed a"},
 			{[]string{"changed d a", "pending d b"}, "A changed a, B pending b"},
@@ -268,6 +279,10 @@ func TestIdentity(t *testing.T) {
 		"one vanished, one appeared": {"of one claim, that is the same thing", []step{
 			{[]string{"changed d a"}, "A changed a"},
 			{[]string{"pending d b"}, "A pending b"},
+		}},
+		"one vanished, one appeared, and one stays": {"what stays does not become another finding", []step{
+			{[]string{"changed d a", "pending d b"}, "A changed a, B pending b"},
+			{[]string{"changed d a", "conflict d c"}, "A changed a, B conflict c"},
 		}},
 		"two vanished, one appeared": {"nothing says which of them it was", []step{
 			{[]string{"changed d a", "undeclared d b"}, "A changed a, B undeclared b"},
@@ -355,6 +370,10 @@ func TestIdentity(t *testing.T) {
 			{[]string{"changed d a"}, "A changed a"},
 			{[]string{"changed d a", "unmanaged not-"}, "A changed a, B unmanaged"},
 			{[]string{"changed d a"}, "A changed a, B resolved"},
+		}},
+		"not declared by one of several": {"what is only unmanaged where it has claims ends the findings on these", []step{
+			{[]string{"changed d a"}, "A changed a"},
+			{[]string{"unmanaged not-"}, "A resolved, B unmanaged"},
 		}},
 		"claims of one declaration": {"each claim keeps its own", []step{
 			{[]string{"changed d a", "changed d2 b"}, "A changed a, B changed b"},
@@ -455,28 +474,6 @@ func TestIdentityKeepsWhatIsKnown(t *testing.T) {
 	for _, f := range s.scan([]string{"disputed d a", "changed d b"}, nil).Current {
 		if f.MergedInto != "" || len(f.Merged) > 0 {
 			t.Errorf("%s parted again: merged %v, into %q", f.ID, f.Merged, f.MergedInto)
-		}
-	}
-}
-
-// TestActorOfAnotherVerdict: who declared what is pending did not apply what
-// bypasses it.
-func TestActorOfAnotherVerdict(t *testing.T) {
-	t.Parallel()
-	v := model.StringOf("x")
-	by := func(verdict model.Verdict, a model.Actor) model.Judged {
-		return model.Judged{Subject: &model.Subject{Key: key}, Outcomes: []model.Outcome{{Verdict: verdict, Claim: &model.Claim{Declaration: "d"}, Actor: a,
-			Changes: []model.Change{{Path: "a", Declared: &v}}}}}
-	}
-	committer := model.Actor{Name: "committer", Confidence: model.Exact}
-	in := input()
-	in.Judged = []model.Judged{by(model.Pending, committer)}
-	in.Earlier = Findings(in).Current
-	for verdict, want := range map[model.Verdict]string{model.Pending: "committer", model.Bypassed: "unknown"} {
-		in.Judged = []model.Judged{by(verdict, model.UnknownActor("no log"))}
-		f := Findings(in).Current[0]
-		if f.ID != in.Earlier[0].ID || actorOf(&f, &f.Changes[0]).Name != want {
-			t.Errorf("%s by %s, want %s", verdict, actorOf(&f, &f.Changes[0]).Name, want)
 		}
 	}
 }

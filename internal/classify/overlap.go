@@ -41,7 +41,7 @@ func overlap(e, f *model.Finding) int {
 
 // fieldsOf returns the path and the live path of each field of a finding.
 func fieldsOf(f *model.Finding) [][2]string {
-	fields := make([][2]string, 0, len(f.Changes)+len(f.Ignored))
+	var fields [][2]string
 	for i := range f.Changes {
 		fields = append(fields, [2]string{f.Changes[i].Path, f.Changes[i].LivePath})
 	}

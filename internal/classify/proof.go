@@ -20,13 +20,11 @@ type proof struct {
 }
 
 func newProof(in *Input) *proof {
-	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{}}
-	if len(in.Earlier) > 0 {
-		p.judged, p.doubted = make(map[model.Key]*model.Judged, len(in.Judged)), map[model.Key]bool{}
-		for i := range in.Judged {
-			p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
-			p.doubt(&in.Judged[i])
-		}
+	p := &proof{now: in.Now, whole: in.Whole, sources: in.Sources, snapshots: map[string]*model.Snapshot{}, declarations: map[string]*model.Declaration{},
+		judged: make(map[model.Key]*model.Judged, len(in.Judged)), doubted: map[model.Key]bool{}}
+	for i := range in.Judged {
+		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
+		p.doubt(&in.Judged[i])
 	}
 	for i := range in.Snapshots {
 		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
@@ -170,8 +168,9 @@ func (p *proof) governed(source string) bool {
 	return false
 }
 
-// unreadable tells whether a declaration that governs the source is known only
-// in part: what nobody seems to declare may stand in the rest.
+// unreadable reports whether a declaration that governs the source was not read in
+// full: it may declare what no declaration seems to declare. Without any such
+// declaration it reports whether there may be one that is not part of the scan.
 func (p *proof) unreadable(source string) bool {
 	governed := false
 	for _, d := range p.declarations {
@@ -182,5 +181,5 @@ func (p *proof) unreadable(source string) bool {
 			}
 		}
 	}
-	return !governed
+	return !governed && !p.whole
 }

@@ -70,6 +70,12 @@ func TestOver(t *testing.T) {
 		"no declaration, and all is readable":    {unclaimed, nil, true},
 		"no declaration, and a part is not":      {unclaimed, func(in *Input) { in.Declarations[0].Problems = []model.Problem{{Address: "x"}} }, false},
 		"no declaration, and nothing governs it": {unclaimed, func(in *Input) { in.Declarations[0].Governs = nil }, false},
+		"no declaration, and nothing governs it in the whole estate": {unclaimed, func(in *Input) {
+			in.Whole, in.Declarations[0].Governs = true, nil
+		}, true},
+		"no declaration, and a part is not readable in the whole estate": {unclaimed, func(in *Input) {
+			in.Whole, in.Declarations[0].Problems = true, []model.Problem{{Address: "x"}}
+		}, false},
 		"no declaration, and a part elsewhere": {unclaimed, func(in *Input) {
 			in.Declarations = append(in.Declarations, model.Declaration{Name: "e", Governs: []string{"t"}, Problems: []model.Problem{{Address: "x"}}})
 		}, true},

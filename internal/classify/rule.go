@@ -88,7 +88,7 @@ func (g *ignorer) apply(f *model.Finding) {
 			f.Hidden = r.Reason
 			run.Findings++
 			return
-		case len(taken) > 0:
+		case len(taken) != 0:
 			f.Changes, f.Ignored = left, append(slices.Clip(f.Ignored), taken...)
 			run.Fields += len(taken)
 		}

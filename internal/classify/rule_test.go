@@ -2,6 +2,7 @@ package classify
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func TestRuleValue(t *testing.T) {
 		"a digest in a list":                      {Rule{Value: "*feedface*"}, model.Change{Live: &list}, false},
 		"a secret in the clear, to be quite safe": {Rule{Value: "hunter2"}, model.Change{Secret: true, Live: text("hunter2")}, false},
 		"a rule without a value hides secrets":    {Rule{Path: "a.b"}, model.Change{Secret: true, Live: &digest}, true},
+		"the path, and another value":             {Rule{Path: "a.*", Value: "red"}, model.Change{Live: text("blue")}, false},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -54,6 +56,106 @@ func TestRuleValue(t *testing.T) {
 				t.Errorf("the rule is dead: %t", dead)
 			}
 		})
+	}
+}
+
+// TestRulePath matches the path of a field with its list keys, and without them.
+func TestRulePath(t *testing.T) {
+	t.Parallel()
+	const image, plain = `spec.containers[name=a].image`, "spec.replicas"
+	for reason, tc := range map[string]struct {
+		pattern, path string
+		hidden        bool
+	}{
+		"the path":                       {"spec.replicas", plain, true},
+		"a glob":                         {"spec.*", plain, true},
+		"another path":                   {"spec.paused", plain, false},
+		"the beginning of the path":      {"spec", plain, false},
+		"without list keys":              {"spec.containers.image", image, true},
+		"a glob without list keys":       {"spec.containers.*", image, true},
+		"with a list key":                {`spec.containers\[name=a\].image`, image, true},
+		"with another list key":          {`spec.containers\[name=b\].image`, image, false},
+		"any list key":                   {`spec.containers\[*\].image`, image, true},
+		"brackets are a class of a glob": {"spec.container[s].image", image, true},
+		"no pattern":                     {"", image, true},
+	} {
+		in := input(changed(tc.path))
+		in.Rules = []Rule{{Path: tc.pattern, Reason: "r"}}
+		if got := Findings(in).Current[0].Hidden != ""; got != tc.hidden {
+			t.Errorf("%s: hidden %t", reason, got)
+		}
+	}
+}
+
+// TestRuleOfWholeFindings holds that a rule for fields hides no finding on a whole
+// resource, and that a rule without them does.
+func TestRuleOfWholeFindings(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		rule   Rule
+		hidden bool
+	}{
+		"a path":              {Rule{Path: "*"}, false},
+		"a value":             {Rule{Value: "*"}, false},
+		"a path and a kind":   {Rule{Kind: "Thing", Path: "*"}, false},
+		"a kind":              {Rule{Kind: "Thing"}, true},
+		"everything":          {Rule{}, true},
+		"another kind":        {Rule{Kind: "Other"}, false},
+		"a resource":          {Rule{Resource: "p/*"}, true},
+		"another resource":    {Rule{Resource: "q/*"}, false},
+		"a source":            {Rule{Source: "s"}, true},
+		"another source":      {Rule{Source: "t"}, false},
+		"it ends now":         {Rule{Kind: "Thing", Expires: now}, false},
+		"it ends in a second": {Rule{Kind: "Thing", Expires: now.Add(time.Second)}, true},
+		"it has ended":        {Rule{Kind: "Thing", Expires: earlier}, false},
+	} {
+		in := input(model.Outcome{Verdict: model.Missing, Claim: &model.Claim{Declaration: "d"}})
+		tc.rule.Reason = "r"
+		in.Rules = []Rule{tc.rule}
+		r := Findings(in)
+		if got := r.Current[0].Hidden != ""; got != tc.hidden || r.Rules[0].Findings != map[bool]int{true: 1}[tc.hidden] || r.Rules[0].Fields != 0 {
+			t.Errorf("%s: hidden %t, and the rule hid %+v", reason, got, r.Rules[0])
+		}
+	}
+}
+
+// TestRulesTakeFields has rules that each take one field of a finding with a and b.
+func TestRulesTakeFields(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		paths         []string
+		left, ignored string
+		hidden        string
+		counts        []int
+	}{
+		"none fits":           {[]string{"c"}, "a b", "", "", []int{0}},
+		"the first field":     {[]string{"a"}, "b", "a", "", []int{1}},
+		"the last field":      {[]string{"b"}, "a", "b", "", []int{1}},
+		"both, one by one":    {[]string{"a", "b"}, "b", "a", "b", []int{1, 0}},
+		"both at once":        {[]string{"?"}, "a b", "", "?", []int{0}},
+		"the second rule":     {[]string{"c", "b"}, "a", "b", "", []int{0, 1}},
+		"the same rule twice": {[]string{"a", "a"}, "b", "a", "", []int{1, 0}},
+	} {
+		o := changed("a")
+		o.Changes = append(o.Changes, changed("b").Changes...)
+		in := input(o)
+		for _, path := range tc.paths {
+			in.Rules = append(in.Rules, Rule{Path: path, Reason: path})
+		}
+		r := Findings(in)
+		f := r.Current[0]
+		var ignored []string
+		for _, c := range f.Ignored {
+			ignored = append(ignored, c.Path)
+		}
+		if left := strings.Join(pathsOf(&f), " "); left != tc.left || strings.Join(ignored, " ") != tc.ignored || f.Hidden != tc.hidden {
+			t.Errorf("%s: %q left, %q ignored, hidden %q", reason, left, ignored, f.Hidden)
+		}
+		for i, want := range tc.counts {
+			if r.Rules[i].Fields != want {
+				t.Errorf("%s: rule %d took %d fields, want %d", reason, i+1, r.Rules[i].Fields, want)
+			}
+		}
 	}
 }
 

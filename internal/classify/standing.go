@@ -49,11 +49,8 @@ func (p *proof) stands(f *model.Finding) bool {
 // finding's declaration has.
 func (p *proof) compared(f *model.Finding) bool {
 	judged := p.judged[f.Key]
-	if judged == nil {
-		return false
-	}
 	own := func(c *model.Claim) bool { return c != nil && c.Declaration == f.Declaration }
-	return slices.ContainsFunc(judged.Subject.Claims, own) &&
+	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, own) &&
 		!slices.ContainsFunc(judged.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unchecked && own(o.Claim) })
 }
 
@@ -64,7 +61,7 @@ func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, 
 	if o.Verdict == model.Unmanaged {
 		return *o, !slices.Contains(fields, "")
 	}
-	if len(fields) == 0 || len(o.Changes) == 0 || o.Verdict == model.Disputed {
+	if len(o.Changes) == 0 || o.Verdict == model.Disputed {
 		return *o, true
 	}
 	left = *o

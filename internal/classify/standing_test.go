@@ -20,6 +20,10 @@ func TestWhatStandsAlready(t *testing.T) {
 	}{
 		{"an inventory that may say that it moved was not read", moved, []model.Problem{{Reason: "502"}}, 1},
 		{"all were read", moved, nil, 2},
+		{"the open finding has all fields", model.Finding{Verdict: model.Moved, Key: key, Declaration: "infra",
+			Changes: []model.Change{{Path: "name"}, {Path: "memory"}}}, []model.Problem{{Reason: "502"}}, 0},
+		{"the open finding has a field that does not differ any more", model.Finding{Verdict: model.Moved, Key: key, Declaration: "infra",
+			Changes: []model.Change{{Path: "cores"}}}, []model.Problem{{Reason: "502"}}, 2},
 		{"what only changed is judged by those who were read", model.Finding{Verdict: model.Changed, Key: key, Declaration: "infra", Changes: moved.Changes}, []model.Problem{{Reason: "502"}}, 2},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -27,8 +31,8 @@ func TestWhatStandsAlready(t *testing.T) {
 			intent := model.Declaration{Name: "intent", Governs: []string{"pve"}, Inventory: true, Problems: tc.problems}
 			in := Input{Earlier: []model.Finding{tc.earlier}, Declarations: []model.Declaration{infra, intent}, Sources: []string{"pve"}}
 			left, said := newStanding(in.Earlier, newProof(&in)).without(key, &changed)
-			if len(left.Changes) != tc.want || !said {
-				t.Errorf("%d changes are left, want %d", len(left.Changes), tc.want)
+			if len(left.Changes) != tc.want || said != (tc.want > 0) {
+				t.Errorf("%d changes are left, want %d; found: %t", len(left.Changes), tc.want, said)
 			}
 		})
 	}
@@ -70,3 +74,72 @@ func TestUnmanagedStands(t *testing.T) {
 		})
 	}
 }
+
+// TestWholeOutcomesBesideStandingFields has an open dispute that cannot be judged again. It
+// hides no outcome on the whole resource, and no dispute.
+func TestWholeOutcomesBesideStandingFields(t *testing.T) {
+	t.Parallel()
+	key := model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "1"}
+	fields := []model.Change{{Path: "name"}}
+	for reason, tc := range map[string]struct {
+		outcome model.Outcome
+		said    bool
+	}{
+		"it is missing":                       {model.Outcome{Verdict: model.Missing}, true},
+		"it cannot be compared":               {model.Outcome{Verdict: model.Unchecked}, true},
+		"no declaration claims it":            {model.Outcome{Verdict: model.Unmanaged}, true},
+		"the same field is disputed":          {model.Outcome{Verdict: model.Disputed, Changes: fields}, true},
+		"the same field changed":              {model.Outcome{Verdict: model.Changed, Changes: fields}, false},
+		"the same field has another path now": {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "title", LivePath: "name"}}}, false},
+		"another field changed":               {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "memory"}}}, true},
+	} {
+		left, said := standing{key: {"name"}}.without(key, &tc.outcome)
+		if said != tc.said || said && len(left.Changes) != len(tc.outcome.Changes) {
+			t.Errorf("%s: found %t with %d changes", reason, said, len(left.Changes))
+		}
+		if _, said := (standing{}).without(key, &tc.outcome); !said {
+			t.Errorf("%s: not found, and nothing else is open", reason)
+		}
+	}
+}
+
+// TestStands decides whether an open finding cannot be judged again, for each verdict.
+func TestStands(t *testing.T) {
+	t.Parallel()
+	disputed := []model.Change{{Path: "a", Claims: []model.ClaimedValue{{Declaration: "d"}, {Declaration: "e"}}}}
+	for reason, tc := range map[string]struct {
+		finding model.Finding
+		change  func(*Input)
+		want    bool
+	}{
+		"a dispute of which all were read":         {model.Finding{Verdict: model.Disputed, Key: key, Declaration: "d", Changes: disputed}, nil, false},
+		"a dispute with a party that was not read": {model.Finding{Verdict: model.Disputed, Key: key, Declaration: "d", Changes: disputed}, unreadE, true},
+		"a dispute with a party that left":         {model.Finding{Verdict: model.Disputed, Key: key, Declaration: "d", Changes: disputed}, leftE, false},
+		"a dispute of a declaration that left":     {model.Finding{Verdict: model.Disputed, Key: key, Declaration: "e", Changes: disputed}, leftE, false},
+		"a change, and another was not read":       {model.Finding{Verdict: model.Changed, Key: key, Declaration: "d"}, unreadE, false},
+		"a change of one that was not read":        {model.Finding{Verdict: model.Changed, Key: key, Declaration: "e"}, unreadE, false},
+		"missing, and it was not read":             {model.Finding{Verdict: model.Missing, Key: key, Declaration: "e"}, unreadE, false},
+		"unmanaged, and all were read":             {model.Finding{Verdict: model.Unmanaged, Key: key}, nil, false},
+		"unmanaged, and a part may declare it": {model.Finding{Verdict: model.Unmanaged, Key: key}, func(in *Input) {
+			in.Judged[0].Subject.Partial = "x of e could not be read"
+		}, true},
+		"unmanaged, and gone": {model.Finding{Verdict: model.Unmanaged, Key: model.Key{Source: "s", Kind: key.Kind, ID: "p/gone"}}, unreadE, false},
+	} {
+		in := input()
+		in.Whole, in.Sources = true, []string{"s"}
+		in.Declarations = append(in.Declarations, model.Declaration{Name: "e", Governs: []string{"s"}})
+		if tc.change != nil {
+			tc.change(&in)
+		}
+		if got := newProof(&in).stands(&tc.finding); got != tc.want {
+			t.Errorf("%s: %t, want %t", reason, got, tc.want)
+		}
+	}
+}
+
+// unreadE and leftE change an input in which e is the last declaration.
+func unreadE(in *Input) {
+	in.Declarations[len(in.Declarations)-1].Problems = []model.Problem{{Address: "x", Reason: "502"}}
+}
+
+func leftE(in *Input) { in.Declarations = in.Declarations[:len(in.Declarations)-1] }

@@ -37,9 +37,7 @@ func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*mode
 				one.add(d)
 			}
 		}
-		if len(one.members) > 0 {
-			g.groups = append(g.groups, one)
-		}
+		g.groups = append(g.groups, one)
 	}
 	for _, list := range claims {
 		for _, c := range list {
@@ -163,6 +161,5 @@ func (g *group) names(r *model.Resource) []string {
 			names = append(names, d.Name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }

@@ -22,9 +22,9 @@ type finder struct {
 	known    map[identified][]model.Ref
 }
 
-// newFinder returns a finder, or nil where no claim has an identity.
+// newFinder returns a finder, or nil if no claim has an identity or a cohort.
 func newFinder(snapshot *model.Snapshot, claims []*model.Claim) *finder {
-	if !slices.ContainsFunc(claims, func(c *model.Claim) bool { return len(c.Identities) > 0 }) {
+	if !slices.ContainsFunc(claims, func(c *model.Claim) bool { return len(c.Identities) > 0 || c.Cohort != "" }) {
 		return nil
 	}
 	f := &finder{snapshot: snapshot, live: make(map[model.Ref]*model.Resource, len(snapshot.Resources)),
@@ -154,20 +154,20 @@ func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
 func (f *finder) identify(c *model.Claim, absent map[identified]*model.Claim) *model.Claim {
 	by, found := f.candidates(c)
 	settled := *c
-	switch {
-	case len(found) == 1:
-		r := f.live[found[0]]
-		settled.Kind, settled.ID, settled.Place = r.Kind, r.ID, r.Place
-	case len(found) > 1:
-		settled.Unchecked = cmp.Or(c.Unchecked, "ambiguous: "+f.names(found)+" have the same "+by+"; give it a surer identity")
-		settled.Covers = append(slices.Clone(c.Covers), found...)
-	default:
+	switch len(found) {
+	case 0:
 		for id := range identitiesOf(c) {
 			if other := absent[id]; other != nil {
 				settled.Kind, settled.ID, settled.Place = other.Kind, other.ID, other.Place
 				break
 			}
 		}
+	case 1:
+		r := f.live[found[0]]
+		settled.Kind, settled.ID, settled.Place = r.Kind, r.ID, r.Place
+	default:
+		settled.Unchecked = cmp.Or(c.Unchecked, "ambiguous: "+f.names(found)+" have the same "+by+"; give it a surer identity")
+		settled.Covers = append(slices.Clone(c.Covers), found...)
 	}
 	return &settled
 }
@@ -231,10 +231,10 @@ func (f *finder) successors(c *model.Claim) []model.Ref {
 	return slices.DeleteFunc(found, func(ref model.Ref) bool {
 		known := f.live[ref].Identities
 		for _, id := range c.Identities {
-			switch {
-			case id.By == by:
-				return false
-			case id.Value != c.ID && slices.ContainsFunc(known, func(other model.Identity) bool { return other.By == id.By }):
+			if id.By == by {
+				break
+			}
+			if id.Value != c.ID && slices.ContainsFunc(known, func(other model.Identity) bool { return other.By == id.By }) {
 				return true
 			}
 		}

@@ -211,6 +211,35 @@ func TestIdentities(t *testing.T) {
 			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
 		},
 		{
+			reason: "a new guest with less known identities may be the one that is gone", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "name=web")},
+			tool: []model.Claim{managed("4", "mac=A", "name=web")},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4"},
+		},
+		{
+			reason: "a claim on a live guest leads to no other one", coverage: everything,
+			live: []model.Resource{guest(machine, "7", "name=renamed"), guest(machine, "8", "name=web")},
+			tool: []model.Claim{managed("4", "name=web"), managed("7", "name=web")},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "tool.7": "pve/machine 7"},
+		},
+		{
+			reason: "a claim on a guest that the next apply creates leads to no live one", coverage: everything,
+			live: []model.Resource{guest(machine, "8", "name=web")},
+			tool: []model.Claim{managed("4", "name=web"), waiting(managed("7", "name=web"))},
+			want: map[string]string{"tool.4": "pve/machine 8 formerly 4", "tool.7": "pve/machine 7 missing"},
+		},
+		{
+			reason: "a guest that could not be read may be any claim without identities", coverage: everything,
+			unread:    []model.Unread{{Ref: model.Ref{Kind: container, ID: "9"}, Reason: "its node is down", Identities: identities([]string{"name=web"})}},
+			inventory: []model.Claim{entry("x")},
+			want:      map[string]string{"vm/x": "pve/machine label x unread: it may be 9, which could not be read: its node is down"},
+		},
+		{
+			reason: "a cohort of claims without identities is about another cluster", coverage: everything,
+			inventory: []model.Claim{of("it is another", entry("x"))},
+			want:      map[string]string{"vm/x": "unchecked: it is another"},
+		},
+		{
 			reason: "a part of what was made again has moved with it", coverage: everything,
 			live: []model.Resource{guest(machine, "8", "slug=ham1")},
 			tool: []model.Claim{{Declaration: "tool", Address: "part.4", Kind: machine, ID: "4"}, managed("4", "slug=ham1")},

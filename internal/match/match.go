@@ -14,7 +14,7 @@ import (
 // source that it governs; a governed source without a snapshot has nothing
 // read, for the reason that unread names by source.
 func Match(snapshots []model.Snapshot, declarations []model.Declaration, unread map[string]string) []model.Subject {
-	m := matcher{declarations: declarations, unread: unread}
+	m := matcher{declarations: inOrder(declarations), unread: unread}
 	sources := map[string]*model.Snapshot{}
 	for i := range snapshots {
 		sources[snapshots[i].Source] = &snapshots[i]
@@ -26,7 +26,21 @@ func Match(snapshots []model.Snapshot, declarations []model.Declaration, unread 
 	return subjects
 }
 
+// inOrder returns the declarations sorted by name, each with its problems sorted by
+// address: of several that apply to a resource, the first is named.
+func inOrder(declarations []model.Declaration) []model.Declaration {
+	sorted := slices.Clone(declarations)
+	slices.SortStableFunc(sorted, func(a, b model.Declaration) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range sorted {
+		d := &sorted[i]
+		d.Problems = slices.Clone(d.Problems)
+		slices.SortStableFunc(d.Problems, func(a, b model.Problem) int { return cmp.Compare(a.Address, b.Address) })
+	}
+	return sorted
+}
+
 type matcher struct {
+	// declarations are sorted by name.
 	declarations []model.Declaration
 	unread       map[string]string
 }

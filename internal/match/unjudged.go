@@ -66,7 +66,6 @@ func (g *group) watching() []string {
 			names = append(names, d.Name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 
@@ -87,42 +86,29 @@ func newer(first []model.FirstLook, r *model.Resource) bool {
 // FirstLooks returns the first looks at scopes that a snapshot read in full and that are
 // not in known, sorted. It includes only kinds whose resources can be watched.
 func FirstLooks(s *model.Snapshot, known []model.FirstLook) []model.FirstLook {
-	places := map[string]bool{}
-	for i := range s.Coverage {
-		places[s.Coverage[i].Place] = true
-	}
 	seen := map[model.Scope]bool{}
 	for i := range known {
 		seen[known[i].Scope] = true
 	}
 	looks := map[model.Scope]*model.FirstLook{}
-	for name, kind := range s.Kinds {
-		whole := model.Scope{Kind: name}
-		switch {
-		case !kind.Watched || seen[whole]:
-			continue
-		case covered(s, whole):
-			looks[whole] = &model.FirstLook{Source: s.Source, Scope: whole}
-			continue
+	look := func(scope model.Scope) {
+		if complete, _ := s.Covers(scope.Kind, scope.Place); complete && !seen[scope] {
+			looks[scope] = &model.FirstLook{Source: s.Source, Scope: scope}
 		}
-		for place := range places {
-			if scope := (model.Scope{Kind: name, Place: place}); !seen[scope] && covered(s, scope) {
-				looks[scope] = &model.FirstLook{Source: s.Source, Scope: scope}
-			}
+	}
+	for name, kind := range s.Kinds {
+		if kind.Watched {
+			look(model.Scope{Kind: name})
+		}
+	}
+	for i := range s.Coverage {
+		c := &s.Coverage[i]
+		kind, whole := s.Kinds[c.Kind], model.Scope{Kind: c.Kind}
+		if kind != nil && kind.Watched && !seen[whole] && looks[whole] == nil {
+			look(model.Scope{Kind: c.Kind, Place: c.Place})
 		}
 	}
 	return dated(s, looks)
-}
-
-// covered reports whether the snapshot read a scope in full. A scope with a place needs
-// its own coverage entry.
-func covered(s *model.Snapshot, scope model.Scope) bool {
-	own := slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == scope.Kind && c.Place == scope.Place })
-	if scope.Place != "" && !own {
-		return false
-	}
-	complete, _ := s.Covers(scope.Kind, scope.Place)
-	return complete
 }
 
 // dated returns the looks, sorted, with the creation time of the newest resource of each

@@ -37,7 +37,7 @@ func judged(subjects []model.Subject) map[string]string {
 		case u == nil && s.Silent == nil:
 		case u == nil:
 			got[s.ID] = fmt.Sprint("silent ", s.Silent)
-		case u.Older:
+		case u.Older && u.Expected:
 			got[s.ID] = "older " + u.Declaration
 		case u.Expected:
 			got[s.ID] = "held " + u.Declaration + " " + u.Address
@@ -278,6 +278,38 @@ func TestFirstLooksOfSeveralKinds(t *testing.T) {
 	want := []model.FirstLook{look(second, "p", 9), look(second, "q", 0), look(third, "r", 4)}
 	if diff := cmp.Diff(want, FirstLooks(&s, nil)); diff != "" {
 		t.Errorf("the newest of each place, sorted (-want +got):\n%s", diff)
+	}
+}
+
+// TestWatchedWhereAnotherKindIsGoverned has a new watched resource q/a, and scopes that
+// hold its kind or its place, but not both.
+func TestWatchedWhereAnotherKindIsGoverned(t *testing.T) {
+	t.Parallel()
+	for reason, tc := range map[string]struct {
+		scope model.Scope
+		want  string
+	}{
+		"its kind elsewhere":             {model.Scope{Kind: kind, Place: "p"}, "outside"},
+		"another kind in its place":      {model.Scope{Kind: "test/Other", Place: "q"}, "outside"},
+		"another kind in every place":    {model.Scope{Kind: "test/Other"}, "outside"},
+		"its kind in its place":          {model.Scope{Kind: kind, Place: "q"}, "governed"},
+		"its kind in every place":        {model.Scope{Kind: kind}, "governed"},
+		"every kind in its place":        {model.Scope{Place: "q"}, "governed"},
+		"every kind in every place":      {model.Scope{}, "governed"},
+		"every kind, but in other ones":  {model.Scope{Place: "p"}, "outside"},
+		"a place that begins like its":   {model.Scope{Place: "qq"}, "outside"},
+		"a kind that is spelled another": {model.Scope{Kind: "test/thing"}, "outside"},
+	} {
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, First: []model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
+		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: []model.Scope{tc.scope}, Watches: true}
+		s := Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)[0]
+		got := "governed"
+		if s.Outside != "" {
+			got = "outside"
+		}
+		if diff := cmp.Diff([][]string{{"d"}}, s.Silent); got != tc.want || diff != "" {
+			t.Errorf("%s: %s, want %s; silent (-want +got):\n%s", reason, got, tc.want, diff)
+		}
 	}
 }
 

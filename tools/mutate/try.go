@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,153 +11,131 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
-// An equivalent is a set of mutants that mean the same as the code, by key, with
-// whether each was met.
-type equivalent map[string]bool
+// switchSource is the body of the file that is added to a package to select a mutant.
+//
+//go:embed runtime.go.txt
+var switchSource []byte
 
-// readEquivalent reads the list: one mutant a line, and why it means the same
-// after "  # ". Empty lines and those that begin with # are comments.
-func readEquivalent(name string) (equivalent, error) {
-	text, err := os.ReadFile(name)
+// A binary is the compiled tests of a package with all its mutants.
+type binary struct {
+	path, folder string
+	flags        []string
+	// limit is how long the tests may take with a mutant.
+	limit time.Duration
+}
+
+// try runs the tests of the package once for each mutant that is not listed as
+// equivalent, as many at once as there are processors. Files go to the folder temp.
+func (p *pkg) try(ctx context.Context, listed equivalent, temp string) (tally, error) {
+	var t tally
+	tests, err := p.compile(ctx, temp)
 	if err != nil {
-		return nil, fmt.Errorf("read the list of equivalent mutants: %w", err)
+		return t, err
 	}
-	list := equivalent{}
-	for i, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		key, why, ok := strings.Cut(line, "  # ")
-		if !ok || strings.TrimSpace(why) == "" {
-			return nil, fmt.Errorf("%s:%d: give the reason after \"  # \"", name, i+1)
-		}
-		list[strings.TrimSpace(key)] = false
-	}
-	return list, nil
-}
-
-// A batch is the mutants to try, and how many are not, being equivalent.
-type batch struct {
-	mutants    []mutant
-	equivalent int
-}
-
-func (e equivalent) split(all []mutant) batch {
-	var b batch
-	for _, m := range all {
-		if _, ok := e[m.key()]; ok {
-			e[m.key()] = true
-			b.equivalent++
-			continue
-		}
-		b.mutants = append(b.mutants, m)
-	}
-	return b
-}
-
-// unused returns what is listed and was not met, where everything was tried.
-func (e equivalent) unused(all bool) []string {
-	var keys []string
-	for key, met := range e {
-		if all && !met {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// try tests every mutant of the batch, as many at once as there are processors.
-func (b batch) try(ctx context.Context) (t tally, err error) {
-	folder, err := os.MkdirTemp("", "mutate-")
-	if err != nil {
-		return tally{}, fmt.Errorf("make a folder for mutants: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	results, failures := make([]outcome, len(b.mutants)), make([]error, len(b.mutants))
+	survived := make([]bool, len(p.mutants))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
-	for i, m := range b.mutants {
+	for i, m := range p.mutants {
+		if listed.has(m) {
+			t.equivalent++
+			continue
+		}
+		t.tried++
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
-			results[i], failures[i] = m.test(ctx, filepath.Join(folder, strconv.Itoa(i)))
+			survived[i] = tests.run(ctx, i+1) == nil
 		})
 	}
 	group.Wait()
-	t.equivalent = b.equivalent
-	for i, r := range results {
-		switch r {
-		case killed:
-			t.killed++
-		case invalid:
-			t.invalid++
-		case survived:
-			t.survived++
-			t.survivors = append(t.survivors, b.mutants[i])
+	for i, m := range p.mutants {
+		if survived[i] {
+			t.survivors = append(t.survivors, m)
 		}
 	}
-	return t, errors.Join(failures...)
+	return t, ctx.Err()
 }
 
-// An outcome is what became of a mutant.
-type outcome int
-
-const (
-	survived outcome = iota
-	killed
-	invalid
-)
-
-// test runs the tests of the mutant's package against it. The tree stays as it
-// is: go test takes the mutant as an overlay, from a folder for temporary files.
-func (m mutant) test(ctx context.Context, folder string) (outcome, error) {
-	overlay, err := m.overlay(folder)
+// compile compiles the package's tests, and runs them once without a mutant. The working
+// tree stays as it is: the compiler reads the mutants from an overlay.
+func (p *pkg) compile(ctx context.Context, temp string) (*binary, error) {
+	here, err := filepath.Abs(p.folder)
 	if err != nil {
-		return invalid, err
+		return nil, fmt.Errorf("find the package: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=5m", "-overlay", overlay, "./"+filepath.Dir(m.file))
-	out, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
-		return survived, nil
-	case bytes.Contains(out, []byte("[build failed]")):
-		return invalid, nil
+	files := map[string][]byte{filepath.Join(here, "mutant_switch.go"): append([]byte("package "+p.name+"\n\n"), switchSource...)}
+	for name, text := range p.files {
+		files[name] = text
 	}
-	return killed, nil
+	replace := map[string]string{}
+	for name, text := range files {
+		replace[name] = filepath.Join(temp, filepath.Base(name))
+		if err := os.WriteFile(replace[name], text, 0o600); err != nil {
+			return nil, fmt.Errorf("write a mutated file: %w", err)
+		}
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return nil, fmt.Errorf("encode the overlay: %w", err)
+	}
+	name := filepath.Join(temp, "overlay.json")
+	if err := os.WriteFile(name, overlay, 0o600); err != nil {
+		return nil, fmt.Errorf("write the overlay: %w", err)
+	}
+	tests := &binary{path: filepath.Join(temp, "tests"), folder: here, limit: time.Minute, flags: []string{"-test.failfast"}}
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", name, "-o", tests.path, "./"+p.folder).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("compile the mutants of %s: %w: %s", p.folder, err, out)
+	}
+	err = tests.calibrate(ctx)
+	return tests, err
 }
 
-// overlay writes the mutant into a folder, and what makes go test read it in the
-// place of the source.
-func (m mutant) overlay(folder string) (string, error) {
-	source, err := filepath.Abs(m.file)
-	if err != nil {
-		return "", fmt.Errorf("find the source: %w", err)
+// calibrate runs the tests without a mutant, and sets their flags and their time limit
+// accordingly.
+func (b *binary) calibrate(ctx context.Context) error {
+	// -h makes the binary print its flags, and fail.
+	help, _ := exec.CommandContext(ctx, b.path, "-h").CombinedOutput()
+	if bytes.Contains(help, []byte("-rapid.seed")) {
+		b.flags = append(b.flags, "-rapid.seed=1", "-rapid.checks=30", "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
-	text, err := os.ReadFile(source)
-	if err != nil {
-		return "", fmt.Errorf("read source: %w", err)
+	since := time.Now()
+	if err := b.run(ctx, 0); err != nil {
+		return fmt.Errorf("run the tests of %s without a mutant: %w", b.folder, err)
 	}
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return "", fmt.Errorf("make a folder for the mutant: %w", err)
+	b.limit = 20*time.Since(since) + 2*time.Second
+	return nil
+}
+
+// run runs the tests with the mutant of a number. It returns nil if they pass.
+func (b *binary) run(ctx context.Context, number int) error {
+	ctx, stop := context.WithTimeout(ctx, b.limit)
+	defer stop()
+	cmd := exec.CommandContext(ctx, b.path, b.flags...)
+	cmd.Dir, cmd.Env = b.folder, append(os.Environ(), "DRIFTD_MUTANT="+strconv.Itoa(number))
+	failed := &failure{stop: stop}
+	cmd.Stdout = failed
+	if err := cmd.Run(); err != nil {
+		return errors.Join(err, errors.New(strings.TrimSpace(failed.text.String())))
 	}
-	changed := slices.Concat(text[:m.offset], []byte(m.new), text[m.offset+len(m.old):])
-	mutated, overlay := filepath.Join(folder, "mutant.go"), filepath.Join(folder, "overlay.json")
-	if err := os.WriteFile(mutated, changed, 0o600); err != nil {
-		return "", fmt.Errorf("write the mutant: %w", err)
+	return nil
+}
+
+// A failure collects the output of tests, and stops them as soon as one has failed.
+type failure struct {
+	text bytes.Buffer
+	stop func()
+}
+
+func (f *failure) Write(p []byte) (int, error) {
+	n, err := f.text.Write(p)
+	if bytes.Contains(f.text.Bytes(), []byte("--- FAIL: ")) {
+		f.stop()
 	}
-	data, err := json.Marshal(map[string]map[string]string{"Replace": {source: mutated}})
-	if err != nil {
-		return "", fmt.Errorf("encode the overlay: %w", err)
-	}
-	if err := os.WriteFile(overlay, data, 0o600); err != nil {
-		return "", fmt.Errorf("write the overlay: %w", err)
-	}
-	return overlay, nil
+	return n, err
 }
