@@ -54,14 +54,15 @@ func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
 	if w.fromTemplate(schema, d, l) || w.exemptDelegated(l) {
 		return
 	}
-	switch {
-	case w.record.whole && !Equal(schema, d, r) && w.appliedSince(w.writers.of(w.path)):
-		w.changedUnlessDeclared("", schema, d, model.Value{}, l)
-		return
-	case w.record.whole:
+	if w.record.whole {
 		w.differsFromRecord(schema, d, r, l)
 		return
 	}
+	w.differsWithoutRecord(schema, d, r, l)
+}
+
+// differsWithoutRecord decides by the writers' own record of fields.
+func (w *walk) differsWithoutRecord(schema *model.Schema, d, r, l model.Value) {
 	declarer := w.writers.declarer()
 	owners := w.writers.of(w.path)
 	owns := slices.Contains(owners, declarer)
@@ -131,6 +132,10 @@ func (w *walk) absentLive(schema *model.Schema, d, r, l model.Value, declarer *m
 }
 
 func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
+	if !Equal(schema, d, r) && w.appliedSince(w.writers.of(w.path)) {
+		w.changedUnlessDeclared("", schema, d, model.Value{}, l)
+		return
+	}
 	declared := !d.IsNull() || !r.IsNull()
 	switch {
 	case declared && (Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l)):

@@ -28,7 +28,7 @@ func (b *Blocks) below(body *hclsyntax.Body, path []string) {
 		if name == "dynamic" && len(block.Labels) == 1 {
 			name = block.Labels[0]
 		}
-		at := append(path[:len(path):len(path)], name)
+		at := append(slices.Clone(path), name)
 		if name != block.Type {
 			b.Dynamic = append(b.Dynamic, at)
 			continue // What is inside is as unknown as the block.
