@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -44,7 +43,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestDifferingMaps pairs the elements of two lists of one length that differ.
+// TestDifferingMaps pairs the elements of two lists of one length that differ; "" means
+// that the lists are compared as wholes.
 func TestDifferingMaps(t *testing.T) {
 	t.Parallel()
 	ordered, bag := &model.Schema{List: model.Ordered}, &model.Schema{List: model.Bag}
@@ -54,22 +54,20 @@ func TestDifferingMaps(t *testing.T) {
 		declared, live string
 		want           string
 	}{
-		{"one element of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "[[1 1]]"},
-		{"all elements of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":3},{"a":4}]`, "[[0 0] [1 1]]"},
+		{"one element of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "1-1@1"},
+		{"all elements of an ordered list", ordered, `[{"a":1},{"a":2}]`, `[{"a":3},{"a":4}]`, "0-0@0 1-1@1"},
 		{"an ordered list that was turned differs as a whole", ordered, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
 		{"an ordered list that was turned and edited, too", ordered, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, ""},
-		{"without a schema, as an ordered list", nil, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "[[1 1]]"},
+		{"without a schema, as an ordered list", nil, `[{"a":1},{"a":2}]`, `[{"a":1},{"a":3}]`, "1-1@1"},
 		{"without a schema, turned", nil, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
-		{"one element of a bag", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, "[[0 1]]"},
-		{"a bag that was turned differs nowhere", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, "[]"},
+		{"an element of a bag that resembles none is another one", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":3}]`, "0--1@0 -1-1@2"},
+		{"an element of a bag of which most is equal changed", bag, `[{"a":1,"b":1,"c":1},{"a":2}]`, `[{"a":2},{"a":3,"b":1,"c":1}]`, "0-1@0"},
+		{"an element of a bag of which half is equal is another one", bag, `[{"a":1,"b":1}]`, `[{"a":2,"b":1}]`, "0--1@0 -1-0@1"},
+		{"a bag that was turned differs nowhere", bag, `[{"a":1},{"a":2}]`, `[{"a":2},{"a":1}]`, ""},
 		{"a declared element that is no map", bag, `[1,{"a":2}]`, `[{"a":1},{"a":2}]`, ""},
 		{"a live element that is no map", bag, `[{"a":1},{"a":2}]`, `[1,{"a":2}]`, ""},
 	} {
-		got := ""
-		if pairs := differingMaps(tc.schema, value(t, tc.declared), value(t, tc.live)); pairs != nil {
-			got = fmt.Sprint(pairs)
-		}
-		if got != tc.want {
+		if got := pairs(differingMaps(tc.schema, value(t, tc.declared), value(t, tc.live))); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 		}
 	}
@@ -109,13 +107,17 @@ func TestStructures(t *testing.T) {
 func TestInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, declared, live, want string }{
-		{"one field of one element", `{"rules":[{"from":"a","port":1},{"from":"b","port":2}]}`, `{"rules":[{"from":"a","port":1},{"from":"b","port":3}]}`,
-			"changed rules[1].port"},
-		{"two fields of one element", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":2}]}`, "changed rules[0].from\nchanged rules[0].port"},
-		{"a field that only live has", `{"rules":[{"from":"a"}]}`, `{"rules":[{"from":"a","port":2}]}`, "changed rules[0].port"},
-		{"a field that live lacks", `{"rules":[{"from":"a","port":2}]}`, `{"rules":[{"from":"a"}]}`, "changed rules[0].port"},
-		{"a default that only live has is none", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":1,"protocol":"TCP"}]}`, "changed rules[0].from"},
-		{"another value than the default", `{"rules":[{"from":"a"}]}`, `{"rules":[{"from":"a","protocol":"UDP"}]}`, "changed rules[0].protocol"},
+		{"one field of one element", `{"rules":[{"from":"a","port":1},{"from":"b","port":2,"protocol":"UDP"}]}`,
+			`{"rules":[{"from":"a","port":1},{"from":"b","port":3,"protocol":"UDP"}]}`, "changed rules[1].port"},
+		{"an element of which half is equal is another one", `{"rules":[{"from":"a","port":1},{"from":"b","port":2}]}`,
+			`{"rules":[{"from":"a","port":1},{"from":"b","port":3}]}`, "changed rules[1]\nchanged rules[2]"},
+		{"an element of which nothing is equal is another one", `{"rules":[{"from":"a","port":1}]}`, `{"rules":[{"from":"b","port":2}]}`, "changed rules[0]\nchanged rules[1]"},
+		{"two fields of one element", `{"rules":[{"from":"a","port":1,"a":1,"b":1,"c":1}]}`, `{"rules":[{"from":"b","port":2,"a":1,"b":1,"c":1}]}`,
+			"changed rules[0].from\nchanged rules[0].port"},
+		{"a field that only live has", `{"rules":[{"from":"a","a":1}]}`, `{"rules":[{"from":"a","a":1,"port":2}]}`, "changed rules[0].port"},
+		{"a field that live lacks", `{"rules":[{"from":"a","a":1,"port":2}]}`, `{"rules":[{"from":"a","a":1}]}`, "changed rules[0].port"},
+		{"a default that only live has is none", `{"rules":[{"from":"a","port":1,"a":1}]}`, `{"rules":[{"from":"b","port":1,"a":1,"protocol":"TCP"}]}`, "changed rules[0].from"},
+		{"another value than the default", `{"rules":[{"from":"a","a":1}]}`, `{"rules":[{"from":"a","a":1,"protocol":"UDP"}]}`, "changed rules[0].protocol"},
 		{"an element more", `{"rules":[{"from":"a"}]}`, `{"rules":[{"from":"a"},{"from":"b"}]}`, "changed rules"},
 		{"an element fewer", `{"rules":[{"from":"a"},{"from":"b"}]}`, `{"rules":[{"from":"a"}]}`, "changed rules"},
 		{"an element that is no map", `{"rules":[{"from":"a"}]}`, `{"rules":["a"]}`, "changed rules"},
