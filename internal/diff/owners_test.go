@@ -279,6 +279,7 @@ func TestTallyCount(t *testing.T) {
 		{[]string{`env/{"name":"A"}/value`, `env/{"name":"B"}/name`}, tally{agree: 2}},
 		{[]string{`env/{"name":"C"}`}, tally{}},
 		{[]string{"env"}, tally{differ: 1}},
+		{[]string{`verbs/{"name":"A"}`}, tally{}},
 	} {
 		fields := set(tc.paths...)
 		var got tally
