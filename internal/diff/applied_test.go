@@ -198,6 +198,44 @@ func TestAppliedAsDeclared(t *testing.T) {
 	}
 }
 
+// TestAppliedBesideRecord: an apply that leaves the resource's record as it was counts
+// where the record is not as declared.
+func TestAppliedBesideRecord(t *testing.T) {
+	t.Parallel()
+	records := model.Owner{Name: "kubectl", Records: true, At: hour(2), Fields: set("cpu")}
+	applies := model.Owner{Name: "argo", Applies: true, At: hour(3), Fields: set("port")}
+	edits := model.Owner{Name: "vim", At: hour(3), Fields: set("port")}
+	for _, tc := range []struct {
+		reason             string
+		declared, recorded string
+		owner              model.Owner
+		want               string
+	}{
+		{"recorded as declared, another value applied", `{"port":1}`, `{"port":1}`, applies, "changed 1 2"},
+		{"recorded as declared, another value set by hand", `{"port":1}`, `{"port":1}`, edits, "changed 1 2"},
+		{"not recorded, another value applied", `{"port":1}`, `{}`, applies, "changed? - 2"},
+		{"recorded otherwise, another value applied", `{"port":1}`, `{"port":3}`, applies, "changed? - 2"},
+		{"recorded otherwise, another value set by hand", `{"port":1}`, `{"port":3}`, edits, "conflict 3 2"},
+		{"recorded otherwise, the declared value applied", `{"port":2}`, `{"port":3}`, applies, ""},
+		{"recorded otherwise, the declared value set by hand", `{"port":2}`, `{"port":3}`, edits, "codified 3 2"},
+		{"recorded as live, and declared anew", `{"port":1}`, `{"port":2}`, edits, "pending? 2 2"},
+	} {
+		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{"port":2}`), LastApplied: pointer(value(t, tc.recorded)),
+			Created: created, Owners: []model.Owner{records, tc.owner}})
+		got := ""
+		for _, o := range Compare(s, Options{}) {
+			got += string(o.Verdict)
+			if o.Changes[0].Unproven {
+				got += "?"
+			}
+			got += " " + texts(valueOf(o.Changes[0].Recorded), valueOf(o.Changes[0].Live))
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+		}
+	}
+}
+
 // TestDeclaredOverDefault: a default that nobody owns was never touched, so that another
 // value waits for the next apply.
 func TestDeclaredOverDefault(t *testing.T) {

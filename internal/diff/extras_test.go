@@ -343,3 +343,28 @@ func TestEqualSides(t *testing.T) {
 		}
 	}
 }
+
+// TestInEffect returns a live value as it is until the restart that some of it waits for.
+func TestInEffect(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason  string
+		running []model.Field
+		want    string
+	}{
+		{"nothing waits", nil, `{"cores":4,"memory":8}`},
+		{"another value runs", []model.Field{{Name: "memory", Value: model.IntOf(4)}}, `{"cores":4,"memory":4}`},
+		{"a field is not in effect yet", []model.Field{{Name: "memory"}}, `{"cores":4}`},
+		{"a field is still in effect", []model.Field{{Name: "vga", Value: model.StringOf("std")}}, `{"cores":4,"memory":8,"vga":"std"}`},
+		{"a field that never was is not in effect", []model.Field{{Name: "vga"}}, `{"cores":4,"memory":8}`},
+		{"two fields wait", []model.Field{{Name: "cores", Value: model.IntOf(2)}, {Name: "memory"}}, `{"cores":2}`},
+	} {
+		live := &model.Resource{Value: value(t, `{"cores":4,"memory":8}`), Running: tc.running}
+		if got := texts(inEffect(live)); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+		}
+		if got := texts(live.Value); got != `{"cores":4,"memory":8}` {
+			t.Errorf("%s: the live value became %s", tc.reason, got)
+		}
+	}
+}
