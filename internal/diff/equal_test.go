@@ -41,6 +41,11 @@ func TestEqual(t *testing.T) {
 		{"a map is no list", text, `{"a":1}`, `[1]`, false},
 		{"a list is no scalar", text, `[1]`, `1`, false},
 		{"a map is no scalar", text, `{"a":1}`, `"a"`, false},
+		{"an empty map is no scalar", text, `{}`, `"a"`, false},
+		{"a map of nothing is no scalar", text, `{"a":0}`, `1`, false},
+		{"an empty list is no scalar", text, `[]`, `1`, false},
+		{"an empty list is no map", text, `[]`, `{"a":1}`, false},
+		{"a list is no empty text", &model.Schema{Format: model.IntOrString}, `[1]`, `""`, false},
 
 		{"a volatile value is nothing", &model.Schema{Volatile: true}, "", "1", true},
 		{"a volatile value is nothing, though it has a content", &model.Schema{Volatile: true, Content: true}, "", "1", true},

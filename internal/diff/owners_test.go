@@ -261,8 +261,8 @@ func TestTally(t *testing.T) {
 // TestTallyCount counts declared fields that one writer has.
 func TestTallyCount(t *testing.T) {
 	t.Parallel()
-	const declared = `{"port":1,"cpu":1,"labels":{"a":"1","b":"2"},"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"args":["x"]}`
-	const live = `{"port":2,"cpu":1,"labels":{"a":"1"},"env":[{"name":"B","value":"9"},{"name":"A","value":"1"}],"args":["x"]}`
+	const declared = `{"port":1,"cpu":1,"labels":{"a":"1","b":"2"},"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"args":["x"],"groups":"x"}`
+	const live = `{"port":2,"cpu":1,"labels":{"a":"1"},"env":[{"name":"B","value":"9"},{"name":"A","value":"1"}],"args":["x"],"groups":"x"}`
 	for _, tc := range []struct {
 		paths []string
 		want  tally
@@ -279,6 +279,8 @@ func TestTallyCount(t *testing.T) {
 		{[]string{`env/{"name":"A"}/value`, `env/{"name":"B"}/name`}, tally{agree: 2}},
 		{[]string{`env/{"name":"C"}`}, tally{}},
 		{[]string{"env"}, tally{differ: 1}},
+		{[]string{`verbs/{"name":"A"}`}, tally{}},
+		{[]string{`groups/{"name":"A"}`}, tally{agree: 1}}, // A text where a list belongs is one value.
 	} {
 		fields := set(tc.paths...)
 		var got tally

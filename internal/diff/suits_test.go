@@ -1,0 +1,317 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// TestSuits reports whether a claim would agree if its live field held a value, and
+// whether that can be told.
+func TestSuits(t *testing.T) {
+	t.Parallel()
+	lens := newRenamedLens(map[string]string{"ram": "memory", "half": "cores"}, "half")
+	at := func(name, live, says, view, means string, known bool) voice {
+		return voice{claim: &model.Claim{Lens: lens}, path: name, live: live, at: path{fieldSegment(name)},
+			says: value(t, says), view: value(t, view), means: value(t, means), known: known}
+	}
+	for _, tc := range []struct {
+		reason string
+		voice  voice
+		held   string
+		want   string
+	}{
+		{"it means the same", at("ram", "memory", `4`, `8`, `4`, true), `4`, "true true"},
+		{"it means the same in another spelling", at("ram", "memory", `4`, `8`, `4`, true), `"4"`, "true true"},
+		{"it means something else", at("ram", "memory", `4`, `8`, `4`, true), `2`, "false true"},
+		{"it would be seen as declared", at("half", "cores", `"4/2"`, `"6/2"`, ``, false), `4`, "true true"},
+		{"it would be seen as something else", at("half", "cores", `"4/2"`, `"6/2"`, ``, false), `5`, "false true"},
+		{"it would be seen as it is: the claim does not see the field itself", at("half", "other", `"4/2"`, `"6/2"`, ``, false), `5`, "false false"},
+		{"its meaning is known, and it would be seen as it is", at("half", "other", `"4/2"`, `"6/2"`, `4`, true), `5`, "false true"},
+		{"the path leads through a list", at("ram", "disks[0].size", `4`, `8`, `4`, true), `2`, "false true"},
+	} {
+		suits, told := tc.voice.suits(value(t, `{"memory":8,"cores":6}`), value(t, tc.held))
+		if got := fmt.Sprint(suits, " ", told); got != tc.want {
+			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+		}
+	}
+	plain := voice{claim: &model.Claim{}, live: "memory", says: model.IntOf(4), view: model.IntOf(8)}
+	if suits, told := plain.suits(value(t, `{"memory":8}`), model.IntOf(4)); suits || !told {
+		t.Errorf("without a lens: %v, %v, want false, true", suits, told)
+	}
+}
+
+// TestReplacedFields puts a value in the place of a field; a path through a list has none.
+func TestReplacedFields(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, live, path, held, want string
+		ok                             bool
+	}{
+		{"a field", `{"a":1,"b":2}`, "a", `3`, `{"a":3,"b":2}`, true},
+		{"a new field", `{"b":2}`, "a", `3`, `{"a":3,"b":2}`, true},
+		{"no field any more", `{"a":1,"b":2}`, "a", ``, `{"b":2}`, true},
+		{"a field of a map", `{"a":{"x":1,"y":2}}`, "a.x", `3`, `{"a":{"x":3,"y":2}}`, true},
+		{"a field of a new map", `{}`, "a.x", `3`, `{"a":{"x":3}}`, true},
+		{"of nothing", ``, "a", `3`, `{"a":3}`, true},
+		{"a field of a text", `{"a":"t"}`, "a.x", `3`, `{"a":"t"}`, false},
+		{"an element", `{"a":[1]}`, "a[0]", `3`, `{"a":[1]}`, false},
+		{"a name in quotes", `{"a":1}`, `["a.b"]`, `3`, `{"a":1}`, false},
+		{"a text as a whole", `"t"`, "a", `3`, `"t"`, false},
+	} {
+		got, ok := replacedAt(value(t, tc.live), tc.path, value(t, tc.held))
+		if texts(got) != tc.want || ok != tc.ok {
+			t.Errorf("%s: %s, %v, want %s, %v", tc.reason, texts(got), ok, tc.want, tc.ok)
+		}
+	}
+}
+
+// TestAlikeInMeaning compares what two claims in different words say.
+func TestAlikeInMeaning(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, a, b string
+		want         bool
+	}{
+		{"equal", `"x"`, `"x"`, true},
+		{"other texts", `"x"`, `"y"`, false},
+		{"a number and its text", `4`, `"4"`, true},
+		{"a number and another text", `4`, `"5"`, false},
+		{"names in another case", `"DB"`, `"db"`, true},
+		{"addresses in another spelling", `"2001:db8:0::5/64"`, `"2001:DB8::5/64"`, true},
+		{"addresses of another length", `"10.0.0.1/24"`, `"10.0.0.1/25"`, false},
+		{"lists in another order", `["20","30"]`, `[30,20]`, true},
+		{"lists with another element", `["20","30"]`, `[30,21]`, false},
+		{"a list and its element", `["20"]`, `"20"`, false},
+		{"nothing and an empty list", ``, `[]`, true},
+		{"true and yes", `true`, `"yes"`, false},
+	} {
+		a, b := value(t, tc.a), value(t, tc.b)
+		if alikeInMeaning(a, b) != tc.want || alikeInMeaning(b, a) != tc.want {
+			t.Errorf("%s: %s and %s: want %v", tc.reason, tc.a, tc.b, tc.want)
+		}
+	}
+}
+
+// TestBothRight: one live field can be as two claims say if one of them would agree
+// with what the other one means.
+func TestBothRight(t *testing.T) {
+	t.Parallel()
+	says := func(text string, agrees, known bool) voice {
+		v := value(t, text)
+		return voice{claim: &model.Claim{}, live: "memory", says: v, means: v, agrees: agrees, known: known}
+	}
+	for _, tc := range []struct {
+		reason string
+		a, b   voice
+		want   string
+	}{
+		{"both agree", says(`8`, true, true), says(`8`, true, true), "true true"},
+		{"one agrees, the other one does not", says(`8`, true, true), says(`4`, false, true), "false true"},
+		{"one agrees, the other one has no known meaning", says(`8`, true, true), says(`4`, false, false), "false true"},
+		{"none agrees, and they mean the same", says(`4`, false, true), says(`"4"`, false, true), "true true"},
+		{"none agrees, and they mean something else", says(`4`, false, true), says(`2`, false, true), "false true"},
+		{"none has a known meaning", says(`4`, false, false), says(`4`, false, false), "false false"},
+	} {
+		for _, pair := range [][2]voice{{tc.a, tc.b}, {tc.b, tc.a}} {
+			can, known := bothRight(value(t, `{"memory":8}`), pair[0], pair[1])
+			if got := fmt.Sprint(can, " ", known); got != tc.want {
+				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
+			}
+		}
+	}
+}
+
+// TestEchoes: a claim of another declaration that means the same difference is reported
+// once.
+func TestEchoes(t *testing.T) {
+	t.Parallel()
+	says := func(declaration, text string, agrees bool) voice {
+		v := value(t, text)
+		return voice{claim: &model.Claim{Declaration: declaration}, live: "memory", says: v, means: v, agrees: agrees, known: true}
+	}
+	for _, tc := range []struct {
+		reason string
+		a, b   voice
+		want   bool
+	}{
+		{"both differ in the same way", says("tool", `4`, false), says("inventory", `4`, false), true},
+		{"both differ in another way", says("tool", `4`, false), says("inventory", `2`, false), false},
+		{"one declaration says it twice", says("tool", `4`, false), says("tool", `4`, false), false},
+		{"both agree with live", says("tool", `8`, true), says("inventory", `8`, true), false},
+		{"only the first agrees", says("tool", `8`, true), says("inventory", `8`, false), false},
+		{"only the second agrees", says("tool", `8`, false), says("inventory", `8`, true), false},
+	} {
+		if got := echoes(value(t, `{"memory":8}`), tc.a, tc.b); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestMove makes a change of the voice's own field a move, and nothing else.
+func TestMove(t *testing.T) {
+	t.Parallel()
+	claim, other := &model.Claim{}, &model.Claim{}
+	differs := [][]found{
+		{{verdict: model.Changed, change: model.Change{Path: "name"}}, {verdict: model.Changed, change: model.Change{Path: "memory"}}},
+		{{verdict: model.Changed, change: model.Change{Path: "name"}}, {verdict: model.Pending, change: model.Change{Path: "cores"}}},
+	}
+	claims := []*model.Claim{claim, other}
+	move(claims, differs, voice{claim: claim, path: "name"})
+	move(claims, differs, voice{claim: other, path: "cores"})
+	var got []string
+	for _, all := range differs {
+		for _, f := range all {
+			got = append(got, string(f.verdict)+" "+f.change.Path)
+		}
+	}
+	if d := cmp.Diff([]string{"moved name", "changed memory", "changed name", "pending cores"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestSilence takes what the voices say out of their claims alone.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	claim, other := &model.Claim{}, &model.Claim{}
+	of := func(names ...string) []found {
+		var all []found
+		for _, name := range names {
+			all = append(all, found{change: model.Change{Path: name}})
+		}
+		return all
+	}
+	differs := [][]found{of("memory", "cores"), of("memory", "cores")}
+	silence([]*model.Claim{claim, other}, differs, []voice{{claim: claim, path: "memory"}, {claim: other, path: "cores"}})
+	for i, want := range []string{"cores", "memory"} {
+		if len(differs[i]) != 1 || differs[i][0].change.Path != want {
+			t.Errorf("claim %d differs in %+v, want %s", i, differs[i], want)
+		}
+	}
+}
+
+// TestAlone names the side that stands against all others, and no side where none does.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason string
+		voices string
+		want   string
+	}{
+		{"one of two", "tool+ inventory-", "inventory stands alone: tool and pve agree"},
+		{"the other of two", "tool- inventory+", "tool stands alone: inventory and pve agree"},
+		{"one of three", "tool+ inventory- cmdb+", "inventory stands alone: cmdb and tool and pve agree"},
+		{"two of three", "tool+ inventory- cmdb-", ""},
+		{"no two agree", "tool- inventory-", "no two of them agree: tool, inventory, pve"},
+		{"three that differ", "tool- inventory- cmdb-", ""},
+		{"one declaration twice against live", "tool- tool-", "tool stands alone: pve agree"},
+		{"one declaration for and against", "tool+ tool- inventory+", "tool stands alone: inventory and pve agree"},
+		{"one declaration twice with live", "tool+ tool+ inventory-", "inventory stands alone: tool and pve agree"},
+		{"nobody is against", "tool+ inventory+", ""},
+	} {
+		var voices []voice
+		for _, text := range strings.Fields(tc.voices) {
+			voices = append(voices, voice{claim: &model.Claim{Declaration: text[:len(text)-1]}, agrees: strings.HasSuffix(text, "+")})
+		}
+		s := &model.Subject{}
+		s.Source = "pve"
+		if got := alone(s, voices); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestTelling leaves out what a claim that disagrees elsewhere says in agreement.
+func TestTelling(t *testing.T) {
+	t.Parallel()
+	tool, inventory := &model.Claim{Declaration: "tool"}, &model.Claim{Declaration: "inventory"}
+	voices := []voice{
+		{claim: tool, path: "flavor", agrees: true},
+		{claim: inventory, path: "ram"},
+		{claim: inventory, path: "cpu", agrees: true},
+		{claim: inventory, path: "disk"},
+	}
+	var got []string
+	for _, v := range telling(voices) {
+		got = append(got, v.path)
+	}
+	if d := cmp.Diff([]string{"flavor", "ram", "disk"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if wrong := against(voices); len(wrong) != 1 || wrong[0] != inventory {
+		t.Errorf("against: %+v, want the inventory once", wrong)
+	}
+}
+
+// TestJoin keeps a dispute in the same words unless one in different words is about it.
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	one := newRenamedLens(nil, "")
+	about := func(lens model.Lens, name string, voices ...saying) dispute {
+		return dispute{about: saying{lens, name}, voices: voices}
+	}
+	same := []dispute{about(nil, "memory"), about(nil, "cores"), about(one, "memory")}
+	var got []string
+	for _, d := range join(same, []dispute{about(nil, "x", saying{nil, "memory"}, saying{one, "ram"})}) {
+		got = append(got, fmt.Sprint(d.about.path, " ", d.about.lens == nil))
+	}
+	if d := cmp.Diff([]string{"cores true", "memory false", "x true"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestDelegatedIsNoDispute: where another object decides a field, claims in different
+// words do not dispute it.
+func TestDelegatedIsNoDispute(t *testing.T) {
+	t.Parallel()
+	decided := []model.Delegation{{Path: "memory_mb", To: "Scaler s"}}
+	for _, tc := range []struct {
+		reason    string
+		delegated []model.Delegation
+		want      []string
+	}{
+		{"decided by another object", decided, nil},
+		{"decided by nobody else", nil, []string{"disputed memory_mb - 8"}},
+	} {
+		s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{
+			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""),
+				RecordOnly: true, Delegated: tc.delegated},
+			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ByIdentity: true},
+		}}
+		if d := cmp.Diff(tc.want, sketch(Compare(&s, Options{}))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
+		}
+	}
+}
+
+// TestUnsignedDispute: why a log is silent is told of the one claim that stands alone,
+// and only where nobody is known.
+func TestUnsignedDispute(t *testing.T) {
+	t.Parallel()
+	edit := model.Trace{Fields: []string{"memory"}, Actor: model.Actor{Name: "root@pam", At: later, Confidence: model.Exact}}
+	for _, tc := range []struct {
+		reason          string
+		live            string
+		traces          []model.Trace
+		inventory, tool string
+		want            string
+	}{
+		{"nobody is known, and its log is silent", `{"memory":4}`, nil, "the changelog is not read", "", "unknown: the changelog is not read"},
+		{"somebody is known", `{"memory":4}`, []model.Trace{edit}, "the changelog is not read", "", "root@pam"},
+		{"both stand against live", `{"memory":16}`, nil, "the changelog is not read", "the state has none", "unknown: the cluster log is silent"},
+		{"the other one's log is silent", `{"memory":4}`, nil, "", "the state has none", "unknown: the cluster log is silent"},
+	} {
+		s := model.Subject{Live: &model.Resource{Value: value(t, tc.live), Unsigned: "the cluster log is silent"}, Traces: tc.traces, Claims: []*model.Claim{
+			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true, Unsigned: tc.tool},
+			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ByIdentity: true, Unsigned: tc.inventory},
+		}}
+		outcomes := Compare(&s, Options{})
+		if len(outcomes) != 1 || who(outcomes[0].Actor) != tc.want {
+			t.Errorf("%s: %+v, want one by %q", tc.reason, outcomes, tc.want)
+		}
+	}
+}
