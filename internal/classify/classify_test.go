@@ -256,3 +256,23 @@ func TestLists(t *testing.T) {
 		t.Errorf("ID %s, want 12 digits", r.Current[0].ID)
 	}
 }
+
+// TestBesides gives the first claim of each declaration no name, and the others theirs.
+func TestBesides(t *testing.T) {
+	t.Parallel()
+	a, b, other := &model.Claim{Declaration: "d", Address: "a"}, &model.Claim{Declaration: "d", Address: "b"}, &model.Claim{Declaration: "e", Address: "b"}
+	s := &model.Subject{Claims: []*model.Claim{a, other, b}}
+	for reason, tc := range map[string]struct {
+		claim *model.Claim
+		want  string
+	}{
+		"the first":                          {a, ""},
+		"the second of the same declaration": {b, "b"},
+		"the first of another declaration":   {other, ""},
+		"of a declaration without a claim":   {&model.Claim{Declaration: "f", Address: "c"}, ""},
+	} {
+		if got := besides(s, tc.claim); got != tc.want {
+			t.Errorf("%s: %q, want %q", reason, got, tc.want)
+		}
+	}
+}

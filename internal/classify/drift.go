@@ -96,7 +96,7 @@ func (d *drift) causes(where []model.Condition) bool {
 func (d *drift) concerns(c *model.Condition, from string) bool {
 	at := strings.Trim(from+"."+c.Path, ".")
 	if isBelow(d.path, at) && len(c.With) > 0 {
-		return d.path == at || slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
+		return slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
 	}
 	return isBelow(d.path, at) || isBelow(at, d.path)
 }

@@ -70,3 +70,27 @@ func TestMadeAgainIsAtLeastMedium(t *testing.T) {
 		}
 	}
 }
+
+// TestMadeAgainRatesTheID raises a finding that is milder than medium, and only its ID.
+func TestMadeAgainRatesTheID(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		severity, want, id model.Severity
+	}{
+		{model.Info, model.Medium, model.Medium},
+		{model.Low, model.Medium, model.Medium},
+		{model.Medium, model.Medium, ""},
+		{model.High, model.High, ""},
+		{model.Critical, model.Critical, ""},
+	} {
+		f := model.Finding{Verdict: model.Moved, Severity: tc.severity, Changes: []model.Change{{Path: "name"}, {Path: "id"}, {Path: "uuid"}}}
+		rateMadeAgain(&f, &model.Claim{Former: "4"})
+		if f.Severity != tc.want || f.Changes[0].Severity != "" || f.Changes[1].Severity != tc.id || f.Changes[2].Severity != "" {
+			t.Errorf("%s: %s, fields %+v", tc.severity, f.Severity, f.Changes)
+		}
+	}
+	f := model.Finding{Verdict: model.Moved, Severity: model.Low}
+	if rateMadeAgain(&f, nil); f.Severity != model.Low {
+		t.Errorf("without a claim: %s", f.Severity)
+	}
+}

@@ -84,3 +84,148 @@ func TestReplacedIsAccepted(t *testing.T) {
 		t.Errorf("worse basis %q, want %q", moved.WorseBasis, changed.Basis)
 	}
 }
+
+// TestReplacedByADeclaration asks the claim of the finding, and of a dispute each claim for
+// what it declares itself.
+func TestReplacedByADeclaration(t *testing.T) {
+	t.Parallel()
+	one, two := model.IntOf(1), model.IntOf(2)
+	claim := func(declaration, address string, paths ...string) *model.Claim {
+		c := &model.Claim{Declaration: declaration, Address: address}
+		for _, path := range paths {
+			c.Replaces = append(c.Replaces, model.Replacement{Path: path})
+		}
+		return c
+	}
+	said := func(declaration, address, path string, value model.Value) model.ClaimedValue {
+		return model.ClaimedValue{Declaration: declaration, Address: address, Path: path, Value: value}
+	}
+	infra, intent := claim("infra", "a", "node"), claim("intent", "b")
+	for _, tc := range []struct {
+		reason  string
+		verdict model.Verdict
+		claims  []*model.Claim
+		claim   *model.Claim
+		sides   []model.ClaimedValue
+		live    *model.Value
+		want    bool
+	}{
+		{"changed for the one that replaces it", model.Changed, []*model.Claim{infra, intent}, infra, nil, &one, true},
+		{"changed for the other one", model.Changed, []*model.Claim{infra, intent}, intent, nil, &one, false},
+		{"changed for nobody", model.Changed, []*model.Claim{infra}, nil, nil, &one, false},
+		{"disputed, and the first side replaces it", model.Disputed, []*model.Claim{infra, intent}, nil,
+			[]model.ClaimedValue{said("infra", "a", "", two), said("intent", "b", "", one)}, &one, true},
+		{"disputed, and the second side replaces it", model.Disputed, []*model.Claim{intent, infra}, nil,
+			[]model.ClaimedValue{said("intent", "b", "", one), said("infra", "a", "", two)}, &one, true},
+		{"disputed, and the side that replaces it is as live", model.Disputed, []*model.Claim{infra, intent}, nil,
+			[]model.ClaimedValue{said("infra", "a", "", one), said("intent", "b", "", two)}, &one, false},
+		{"disputed, and nothing is live", model.Disputed, []*model.Claim{infra, intent}, nil,
+			[]model.ClaimedValue{said("infra", "a", "", one), said("intent", "b", "", two)}, nil, true},
+		{"disputed, and that side is no party", model.Disputed, []*model.Claim{infra, intent}, nil,
+			[]model.ClaimedValue{said("intent", "b", "", two), said("plan", "c", "", one)}, &one, false},
+		{"disputed, and another claim of the declaration is a party", model.Disputed, []*model.Claim{infra, intent}, nil,
+			[]model.ClaimedValue{said("infra", "other", "", two), said("intent", "b", "", one)}, &one, false},
+		{"disputed, in other words that replace it", model.Disputed, []*model.Claim{claim("infra", "a", "node_name")}, nil,
+			[]model.ClaimedValue{said("infra", "a", "node_name", two)}, &one, true},
+		{"disputed, in other words that do not", model.Disputed, []*model.Claim{infra}, nil,
+			[]model.ClaimedValue{said("infra", "a", "node_name", two)}, &one, false},
+	} {
+		f := model.Finding{Verdict: tc.verdict, Severity: model.Low, Changes: []model.Change{{Path: "node", Live: tc.live, Claims: tc.sides}}}
+		markReplaced(&f, &model.Subject{Live: &model.Resource{}, Claims: tc.claims}, tc.claim)
+		want := model.Low
+		if tc.want {
+			want = model.High
+		}
+		if f.Replaces != tc.want || f.Severity != want || (f.Reason == replacedReason) != tc.want {
+			t.Errorf("%s: replaces %t, %s, %q", tc.reason, f.Replaces, f.Severity, f.Reason)
+		}
+	}
+	if _, differs := claimedPath(model.Disputed, &model.Change{Path: "node"}, infra); differs {
+		t.Error("a claim that is no party differs from nothing")
+	}
+}
+
+// TestReplacedKeepsWhatIsWorse: what is critical stays critical, and what the next apply
+// does not act on is not replaced.
+func TestReplacedKeepsWhatIsWorse(t *testing.T) {
+	t.Parallel()
+	claim := &model.Claim{Replaced: true}
+	for _, verdict := range model.Verdicts() {
+		for _, severity := range model.Severities() {
+			f := model.Finding{Verdict: verdict, Severity: severity, Changes: []model.Change{{Path: "a", Severity: severity}, {Path: "b", Severity: model.Info}}}
+			markReplaced(&f, &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{claim}}, claim)
+			want := severity
+			if appliedAnew(verdict) && severity != model.Critical {
+				want = model.High
+			}
+			if f.Severity != want || f.Changes[0].Severity != want || f.Changes[1].Severity != model.Info {
+				t.Errorf("%s %s: %s, fields %s and %s, want %s", verdict, severity, f.Severity, f.Changes[0].Severity, f.Changes[1].Severity, want)
+			}
+			if f.Replaces != appliedAnew(verdict) {
+				t.Errorf("%s: replaces %t", verdict, f.Replaces)
+			}
+		}
+	}
+}
+
+// TestReplacesAt compares the path of a changed field with that of a replacement.
+func TestReplacesAt(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, replaces, path string
+		want                   bool
+	}{
+		{"the field", "disk.size", "disk.size", true},
+		{"the field of an element", "disk.size", "disk[1].size", true},
+		{"the field of an element with a key", "disk.size", `disk[interface=scsi0].size`, true},
+		{"what has it", "disk.size", "disk", true},
+		{"an element that has it", "disk.size", "disk[0]", true},
+		{"what it has", "disk", "disk[0].size", true},
+		{"a field beside it", "disk.size", "disk[0].file", false},
+		{"a name that begins alike", "disk", "disks", false},
+		{"a longer name that begins alike", "disks", "disk", false},
+		{"a part of a name that begins alike", "disk.si", "disk.size", false},
+		{"another one with that last name", "disk.size", "swap.size", false},
+	} {
+		c := &model.Claim{Replaces: []model.Replacement{{Path: "other"}, {Path: tc.replaces}}}
+		if got := replacesAt(c, tc.path, &model.Change{}); got != tc.want {
+			t.Errorf("%s: %t", tc.reason, got)
+		}
+	}
+}
+
+// TestIsLarger compares numbers, and nothing else.
+func TestIsLarger(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		reason, declared, recorded, live string
+		want                             bool
+	}{
+		{"larger", `1`, ``, `2`, true},
+		{"as large", `2`, ``, `2`, false},
+		{"smaller", `2`, ``, `1`, false},
+		{"larger by a fraction", `1`, ``, `1.5`, true},
+		{"larger, with more digits", `9`, ``, `10`, true},
+		{"larger than the smallest", `-1`, ``, `0`, true},
+		{"larger than the recorded one", ``, `1`, `2`, true},
+		{"larger than the recorded one only", `3`, `1`, `2`, false},
+		{"nothing is live", `1`, ``, ``, false},
+		{"nothing was declared", ``, ``, `1`, false},
+		{"nothing at all", ``, ``, ``, false},
+		{"texts", `"1"`, ``, `"2"`, false},
+		{"a text is live", `1`, ``, `"2"`, false},
+		{"a text was declared", `"1"`, ``, `2`, false},
+	} {
+		c := &model.Change{Declared: parsed(t, tc.declared), Recorded: parsed(t, tc.recorded), Live: parsed(t, tc.live)}
+		if got := isLarger(c); got != tc.want {
+			t.Errorf("%s: %t", tc.reason, got)
+		}
+		claim := &model.Claim{Replaces: []model.Replacement{{Path: "disk.size", Larger: true}}}
+		if got := replacesAt(claim, "disk[0].size", c); got != tc.want {
+			t.Errorf("%s: replaces it: %t", tc.reason, got)
+		}
+		if replacesAt(claim, "disk", c) {
+			t.Errorf("%s: the disk as a whole is not larger", tc.reason)
+		}
+	}
+}

@@ -252,19 +252,21 @@ func (r *rater) rate(f *model.Finding, w *witness) {
 
 // first returns the position of the rule that rates a finding, or one of its
 // changes, whose severity is was without rules; -1 without one. It is the first
-// that fits by what is proven, or the first that fits at all if that is worse.
+// that fits by what is proven. A rule before that one, which fits only by what is
+// claimed, counts where it is worse; of several, the worst: a label that was added
+// must not stand before a stricter rule.
 func (r *rater) first(f *model.Finding, c *model.Change, w *witness, was model.Severity) int {
-	find := func(e *evidence) int {
-		return slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.fits(f, c, e) })
+	first := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.fits(f, c, &w.proven) })
+	before := r.rules
+	if first >= 0 {
+		was, before = r.rules[first].Set, r.rules[:first]
 	}
-	proven, claimed := find(&w.proven), find(&w.claimed)
-	if proven >= 0 {
-		was = r.rules[proven].Set
+	for i := range before {
+		if rule := &before[i]; rule.Set.Rank() < was.Rank() && rule.fits(f, c, &w.claimed) {
+			first, was = i, rule.Set
+		}
 	}
-	if claimed >= 0 && r.rules[claimed].Set.Rank() < was.Rank() {
-		return claimed
-	}
-	return proven
+	return first
 }
 
 // again drops from a finding that was not judged again what no rule of the

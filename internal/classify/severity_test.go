@@ -102,6 +102,31 @@ func TestSeverityRules(t *testing.T) {
 		"live label raises": {"nothing is won by it", []SeverityRule{set(model.Critical, label("tier", "g*"))}, nil, "critical was high: because critical"},
 		"live label shadows": {"a milder rule that fits by what is live does not stand before a proven one",
 			[]SeverityRule{set(model.Medium, label("env", "sandbox")), set(model.Critical, source)}, nil, "critical was high: because critical"},
+		"live label as severe": {"nothing is rated by it", []SeverityRule{set(model.High, func(r *SeverityRule) { label("tier", "gold")(r); path("spec.*")(r) })}, nil, "high"},
+		"live labels shadow each other": {"a milder rule that fits by what is live does not stand before another such rule",
+			[]SeverityRule{set(model.Medium, label("env", "sandbox")), set(model.Critical, label("tier", "gold"))}, nil, "critical was high: because critical"},
+		"live label shadows an actor": {"nor before a rule for a client's name",
+			[]SeverityRule{set(model.High, label("env", "sandbox")), set(model.Critical, actor("alice"))},
+			func(in *Input) { in.Judged[0].Outcomes[0].Actor.Confidence = model.Likely }, "critical was high: because critical"},
+		"live labels of nobody's shadow each other": {"the worst of several counts",
+			[]SeverityRule{set(model.Medium, label("env", "sandbox")), set(model.Critical, label("tier", "gold")), set(model.High, label("tier", "gold"))}, foreign,
+			"critical was low: because critical"},
+		"live label after a proven rule": {"the operator wrote the exception first", []SeverityRule{set(model.Low, source), set(model.Critical, label("tier", "gold"))}, nil,
+			"low was high: because low"},
+		"live label before a proven rule": {"", []SeverityRule{set(model.Critical, label("tier", "gold")), set(model.Low, source)}, nil, "critical was high: because critical"},
+		"live label between rules":        {"it is worse than the proven rule", []SeverityRule{set(model.Medium, label("env", "sandbox")), set(model.Low, source)}, nil, "medium was high: because medium"},
+		"label of any value":              {"it must be there", []SeverityRule{set(model.Critical, label("team", ""))}, nil, "high"},
+		"label of any value, declared": {"", []SeverityRule{set(model.Low, label("env", ""))},
+			func(in *Input) { declare(in, "shop", map[string]string{"env": "prod"}) }, "low was high: because low"},
+		"label of another value": {"", []SeverityRule{set(model.Critical, label("tier", "silver"))}, nil, "high"},
+		"two labels": {"both must fit", []SeverityRule{set(model.Critical, func(r *SeverityRule) { r.Labels = map[string]string{"tier": "gold", "env": "prod"} })}, nil,
+			"high"},
+		"two labels, one of each side": {"who writes one of them live wins nothing", []SeverityRule{set(model.Low, func(r *SeverityRule) { r.Labels = map[string]string{"tier": "gold", "env": "sandbox"} })},
+			func(in *Input) { declare(in, "shop", sandbox) }, "high"},
+		"label and proven actor": {"what is proven of one key proves nothing of another",
+			[]SeverityRule{set(model.Low, func(r *SeverityRule) { label("env", "sandbox")(r); actor("alice")(r) })}, nil, "high"},
+		"a kind of which nothing is known": {"it has no labels", []SeverityRule{set(model.Low, label("env", "sandbox")), set(model.Info, source)},
+			func(in *Input) { in.Judged[0].Subject.Kind = nil }, "info was medium: because info"},
 		"live label of nobody's": {"nobody declares its labels", []SeverityRule{set(model.Info, label("env", "sandbox"))}, foreign, "low"},
 		"live label of nobody's raises": {"", []SeverityRule{set(model.High, label("env", "sandbox"))}, foreign,
 			"high was low: because high"},
@@ -143,6 +168,20 @@ func TestSeverityRules(t *testing.T) {
 			func(in *Input) {
 				in.Judged[0].Outcomes[0].Verdict, in.Judged[0].Outcomes[0].Unproven = model.Pending, true
 			}, "high"},
+		"is pending": {"the record proves it", []SeverityRule{set(model.Low, verdict(model.Pending))},
+			func(in *Input) { in.Judged[0].Outcomes[0].Verdict = model.Pending }, "low was high: because low"},
+		"may be bypassed, raised": {"it may be pending as well", []SeverityRule{set(model.Critical, verdict(model.Pending))},
+			func(in *Input) {
+				in.Judged[0].Outcomes[0].Verdict, in.Judged[0].Outcomes[0].Unproven = model.Pending, true
+			}, "critical was high: because critical"},
+		"may be bypassed, and any verdict": {"the rule rates all verdicts", []SeverityRule{set(model.Low, source)},
+			func(in *Input) {
+				in.Judged[0].Outcomes[0].Verdict, in.Judged[0].Outcomes[0].Unproven = model.Pending, true
+			}, "low was high: because low"},
+		"one field may be bypassed": {"the other one is pending", []SeverityRule{set(model.Info, verdict(model.Pending))},
+			func(in *Input) {
+				in.Judged[0].Outcomes[0].Verdict, in.Judged[0].Outcomes[0].Changes[0].Unproven = model.Pending, true
+			}, "low was high: because info"},
 		"either": {"the rule rates both", []SeverityRule{set(model.Low, verdict(model.Pending, model.Bypassed))},
 			func(in *Input) {
 				in.Judged[0].Outcomes[0].Verdict, in.Judged[0].Outcomes[0].Unproven = model.Pending, true

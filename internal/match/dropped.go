@@ -15,9 +15,6 @@ func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]mode
 	all := map[model.Ref]map[string]model.Actor{}
 	for i := range m.declarations {
 		d := &m.declarations[i]
-		if len(d.Removals) == 0 || !slices.Contains(d.Governs, snapshot.Source) {
-			continue
-		}
 		claims := make([]*model.Claim, 0, len(d.Removals))
 		for k := range d.Removals {
 			r := &d.Removals[k]

@@ -28,6 +28,8 @@ func TestDropped(t *testing.T) {
 	}
 	elsewhere := removal("mara", 1, "vmid=100")
 	elsewhere.Source = "other"
+	kindless, vm, guessed := removal("mara", 1, "vmid=100"), removal("mara", 1, "vmid=100"), removal("mara", 1, "name=a")
+	kindless.Kinds, vm.Kinds, guessed.Actor.Confidence = nil, []string{"qemu"}, model.Unknown
 	for _, tc := range []struct {
 		reason    string
 		removals  []model.Removal
@@ -43,6 +45,16 @@ func TestDropped(t *testing.T) {
 		{"the last of two", []model.Removal{removal("mara", 1, "vmid=100"), removal("jonas", 2, "vmid=100")}, "", "qemu/100:vmid=100", "qemu/100 jonas exact"},
 		{"another uuid", []model.Removal{removal("mara", 1, "vmid=100 uuid=a")}, "", "qemu/100:vmid=100,uuid=b", ""},
 		{"one MAC address of two", []model.Removal{removal("mara", 1, "vmid=100 mac=a mac=b")}, "", "qemu/100:vmid=100,mac=b,mac=c", "qemu/100 mara exact"},
+		{"a uuid that is not known of the resource", []model.Removal{removal("mara", 1, "vmid=100 uuid=a")}, "", "qemu/100:vmid=100", "qemu/100 mara exact"},
+		{"a uuid that is not known of the claim", []model.Removal{removal("mara", 1, "vmid=100")}, "", "qemu/100:vmid=100,uuid=b", "qemu/100 mara exact"},
+		{"the same uuid, and no MAC address in common", []model.Removal{removal("mara", 1, "vmid=100 uuid=a mac=a")}, "", "qemu/100:vmid=100,uuid=a,mac=b", ""},
+		{"another name, which may change", []model.Removal{removal("mara", 1, "vmid=100 name=a")}, "", "qemu/100:vmid=100,name=b", "qemu/100 mara exact"},
+		{"by the name, and the log is not sure", []model.Removal{guessed}, "", "qemu/100:name=a", "qemu/100 mara unknown"},
+		{"no kind that may be it", []model.Removal{kindless}, "", "qemu/100:vmid=100", ""},
+		{"only another kind", []model.Removal{vm}, "", "lxc/100:vmid=100", ""},
+		{"one of two that were removed", []model.Removal{removal("mara", 1, "vmid=100"), removal("jonas", 2, "vmid=101")}, "", "lxc/101:vmid=101 qemu/100:vmid=100", "lxc/101 jonas exact; qemu/100 mara exact"},
+		{"the last one contradicts", []model.Removal{removal("mara", 1, "vmid=100"), removal("jonas", 2, "vmid=100 uuid=a")}, "", "qemu/100:vmid=100,uuid=b", "qemu/100 mara exact"},
+		{"the log was read in part", []model.Removal{removal("mara", 1, "vmid=100")}, "grant it", "qemu/100:vmid=100 qemu/101:vmid=101", "qemu/100 mara exact; qemu/101 unknown unknown grant it"},
 		{"another source", []model.Removal{elsewhere}, "", "qemu/100:vmid=100", ""},
 		{"a removal without identities", []model.Removal{removal("mara", 1, "")}, "", "qemu/100:vmid=100", ""},
 		{"the log was not read", nil, "grant it", "qemu/100:vmid=100", "qemu/100 unknown unknown grant it"},
@@ -63,6 +75,70 @@ func TestDropped(t *testing.T) {
 					t.Errorf("%s: dropped from %s", tc.reason, dropped.Declaration)
 				}
 				got = append(got, strings.TrimSpace(fmt.Sprintf("%s/%s %s %s %s", subject.Key.Kind, subject.ID, dropped.Actor.Name, dropped.Actor.Confidence, dropped.Actor.Reason)))
+			}
+		}
+		if strings.Join(got, "; ") != tc.want {
+			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestDroppedOfAYoungerResource does not name who removed a claim for a resource that was
+// created later: the number was given again.
+func TestDroppedOfAYoungerResource(t *testing.T) {
+	t.Parallel()
+	removed := time.Unix(1000, 0)
+	for _, tc := range []struct {
+		reason  string
+		created time.Time
+		want    int
+	}{
+		{"its age is not known", time.Time{}, 1},
+		{"older", removed.Add(-time.Second), 1},
+		{"created at that time", removed, 1},
+		{"younger", removed.Add(time.Second), 0},
+	} {
+		r := guest(machine, "1", "vmid=1")
+		r.Created = tc.created
+		d := estate(nil, []model.Claim{})
+		d[0].Removals = []model.Removal{{Source: "s", Kinds: []string{machine}, Identities: identities([]string{"vmid=1"}), Actor: model.Actor{Name: "mara", At: removed}}}
+		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{r}}}, d, nil) {
+			if len(s.Dropped) != tc.want {
+				t.Errorf("%s: dropped %+v", tc.reason, s.Dropped)
+			}
+		}
+	}
+}
+
+// TestDroppedByDeclaration names for each declaration that should declare a resource who
+// removed it there, and for no other one.
+func TestDroppedByDeclaration(t *testing.T) {
+	t.Parallel()
+	inventory := func(name, who string) model.Declaration {
+		return model.Declaration{Name: name, Inventory: true, Governs: []string{"s"}, Scopes: []model.Scope{{}},
+			Removals: []model.Removal{{Source: "s", Kinds: []string{machine}, Identities: identities([]string{"vmid=1"}), Actor: model.Actor{Name: who, Confidence: model.Exact}}}}
+	}
+	foreign, claiming, elsewhere, unread := inventory("d", "eve"), inventory("e", "eve"), inventory("f", "eve"), inventory("g", "eve")
+	foreign.Governs, elsewhere.Scopes = []string{"t"}, places("another place")
+	claiming.Inventory, claiming.Claims = false, []model.Claim{managed("1")}
+	claiming.Claims[0].Declaration = "e"
+	unread.Removals, unread.LogUnread = nil, "grant it"
+	for _, tc := range []struct {
+		reason       string
+		declarations []model.Declaration
+		want         string
+	}{
+		{"two inventories, sorted by name", []model.Declaration{inventory("b", "jonas"), inventory("a", "mara")}, "a mara; b jonas"},
+		{"another one does not govern the source", []model.Declaration{inventory("a", "mara"), foreign}, "a mara"},
+		{"another one does not govern the place", []model.Declaration{inventory("a", "mara"), elsewhere}, "a mara"},
+		{"another one claims the resource again", []model.Declaration{inventory("a", "mara"), claiming}, "a mara"},
+		{"the log of another one was not read", []model.Declaration{inventory("a", "mara"), unread}, "a mara; g unknown"},
+		{"no declaration governs the source", []model.Declaration{foreign}, ""},
+	} {
+		var got []string
+		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{guest(machine, "1", "vmid=1")}}}, tc.declarations, nil) {
+			for _, d := range s.Dropped {
+				got = append(got, d.Declaration+" "+d.Actor.Name)
 			}
 		}
 		if strings.Join(got, "; ") != tc.want {

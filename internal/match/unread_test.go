@@ -22,6 +22,8 @@ func TestUnreadThatNobodyClaims(t *testing.T) {
 	under := func(id string) func(*model.Unread) {
 		return func(u *model.Unread) { u.Parent = model.Ref{Kind: machine, ID: id} }
 	}
+	only := entry("x", "mac=A")
+	only.AltKinds = nil
 	for _, tc := range []struct {
 		reason          string
 		unread          model.Unread
@@ -37,6 +39,10 @@ func TestUnreadThatNobodyClaims(t *testing.T) {
 		{"an entry means it", one(), nil, []model.Claim{entry("x", "vmid=9")}, false, nil},
 		{"an entry means another", one(), nil, []model.Claim{entry("x", "vmid=8")}, false, [][]string{{"inventory"}}},
 		{"an entry means one that was read", one(), nil, []model.Claim{entry("x", "mac=B")}, false, [][]string{{"inventory"}}},
+		{"an entry of another kind is not found", one(func(u *model.Unread) { u.Kind = container }), nil, []model.Claim{only}, false, [][]string{{"inventory"}}},
+		{"a claim by ID is not found", one(), []model.Claim{managed("2")}, nil, false, [][]string{{"tool"}}},
+		{"a claim by ID is not found, with an identity that is not known of it", one(), []model.Claim{managed("2", "mac=A")}, nil, false, [][]string{{"tool"}}},
+		{"one of two entries means it", one(), nil, []model.Claim{entry("x", "vmid=8"), entry("y", "vmid=9")}, false, nil},
 		{"it belongs to what is declared", one(under("1")), []model.Claim{managed("1")}, nil, false, [][]string{{"tool"}}},
 		{"it belongs to what nobody declares", one(under("2")), []model.Claim{managed("1")}, nil, false, nil},
 	} {
@@ -73,5 +79,33 @@ func TestUnreadThatIsClaimed(t *testing.T) {
 	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil)
 	if len(subjects) != 1 || len(subjects[0].Claims) != 1 || subjects[0].Unread != "node down" {
 		t.Errorf("subjects %+v", subjects)
+	}
+}
+
+// TestUnreadHasOneSubject: a resource of which one request was answered and another was
+// not is compared as far as it was read.
+func TestUnreadHasOneSubject(t *testing.T) {
+	t.Parallel()
+	unread := model.Unread{Ref: model.Ref{Kind: machine, ID: "1"}, Reason: "node down"}
+	for _, tc := range []struct {
+		reason          string
+		resources       []model.Resource
+		tool, inventory []model.Claim
+		live            bool
+		silent          [][]string
+	}{
+		{"read, and nobody claims it", []model.Resource{guest(machine, "1")}, []model.Claim{}, nil, true, [][]string{{"tool"}}},
+		{"read and claimed", []model.Resource{guest(machine, "1")}, []model.Claim{managed("1")}, nil, true, nil},
+		{"not read, and claimed by one of two", nil, []model.Claim{managed("1")}, []model.Claim{}, false, nil},
+		{"not read, and nobody claims it", nil, []model.Claim{}, []model.Claim{}, false, [][]string{{"tool"}, {"inventory"}}},
+	} {
+		snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Unread: []model.Unread{unread}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
+		subjects := Match([]model.Snapshot{snapshot}, estate(tc.tool, tc.inventory), nil)
+		if len(subjects) != 1 || subjects[0].ID != "1" || (subjects[0].Live != nil) != tc.live {
+			t.Fatalf("%s: subjects %+v", tc.reason, subjects)
+		}
+		if diff := cmp.Diff(tc.silent, subjects[0].Silent); diff != "" {
+			t.Errorf("%s: silent (-want +got):\n%s", tc.reason, diff)
+		}
 	}
 }
