@@ -97,7 +97,7 @@ func (e *element) isHeldBy(m *member, of side) bool {
 			}
 			found = found || !mine.IsNull()
 		case mine.IsNull(), slices.Contains(e.derived, name):
-		case e.occurs(m, c, mine):
+		case e.occurs(c, mine):
 			found = true
 		case !e.isNear(m, of, name, mine):
 			return false
@@ -114,7 +114,7 @@ func (m *member) has(name string) bool {
 
 // occurs reports whether a child has the value of a field, or an item, under a name
 // that no field of the element has. Booleans occur by chance.
-func (e *element) occurs(m *member, c, v model.Value) bool {
+func (e *element) occurs(c, v model.Value) bool {
 	return v.Kind() == model.String && v.Str() != "true" && slices.ContainsFunc(c.Fields(), func(f model.Field) bool {
 		_, shared := e.fieldsOf()[f.Name]
 		return !shared && f.Name != "id" && slices.ContainsFunc(topTexts(f.Value), func(text string) bool { return isSameLink(v.Str(), text) })
@@ -149,7 +149,7 @@ func (e *element) less(m *member, c, rest model.Value) model.Value {
 			if m.has(name) {
 				return slices.Contains(topTexts(c.At(name)), item.Text())
 			}
-			return e.occurs(m, c, essence(item))
+			return e.occurs(c, essence(item))
 		})
 		if len(items) < len(rest.At(name).Items()) {
 			rest = rest.With(name, model.ListOf(items...))
