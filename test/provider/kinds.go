@@ -22,6 +22,8 @@ func kinds() map[string]kind {
 		"server": {schema: server()},
 		"rule":   {schema: rule()},
 		"note":   {schema: note(), noisy: true},
+		"gate":   {schema: gate()},
+		"entry":  {schema: entry()},
 	}
 }
 
@@ -87,6 +89,30 @@ func note() schema.Schema {
 		"body":   schema.StringAttribute{Optional: true, Computed: true},
 		"lines":  schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType},
 		"labels": schema.MapAttribute{Optional: true, Computed: true, ElementType: types.StringType},
+	}}
+}
+
+// gate shows the rules that entries declare, too, as a security group does.
+func gate() schema.Schema {
+	return schema.Schema{Attributes: map[string]schema.Attribute{
+		"id":   identifier(),
+		"name": schema.StringAttribute{Required: true},
+		"rules": schema.SetNestedAttribute{Optional: true, Computed: true, NestedObject: schema.NestedAttributeObject{
+			Attributes: map[string]schema.Attribute{
+				"port":    schema.Int64Attribute{Optional: true, Computed: true},
+				"sources": schema.SetAttribute{Optional: true, Computed: true, ElementType: types.StringType},
+			}}},
+	}}
+}
+
+// entry is one rule of a gate.
+func entry() schema.Schema {
+	return schema.Schema{Attributes: map[string]schema.Attribute{
+		"id":     identifier(),
+		"name":   schema.StringAttribute{Required: true},
+		"gate":   schema.StringAttribute{Required: true},
+		"port":   schema.Int64Attribute{Required: true},
+		"source": schema.StringAttribute{Required: true},
 	}}
 }
 

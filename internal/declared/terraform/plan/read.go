@@ -94,6 +94,8 @@ type reader struct {
 	failures  failures
 	seen      map[objectKey]bool
 	instances []Instance
+	// kin is made by family.
+	kin *family
 	// unlisted tells that there may be instances that no plan or record knows.
 	unlisted bool
 }
@@ -232,6 +234,7 @@ func (r *reader) settle(i *Instance, n sides, unknown any) sides {
 func (r *reader) settling(i *Instance) *settling {
 	resource := withoutKeys(i.Address)
 	s := &settling{ignores: r.Ignored[resource].covers, writes: func([]string) bool { return true }}
+	s.without = func(name string, shape *shape, n sides) sides { return r.withoutChildren(i, name, shape, n) }
 	if c := r.config[resource]; c != nil {
 		blocks, known := r.Blocks[resource]
 		s.writes = writing{expressions(c.Expressions), r.Schemas.shape(i.Provider, i.Type), blocks, known}.writes

@@ -18,6 +18,9 @@ type settling struct {
 	writes func(path []string) bool
 	// ignores tells whether ignore_changes leaves it to whoever sets it.
 	ignores func(path []string) bool
+	// without returns what a refresh found at the top of the resource, in something
+	// that the configuration does not write, less what other resources declare.
+	without func(name string, shape *shape, n sides) sides
 	// computed keeps attributes that only the provider sets.
 	computed bool
 	// waiting is set when a value that the configuration writes will be known
@@ -33,6 +36,9 @@ type settling struct {
 
 // node settles one node; unknown is its part of after_unknown.
 func (s *settling) node(shape *shape, n sides, unknown any) sides {
+	if s.foundByRefresh(shape, n, unknown) {
+		n = s.without(s.path[0], shape, n)
+	}
 	if shape != nil && shape.block && !s.unwritten && !s.writes(s.path) {
 		s.unwritten = true
 		defer func() { s.unwritten = false }()
@@ -48,6 +54,13 @@ func (s *settling) node(shape *shape, n sides, unknown any) sides {
 		return s.items(shape, n, unknown)
 	}
 	return s.leaf(shape, n)
+}
+
+// foundByRefresh reports whether a node is at the top of a resource, and only a refresh
+// found something else there: the configuration does not write it, and no apply would
+// change it.
+func (s *settling) foundByRefresh(shape *shape, n sides, unknown any) bool {
+	return len(s.path) == 1 && shape.kept() && !s.writes(s.path) && !n.r.Equal(n.l) && (unknown == true || n.d.Equal(n.l))
 }
 
 // each calls f with every side that is there.

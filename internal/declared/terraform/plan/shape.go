@@ -57,6 +57,10 @@ func (s *shape) element() *shape {
 	return s.each
 }
 
+// kept reports whether a provider may keep what the configuration does not write: of
+// blocks, schemas do not tell.
+func (s *shape) kept() bool { return s != nil && !s.computed && (s.block || s.lenient) }
+
 func (s *shape) unordered() bool { return s != nil && s.set }
 
 // shapeOf reads the schema of a resource type.
