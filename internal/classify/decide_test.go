@@ -2,9 +2,11 @@ package classify
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/decide"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -251,5 +253,31 @@ func TestFlips(t *testing.T) {
 	}
 	if ended := s.scan(nil, nil).Resolved[0]; !ended.Flapping {
 		t.Error("it ended, and the flapping is forgotten")
+	}
+}
+
+// TestAcceptedResourceThatBecomesMoreSevere has an accepted resource that nobody
+// declares. The finding has no values, so that only its severity shows what became of it.
+func TestAcceptedResourceThatBecomesMoreSevere(t *testing.T) {
+	t.Parallel()
+	scan := func(privileged string) Input {
+		in := input(model.Outcome{Verdict: model.Unmanaged})
+		s := in.Judged[0].Subject
+		s.Claims = nil
+		s.Kind = &model.Kind{Severities: []model.SeverityRule{{Where: []model.Condition{{Path: "privileged", In: []string{"true"}}}, Severity: model.Critical, Reason: "root"}}}
+		s.Live = &model.Resource{Key: key, Value: model.MapOf(model.Field{Name: "privileged", Value: model.StringOf(privileged)})}
+		return in
+	}
+	found := Findings(scan("false")).Current
+	accepted, err := decide.Make(found, decide.Request{Kind: model.Accept, Reason: "r", Owner: "o", By: "b", Until: "forever"}, now, strings.NewReader("random"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for privileged, holds := range map[string]bool{"false": true, "true": false} {
+		in := scan(privileged)
+		in.Earlier, in.Decisions = found, accepted
+		if f := Findings(in).Current[0]; (f.Decision != nil) != holds {
+			t.Errorf("privileged %s: it is %s, and accepted: %v", privileged, f.Severity, f.Decision)
+		}
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// standing are the live fields of which an open finding tells that cannot be
-// judged again, since not all who have a say in it were read: what the others say
-// meanwhile is the same story. The field "" stands for a resource that is unmanaged.
-type standing map[model.Key][]string
+// standing are the changes of open findings that cannot be judged again, because not
+// all declarations that they depend on were read. What the others report of the same
+// live values meanwhile is not reported twice. One without a path stands for a resource
+// that is unmanaged.
+type standing map[model.Key][]model.Change
 
 func newStanding(earlier []model.Finding, p *proof) standing {
 	s := standing{}
@@ -20,11 +21,9 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 			continue
 		}
 		if f.Verdict == model.Unmanaged {
-			s[f.Key] = append(s[f.Key], "")
+			s[f.Key] = append(s[f.Key], model.Change{})
 		}
-		for _, c := range f.Changes {
-			s[f.Key] = append(s[f.Key], cmp.Or(c.LivePath, c.Path))
-		}
+		s[f.Key] = append(s[f.Key], f.Changes...)
 	}
 	return s
 }
@@ -57,14 +56,22 @@ func (p *proof) compared(f *model.Finding) bool {
 // without returns an outcome less what stands already; said tells that something
 // is left of it. A dispute that is found again speaks for itself.
 func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, said bool) {
-	fields := s[key]
+	open := s[key]
 	if o.Verdict == model.Unmanaged {
-		return *o, !slices.Contains(fields, "")
+		return *o, !slices.ContainsFunc(open, func(c model.Change) bool { return c.Path == "" })
 	}
 	if len(o.Changes) == 0 || o.Verdict == model.Disputed {
 		return *o, true
 	}
 	left = *o
-	left.Changes = slices.DeleteFunc(slices.Clone(o.Changes), func(c model.Change) bool { return slices.Contains(fields, cmp.Or(c.LivePath, c.Path)) })
+	left.Changes = slices.DeleteFunc(slices.Clone(o.Changes), func(c model.Change) bool {
+		return slices.ContainsFunc(open, func(was model.Change) bool { return tellsOf(&was, &c) })
+	})
 	return left, len(left.Changes) > 0
+}
+
+// tellsOf reports whether an earlier change is of the same live field as another one, and
+// shows the same live value. Values of different declarations are not comparable.
+func tellsOf(was, now *model.Change) bool {
+	return cmp.Or(was.LivePath, was.Path) == cmp.Or(now.LivePath, now.Path) && (was.Path != now.Path || alike(was.Live, now.Live))
 }

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
@@ -93,12 +94,39 @@ func TestWholeOutcomesBesideStandingFields(t *testing.T) {
 		"the same field has another path now": {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "title", LivePath: "name"}}}, false},
 		"another field changed":               {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "memory"}}}, true},
 	} {
-		left, said := standing{key: {"name"}}.without(key, &tc.outcome)
+		left, said := standing{key: fields}.without(key, &tc.outcome)
 		if said != tc.said || said && len(left.Changes) != len(tc.outcome.Changes) {
 			t.Errorf("%s: found %t with %d changes", reason, said, len(left.Changes))
 		}
 		if _, said := (standing{}).without(key, &tc.outcome); !said {
 			t.Errorf("%s: not found, and nothing else is open", reason)
+		}
+	}
+}
+
+// TestStandingFieldThatChangedAgain has an open dispute that cannot be judged again,
+// because a declaration was not read, and an edit of the disputed field since.
+func TestStandingFieldThatChangedAgain(t *testing.T) {
+	t.Parallel()
+	value := func(text string) *model.Value { v := model.StringOf(text); return &v }
+	disputed := model.Change{Path: "cidr", Live: value("10.0.0.0/8"), Claims: []model.ClaimedValue{{Declaration: "d"}, {Declaration: "e"}}}
+	for reason, tc := range map[string]struct {
+		now     model.Change
+		current int
+	}{
+		"as it was":                     {model.Change{Path: "cidr", Declared: value("10.1.0.0/16"), Live: value("10.0.0.0/8")}, 0},
+		"edited since":                  {model.Change{Path: "cidr", Declared: value("10.1.0.0/16"), Live: value("0.0.0.0/0")}, 1},
+		"removed since":                 {model.Change{Path: "cidr", Declared: value("10.1.0.0/16")}, 1},
+		"as it was, in different words": {model.Change{Path: "net", LivePath: "cidr", Declared: value("10.1.*"), Live: value("10.*")}, 0},
+	} {
+		in := input(model.Outcome{Verdict: model.Changed, Declaration: "d", Changes: []model.Change{tc.now}})
+		in.Earlier = []model.Finding{{ID: "x", Verdict: model.Disputed, Key: key, Declaration: "d", Changes: []model.Change{disputed}}}
+		in.Whole, in.Sources = true, []string{"s"}
+		in.Declarations = append(in.Declarations, model.Declaration{Name: "e", Governs: []string{"s"}})
+		unreadE(&in)
+		got := slices.DeleteFunc(Findings(in).Current, func(f model.Finding) bool { return f.Kind == PartKind })
+		if len(got) != tc.current {
+			t.Errorf("%s: %d findings, want %d: %+v", reason, len(got), tc.current, got)
 		}
 	}
 }

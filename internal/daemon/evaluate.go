@@ -193,6 +193,10 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
 		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, SeverityRules: result.Severities, Exempt: exemptions(judged)}
 	for _, s := range v.sources {
+		if errors.Is(s.err, errNotYet) { // What is known of its last look must outlast this record.
+			was := e.remembered(s.Name)
+			s.believed, s.held, s.marks, s.snapshot.Taken = was.believed, was.held, was.marks, was.snapshot.Taken
+		}
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
 			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}
 		for _, n := range s.believed {

@@ -161,3 +161,23 @@ func TestDeclarationOfAnOldCopyIsNotRead(t *testing.T) {
 		}
 	})
 }
+
+// TestMarksOutlastAScanWithoutTheSource restarts driftd twice: the first scan after the
+// first restart does not look at the source, and the run record of it is the newest.
+func TestMarksOutlastAScanWithoutTheSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, 10, nil)
+		b.source.position = 100
+		wantVerdicts(t, b.cycle(t), "")
+		time.Sleep(time.Minute)
+		b.engine = b.restart(b.engine.estate)
+		if _, err := b.engine.Cycle(t.Context(), Due{Declarations: []string{"git"}}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		b.engine = b.restart(b.engine.estate)
+		b.source.position, b.source.count = 90, 9
+		wantVerdicts(t, b.cycle(t), "1 unchecked")
+	})
+}

@@ -28,7 +28,7 @@ func severities(kind string) []model.SeverityRule {
 // them on the fields of a declared object; appeared are all that matter where the whole
 // kind does.
 var (
-	touched  = []model.Verdict{model.Undeclared, model.Changed, model.Conflict}
+	touched  = []model.Verdict{model.Undeclared, model.Changed, model.Disputed, model.Conflict}
 	brought  = append([]model.Verdict{model.Unmanaged}, touched...)
 	appeared = append([]model.Verdict{model.Missing}, brought...)
 	alone    = brought[:1]

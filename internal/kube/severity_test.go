@@ -132,12 +132,12 @@ func TestSeverityOfUnmanagedObjects(t *testing.T) {
 const critical, high, medium, low = model.Critical, model.High, model.Medium, model.Low
 
 // finding returns the worst finding on an object that is live, or on its claim.
-func finding(kind *model.Kind, live *model.Resource, claim *model.Claim) model.Finding {
+func finding(kind *model.Kind, live *model.Resource, claim *model.Claim, others ...*model.Claim) model.Finding {
 	s := &model.Subject{Kind: kind, Live: live}
 	if claim == nil {
 		s.Key, s.Silent = live.Key, [][]string{{"shop"}}
 	} else {
-		s.Key, s.Claims = model.Key{Kind: claim.Kind, ID: claim.ID}, []*model.Claim{claim}
+		s.Key, s.Claims = model.Key{Kind: claim.Kind, ID: claim.ID}, append([]*model.Claim{claim}, others...)
 	}
 	found := classify.Findings(classify.Input{Judged: []model.Judged{diff.Judge(s, diff.Options{})}}).Current
 	if len(found) == 0 {
@@ -212,5 +212,23 @@ func TestSeverityOfChanges(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// That two declarations dispute a field makes an edit of it no milder.
+func TestSeverityOfDisputedChanges(t *testing.T) {
+	t.Parallel()
+	kinds, err := kube.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := func(image string) string {
+		return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, spec: {template: {spec: {containers: [{name: a, image: ` + image + `}]}}}}`
+	}
+	first, second := claim(t, running("x"), kinds), claim(t, running("y"), kinds)
+	first.Declaration, second.Declaration = "a", "b"
+	live := resource(t, running("z"))
+	if f := finding(kinds[first.Kind], &live, &first, &second); f.Verdict != model.Disputed || f.Severity != high {
+		t.Errorf("%s %s because %q, want disputed, high: %v", f.Severity, f.Verdict, f.Reason, f.Changes)
 	}
 }

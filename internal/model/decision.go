@@ -58,6 +58,8 @@ type Decision struct {
 	Subject Target `json:"subject"`
 	// Basis is the Finding.Basis that it holds for; "" where Changes says that.
 	Basis string `json:"basis,omitempty"`
+	// Severity is the severity that the finding had; "" if it is not known.
+	Severity Severity `json:"severity,omitempty"`
 	// Covers counts the findings that a baseline was made about, and Covered are
 	// these, sorted by ID: Finding, Subject and Basis are empty then. Covered is only
 	// where decisions are kept.
@@ -166,9 +168,15 @@ func (d *Decision) Holds(f *Finding, now time.Time) bool {
 		return d.covers(f)
 	}
 	if d.Basis != "" {
-		return d.Basis == f.Basis || d.madeUnderWorse(f)
+		return (d.Basis == f.Basis || d.madeUnderWorse(f)) && !d.outgrown(f)
 	}
 	return d.shownBy(f)
+}
+
+// outgrown reports whether a finding that shows no values is more severe than when it
+// was decided about: what became of its resource is not in its Basis.
+func (d *Decision) outgrown(f *Finding) bool {
+	return len(f.Changes) == 0 && d.Severity != "" && f.Severity.Rank() < d.Severity.Rank()
 }
 
 // shownBy tells whether a finding shows what Changes lists, and nothing else.

@@ -124,6 +124,8 @@ func why(news model.News, told model.Told, f *model.Finding, now time.Time) stri
 		return said + ", which has ended"
 	case d.Basis != "" && d.Basis != f.Basis, told.Basis != f.Basis:
 		return said + " as it was then, and is different now"
+	case f.Severity.Rank() < told.Severity.Rank():
+		return said + ", and is more severe now"
 	}
 	return said + ", which was taken back"
 }

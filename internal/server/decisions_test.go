@@ -96,7 +96,7 @@ func TestDecide(t *testing.T) {
 }
 
 func decided(id, finding, kind, basis, by string) model.DecisionStatus {
-	return model.DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis,
+	return model.DecisionStatus{Holds: []string{finding}, Decision: model.Decision{ID: id, Kind: model.Accept, Finding: finding, Basis: basis, Severity: model.High,
 		Subject: model.Target{Key: model.Key{Source: "prod", Kind: "kubernetes/" + kind, ID: "shop/web"}, Declaration: "shop", Verdict: model.Changed},
 		Reason:  "known", Owner: "team-shop", By: by, At: now(), Via: "command line", Until: now().Add(30 * 24 * time.Hour)}}
 }

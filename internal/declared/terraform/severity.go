@@ -7,7 +7,7 @@ import "github.com/driftd/driftd/internal/model"
 func severities(typ string) []model.SeverityRule {
 	var rules []model.SeverityRule
 	for _, e := range exposures(typ) {
-		rule := model.SeverityRule{Verdicts: []model.Verdict{model.Changed, model.Undeclared, model.Conflict}, Where: e.where,
+		rule := model.SeverityRule{Verdicts: []model.Verdict{model.Changed, model.Undeclared, model.Disputed, model.Conflict}, Where: e.where,
 			Severity: model.Critical, Reason: e.why}
 		if e.list != "" {
 			rule.Path, rule.Where = e.list, []model.Condition{{Path: e.list, With: e.where}}
