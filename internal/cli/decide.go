@@ -119,6 +119,9 @@ func done(d *model.DecisionStatus) string {
 		until = "until " + d.Until.UTC().Format(time.RFC3339)
 	}
 	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
+	if d.Replaces != "" {
+		text += ", which replaces decision " + d.Replaces
+	}
 	if d.Why != "" {
 		text += "; it does not hold now: " + d.Why
 	}
