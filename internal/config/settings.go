@@ -113,6 +113,6 @@ func (s Settings) document() *document {
 		return newDocument("settings", "")
 	}
 	doc := *s.doc
-	doc.problems = nil
+	doc.problems, doc.meant = nil, map[string]bool{}
 	return &doc
 }
