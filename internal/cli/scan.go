@@ -119,6 +119,12 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 func readManifests(ctx context.Context, cfg *config.Config, list []config.Declaration, live liveFlags, around surroundings) ([]daemon.Declaration, error) {
 	source, err := live.source(said{})
 	if err != nil {
+		// A folder without manifests is the error to mend first.
+		if opened, openErr := openAll(governing(list, ""), around.openDeclaration); openErr == nil {
+			if _, unread := preload(ctx, opened); unread != nil {
+				return nil, unread
+			}
+		}
 		return nil, err
 	}
 	if err := live.place(list); err != nil {
