@@ -31,9 +31,10 @@ func (c *command) config() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check the configuration and report every error with its line",
-		Long: `Read the configuration strictly, with all that it names: sources, declarations,
-receivers. What driftd serve would refuse is reported in the order of the file,
-and so is a folder or a local git repository of a declaration that does not exist.
+		Long: `Check the configuration file: the syntax, every key, and the settings of sources,
+declarations and receivers. Every error that driftd serve would report is printed
+in the order of the file, as is a declaration whose folder or local git repository
+does not exist.
 Nothing is contacted over the network.`,
 		Example: "  driftd config check driftd.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {

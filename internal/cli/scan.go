@@ -32,12 +32,12 @@ PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live).
 Without PATH, scan what the configuration file names.
 
-Manifests that name no namespace are compared in that of the kubeconfig context,
-as kubectl apply would put them there; --namespace names another. Then a manifest
-that names a different one is unchecked.
+Manifests without a namespace are compared with the namespace of the kubeconfig
+context, as with kubectl apply. --namespace sets another one; manifests with a
+different namespace are then unchecked.
 
-Nothing is ever written to what is scanned. What was found is kept in the
-state folder, for report, findings and history.
+scan only reads from the systems. It stores the results in the state folder, for
+report, findings and history.
 
 ` + exitCodes,
 		Example: `  driftd scan ./deploy
