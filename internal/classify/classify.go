@@ -4,6 +4,7 @@
 package classify
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -249,7 +250,7 @@ func problems(d *model.Declaration) []model.Finding {
 	for _, p := range d.Problems {
 		f := model.Finding{Verdict: model.Unchecked, Severity: model.Medium, Name: p.Address,
 			Declaration: d.Name, Address: p.Address, Reason: p.Reason, Actor: model.UnknownActor("not checked"),
-			Key: model.Key{Source: firstOf(d.Governs), Kind: PartKind, ID: model.PartID(d.Name, p.Address)}}
+			Key: model.Key{Source: cmp.Or(p.Source, firstOf(d.Governs)), Kind: PartKind, ID: model.PartID(d.Name, p.Address)}}
 		findings = append(findings, f)
 	}
 	return findings

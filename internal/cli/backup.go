@@ -17,12 +17,12 @@ func (c *command) backup() *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the database to a new file, also while the daemon runs",
-		Long: `Copy the database to a new file: one consistent state of it, also while the
-daemon runs and scans. The copy is read again in full before it gets its name.
+		Long: `Copy the database to a new file. The copy is consistent, also while the daemon
+runs and scans, and is verified before it gets its name.
 
-It goes with the key of the installation, secret.key in the state folder: keep a
-copy of that as well, apart from the backups, since it never changes. Whoever
-has both can guess at secrets that are short. To restore, stop driftd, put both
+A backup needs the key of the installation, secret.key in the state folder. The
+key never changes: copy it once, and store it apart from the backups, because
+short secrets can be guessed with both. To restore, stop driftd, put both files
 into the state folder, and start it.`,
 		Example: "  driftd backup /var/backups/driftd.db\n  driftd backup \"driftd-$(date +%F).db\"",
 		Args:    one("file"),

@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -30,9 +31,11 @@ func (c *command) config() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check the configuration and report every error with its line",
-		Long: `Read the configuration strictly, with all that it names: sources, declarations,
-receivers. What driftd serve would refuse is reported in the order of the file,
-and so is a folder of a declaration that does not exist; nothing is reached.`,
+		Long: `Check the configuration file: the syntax, every key, and the settings of sources,
+declarations and receivers. Every error that driftd serve would report is printed
+in the order of the file, as is a declaration whose folder or local git repository
+does not exist.
+Nothing is contacted over the network.`,
 		Example: "  driftd config check driftd.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -105,13 +108,13 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 	return cfg, config.Sorted(err)
 }
 
-// checkFolders returns an error for each declaration whose folder does not
-// exist. A daemon starts all the same: the folder may be mounted later, and what
+// checkFolders returns an error for each declaration whose folder or local git
+// repository does not exist. A daemon starts all the same: the folder may be mounted later, and what
 // it declares is unchecked until then.
 func checkFolders(cfg *config.Config) error {
 	var problems []error
 	for _, d := range cfg.Declarations {
-		problems = append(problems, d.CheckExists("dir"))
+		problems = append(problems, d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal))
 	}
 	return errors.Join(problems...)
 }

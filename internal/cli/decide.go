@@ -25,7 +25,7 @@ stay the same. A finding reopens when its value or its declaration changes, and 
 accepted again when it returns to what was accepted.
 
 An end is a date (until the end of that day, in UTC), a time, how long from now,
-or the word forever.`,
+or forever.`,
 		Example: `  driftd accept 3f2a --reason "hotfix, see OPS-123" --owner team-shop --until 2026-12-24
   driftd accept 3f2a 77c1 --reason "kept by hand" --owner bob --until 30d
   driftd accept --export > acceptances.yaml`,
@@ -35,7 +35,7 @@ or the word forever.`,
 			case err != nil:
 				return err
 			case export && len(ids) > 0:
-				return errors.New("--export writes every acceptance that holds: name no finding")
+				return errors.New("--export writes all acceptances in effect: give no finding IDs")
 			case export:
 				return c.ask(cmd, c.exportAccepted)
 			}
@@ -43,10 +43,10 @@ or the word forever.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&request.Reason, "reason", "", "why it may stay as it is")
-	flags.StringVar(&request.Owner, "owner", "", "who answers for it")
+	flags.StringVar(&request.Reason, "reason", "", "why the finding is acceptable")
+	flags.StringVar(&request.Owner, "owner", "", "the person or team responsible")
 	flags.StringVar(&request.Until, "until", "", "when it ends: 2026-12-24, 30d, forever")
-	flags.BoolVar(&export, "export", false, "write all acceptances that hold, as a file for git")
+	flags.BoolVar(&export, "export", false, "print all acceptances in effect as a file for git")
 	return cmd
 }
 
@@ -70,7 +70,7 @@ reminders are sent until the end, unless they change.`,
 		ValidArgsFunction: c.completeFindings,
 		RunE:              func(cmd *cobra.Command, ids []string) error { return c.decide(cmd, ids, request) },
 	}
-	cmd.Flags().StringVar(&request.Reason, "reason", "", "what is being done")
+	cmd.Flags().StringVar(&request.Reason, "reason", "", "what is being done about it")
 	cmd.Flags().StringVar(&request.Until, "for", "24h", "for how long")
 	return cmd
 }
@@ -119,6 +119,9 @@ func done(d *model.DecisionStatus) string {
 		until = "until " + d.Until.UTC().Format(time.RFC3339)
 	}
 	text := fmt.Sprintf("%s %s %s (%s %s), decision %s", d.Kind.Participle(), d.Finding, until, d.Subject.Verdict, d.Subject.Key, d.ID)
+	if d.Replaces != "" {
+		text += ", which replaces decision " + d.Replaces
+	}
 	if d.Why != "" {
 		text += "; it does not hold now: " + d.Why
 	}
@@ -130,20 +133,20 @@ func (c *command) decisions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "decisions",
 		Short: "List or revoke decisions about findings",
-		Long: `List acceptances, snoozes and acknowledgements: by whom, until when and why, and
-for which finding each holds now, or why it holds for none.`,
+		Long: `List acceptances, snoozes and acknowledgements: who made them, when they
+end, the reason, and the finding that each applies to, or why it applies to none.`,
 		Example: "  driftd decisions\n  driftd decisions -o json\n  driftd decisions revoke 9b1c",
 		Args:    known,
 		RunE:    list,
 	}
 	c.outputFlag(cmd, "table", "json")
-	same := &cobra.Command{Use: "list", Short: "The same as driftd decisions", Example: "  driftd decisions list -o json", Args: nothing, RunE: list}
+	same := &cobra.Command{Use: "list", Short: "List decisions, like driftd decisions", Example: "  driftd decisions list -o json", Args: nothing, RunE: list}
 	c.outputFlag(same, "table", "json")
 	cmd.AddCommand(same, &cobra.Command{
 		Use:   "revoke ID…",
 		Short: "Revoke decisions: their findings count and notify again",
-		Long: `Take decisions back. One that stands in a file (acceptances.yaml) is taken back
-by removing it there.`,
+		Long: `Revoke decisions. To revoke a decision from a file (acceptances.yaml), remove it
+from the file.`,
 		Example: "  driftd decisions revoke 9b1c\n  driftd decisions revoke 9b1c 04fe",
 		Args:    some("decision"),
 		RunE: func(cmd *cobra.Command, ids []string) error {

@@ -36,8 +36,8 @@ for a Proxmox cluster, a NetBox, a Kubernetes API server and a Slack workspace o
 loopback, a git repository and a Terraform state. The driftd is the real one. The
 page has a list of things to break, and shows the Slack messages.
 
-It needs nothing but this program, reaches nothing outside of this machine, and
-leaves nothing behind. Ctrl-C ends it.`,
+It needs only this program, makes no connections outside of this machine, and
+removes its files at the end. Ctrl-C stops it.`,
 		Example: "  driftd demo\n  driftd demo --listen 127.0.0.1:8080 --keep ./demo",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -123,7 +123,7 @@ func planned() []string {
 
 // acts say what each act leads to.
 func acts() map[string][]string {
-	outage := []string{"unchecked declaration/part intent/intent", "unchecked netbox/ipam.ipaddress 90"}
+	outage := []string{"unchecked declaration/part intent", "unchecked netbox/ipam.ipaddress 90"}
 	for id := 301; id <= 312; id++ {
 		outage = append(outage, fmt.Sprint("unchecked netbox/ipam.ipaddress ", id))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
@@ -38,14 +39,24 @@ func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
 	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore),
 		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners)}
-	s.types = make(map[string]string, len(cfg.Sources))
-	for _, source := range cfg.Sources {
-		s.types[source.Name] = source.Type
-	}
+	s.types = typesOf(cfg.Sources)
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
 	estate.Declarations, declarationErr = openAll(cfg.Declarations, s.openDeclaration)
 	return estate, errors.Join(sourceErr, declarationErr)
+}
+
+// typesOf returns the types of sources by their names; "" where there is no such type,
+// which is an error of its own.
+func typesOf(sources []config.Source) map[string]string {
+	types := make(map[string]string, len(sources))
+	for _, source := range sources {
+		types[source.Name] = ""
+		if slices.ContainsFunc(allcollectors.Definitions(), func(d collectors.Definition) bool { return d.Type == source.Type }) {
+			types[source.Name] = source.Type
+		}
+	}
+	return types
 }
 
 func openAll[C, T any](list []C, open func(C) (T, error)) ([]T, error) {

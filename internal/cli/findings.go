@@ -17,8 +17,8 @@ func (c *command) findings() *cobra.Command {
 		Use:   "findings",
 		Short: "List findings, show one in full, or show what is hidden or exempt",
 		Long: `List open findings, as findings list does. With --hidden, show what each ignore
-rule hides, with its reason and end, what somebody accepted until when, and the
-rules that hide nothing: they may go. With --exempt, show the fields that differ
+rule hides, with its reason and end, the accepted findings with the end of each
+acceptance, and the rules that hide nothing and can be removed. With --exempt, show the fields that differ
 and are not drift because of the evidence of a controller. With --not-judged, show
 the live resources that no declaration claims and that the last scan did not
 judge, and why.`,
@@ -46,7 +46,7 @@ judge, and why.`,
 		},
 	}
 	q.add(cmd)
-	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
+	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
 	cmd.Flags().BoolVar(&hidden, "hidden", false, "findings that ignore rules hide, and accepted ones")
 	cmd.Flags().BoolVar(&exempt, "exempt", false, "fields that differ and are not drift, with the evidence of a controller")
 	cmd.Flags().BoolVar(&notJudged, "not-judged", false, "live resources that the last scan did not judge")
@@ -98,14 +98,14 @@ func (c *command) findingsList() *cobra.Command {
 	var q queryFlags
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "One line for each open finding",
+		Short:   "List open findings, one line each",
 		Example: "  driftd findings list\n  driftd findings list --resolved --since 7d",
 		Args:    nothing,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.listFindings(cmd, &q) },
 	}
 	q.add(cmd)
-	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "resolved findings too")
-	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "findings that an ignore rule hides, or somebody accepted, too")
+	cmd.Flags().BoolVar(&q.resolved, "resolved", false, "include resolved findings")
+	cmd.Flags().BoolVar(&q.hidden, "hidden", false, "include findings that an ignore rule hides, and accepted ones")
 	c.outputFlag(cmd, "table", "json")
 	return cmd
 }

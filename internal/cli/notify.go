@@ -27,10 +27,9 @@ func (c *command) notify() *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "test [RECEIVER…]",
 		Short: "Send a test message to each receiver and report the result",
-		Long: `Send a test message through each receiver of the configuration, or through those
-that are named, and say what happened. Receivers that are shown what is open, as
-an Alertmanager is, are reached and shown nothing. Nothing is kept: what waits
-for a receiver goes on waiting.`,
+		Long: `Send a test message to each receiver of the configuration, or to the named ones,
+and print the result. Receivers that hold the list of open findings, such as an
+Alertmanager, are only contacted. Waiting messages stay in the queue.`,
 		Example: "  driftd notify test --config driftd.yaml\n  driftd notify test ops --config driftd.yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			cfg, err := c.loadConfig(cmd.Flags())

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,7 +25,11 @@ func sortPaths(paths []string) (declaredPaths, error) {
 		if err != nil {
 			return sorted, fmt.Errorf("find path: %w", err)
 		}
-		if _, err := os.Stat(absolute); err != nil {
+		_, err = os.Stat(absolute)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return sorted, fmt.Errorf("%s does not exist: check the path", path)
+		case err != nil:
 			return sorted, fmt.Errorf("find path: %w", err)
 		}
 		name := plainName(filepath.Base(absolute))

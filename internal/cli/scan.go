@@ -32,12 +32,12 @@ PATH. Anything else is read as Kubernetes manifests, and compared with the
 cluster of the current kubeconfig context, or with a dump of it (--live).
 Without PATH, scan what the configuration file names.
 
-Manifests that name no namespace are compared in that of the kubeconfig context,
-as kubectl apply would put them there; --namespace names another. Then a manifest
-that names a different one is unchecked.
+Manifests without a namespace are compared with the namespace of the kubeconfig
+context, as with kubectl apply. --namespace sets another one; manifests with a
+different namespace are then unchecked.
 
-Nothing is ever written to what is scanned. What was found is kept in the
-state folder, for report, findings and history.
+scan only reads from the systems. It stores the results in the state folder, for
+report, findings and history.
 
 ` + exitCodes,
 		Example: `  driftd scan ./deploy
@@ -119,6 +119,12 @@ func (c *command) scanPaths(ctx context.Context, cmd *cobra.Command, paths []str
 func readManifests(ctx context.Context, cfg *config.Config, list []config.Declaration, live liveFlags, around surroundings) ([]daemon.Declaration, error) {
 	source, err := live.source(said{})
 	if err != nil {
+		// A folder without manifests is the error to mend first.
+		if opened, openErr := openAll(governing(list, ""), around.openDeclaration); openErr == nil {
+			if _, unread := preload(ctx, opened); unread != nil {
+				return nil, unread
+			}
+		}
 		return nil, err
 	}
 	if err := live.place(list); err != nil {

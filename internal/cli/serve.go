@@ -37,9 +37,9 @@ import (
 func (c *command) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the daemon: scan on a schedule, follow sources, answer questions",
-		Long: `Run the daemon. SIGHUP reads the configuration again: a bad one leaves the old
-one running and says so. SIGTERM stops it.`,
+		Short: "Run the daemon: scan on a schedule, follow sources, serve the page and the API",
+		Long: `Run the daemon. SIGHUP reloads the configuration; if the new one has an error, the
+daemon logs it and keeps the old one. SIGTERM stops the daemon.`,
 		Example: "  driftd serve --config /etc/driftd/driftd.yaml",
 		Args:    nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +55,7 @@ one running and says so. SIGTERM stops it.`,
 		},
 	}
 	// Named after values of the configuration, which they override.
-	cmd.Flags().String("server-listen", "", "address to answer on, host:port (overrides server.listen)")
+	cmd.Flags().String("server-listen", "", "address to listen on, host:port (overrides server.listen)")
 	cmd.Flags().String("log-format", "", "text or json (overrides log.format)")
 	cmd.Flags().String("log-level", "", "debug, info, warn or error (overrides log.level)")
 	return cmd

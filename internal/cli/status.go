@@ -170,8 +170,10 @@ func declarationRow(d *model.DeclarationRun) []string {
 	switch {
 	case d.Err != "":
 		state = d.Err
+	case len(d.Problems) == 1 && d.Problems[0].Address == d.Name:
+		state = "cannot be read: " + d.Problems[0].Reason
 	case len(d.Problems) > 0:
-		state = fmt.Sprintf("%d parts cannot be read: %s: %s", len(d.Problems), d.Problems[0].Address, d.Problems[0].Reason)
+		state = fmt.Sprintf("%s cannot be read: %s: %s", count(len(d.Problems), "part"), d.Problems[0].Address, d.Problems[0].Reason)
 	}
 	return []string{d.Name, d.Type, strconv.Itoa(d.Claims), cmp.Or(fmt.Sprintf("%.12s", d.Revision), "-"), state}
 }

@@ -19,10 +19,9 @@ func (c *command) user() *cobra.Command {
 		Use:   "user NAME",
 		Short: "Print a line for the users' file: a name and the hash of a password",
 		Long: `Print a line for the file that server.access.users_file names: a name and the
-bcrypt hash of a password. On a terminal the password is asked for twice and not
-shown; elsewhere it is read from the standard input. To change a password, put
-the new line in the place of the old one. The running daemon reads the file again
-by itself.`,
+bcrypt hash of a password. On a terminal, driftd asks for the password twice
+without showing it; otherwise it reads the password from standard input. To change
+a password, replace the old line. The running daemon reloads the file by itself.`,
 		Example: "  driftd user alice >> users\n  pass show driftd/alice | driftd user alice >> users",
 		Args:    one("user"),
 		RunE: func(cmd *cobra.Command, args []string) error {

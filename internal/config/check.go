@@ -50,6 +50,13 @@ func (d *document) checkSchedule(s Schedule) {
 	d.notNegative("schedule.jitter", s.Jitter)
 }
 
+// missing notes that a key is missing, unless a misspelt one stands for it.
+func (d *document) missing(path, key, format string, args ...any) {
+	if !d.meant[child(path, key)] {
+		d.add(path, format, args...)
+	}
+}
+
 func (d *document) notNegative(path string, value time.Duration) {
 	if value < 0 {
 		d.add(path, "%s: want a duration that is not negative", path[strings.LastIndex(path, ".")+1:])
@@ -79,7 +86,10 @@ func (d *document) checkSources(sources []Source) []string {
 		d.notNegative(path+".timeout", s.Timeout)
 		names = append(names, s.Name)
 	}
-	if d.dir != "" && isEmpty(d.tree["sources"]) && isEmpty(d.tree["declarations"]) {
+	switch {
+	case d.meant["sources"]:
+		d.unsure["source"] = true
+	case d.dir != "" && isEmpty(d.tree["sources"]) && isEmpty(d.tree["declarations"]):
 		d.add("sources", "no sources and no declarations: name at least one live system to look at")
 	}
 	return names
@@ -108,7 +118,7 @@ func (d *document) checkGoverns(path string, decl Declaration, sources []string)
 	path += ".governs"
 	for i, name := range decl.Governs {
 		at := fmt.Sprintf("%s[%d]", path, i)
-		if !slices.Contains(sources, name) {
+		if !slices.Contains(sources, name) && !d.unsure["source"] {
 			d.add(at, "declaration %q governs an unknown source %q: %s", decl.Name, name, oneOf(name, sources))
 		} else if slices.Index(decl.Governs, name) < i {
 			d.add(at, "declaration %q governs %q twice: name it once", decl.Name, name)
@@ -126,13 +136,16 @@ type entry struct {
 
 // checkEntry checks what the items of such a list share.
 func (d *document) checkEntry(e entry, earlier []string) {
+	if !validName(e.name) {
+		d.unsure[e.what] = true
+	}
 	switch {
-	case e.name == "" && e.typ == "":
+	case e.name == "" && e.typ == "" && !d.meant[e.path+".name"] && !d.meant[e.path+".type"]:
 		d.add(e.path, "a %s without a name and a type: give it both", e.what)
 		return
 	case e.name == "":
-		d.add(e.path, "a %s without a name: give it one", e.what)
-	case len(e.name) > 100 || !regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`).MatchString(e.name):
+		d.missing(e.path, "name", "a %s without a name: give it one", e.what)
+	case !validName(e.name):
 		d.add(e.path+".name", "%s name %q: want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100", e.what, e.name)
 	case slices.Contains(earlier, e.name):
 		list := e.path[:strings.LastIndex(e.path, "[")]
@@ -140,8 +153,13 @@ func (d *document) checkEntry(e entry, earlier []string) {
 		d.add(e.path+".name", "duplicate %s name %q: line %d has it already", e.what, e.name, first)
 	}
 	if e.typ == "" {
-		d.add(e.path, "%s %q has no type: say what it is, as in type: %s", e.what, e.name, e.example)
+		d.missing(e.path, "type", "%s %q has no type: say what it is, as in type: %s", e.what, e.name, e.example)
 	}
+}
+
+// validName reports whether a source, declaration, receiver or trigger may have the name.
+func validName(name string) bool {
+	return len(name) <= 100 && regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`).MatchString(name)
 }
 
 func (d *document) checkIgnore(rules []IgnoreRule, known known) {
@@ -151,13 +169,13 @@ func (d *document) checkIgnore(rules []IgnoreRule, known known) {
 			d.add(path, "an ignore rule without a pattern would hide everything: give it a source, kind, resource, path or value")
 		}
 		if strings.TrimSpace(r.Reason) == "" {
-			d.add(path, "an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale")
+			d.missing(path, "reason", "an ignore rule without a reason: say in words why, as in reason: scaled by hand during the sale")
 		}
 		for key, pattern := range map[string]string{"kind": r.Kind, "resource": r.Resource, "path": r.Path, "value": r.Value} {
 			d.checkPattern(path+"."+key, pattern)
 		}
 		if r.Source != "" {
-			d.checkNamed(path+".source", "ignore rule of an unknown source", r.Source, known.sources)
+			d.checkNamed(path+".source", "ignore rule of an unknown", "source", r.Source, known.sources)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (d *document) checkMatch(at string, m *Match, known known) {
 	} {
 		for i, pattern := range list.patterns {
 			if item := fmt.Sprintf("%s.%s[%d]", at, key, i); d.checkListed(item, pattern) {
-				d.checkNamed(item, "match of an unknown "+key, pattern, list.names)
+				d.checkNamed(item, "match of an unknown", key, pattern, list.names)
 			}
 		}
 	}
@@ -67,11 +67,11 @@ func (d *document) checkWords(at, what string, list, valid []string) {
 	}
 }
 
-// checkNamed checks a pattern that is one of certain names, unless it is more
-// than a name.
-func (d *document) checkNamed(at, problem, pattern string, names []string) {
-	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !slices.Contains(names, pattern) {
-		d.add(at, "%s %q: %s", problem, pattern, oneOf(pattern, names))
+// checkNamed checks a pattern that is the name of a source, declaration or owner,
+// unless it is more than a name.
+func (d *document) checkNamed(at, problem, what, pattern string, names []string) {
+	if d.checkPattern(at, pattern) && !strings.ContainsAny(pattern, `*?[\`) && !slices.Contains(names, pattern) && !d.unsure[what] {
+		d.add(at, "%s %s %q: %s", problem, what, pattern, oneOf(pattern, names))
 	}
 }
 
@@ -118,7 +118,8 @@ func (d *document) checkOwners(rules []OwnerRule, known known) {
 		r, at := &rules[i], fmt.Sprintf("owners[%d]", i)
 		order.pass(d, at, "owner rule", r.Match.everything())
 		if strings.TrimSpace(r.Owner) == "" {
-			d.add(at, "an owner rule without an owner: name who answers, as in owner: team-shop")
+			d.unsure["owner"] = true
+			d.missing(at, "owner", "an owner rule without an owner: name who answers, as in owner: team-shop")
 		}
 		if len(r.Match.Owner) > 0 {
 			d.add(at+".match.owner", "an owner rule cannot match owners: it says who they are")

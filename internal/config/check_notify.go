@@ -96,7 +96,7 @@ func (d *document) checkQuietHours(at string, q *QuietHours) {
 
 func (d *document) checkRoute(at string, r *Route, receivers []string) {
 	if len(r.Receivers) == 0 {
-		d.add(at, "a route without receivers: name them, as in receivers: [ops]")
+		d.missing(at, "receivers", "a route without receivers: name them, as in receivers: [ops]")
 	}
 	d.checkNames(at+".receivers", "receiver", r.Receivers, receivers)
 	d.checkWords(at+".group_by", "group_by", r.GroupBy, notify.Groupings())
@@ -107,7 +107,9 @@ func (d *document) checkRoute(at string, r *Route, receivers []string) {
 
 // checkNames checks a list of names that stand elsewhere in the file.
 func (d *document) checkNames(at, what string, list, valid []string) {
-	d.checkWords(at, what, list, valid)
+	if !d.unsure[what] {
+		d.checkWords(at, what, list, valid)
+	}
 	for i, name := range list {
 		if slices.Index(list, name) < i {
 			d.add(fmt.Sprintf("%s[%d]", at, i), "%s %q twice: name it once", what, name)
@@ -124,7 +126,7 @@ func (d *document) checkTriggers(triggers []Trigger, sources, declarations []str
 			d.add(at+".type", "unknown type %q: %s", t.Type, oneOf(t.Type, types))
 		}
 		if t.SecretFile == "" {
-			d.add(at, "a trigger without secret_file: everybody could make it scan, name the file of its secret")
+			d.missing(at, "secret_file", "a trigger without secret_file: everybody could make it scan, name the file of its secret")
 		}
 		d.checkNames(at+".sources", "source", t.Sources, sources)
 		d.checkNames(at+".declarations", "declaration", t.Declarations, declarations)

@@ -31,10 +31,17 @@ type document struct {
 	// origins names what overrides the file, by path.
 	origins  map[string]string
 	problems []Problem
+	// meant are the paths of keys that a misspelt key stands for: that they are missing
+	// is no second problem.
+	meant map[string]bool
+	// unsure holds "source", "declaration" and the like where a name is missing or
+	// malformed: that others refer to a name which is not there is no second problem.
+	unsure map[string]bool
 }
 
 func newDocument(name, dir string) *document {
-	return &document{name: name, dir: dir, tree: map[string]any{}, lines: map[string]int{}, origins: map[string]string{}}
+	return &document{name: name, dir: dir, tree: map[string]any{}, lines: map[string]int{}, origins: map[string]string{},
+		meant: map[string]bool{}, unsure: map[string]bool{}}
 }
 
 // parse reads a file. Where nothing at all can be read of it, tree is nil.

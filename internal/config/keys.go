@@ -32,7 +32,11 @@ func (d *document) checkKeys(path string, tree any, t reflect.Type) {
 			if field, ok := fields[key]; ok {
 				d.checkKeys(child(path, key), below, field.Type)
 			} else {
-				d.add(child(path, key), "%s", unknownKey(path, key, slices.Sorted(maps.Keys(fields))))
+				valid := slices.Sorted(maps.Keys(fields))
+				d.add(child(path, key), "%s", unknownKey(path, key, valid))
+				if near, ok := nearest.Word(key, valid); ok {
+					d.meant[child(path, near)] = true
+				}
 			}
 		}
 	}

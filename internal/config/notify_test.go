@@ -144,7 +144,6 @@ func TestNotifyProblems(t *testing.T) {
 				`6: declaration "shop" twice: name it once`,
 				`6: unknown source "prdo": did you mean "prod"?`,
 				`6: unknown type "githb": did you mean "github"?`,
-				`7: a trigger without secret_file: everybody could make it scan, name the file of its secret`,
 				`7: duplicate trigger name "push": line 6 has it already`,
 				`7: min_interval: want a duration that is not negative`,
 				`7: unknown key "secret": secrets do not belong in this file, write it to a file of its own and name that in "secret_file"`,

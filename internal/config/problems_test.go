@@ -41,9 +41,33 @@ func TestProblems(t *testing.T) {
 			content: "sources:\n- name: prod\n  type: kubernetes\n  evry: 5m\n- name: edge\n  typ: kubernetes\n",
 			want: []string{
 				`4: unknown key "evry": did you mean "every"?`,
-				`5: source "edge" has no type: say what it is, as in type: kubernetes`,
 				`6: unknown key "typ": did you mean "type"?`,
 			},
+		},
+		"misspelt name": {
+			reason:  "that others refer to the name is no second problem",
+			content: "sources:\n- {nam: prod, type: kubernetes}\ndeclarations:\n- {name: shop, type: manifests, governs: [prod]}\nignore:\n- {source: prod, reason: r}\n",
+			want:    []string{`2: unknown key "nam": did you mean "name"?`},
+		},
+		"malformed name": {
+			reason:  "that others refer to what it should be is no second problem",
+			content: "sources:\n- {name: p rod, type: kubernetes}\nowners:\n- {match: {source: [prod]}, owner: a}\n",
+			want:    []string{`2: source name "p rod": want letters, digits, dots, dashes and underscores, a letter or digit first, at most 100`},
+		},
+		"misspelt list": {
+			reason:  "nothing is known of the names in it",
+			content: "surces:\n- {name: prod, type: kubernetes}\ndeclarations:\n- {name: shop, type: manifests, governs: [prod]}\n",
+			want:    []string{`1: unknown key "surces": did you mean "sources"?`},
+		},
+		"misspelt receiver": {
+			reason:  "a route that names it is no second problem",
+			content: minimal + "notify:\n  receivers: [{nam: ops, type: slack}]\n  routes: [{receivers: [ops]}]\n",
+			want:    []string{`3: unknown key "nam": did you mean "name"?`},
+		},
+		"misspelt owner": {
+			reason:  "a route for the owner is no second problem",
+			content: minimal + "owners: [{ownr: shop}]\nnotify:\n  receivers: [{name: ops, type: slack}]\n  routes: [{match: {owner: [shop]}, receivers: [ops]}]\n",
+			want:    []string{`2: unknown key "ownr": did you mean "owner"?`},
 		},
 		"later version": {
 			reason:  "what the design names is not accepted in silence",

@@ -83,6 +83,20 @@ func (s Settings) CheckExists(key string) error {
 	return doc.err()
 }
 
+// CheckText returns an error on the line of a setting if check returns one for its
+// text; nil where the setting is missing or no text.
+func (s Settings) CheckText(key string, check func(text string) error) error {
+	text, ok := s.tree[key].(string)
+	if !ok || text == "" {
+		return nil
+	}
+	doc := s.document()
+	if err := check(text); err != nil {
+		doc.add(child(child(s.path, "settings"), key), "%s: %v", key, err)
+	}
+	return doc.err()
+}
+
 // Problem returns an error that stands on the line of what the settings belong
 // to.
 func (s Settings) Problem(format string, args ...any) error {
@@ -113,6 +127,6 @@ func (s Settings) document() *document {
 		return newDocument("settings", "")
 	}
 	doc := *s.doc
-	doc.problems = nil
+	doc.problems, doc.meant = nil, map[string]bool{}
 	return &doc
 }

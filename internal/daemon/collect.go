@@ -301,7 +301,16 @@ func (e *Engine) failed(ctx context.Context, d Declaration, err error) read {
 	e.complain(ctx, "declaration "+d.Name, err)
 	e.observer.DeclarationLoaded(d.Name, err)
 	return read{err: err, at: e.now(), declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
-		Problems: []model.Problem{{Address: d.Name, Reason: err.Error()}}}}
+		Problems: unreadable(d, err)}}
+}
+
+// unreadable returns the problem of a declaration that could not be read as a whole.
+func unreadable(d Declaration, err error) []model.Problem {
+	p := model.Problem{Address: d.Name, Reason: err.Error()}
+	if d.Deriver != nil {
+		p.Source = d.Deriver.From()
+	}
+	return []model.Problem{p}
 }
 
 // governed returns the sources that a declaration speaks of, at least its own

@@ -183,6 +183,9 @@ func TestOutageTellsNoOtherStory(t *testing.T) {
 			if f.Verdict != model.Unchecked {
 				t.Errorf("a new finding during the outage: %s %s", f.Verdict, f.Key)
 			}
+			if f.Kind == model.PartKind && f.Source != "inventory" {
+				t.Errorf("%s does not share the source of the outage, and would be a message of its own", f.Key)
+			}
 		}
 	}
 	b.source.values[5] = "9"

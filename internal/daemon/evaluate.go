@@ -69,7 +69,7 @@ func (e *Engine) readOf(d Declaration) read {
 		return r
 	}
 	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
-		Problems: []model.Problem{{Address: d.Name, Reason: errNotYet.Error()}}}}
+		Problems: unreadable(d, errNotYet)}}
 }
 
 func (e *Engine) declarationsFor(source string) []model.Declaration {

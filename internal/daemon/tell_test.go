@@ -192,10 +192,10 @@ func TestDecisionsInAFile(t *testing.T) {
 	wantVerdicts(t, d.cycle(t), "1 unchecked")
 	d.engine = d.engineOf(estate)
 	wantVerdicts(t, d.cycle(t), "1 unchecked")
-	d.want(t, "the file as it was last read counts, also after a restart", "unchecked: new file/file")
+	d.want(t, "the file as it was last read counts, also after a restart", "unchecked: new file")
 	file.err, file.list = nil, nil
 	wantVerdicts(t, d.cycle(t), "1 changed")
-	d.want(t, "it is no longer in the file", "new: new p/00", "resolved: resolved file/file")
+	d.want(t, "it is no longer in the file", "new: new p/00", "resolved: resolved file")
 	file.list = []model.Decision{{ID: "1", Kind: model.Accept, From: "file", Subject: model.Target{Key: model.Key{Source: "live", Kind: thing, ID: "p/00"}},
 		Changes: []model.Change{{Path: "size"}}}}
 	wantVerdicts(t, d.cycle(t), "")

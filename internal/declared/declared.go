@@ -45,7 +45,8 @@ type Env struct {
 	Name string
 	// Governs are the names of the sources that it speaks of.
 	Governs []string
-	// Types are the types of all sources of the estate ("proxmox"), by name.
+	// Types are the types of all sources of the estate ("proxmox"), by name; "" is a
+	// type that does not exist.
 	Types map[string]string
 	// Sealer digests sensitive values the moment that they are read.
 	Sealer model.Sealer

@@ -1,6 +1,12 @@
 package kube_test
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/kube"
+	"github.com/driftd/driftd/internal/model"
+)
 
 // changedObjects are declared and live parts of objects by "apiVersion kind"; live is ""
 // where the object is gone. field is the change that must have the severity of the
@@ -129,4 +135,28 @@ var changedObjects = map[string]map[string]struct {
 		"names elsewhere": {`metadata: {name: coredns, namespace: shop}, data: {Corefile: a}`,
 			`metadata: {name: coredns, namespace: shop}, data: {Corefile: b}`, medium, ""},
 	},
+}
+
+func TestReasonsOfContainers(t *testing.T) {
+	t.Parallel()
+	kinds, err := kube.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const one = `spec: {template: {spec: {containers: [{name: a, image: x}]`
+	for reason, tc := range map[string]struct{ live, want string }{
+		"a debug container": {one + `, ephemeralContainers: [{name: debugger-x, image: busybox, command: [sh], targetContainerName: a}]}}}`, "a debug container was added"},
+		"a container":       {`spec: {template: {spec: {containers: [{name: a, image: x}, {name: b, image: z}]}}}`, "runs another container"},
+		"an init container": {one + `, initContainers: [{name: b, image: z, command: [sh]}]}}}`, "runs another container"},
+		"an image":          {`spec: {template: {spec: {containers: [{name: a, image: z}]}}}`, "runs a different image"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			const about = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: x, namespace: ns}, `
+			c, live := claim(t, about+one+"}}}}", kinds), resource(t, about+tc.live+"}")
+			if f := finding(kinds[c.Kind], &live, &c); f.Severity != high || !strings.HasPrefix(f.Reason, tc.want) {
+				t.Errorf("%s because %q, want %q: %v", f.Severity, f.Reason, tc.want, f.Changes)
+			}
+		})
+	}
 }

@@ -15,6 +15,7 @@ const (
 	addedCode = "runs another container"
 	newImage  = "runs a different image"
 	newCode   = "runs another command"
+	debugged  = "a debug container was added"
 	byHand    = "a shell started by hand"
 )
 
@@ -26,6 +27,10 @@ func podSeverities(kind string, path []string) []model.SeverityRule {
 	added := model.SeverityRule{Verdicts: touched, Severity: model.High, Reason: addedCode}
 	image, command := added, added
 	image.Reason, command.Reason = newImage, newCode
+	// Ephemeral containers can only be added: none of their fields changes later.
+	ephemeral := added
+	ephemeral.Reason = debugged
+	rules = append(rules, each([]string{spec + "ephemeralContainers"}, ephemeral)...)
 	for _, list := range containerLists {
 		// The name changes only with the whole container.
 		rules = append(rules, each([]string{spec + list + ".name"}, added)...)

@@ -208,6 +208,10 @@ func (s Scope) Holds(kind, place string) bool {
 type Problem struct {
 	Address string `json:"address"`
 	Reason  string `json:"reason"`
+	// Source is the source that the declaration is read from and that gave no answer;
+	// "" if there is none. The finding is about this source, so that it shares its
+	// cause with what else could not be read there.
+	Source string `json:"-"`
 	// Bounded reports that the part declares nothing outside of Extents. A part
 	// that is not bounded may declare anything in its declaration's Scopes.
 	Bounded bool     `json:"-"`

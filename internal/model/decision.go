@@ -80,6 +80,12 @@ type Decision struct {
 	From string `json:"from,omitempty"`
 	// Until is when it ends. It is zero only where somebody said "forever".
 	Until time.Time `json:"until,omitzero"`
+	// Replaces is the ID of the decision that this one replaced; "" if there is none.
+	Replaces string `json:"replaces,omitempty"`
+	// ReplacedBy is the ID of the decision that replaced this one at the time Replaced:
+	// it has ended then. Both are zero while it was not replaced.
+	ReplacedBy string    `json:"replaced_by,omitempty"`
+	Replaced   time.Time `json:"replaced,omitzero"`
 }
 
 // A Covered is a finding of a baseline, as it was then.
@@ -132,8 +138,13 @@ type Target struct {
 	Verdict     Verdict `json:"verdict,omitempty"`
 }
 
-// Ended tells whether the decision's time is up.
-func (d *Decision) Ended(now time.Time) bool { return !d.Until.IsZero() && !now.Before(d.Until) }
+// Ended reports whether the decision's time is up or another one has replaced it.
+func (d *Decision) Ended(now time.Time) bool {
+	return past(d.Until, now) || past(d.Replaced, now)
+}
+
+// past reports whether an end has come; the zero time never comes.
+func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
 // EndsSoon tells whether the decision ends within a week from now on.
 func (d *Decision) EndsSoon(now time.Time) bool {

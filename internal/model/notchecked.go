@@ -11,8 +11,14 @@ import (
 // not be read.
 const PartKind = "declaration/part"
 
-// PartID is the ID of the key of such a finding.
-func PartID(declaration, address string) string { return declaration + "/" + address }
+// PartID returns the ID of the key of such a finding. A declaration that could not be
+// read at all is its own address.
+func PartID(declaration, address string) string {
+	if address == declaration {
+		return declaration
+	}
+	return declaration + "/" + address
+}
 
 // NotChecked counts what should have been checked and was not. An unchecked finding that
 // was accepted, or that an ignore rule hides, does not count.

@@ -72,6 +72,10 @@ func TestRunAt(t *testing.T) {
 		"accepted problem": {reason: "its finding is accepted", change: problem,
 			open: []Finding{{Verdict: Unchecked, Key: Key{Source: "prod", Kind: PartKind, ID: PartID("shop", "a.yaml")}, Declaration: "shop", Decision: accepted}}},
 		"problem without a finding": {reason: "it counts all the same", change: problem, want: NotChecked{Parts: 1}},
+		"declaration not read": {reason: "the declaration as a whole has a finding, under its own name", open: []Finding{unchecked("prod", PartKind, "shop")},
+			change: func(r *Run, _ time.Time) {
+				r.Declarations[0].Problems = []Problem{{Address: "shop", Reason: "no answer"}}
+			}, want: NotChecked{Parts: 1}},
 		"problem, and a finding of another": {reason: "both count", change: problem, open: []Finding{unchecked("prod", PartKind, PartID("shop", "b.yaml"))},
 			want: NotChecked{Parts: 2}},
 	} {

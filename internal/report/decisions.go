@@ -29,7 +29,7 @@ func decisionsJSON(w *bufio.Writer, entries []model.DecisionStatus) error {
 	e.open("decisions", "[")
 	for i := range entries {
 		d := entries[i]
-		d.At, d.Until, d.Changes = utc(d.At), utc(d.Until), nil
+		d.At, d.Until, d.Replaced, d.Changes = utc(d.At), utc(d.Until), utc(d.Replaced), nil
 		e.value("", d)
 	}
 	e.close("]")

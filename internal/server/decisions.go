@@ -101,7 +101,7 @@ func publicDecision(d model.Decision) model.Decision {
 	if d.Changes = changes; len(changes) == 0 {
 		d.Changes = nil
 	}
-	d.At, d.Until = d.At.UTC(), d.Until.UTC()
+	d.At, d.Until, d.Replaced = d.At.UTC(), d.Until.UTC(), d.Replaced.UTC()
 	return d
 }
 

@@ -20,7 +20,10 @@ type excuses struct {
 // of says why a decision holds for no finding.
 func (x *excuses) of(d *model.Decision) (string, error) {
 	now := x.Now()
-	if d.Ended(now) {
+	switch {
+	case d.ReplacedBy != "":
+		return "replaced by decision " + d.ReplacedBy, nil
+	case d.Ended(now):
 		return "it has ended", nil
 	}
 	if d.Covers > 0 {

@@ -37,8 +37,11 @@ func standIns(t *testing.T) API {
 	if err := s.Save(store.Record{Run: run("run-3", now()), Decisions: map[string][]model.Decision{"agreed": decisions}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Settle(now()); err != nil {
-		t.Fatal(err)
+	for _, id := range []string{"i-replaced", "j-later"} {
+		d := model.Decision{ID: id, Kind: model.Snooze, Finding: "0ver01", Basis: "gone", At: now(), Until: now().Add(time.Hour)}
+		if err := s.Decide([]model.Decision{d}, now()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return a
 }
@@ -54,14 +57,16 @@ func TestWhyDecisionsDoNotHold(t *testing.T) {
 		got[d.ID] = d.Why
 	}
 	want := map[string]string{
-		"a-ended":  "it has ended",
-		"b-other":  "the finding shows something else now",
-		"c-over":   "the finding is over",
-		"d-source": `no source is named "pord"`,
-		"e-lost":   "there is no such finding",
-		"f-gone":   "the finding is over",
-		"g-second": "decision h-first counts before it",
-		"h-first":  "",
+		"a-ended":    "it has ended",
+		"b-other":    "the finding shows something else now",
+		"c-over":     "the finding is over",
+		"d-source":   `no source is named "pord"`,
+		"e-lost":     "there is no such finding",
+		"f-gone":     "the finding is over",
+		"g-second":   "decision h-first counts before it",
+		"h-first":    "",
+		"i-replaced": "replaced by decision j-later",
+		"j-later":    "the finding is over",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("why (-want +got):\n%s", diff)

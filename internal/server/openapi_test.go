@@ -306,6 +306,8 @@ func asks(t *testing.T, a API) []exchange {
 		{"two are acknowledged", full, post, decisions, `{"kind":"acknowledge","findings":["0b0000","0c00"]}`, 200, "", false},
 		{"one is snoozed", full, post, decisions, `{"kind":"snooze","findings":["0d0000"],"until":"2026-03-02"}`, 200, "", false},
 		{"one is accepted forever", full, post, decisions, `{"kind":"accept","findings":["0e0000"],"reason":"so be it","owner":"shop","until":"forever"}`, 200, "", false},
+		{"it is accepted again", full, post, decisions, `{"kind":"accept","findings":["0e0000"],"reason":"longer sale","owner":"shop","until":"60d"}`, 200, "", false},
+		{"the replaced one is listed", full, get, decisions, "", 200, "", false},
 		{"a kind is one of three", full, post, decisions, `{"kind":"ignore","findings":["0a0000"]}`, 400, "", true},
 		{"a reason is a text", full, post, decisions, `{"kind":"snooze","findings":["0a0000"],"reason":1}`, 400, "", true},
 		{"a typo is not ignored", full, post, decisions, `{"kind":"snooze","findings":["0a0000"],"end":"30d"}`, 400, "", true},

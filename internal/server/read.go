@@ -132,8 +132,8 @@ func (a API) selected(s selection) ([]model.Finding, error) {
 	return shown, nil
 }
 
-// checkSources refuses the name of a source that the last run did not know: an
-// empty answer to a typo would look like good news.
+// checkSources returns an error for the name of a source that neither the last run nor
+// an open finding names: an empty answer to a typo would look like good news.
 func (a API) checkSources(names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -142,17 +142,38 @@ func (a API) checkSources(names []string) error {
 	if err != nil {
 		return err
 	}
-	known := make([]string, len(run.Sources))
-	for i, s := range run.Sources {
-		known[i] = s.Name
+	open, err := a.Store.Findings(store.Filter{})
+	if err != nil {
+		return err
 	}
+	known := namedSources(&run, open)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("unknown source %q", name),
-				Hint: "the last scan knew " + strings.Join(known, ", "), Candidates: known}
+				Hint: "want one of " + strings.Join(known, ", "), Candidates: known}
 		}
 	}
 	return nil
+}
+
+// namedSources returns the names of all sources that status and findings show, each
+// once: a plan that could not be made is the source of a finding, and not of the run.
+func namedSources(run *model.Run, open []model.Finding) []string {
+	var names []string
+	for i := range run.Sources {
+		names = append(names, run.Sources[i].Name)
+	}
+	for i := range run.NotJudged {
+		names = append(names, run.NotJudged[i].Source)
+	}
+	for i := range run.NotGoverned {
+		names = append(names, run.NotGoverned[i].Source)
+	}
+	for i := range open {
+		names = append(names, open[i].Source)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // maxFindingsListed bounds the findings that a limit asks for.

@@ -10,6 +10,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// A ReplacedError refuses to revoke a decision that another one has replaced: that
+// one would hold on.
+type ReplacedError struct{ Decision model.Decision }
+
+// Error names the decision to revoke instead.
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("it was replaced by decision %s: revoke that one", e.Decision.ReplacedBy)
+}
+
 // A DeclaredError refuses to revoke a decision that stands in a file: the next
 // reading of the file would bring it back.
 type DeclaredError struct{ Decision model.Decision }
@@ -30,39 +39,41 @@ func (s *Store) Decisions() ([]model.Decision, error) {
 	return list, err
 }
 
-// Decide keeps decisions, and notes them on the open findings for which they
-// hold. One takes the place of an earlier one of its kind about the same
-// finding and basis, unless that stands in a file.
+// Decide stores decisions, and notes them on the open findings for which they
+// hold. A decision replaces an earlier one of its kind about the same finding and
+// basis, unless that is in a file: the earlier one stays stored as replaced, and
+// Replaces is set in list.
 func (s *Store) Decide(list []model.Decision, now time.Time) error {
 	return s.update("keep decisions", func(t *txn) error {
 		known, err := t.allDecisions()
 		if err != nil {
 			return err
 		}
-		ids := map[topic]string{}
-		for i := range known {
-			if d := &known[i]; d.From == "" {
-				ids[topicOf(d)] = d.ID
+		standing := map[topic]model.Decision{}
+		for _, d := range known {
+			if d.From == "" && !d.Ended(now) {
+				standing[topicOf(&d)] = d
 			}
 		}
 		for i := range list {
 			d := &list[i]
-			if id, ok := ids[topicOf(d)]; ok {
-				if err := t.decisions.Delete([]byte(id)); err != nil {
+			if earlier, ok := standing[topicOf(d)]; ok && earlier.ID != d.ID {
+				d.Replaces, earlier.ReplacedBy, earlier.Replaced = earlier.ID, d.ID, now
+				if err := t.putDecision(&earlier); err != nil {
 					return err
 				}
 			}
 			if err := t.putDecision(d); err != nil {
 				return err
 			}
-			ids[topicOf(d)] = d.ID
+			standing[topicOf(d)] = *d
 		}
 		_, err = t.settle(now)
 		return err
 	})
 }
 
-// A topic is what no two decisions share that were made here.
+// A topic is what no two standing decisions share that were made here.
 type topic struct {
 	kind           model.DecisionKind
 	finding, basis string
@@ -83,11 +94,11 @@ func topicOf(d *model.Decision) topic {
 
 // Revoke removes the decision whose ID is or begins with idPrefix, and settles
 // the open findings anew. The error is ErrNotFound, ErrAmbiguous with the
-// candidates, or a *DeclaredError.
+// candidates, a *DeclaredError, or a *ReplacedError.
 func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 	var d model.Decision
 	err := s.update(fmt.Sprintf("revoke decision %q", idPrefix), func(t *txn) error {
-		id, err := complete(idPrefix, "it has ended or was replaced", t.decisions)
+		id, err := complete(idPrefix, "it ended long ago", t.decisions)
 		if err != nil {
 			return err
 		}
@@ -96,6 +107,9 @@ func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 		}
 		if d.From != "" {
 			return &DeclaredError{d}
+		}
+		if d.ReplacedBy != "" {
+			return &ReplacedError{d}
 		}
 		if err := t.decisions.Delete([]byte(id)); err != nil {
 			return err

@@ -97,14 +97,14 @@ func TestDecide(t *testing.T) {
 	}{
 		"one":          {nil, []model.Decision{decision("1", "a")}, "1", "a=1", "it is noted on what it is about"},
 		"another kind": {[]model.Decision{decision("1", "a", kind(model.Snooze))}, []model.Decision{decision("2", "a")}, "1 2", "a=2", "the stronger holds"},
-		"same kind":    {[]model.Decision{decision("2", "a")}, []model.Decision{decision("1", "a", until(9))}, "1", "a=1", "the later takes its place"},
+		"same kind":    {[]model.Decision{decision("2", "a")}, []model.Decision{decision("1", "a", until(9))}, "1 2", "a=1", "the later replaces it, and both are kept"},
 		"ended":        {[]model.Decision{decision("1", "a", until(2))}, []model.Decision{decision("2", "b")}, "1 2", "b=2", "what ended is not noted, and is kept"},
-		"two at once":  {nil, []model.Decision{decision("1", "a"), decision("2", "a")}, "2", "a=2", "the last counts"},
+		"two at once":  {nil, []model.Decision{decision("1", "a"), decision("2", "a")}, "1 2", "a=2", "the last counts"},
 		"same id":      {[]model.Decision{decision("1", "a")}, []model.Decision{decision("1", "b")}, "1", "b=1", "an ID is one decision"},
 		"itself":       {[]model.Decision{decision("1", "a")}, []model.Decision{decision("1", "a")}, "1", "a=1", "said twice"},
 		"changed":      {nil, []model.Decision{decision("1", "a", func(d *model.Decision) { d.Basis = "other" })}, "1", "", "it is another finding by now"},
 		"of a resource": {[]model.Decision{decision("1", "b", inFile("")), decision("2", "c", inFile(""))}, []model.Decision{decision("3", "b", inFile(""))},
-			"2 3", "b=3 c=2", "two about other resources are not about the same"},
+			"1 2 3", "b=3 c=2", "two about other resources are not about the same"},
 		"in a file":        {[]model.Decision{decision("1", "b", inFile("git"))}, []model.Decision{decision("2", "b")}, "1 2", "b=1", "what stands in a file stays there; made at one time, the first counts"},
 		"in a file by id":  {[]model.Decision{decision("1", "b", func(d *model.Decision) { d.From = "git" })}, []model.Decision{decision("2", "b")}, "1 2", "b=1", "what stands in a file stays there"},
 		"unknown finding":  {nil, []model.Decision{decision("1", "zz")}, "1", "", "it may come"},
@@ -122,6 +122,28 @@ func TestDecide(t *testing.T) {
 				t.Errorf("%s: noted %q, want %q", c.reason, got, c.noted)
 			}
 		})
+	}
+}
+
+// TestDecideReplaces: both decisions say which of them counts, and only the one that
+// counts can be revoked.
+func TestDecideReplaces(t *testing.T) {
+	t.Parallel()
+	s := decided(t, decision("1", "a"), decision("old", "b", until(2)))
+	list := []model.Decision{decision("2", "a"), decision("3", "b")}
+	decide(t, s, 3, list...)
+	if list[0].Replaces != "1" || list[1].Replaces != "" {
+		t.Errorf("the new decisions replace %q and %q, want 1 and none: what ended is not replaced", list[0].Replaces, list[1].Replaces)
+	}
+	_, err := s.Revoke("1", minute(4))
+	if replaced := new(ReplacedError); !errors.As(err, &replaced) || !strings.Contains(err.Error(), "decision 2: revoke that one") {
+		t.Errorf("revoke a replaced decision: %v", err)
+	}
+	if _, err := s.Revoke("2", minute(4)); err != nil {
+		t.Fatal(err)
+	}
+	if got, now := decisions(t, s), noted(t, s); got != "1 3 old" || now != "b=3" {
+		t.Errorf("after the later one was revoked: decisions %s, noted %s; the earlier one must not come back", got, now)
 	}
 }
 
@@ -322,9 +344,12 @@ func TestPruneDecisions(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, t.TempDir(), Options{Retention: Retention{MaxAge: 10 * time.Minute}})
 	decide(t, s, 0, decision("early", "a", until(9)), decision("edge", "b", until(10)), decision("late", "c", until(11)), decision("forever", "d"))
+	decide(t, s, 0, decision("replaced early", "e"), decision("replaced late", "f"))
+	decide(t, s, 10, decision("g", "e", until(11)))
+	decide(t, s, 11, decision("h", "f", until(12)))
 	saveNotices(t, s, notices(0, 3))
 	removed, err := s.Prune(minute(20))
-	if got := decisions(t, s); err != nil || removed != 2 || got != "forever late" {
+	if got := decisions(t, s); err != nil || removed != 3 || got != "forever g h late replaced late" {
 		t.Errorf("left %q, removed %d, %v", got, removed, err)
 	}
 	if _, err := s.Prune(minute(1_000_000)); err != nil {

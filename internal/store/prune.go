@@ -171,7 +171,8 @@ func (p *pruner) pruneDecisions() error {
 	}
 	var ended [][]byte
 	for i := range list {
-		if d := &list[i]; !d.Until.IsZero() && momentOf(d.Until) <= p.cut {
+		d := &list[i]
+		if !d.Until.IsZero() && momentOf(d.Until) <= p.cut || !d.Replaced.IsZero() && momentOf(d.Replaced) <= p.cut {
 			ended = append(ended, []byte(d.ID))
 		}
 	}

@@ -75,7 +75,7 @@ func TestSecondClick(t *testing.T) {
 	if h.decider.decided != 1 {
 		t.Errorf("decided %d times, want once", h.decider.decided)
 	}
-	if body := h.page(t, "/findings/5e1f0a11?notice=acknowledge"); !strings.Contains(body, "Acknowledged: others see") || !strings.Contains(body, "Take it back") {
+	if body := h.page(t, "/findings/5e1f0a11?notice=acknowledge"); !strings.Contains(body, "Acknowledged: others see") || !strings.Contains(body, "Revoke") {
 		t.Errorf("the page does not show the decision:\n%s", body)
 	}
 	if body := h.page(t, "/?notice=<script>"); strings.Contains(body, `id="notice"`) {

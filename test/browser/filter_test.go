@@ -62,7 +62,7 @@ func TestPages(t *testing.T) {
 	if len(seen) != 250 {
 		t.Errorf("the pages show %d findings, want 250", len(seen))
 	}
-	p.find("link", "Before").follow()
+	p.find("link", "Previous").follow()
 	p.awaitText("Page 2 of 3")
 	// Who filters begins at the first page again.
 	p.find("searchbox", "Search").write("config-007")
@@ -74,7 +74,7 @@ func TestPages(t *testing.T) {
 	q.withoutScripts()
 	q.open("/")
 	q.find("link", "Next").click()
-	q.find("link", "Before")
+	q.find("link", "Previous")
 	if !strings.Contains(q.address(), "page=2") {
 		t.Errorf("the second page is at %s", q.address())
 	}

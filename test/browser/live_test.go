@@ -51,7 +51,7 @@ func TestAcknowledgeIsSeenByOthers(t *testing.T) {
 	other.stayed()
 
 	// Taken back, it is as before.
-	p.find("button", "Take it back").follow()
+	p.find("button", "Revoke").follow()
 	p.awaitText("Taken back")
 	other.awaitGone("acknowledged")
 	other.stayed()

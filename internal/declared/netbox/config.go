@@ -79,7 +79,7 @@ func (c Config) checkSource(env declared.Env) error {
 		}
 	}
 	switch {
-	case slices.Contains(found, c.Source):
+	case slices.Contains(found, c.Source), unknownType(env, c.Source):
 		return nil
 	case len(found) == 0:
 		return errors.New("setting source: no source of type netbox is configured: add one under sources")
@@ -87,6 +87,13 @@ func (c Config) checkSource(env declared.Env) error {
 		return fmt.Errorf("setting source is missing: name the source that NetBox is read through (%s)", strings.Join(found, ", "))
 	}
 	return fmt.Errorf("setting source is %q, which is no source of type netbox: want %s", c.Source, strings.Join(found, " or "))
+}
+
+// unknownType reports whether the types of the sources do not tell if the source is a
+// NetBox: its type is unknown, or there are no sources. Both are errors of their own.
+func unknownType(env declared.Env, source string) bool {
+	typ, exists := env.Types[source]
+	return exists && typ == "" || len(env.Types) == 0
 }
 
 func (c Config) checkGoverned(env declared.Env) error {

@@ -153,6 +153,17 @@ func TestAnUnknownSourceIsSaidElsewhere(t *testing.T) {
 	}
 }
 
+func TestTypesOfSourcesAreNotKnown(t *testing.T) {
+	t.Parallel()
+	for name, types := range map[string]map[string]string{"a misspelt type": {"netbox": "", "pve": "proxmox"}, "no sources": {}} {
+		env, config := estate(), Defaults()
+		env.Types, config.Source = types, "netbox"
+		if err := config.check(env); err != nil {
+			t.Errorf("%s is an error of its own: %v", name, err)
+		}
+	}
+}
+
 func TestSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -38,6 +38,9 @@ const Flapping = "It goes back and forth: single changes are not told until it s
 
 // Subject says what the finding is about: "changed: Deployment.apps shop/web".
 func (w Words) Subject(f *model.Finding) string {
+	if f.Kind == PartKind && f.Address == f.Declaration {
+		return "declaration " + w.data(f.Declaration, maxName) + " could not be read"
+	}
 	if f.Kind == PartKind {
 		return "a part of " + w.data(f.Declaration, maxName) + " could not be read: " + w.data(f.Address, maxName)
 	}

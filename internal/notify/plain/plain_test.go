@@ -78,6 +78,12 @@ func TestWords(t *testing.T) {
 				Name: "web.yaml", Declaration: "shop", Address: "web.yaml:12", Reason: "no YAML", Actor: model.UnknownActor("not checked")},
 			want: []string{"a part of shop could not be read: web.yaml:12", "", "", "", "", "no YAML", "driftd findings show abc"},
 		},
+		"a whole declaration": {
+			reason: "its address is its name, which is written once",
+			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: plain.PartKind, ID: "shop"},
+				Name: "shop", Declaration: "shop", Address: "shop", Reason: "no answer", Actor: model.UnknownActor("not checked")},
+			want: []string{"declaration shop could not be read", "", "", "", "", "no answer", "driftd findings show abc"},
+		},
 		"unchecked": {
 			reason: "nobody did anything that anybody saw; who is known is named all the same",
 			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "s", Kind: "k", ID: "i"},

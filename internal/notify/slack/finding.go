@@ -99,6 +99,10 @@ func newsWord(it model.Item) string {
 // what says what is found of which resource, where it is, and where it is
 // declared.
 func what(p *prose, f *model.Finding) {
+	if f.Kind == plain.PartKind && f.Address == f.Declaration {
+		p.say("declaration ").quote(f.Declaration, maxWord).say(" could not be read")
+		return
+	}
 	if f.Kind == plain.PartKind {
 		p.say("a part of ").quote(f.Declaration, maxWord).say(" could not be read: ").code(f.Address)
 		return

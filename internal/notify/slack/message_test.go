@@ -153,6 +153,7 @@ func messages() map[string]struct {
 		f.Key, f.Place, f.Name, f.Declaration, f.Address = model.Key{Kind: "declaration/part", ID: "infra/main.tf"}, "", "main.tf", "infra", "main.tf:3"
 		f.Reason, f.Actor = "line 3: no expression", model.UnknownActor("not checked")
 	})
+	whole := with(part, func(f *model.Finding) { f.Key.ID, f.Name, f.Address, f.Reason = "infra", "infra", "infra", "no answer" })
 	agreed := with(disputed, func(f *model.Finding) { f.Source, f.Place, f.Declaration, f.Address = "", "", "agreed", "" })
 	reminder := message(model.ReminderMessage, item(model.Standing, changed("101")), item(model.Standing, nobody), item(model.WasAcknowledged, seen))
 	reminder.First = false
@@ -178,7 +179,7 @@ func messages() map[string]struct {
 		"unknown":      {message(model.NewMessage, item(model.Standing, nobody)), false, false},
 		"flapping":     {message(model.NewMessage, item(model.Standing, flapping)), false, false},
 		"unchecked":    {message(model.UncheckedMessage, item(model.Standing, unchecked)), false, true},
-		"part":         {message(model.UncheckedMessage, item(model.Standing, part), item(model.Standing, agreed)), false, true},
+		"part":         {message(model.UncheckedMessage, item(model.Standing, part), item(model.Standing, whole), item(model.Standing, agreed)), false, true},
 		"many":         {many, false, true},
 		"mixed":        {mixed, false, true},
 		"acknowledged": {message(model.NewMessage, item(model.WasAcknowledged, seen)), false, true},

@@ -72,7 +72,7 @@ func modal(from, owner string, count int) slack.ModalViewRequest {
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
 			slack.NewSectionBlock(caption(allOf("accepts", count)), nil, nil),
 			slack.NewInputBlock(reasonInput, caption("Reason"), nil, reason),
-			slack.NewInputBlock(ownerInput, caption("Owner"), caption("Who answers for it"), who),
+			slack.NewInputBlock(ownerInput, caption("Owner"), caption("Who is responsible for it"), who),
 			slack.NewInputBlock(untilInput, caption("How long"), nil, end),
 			date,
 		}},
@@ -99,7 +99,7 @@ func readModal(callback *slack.InteractionCallback, now time.Time) (heard *inter
 		wrong[reasonInput] = "Say why it may stay as it is."
 	}
 	if it.asks.Owner == "" {
-		wrong[ownerInput] = "Name who answers for it."
+		wrong[ownerInput] = "Name who is responsible for it."
 	}
 	asked := untilInput
 	it.asks.Until = input(untilInput).SelectedOption.Value
