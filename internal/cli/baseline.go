@@ -90,7 +90,8 @@ func inText(p *decide.Preview) string {
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
-	text += "\n"
+	var b strings.Builder
+	b.WriteString(text + "\n")
 	for _, left := range []struct {
 		n   int
 		why string
@@ -101,13 +102,13 @@ func inText(p *decide.Preview) string {
 		{p.Decided, "somebody decided already"},
 	} {
 		if left.n > 0 {
-			text += fmt.Sprintf("leaves out %s: %s\n", findings(left.n), left.why)
+			fmt.Fprintf(&b, "leaves out %s: %s\n", findings(left.n), left.why)
 		}
 	}
 	if p.NotChecked != "" {
-		text += "the last scan did not check everything: " + inLine(p.NotChecked) + "\n"
+		b.WriteString("the last scan did not check everything: " + inLine(p.NotChecked) + "\n")
 	}
-	return text
+	return b.String()
 }
 
 func findings(n int) string {

@@ -187,7 +187,8 @@ func via(ctx context.Context) string {
 
 // readDecision reads a request, strictly.
 func readDecision(body io.Reader) (request DecisionRequest, err error) {
-	return request, readBody(body, &request, `want {"kind", "findings", "reason", "owner", "until"}`)
+	err = readBody(body, &request, `want {"kind", "findings", "reason", "owner", "until"}`)
+	return request, err
 }
 
 // readBody reads one object, strictly; want is the hint where it is another.
