@@ -45,6 +45,8 @@ func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) m
 		return seen
 	case !m.Seen.Before(p.Asked):
 		return m // Two looks ran at the same time: the older one was read first.
+	case m.Object != "" && !wasRead(s, model.Ref{Kind: m.Kind, ID: m.Object}, m.Place):
+		return m
 	case m.Object != "" && !s.Has(model.Ref{Kind: m.Kind, ID: m.Object}):
 		return seen // Deleting the object that changed last lowers the position.
 	case m.Object != "" && m.Value-p.Value <= clockSkew:
@@ -58,6 +60,12 @@ func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) m
 	}
 	m.Older = &model.Older{First: m.Older.First, Last: p.Value, Since: m.Older.Since}
 	return m
+}
+
+// wasRead reports whether a snapshot tells whether an object exists, and what it holds.
+func wasRead(s *model.Snapshot, ref model.Ref, place string) bool {
+	covered, _ := s.Covers(ref.Kind, place)
+	return covered && !slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.Ref == ref })
 }
 
 // wentBack says what went back, from where to where, and what to do.

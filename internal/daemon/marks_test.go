@@ -24,7 +24,7 @@ func TestTrack(t *testing.T) {
 		// object is whose last change the position is; gone tells that it is no more
 		// from the second look on. lineage is that of the second look and later.
 		object, lineage string
-		gone            bool
+		gone, unread    bool
 		late            time.Duration
 	}{
 		"it advances":               {reason: "ordinary operation", steps: []step{{0, 5, false}, {minute, 7, false}, {minute, 7, false}, {minute, 9, false}}},
@@ -39,6 +39,7 @@ func TestTrack(t *testing.T) {
 		"an object's change undone": {reason: "its last change went back", object: "1", steps: []step{{0, 10_000, false}, {minute, 8_000, true}}},
 		"clocks that differ":        {reason: "one server's clock is ahead", object: "1", steps: []step{{0, 10_000, false}, {minute, 9_940, false}, {minute, 9_939, true}}},
 		"the object was deleted":    {reason: "the last change of the others counts", object: "2", gone: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}, {minute, 7_000, false}}},
+		"the object was not read":   {reason: "it may be as it was, so the position of the others proves nothing and lowers nothing", object: "2", gone: true, unread: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}}},
 		"another cluster":           {reason: "the address leads to another one now", lineage: "b", steps: []step{{0, 100, false}, {minute, 40, false}, {minute, 39, true}}},
 		"two looks at once":         {reason: "the older one was asked for first", late: 2 * minute, steps: []step{{0, 100, false}, {minute, 99, false}}},
 	} {
@@ -56,6 +57,9 @@ func TestTrack(t *testing.T) {
 				if i > 0 && tc.lineage != "" {
 					p.Lineage = tc.lineage
 				}
+				if i > 0 && tc.unread {
+					s.Unread = []model.Unread{{Ref: model.Ref{Kind: thing, ID: tc.object}, Reason: "timed out"}}
+				}
 				if i == 0 || !tc.gone {
 					s.Resources = []model.Resource{{Key: model.Key{Source: "live", Kind: thing, ID: tc.object}}}
 				}
@@ -65,6 +69,9 @@ func TestTrack(t *testing.T) {
 				if stale := s.StaleIn(thing, "") != ""; stale != step.stale || whole == step.stale {
 					t.Errorf("look %d at position %d: stale %v, covered %v, want stale %v: %s", i+1, step.value, stale, whole, step.stale, tc.reason)
 				}
+			}
+			if tc.unread && marks[0].Value != tc.steps[0].value {
+				t.Errorf("the mark is %d, want %d: %s", marks[0].Value, tc.steps[0].value, tc.reason)
 			}
 		})
 	}
