@@ -226,3 +226,20 @@ func TestQuietNewsWaitsForRoom(t *testing.T) {
 		t.Errorf("then the rest (-want +got):\n%s", diff)
 	}
 }
+
+// TestWorstFieldIsToldFirst holds that receivers get the field that makes a finding
+// severe first.
+func TestWorstFieldIsToldFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk()
+	f := finding("a")
+	f.Severity = model.Critical
+	f.Changes = []model.Change{{Path: "mild"}, {Path: "severe", Severity: model.Critical}}
+	d.show(f).tell()
+	if len(d.messages) != 1 || len(d.messages[0].News) != 1 {
+		t.Fatalf("messages %+v, want one about one finding", d.messages)
+	}
+	if changes := d.messages[0].News[0].Finding.Changes; len(changes) == 0 || changes[0].Path != "severe" {
+		t.Errorf("the fields are %+v, want the severe one first", changes)
+	}
+}
