@@ -176,7 +176,7 @@ func (o *knownObject) holds(r *model.Resource) bool {
 
 func keysWithin(data model.Value, keys []string) bool {
 	return !slices.ContainsFunc(data.Fields(), func(f model.Field) bool {
-		return !slices.ContainsFunc(keys, func(pattern string) bool { return model.Glob(pattern, f.Name) })
+		return !model.GlobAny(keys, f.Name)
 	})
 }
 
@@ -272,7 +272,7 @@ func subjectText(subject model.Value) string {
 // powers.
 func (o *knownObject) runs(pod model.Value) bool {
 	for _, c := range containersOf(pod) {
-		if !slices.ContainsFunc(o.Images, func(pattern string) bool { return model.Glob(pattern, imageRepository(c.At("image").Str())) }) {
+		if !model.GlobAny(o.Images, imageRepository(c.At("image").Str())) {
 			return false
 		}
 	}

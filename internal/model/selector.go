@@ -35,7 +35,12 @@ func (s *Selector) Fits(f *Finding) bool {
 }
 
 func oneFits(patterns []string, text string) bool {
-	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool { return Glob(p, text) })
+	return len(patterns) == 0 || GlobAny(patterns, text)
+}
+
+// GlobAny reports whether one of the patterns fits, as by Glob.
+func GlobAny(patterns []string, text string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return Glob(p, text) })
 }
 
 // Glob matches a pattern in which "*" stands for any run of characters but
