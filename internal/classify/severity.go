@@ -9,8 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A SeverityRule sets the severity of the findings that it fits. The first rule of
-// a list that fits counts.
+// A SeverityRule sets the severity of the findings that it fits. Of a list, the first
+// rule counts that fits by what is proven, or the worst before it that fits by what the
+// live side claims.
 type SeverityRule struct {
 	// Selector has Sources, Kinds, Namespaces, Verdicts and Labels only.
 	model.Selector
@@ -156,10 +157,10 @@ func fit[T any](e *evidence, list []T, holds func(T) bool) bool {
 func (r *SeverityRule) fits(f *model.Finding, c *model.Change, e *evidence) bool {
 	rest := r.Selector
 	rest.Labels, rest.Namespaces = nil, nil
-	if !rest.Fits(f) || e.proven && !r.provesVerdict(f, c) || !r.fitsPath(c) || !r.fitsActor(f, c, e) {
+	if !rest.Fits(f) || e.proven && !r.provesVerdict(f, c) || !r.fitsPath(c, e.proven) || !r.fitsActor(f, c, e) {
 		return false
 	}
-	if len(r.Namespaces) > 0 && !fit(e, e.places, func(place string) bool { return anyGlob(r.Namespaces, place) }) {
+	if len(r.Namespaces) > 0 && !fit(e, e.places, func(place string) bool { return model.GlobAny(r.Namespaces, place) }) {
 		return false
 	}
 	for name, pattern := range r.Labels {
@@ -180,12 +181,21 @@ func (r *SeverityRule) provesVerdict(f *model.Finding, c *model.Change) bool {
 	return len(r.Verdicts) == 0 || f.Verdict != model.Pending || !unproven || slices.Contains(r.Verdicts, model.Bypassed)
 }
 
-func (r *SeverityRule) fitsPath(c *model.Change) bool {
+// fitsPath reports whether the rule's paths fit. The keys of an element that only the
+// live side has are what somebody named it: they prove nothing.
+func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	if len(r.Paths) == 0 {
 		return true
 	}
-	return c != nil && slices.ContainsFunc(r.Paths, func(pattern string) bool {
-		return fitsPath(pattern, c.Path) || c.LivePath != "" && fitsPath(pattern, c.LivePath)
+	if c == nil {
+		return false
+	}
+	fits := fitsPath
+	if proven && c.Declared == nil && c.Recorded == nil && len(c.Claims) == 0 {
+		fits = func(pattern, path string) bool { return model.Glob(pattern, withoutKeys(path)) }
+	}
+	return slices.ContainsFunc(r.Paths, func(pattern string) bool {
+		return fits(pattern, c.Path) || c.LivePath != "" && fits(pattern, c.LivePath)
 	})
 }
 
@@ -199,11 +209,7 @@ func (r *SeverityRule) fitsActor(f *model.Finding, c *model.Change, e *evidence)
 	if c != nil {
 		who = actorOf(f, c)
 	}
-	return (!e.proven || who.Confidence == model.Exact) && anyGlob(r.Actors, who.Name)
-}
-
-func anyGlob(patterns []string, text string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return model.Glob(p, text) })
+	return (!e.proven || who.Confidence == model.Exact) && model.GlobAny(r.Actors, who.Name)
 }
 
 // A rater applies severity rules, and counts what each rates.

@@ -248,8 +248,36 @@ func TestFitsSeverityPath(t *testing.T) {
 		{"a broken pattern", "[a", &model.Change{Path: "[a"}, false},
 	} {
 		r := SeverityRule{Paths: strings.Fields(tc.patterns)}
-		if got := r.fitsPath(tc.change); got != tc.want {
+		if got := r.fitsPath(tc.change, false); got != tc.want {
 			t.Errorf("%s: %t", tc.reason, got)
+		}
+	}
+}
+
+// TestNamedElementsProveNothing: whoever adds an element to a list chooses its name, so a
+// pattern of that name is no proof.
+func TestNamedElementsProveNothing(t *testing.T) {
+	t.Parallel()
+	const sidecar = "containers[[]name=istio-proxy]*"
+	v := model.StringOf("x")
+	added := model.Change{Path: "containers[name=istio-proxy]", Live: &v}
+	declared, recorded, disputed := added, added, added
+	declared.Declared, recorded.Recorded, disputed.Claims = &v, &v, []model.ClaimedValue{{Value: v}}
+	for _, tc := range []struct {
+		reason, pattern string
+		change          model.Change
+		proven, want    bool
+	}{
+		{"an added element, by its name", sidecar, added, true, false},
+		{"as a claim", sidecar, added, false, true},
+		{"an added element of any name", "containers", added, true, true},
+		{"a declared element", sidecar, declared, true, true},
+		{"a recorded element", sidecar, recorded, true, true},
+		{"a disputed element", sidecar, disputed, true, true},
+	} {
+		r := SeverityRule{Paths: []string{tc.pattern}}
+		if got := r.fitsPath(&tc.change, tc.proven); got != tc.want {
+			t.Errorf("%s: %t, want %t", tc.reason, got, tc.want)
 		}
 	}
 }
