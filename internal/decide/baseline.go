@@ -71,12 +71,20 @@ func PreviewBaseline(open []model.Finding, run *model.Run) Preview {
 	return p
 }
 
-// seenBy reports whether the run looked at a finding: its source and its declaration
-// were read.
+// seenBy reports whether the run looked at a finding: its source, the scope that it lies
+// in and its declaration were read, and not from an old copy.
 func seenBy(run *model.Run, f *model.Finding) bool {
 	unread := func(d model.DeclarationRun) bool { return d.Name == f.Declaration && d.Err != "" }
 	i := slices.IndexFunc(run.Sources, func(s model.SourceRun) bool { return s.Name == f.Source })
-	return i >= 0 && run.Sources[i].Err == "" && !f.LastSeen.Before(run.Sources[i].Taken) && !slices.ContainsFunc(run.Declarations, unread)
+	return i >= 0 && run.Sources[i].Err == "" && !f.LastSeen.Before(run.Sources[i].Taken) &&
+		!slices.ContainsFunc(run.Declarations, unread) && !slices.ContainsFunc(run.Coverage, func(c model.Coverage) bool { return c.Failed() && isAbout(c, f) })
+}
+
+// isAbout reports whether a finding lies in the scope of a coverage.
+func isAbout(c model.Coverage, f *model.Finding) bool {
+	c.Complete = true
+	covered, _ := (&model.Snapshot{Coverage: []model.Coverage{c}}).Covers(f.Kind, f.Place)
+	return covered && c.Source == f.Source
 }
 
 func tokenOf(findings []model.Finding) string {

@@ -61,6 +61,31 @@ func TestPreviewBaseline(t *testing.T) {
 	}
 }
 
+// TestBaselineLeavesWhatWasNotRead holds that nothing is accepted in a scope that the last
+// scan did not read in full, or read from an old copy.
+func TestBaselineLeavesWhatWasNotRead(t *testing.T) {
+	t.Parallel()
+	kind := drifted().Kind
+	for _, tc := range []struct {
+		reason   string
+		coverage model.Coverage
+		accepts  int
+	}{
+		{"read", model.Coverage{Source: "prod", Kind: kind, Complete: true}, 2},
+		{"possibly stale", model.Coverage{Source: "prod", Kind: kind, Reason: "no quorum"}, 0},
+		{"the whole source", model.Coverage{Source: "prod", Reason: "an old copy"}, 0},
+		{"left out on purpose", model.Coverage{Source: "prod", Kind: kind, Skipped: true}, 2},
+		{"another kind", model.Coverage{Source: "prod", Kind: "test/Other", Reason: "timed out"}, 2},
+		{"another source", model.Coverage{Source: "gone", Reason: "timed out"}, 2},
+	} {
+		open, run := estate()
+		run.Coverage = []model.Coverage{tc.coverage}
+		if got := decide.PreviewBaseline(open, &run); got.Total != tc.accepts {
+			t.Errorf("%s: accepts %d, want %d", tc.reason, got.Total, tc.accepts)
+		}
+	}
+}
+
 func TestBaseline(t *testing.T) {
 	t.Parallel()
 	open, run := estate()
