@@ -203,11 +203,10 @@ func Page(url string, f *model.Finding) string {
 // Time says a moment to the minute, in UTC.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// Fields says the worst fields, one a line and no more than most, and how many
-// more there are of total.
+// Fields returns the first fields, one a line and no more than most, and how many
+// more there are of total. The worst come first in a message.
 func (w Words) Fields(f *model.Finding, total, most int) []string {
-	shown := f.WorstFirst().Changes
-	shown = shown[:min(most, len(shown))]
+	shown := f.Changes[:min(most, len(f.Changes))]
 	lines := make([]string, 0, len(shown)+1)
 	for i := range shown {
 		line := w.field(&shown[i])

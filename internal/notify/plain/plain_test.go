@@ -102,12 +102,12 @@ func TestWords(t *testing.T) {
 			want:    []string{"changed: k i", "in s, not declared", "", "ignored by a rule: backups", "", "", "driftd findings show abc"},
 		},
 		"fields": {
-			reason: "the worst first, each side named, secrets never",
+			reason: "each side named, secrets never",
 			finding: model.Finding{ID: "abc", Key: model.Key{Kind: "k", ID: "i"}, Changes: []model.Change{
-				{Path: "usual", Recorded: value("old"), Live: value("")},
 				{Path: "worst", Severity: model.Critical, Declared: &secret, Live: &secret, Secret: true},
 				{Path: "bad", Severity: model.High, Declared: value("a"), Recorded: value("b"), Live: value("c"), Running: value("d")},
 				{Path: "claimed", Severity: model.High, Live: value("c"), Claims: []model.ClaimedValue{{Declaration: "one", Value: model.IntOf(1)}, {Declaration: "two", Value: secret}}},
+				{Path: "usual", Recorded: value("old"), Live: value("")},
 				{Path: "added", Live: value("new")},
 				{Path: "gone", Declared: value("x")},
 				{Path: "last", Severity: model.Low},
