@@ -78,6 +78,9 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	return decode(result.Result, reply)
 }
 
+// Limits returns what the box was opened with.
+func (b *Box) Limits() Limits { return b.limits }
+
 // Close ends the process. The box may be used again.
 func (b *Box) Close() error {
 	if b.process == nil {

@@ -31,6 +31,10 @@ type process struct {
 	endErr error
 }
 
+// inside is set in the environment of a box: a program that is none must not start
+// itself again and again.
+const inside = "DRIFTD_BOX"
+
 // start starts a process, and waits until it is sealed.
 func (p *Pool) start(l Limits) (_ *process, err error) {
 	b := &process{limits: l, errs: &head{}}
@@ -39,7 +43,10 @@ func (p *Pool) start(l Limits) (_ *process, err error) {
 			err = fmt.Errorf("start a process for foreign input: %w", err)
 		}
 	}()
-	env := []string{"GORACE=" + os.Getenv("GORACE")}
+	if os.Getenv(inside) != "" {
+		return nil, errors.New("this program is started as a box and does not call Serve")
+	}
+	env := []string{inside + "=1", "GORACE=" + os.Getenv("GORACE")}
 	if l.Network {
 		if b.temp, err = os.MkdirTemp("", "driftd-box-"); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	allcollectors "github.com/driftd/driftd/internal/collectors/all"
@@ -25,12 +26,13 @@ type surroundings struct {
 	// types are those of the sources, by name.
 	types  map[string]string
 	sealer model.Sealer
+	boxes  *box.Pool
 	cache  string
 	log    *slog.Logger
 }
 
 func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surroundings {
-	return surroundings{loaders: alldeclared.Definitions(), sealer: sealer, cache: cache, log: log}
+	return surroundings{loaders: alldeclared.Definitions(), sealer: sealer, boxes: box.NewPool(), cache: cache, log: log}
 }
 
 // newEstate opens every source and declaration of a configuration. It reaches
@@ -100,7 +102,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, ClaimsNothing: d.ClaimsNothing}
-		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer, Boxes: s.boxes,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}
 		var err error
 		if d.Derive != nil {
