@@ -46,7 +46,7 @@ type order struct {
 
 // parseInBox parses one file.
 func parseInBox(files fs.FS, o order) (packed, error) {
-	t := o.Place.tree(files, newMountedFS(files, o.Limit))
+	t := o.Place.tree(files, o.Limit)
 	data, err := t.readFile(o.Name, o.Limit)
 	if err != nil {
 		return packed{}, err
@@ -58,14 +58,13 @@ func parseInBox(files fs.FS, o order) (packed, error) {
 // build builds one kustomization: no plugins, no commands, no files from outside of a
 // kustomization's folder.
 func build(files fs.FS, o order) (packed, error) {
-	mounted := newMountedFS(files, o.Limit)
+	t := o.Place.tree(files, o.Limit)
 	var remote refusal
 	if o.Network {
-		mounted = mounted.withDisk(os.TempDir())
+		t.kustomize = t.kustomize.withDisk(os.TempDir())
 	} else {
 		http.DefaultTransport = &remote
 	}
-	t := o.Place.tree(files, mounted)
 	parts := reach(t.kustomize, o.Name)
 	var c content
 	var secrets []string

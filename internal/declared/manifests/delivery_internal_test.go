@@ -3,6 +3,7 @@ package manifests
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -31,7 +32,7 @@ func TestWorkTreeOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, want := range map[string]string{"": "", "elsewhere": "elsewhere", "repository": "repository", "repository/apps/web": "repository"} {
-		if got := workTreeOf(filepath.Join(top, folder)); got != filepath.Join(top, want) {
+		if got, found := workTreeOf(filepath.Join(top, folder)); got != filepath.Join(top, want) || found != strings.HasPrefix(folder, "repository") {
 			t.Errorf("%q: got %q, want %q", folder, got, want)
 		}
 	}

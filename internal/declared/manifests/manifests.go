@@ -92,8 +92,8 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 
 // commitTree returns the tree of a commit's files.
 func (l *loader) commitTree(files fs.FS, hash string) *tree {
-	p := place{Root: l.config.Root(), Base: ".", Prefix: l.config.label()}
-	t := p.tree(files, newMountedFS(files, l.config.MaxFileSize))
+	p := place{Root: l.config.Root(), Base: ".", Prefix: l.config.label(), Outside: outsideRepository}
+	t := p.tree(files, l.config.MaxFileSize)
 	t.revision, t.where = hash, fmt.Sprintf("%s at %.12s", l.repository.URL(), hash)
 	return t
 }

@@ -24,9 +24,9 @@ type mountedFS struct {
 	limit int64
 }
 
-// newMountedFS returns one that has nothing outside of files.
-func newMountedFS(files fs.FS, limit int64) mountedFS {
-	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk()}, files: files, limit: limit}
+// newMountedFS returns one that has nothing outside of files, for a reason.
+func newMountedFS(files fs.FS, limit int64, reason string) mountedFS {
+	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk(), reason: reason}, files: files, limit: limit}
 }
 
 // withDisk returns one that shows a folder of the disk as well: that is where kustomize
@@ -36,7 +36,11 @@ func (m mountedFS) withDisk(dir string) mountedFS {
 	return m
 }
 
-var errOutside = errors.New("leads out of the repository, or of a folder that is in none: declare a folder that holds all, and choose in it by include")
+// Why a file outside of a tree is not read.
+const (
+	outsideRepository = "leads out of the repository"
+	outsideFolder     = "leads out of the declared folder: declare one that holds all, and choose in it by include"
+)
 
 // An outsideFS shows one folder of the disk, or nothing. Whoever writes a kustomization
 // may name any other file.
@@ -44,6 +48,8 @@ type outsideFS struct {
 	filesys.FileSystem
 	// dir is the folder, or "".
 	dir string
+	// reason is why no other one is shown.
+	reason string
 }
 
 // Exists implements filesys.FileSystem.
@@ -55,7 +61,7 @@ func (o outsideFS) IsDir(file string) bool { return o.has(file) && o.FileSystem.
 // CleanedAbs implements filesys.FileSystem.
 func (o outsideFS) CleanedAbs(file string) (filesys.ConfirmedDir, string, error) {
 	if !o.has(file) {
-		return "", "", errOutside
+		return "", "", errors.New(o.reason)
 	}
 	return o.FileSystem.CleanedAbs(file)
 }
@@ -63,7 +69,7 @@ func (o outsideFS) CleanedAbs(file string) (filesys.ConfirmedDir, string, error)
 // ReadFile implements filesys.FileSystem.
 func (o outsideFS) ReadFile(file string) ([]byte, error) {
 	if !o.has(file) {
-		return nil, errOutside
+		return nil, errors.New(o.reason)
 	}
 	return o.FileSystem.ReadFile(file)
 }

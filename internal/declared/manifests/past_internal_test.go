@@ -123,7 +123,7 @@ func TestMayMake(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := newMountedFS(fstest.MapFS{"kustomization.yaml": {Data: []byte(tc.text)}, "other.yaml": {Data: []byte("kind: Other\n")}, "app.yaml": {Data: []byte(webText)}}, 1<<20)
+			files := newMountedFS(fstest.MapFS{"kustomization.yaml": {Data: []byte(tc.text)}, "other.yaml": {Data: []byte("kind: Other\n")}, "app.yaml": {Data: []byte(webText)}}, 1<<20, outsideRepository)
 			k := readKustomization(files, mountPoint)
 			if got := k.mayMake(&subject{name: "web"}); got != tc.want {
 				t.Errorf("%s: got %t", tc.reason, got)

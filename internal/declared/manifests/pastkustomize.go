@@ -97,7 +97,7 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 	}
 	recorded := &recordedFS{files: files, asked: map[string]string{}}
 	within := *t
-	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize)
+	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize, t.Outside)
 	if found, sure = r.render(&within, dir); !sure {
 		return found, sure
 	}

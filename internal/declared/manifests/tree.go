@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
@@ -26,7 +24,7 @@ type tree struct {
 	// files holds them, by slash-separated path. It never leads outside.
 	files fs.FS
 	// kustomize sees the same files, below mountPoint.
-	kustomize filesys.FileSystem
+	kustomize mountedFS
 	// where names the tree in messages.
 	where string
 	// revision is the commit, or "", and revised its time.
@@ -48,11 +46,14 @@ type place struct {
 	// Single is the address of a declared single file where it has one of its
 	// own, or "".
 	Single string
+	// Outside is why a file outside of the tree is not read.
+	Outside string
 }
 
-// tree returns the tree of files that the place lies in.
-func (p place) tree(files fs.FS, kustomize filesys.FileSystem) *tree {
-	return &tree{place: p, files: files, kustomize: kustomize}
+// tree returns the tree of files that the place lies in. Kustomize reads no file of more
+// than limit bytes.
+func (p place) tree(files fs.FS, limit int64) *tree {
+	return &tree{place: p, files: files, kustomize: newMountedFS(files, limit, p.Outside)}
 }
 
 // openFolder returns the tree that a folder, or a single file, lies in: its git work
@@ -77,8 +78,11 @@ func openFolder(dir, label string, limit int64) (_ *tree, top string, err error)
 	if !info.IsDir() {
 		base, prefix = filepath.Dir(resolved), filepath.Base(filepath.Dir(dir))
 	}
-	top = workTreeOf(base)
-	p := place{Root: relative(top, resolved), Base: relative(top, base), Prefix: strings.Trim(filepath.ToSlash(prefix), "/.")}
+	top, isRepository := workTreeOf(base)
+	p := place{Root: relative(top, resolved), Base: relative(top, base), Prefix: strings.Trim(filepath.ToSlash(prefix), "/."), Outside: outsideFolder}
+	if isRepository {
+		p.Outside = outsideRepository
+	}
 	switch {
 	case label == "":
 	case info.IsDir():
@@ -90,19 +94,20 @@ func openFolder(dir, label string, limit int64) (_ *tree, top string, err error)
 	if err != nil {
 		return nil, "", fmt.Errorf("read manifests: %w", err)
 	}
-	t := p.tree(files, newMountedFS(files, limit))
+	t := p.tree(files, limit)
 	t.where, t.close = dir, files.Close
 	return t, top, nil
 }
 
-// workTreeOf returns the top of the git work tree that a folder lies in, or the folder.
-func workTreeOf(dir string) string {
+// workTreeOf returns the top of the git work tree that a folder lies in, or the folder
+// itself if it lies in none.
+func workTreeOf(dir string) (top string, found bool) {
 	for top := dir; ; top = filepath.Dir(top) {
 		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
-			return top
+			return top, true
 		}
 		if top == filepath.Dir(top) {
-			return dir
+			return dir, false
 		}
 	}
 }
