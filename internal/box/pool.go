@@ -3,17 +3,15 @@ package box
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 )
 
 // A Pool starts boxes, and bounds how many jobs run at once.
 type Pool struct {
 	slots chan struct{}
 
-	mu     sync.Mutex
-	report *Report
+	report atomic.Pointer[Report]
 }
 
 // maxJobs is how many jobs run at once: each may take its limit of memory.
@@ -35,16 +33,16 @@ func (p *Pool) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// A Report says what a box that has no network holds to on this machine.
+// A Report says what a box without a network holds to on this machine.
 type Report struct {
-	// Seals are in force: "seccomp", "landlock 7", "memory limit".
-	Seals []string
-	// Lacks are not, each with the reason.
-	Lacks []string
+	// Seals are in force: "memory limit", "landlock 7", "seccomp".
+	Seals []string `json:"seals"`
+	// Lacks are not, each with the reason; never null.
+	Lacks []string `json:"lacks"`
 }
 
 // String returns the report in one line.
-func (r Report) String() string {
+func (r *Report) String() string {
 	if len(r.Lacks) == 0 {
 		return "sealed: " + strings.Join(r.Seals, ", ")
 	}
@@ -52,31 +50,13 @@ func (r Report) String() string {
 }
 
 // Probe starts a box, and returns what it holds to.
-func (p *Pool) Probe() (Report, error) {
-	if r, known := p.Report(); known {
-		return r, nil
-	}
+func (p *Pool) Probe() (*Report, error) {
 	process, err := p.start(Limits{Memory: minMemory})
 	if err != nil {
-		return Report{}, err
+		return nil, err
 	}
-	r, _ := p.Report()
-	return r, process.end()
+	return p.Report(), process.end()
 }
 
-// Report returns what the last box without a network held to; known is false before
-// the first one.
-func (p *Pool) Report() (r Report, known bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.report == nil {
-		return Report{}, false
-	}
-	return Report{slices.Clone(p.report.Seals), slices.Clone(p.report.Lacks)}, true
-}
-
-func (p *Pool) note(r Report) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.report = &r
-}
+// Report returns what the last box without a network held to; nil before the first one.
+func (p *Pool) Report() *Report { return p.report.Load() }

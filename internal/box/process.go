@@ -76,7 +76,9 @@ func (p *Pool) start(l Limits) (_ *process, err error) {
 		return nil, b.cause()
 	}
 	if !l.Network {
-		p.note(report)
+		// An empty list does not cross a pipe as one.
+		report.Lacks = append([]string{}, report.Lacks...)
+		p.report.Store(&report)
 	}
 	return b, nil
 }
