@@ -72,6 +72,10 @@ func build(files fs.FS, o order) (packed, error) {
 		secrets = append(secrets, k.secrets()...)
 	}
 	built, err := run(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
+	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
+		// Kustomize would say that there is none.
+		err = unread
+	}
 	switch address := t.of(parts[0].file); {
 	case err == nil:
 		c, err = rendered(t, parts, built)
