@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -70,15 +71,18 @@ func writeOverlays(dir string, n int) (configs []string, err error) {
 			err = os.WriteFile(file, []byte(text), 0o600)
 		}
 	}
-	live := ""
+	var live strings.Builder
 	for i := range n {
 		object := fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web-%d", "namespace": "shop"}, "data": {"a": "b"}}`, i)
-		live += ",\n" + object
+		if i > 0 {
+			live.WriteByte(',')
+		}
+		live.WriteString(object)
 		write(fmt.Sprintf("plain/%d/web.yaml", i), object)
 		write(fmt.Sprintf("overlays/%d/web.yaml", i), object)
 		write(fmt.Sprintf("overlays/%d/kustomization.yaml", i), "resources: [web.yaml]\nnamespace: shop\n")
 	}
-	write("live.json", `{"apiVersion": "v1", "kind": "List", "items": [`+live[2:]+"]}")
+	write("live.json", `{"apiVersion": "v1", "kind": "List", "items": [`+live.String()+"]}")
 	for _, folder := range []string{"plain", "overlays"} {
 		configs = append(configs, filepath.Join(dir, folder+".yaml"))
 		write(folder+".yaml", fmt.Sprintf("state_dir: %[1]s/state-%[2]s\nsources: [{name: live, type: kubernetes, settings: {dump: %[1]s/live.json, dump_complete: true}}]\n"+
