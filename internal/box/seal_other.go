@@ -3,6 +3,7 @@
 package box
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -11,12 +12,9 @@ import (
 // that; a job has no way to the disk or the network but through bugs.
 func seal(setup) (Report, error) {
 	r := Report{Lacks: []string{"seccomp", "landlock", "memory limit"}}
-	for _, resource := range []int{syscall.RLIMIT_CORE, syscall.RLIMIT_FSIZE} {
-		if err := syscall.Setrlimit(resource, &syscall.Rlimit{}); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
+	seconds := uint64(maxCPU.Seconds())
+	return r, errors.Join(syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}), syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}),
+		syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: seconds, Max: seconds}))
 }
 
 func program() string {
