@@ -26,7 +26,11 @@ func CheckLocal(url string) error {
 	case err != nil:
 		return err
 	}
-	switch _, err = openLocal(endpoint.Path); {
+	s, err := openLocal(endpoint.Path)
+	if err == nil {
+		return s.Close()
+	}
+	switch {
 	case errors.Is(err, git.ErrRepositoryNotExists):
 		return fmt.Errorf("%s is not a git repository: name the top of one, or read the folder as it stands with dir", endpoint.Path)
 	case err != nil:

@@ -175,6 +175,9 @@ func (c *FS) lookup(op, name string) (*entry, error) {
 const maxHops = 40
 
 func (c *FS) find(name string, hops *int) (*entry, error) {
+	if strings.Count(name, "/") >= maxDepth {
+		return nil, fmt.Errorf("%w: more than %d folders in one another", errTooLarge, maxDepth)
+	}
 	if name == "." {
 		return &entry{name: ".", path: ".", hash: c.root, mode: fs.ModeDir | 0o555, when: c.when}, nil
 	}
@@ -213,9 +216,12 @@ func (c *FS) linked(link *entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := io.ReadAll(io.LimitReader(content, 4096))
+	text, err := io.ReadAll(io.LimitReader(content, maxLink+1))
 	if err = errors.Join(err, content.Close()); err != nil {
 		return "", c.damaged(link.hash, err)
+	}
+	if len(text) > maxLink {
+		return "", fmt.Errorf("%w: target of a symbolic link of more than %d bytes", errTooLarge, maxLink)
 	}
 	to := path.Join(path.Dir(link.path), string(text))
 	if path.IsAbs(string(text)) || !fs.ValidPath(to) {
@@ -233,6 +239,9 @@ func (c *FS) folder(hash plumbing.Hash) (map[string]object.TreeEntry, error) {
 	tree, err := object.GetTree(c.objects, hash)
 	if err != nil {
 		return nil, c.damaged(hash, err)
+	}
+	if len(tree.Entries) > maxEntries {
+		return nil, fmt.Errorf("%w: folder with %d entries, more than %d", errTooLarge, len(tree.Entries), maxEntries)
 	}
 	folder := make(map[string]object.TreeEntry, len(tree.Entries))
 	for _, e := range tree.Entries {
@@ -276,7 +285,14 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, c.damaged(hash, err)
 	}
-	return content, nil
+	// The size is checked before, and no object is longer than it says.
+	return bounded{io.LimitReader(content, blob.Size), content}, nil
+}
+
+// A bounded reader closes what it reads from.
+type bounded struct {
+	io.Reader
+	io.Closer
 }
 
 // unreadable returns why a file's object cannot be read: it was not fetched for
@@ -288,10 +304,10 @@ func (c *FS) unreadable(hash plumbing.Hash, err error) error {
 	return c.damaged(hash, err)
 }
 
-// damaged records that an object cannot be read.
+// damaged records that an object cannot be read, unless it is too large.
 func (c *FS) damaged(hash plumbing.Hash, err error) error {
-	err = fmt.Errorf("%w: object %s: %w", errDamaged, hash, err)
-	if c.broken == nil {
+	err = damage("object", hash, err)
+	if c.broken == nil && errors.Is(err, errDamaged) {
 		c.broken = err
 	}
 	return err
