@@ -281,18 +281,36 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, c.unreadable(hash, err)
 	}
-	content, err := blob.Reader()
+	r, err := blob.Reader()
 	if err != nil {
 		return nil, c.damaged(hash, err)
 	}
-	// The size is checked before, and no object is longer than it says.
-	return bounded{io.LimitReader(content, blob.Size), content}, nil
+	return &content{io.LimitReader(r, blob.Size), r}, nil
 }
 
-// A bounded reader closes what it reads from.
-type bounded struct {
-	io.Reader
-	io.Closer
+// A content reads a blob, up to its size. After Close it reads no more: go-git's readers
+// are shared then.
+type content struct {
+	limited io.Reader
+	of      io.Closer
+}
+
+// Read implements io.Reader.
+func (c *content) Read(p []byte) (int, error) {
+	if c.of == nil {
+		return 0, fs.ErrClosed
+	}
+	return c.limited.Read(p)
+}
+
+// Close implements io.Closer.
+func (c *content) Close() error {
+	if c.of == nil {
+		return fs.ErrClosed
+	}
+	of := c.of
+	c.of = nil
+	return of.Close()
 }
 
 // unreadable returns why a file's object cannot be read: it was not fetched for
