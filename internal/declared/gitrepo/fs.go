@@ -285,22 +285,18 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, c.damaged(hash, err)
 	}
-	return &content{io.LimitReader(r, blob.Size), r}, nil
+	return &content{r}, nil
 }
 
-// A content reads a blob, up to its size. After Close it reads no more: go-git's readers
-// are shared then.
-type content struct {
-	limited io.Reader
-	of      io.Closer
-}
+// A content reads a blob. After Close it reads no more: go-git's readers are shared then.
+type content struct{ of io.ReadCloser }
 
 // Read implements io.Reader.
 func (c *content) Read(p []byte) (int, error) {
 	if c.of == nil {
 		return 0, fs.ErrClosed
 	}
-	return c.limited.Read(p)
+	return c.of.Read(p)
 }
 
 // Close implements io.Closer.

@@ -289,9 +289,24 @@ func (o *objectStore) findLoose(h plumbing.Hash) (found stored, err error) {
 		return stored{}, err
 	}
 	found.open = func() (plumbing.EncodedObject, error) {
-		return dotgit.NewEncodedObject(o.dir, h, found.typ, found.size), nil
+		return sized{dotgit.NewEncodedObject(o.dir, h, found.typ, found.size)}, nil
 	}
 	return found, nil
+}
+
+// A sized object is read up to the size that its header says.
+type sized struct{ plumbing.EncodedObject }
+
+// Reader implements plumbing.EncodedObject.
+func (s sized) Reader() (io.ReadCloser, error) {
+	r, err := s.EncodedObject.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(r, s.Size()), r}, nil
 }
 
 // looseHeader is more than the header of a loose object takes, in bytes.
