@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,11 +34,14 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
 	}
-	file, err := os.Open(d.config.Dump)
+	// It may be a pipe, whose reading ends with the context. Opening one without a
+	// writer would wait.
+	file, err := os.OpenFile(d.config.Dump, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return model.Snapshot{}, fmt.Errorf("open dump: %w; write it with: %s", err, dumpCommand)
 	}
 	defer func() { _ = file.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = file.Close() })()
 	return d.collect(file)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -228,6 +229,30 @@ func (c *FS) linked(link *entry) (string, error) {
 		return "", errLeadsOut
 	}
 	return to, nil
+}
+
+// target returns where the symbolic link at a path leads, as a path from its folder.
+func (c *FS) target(name string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hops := 0
+	parent, err := c.find(path.Dir(name), &hops)
+	if err != nil {
+		return "", err
+	}
+	folder, err := c.folder(parent.hash)
+	if err != nil {
+		return "", err
+	}
+	child, there := folder[path.Base(name)]
+	if !there {
+		return "", fs.ErrNotExist
+	}
+	to, err := c.linked(c.entry(name, child))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(path.Dir(name), to)
 }
 
 // folder returns the entries of a tree object by name, without names that no
