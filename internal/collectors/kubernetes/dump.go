@@ -50,7 +50,12 @@ func (d *dump) collect(content io.Reader) (model.Snapshot, error) {
 		dump: d, taken: d.now(),
 		namespaces: map[string]bool{}, excluded: map[string]bool{}, byKind: map[string]*dumpedKind{},
 	}
-	found.read(bufio.NewReader(content))
+	text := bufio.NewReader(content)
+	// kubectl writes an empty list as one: nothing at all comes from a command that failed.
+	if _, err := text.Peek(1); err != nil {
+		return model.Snapshot{}, fmt.Errorf("read dump %s: it is empty, or cannot be read: %w; write it with: %s", d.config.Dump, err, dumpCommand)
+	}
+	found.read(text)
 	if len(found.byKind) == 0 && found.fault != "" {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %s; write it with: %s", d.config.Dump, found.fault, dumpCommand)
 	}
