@@ -93,14 +93,14 @@ func (l *loader) folder(ctx context.Context) (d model.Declaration, err error) {
 // place returns the folder that a path leads to, or the folder and the name of a file.
 // The path itself may be a symbolic link to anywhere; links inside the folder must stay
 // inside.
-func place(path string) (dir, name string) {
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		path = at
+func place(at string) (dir, name string) {
+	if resolved, err := filepath.EvalSymlinks(at); err == nil {
+		at = resolved
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return path, "."
+	if info, err := os.Stat(at); err == nil && info.IsDir() {
+		return at, "."
 	}
-	return filepath.Dir(path), filepath.Base(path)
+	return filepath.Dir(at), filepath.Base(at)
 }
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {

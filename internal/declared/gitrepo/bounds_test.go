@@ -81,13 +81,9 @@ func TestLinksStayInside(t *testing.T) {
 	writeAll(t, map[string]string{outside: "secret", filepath.Join(g.dir, "d", "a"): "inside"})
 	for link, to := range map[string]string{
 		"absolute": outside, "above": "../../../../../../../../" + outside, "loop": "loop", "one": "two", "two": "one",
-		"git": ".git/config", "long": strings.Repeat("d/../", 900) + "d/a", "good": "d/a", "folder": "d",
+		"git": ".git/config", "good": "d/a", "folder": "d",
 	} {
-		link, to := filepath.Join(g.dir, link), to
-		if len(to) > 4000 {
-			continue // no file system takes it
-		}
-		if err := os.Symlink(to, link); err != nil {
+		if err := os.Symlink(to, filepath.Join(g.dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +116,7 @@ func TestLinksStayInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]string{}
-	err = filepath.WalkDir(into, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(into, func(path string, _ fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(into, path)
 		to, _ := os.Readlink(path)
 		got[name] = to

@@ -26,15 +26,12 @@ func CheckLocal(url string) error {
 	case err != nil:
 		return err
 	}
-	s, err := openLocal(endpoint.Path)
-	if err == nil {
+	switch s, err := openLocal(endpoint.Path); {
+	case err == nil:
 		return s.Close()
-	}
-	switch {
 	case errors.Is(err, git.ErrRepositoryNotExists):
 		return fmt.Errorf("%s is not a git repository: name the top of one, or read the folder as it stands with dir", endpoint.Path)
-	case err != nil:
+	default:
 		return fmt.Errorf("open repository %s: %w", endpoint.Path, err)
 	}
-	return nil
 }

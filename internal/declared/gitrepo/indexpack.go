@@ -137,7 +137,7 @@ func (x *packIndexer) next(ctx context.Context) (packEntry, error) {
 	default:
 		return e, packfile.ErrMalformedPackFile
 	}
-	_, e.size, err = deltaSizes(head.text)
+	e.size, err = resultSize(head.text)
 	return e, err
 }
 

@@ -74,7 +74,7 @@ func hugeCases() map[string]hugeCase {
 func TestHugeObjects(t *testing.T) { //nolint:paralleltest // it measures the process
 	small := []byte("kind: List\n")
 	good := plumbing.ComputeHash(plumbing.BlobObject, small)
-	for name, tc := range hugeCases() {
+	for name, tc := range hugeCases() { //nolint:paralleltest // it measures the process
 		t.Run(name, func(t *testing.T) {
 			top, head := tip(name, map[string]plumbing.Hash{"bad": tc.file, "good": good})
 			pack := writePack(append(append(tc.objects, packed{typ: plumbing.BlobObject, content: small}), top...))

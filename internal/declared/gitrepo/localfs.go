@@ -89,7 +89,7 @@ func followed(name, prefix string) (string, error) {
 		return "", err
 	}
 	content, err := io.ReadAll(io.LimitReader(f, maxLink))
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
 	line, _, _ := strings.Cut(string(content), "\n")

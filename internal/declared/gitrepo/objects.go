@@ -252,22 +252,21 @@ func deltaSize(scanner *packfile.Scanner) (size int64, err error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
-	_, target, err := deltaSizes(head[:n])
-	return target, err
+	return resultSize(head[:n])
 }
 
-// deltaSizes returns the sizes that a delta begins with: those of its base and of its
-// result (gitformat-pack(5)).
-func deltaSizes(delta []byte) (base, result int64, err error) {
-	from, n := binary.Uvarint(delta)
+// resultSize returns the size of a delta's result. A delta begins with the sizes of its
+// base and of its result (gitformat-pack(5)).
+func resultSize(delta []byte) (int64, error) {
+	_, n := binary.Uvarint(delta)
 	if n <= 0 {
-		return 0, 0, packfile.ErrInvalidDelta
+		return 0, packfile.ErrInvalidDelta
 	}
-	to, m := binary.Uvarint(delta[n:])
-	if m <= 0 || from>>62 > 0 || to>>62 > 0 {
-		return 0, 0, packfile.ErrInvalidDelta
+	size, m := binary.Uvarint(delta[n:])
+	if m <= 0 || size>>62 > 0 {
+		return 0, packfile.ErrInvalidDelta
 	}
-	return int64(from), int64(to), nil //nolint:gosec // both have less than 63 bits
+	return int64(size), nil
 }
 
 // findLoose looks for an object that has a file of its own.

@@ -34,7 +34,8 @@ type Place struct {
 	// KnownHostsFile names the hosts to trust over ssh; without it, the user's
 	// and the system's own do.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
-	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes.
+	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A
+	// transfer that exceeds it ends, and the declaration is unchecked.
 	MaxCloneSize int64 `mapstructure:"max_clone_size"`
 }
 

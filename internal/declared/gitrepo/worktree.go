@@ -74,7 +74,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touche
 	var committed []string
 	for _, name := range names {
 		if ctx.Err() != nil {
-			return nil, nil //nolint:nilerr // whoever waits has gone; that is no fault of the history
+			return nil, nil // whoever waits has gone; that is no fault of the history
 		}
 		if path := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(path) {
 			named[name] = path
