@@ -93,15 +93,11 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	request.Wants = []plumbing.Hash{asked}
-	endpoint, auth, err := r.access()
-	if err != nil {
-		return err
-	}
 	part := portion{depth: r.history.limit + 1, filter: packp.FilterBlobNone(), limit: maxHistory, setting: "history"}
-	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, r.upload(ctx, s, &endpoint, auth, request, part) })
-	if err != nil {
+	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
 		return fmt.Errorf("fetch history of %s: %w", r.url, err)
 	}
+	s.Reindex()
 	if _, err := object.GetCommit(s, head); err != nil {
 		return damage("commit", head, err)
 	}
@@ -121,6 +117,23 @@ type portion struct {
 	// raises the limit.
 	limit   int64
 	setting string
+}
+
+// uploadTo has the server upload what is wanted into a clone. A server that does not
+// answer is left behind when ctx ends, so the upload opens the clone for itself.
+func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.UploadPackRequest, part portion) error {
+	endpoint, auth, err := r.access()
+	if err != nil {
+		return err
+	}
+	_, err = await.Call(ctx, func() (struct{}, error) {
+		into, err := openClonedObjects(dir, cacheSize)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, errors.Join(r.upload(ctx, into, &endpoint, auth, request, part), into.Close())
+	})
+	return err
 }
 
 // upload has the server upload what is wanted into s.

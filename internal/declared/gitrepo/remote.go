@@ -96,18 +96,14 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 	if err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
-	endpoint, auth, err := r.access()
-	if err != nil {
-		return nil, plumbing.ZeroHash, r.explain(err)
-	}
-	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, r.upload(ctx, s, &endpoint, auth, request, part) })
-	if err != nil {
+	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
 		err = r.transferError(err, s)
 		if errors.Is(err, errTooLarge) {
 			r.refused.note(want.hash, err)
 		}
 		return nil, plumbing.ZeroHash, err
 	}
+	s.Reindex()
 	if want.name != "" {
 		want.hash = request.Wants[0]
 	}
