@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
@@ -49,7 +51,7 @@ Nothing is contacted over the network.`,
 			}
 			cfg, err := c.checkConfigured(cmd)
 			if cfg != nil {
-				err = config.Sorted(errors.Join(err, checkFolders(cfg)))
+				err = config.Sorted(errors.Join(err, checkFolders(cmd.Context(), cfg)))
 			}
 			if err != nil {
 				return err
@@ -111,13 +113,24 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 // checkFolders returns an error for each declaration whose folder or local git
 // repository does not exist. A daemon starts all the same: the folder may be mounted later, and what
 // it declares is unchecked until then.
-func checkFolders(cfg *config.Config) error {
+func checkFolders(ctx context.Context, cfg *config.Config) error {
 	var problems []error
 	for _, d := range cfg.Declarations {
-		problems = append(problems, d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal))
+		within, cancel := context.WithTimeout(ctx, folderTimeout)
+		_, err := await.Call(within, func() (struct{}, error) {
+			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal))
+		})
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = d.Problem("its folder or repository did not answer within %s: is the file system hung?", folderTimeout)
+		}
+		cancel()
+		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }
+
+// folderTimeout bounds the look at one declaration's folder.
+const folderTimeout = 10 * time.Second
 
 // checkSealer is for looks whose values nobody keeps or compares.
 func checkSealer() model.Sealer { return model.NewSealer([]byte("driftd check")) }

@@ -146,7 +146,7 @@ func (d said) excluded() []string {
 func preload(ctx context.Context, list []daemon.Declaration) (said, error) {
 	var d said
 	for i := range list {
-		read, err := list[i].Loader.Load(ctx)
+		read, err := list[i].Load(ctx)
 		if err != nil {
 			return said{}, err
 		}

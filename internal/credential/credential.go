@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // MaxSize bounds a secret file, in bytes.
@@ -85,18 +86,19 @@ func Read(path string) (string, error) {
 }
 
 func read(file string) (secret string, err error) {
-	info, err := os.Stat(file)
+	// Opening a named pipe would wait for a writer.
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", cause(err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
 	if err != nil {
 		return "", cause(err)
 	}
 	if !info.Mode().IsRegular() {
 		return "", errors.New("not a regular file: name the file that holds the secret")
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return "", cause(err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	content, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
 		return "", cause(err)

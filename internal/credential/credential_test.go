@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -140,5 +141,17 @@ func TestReadCredentialOfTheService(t *testing.T) {
 	}
 	if got, err := Read("netbox-token"); got != "hunter2" || err != nil {
 		t.Errorf("Read() = %q, %v; want the service's credential", got, err)
+	}
+}
+
+// TestReadPipe proves that a named pipe without a writer is an error, and no wait.
+func TestReadPipe(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "token")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(pipe); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("Read() = %v", err)
 	}
 }

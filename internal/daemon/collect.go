@@ -147,12 +147,14 @@ func (e *Engine) tracked(before, now look) look {
 	return now
 }
 
-func (e *Engine) lookOnce(ctx context.Context, s Source) look {
-	ctx, cancel := withTimeout(ctx, s.Timeout, "source "+s.Name)
+func (e *Engine) lookOnce(parent context.Context, s Source) look {
+	ctx, cancel := withTimeout(parent, s.Timeout, "source "+s.Name)
 	defer cancel()
 	started := e.now()
-	snapshot, err := s.Collector.Collect(ctx)
-	err = reach.Because(ctx, err)
+	snapshot, err := supervise(parent, ctx, &e.calls, "source "+s.Name, e.now, func(ctx context.Context) (model.Snapshot, error) {
+		snapshot, err := s.Collector.Collect(ctx)
+		return snapshot, reach.Because(ctx, err)
+	})
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
 	return look{snapshot: snapshot, err: err, duration: took}
@@ -276,13 +278,27 @@ func (r read) live(d Declaration, before look) (own look, seen bool) {
 // errNoLive says why a declaration that has a live side of its own has none now.
 var errNoLive = errors.New("the declaration's engine did not read the live side")
 
-func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loader) read {
+// loadOnce reads a declaration within its timeout.
+func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.Loader, now func() time.Time) (model.Declaration, error) {
 	ctx, cancel := withTimeout(parent, d.Timeout, "declaration "+d.Name)
 	defer cancel()
+	return supervise(parent, ctx, c, "declaration "+d.Name, now, func(ctx context.Context) (model.Declaration, error) {
+		declaration, err := loader.Load(ctx)
+		return declaration, reach.Because(ctx, err)
+	})
+}
+
+// Load reads the declaration within its timeout. A loader that does not return some
+// time after that is left behind, and the declaration is an error.
+func (d Declaration) Load(ctx context.Context) (model.Declaration, error) {
+	return (&calls{}).loadOnce(ctx, d, d.Loader, time.Now)
+}
+
+func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loader) read {
 	started := e.now()
-	declaration, err := loader.Load(ctx)
+	declaration, err := e.calls.loadOnce(parent, d, loader, e.now)
 	if err != nil {
-		r := e.failed(parent, d, reach.Because(ctx, err))
+		r := e.failed(parent, d, err)
 		r.duration = e.now().Sub(started)
 		return r
 	}
@@ -373,7 +389,7 @@ func (e *Engine) canonicalize(ctx context.Context, due Due) {
 	}
 }
 
-func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c collectors.Canonicalizer) {
+func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration, c collectors.Canonicalizer) {
 	e.mu.Lock()
 	r := e.reads[d.Name]
 	failed := e.looks[s.Name].err != nil
@@ -381,11 +397,14 @@ func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c
 	if r.err != nil || failed {
 		return
 	}
-	ctx, cancel := withTimeout(ctx, s.Timeout, "canonicalizing for source "+s.Name)
+	ctx, cancel := withTimeout(parent, s.Timeout, "canonicalizing for source "+s.Name)
 	defer cancel()
-	claims, err := c.Canonicalize(ctx, r.declaration.Claims)
+	claims, err := supervise(parent, ctx, &e.calls, "source "+s.Name, e.now, func(ctx context.Context) ([]model.Claim, error) {
+		claims, err := c.Canonicalize(ctx, r.declaration.Claims)
+		return claims, reach.Because(ctx, err)
+	})
 	if err != nil {
-		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", reach.Because(ctx, err))
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", err)
 		return
 	}
 	canonical := map[string][]model.Claim{s.Name: claims}

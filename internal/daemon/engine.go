@@ -133,6 +133,8 @@ type Engine struct {
 	tell     Telling
 	random   io.Reader
 
+	calls calls
+
 	// evaluating is held while looks are compared and stored.
 	evaluating *sync.Mutex
 	// records are what declarations last said of their own records, by name.

@@ -235,10 +235,12 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	}
 	within, cancel := withTimeout(ctx, d.Timeout, "history of declaration "+d.Name)
 	defer cancel()
-	history, err := historian.History(within, revision, claims)
+	history, err := supervise(ctx, within, &e.calls, "declaration "+d.Name, e.now, func(within context.Context) (model.History, error) {
+		history, err := historian.History(within, revision, claims)
+		return history, reach.Because(within, err)
+	})
 	switch {
 	case err != nil:
-		err = reach.Because(within, err)
 		e.complain(ctx, "history of declaration "+d.Name, err)
 		if q.naming {
 			e.answer(q, nil, unreadRef(err))

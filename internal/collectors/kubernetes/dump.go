@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -33,11 +34,14 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
 	}
-	file, err := os.Open(d.config.Dump)
+	// It may be a pipe, whose reading ends with the context. Opening one without a
+	// writer would wait.
+	file, err := os.OpenFile(d.config.Dump, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return model.Snapshot{}, fmt.Errorf("open dump: %w; write it with: %s", err, dumpCommand)
 	}
 	defer func() { _ = file.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = file.Close() })()
 	return d.collect(file)
 }
 
@@ -46,7 +50,12 @@ func (d *dump) collect(content io.Reader) (model.Snapshot, error) {
 		dump: d, taken: d.now(),
 		namespaces: map[string]bool{}, excluded: map[string]bool{}, byKind: map[string]*dumpedKind{},
 	}
-	found.read(bufio.NewReader(content))
+	text := bufio.NewReader(content)
+	// kubectl writes an empty list as one: nothing at all comes from a command that failed.
+	if _, err := text.Peek(1); err != nil {
+		return model.Snapshot{}, fmt.Errorf("read dump %s: it is empty, or cannot be read: %w; write it with: %s", d.config.Dump, err, dumpCommand)
+	}
+	found.read(text)
 	if len(found.byKind) == 0 && found.fault != "" {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %s; write it with: %s", d.config.Dump, found.fault, dumpCommand)
 	}

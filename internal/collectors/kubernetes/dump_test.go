@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -250,4 +252,52 @@ func FuzzDump(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDumpPipe proves that a dump may come through a pipe, and that one without a writer,
+// or with one that writes nothing, ends.
+func TestDumpPipe(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := Defaults()
+	config.Dump = pipe
+	c, err := open(testEnv(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Collect(t.Context()); err == nil {
+		t.Error("no error without a writer")
+	}
+	// Both ends, so that it has a writer.
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = writer.Close() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := c.Collect(ctx); err == nil {
+		t.Error("no error from a writer that writes nothing")
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := w.WriteString(webJSON); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	config.Dump = fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if c, err = open(testEnv(t), config); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.Collect(t.Context()); err != nil || len(s.Resources) != 1 {
+		t.Errorf("got %v, %v", s.Resources, err)
+	}
 }

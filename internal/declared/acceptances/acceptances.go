@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/await"
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -35,7 +36,7 @@ type Config struct {
 
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
-	return Config{Place: gitrepo.Place{Username: "git"}, Timeout: 2 * time.Minute}
+	return Config{Place: gitrepo.DefaultPlace(), Timeout: 2 * time.Minute}
 }
 
 // Definition returns the loader type "acceptances". Its declarations govern
@@ -76,12 +77,30 @@ func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 	return await.Within(ctx, l.config.Timeout, l.git)
 }
 
-func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
+func (l *loader) folder(ctx context.Context) (d model.Declaration, err error) {
 	if err := ctx.Err(); err != nil {
 		return model.Declaration{}, fmt.Errorf("read acceptances: %w", err)
 	}
-	folder, root := filepath.Split(filepath.Clean(l.config.Dir))
-	return l.read(gitrepo.Commit{}, os.DirFS(folder), root, l.config.Dir)
+	dir, name := place(l.config.Dir)
+	files, err := folder.Open(dir)
+	if err != nil {
+		return model.Declaration{}, fmt.Errorf("read acceptances in %s: %w", l.config.Dir, err)
+	}
+	defer func() { err = errors.Join(err, files.Close()) }()
+	return l.read(gitrepo.Commit{}, files, name, l.config.Dir)
+}
+
+// place returns the folder that a path leads to, or the folder and the name of a file.
+// The path itself may be a symbolic link to anywhere; links inside the folder must stay
+// inside.
+func place(at string) (dir, name string) {
+	if resolved, err := filepath.EvalSymlinks(at); err == nil {
+		at = resolved
+	}
+	if info, err := os.Stat(at); err == nil && info.IsDir() {
+		return at, "."
+	}
+	return filepath.Dir(at), filepath.Base(at)
 }
 
 func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {

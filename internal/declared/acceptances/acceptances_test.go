@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -316,5 +317,41 @@ func TestWrite(t *testing.T) {
 	findings[0].Basis = ""
 	if err := Write(&out, findings); err == nil || !strings.Contains(err.Error(), "secret") {
 		t.Errorf("Write() without a basis for a secret = %v, want an error", err)
+	}
+}
+
+// TestSpecialFiles proves that a folder cannot make driftd wait, read without an end, or
+// read elsewhere.
+func TestSpecialFiles(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "outside.yaml")
+	write(t, outside, sale)
+	for name, tc := range map[string]struct {
+		reason string
+		make   func(file string) error
+		want   string
+	}{
+		"pipe":   {"a named pipe without a writer", func(file string) error { return syscall.Mkfifo(file, 0o600) }, "not a regular file"},
+		"device": {"a device without an end", func(file string) error { return os.Symlink("/dev/zero", file) }, "escapes"},
+		"link":   {"a link out of the folder", func(file string) error { return os.Symlink(outside, file) }, "escapes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := tc.make(filepath.Join(dir, fileName)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := load(t, gitrepo.Place{Dir: dir}); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+	// The path itself is the operator's.
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := load(t, gitrepo.Place{Dir: link}); err != nil || len(d.Decisions) == 0 {
+		t.Errorf("a link in the configuration: %v, %v", d, err)
 	}
 }

@@ -5,6 +5,7 @@ package folder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -62,6 +63,40 @@ func (f *FS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name)
 
 // ReadDir implements fs.ReadDirFS.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
+
+// OpenFile opens a file anywhere on the disk, symbolic links followed. It fails with
+// ErrNotRegular for what is neither a regular file nor a folder, and never waits.
+func OpenFile(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err == nil {
+		err = check(name, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	// What was checked may have been replaced meanwhile.
+	if info, err = file.Stat(); err == nil {
+		err = check(name, info)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// ReadFile is like os.ReadFile, with OpenFile.
+func ReadFile(name string) (_ []byte, err error) {
+	file, err := OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return io.ReadAll(file)
+}
 
 func check(name string, info fs.FileInfo) error {
 	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() {

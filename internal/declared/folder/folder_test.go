@@ -44,3 +44,23 @@ func TestFS(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, pipe := filepath.Join(dir, "a"), filepath.Join(dir, "pipe")
+	link := filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, []byte("a"), 0o600), os.Symlink(file, link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, link} {
+		if got, err := folder.ReadFile(name); err != nil || string(got) != "a" {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	for name, want := range map[string]error{pipe: folder.ErrNotRegular, "/dev/zero": folder.ErrNotRegular, filepath.Join(dir, "none"): fs.ErrNotExist} {
+		if _, err := folder.ReadFile(name); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", name, err, want)
+		}
+	}
+}

@@ -26,11 +26,12 @@ func CheckLocal(url string) error {
 	case err != nil:
 		return err
 	}
-	switch _, err = openLocal(endpoint.Path); {
+	switch s, err := openLocal(endpoint.Path); {
+	case err == nil:
+		return s.Close()
 	case errors.Is(err, git.ErrRepositoryNotExists):
 		return fmt.Errorf("%s is not a git repository: name the top of one, or read the folder as it stands with dir", endpoint.Path)
-	case err != nil:
+	default:
 		return fmt.Errorf("open repository %s: %w", endpoint.Path, err)
 	}
-	return nil
 }

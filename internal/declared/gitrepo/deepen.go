@@ -1,24 +1,25 @@
 package gitrepo
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
 	"github.com/go-git/go-git/v5/storage"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/driftd/driftd/internal/declared/await"
 )
@@ -28,20 +29,13 @@ import (
 // can leave them out, no files. So reading the declaration waits for none of it,
 // and no harm to it is harm to the declaration.
 
-// maxHistory bounds what one fetch of history brings, in bytes, and maxObject
-// each thing in it, unpacked.
-const (
-	maxHistory = 512 << 20
-	maxObject  = 64 << 20
-)
-
-// errNoHistory tells that there is nothing to look at.
-var errNoHistory = errors.New("a clone in memory has no history")
+// maxHistory bounds what one fetch of history brings, in bytes.
+const maxHistory = 512 << 20
 
 // A source is where a commit was fetched: as the commit, or a tag of it.
 type source struct {
 	clone   *clone
-	objects storage.Storer
+	objects *objectStore
 	// asked is what the server gave out.
 	asked plumbing.Hash
 }
@@ -52,9 +46,6 @@ func (r *Repository) lookupRemote(from source, head *object.Commit) lookup {
 		if shallow, err := from.objects.Shallow(); err != nil || len(shallow) > 0 {
 			return r.lookupDeepened(ctx, from, head, paths, known)
 		}
-		if from.clone.dir == "" {
-			return walkFrom(ctx, from.objects, head, paths, r.history.limit, known)
-		}
 		return walkStored(ctx, osfs.New(from.clone.dir), head, paths, r.history.limit, known)
 	}
 }
@@ -62,9 +53,6 @@ func (r *Repository) lookupRemote(from source, head *object.Commit) lookup {
 // lookupDeepened fetches history and looks at that. One that is damaged is made
 // anew, once.
 func (r *Repository) lookupDeepened(ctx context.Context, from source, head *object.Commit, paths []string, known *answers) (*answers, error) {
-	if from.clone.dir == "" {
-		return nil, errNoHistory
-	}
 	c := &clone{dir: strings.TrimSuffix(from.clone.dir, ".git") + ".history"}
 	for again := true; ; again = false {
 		err := r.deepen(ctx, c, from.asked, head.Hash)
@@ -85,11 +73,12 @@ func (r *Repository) lookupDeepened(ctx context.Context, from source, head *obje
 
 // deepen fetches the history of a commit, as far as it is looked at. What is
 // there already is not fetched again.
-func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.Hash) error {
+func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.Hash) (err error) {
 	s, err := c.open()
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	// The name holds the depth: another one is fetched anew.
 	fetched := plumbing.ReferenceName(fmt.Sprintf("refs/driftd/history-%d", r.history.limit))
 	have, err := s.Reference(fetched)
@@ -104,35 +93,56 @@ func (r *Repository) deepen(ctx context.Context, c *clone, asked, head plumbing.
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	request.Wants = []plumbing.Hash{asked}
-	endpoint, auth, err := r.access()
-	if err != nil {
-		return err
-	}
-	part := portion{depth: r.history.limit + 1, filter: packp.FilterBlobNone()}
-	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, r.upload(ctx, s, &endpoint, auth, request, part) })
-	if err != nil {
+	part := portion{depth: r.history.limit + 1, filter: packp.FilterBlobNone(), limit: maxHistory, setting: "history"}
+	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
 		return fmt.Errorf("fetch history of %s: %w", r.url, err)
 	}
+	s.Reindex()
 	if _, err := object.GetCommit(s, head); err != nil {
-		return fmt.Errorf("%w: commit %s: %w", errDamaged, head, err)
+		return damage("commit", head, err)
 	}
 	return s.SetReference(plumbing.NewHashReference(fetched, head))
 }
 
 // A portion is how much of the wanted commits' history a server uploads: so many
-// commits, without the files that the filter names where the server can leave
-// them out.
+// commits (0 is all), without the files that the filter names where the server can
+// leave them out.
 type portion struct {
+	// follow is the ref whose commit is wanted, wherever it is by then; "" wants the
+	// commits of the request.
+	follow plumbing.ReferenceName
 	depth  int
 	filter packp.Filter
+	// limit bounds the transfer, in bytes; setting is the setting that reduces it, or
+	// raises the limit.
+	limit   int64
+	setting string
 }
 
-// upload has the server upload what is wanted into s.
-func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion) (err error) {
-	c, err := client.NewClient(endpoint)
+// uploadTo has the server upload what is wanted into a clone. A server that does not
+// answer is left behind when ctx ends, so the upload opens the clone for itself.
+func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.UploadPackRequest, part portion) error {
+	endpoint, auth, err := r.access()
 	if err != nil {
 		return err
 	}
+	_, err = await.Call(ctx, func() (struct{}, error) {
+		into, err := openClonedObjects(dir, cacheSize)
+		if err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, errors.Join(r.upload(ctx, into, &endpoint, auth, request, part), into.Close())
+	})
+	return err
+}
+
+// upload has the server upload what is wanted into s.
+func (r *Repository) upload(ctx context.Context, s *objectStore, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion) (err error) {
+	c, err := r.connect(endpoint)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
 	session, err := c.NewUploadPackSession(endpoint, auth)
 	if err != nil {
 		return err
@@ -142,7 +152,7 @@ func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *tra
 	if err != nil {
 		return err
 	}
-	if err := part.negotiate(request, ad.Capabilities); err != nil {
+	if err := part.negotiate(request, ad); err != nil {
 		return err
 	}
 	response, err := session.UploadPack(ctx, request)
@@ -150,14 +160,19 @@ func (r *Repository) upload(ctx context.Context, s storage.Storer, endpoint *tra
 		return err
 	}
 	defer func() { err = errors.Join(err, response.Close()) }()
-	if err := receive(s, response, request.Capabilities); err != nil {
+	c.unbound()
+	if err := part.receive(ctx, s, response, request.Capabilities); err != nil {
 		return err
 	}
 	return setShallow(s, request.Shallows, response)
 }
 
 // negotiate completes a request with what the server can do.
-func (p portion) negotiate(request *packp.UploadPackRequest, server *capability.List) error {
+func (p portion) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) error {
+	if now, there := advertisedRefs(ad).at(p.follow); there {
+		request.Wants = []plumbing.Hash{now}
+	}
+	server := ad.Capabilities
 	request.Capabilities = packp.NewUploadRequestFromCapabilities(server).Capabilities
 	request.Depth = packp.DepthCommits(0)
 	var capabilities []capability.Capability
@@ -168,7 +183,7 @@ func (p portion) negotiate(request *packp.UploadPackRequest, server *capability.
 	if server.Supports(capability.NoProgress) {
 		capabilities = append(capabilities, capability.NoProgress)
 	}
-	if server.Supports(capability.Filter) {
+	if p.filter != "" && server.Supports(capability.Filter) {
 		capabilities = append(capabilities, capability.Filter)
 		request.Filter = p.filter
 	}
@@ -180,8 +195,11 @@ func (p portion) negotiate(request *packp.UploadPackRequest, server *capability.
 	return nil
 }
 
-// receive takes in the objects of a response.
-func receive(s storage.Storer, response io.Reader, agreed *capability.List) (err error) {
+// incoming begins the names of the files of a clone that a transfer is written to.
+const incoming = "incoming-"
+
+// receive takes in the objects of a response. If it fails, nothing of them remains.
+func (p portion) receive(ctx context.Context, s *objectStore, response io.Reader, agreed *capability.List) (err error) {
 	content := response
 	switch {
 	case agreed.Supports(capability.Sideband64k):
@@ -189,57 +207,69 @@ func receive(s storage.Storer, response io.Reader, agreed *capability.List) (err
 	case agreed.Supports(capability.Sideband):
 		content = sideband.NewDemuxer(sideband.Sideband, response)
 	}
-	stored, ok := s.(*filesystem.Storage)
-	if !ok {
-		return errNoHistory
-	}
-	pack, err := stored.Filesystem().TempFile("", "history-")
+	files := s.Filesystem()
+	pack, err := files.TempFile("", incoming)
 	if err != nil {
-		return fmt.Errorf("make room for history: %w", err)
+		return fmt.Errorf("make room for objects: %w", err)
 	}
-	defer func() { err = errors.Join(err, pack.Close(), stored.Filesystem().Remove(pack.Name())) }()
-	switch size, err := io.Copy(pack, io.LimitReader(content, maxHistory+1)); {
+	defer func() {
+		err = errors.Join(err, pack.Close())
+		if removed := files.Remove(pack.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}()
+	switch size, err := io.Copy(untilDone{ctx, pack}, io.LimitReader(content, p.limit+1)); {
 	case err != nil:
 		return err
-	case size > maxHistory:
-		return fmt.Errorf("more than %d bytes; look less far back: set history", maxHistory)
+	case size > p.limit:
+		return fmt.Errorf("%w: the transfer exceeds %d bytes; %s", errTooLarge, p.limit, p.advice())
 	}
-	if err := weigh(pack); err != nil {
-		return err
-	}
-	return unpack(s, pack)
+	return addPack(ctx, s, pack)
 }
 
-// unpack takes in the objects of a pack; one without any is none.
-func unpack(s storage.Storer, pack io.ReadSeeker) error {
-	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+// advice returns what to do about a transfer that is too large.
+func (p portion) advice() string {
+	if p.setting == "history" {
+		return "look less far back: set history"
+	}
+	return "raise " + p.setting
+}
+
+// addPack adds the objects of a pack, which is a file of the clone. Objects that are too
+// large are left out, which is noted. A pack without objects is none.
+func addPack(ctx context.Context, s *objectStore, pack billy.File) error {
+	index, tooLarge, err := indexPack(ctx, pack)
+	if index == nil || err != nil {
 		return err
 	}
-	if err := packfile.UpdateObjectStorage(s, pack); !errors.Is(err, packfile.ErrEmptyPackfile) {
-		return err
+	if tooLarge > 0 {
+		if err := noteLeftOut(s, maxObject+1); err != nil {
+			return err
+		}
 	}
+	files := s.Filesystem()
+	name := files.Join("objects", "pack", "pack-"+plumbing.Hash(index.PackfileChecksum).String())
+	if err := writeIndex(files, name+".idx", index); err != nil {
+		return fmt.Errorf("write index of pack: %w", err)
+	}
+	if err := files.Rename(pack.Name(), name+".pack"); err != nil {
+		return fmt.Errorf("add pack: %w", err)
+	}
+	s.Reindex()
 	return nil
 }
 
-// weigh refuses a pack with an object that is too large: whoever takes in a pack
-// holds each of its objects in memory. Nobody looks at files here, but a server
-// that cannot leave them out sends them all.
-func weigh(pack io.ReadSeeker) error {
-	if _, err := pack.Seek(0, io.SeekStart); err != nil {
+func writeIndex(files billy.Filesystem, name string, index *idxfile.MemoryIndex) (err error) {
+	f, err := files.Create(name)
+	if err != nil {
 		return err
 	}
-	scanner := packfile.NewScanner(pack)
-	_, objects, err := scanner.Header()
-	if errors.Is(err, packfile.ErrEmptyPackfile) {
-		return nil
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	if _, err := idxfile.NewEncoder(w).Encode(index); err != nil {
+		return err
 	}
-	for ; err == nil && objects > 0; objects-- {
-		var header *packfile.ObjectHeader
-		if header, err = scanner.NextObjectHeader(); err == nil && header.Length > maxObject {
-			return fmt.Errorf("a file of %d bytes lies in it, over %d: let the server leave files out (uploadpack.allowFilter), or set history to 0", header.Length, maxObject)
-		}
-	}
-	return err
+	return w.Flush()
 }
 
 // setShallow notes where the history of a clone ends.

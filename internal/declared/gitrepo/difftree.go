@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -21,15 +20,17 @@ type item string
 
 const hashSize = len(plumbing.ZeroHash)
 
-// folder is how the mode of a folder is written.
-const folder = "40000"
+// folderMode is how the mode of a folder is written.
+const folderMode = "40000"
 
 func (i item) hash() (h plumbing.Hash) {
 	copy(h[:], i[max(0, len(i)-hashSize):])
 	return h
 }
 
-func (i item) isFolder() bool { return len(i) == len(folder)+hashSize && i[:len(folder)] == folder }
+func (i item) isFolder() bool {
+	return len(i) == len(folderMode)+hashSize && i[:len(folderMode)] == folderMode
+}
 
 // next cuts the first entry off a tree.
 func (t tree) next() (name, mode, hash []byte, rest tree, err error) {
@@ -58,7 +59,7 @@ func (t tree) differing(u tree, visit func(name string, of, in item) error) erro
 			continue
 		}
 		var there item
-		if there, u, err = u.find(name, string(mode) == folder); err != nil {
+		if there, u, err = u.find(name, string(mode) == folderMode); err != nil {
 			return err
 		}
 		is := item(mode) + item(hash)
@@ -79,7 +80,7 @@ func (t tree) find(name []byte, isFolder bool) (item, tree, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		order := compareNames(n, string(mode) == folder, name, isFolder)
+		order := compareNames(n, string(mode) == folderMode, name, isFolder)
 		if order == 0 {
 			return item(mode) + item(hash), rest, nil
 		}
@@ -111,26 +112,20 @@ func after(name []byte, n int, isFolder bool) byte {
 	return 0
 }
 
-// maxTree bounds a tree object, in bytes: a million entries.
-const maxTree = 64 << 20
-
 // readTree returns a tree object's content.
 func readTree(s storer.EncodedObjectStorer, hash plumbing.Hash) (_ tree, err error) {
 	o, err := s.EncodedObject(plumbing.TreeObject, hash)
 	if err != nil {
-		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
-	}
-	if o.Size() > maxTree {
-		return nil, fmt.Errorf("tree %s is larger than %d bytes", hash, maxTree)
+		return nil, damage("tree", hash, err)
 	}
 	r, err := o.Reader()
 	if err != nil {
-		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
+		return nil, damage("tree", hash, err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	content := make(tree, o.Size())
 	if _, err := io.ReadFull(r, content); err != nil {
-		return nil, fmt.Errorf("%w: tree %s: %w", errDamaged, hash, err)
+		return nil, damage("tree", hash, err)
 	}
 	return content, nil
 }

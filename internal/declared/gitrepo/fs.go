@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -175,6 +176,9 @@ func (c *FS) lookup(op, name string) (*entry, error) {
 const maxHops = 40
 
 func (c *FS) find(name string, hops *int) (*entry, error) {
+	if strings.Count(name, "/") >= maxDepth {
+		return nil, fmt.Errorf("%w: more than %d folders in one another", errTooLarge, maxDepth)
+	}
 	if name == "." {
 		return &entry{name: ".", path: ".", hash: c.root, mode: fs.ModeDir | 0o555, when: c.when}, nil
 	}
@@ -213,15 +217,42 @@ func (c *FS) linked(link *entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := io.ReadAll(io.LimitReader(content, 4096))
+	text, err := io.ReadAll(io.LimitReader(content, maxLink+1))
 	if err = errors.Join(err, content.Close()); err != nil {
 		return "", c.damaged(link.hash, err)
+	}
+	if len(text) > maxLink {
+		return "", fmt.Errorf("%w: target of a symbolic link of more than %d bytes", errTooLarge, maxLink)
 	}
 	to := path.Join(path.Dir(link.path), string(text))
 	if path.IsAbs(string(text)) || !fs.ValidPath(to) {
 		return "", errLeadsOut
 	}
 	return to, nil
+}
+
+// target returns where the symbolic link at a path leads, as a path from its folder.
+func (c *FS) target(name string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hops := 0
+	parent, err := c.find(path.Dir(name), &hops)
+	if err != nil {
+		return "", err
+	}
+	folder, err := c.folder(parent.hash)
+	if err != nil {
+		return "", err
+	}
+	child, there := folder[path.Base(name)]
+	if !there {
+		return "", fs.ErrNotExist
+	}
+	to, err := c.linked(c.entry(name, child))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Rel(path.Dir(name), to)
 }
 
 // folder returns the entries of a tree object by name, without names that no
@@ -233,6 +264,9 @@ func (c *FS) folder(hash plumbing.Hash) (map[string]object.TreeEntry, error) {
 	tree, err := object.GetTree(c.objects, hash)
 	if err != nil {
 		return nil, c.damaged(hash, err)
+	}
+	if len(tree.Entries) > maxEntries {
+		return nil, fmt.Errorf("%w: folder with %d entries, more than %d", errTooLarge, len(tree.Entries), maxEntries)
 	}
 	folder := make(map[string]object.TreeEntry, len(tree.Entries))
 	for _, e := range tree.Entries {
@@ -272,11 +306,32 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, c.unreadable(hash, err)
 	}
-	content, err := blob.Reader()
+	r, err := blob.Reader()
 	if err != nil {
 		return nil, c.damaged(hash, err)
 	}
-	return content, nil
+	return &content{r}, nil
+}
+
+// A content reads a blob. After Close it reads no more: go-git's readers are shared then.
+type content struct{ of io.ReadCloser }
+
+// Read implements io.Reader.
+func (c *content) Read(p []byte) (int, error) {
+	if c.of == nil {
+		return 0, fs.ErrClosed
+	}
+	return c.of.Read(p)
+}
+
+// Close implements io.Closer.
+func (c *content) Close() error {
+	if c.of == nil {
+		return fs.ErrClosed
+	}
+	of := c.of
+	c.of = nil
+	return of.Close()
 }
 
 // unreadable returns why a file's object cannot be read: it was not fetched for
@@ -288,10 +343,10 @@ func (c *FS) unreadable(hash plumbing.Hash, err error) error {
 	return c.damaged(hash, err)
 }
 
-// damaged records that an object cannot be read.
+// damaged records that an object cannot be read, unless it is too large.
 func (c *FS) damaged(hash plumbing.Hash, err error) error {
-	err = fmt.Errorf("%w: object %s: %w", errDamaged, hash, err)
-	if c.broken == nil {
+	err = damage("object", hash, err)
+	if c.broken == nil && errors.Is(err, errDamaged) {
 		c.broken = err
 	}
 	return err

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-billy/v5"
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // A history tells which commits touched files last. It remembers what it told
@@ -148,20 +146,12 @@ func (a *answers) last(paths []string) (last Touch, known bool) {
 // lookupLocal returns the lookup in a repository on this machine.
 func lookupLocal(dir string, head *object.Commit, limit int) lookup {
 	return func(ctx context.Context, paths []string, known *answers) (*answers, error) {
-		local, err := openLocal(dir)
+		files, err := gitFolder(dir)
 		if err != nil {
 			return nil, fmt.Errorf("open repository: %w", err)
 		}
-		stored, ok := local.Storer.(*filesystem.Storage)
-		if !ok {
-			return nil, fmt.Errorf("open repository: it is not on disk")
-		}
-		return walkStored(ctx, stored.Filesystem(), head, paths, limit, known)
+		return walkStored(ctx, files, head, paths, limit, known)
 	}
-}
-
-func openLocal(dir string) (*git.Repository, error) {
-	return git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
 }
 
 // walkCache bounds how much of a repository is kept in memory during a walk.
@@ -170,7 +160,7 @@ const walkCache = 32 * cache.MiByte
 // walkStored walks in a repository on disk, opened on its own: a storage is not
 // safe for concurrent use.
 func walkStored(ctx context.Context, files billy.Filesystem, head *object.Commit, paths []string, limit int, known *answers) (_ *answers, err error) {
-	s := filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(walkCache), filesystem.Options{KeepDescriptors: true})
+	s := openObjects(files, walkCache)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return walkFrom(ctx, s, head, paths, limit, known)
 }

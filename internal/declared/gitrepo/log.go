@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage"
 
 	"github.com/driftd/driftd/internal/model"
 )
@@ -63,7 +62,7 @@ const (
 
 // A logReader reads commits into a Log.
 type logReader struct {
-	objects storage.Storer
+	objects *objectStore
 	reader  *objectReader
 	limit   int
 	// read holds every commit that was read so far.
@@ -82,7 +81,7 @@ type logReader struct {
 	ends map[plumbing.Hash]bool
 }
 
-func newLogReader(s storage.Storer, reader *objectReader, limit int) *logReader {
+func newLogReader(s *objectStore, reader *objectReader, limit int) *logReader {
 	return &logReader{objects: s, reader: reader, limit: limit, read: map[plumbing.Hash]*object.Commit{}}
 }
 
@@ -248,6 +247,9 @@ func (l *logReader) walk(ctx context.Context, from plumbing.Hash, limit int, exc
 			continue
 		case errors.Is(err, plumbing.ErrObjectNotFound):
 			return walked{}, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+		case errors.Is(err, errTooLarge):
+			found.cut = err.Error()
+			continue
 		case err != nil:
 			return walked{}, err
 		case len(commit.ParentHashes) > maxParents:
@@ -292,7 +294,7 @@ func (l *logReader) commit(hash plumbing.Hash) (*object.Commit, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+		return nil, damage("commit", hash, err)
 	}
 	// Both may be long, and only the subject is needed.
 	c.Message, c.PGPSignature = touchOf(c).Message, ""

@@ -8,14 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-billy/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
-	"github.com/go-git/go-git/v5/storage/filesystem"
-
-	"github.com/driftd/driftd/internal/declared/await"
 )
 
 // A Query names a history.
@@ -47,10 +42,6 @@ func (r *Repository) History(ctx context.Context, q Query, read func(Log) error)
 // history is read, in bytes.
 const pastCache = 32 * cache.MiByte
 
-func openPast(files billy.Filesystem) *filesystem.Storage {
-	return filesystem.NewStorageWithOptions(files, cache.NewObjectLRU(pastCache), filesystem.Options{KeepDescriptors: true})
-}
-
 // localPast reads the history of a repository on this machine. If an object is
 // absent, it tries once more: git may have repacked the repository meanwhile.
 func (r *Repository) localPast(ctx context.Context, q Query, read func(Log) error) (head string, err error) {
@@ -64,11 +55,12 @@ func (r *Repository) localPast(ctx context.Context, q Query, read func(Log) erro
 }
 
 func (r *Repository) openLocalPast(ctx context.Context, q Query, read func(Log) error) (head string, damage, err error) {
-	local, err := openLocal(r.endpoint.Path)
+	s, err := openLocal(r.endpoint.Path)
 	if err != nil {
 		return "", nil, r.explain(err)
 	}
-	refs, err := localRefs(local.Storer)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	refs, err := localRefs(s)
 	if err != nil {
 		return "", nil, r.explain(err)
 	}
@@ -76,20 +68,15 @@ func (r *Repository) openLocalPast(ctx context.Context, q Query, read func(Log) 
 	if err != nil {
 		return "", nil, r.explain(err)
 	}
-	commit, err := commitOf(local.Storer, want.hash)
+	commit, err := commitOf(s, want.hash)
 	if err != nil {
 		return "", nil, r.explain(err)
 	}
 	if head = commit.Hash.String(); head != q.Revision {
 		return head, nil, nil
 	}
-	stored, ok := local.Storer.(*filesystem.Storage)
-	if !ok {
-		return head, nil, read(Log{Gap: "the repository is not on disk"})
-	}
-	s := openPast(stored.Filesystem())
 	damage, err = r.readPast(ctx, s, past{refs: refs, head: commit.Hash}, read)
-	return head, damage, errors.Join(err, s.Close())
+	return head, damage, err
 }
 
 // A past describes a history that can be read.
@@ -108,7 +95,7 @@ type past struct {
 
 // readPast calls read with a history. A damage error means that the repository is
 // damaged and that the results of read are invalid.
-func (r *Repository) readPast(ctx context.Context, s *filesystem.Storage, p past, read func(Log) error) (damage, err error) {
+func (r *Repository) readPast(ctx context.Context, s *objectStore, p past, read func(Log) error) (damage, err error) {
 	if r.history.limit <= 0 {
 		return nil, read(Log{Gap: "the declaration's setting history is 0: old commits are not read"})
 	}
@@ -121,6 +108,8 @@ func (r *Repository) readPast(ctx context.Context, s *filesystem.Storage, p past
 	switch {
 	case errors.Is(err, errDamaged):
 		return err, nil
+	case errors.Is(err, errTooLarge):
+		return nil, read(Log{Gap: fmt.Sprintf("history cannot be read: %v", err)})
 	case err != nil:
 		return nil, read(Log{Gap: fmt.Sprintf("history was not read in time: %v", err)})
 	}
@@ -131,7 +120,7 @@ func (r *Repository) readPast(ctx context.Context, s *filesystem.Storage, p past
 }
 
 // collect returns the commits of a history.
-func (r *Repository) collect(ctx context.Context, s *filesystem.Storage, reader *objectReader, p past) (Log, error) {
+func (r *Repository) collect(ctx context.Context, s *objectStore, reader *objectReader, p past) (Log, error) {
 	l := newLogReader(s, reader, r.history.limit)
 	if p.gap != "" {
 		l.gaps = []string{p.gap}
@@ -197,24 +186,15 @@ func (r *Repository) remotePast(ctx context.Context, q Query, read func(Log) err
 
 // remoteHead returns the refs of a remote, and the commit that ref names there.
 func (r *Repository) remoteHead(ctx context.Context, ref string) (refs, target, string, error) {
-	endpoint, auth, err := r.access()
+	ad, want, err := r.advertised(ctx, ref)
 	if err != nil {
-		return refs{}, target{}, "", r.explain(err)
-	}
-	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return advertisement(ctx, endpoint, auth) })
-	if err != nil {
-		return refs{}, target{}, "", r.explain(err)
-	}
-	all := advertisedRefs(ad)
-	want, err := all.resolve(ref)
-	if err != nil {
-		return refs{}, target{}, "", r.explain(err)
+		return refs{}, target{}, "", err
 	}
 	head := want.hash
 	if commit, isTag := ad.Peeled[want.name.String()]; isTag {
 		head = commit
 	}
-	return all, want, head.String(), nil
+	return advertisedRefs(ad), want, head.String(), nil
 }
 
 // A backoff skips attempts after failures. The number of skipped attempts grows

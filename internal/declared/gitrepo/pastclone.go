@@ -12,13 +12,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-billy/v5/util"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
 // The history with its files is fetched into a separate clone, and only when
@@ -82,18 +80,15 @@ func (c *pastClone) discard() error {
 	return nil
 }
 
-func (c *pastClone) open() (*filesystem.Storage, error) {
-	packs, err := filepath.Glob(filepath.Join(c.dir, "objects", "pack", "*.pack"))
+func (c *pastClone) open() (*objectStore, error) {
+	if err := sweep(c.dir); err != nil {
+		return nil, err
+	}
+	packs, size, err := packsIn(c.dir)
 	if err != nil {
-		return nil, fmt.Errorf("look into clone: %w", err)
+		return nil, err
 	}
-	var size int64
-	for _, pack := range packs {
-		if info, err := os.Stat(pack); err == nil {
-			size += info.Size()
-		}
-	}
-	if len(packs) > maxPacks || size > maxPastClone {
+	if packs > maxPacks || size > maxPastClone {
 		if err := c.discard(); err != nil {
 			return nil, err
 		}
@@ -103,12 +98,8 @@ func (c *pastClone) open() (*filesystem.Storage, error) {
 
 // storage opens the clone. A storage is not safe for concurrent use, so each upload
 // opens its own.
-func (c *pastClone) storage() (*filesystem.Storage, error) {
-	s := openPast(osfs.New(c.dir))
-	if err := s.Init(); err != nil {
-		return nil, errors.Join(fmt.Errorf("make clone: %w", err), s.Close())
-	}
-	return s, nil
+func (c *pastClone) storage() (*objectStore, error) {
+	return openClonedObjects(c.dir, pastCache)
 }
 
 // A pastFetch fetches a history and reads it.
@@ -163,7 +154,7 @@ const (
 )
 
 // fetchRef fetches the history of a head, unless the clone has it.
-func (f *pastFetch) fetchRef(ctx context.Context, s *filesystem.Storage, asked, head plumbing.Hash) error {
+func (f *pastFetch) fetchRef(ctx context.Context, s *objectStore, asked, head plumbing.Hash) error {
 	prefix := fmt.Sprintf(pastRefs, f.repository.history.limit)
 	have, err := fetchedRefs(s, prefix)
 	if err != nil {
@@ -180,14 +171,14 @@ func (f *pastFetch) fetchRef(ctx context.Context, s *filesystem.Storage, asked, 
 		}
 	}
 	if _, err := object.GetCommit(s, head); err != nil {
-		return fmt.Errorf("%w: commit %s: %w", errDamaged, head, err)
+		return damage("commit", head, err)
 	}
 	return keepRefs(s, prefix, have, []plumbing.Hash{head})
 }
 
 // fetchBranches fetches the newest commits of branches, and returns why that
 // failed, or "".
-func (f *pastFetch) fetchBranches(ctx context.Context, s *filesystem.Storage, head plumbing.Hash, branches []branch) string {
+func (f *pastFetch) fetchBranches(ctx context.Context, s *objectStore, head plumbing.Hash, branches []branch) string {
 	have, err := fetchedRefs(s, branchRefs)
 	if err != nil {
 		return "branches cannot be read: " + err.Error()
@@ -217,7 +208,7 @@ func (f *pastFetch) fetchBranches(ctx context.Context, s *filesystem.Storage, he
 
 // upload requests commits from the server and writes them to the clone that s reads.
 // If ctx ends before the upload, the clone stays locked until the upload has ended.
-func (f *pastFetch) upload(ctx context.Context, s *filesystem.Storage, wants, have []plumbing.Hash, depth int) error {
+func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []plumbing.Hash, depth int) error {
 	endpoint, auth, err := f.repository.access()
 	if err != nil {
 		return err
@@ -229,7 +220,7 @@ func (f *pastFetch) upload(ctx context.Context, s *filesystem.Storage, wants, ha
 	request := &packp.UploadPackRequest{}
 	request.Wants, request.Haves = wants, have
 	limit := max(min(f.query.MaxFile, maxObject), 0) + 1
-	part := portion{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone)}
+	part := portion{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone), limit: maxHistory, setting: "history"}
 	done := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
@@ -254,7 +245,7 @@ func (f *pastFetch) upload(ctx context.Context, s *filesystem.Storage, wants, ha
 }
 
 func (f *pastFetch) receive(
-	ctx context.Context, into *filesystem.Storage, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion,
+	ctx context.Context, into *objectStore, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion,
 ) error {
 	var err error
 	if request.Shallows, err = into.Shallow(); err != nil {
@@ -271,7 +262,7 @@ func (f *pastFetch) receive(
 const leftOutFile = "driftd-left-out"
 
 // noteLeftOut records that files of the size limit or larger were not fetched.
-func noteLeftOut(s *filesystem.Storage, limit int64) error {
+func noteLeftOut(s *objectStore, limit int64) error {
 	if known := leftOut(s); known > 0 && known <= limit {
 		return nil
 	}
@@ -282,7 +273,7 @@ func noteLeftOut(s *filesystem.Storage, limit int64) error {
 }
 
 // leftOut returns the size that noteLeftOut recorded, or 0.
-func leftOut(s *filesystem.Storage) int64 {
+func leftOut(s *objectStore) int64 {
 	content, err := util.ReadFile(s.Filesystem(), leftOutFile)
 	if err != nil {
 		return 0
@@ -297,7 +288,7 @@ func leftOut(s *filesystem.Storage) int64 {
 // trimShallow removes commits whose parents are present from the list of shallow
 // commits: a server that gets a request with a small depth also names commits
 // whose history was fetched before.
-func trimShallow(s *filesystem.Storage) error {
+func trimShallow(s *objectStore) error {
 	ends, err := s.Shallow()
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
@@ -313,7 +304,7 @@ func trimShallow(s *filesystem.Storage) error {
 }
 
 // fetchedRefs returns the commits that the clone's refs with a prefix name, sorted.
-func fetchedRefs(s *filesystem.Storage, prefix string) ([]plumbing.Hash, error) {
+func fetchedRefs(s *objectStore, prefix string) ([]plumbing.Hash, error) {
 	all, err := localRefs(s)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
@@ -330,7 +321,7 @@ func fetchedRefs(s *filesystem.Storage, prefix string) ([]plumbing.Hash, error) 
 
 // keepRefs changes the clone's refs with a prefix from the commits before to the
 // commits now.
-func keepRefs(s *filesystem.Storage, prefix string, before, now []plumbing.Hash) error {
+func keepRefs(s *objectStore, prefix string, before, now []plumbing.Hash) error {
 	for _, hash := range now {
 		if slices.Contains(before, hash) {
 			continue

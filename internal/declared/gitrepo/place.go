@@ -34,7 +34,16 @@ type Place struct {
 	// KnownHostsFile names the hosts to trust over ssh; without it, the user's
 	// and the system's own do.
 	KnownHostsFile string `mapstructure:"known_hosts_file" path:"true"`
+	// MaxCloneSize bounds driftd's own clone of the repository on disk, in bytes. A
+	// transfer that exceeds it ends, and the declaration is unchecked.
+	MaxCloneSize int64 `mapstructure:"max_clone_size"`
 }
+
+// DefaultPlace returns the settings that hold where the configuration is silent.
+func DefaultPlace() Place { return Place{Username: "git", MaxCloneSize: DefaultMaxCloneSize} }
+
+// DefaultMaxCloneSize is enough for the files of one commit of large repositories.
+const DefaultMaxCloneSize = 2 << 30
 
 // A Lookback bounds how much of a repository's history is read.
 type Lookback struct {
@@ -66,6 +75,8 @@ func (p Place) Check(content string) error {
 		return errors.New("dir and git: a declaration is read from one of them")
 	case p.Git == "" && p.Ref+p.Path+p.TokenFile+p.CAFile+p.SSHKeyFile+p.KnownHostsFile != "":
 		return errors.New("ref, path and credentials belong to git, and dir is set")
+	case p.MaxCloneSize < 0:
+		return fmt.Errorf("max_clone_size %d: want more than 0", p.MaxCloneSize)
 	case p.TokenFile != "" && p.SSHKeyFile != "":
 		return errors.New("token_file and ssh_key_file: https takes the one, ssh the other")
 	case strings.ContainsAny(p.Path, "*?"):
@@ -92,6 +103,6 @@ func (p Place) OpenWithHistory(cacheDir string, l Lookback, log *slog.Logger) (*
 	}
 	return New(Settings{
 		URL: p.Git, Username: p.Username, TokenFile: p.TokenFile, CAFile: p.CAFile,
-		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, History: l.Commits, Log: log,
+		SSHKeyFile: p.SSHKeyFile, KnownHostsFile: p.KnownHostsFile, CacheDir: cacheDir, MaxCloneSize: p.MaxCloneSize, History: l.Commits, Log: log,
 	})
 }

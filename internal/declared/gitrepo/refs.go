@@ -35,6 +35,9 @@ func localRefs(s storer.ReferenceStorer) (refs, error) {
 		if r.Type() == plumbing.HashReference {
 			found.named[r.Name()] = r.Hash()
 		}
+		if len(found.named) > maxRefs {
+			return fmt.Errorf("%w: more than %d refs", errTooLarge, maxRefs)
+		}
 		return nil
 	})
 	if err != nil {
@@ -55,6 +58,15 @@ func advertisedRefs(ad *packp.AdvRefs) refs {
 		found.head = *ad.Head
 	}
 	return found
+}
+
+// at returns the commit, or the tag object, that a full name stands for.
+func (r refs) at(name plumbing.ReferenceName) (plumbing.Hash, bool) {
+	if name == plumbing.HEAD {
+		return r.head, !r.head.IsZero()
+	}
+	hash, there := r.named[name]
+	return hash, there
 }
 
 // resolve returns what a user's ref stands for: HEAD, a full commit hash, a full
@@ -130,13 +142,13 @@ func commitOf(s storer.EncodedObjectStorer, hash plumbing.Hash) (*object.Commit,
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: tag %s: %w", errDamaged, hash, err)
+			return nil, damage("tag", hash, err)
 		}
 		hash = tag.Target
 	}
 	commit, err := object.GetCommit(s, hash)
 	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+		return nil, damage("commit", hash, err)
 	}
 	return commit, err
 }

@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"slices"
+	"sync"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/transport"
-	"github.com/go-git/go-git/v5/plumbing/transport/client"
-	"github.com/go-git/go-git/v5/storage"
 
 	"github.com/driftd/driftd/internal/declared/await"
 )
@@ -23,24 +21,33 @@ import (
 // fetch brings the commit of ref into s, with no more history than the server
 // insists on, and says as what the server gave it out. A commit that s has
 // already is not fetched again.
-func (r *Repository) fetch(ctx context.Context, s storage.Storer, ref string) (_ *object.Commit, asked plumbing.Hash, err error) {
-	endpoint, auth, err := r.access()
+func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, asked plumbing.Hash, err error) {
+	all, want, err := r.advertised(ctx, ref)
 	if err != nil {
-		return nil, plumbing.ZeroHash, r.explain(err)
-	}
-	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return advertisement(ctx, endpoint, auth) })
-	if err != nil {
-		return nil, plumbing.ZeroHash, r.explain(err)
-	}
-	want, err := advertisedRefs(ad).resolve(ref)
-	if err != nil {
-		return nil, plumbing.ZeroHash, r.explain(err)
+		return nil, plumbing.ZeroHash, err
 	}
 	commit, err := commitOf(s, want.hash)
 	if !errors.Is(err, plumbing.ErrObjectNotFound) {
 		return commit, want.hash, err
 	}
-	return r.transfer(ctx, s, want, ad, &git.FetchOptions{Auth: auth, CABundle: endpoint.CaBundle, Tags: git.NoTags, Force: true})
+	return r.transfer(ctx, c, s, want, all)
+}
+
+// advertised returns the refs of a server, and what ref names there.
+func (r *Repository) advertised(ctx context.Context, ref string) (*packp.AdvRefs, target, error) {
+	endpoint, auth, err := r.access()
+	if err != nil {
+		return nil, target{}, r.explain(err)
+	}
+	ad, err := await.Call(ctx, func() (*packp.AdvRefs, error) { return r.advertisement(ctx, endpoint, auth) })
+	if err != nil {
+		return nil, target{}, r.explain(err)
+	}
+	want, err := advertisedRefs(ad).resolve(ref)
+	if err != nil {
+		return nil, target{}, r.explain(err)
+	}
+	return ad, want, nil
 }
 
 // access returns how to reach the repository now.
@@ -54,73 +61,142 @@ func (r *Repository) access() (endpoint transport.Endpoint, auth transport.AuthM
 }
 
 // advertisement asks what a repository has.
-func advertisement(ctx context.Context, endpoint transport.Endpoint, auth transport.AuthMethod) (_ *packp.AdvRefs, err error) {
-	c, err := client.NewClient(&endpoint)
+func (r *Repository) advertisement(ctx context.Context, endpoint transport.Endpoint, auth transport.AuthMethod) (_ *packp.AdvRefs, err error) {
+	c, err := r.connect(&endpoint)
 	if err != nil {
 		return nil, err
 	}
+	defer c.Close()
 	session, err := c.NewUploadPackSession(&endpoint, auth)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	return session.AdvertisedReferencesContext(ctx)
+	ad, err := session.AdvertisedReferencesContext(ctx)
+	if err == nil && len(ad.References) > maxRefs {
+		err = fmt.Errorf("%w: it has %d refs, more than %d", errTooLarge, len(ad.References), maxRefs)
+	}
+	return ad, err
 }
 
 // wanted is the ref of a clone that holds on to what was fetched last.
 const wanted = "refs/driftd/wanted"
 
-func (r *Repository) transfer(ctx context.Context, s storage.Storer, want target, ad *packp.AdvRefs, o *git.FetchOptions) (_ *object.Commit, asked plumbing.Hash, err error) {
-	if err := choose(want, s, ad.Capabilities, o); err != nil {
+// transfer fetches a commit. A commit that is too large for a clone is not transferred
+// a second time.
+func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, want target, ad *packp.AdvRefs) (_ *object.Commit, asked plumbing.Hash, err error) {
+	if err := r.refused.due(want.hash); err != nil {
 		return nil, plumbing.ZeroHash, err
 	}
-	from := git.NewRemote(s, &config.RemoteConfig{Name: "origin", URLs: []string{r.url}})
-	_, err = await.Call(ctx, func() (struct{}, error) { return struct{}{}, from.FetchContext(ctx, o) })
-	if err != nil && !errors.Is(err, git.NoErrAlreadyUpToDate) {
-		return nil, plumbing.ZeroHash, r.transferError(err, s)
+	request, part, err := r.choose(want, s, ad)
+	if err != nil {
+		return nil, plumbing.ZeroHash, err
 	}
-	if moved, err := s.Reference(wanted); err == nil && want.name != "" {
-		want.hash = moved.Hash()
+	_, before, err := packsIn(c.dir)
+	if err != nil {
+		return nil, plumbing.ZeroHash, err
+	}
+	if err := r.uploadTo(ctx, c.dir, request, part); err != nil {
+		err = r.transferError(err, s)
+		if errors.Is(err, errTooLarge) {
+			r.refused.note(want.hash, err)
+		}
+		return nil, plumbing.ZeroHash, err
+	}
+	s.Reindex()
+	if want.name != "" {
+		want.hash = request.Wants[0]
 	}
 	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return nil, plumbing.ZeroHash, r.explain(fmt.Errorf("commit %s is in none of its branches and tags", want.hash))
 	}
+	if err == nil {
+		err = r.keep(c, s, before, want.hash)
+	}
 	return commit, want.hash, err
 }
 
-// choose says what to fetch: one commit without history where the server can
-// give that out, and else every branch and tag.
-func choose(want target, s storage.Storer, server *capability.List, o *git.FetchOptions) error {
-	byHash := server.Supports(capability.AllowReachableSHA1InWant) || server.Supports(capability.AllowTipSHA1InWant)
-	if want.name == "" && !byHash {
-		o.RefSpecs = []config.RefSpec{"+refs/heads/*:refs/driftd/heads/*", "+refs/tags/*:refs/driftd/tags/*"}
-		if shallow, err := s.Shallow(); err != nil || len(shallow) > 0 {
-			return fmt.Errorf("%w: commit %s needs a clone with history", errDamaged, want.hash)
-		}
-		return nil
+// keep holds on to what was fetched, unless the clone has outgrown its limit: then it
+// must be made anew, without what was fetched earlier.
+func (r *Repository) keep(c *clone, s *objectStore, before int64, hash plumbing.Hash) error {
+	_, size, err := packsIn(c.dir)
+	if err != nil {
+		return err
 	}
-	source := want.name.String()
-	if want.name == "" {
-		source = want.hash.String()
+	if before > 0 && size > r.maxClone {
+		return fmt.Errorf("%w: earlier commits make the clone larger than %d bytes", errDamaged, r.maxClone)
 	}
-	o.RefSpecs = []config.RefSpec{config.RefSpec("+" + source + ":" + wanted)}
-	if server.Supports(capability.Shallow) {
-		o.Depth = 1
+	if err := s.SetReference(plumbing.NewHashReference(wanted, hash)); err != nil {
+		return fmt.Errorf("note what was fetched: %w", err)
 	}
 	return nil
 }
 
+// choose returns what to fetch: one commit without history where the server can give
+// that out, and else every branch and tag.
+func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*packp.UploadPackRequest, portion, error) {
+	request := &packp.UploadPackRequest{}
+	part := portion{follow: want.name, depth: 1, limit: r.maxClone, setting: "max_clone_size"}
+	var err error
+	if request.Shallows, err = s.Shallow(); err != nil {
+		return nil, part, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if have, err := s.Reference(wanted); err == nil && s.HasEncodedObject(have.Hash()) == nil {
+		request.Haves = []plumbing.Hash{have.Hash()}
+	}
+	request.Wants = []plumbing.Hash{want.hash}
+	byHash := ad.Capabilities.Supports(capability.AllowReachableSHA1InWant) || ad.Capabilities.Supports(capability.AllowTipSHA1InWant)
+	if want.name != "" || byHash {
+		return request, part, nil
+	}
+	if len(request.Shallows) > 0 {
+		return nil, part, fmt.Errorf("%w: commit %s needs a clone with history", errDamaged, want.hash)
+	}
+	part.depth, request.Wants = 0, nil
+	for name, hash := range advertisedRefs(ad).named {
+		if name.IsBranch() || name.IsTag() {
+			request.Wants = append(request.Wants, hash)
+		}
+	}
+	slices.SortFunc(request.Wants, func(a, b plumbing.Hash) int { return slices.Compare(a[:], b[:]) })
+	request.Wants = slices.Compact(request.Wants)
+	return request, part, nil
+}
+
 // transferError tells a clone that cannot take what the server sends from a
 // transfer that failed.
-func (r *Repository) transferError(err error, s storage.Storer) error {
+func (r *Repository) transferError(err error, s *objectStore) error {
 	var network net.Error
 	var file *fs.PathError
 	refs, listErr := localRefs(s)
 	isNew := listErr == nil && len(refs.named) == 0
 	stopped := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	if isNew || stopped || errors.As(err, &network) || errors.As(err, &file) {
+	if isNew || stopped || errors.Is(err, errTooLarge) || errors.As(err, &network) || errors.As(err, &file) {
 		return r.explain(err)
 	}
 	return fmt.Errorf("%w: fetch %s: %w", errDamaged, r.url, err)
+}
+
+// A refusal is a commit that was too large to be transferred.
+type refusal struct {
+	mu   sync.Mutex
+	hash plumbing.Hash
+	err  error
+}
+
+// due returns the error of the last attempt at a commit, if that was too large.
+func (f *refusal) due(hash plumbing.Hash) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hash != hash {
+		return nil
+	}
+	return f.err
+}
+
+func (f *refusal) note(hash plumbing.Hash, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hash, f.err = hash, err
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
-	"github.com/go-git/go-git/v5/storage"
 )
 
 // Settings say where a repository is and who reads it.
@@ -32,8 +31,10 @@ type Settings struct {
 	// names the hosts to trust; "" means the user's and the system's own.
 	SSHKeyFile, KnownHostsFile string
 	// CacheDir holds the clones. Repositories and processes may share it; ""
-	// keeps a clone in memory, for one reading.
+	// makes a clone for one reading.
 	CacheDir string
+	// MaxCloneSize bounds a clone, in bytes; 0 means DefaultMaxCloneSize.
+	MaxCloneSize int64
 	// History is how many commits back Commit.Touches looks; 0 means not at all.
 	History int
 	Log     *slog.Logger
@@ -48,6 +49,9 @@ type Repository struct {
 	// basic is what the configured URL itself carried, or nil.
 	basic   *githttp.BasicAuth
 	history *history
+	// maxClone bounds the clone, in bytes.
+	maxClone int64
+	refused  refusal
 	// pastFailures and branchFailures are of fetching what History reads.
 	pastFailures, branchFailures backoff
 }
@@ -58,7 +62,7 @@ func New(s Settings) (*Repository, error) {
 	if err != nil {
 		return nil, errors.New("git: not a URL (it is not shown, for it may hold a password)")
 	}
-	r := &Repository{settings: s, endpoint: *endpoint}
+	r := &Repository{settings: s, endpoint: *endpoint, maxClone: cmp.Or(s.MaxCloneSize, DefaultMaxCloneSize)}
 	switch endpoint.Protocol {
 	case "file":
 		err = r.useDisk()
@@ -172,12 +176,13 @@ func (r *Repository) Read(ctx context.Context, ref string, read func(Commit) err
 	return r.readClone(ctx, c, ref, read)
 }
 
-func (r *Repository) readLocal(ref string, read func(Commit) error) error {
-	local, err := openLocal(r.endpoint.Path)
+func (r *Repository) readLocal(ref string, read func(Commit) error) (err error) {
+	s, err := openLocal(r.endpoint.Path)
 	if err != nil {
 		return r.explain(err)
 	}
-	refs, err := localRefs(local.Storer)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	refs, err := localRefs(s)
 	if err != nil {
 		return r.explain(err)
 	}
@@ -185,31 +190,34 @@ func (r *Repository) readLocal(ref string, read func(Commit) error) error {
 	if err != nil {
 		return r.explain(err)
 	}
-	commit, err := commitOf(local.Storer, want.hash)
+	commit, err := commitOf(s, want.hash)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return r.explain(fmt.Errorf("commit %s is not in it", want.hash))
 	}
 	if err != nil {
 		return r.explain(err)
 	}
-	return r.explained(r.readCommit(local.Storer, commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
+	return r.explained(r.readCommit(newFS(s, commit), commit, lookupLocal(r.endpoint.Path, commit, r.history.limit), read))
 }
 
-func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) error {
+func (r *Repository) readClone(ctx context.Context, c *clone, ref string, read func(Commit) error) (err error) {
 	s, err := c.open()
 	if err != nil {
 		return err
 	}
-	commit, asked, err := r.fetch(ctx, s, ref)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	commit, asked, err := r.fetch(ctx, c, s, ref)
 	if err != nil {
 		return err
 	}
-	return r.readCommit(s, commit, r.lookupRemote(source{clone: c, objects: s, asked: asked}, commit), read)
+	files := newFS(s, commit)
+	files.leftOut = leftOut(s)
+	return r.readCommit(files, commit, r.lookupRemote(source{clone: c, objects: s, asked: asked}, commit), read)
 }
 
 // readCommit returns read's error, unless the repository itself is to blame.
-func (r *Repository) readCommit(s storage.Storer, commit *object.Commit, find lookup, read func(Commit) error) error {
-	files := newFS(s, commit)
+func (r *Repository) readCommit(files *FS, commit *object.Commit, find lookup, read func(Commit) error) error {
+	defer files.close()
 	err := read(Commit{
 		Hash: commit.Hash.String(), When: timeOf(commit), Files: files,
 		touches: func(ctx context.Context, names []string) map[string]Touch {

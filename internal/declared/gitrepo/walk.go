@@ -189,7 +189,7 @@ func (w *walk) commit(hash plumbing.Hash) (*object.Commit, error) {
 	}
 	c, err := object.GetCommit(w.objects, hash)
 	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
-		return nil, fmt.Errorf("%w: commit %s: %w", errDamaged, hash, err)
+		return nil, damage("commit", hash, err)
 	}
 	return c, err
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
 // A WorkTree tells who touched the files of a folder that is read as it stands,
@@ -42,8 +44,8 @@ func (w *WorkTree) Touches(ctx context.Context, dir string, names []string) map[
 }
 
 // read returns the touches of files that are as HEAD has them.
-func (w *WorkTree) read(ctx context.Context, dir string, names []string) (map[string]Touch, error) {
-	dir, err := filepath.EvalSymlinks(dir)
+func (w *WorkTree) read(ctx context.Context, dir string, names []string) (touches map[string]Touch, err error) {
+	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("find work tree: %w", err)
 	}
@@ -54,7 +56,12 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (map[st
 	if top == "" {
 		return nil, nil
 	}
-	head, files, err := headOf(top)
+	s, err := openLocal(top)
+	if err != nil {
+		return nil, fmt.Errorf("open repository: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	head, files, err := headOf(s)
 	if head == nil || err != nil {
 		return nil, err
 	}
@@ -67,7 +74,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (map[st
 	var committed []string
 	for _, name := range names {
 		if ctx.Err() != nil {
-			return nil, nil //nolint:nilerr // whoever waits has gone; that is no fault of the history
+			return nil, nil // whoever waits has gone; that is no fault of the history
 		}
 		if path := filepath.ToSlash(filepath.Join(within, filepath.FromSlash(name))); c.unchanged(path) {
 			named[name] = path
@@ -75,7 +82,7 @@ func (w *WorkTree) read(ctx context.Context, dir string, names []string) (map[st
 		}
 	}
 	found := w.history.touches(ctx, head, files, committed, lookupLocal(top, head, w.history.limit))
-	touches := make(map[string]Touch, len(found))
+	touches = make(map[string]Touch, len(found))
 	for name, path := range named {
 		if t, known := found[path]; known {
 			touches[name] = t
@@ -100,20 +107,16 @@ func TopOf(dir string) string {
 
 // headOf returns the commit that is checked out, and its files; nil where
 // nothing was committed yet.
-func headOf(top string) (*object.Commit, *FS, error) {
-	local, err := openLocal(top)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open repository: %w", err)
-	}
-	refs, err := localRefs(local.Storer)
+func headOf(s *objectStore) (*object.Commit, *FS, error) {
+	refs, err := localRefs(s)
 	if err != nil || refs.head.IsZero() {
 		return nil, nil, err
 	}
-	head, err := commitOf(local.Storer, refs.head)
+	head, err := commitOf(s, refs.head)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read HEAD: %w", err)
 	}
-	return head, newFS(local.Storer, head), nil
+	return head, newFS(s, head), nil
 }
 
 // A checkout is a work tree beside the commit that it was checked out of.
@@ -145,7 +148,7 @@ func blobHash(name string, size int64) (_ plumbing.Hash, err error) {
 	if err != nil || info.Size() != size || !info.Mode().IsRegular() {
 		return plumbing.ZeroHash, err
 	}
-	f, err := os.Open(name)
+	f, err := folder.OpenFile(name)
 	if err != nil {
 		return plumbing.ZeroHash, err
 	}

@@ -60,7 +60,7 @@ type Config struct {
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
 	return Config{
-		Place:            gitrepo.Place{Username: "git"},
+		Place:            gitrepo.DefaultPlace(),
 		Lookback:         gitrepo.Lookback{Commits: gitrepo.DefaultLookback},
 		DefaultNamespace: "default",
 		MaxFileSize:      16 << 20,

@@ -96,7 +96,7 @@ type Run struct {
 
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
-	return Config{Place: gitrepo.Place{Username: "git"}, Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
+	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
 		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
 }
 

@@ -65,6 +65,9 @@ func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
+// maxCheckout bounds the files and folders of a commit that is checked out.
+const maxCheckout = 500_000
+
 // checkedOut plans the root as a commit has it.
 func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Declaration, err error) {
 	if err := os.MkdirAll(p.env.CacheDir, 0o700); err != nil {
@@ -75,7 +78,7 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 		return d, fmt.Errorf("make folder for a commit: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
-	if err := os.CopyFS(top, c.Files); err != nil {
+	if err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: p.config.MaxCloneSize}); err != nil {
 		return d, fmt.Errorf("check out %.12s: %w", c.Hash, err)
 	}
 	options := p.options(filepath.Join(top, filepath.FromSlash(p.config.Root())), top)

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
 // maxFile bounds the files that are read; Terraform's own are far smaller.
@@ -229,7 +231,7 @@ func assigned(file string) []string {
 	var names []string
 	if strings.HasSuffix(file, ".json") {
 		var values map[string]json.RawMessage
-		text, err := os.ReadFile(file)
+		text, err := folder.ReadFile(file)
 		if err != nil || json.Unmarshal(text, &values) != nil {
 			return nil
 		}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
 // Limits bound a copy.
@@ -224,7 +226,7 @@ func (c *copier) copyFile(from, to string, info fs.FileInfo) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}
-	in, err := os.Open(from)
+	in, err := folder.OpenFile(from)
 	if err != nil {
 		return fmt.Errorf("copy root: %w", err)
 	}

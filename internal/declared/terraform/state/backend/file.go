@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
 // files are states on this machine.
@@ -21,14 +23,14 @@ func openFiles(path string, _ Settings) (site, error) {
 	}
 	path = filepath.Clean(path)
 	name := func(workspace string) string {
-		file, folder := path, filepath.Dir(path)
+		file, dir := path, filepath.Dir(path)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			file, folder = filepath.Join(path, "terraform.tfstate"), path
+			file, dir = filepath.Join(path, "terraform.tfstate"), path
 		}
 		if workspace == defaultWorkspace {
 			return file
 		}
-		return filepath.Join(folder, "terraform.tfstate.d", workspace, filepath.Base(file))
+		return filepath.Join(dir, "terraform.tfstate.d", workspace, filepath.Base(file))
 	}
 	return site{place: files{}, name: name}, nil
 }
@@ -42,19 +44,17 @@ func (files) list(_ context.Context, p pattern) ([]string, error) {
 }
 
 func (files) open(_ context.Context, name string) (io.ReadCloser, error) {
-	// A pipe would keep whoever opens it.
-	info, err := os.Stat(name)
+	f, err := folder.OpenFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errAbsent
+	case errors.Is(err, folder.ErrNotRegular):
+		return nil, errors.New("not a regular file; name the state file")
 	case err != nil:
 		return nil, withoutPath(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("not a regular file; name the state file")
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, withoutPath(err)
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return nil, errors.Join(errors.New("not a regular file; name the state file"), f.Close())
 	}
 	return f, nil
 }

@@ -1,0 +1,121 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// calls runs collectors and loaders, and leaves those behind that do not return when
+// their context ends: a read of a hung file system (NFS) cannot be interrupted. It is
+// safe for concurrent use.
+type calls struct {
+	mu sync.Mutex
+	// left are the calls that were left behind and have not returned yet.
+	left map[*call]bool
+}
+
+// A call is one call of a source's collector or a declaration's loader.
+type call struct {
+	of       string
+	since    time.Time
+	returned bool
+}
+
+// How long a call may take after its context has ended. After its own timeout it may
+// still have to end a program such as Terraform; when driftd stops, or whoever asked
+// has gone, there is less time.
+const (
+	hungAfter   = 30 * time.Second
+	stoppedWait = stopTimeout - time.Second
+)
+
+// A hungError reports a call that was left behind.
+type hungError struct{ problem string }
+
+// Error implements error.
+func (e *hungError) Error() string { return e.problem + ": is its file system hung?" }
+
+// supervise returns what f returns, whose context is ctx. If f has not returned some
+// time after ctx ended, supervise leaves it behind and returns a *hungError. Until f
+// returns, later calls of the same thing return a *hungError at once. The parent is the
+// context without the timeout of the call.
+func supervise[T any](parent, ctx context.Context, c *calls, of string, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	this := &call{of: of, since: now()}
+	if err := c.hung(of); err != nil {
+		var none T
+		return none, err
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f(ctx)
+		c.end(this)
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(hungAfter)
+	defer late.Stop()
+	for stopped := parent.Done(); ; {
+		select {
+		case o := <-done:
+			return o.value, o.err
+		case <-stopped:
+			stopped = nil
+			late.Reset(stoppedWait)
+		case <-late.C:
+			if c.leave(this) {
+				var none T
+				return none, &hungError{fmt.Sprintf("did not return within %s", now().Sub(this.since).Round(time.Second))}
+			}
+			o := <-done
+			return o.value, o.err
+		}
+	}
+}
+
+// hung returns an error if a call of the same thing was left behind and has not
+// returned.
+func (c *calls) hung(of string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var since time.Time
+	for left := range c.left {
+		if left.of == of && (since.IsZero() || left.since.Before(since)) {
+			since = left.since
+		}
+	}
+	if since.IsZero() {
+		return nil
+	}
+	return &hungError{fmt.Sprintf("not read again: the read that began at %s has not returned", since.UTC().Format(time.RFC3339))}
+}
+
+// leave records that a call is left behind, unless it has returned meanwhile.
+func (c *calls) leave(this *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if this.returned {
+		return false
+	}
+	if c.left == nil {
+		c.left = map[*call]bool{}
+	}
+	c.left[this] = true
+	return true
+}
+
+func (c *calls) end(this *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	this.returned = true
+	delete(c.left, this)
+}

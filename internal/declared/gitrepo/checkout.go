@@ -1,0 +1,104 @@
+package gitrepo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Bounds limit what is written to disk: the number of files and folders, and the bytes
+// of the files; 0 bytes means DefaultMaxCloneSize.
+type Bounds struct {
+	Files int
+	Bytes int64
+}
+
+// CheckOut writes the files to a folder, which is empty. It writes symbolic links that
+// stay inside, and an empty folder for a submodule. As git does, it leaves out what is
+// called .git: a program that runs there must not take it for a repository. No hooks and
+// no filters run.
+func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (err error) {
+	b.Bytes = cmp.Or(b.Bytes, DefaultMaxCloneSize)
+	to, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("open folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	out := checkingOut{from: c, to: to, left: b, bounds: b}
+	return fs.WalkDir(c, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case name == ".":
+			return nil
+		case isGit(d.Name()) && d.IsDir():
+			return fs.SkipDir
+		case isGit(d.Name()):
+			return nil
+		}
+		return out.write(name, d)
+	})
+}
+
+// isGit reports whether a file system may take a name for .git.
+func isGit(name string) bool {
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
+}
+
+type checkingOut struct {
+	from         *FS
+	to           *os.Root
+	left, bounds Bounds
+}
+
+func (o *checkingOut) write(name string, d fs.DirEntry) error {
+	if o.left.Files--; o.left.Files < 0 {
+		return fmt.Errorf("%w: more than %d files and folders", errTooLarge, o.bounds.Files)
+	}
+	path := filepath.FromSlash(name)
+	switch {
+	case d.IsDir(), d.Type()&fs.ModeIrregular != 0:
+		return o.to.Mkdir(path, 0o700)
+	case d.Type()&fs.ModeSymlink != 0:
+		target, err := o.from.target(name)
+		if err != nil {
+			// It leads out of the repository, or says nothing that is a path.
+			return nil //nolint:nilerr // Who needs it fails for it.
+		}
+		return o.to.Symlink(target, path)
+	}
+	return o.file(name, path)
+}
+
+func (o *checkingOut) file(name, path string) (err error) {
+	info, err := o.from.Stat(name)
+	if errors.Is(err, ErrLeftOut) {
+		// Who needs it fails for it.
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if o.left.Bytes -= info.Size(); o.left.Bytes < 0 {
+		return fmt.Errorf("%w: more than %d bytes; raise max_clone_size", errTooLarge, o.bounds.Bytes)
+	}
+	in, err := o.from.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	file, err := o.to.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, in)
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,228 @@
+package gitrepo_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// allocated returns how much memory f allocates in all, in bytes.
+func allocated(f func()) int64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc)
+}
+
+const mebibyte = 1 << 20
+
+// A hugeCase is an object that is small on disk and huge in memory, and what is said of
+// the file that has it.
+type hugeCase struct {
+	reason  string
+	objects []packed
+	// file is the hash of the file. Its size is 0 if it is left out of a clone.
+	file plumbing.Hash
+	size int64
+	// local is its size in a local repository, and opens whether it can be opened there.
+	local int64
+	opens bool
+}
+
+const hugeSize = 160 * mebibyte
+
+func hugeCases() map[string]hugeCase {
+	seed := make([]byte, 1000)
+	inserted := bytes.Repeat(append([]byte{127}, make([]byte, 127)...), 100_000)
+	const insertedSize = 127 * 100_000
+	return map[string]hugeCase{
+		"a blob": {"a blob that is no delta is streamed",
+			[]packed{{typ: plumbing.BlobObject, content: make([]byte, hugeSize)}}, hashOfZeros(hugeSize), hugeSize, hugeSize, true},
+		"a delta": {"deltas of some bytes write their base over and over",
+			[]packed{{typ: plumbing.BlobObject, content: seed}, {typ: plumbing.OFSDeltaObject, content: repeat(1000, 10*mebibyte), base: 0},
+				{typ: plumbing.OFSDeltaObject, content: repeat(10*mebibyte, hugeSize), base: 1}}, hashOfZeros(hugeSize), 0, hugeSize, false},
+		"a base": {"a small result has a huge base",
+			[]packed{{typ: plumbing.BlobObject, content: make([]byte, hugeSize)},
+				{typ: plumbing.OFSDeltaObject, content: append(deltaHead(hugeSize, 10), 0x90, 10), base: 0}}, hashOfZeros(10), 0, 10, false},
+		"instructions": {"the delta itself is large, and within the bounds",
+			[]packed{{typ: plumbing.BlobObject, content: seed}, {typ: plumbing.OFSDeltaObject, content: append(deltaHead(1000, insertedSize), inserted...), base: 0}},
+			hashOfZeros(insertedSize), insertedSize, insertedSize, true},
+	}
+}
+
+// TestHugeObjects proves that objects that are small on disk and huge in memory are
+// never loaded: it measures what is allocated. It does not run in parallel, since that
+// counts what others allocate.
+func TestHugeObjects(t *testing.T) { //nolint:paralleltest // it measures the process
+	small := []byte("kind: List\n")
+	good := plumbing.ComputeHash(plumbing.BlobObject, small)
+	for name, tc := range hugeCases() { //nolint:paralleltest // it measures the process
+		t.Run(name, func(t *testing.T) {
+			top, head := tip(name, map[string]plumbing.Hash{"bad": tc.file, "good": good})
+			pack := writePack(append(append(tc.objects, packed{typ: plumbing.BlobObject, content: small}), top...))
+			server := newPackServer(t, head, pack)
+			local := newGit(t)
+			local.run(string(pack), "index-pack", "--stdin")
+			local.run("", "update-ref", "refs/heads/main", head.String())
+			for way, s := range map[string]gitrepo.Settings{"clone": server.settings(t.TempDir()), "local": {URL: local.dir, Log: quiet()}} {
+				size, opens := tc.size, tc.size > 0
+				if way == "local" {
+					size, opens = tc.local, tc.opens
+				}
+				var err error
+				used := allocated(func() { err = readHuge(t, s, size, opens, string(small)) })
+				if err != nil {
+					t.Errorf("%s, %s: %v", way, tc.reason, err)
+				}
+				if used > hugeSize*2/3 {
+					t.Errorf("%s, %s: %d MiB allocated", way, tc.reason, used/mebibyte)
+				}
+			}
+			if server.fetched() != 1 {
+				t.Errorf("%s: fetched %d times", tc.reason, server.fetched())
+			}
+		})
+	}
+}
+
+// readHuge reads the file "good", and checks the size of the file "bad", and whether that
+// can be opened.
+func readHuge(t *testing.T, s gitrepo.Settings, size int64, opens bool, good string) error {
+	t.Helper()
+	return open(t, s).Read(t.Context(), "", func(c gitrepo.Commit) error {
+		switch info, err := fs.Stat(c.Files, "bad"); {
+		case size == 0 && !errors.Is(err, gitrepo.ErrLeftOut):
+			return fmt.Errorf("stat: got %w, want that it is left out", err)
+		case size > 0 && (err != nil || info.Size() != size):
+			return fmt.Errorf("stat: got %v, %w, want %d bytes", info, err, size)
+		}
+		f, err := c.Files.Open("bad")
+		if err == nil {
+			_, err = io.ReadFull(f, make([]byte, 10))
+			err = errors.Join(err, f.Close())
+		}
+		if (err == nil) != opens {
+			return fmt.Errorf("open: %w, want success %t", err, opens)
+		}
+		got, err := fs.ReadFile(c.Files, "good")
+		if string(got) != good {
+			return fmt.Errorf("the other file: got %q, %w", got, err)
+		}
+		return nil
+	})
+}
+
+func hashOfZeros(n int) plumbing.Hash {
+	return plumbing.ComputeHash(plumbing.BlobObject, make([]byte, n))
+}
+
+// deltaHead returns the sizes that a delta begins with.
+func deltaHead(base, result int) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(base)), uint64(result))
+}
+
+// incompressible returns bytes that depend on a seed.
+func incompressible(seed, n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{byte(seed)}).Read(b)
+	return b
+}
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// TestCloneSize proves that a transfer ends at the limit, leaves nothing behind, is not
+// repeated, and takes nothing from the clone.
+func TestCloneSize(t *testing.T) {
+	t.Parallel()
+	content := []byte("a: 1\n")
+	top, head := tip("small", map[string]plumbing.Hash{"a.yaml": plumbing.ComputeHash(plumbing.BlobObject, content)})
+	pack := writePack(append(top, packed{typ: plumbing.BlobObject, content: content}))
+	for _, cached := range []bool{true, false} {
+		server := newPackServer(t, head, pack)
+		cache := ""
+		if cached {
+			cache = t.TempDir()
+		}
+		s := server.settings(cache)
+		s.MaxCloneSize = mebibyte
+		r := open(t, s)
+		read := func() (string, error) {
+			var got []byte
+			err := r.Read(t.Context(), "", func(c gitrepo.Commit) (err error) {
+				got, err = fs.ReadFile(c.Files, "a.yaml")
+				return err
+			})
+			return string(got), err
+		}
+		if got, err := read(); err != nil || got != "a: 1\n" {
+			t.Fatalf("got %q, %v", got, err)
+		}
+		other, moved := tip("huge", map[string]plumbing.Hash{})
+		server.set(func(s *packServer) { s.head, s.pack, s.endlessPack = moved, writePack(other), true })
+		for range 3 {
+			_, err := read()
+			want := "read git repository " + s.URL + ": too large: the transfer exceeds 1048576 bytes; raise max_clone_size"
+			if err == nil || err.Error() != want {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+		if n := server.fetched(); n != 2 {
+			t.Errorf("%d transfers, want one for each commit", n)
+		}
+		server.set(func(s *packServer) { s.head, s.pack, s.endlessPack = head, pack, false })
+		before := server.fetched()
+		if got, err := read(); err != nil || got != "a: 1\n" || cached && server.fetched() != before {
+			t.Errorf("back again: got %q, %v, %d transfers", got, err, server.fetched()-before)
+		}
+		if cached {
+			left, err := filepath.Glob(filepath.Join(cache, "*.git", "incoming-*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		}
+	}
+}
+
+// TestOutgrownClone proves that a clone that earlier commits made too large is made anew.
+func TestOutgrownClone(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	cache := t.TempDir()
+	s := gitrepo.Settings{URL: newRealHub(t, g).URL + "/r.git", CacheDir: cache, MaxCloneSize: 600 << 10, Log: quiet()}
+	for i := range 4 {
+		name := fmt.Sprint("a", i)
+		hashes := g.commit(step{files: map[string]string{name: string(incompressible(i, 250<<10))}})
+		if _, at, err := readFile(t, s, "main", name); err != nil || at != hashes[0] {
+			t.Errorf("commit %d: at %s, %v", i, at, err)
+		}
+	}
+	var size int64
+	for _, pack := range glob(t, cache, "*.git/objects/pack/*.pack") {
+		info, err := os.Stat(pack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	if size > s.MaxCloneSize {
+		t.Errorf("the clone has %d bytes", size)
+	}
+}
