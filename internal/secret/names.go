@@ -35,10 +35,13 @@ const (
 // secretName or PUBLIC_KEY, which are about secrets.
 func Name(name string) bool { return rate(name, false) > described }
 
+// maxName is the length up to which a text is taken for a name.
+const maxName = 256
+
 // rate returns how certain it is that the name is that of a secret. A variable or a
 // flag is one also as any KEY that is not known to be open.
 func rate(name string, variable bool) certainty {
-	if !hasStem(name) {
+	if !hasStem(name) || len(name) > maxName || strings.Contains(name, "\n") || strings.Contains(name, "://") || Marked(name) {
 		return open
 	}
 	return rateWords(name, words(name), variable)
