@@ -59,10 +59,30 @@ Nothing is contacted over the network.`,
 			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
 				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
 				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
-			return errors.Join(err, c.warnControllers(cfg))
+			return errors.Join(err, c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
 		},
 	})
 	return cmd
+}
+
+// printSecrets prints the rules of the configuration on what is secret.
+func (c *command) printSecrets(s config.Secrets) error {
+	for _, rule := range []struct {
+		what     string
+		patterns []string
+	}{
+		{"sealed by name, besides driftd's own names and forms", s.Names},
+		{"sealed by path, with all below", s.Paths},
+		{"not sealed, unless a schema marks it as sensitive", s.Except},
+	} {
+		if len(rule.patterns) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(c.streams.Out, "secrets: %s: %s\n", rule.what, inLine(strings.Join(rule.patterns, ", "))); err != nil {
+			return fmt.Errorf("write secrets: %w", err)
+		}
+	}
+	return nil
 }
 
 // warnControllers names the controllers of the configuration that have no fields.
@@ -91,7 +111,7 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	if cfg.File == "" {
 		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
 	}
-	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), "", slog.New(slog.DiscardHandler)))
+	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, "", slog.New(slog.DiscardHandler)))
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 
@@ -170,7 +190,7 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 		probe, err := probe(ctx, s)
 		stop()
 		if err != nil {
-			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(err.Error()))
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(estate.Secrets.Error(err).Error()))
 			code = exitError
 			continue
 		}

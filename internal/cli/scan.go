@@ -146,7 +146,7 @@ func readManifests(ctx context.Context, cfg *config.Config, list []config.Declar
 // around returns what collectors and loaders of a scan in this process get.
 func (c *command) around(cfg *config.Config) (surroundings, error) {
 	sealer, err := store.Sealer(cfg.StateDir)
-	return newSurroundings(sealer, cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler)), err
+	return newSurroundings(sealer, cfg, cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler)), err
 }
 
 // scanConfigured scans what the configuration names: in the daemon when one
@@ -197,7 +197,7 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())
 	options.Wait = scanWait
-	st := &lateStore{open: func() (*store.Store, error) { return store.Open(cfg.StateDir, options) }}
+	st := &lateStore{open: func() (*store.Store, error) { return openSealed(cfg, options, daemon.Reseal(estate.Secrets)) }}
 	stop := c.progress("scanning")
 	// What could not be read is in the report, with its reason.
 	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})

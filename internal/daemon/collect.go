@@ -35,6 +35,7 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 		// A source that follows itself saw each deletion; it proves nothing
 		// about a look that is held back.
 		if before := e.before(s.Source); !before.held {
+			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
 			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s), marks: marks})
 		}
@@ -54,6 +55,7 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 // is now.
 func (e *Engine) lose(ctx context.Context, l Loss) {
 	before := e.before(l.Source)
+	l.Err = e.estate.Secrets.Error(l.Err)
 	e.complain(ctx, "source "+l.Source, l.Err)
 	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
 }
@@ -155,9 +157,10 @@ func (e *Engine) lookOnce(parent context.Context, s Source) look {
 		snapshot, err := s.Collector.Collect(ctx)
 		return snapshot, reach.Because(ctx, err)
 	})
+	err = e.estate.Secrets.Error(err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
-	return look{snapshot: snapshot, err: err, duration: took}
+	return look{snapshot: e.estate.Secrets.Snapshot(snapshot), err: err, duration: took}
 }
 
 // remembered is what the store knows of the last look at a source that this
@@ -298,11 +301,16 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	started := e.now()
 	declaration, err := e.calls.loadOnce(parent, d, loader, e.now)
 	if err != nil {
-		r := e.failed(parent, d, err)
+		r := e.failed(parent, d, e.estate.Secrets.Error(err))
 		r.duration = e.now().Sub(started)
 		return r
 	}
 	e.observer.DeclarationLoaded(d.Name, nil)
+	if _, derived := loader.(derivation); derived {
+		declaration = e.estate.Secrets.Derived(declaration)
+	} else {
+		declaration = e.estate.Secrets.Declaration(declaration)
+	}
 	e.mu.Lock()
 	before := e.reads[d.Name].declaration.Claims
 	e.mu.Unlock()
@@ -404,9 +412,10 @@ func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration
 		return claims, reach.Because(ctx, err)
 	})
 	if err != nil {
-		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", err)
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", e.estate.Secrets.Error(err))
 		return
 	}
+	claims = e.estate.Secrets.Canonical(r.declaration.Claims, claims)
 	canonical := map[string][]model.Claim{s.Name: claims}
 	for source, other := range r.canonical {
 		if source != s.Name {

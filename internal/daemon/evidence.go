@@ -241,6 +241,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	})
 	switch {
 	case err != nil:
+		err = e.estate.Secrets.Error(err)
 		e.complain(ctx, "history of declaration "+d.Name, err)
 		if q.naming {
 			e.answer(q, nil, unreadRef(err))
@@ -252,7 +253,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	case history.Head != revision:
 		e.readAgain(ctx, d)
 	default:
-		e.answer(q, history.Pasts, "")
+		e.answer(q, e.estate.Secrets.Pasts(claims, history.Pasts), "")
 	}
 	return nil
 }
@@ -361,6 +362,9 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 	seen, err := e.store.Observations([]model.Key{c.judged.Subject.Key, own})
 	if err != nil {
 		return nil, err
+	}
+	for i := range seen {
+		seen[i] = e.estate.Secrets.Observations(c.ref.kind, seen[i])
 	}
 	e.mu.Lock()
 	known, answered := e.answers[c.ref]
