@@ -89,7 +89,7 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	if cfg.File == "" {
 		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
 	}
-	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), "", slog.New(slog.DiscardHandler)))
+	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, "", slog.New(slog.DiscardHandler)))
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 

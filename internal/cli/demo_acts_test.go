@@ -57,7 +57,7 @@ func newStageTest(t *testing.T) *stageTest {
 			t.Error(err)
 		}
 	})
-	estate, err := newEstate(cfg, newSurroundings(sealer, cacheDir(cfg.StateDir), log))
+	estate, err := newEstate(cfg, newSurroundings(sealer, cfg, cacheDir(cfg.StateDir), log))
 	if err != nil {
 		t.Fatal(err)
 	}

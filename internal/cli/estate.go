@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // surroundings are what collectors and loaders get besides their settings.
@@ -23,14 +24,15 @@ type surroundings struct {
 	// loaders are there once: declarations of one type may share things.
 	loaders []declared.Definition
 	// types are those of the sources, by name.
-	types  map[string]string
-	sealer model.Sealer
-	cache  string
-	log    *slog.Logger
+	types map[string]string
+	// room seals what the estate reads.
+	room  *secret.Room
+	cache string
+	log   *slog.Logger
 }
 
-func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surroundings {
-	return surroundings{loaders: alldeclared.Definitions(), sealer: sealer, cache: cache, log: log}
+func newSurroundings(key model.Sealer, cfg *config.Config, cache string, log *slog.Logger) surroundings {
+	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), cache: cache, log: log}
 }
 
 // newEstate opens every source and declaration of a configuration. It reaches
@@ -38,7 +40,7 @@ func newSurroundings(sealer model.Sealer, cache string, log *slog.Logger) surrou
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
 	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore),
-		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners)}
+		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners), Secrets: s.room}
 	s.types = typesOf(cfg.Sources)
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
@@ -79,7 +81,7 @@ func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
 		if types = append(types, d.Type); d.Type != source.Type {
 			continue
 		}
-		collector, err := d.Open(collectors.Env{Name: source.Name, Sealer: s.sealer, Log: s.log.With("source", source.Name),
+		collector, err := d.Open(collectors.Env{Name: source.Name, Sealer: s.room.Sealer(), Log: s.log.With("source", source.Name),
 			CacheDir: s.cacheDir("sources", source.Name)}, source.Decode)
 		if err != nil {
 			return daemon.Source{}, located(err, source.Settings, "source", source.Name)
@@ -100,7 +102,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, ClaimsNothing: d.ClaimsNothing}
-		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.sealer,
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(),
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}
 		var err error
 		if d.Derive != nil {

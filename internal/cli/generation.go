@@ -64,7 +64,7 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
-	estate, err := newEstate(cfg, newSurroundings(s.sealer, cacheDir(cfg.StateDir), s.log))
+	estate, err := newEstate(cfg, newSurroundings(s.sealer, cfg, cacheDir(cfg.StateDir), s.log))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // check notes what the values of a configuration get wrong together. A file
@@ -32,11 +34,23 @@ func (d *document) check(c *Config) {
 	d.checkIgnore(c.Ignore, known)
 	d.checkSeverity(c.Severity, known)
 	d.checkOwners(c.Owners, known)
+	d.checkSecrets(c.Secrets)
 	d.checkNotify(&c.Notify, known)
 	d.checkTriggers(c.Triggers, sources, declarations)
 	for i, controller := range c.Kubernetes.Controllers {
 		if controller.Writer == "" {
 			d.add(fmt.Sprintf("kubernetes.controllers[%d]", i), "controllers: name the writer, a field manager or a user of the audit log")
+		}
+	}
+}
+
+// checkSecrets checks the patterns of what is secret.
+func (d *document) checkSecrets(s Secrets) {
+	for key, patterns := range map[string][]string{"names": s.Names, "paths": s.Paths, "except": s.Except} {
+		for i, pattern := range patterns {
+			if err := secret.Check(pattern); err != nil {
+				d.add(fmt.Sprintf("secrets.%s[%d]", key, i), "%v", err)
+			}
 		}
 	}
 }

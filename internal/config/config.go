@@ -52,6 +52,9 @@ type Config struct {
 	Severity []SeverityRule `mapstructure:"severity"`
 	// Owners say who answers for what; the first that fits counts.
 	Owners []OwnerRule `mapstructure:"owners"`
+	// Secrets says what is sealed in addition to what driftd takes for a secret, and
+	// what is not.
+	Secrets Secrets `mapstructure:"secrets"`
 	// Notify says who is told of findings.
 	Notify Notify `mapstructure:"notify"`
 	// Triggers are signed requests that make a scan begin. They have distinct
@@ -163,6 +166,21 @@ type IgnoreRule struct {
 	// Expires is when the rule ends, a plain date at its last moment in UTC;
 	// without it, never.
 	Expires time.Time `mapstructure:"expires"`
+}
+
+// Secrets says what is sealed in addition to what driftd takes for a secret, and what
+// is not. In patterns "*" stands for any run of characters but "/".
+type Secrets struct {
+	// Names are patterns of keys, variables, flags and headers whose values are
+	// secret, in any case.
+	Names []string `mapstructure:"names"`
+	// Paths are patterns of fields that are secret with all below them, with or
+	// without the keys in brackets. A pattern of the kind may stand before one, as in
+	// Deployment.apps spec.template.metadata.annotations.*.
+	Paths []string `mapstructure:"paths"`
+	// Except are patterns of names that are not secret, and of fields below which
+	// nothing is sealed but what a schema marks as sensitive.
+	Except []string `mapstructure:"except"`
 }
 
 // Kubernetes is what every Kubernetes source shares.

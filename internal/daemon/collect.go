@@ -35,6 +35,7 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 		// A source that follows itself saw each deletion; it proves nothing
 		// about a look that is held back.
 		if before := e.before(s.Source); !before.held {
+			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
 			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s), marks: marks})
 		}
@@ -54,6 +55,7 @@ func (e *Engine) collect(ctx context.Context, due Due) {
 // is now.
 func (e *Engine) lose(ctx context.Context, l Loss) {
 	before := e.before(l.Source)
+	l.Err = e.estate.Secrets.Error(l.Err)
 	e.complain(ctx, "source "+l.Source, l.Err)
 	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
 }
@@ -152,10 +154,10 @@ func (e *Engine) lookOnce(ctx context.Context, s Source) look {
 	defer cancel()
 	started := e.now()
 	snapshot, err := s.Collector.Collect(ctx)
-	err = reach.Because(ctx, err)
+	err = e.estate.Secrets.Error(reach.Because(ctx, err))
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
-	return look{snapshot: snapshot, err: err, duration: took}
+	return look{snapshot: e.estate.Secrets.Snapshot(snapshot), err: err, duration: took}
 }
 
 // remembered is what the store knows of the last look at a source that this
@@ -282,11 +284,16 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 	started := e.now()
 	declaration, err := loader.Load(ctx)
 	if err != nil {
-		r := e.failed(parent, d, reach.Because(ctx, err))
+		r := e.failed(parent, d, e.estate.Secrets.Error(reach.Because(ctx, err)))
 		r.duration = e.now().Sub(started)
 		return r
 	}
 	e.observer.DeclarationLoaded(d.Name, nil)
+	if _, derived := loader.(derivation); derived {
+		declaration = e.estate.Secrets.Derived(declaration)
+	} else {
+		declaration = e.estate.Secrets.Declaration(declaration)
+	}
 	e.mu.Lock()
 	before := e.reads[d.Name].declaration.Claims
 	e.mu.Unlock()
@@ -385,9 +392,10 @@ func (e *Engine) canonicalizeOne(ctx context.Context, s Source, d Declaration, c
 	defer cancel()
 	claims, err := c.Canonicalize(ctx, r.declaration.Claims)
 	if err != nil {
-		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", reach.Because(ctx, err))
+		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", e.estate.Secrets.Error(reach.Because(ctx, err)))
 		return
 	}
+	claims = e.estate.Secrets.Canonical(r.declaration.Claims, claims)
 	canonical := map[string][]model.Claim{s.Name: claims}
 	for source, other := range r.canonical {
 		if source != s.Name {

@@ -16,6 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -49,6 +50,8 @@ type Estate struct {
 	Owners       []classify.OwnerRule
 	// Diff is how subjects are compared.
 	Diff diff.Options
+	// Secrets seals everything that sources and declarations return; nil for nothing.
+	Secrets *secret.Room
 	// Whole tells that there is nothing else in the store's estate: findings of
 	// other sources and declarations are over.
 	Whole bool

@@ -238,7 +238,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	history, err := historian.History(within, revision, claims)
 	switch {
 	case err != nil:
-		err = reach.Because(within, err)
+		err = e.estate.Secrets.Error(reach.Because(within, err))
 		e.complain(ctx, "history of declaration "+d.Name, err)
 		if q.naming {
 			e.answer(q, nil, unreadRef(err))
@@ -250,7 +250,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	case history.Head != revision:
 		e.readAgain(ctx, d)
 	default:
-		e.answer(q, history.Pasts, "")
+		e.answer(q, e.estate.Secrets.Pasts(claims, history.Pasts), "")
 	}
 	return nil
 }
@@ -359,6 +359,9 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 	seen, err := e.store.Observations([]model.Key{c.judged.Subject.Key, own})
 	if err != nil {
 		return nil, err
+	}
+	for i := range seen {
+		seen[i] = e.estate.Secrets.Observations(c.ref.kind, seen[i])
 	}
 	e.mu.Lock()
 	known, answered := e.answers[c.ref]

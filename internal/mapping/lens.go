@@ -171,30 +171,3 @@ func belowValue(at string, steps []step) string {
 func joinIndex(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
 func cmpNames(a, b string) int { return cmp.Compare(a, b) }
-
-// seal seals v wherever like is sealed; the elements of a list are sealed
-// where any element of like is, since they may come in another order.
-func seal(sealer model.Sealer, v, like model.Value) model.Value {
-	switch {
-	case like.Kind() == model.Secret:
-		return sealer.SealTree(v)
-	case !like.HasSecret():
-		return v
-	case v.Kind() == model.Map:
-		for _, f := range like.Fields() {
-			if held, ok := v.Get(f.Name); ok {
-				v = v.With(f.Name, seal(sealer, held, f.Value))
-			}
-		}
-		return v
-	case v.Kind() == model.List:
-		items := slices.Clone(v.Items())
-		for _, l := range like.Items() {
-			for i := range items {
-				items[i] = seal(sealer, items[i], l)
-			}
-		}
-		return model.ListOf(items...)
-	}
-	return v
-}

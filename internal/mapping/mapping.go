@@ -195,7 +195,7 @@ func (t *Type) Declared(attributes model.Value, sealer model.Sealer) model.Value
 	d := declaration{sealer, t.onlyKnown}
 	v := model.MapOf(d.fields(t.lens(attributes).attributes, attributes)...)
 	// Of the elements of a list all are sealed alike: see claimLens.
-	return seal(sealer, v, v)
+	return sealer.SealLike(v, v)
 }
 
 // id returns the first of the type's ids for which all is there.

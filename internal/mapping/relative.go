@@ -83,7 +83,7 @@ func (l *claimLens) View(live model.Value) model.Value {
 	}
 	v := model.MapOf(fields...)
 	if l.declared.HasSecret() {
-		return seal(l.sealer, v, l.declared)
+		return l.sealer.SealLike(v, l.declared)
 	}
 	return v
 }

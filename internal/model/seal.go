@@ -4,15 +4,27 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 )
 
 // A Sealer turns sensitive text into keyed digests: equal text gives equal
 // digests within one installation, and nobody can guess the text without the
 // key. The zero Sealer is unusable on purpose: it has no key.
-type Sealer struct{ key []byte }
+type Sealer struct {
+	key []byte
+	// parts replaces the secret parts of a text; nil for none.
+	parts func(string) string
+}
 
 // NewSealer returns a Sealer. The key stays with the installation.
 func NewSealer(key []byte) Sealer { return Sealer{key: key} }
+
+// WithParts returns a Sealer whose SealTree digests a text after parts replaced its
+// secret parts: the digest is the same where they were replaced before.
+func (s Sealer) WithParts(parts func(string) string) Sealer {
+	s.parts = parts
+	return s
+}
 
 // Seal returns the digest of text.
 func (s Sealer) Seal(text string) Value {
@@ -27,7 +39,12 @@ func (s Sealer) Seal(text string) Value {
 // SealTree replaces every scalar of the tree, other than null, by its digest.
 func (s Sealer) SealTree(v Value) Value {
 	switch v.kind {
-	case Bool, Number, String:
+	case String:
+		if s.parts != nil {
+			return s.Seal(s.parts(v.text))
+		}
+		return s.Seal(v.text)
+	case Bool, Number:
 		return s.Seal(v.text)
 	case List:
 		items := make([]Value, len(v.Items()))
@@ -41,6 +58,33 @@ func (s Sealer) SealTree(v Value) Value {
 			fields[i] = Field{f.Name, s.SealTree(f.Value)}
 		}
 		return Value{kind: Map, node: &node{fields: fields}}
+	}
+	return v
+}
+
+// SealLike seals v wherever like is sealed; the elements of a list are sealed where
+// any element of like is, since they may come in another order.
+func (s Sealer) SealLike(v, like Value) Value {
+	switch {
+	case like.kind == Secret:
+		return s.SealTree(v)
+	case !like.HasSecret():
+		return v
+	case v.kind == Map:
+		for _, f := range like.Fields() {
+			if held, ok := v.Get(f.Name); ok {
+				v = v.With(f.Name, s.SealLike(held, f.Value))
+			}
+		}
+		return v
+	case v.kind == List:
+		items := slices.Clone(v.Items())
+		for _, l := range like.Items() {
+			for i := range items {
+				items[i] = s.SealLike(items[i], l)
+			}
+		}
+		return ListOf(items...)
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // fieldManager is the name under which dry runs are sent.
@@ -65,7 +66,7 @@ func (c *cluster) served(ctx context.Context, r *reader) (*catalog, error) {
 // canonicalize rewrites one claim. What the API server refuses stays as it is.
 func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, claim *model.Claim) error {
 	a, ok := served.find(claim.Kind)
-	if !ok || claim.Unchecked != "" || claim.Value.HasSecret() || !isSegment(claim.Name) {
+	if !ok || claim.Unchecked != "" || secret.HasMark(claim.Value) || !isSegment(claim.Name) {
 		return nil
 	}
 	a.version = claim.Version[strings.LastIndex(claim.Version, "/")+1:]

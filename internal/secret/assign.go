@@ -1,0 +1,262 @@
+package secret
+
+import "strings"
+
+// An assignment is a name in a text and the value behind it: NAME=value, name: value,
+// "name": "value", --name value.
+type assignment struct {
+	name string
+	// from is where the name begins, value where the value's content begins and end
+	// where it ends.
+	from, value, end int
+}
+
+// assignments finds values of secret names in files, connection strings and command
+// lines, whatever their language is.
+func (s *scan) assignments() {
+	var before *assignment
+	for i := 0; i < len(s.text); i++ {
+		if c := s.text[i]; c != '=' && c != ':' {
+			continue
+		}
+		a, ok := s.assignmentAt(i)
+		if !ok {
+			continue
+		}
+		s.pair(before, &a)
+		if s.assigned(&a) {
+			i = max(i, a.end-1)
+		}
+		before = &a
+	}
+}
+
+// assigned adds the value of an assignment to a secret name.
+func (s *scan) assigned(a *assignment) bool {
+	sure := s.names.rate(a.name, isVariable(a.name))
+	if sure <= described || a.value >= a.end {
+		return false
+	}
+	s.value(a, sure)
+	return true
+}
+
+// value adds the value of an assignment, without the name of an HTTP scheme.
+func (s *scan) value(a *assignment, sure certainty) {
+	content := s.text[a.value:a.end]
+	if !isContent(content, sure) || markAt(content, 0) && len(content) == markSize {
+		return
+	}
+	for _, scheme := range authSchemes {
+		if hasFold(content, scheme) && len(content) > len(scheme) {
+			a.value += len(scheme)
+		}
+	}
+	s.add(a.value, a.end)
+}
+
+// pair adds the value of two assignments of which one says the name: name: PASSWORD
+// and value: x, in either order.
+func (s *scan) pair(before, now *assignment) {
+	if before == nil || now.from-before.end > maxBetween {
+		return
+	}
+	if isNameKey(now.name) && isValueKey(before.name) {
+		before, now = now, before
+	}
+	if !isNameKey(before.name) || !isValueKey(now.name) || before.value > before.end || now.value > now.end {
+		return
+	}
+	if sure := s.names.rate(s.text[before.value:before.end], true); sure > described {
+		s.value(now, sure)
+	}
+}
+
+// maxBetween bounds how far a value is behind its name.
+const maxBetween = 200
+
+func isNameKey(name string) bool {
+	switch name {
+	case "name", "Name", "key", "Key", "NAME", "KEY":
+		return true
+	}
+	return false
+}
+
+func isValueKey(name string) bool {
+	switch name {
+	case "value", "Value", "VALUE":
+		return true
+	}
+	return false
+}
+
+// isVariable reports whether a name is spelled as a variable of the environment.
+func isVariable(name string) bool {
+	return strings.ToUpper(name) == name && strings.Contains(name, "_") || strings.HasPrefix(name, "--")
+}
+
+func isIdentifier(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '/' }
+
+// assignmentAt returns the assignment whose "=" or ":" is at i.
+func (s *scan) assignmentAt(i int) (assignment, bool) {
+	t := s.text
+	end, quote := i, byte(0)
+	for end > 0 && t[end-1] == ' ' && i-end < 40 {
+		end--
+	}
+	if end > 0 && (t[end-1] == '"' || t[end-1] == '\'') {
+		quote = t[end-1]
+		end--
+		if end > 0 && t[end-1] == '\\' {
+			end--
+		}
+	}
+	from := head(t, end, 128, isIdentifier)
+	if from == end && t[i] == '=' && quote == 0 && end > 0 && t[end-1] == ']' { // env["NAME"] = x
+		return assignment{}, false
+	}
+	a := assignment{name: t[from:end], from: from}
+	if from == end {
+		return a, false
+	}
+	a.value = i + 1
+	if a.value < len(t) && (t[a.value] == '=' || t[a.value] == '>') {
+		a.value++
+	}
+	space := tail(t, a.value, func(c byte) bool { return c == ' ' || c == '\t' })
+	if t[i] == ':' && quote == 0 && space == a.value && space < len(t) && t[space] != '\n' && t[space] != '\r' && !isQuote(t[space]) {
+		return a, false // image:tag, host:port
+	}
+	a.value = space
+	s.extent(&a, t[i] == ':')
+	return a, true
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// extent sets where the value ends: at its closing quote, at the indentation of a
+// block, or where the language of the text ends values.
+func (s *scan) extent(a *assignment, colon bool) {
+	t := s.text
+	switch {
+	case a.value >= len(t):
+		a.end = a.value
+	case t[a.value] == '\\' && a.value+1 < len(t) && isQuote(t[a.value+1]):
+		// A quote that is escaped itself: JSON in a text.
+		a.value += 2
+		a.end = closing(t, a.value, t[a.value-1], true)
+	case isQuote(t[a.value]):
+		a.value++
+		a.end = closing(t, a.value, t[a.value-1], false)
+	case colon && (t[a.value] == '|' || t[a.value] == '>'):
+		s.block(a)
+	case colon && (t[a.value] == '\n' || t[a.value] == '{' || t[a.value] == '['):
+		a.end = a.value
+	default:
+		a.end = s.bare(a, colon)
+	}
+}
+
+// closing returns where a quoted text ends.
+func closing(t string, i int, quote byte, escaped bool) int {
+	for ; i < len(t); i++ {
+		switch {
+		case escaped && t[i] == '\\' && i+1 < len(t) && t[i+1] == quote:
+			return i
+		case t[i] == '\\' && quote != '\'':
+			i++
+		case !escaped && t[i] == quote:
+			return i
+		}
+	}
+	return len(t)
+}
+
+// bare returns where a value without quotes ends. The byte before its name, or else
+// the next assignment in the line, shows by what values are separated.
+func (s *scan) bare(a *assignment, colon bool) int {
+	t := s.text
+	line := len(t)
+	if end := strings.IndexByte(t[a.value:], '\n'); end >= 0 {
+		line = a.value + end
+	}
+	rest := strings.TrimRight(t[a.value:line], " \t\r")
+	end := a.value + len(rest)
+	begin := a.from
+	if begin > 0 && isQuote(t[begin-1]) {
+		if q := t[begin-1]; strings.IndexByte(rest, q) >= 0 && !colon { // "name=value"
+			return a.value + strings.IndexByte(rest, q)
+		}
+		begin--
+	}
+	before := byte('\n')
+	if begin > 0 {
+		before = t[begin-1]
+	}
+	separators := ""
+	switch {
+	case colon && (before == '{' || before == ','):
+		separators = ",}]"
+	case colon:
+		return end
+	case before == '?' || before == '&':
+		separators = "&#\"'<> "
+	case before == ';' || before == ',' || before == '|':
+		separators = string(before) + "\"' "
+	case before == ' ' || before == '\t' && begin > 1 && t[begin-2] != '\n':
+		separators = " \t\"'"
+	default:
+		separators = nextSeparator(rest)
+	}
+	if strings.HasPrefix(rest, "$(") { // A reference, not a command.
+		return end
+	}
+	if i := strings.IndexAny(rest, separators); separators != "" && i >= 0 {
+		return a.value + i
+	}
+	return end
+}
+
+// nextSeparator returns the byte before the next name in a line of assignments; ""
+// if there is only one.
+func nextSeparator(rest string) string {
+	rest = rest[:min(len(rest), 4096)]
+	for i := range len(rest) {
+		if rest[i] != '=' {
+			continue
+		}
+		from := head(rest, i, 64, func(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' })
+		if from > 0 && from < i && strings.IndexByte(" ;,&", rest[from-1]) >= 0 {
+			return rest[from-1 : from]
+		}
+	}
+	return ""
+}
+
+// block sets the extent of a YAML block: the lines that are indented more.
+func (s *scan) block(a *assignment) {
+	t := s.text
+	start := strings.LastIndexByte(t[:a.from], '\n') + 1
+	indent := tail(t, start, func(c byte) bool { return c == ' ' || c == '-' }) - start
+	line := strings.IndexByte(t[a.value:], '\n')
+	if line < 0 || len(strings.TrimSpace(t[a.value:a.value+line])) > 3 {
+		a.end = s.bare(a, true)
+		return
+	}
+	at := a.value + line + 1
+	a.value = tail(t, at, func(c byte) bool { return c == ' ' })
+	for at < len(t) {
+		text := tail(t, at, func(c byte) bool { return c == ' ' })
+		if text < len(t) && t[text] != '\n' && text-at <= indent {
+			break
+		}
+		next := strings.IndexByte(t[text:], '\n')
+		if next < 0 {
+			at = len(t)
+			break
+		}
+		at = text + next + 1
+	}
+	a.end = max(a.value, len(strings.TrimRight(t[:at], "\n ")))
+}

@@ -1,0 +1,170 @@
+package secret
+
+import "strings"
+
+// A program is how a command takes a secret, other than by a flag that is named like
+// one.
+type program struct {
+	// attached are flags with the secret directly behind them: mysql -pPW.
+	attached []string
+	// next are flags with the secret as the next argument: redis-cli -a PW.
+	next []string
+	// user are flags with user:password as the next argument, or behind them.
+	user []string
+	// header are flags with a header as the next argument.
+	header []string
+}
+
+// programs are the commands, by name; the manual of each describes the flags.
+var programs = map[string]program{
+	"mysql": {attached: []string{"-p"}}, "mysqldump": {attached: []string{"-p"}}, "mysqladmin": {attached: []string{"-p"}},
+	"mysqlshow": {attached: []string{"-p"}}, "mysqlimport": {attached: []string{"-p"}}, "mysqlcheck": {attached: []string{"-p"}},
+	"mysqlbinlog": {attached: []string{"-p"}}, "mysqlsh": {attached: []string{"-p"}}, "mariadb": {attached: []string{"-p"}},
+	"mariadb-dump": {attached: []string{"-p"}}, "mariadb-admin": {attached: []string{"-p"}}, "mariadb-backup": {attached: []string{"-p"}},
+	"xtrabackup": {attached: []string{"-p"}}, "sshpass": {attached: []string{"-p"}, next: []string{"-p"}},
+	"curl":      {user: []string{"-u", "--user", "-U", "--proxy-user"}, header: []string{"-H", "--header"}},
+	"wget":      {header: []string{"--header"}},
+	"redis-cli": {next: []string{"-a", "--pass"}}, "valkey-cli": {next: []string{"-a", "--pass"}}, "redis-benchmark": {next: []string{"-a"}},
+	"mongo": {next: []string{"-p"}}, "mongosh": {next: []string{"-p"}}, "mongodump": {next: []string{"-p"}}, "mongorestore": {next: []string{"-p"}},
+	"mongoexport": {next: []string{"-p"}}, "ldapsearch": {next: []string{"-w"}}, "ldapmodify": {next: []string{"-w"}},
+	"ldapadd": {next: []string{"-w"}}, "ldapwhoami": {next: []string{"-w"}}, "ldappasswd": {next: []string{"-w", "-s", "-a"}},
+	"docker": {next: []string{"-p"}}, "podman": {next: []string{"-p"}}, "helm": {}, "snmpwalk": {next: []string{"-c", "-A", "-X"}},
+	"snmpget": {next: []string{"-c", "-A", "-X"}}, "rabbitmqadmin": {next: []string{"-p"}}, "sqlcmd": {next: []string{"-P"}},
+	"bcp": {next: []string{"-P"}}, "cqlsh": {next: []string{"-p"}}, "nodetool": {next: []string{"-pw"}}, "smbclient": {user: []string{"-U"}},
+	"mosquitto_pub": {next: []string{"-P"}}, "mosquitto_sub": {next: []string{"-P"}}, "lftp": {user: []string{"-u"}}, "ansible-vault": {},
+	"openssl": {next: []string{"-k", "-K", "-pass", "-passin", "-passout"}}, "zip": {next: []string{"-P"}}, "unzip": {next: []string{"-P"}},
+	"keytool": {next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}}, "clickhouse-client": {}, "psql": {},
+	"kubectl": {}, "influx": {next: []string{"-t", "-p"}}, "vault": {}, "htpasswd": {}, "etcdctl": {user: []string{"--user"}},
+}
+
+// A word is an argument of a command, as it stands in a text.
+type word struct {
+	text     string
+	from, to int
+}
+
+// base returns the name of a command without its folder.
+func base(command string) string { return command[strings.LastIndexByte(command, '/')+1:] }
+
+// commands finds the secrets in the arguments of commands: sh -c "mysql -pPW".
+func (s *scan) commands() {
+	if !strings.Contains(s.text, "-") {
+		return
+	}
+	var program *program
+	var before word
+	for at := 0; at < len(s.text); {
+		w, next, ends := nextWord(s.text, at)
+		at = next
+		if w.text != "" {
+			if p, ok := programs[base(w.text)]; ok {
+				program = &p
+			}
+			s.argument(program, before, w)
+			before = w
+		}
+		if ends {
+			program, before = nil, word{}
+		}
+	}
+}
+
+// argument adds what is secret of an argument behind another one.
+func (s *scan) argument(p *program, before, w word) {
+	from, to := secretOf(s.names, p, before.text, w.text)
+	if from < to && w.to-w.from == len(w.text) {
+		s.add(w.from+from, w.from+to)
+	}
+}
+
+// nextWord returns the next word of a command line; ends reports that the command ends
+// behind it. Quotes are left out where they are around the whole word.
+func nextWord(t string, at int) (w word, next int, ends bool) {
+	at = tail(t, at, func(c byte) bool { return c == ' ' || c == '\t' || c == '\\' || c == '\n' && at > 0 && t[at-1] == '\\' })
+	if at >= len(t) {
+		return word{}, len(t), true
+	}
+	if strings.IndexByte(";&|\n(){}", t[at]) >= 0 {
+		return word{}, at + 1, true
+	}
+	if isQuote(t[at]) {
+		end := closing(t, at+1, t[at], false)
+		next = min(len(t), end+1)
+		// A quoted command line: its words count, too.
+		if strings.ContainsAny(t[at+1:end], " ") && t[at] != '\'' && !isHeader(t[at+1:end]) {
+			return word{}, at + 1, false
+		}
+		return word{t[at+1 : end], at + 1, end}, next, false
+	}
+	end := at
+	for end < len(t) && strings.IndexByte(" \t\n;|&", t[end]) < 0 {
+		if isQuote(t[end]) {
+			end = closing(t, end+1, t[end], false)
+		}
+		end++
+	}
+	end = min(end, len(t))
+	return word{t[at:end], at, end}, end, false
+}
+
+func isHeader(t string) bool {
+	name, _, ok := strings.Cut(t, ":")
+	return ok && !strings.Contains(name, " ")
+}
+
+// secretOf returns which part of an argument is secret: that of a flag with its value
+// in it, or the value of the flag before.
+func secretOf(names *rules, p *program, before, argument string) (from, to int) {
+	if name, value, ok := strings.Cut(argument, "="); ok && strings.HasPrefix(name, "-") {
+		if sure := names.rate(strings.TrimLeft(name, "-"), true); sure > described && isContent(value, sure) {
+			from, to = len(name)+1, len(argument)
+			if len(value) > 1 && isQuote(value[0]) && value[len(value)-1] == value[0] {
+				from, to = from+1, to-1
+			}
+			return from, to
+		}
+	}
+	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !strings.HasPrefix(argument, "-") {
+		if sure := names.rate(strings.TrimLeft(before, "-"), true); sure > described && isContent(argument, sure) && before != "--password-stdin" {
+			return 0, len(argument)
+		}
+	}
+	if p == nil {
+		return 0, 0
+	}
+	return p.secretOf(names, before, argument)
+}
+
+func (p *program) secretOf(names *rules, before, argument string) (from, to int) {
+	for _, flag := range p.attached {
+		if strings.HasPrefix(argument, flag) && len(argument) > len(flag) && !isReference(argument[len(flag):]) {
+			return len(flag), len(argument)
+		}
+	}
+	for _, flag := range p.next {
+		if before == flag && argument != "" && !isReference(argument) {
+			return 0, len(argument)
+		}
+	}
+	for _, flag := range p.user {
+		if rest, attached := strings.CutPrefix(argument, flag); before == flag || attached && rest != "" && len(flag) == 2 {
+			start := strings.IndexByte(argument, ':')
+			if start < 0 {
+				start = strings.IndexByte(argument, '%')
+			}
+			if start >= 0 && !isReference(argument[start+1:]) {
+				return start + 1, len(argument)
+			}
+		}
+	}
+	for _, flag := range p.header {
+		if before == flag {
+			if name, value, ok := strings.Cut(argument, ":"); ok {
+				if sure := names.rate(strings.TrimSpace(name), true); sure > described && isContent(value, sure) {
+					return len(argument) - len(strings.TrimLeft(value, " ")), len(argument)
+				}
+			}
+		}
+	}
+	return 0, 0
+}

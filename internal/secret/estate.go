@@ -1,0 +1,195 @@
+package secret
+
+import (
+	"slices"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// Snapshot seals what a collector read. It changes nothing of what the collector may
+// share with others.
+func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
+	if r == nil {
+		return s
+	}
+	s.Resources = slices.Clone(s.Resources)
+	for i := range s.Resources {
+		r.resource(&s.Resources[i])
+	}
+	s.Coverage = slices.Clone(s.Coverage)
+	for i := range s.Coverage {
+		s.Coverage[i].Reason = r.Text(s.Coverage[i].Reason)
+	}
+	s.Unread = slices.Clone(s.Unread)
+	for i := range s.Unread {
+		s.Unread[i].Reason = r.Text(s.Unread[i].Reason)
+	}
+	s.Stale = slices.Clone(s.Stale)
+	for i := range s.Stale {
+		s.Stale[i].Reason = r.Text(s.Stale[i].Reason)
+	}
+	s.Traces, s.LogUnread = r.traces(s.Traces), r.Text(s.LogUnread)
+	return s
+}
+
+func (r *Room) resource(x *model.Resource) {
+	x.Value = r.Value(x.Kind, x.Value)
+	x.LastApplied = r.pointer(x.Kind, x.LastApplied, false)
+	if len(x.Running) > 0 {
+		x.Running = slices.Clone(r.Value(x.Kind, model.MapOf(slices.Clone(x.Running)...)).Fields())
+	}
+	if len(x.UnreadFields) > 0 {
+		x.UnreadFields = slices.Clone(x.UnreadFields)
+		for i := range x.UnreadFields {
+			x.UnreadFields[i].Reason = r.Text(x.UnreadFields[i].Reason)
+		}
+	}
+	x.Unsigned = r.Text(x.Unsigned)
+}
+
+func (r *Room) traces(traces []model.Trace) []model.Trace {
+	traces = slices.Clone(traces)
+	for i := range traces {
+		t := &traces[i]
+		t.Was = r.Value(t.Kind, t.Was)
+		if len(t.Of) > 0 {
+			t.Of = slices.Clone(t.Of)
+			for k := range t.Of {
+				t.Of[k] = r.value("", model.StringOf(t.Of[k]), false).Text()
+			}
+		}
+		t.Actor = r.actor(t.Actor)
+	}
+	return traces
+}
+
+func (r *Room) actor(a model.Actor) model.Actor {
+	a.Name, a.Evidence, a.Reason, a.Message = r.Text(a.Name), r.Text(a.Evidence), r.Text(a.Reason), r.Text(a.Message)
+	return a
+}
+
+// Declaration seals what a loader read.
+func (r *Room) Declaration(d model.Declaration) model.Declaration { return r.declaration(d, false) }
+
+// Derived seals a declaration that was derived from a sealed snapshot.
+func (r *Room) Derived(d model.Declaration) model.Declaration { return r.declaration(d, true) }
+
+func (r *Room) declaration(d model.Declaration, again bool) model.Declaration {
+	if r == nil {
+		return d
+	}
+	d.Claims = slices.Clone(d.Claims)
+	for i := range d.Claims {
+		r.claim(&d.Claims[i], again)
+	}
+	d.Problems = slices.Clone(d.Problems)
+	for i := range d.Problems {
+		d.Problems[i].Reason = r.Text(d.Problems[i].Reason)
+	}
+	if d.Live != nil {
+		live := r.Snapshot(*d.Live)
+		d.Live = &live
+	}
+	d.Decisions = slices.Clone(d.Decisions)
+	for i := range d.Decisions {
+		r.decision(&d.Decisions[i])
+	}
+	d.Removals = slices.Clone(d.Removals)
+	for i := range d.Removals {
+		d.Removals[i].Actor = r.actor(d.Removals[i].Actor)
+	}
+	d.LogUnread = r.Text(d.LogUnread)
+	return d
+}
+
+func (r *Room) claim(c *model.Claim, again bool) {
+	c.Value = r.value(c.Kind, c.Value, again)
+	c.Written, c.Recorded = r.pointer(c.Kind, c.Written, again), r.pointer(c.Kind, c.Recorded, again)
+	c.Lens = r.lens(c)
+	if !again {
+		c.Traces = r.traces(c.Traces)
+	}
+	for _, text := range []*string{&c.Unchecked, &c.Pending, &c.Doubt, &c.Unsigned, &c.LogUnread} {
+		*text = r.Text(*text)
+	}
+}
+
+// decision seals what a decision in a file says: its values are compared with those
+// that a finding shows.
+func (r *Room) decision(d *model.Decision) {
+	d.Reason = r.Text(d.Reason)
+	d.Changes = slices.Clone(d.Changes)
+	for i := range d.Changes {
+		c := &d.Changes[i]
+		for _, v := range []**model.Value{&c.Declared, &c.Recorded, &c.Live} {
+			*v = r.pointer(d.Subject.Kind, *v, true)
+		}
+	}
+}
+
+// Canonical seals the claims that a source rewrote; the others are as they were.
+func (r *Room) Canonical(before, after []model.Claim) []model.Claim {
+	if r == nil {
+		return after
+	}
+	sealed := slices.Clone(after)
+	for i := range sealed {
+		if i < len(before) && sealed[i].Written != before[i].Written {
+			sealed[i].Value = r.Value(sealed[i].Kind, sealed[i].Value)
+		}
+	}
+	return sealed
+}
+
+// Pasts seals what the history of a declaration holds of claims.
+func (r *Room) Pasts(claims []*model.Claim, pasts []model.Past) []model.Past {
+	if r == nil {
+		return pasts
+	}
+	pasts = slices.Clone(pasts)
+	for i := range pasts {
+		p := &pasts[i]
+		p.Gap, p.Versions = r.Text(p.Gap), slices.Clone(p.Versions)
+		kind := ""
+		if i < len(claims) {
+			kind = claims[i].Kind
+		}
+		for k := range p.Versions {
+			v := &p.Versions[k]
+			v.Value = r.pointer(kind, v.Value, false)
+			v.From.Message, v.Until.Message = r.Text(v.From.Message), r.Text(v.Until.Message)
+		}
+	}
+	return pasts
+}
+
+// Observations seals values that earlier scans stored.
+func (r *Room) Observations(kind string, list []model.Observation) []model.Observation {
+	if r == nil {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Value = r.pointer(kind, list[i].Value, true)
+	}
+	return list
+}
+
+// Error returns an error whose text has a mark at each secret part. It wraps err.
+func (r *Room) Error(err error) error {
+	if r == nil || err == nil {
+		return err
+	}
+	if text := r.Text(err.Error()); text != err.Error() {
+		return &sealedError{text, err}
+	}
+	return err
+}
+
+type sealedError struct {
+	text string
+	err  error
+}
+
+func (e *sealedError) Error() string { return e.text }
+func (e *sealedError) Unwrap() error { return e.err }

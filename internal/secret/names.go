@@ -1,0 +1,248 @@
+package secret
+
+import (
+	"strings"
+)
+
+// A certainty is how sure it is, by its name, that a value is secret.
+type certainty uint8
+
+const (
+	// open is the certainty of a name that does not name a secret.
+	open certainty = iota
+	// described is that of one that is about a secret, such as secretName.
+	described
+	// place is that of one whose value is a secret unless it is a path or a name of
+	// a place: TLS_KEY, GOOGLE_APPLICATION_CREDENTIALS, PWD.
+	place
+	// connection is that of one whose value holds a secret if it has a user or a
+	// password: DSN.
+	connection
+	// text is that of one whose text is secret.
+	text
+	// certain is that of one whose value is secret also as a number.
+	certain
+)
+
+// Name reports whether a key, a variable, a flag or a header is named like a secret,
+// in any spelling: DB_PASSWORD, apiToken, aws.secret-access-key; but not TOKEN_TTL,
+// secretName or PUBLIC_KEY, which are about secrets.
+func Name(name string) bool { return rate(name, false) > described }
+
+// rate returns how certain it is that the name is that of a secret. A variable or a
+// flag is one also as any KEY that is not known to be open.
+func rate(name string, variable bool) certainty {
+	if !hasStem(name) {
+		return open
+	}
+	return rateWords(name, words(name), variable)
+}
+
+func rateWords(name string, words []string, variable bool) certainty {
+	words = withoutNumbers(words)
+	if len(words) == 0 {
+		return open
+	}
+	last := words[len(words)-1]
+	pair := ""
+	if len(words) > 1 {
+		pair = words[len(words)-2] + " " + last
+	}
+	switch {
+	case aboutLast[last] || len(words) > 1 && aboutFirst[words[0]],
+		strings.Contains(name, "/") && references[strings.Join(afterSlash(name), " ")]:
+		return described
+	case last == "KEY" || last == "KEYS":
+		return rateKey(words, variable)
+	case lastWords[last]:
+		if last == "DSN" {
+			return connection
+		}
+		return text
+	case lastPairs[pair]:
+		return text
+	case last == "URL" || last == "URI" || last == "URLS":
+		return rateURL(words)
+	}
+	return rateEach(words)
+}
+
+// rateURL rates a name of a URL: one that is a secret as a whole is a webhook's.
+func rateURL(words []string) certainty {
+	for _, w := range words {
+		if w == "WEBHOOK" {
+			return text
+		}
+	}
+	return described
+}
+
+func rateKey(words []string, variable bool) certainty {
+	if len(words) < 2 {
+		return open
+	}
+	before := words[len(words)-2]
+	switch {
+	case before == "PRIVATE" || before == "PRIV" || before == "CLIENT":
+		return place
+	case keyWords[before]:
+		return text
+	case secretWords[before] && before != "PASSWORD" && before != "PASS" && before != "TOKEN", variable && !openKeys[before]:
+		return place
+	}
+	return open
+}
+
+func rateEach(words []string) certainty {
+	found := open
+	for _, w := range words {
+		switch {
+		case certainWords[w] && w != "PWD" && w != "PASS":
+			return certain
+		case w == "PWD" || w == "CREDENTIAL" || w == "CREDENTIALS" || w == "CREDS":
+			found = max(found, place)
+		case w == "PASS":
+			found = max(found, certain)
+		case secretWords[w]:
+			found = max(found, text)
+		case strings.HasSuffix(w, "PASSWORD") || strings.HasSuffix(w, "PASSWD") || strings.HasSuffix(w, "PASSPHRASE"):
+			return certain
+		default:
+			for _, end := range secretEndings {
+				if strings.HasSuffix(w, end) {
+					found = max(found, text)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// afterSlash returns the words behind the last "/".
+func afterSlash(name string) []string { return words(name[strings.LastIndexByte(name, '/')+1:]) }
+
+// withoutNumbers drops words of digits at the end: PASSWORD_2.
+func withoutNumbers(words []string) []string {
+	for len(words) > 1 && strings.Trim(words[len(words)-1], "0123456789") == "" {
+		words = words[:len(words)-1]
+	}
+	return words
+}
+
+// words splits a name where its case or its punctuation changes, and returns the
+// words in capitals: dbPassword, DBPassword, db-password and db.password are DB
+// PASSWORD. A domain before "/" does not count.
+func words(name string) []string {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	var b strings.Builder
+	b.Grow(len(name) + 4)
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case isUpper(c):
+			if i > 0 && (isLower(name[i-1]) || isDigit(name[i-1])) ||
+				i > 0 && isUpper(name[i-1]) && i+1 < len(name) && isLower(name[i+1]) && !isPlural(name[i+1:]) {
+				b.WriteByte(' ')
+			}
+			b.WriteByte(c)
+		case isLower(c):
+			b.WriteByte(c - 'a' + 'A')
+		case isDigit(c):
+			b.WriteByte(c)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Fields(b.String())
+}
+
+// isPlural reports whether the rest of a name after a capital is the s of a plural:
+// DNs, apiKEYs.
+func isPlural(rest string) bool {
+	return rest[0] == 's' && (len(rest) == 1 || !isLower(rest[1]))
+}
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || isDigit(c) }
+
+// nameStems occur in every name that rate calls secret.
+var nameStems = []string{"pass", "pwd", "pw", "secret", "token", "key", "cred", "jwt", "psk", "bearer", "auth", "mnemonic", "pin", "otp", "cookie", "dsn", "community", "webhook"}
+
+// hasStem reports whether a name may be secret; most names are not.
+func hasStem(name string) bool {
+	for i := range len(name) {
+		switch name[i] | 0x20 {
+		case 'p', 's', 't', 'k', 'c', 'j', 'b', 'a', 'm', 'o', 'd', 'w':
+			for _, stem := range nameStems {
+				if hasFold(name[i:], stem) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasFold reports whether s begins with a prefix in small letters, in any case.
+func hasFold(s, prefix string) bool {
+	if len(s) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		c := s[i]
+		if isUpper(c) {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// isContent reports whether a value under a name of this certainty is a secret, and
+// not a reference to one, a switch, or nothing.
+func isContent(value string, sure certainty) bool {
+	value = strings.TrimSpace(value)
+	switch {
+	case value == "" || isSwitch(value) || isReference(value):
+		return false
+	case sure == place:
+		return !isPath(value)
+	case sure == connection:
+		return strings.ContainsAny(value, "@") || strings.Contains(strings.ToLower(value), "pass")
+	}
+	return sure > described
+}
+
+// isSwitch reports whether a text is a boolean or says that there is no value.
+func isSwitch(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "yes", "no", "on", "off", "none", "null", "nil", "enabled", "disabled", "optional", "required", "~":
+		return true
+	}
+	return false
+}
+
+// isReference reports whether a text stands for a value that is elsewhere: $(NAME),
+// ${NAME}, {{ name }}, an ARN, a path in a vault.
+func isReference(value string) bool {
+	switch {
+	case strings.HasPrefix(value, "$(") && strings.IndexByte(value, ')') == len(value)-1,
+		strings.HasPrefix(value, "${") && strings.IndexByte(value, '}') == len(value)-1 && !strings.Contains(value, ":"),
+		strings.HasPrefix(value, "{{") && strings.HasSuffix(value, "}}") && strings.Count(value, "{{") == 1,
+		strings.HasPrefix(value, "arn:aws"):
+		return true
+	}
+	return len(value) > 1 && value[0] == '$' && strings.Trim(value[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
+}
+
+// isPath reports whether a text is the path of a file.
+func isPath(value string) bool {
+	if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "./") && !strings.HasPrefix(value, "~/") && !strings.HasPrefix(value, "file:") {
+		return false
+	}
+	return !strings.ContainsAny(value, "+=@:,; \n") || strings.HasPrefix(value, "file:")
+}

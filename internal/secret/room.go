@@ -1,0 +1,97 @@
+package secret
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Room seals what is secret. It is safe for concurrent use. A nil Room seals nothing.
+type Room struct {
+	sealer model.Sealer
+	rules  *rules
+}
+
+// New returns a Room. The patterns of the options must be valid: see Check.
+func New(sealer model.Sealer, o Options) *Room { return &Room{sealer: sealer, rules: newRules(o)} }
+
+// Sealer returns the sealer for what a schema marks as sensitive. It is to be used by
+// everything that reads for this room.
+func (r *Room) Sealer() model.Sealer { return r.sealer.WithParts(r.Text) }
+
+// Value returns a value that was read from a resource of a kind, sealed.
+func (r *Room) Value(kind string, v model.Value) model.Value { return r.value(kind, v, false) }
+
+// Again returns a value that is sealed as far as the rules of its time went, sealed by
+// those of now. Its marks stay.
+func (r *Room) Again(kind string, v model.Value) model.Value { return r.value(kind, v, true) }
+
+func (r *Room) value(kind string, v model.Value, again bool) model.Value {
+	if r == nil {
+		return v
+	}
+	w := walker{room: r, kind: kind, again: again}
+	sealed, _ := w.tree(v, frame{})
+	return sealed
+}
+
+// Text returns a text that was read, or made of what was read, with a mark at each
+// secret part. Marks in it stay: reasons quote sealed values.
+func (r *Room) Text(text string) string {
+	if r == nil {
+		return text
+	}
+	w := walker{room: r, again: true}
+	return w.inText(text)
+}
+
+// pointer seals the value behind a pointer.
+func (r *Room) pointer(kind string, v *model.Value, again bool) *model.Value {
+	if v == nil {
+		return nil
+	}
+	sealed := r.value(kind, *v, again)
+	return &sealed
+}
+
+// A walker seals one tree.
+type walker struct {
+	room  *Room
+	kind  string
+	again bool
+	// path is where the walker is; it is kept only if somebody asks for it.
+	path  []model.Step
+	found func(path, why string)
+}
+
+func (w *walker) traced() bool {
+	return w.found != nil || len(w.room.rules.paths)+len(w.room.rules.bare) > 0
+}
+
+// at returns the path where the walker is, with and without keys.
+func (w *walker) at() (path, bare string) {
+	var b, c strings.Builder
+	for _, s := range w.path {
+		switch {
+		case s.Kind != model.FieldStep:
+			b.WriteString("[" + s.Text + "]")
+		case isPlain(s.Text):
+			if b.Len() > 0 {
+				b.WriteByte('.')
+				c.WriteByte('.')
+			}
+			b.WriteString(s.Text)
+			c.WriteString(s.Text)
+		default:
+			b.WriteString("[" + strconv.Quote(s.Text) + "]")
+			c.WriteString("[" + strconv.Quote(s.Text) + "]")
+		}
+	}
+	return b.String(), c.String()
+}
+
+// isPlain reports whether a name stands in a path without quotes.
+func isPlain(name string) bool {
+	return name != "" && tail(name, 0, func(c byte) bool { return isWord(c) || c == '$' }) == len(name)
+}

@@ -1,0 +1,287 @@
+package secret
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A frame is what the names above a value say of it.
+type frame struct {
+	// sure is how certain it is that a scalar here is secret.
+	sure certainty
+	// below is the certainty for every field of a map here: passwords: {db: x}.
+	below certainty
+	// all says that the operator's rules make everything here secret.
+	all bool
+	// program is the command whose arguments are here.
+	program *program
+}
+
+// tree returns the value sealed; changed reports whether that is another one. It does
+// not copy what it does not change.
+func (w *walker) tree(v model.Value, f frame) (sealed model.Value, changed bool) {
+	switch v.Kind() {
+	case model.Map:
+		return w.fields(v, f)
+	case model.List:
+		return w.items(v, f)
+	case model.String:
+		return w.str(v, f)
+	case model.Number:
+		if f.all || f.sure == certain {
+			return w.whole(v, v.Text())
+		}
+	case model.Bool:
+		if f.all {
+			return w.whole(v, v.Text())
+		}
+	case model.Null, model.Secret:
+	}
+	return v, false
+}
+
+// whole returns the digest of a scalar.
+func (w *walker) whole(v model.Value, content string) (model.Value, bool) {
+	if content == "" {
+		return v, false
+	}
+	w.note("name")
+	return w.room.Sealer().SealTree(model.StringOf(content)), true
+}
+
+func (w *walker) note(why string) {
+	if w.found != nil {
+		at, _ := w.at()
+		w.found(at, why)
+	}
+}
+
+func (w *walker) str(v model.Value, f frame) (model.Value, bool) {
+	content := v.Text()
+	switch {
+	case f.all:
+		return w.whole(v, content)
+	case f.sure > described && isContent(content, f.sure) && !isMark(content):
+		return w.named(v, content, f.sure)
+	}
+	sealed := w.inText(content)
+	if sealed == content {
+		return v, false
+	}
+	w.note("form")
+	return model.StringOf(sealed), true
+}
+
+func isMark(content string) bool { return len(content) == markSize && markAt(content, 0) }
+
+// named seals a text under a secret name: as a whole, unless it is a connection, of
+// which only the secret part is.
+func (w *walker) named(v model.Value, content string, sure certainty) (model.Value, bool) {
+	if sure == connection {
+		if sealed := w.inText(content); sealed != content {
+			w.note("form")
+			return model.StringOf(sealed), true
+		}
+	}
+	return w.whole(v, content)
+}
+
+func (w *walker) push(s model.Step) { w.path = append(w.path, s) }
+func (w *walker) pop()              { w.path = w.path[:len(w.path)-1] }
+
+func (w *walker) fields(v model.Value, f frame) (model.Value, bool) {
+	paired, isPair := w.pairOf(v)
+	program := w.programOf(v)
+	traced := w.traced()
+	var fields []model.Field
+	for i, field := range v.Fields() {
+		below := w.frameOf(f, field)
+		if isPair && isValueKey(field.Name) {
+			below.sure = max(below.sure, paired)
+		}
+		below.program = program
+		if traced {
+			w.push(model.Step{Text: field.Name})
+		}
+		sealed, changed := w.ruled(field.Value, below, traced)
+		if traced {
+			w.pop()
+		}
+		if changed {
+			if fields == nil {
+				fields = slices.Clone(v.Fields())
+			}
+			fields[i].Value = sealed
+		}
+	}
+	if fields == nil {
+		return v, false
+	}
+	return model.MapOf(fields...), true
+}
+
+// ruled seals a value by the operator's paths, or else by its frame.
+func (w *walker) ruled(v model.Value, f frame, traced bool) (model.Value, bool) {
+	if traced && len(w.room.rules.paths)+len(w.room.rules.bare) > 0 {
+		at, bare := w.at()
+		fits := func(r pathRule) bool { return r.fits(w.kind, at, bare) }
+		switch {
+		case slices.ContainsFunc(w.room.rules.bare, fits):
+			return v, false
+		case slices.ContainsFunc(w.room.rules.paths, fits):
+			f.all = true
+		}
+	}
+	return w.tree(v, f)
+}
+
+// frameOf returns the frame of a field below a frame.
+func (w *walker) frameOf(f frame, field model.Field) frame {
+	below := frame{all: f.all}
+	if f.all {
+		return below
+	}
+	name := field.Name
+	sure := w.room.rules.rate(name, isVariable(name))
+	switch kind := field.Value.Kind(); {
+	case sure == open && f.sure > described && holders[strings.Join(words(name), " ")]:
+		below.sure = f.sure
+	case sure == open && f.below > described && isFree(name):
+		below.sure = f.below
+	case kind == model.Map:
+		below.sure = sure
+		if sure > described && maps[lastWord(name)] {
+			below.below = text
+		}
+	case kind == model.List:
+		if sure > described && lists[lastWord(name)] || sure == certain {
+			below.sure = sure
+		}
+	default:
+		below.sure = sure
+	}
+	return below
+}
+
+// isFree reports whether a name below secrets: or passwords: is one that a person
+// chose, and not a part of a reference to a secret.
+func isFree(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "key", "property", "optional", "items", "user", "url", "enabled", "create", "annotations", "labels":
+		return false
+	default:
+		return !aboutLast[lastWord(name)]
+	}
+}
+
+func lastWord(name string) string {
+	all := words(name)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// pairOf rates the value of a map that names it in another field: {name, value}, as
+// variables, headers, tags and parameters are written.
+func (w *walker) pairOf(v model.Value) (certainty, bool) {
+	fields := v.Fields()
+	if len(fields) < 2 {
+		return open, false
+	}
+	name, hasValue := "", false
+	for i := range fields {
+		switch {
+		case isNameKey(fields[i].Name):
+			name = fields[i].Value.Str()
+		case isValueKey(fields[i].Name):
+			hasValue = true
+		}
+	}
+	if name == "" || !hasValue {
+		return open, false
+	}
+	return w.room.rules.rate(name, isVariable(name)), true
+}
+
+// programOf returns the program that the lists of a map run: command: [mysql] and
+// args: [-pPW].
+func (w *walker) programOf(v model.Value) *program {
+	command, ok := v.Get("command")
+	if !ok {
+		return nil
+	}
+	items := command.Items()
+	if len(items) == 0 {
+		return nil
+	}
+	if p, ok := programs[base(items[0].Str())]; ok {
+		return &p
+	}
+	return nil
+}
+
+func (w *walker) items(v model.Value, f frame) (model.Value, bool) {
+	traced := w.traced()
+	var items []model.Value
+	before := ""
+	for i, item := range v.Items() {
+		if traced {
+			w.push(stepOf(i, item))
+		}
+		var sealed model.Value
+		var changed bool
+		if item.Kind() == model.String && f.sure <= described && !f.all {
+			sealed, changed = w.argument(&f, before, item)
+			before = item.Text()
+		} else {
+			sealed, changed = w.ruled(item, frame{sure: f.sure, below: f.below, all: f.all}, traced)
+			before = ""
+		}
+		if traced {
+			w.pop()
+		}
+		if changed {
+			if items == nil {
+				items = slices.Clone(v.Items())
+			}
+			items[i] = sealed
+		}
+	}
+	if items == nil {
+		return v, false
+	}
+	return model.ListOf(items...), true
+}
+
+// argument seals a text of a list, which may be the argument of a command.
+func (w *walker) argument(f *frame, before string, item model.Value) (model.Value, bool) {
+	content := item.Text()
+	if p, ok := programs[base(content)]; ok && f.program == nil {
+		f.program = &p
+	}
+	if isFlag(content) || isFlag(before) {
+		from, to := secretOf(w.room.rules, f.program, before, content)
+		switch secret := content[from:to]; {
+		case from >= to || isMark(secret) || w.again && Marked(secret):
+		case from == 0 && to == len(content):
+			return w.whole(item, content)
+		default:
+			w.note("argument")
+			return model.StringOf(content[:from] + w.mark(secret) + content[to:]), true
+		}
+	}
+	return w.str(item, frame{})
+}
+
+func isFlag(t string) bool { return len(t) > 1 && t[0] == '-' }
+
+func stepOf(i int, item model.Value) model.Step {
+	if name := item.At("name"); name.Kind() == model.String {
+		return model.Step{Kind: model.KeyStep, Text: "name=" + name.Text()}
+	}
+	return model.Step{Kind: model.IndexStep, Text: strconv.Itoa(i)}
+}

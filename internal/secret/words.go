@@ -1,0 +1,63 @@
+package secret
+
+// The words of names, in capitals. A name is split into words where its case or its
+// punctuation changes.
+var (
+	// secretWords make a name secret wherever they stand in it.
+	secretWords = setOf("PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSKEY", "PWD", "PW", "SECRET", "SECRETS",
+		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
+		"SECRETKEY", "ENCRYPTIONKEY", "JWT", "PSK", "BEARER", "BASICAUTH", "MNEMONIC", "PIN", "OTP", "TOTP", "REQUIREPASS", "MASTERAUTH")
+	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
+	secretEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
+	// lastWords make a name secret as its last word.
+	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "DSN")
+	// lastPairs make a name secret as its last two words.
+	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
+	// certainWords name secrets that may be numbers.
+	certainWords = setOf("PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSCODE", "PIN", "PWD", "OTP")
+	// keyWords make a KEY behind them secret.
+	keyWords = setOf("API", "PRIVATE", "PRIV", "SECRET", "ACCESS", "ENCRYPTION", "ENCRYPT", "SIGNING", "SIGN", "MASTER", "LICENSE",
+		"LICENCE", "AUTH", "HMAC", "AES", "SHARED", "PRESHARED", "STORAGE", "ACCOUNT", "APP", "CLIENT", "ADMIN", "DEPLOY",
+		"SESSION", "JWT", "WEBHOOK", "FERNET", "CRYPT", "CIPHER", "WRAPPING", "UNSEAL", "JOIN", "BOOT", "COOKIE")
+	// openKeys are keys that are not secret, of variables and flags: every other one is.
+	openKeys = setOf("PUBLIC", "PUB", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "ROUTING", "PROJECT", "ORDER", "TOPOLOGY",
+		"LABEL", "ANNOTATION", "TAINT", "OBJECT", "HOST", "KNOWN", "CONFIG", "GPG", "HASH", "RANGE", "INDEX", "GROUP", "MESSAGE",
+		"USER", "USERNAME", "PASSWORD", "FEATURE", "METRIC", "TAG", "ROW", "LOOKUP", "IDEMPOTENCY", "REGISTRY")
+	// lists hold secrets themselves as their elements, or below any name.
+	lists = setOf("PASSWORDS", "TOKENS", "APIKEYS", "CREDS")
+	maps  = setOf("PASSWORDS", "TOKENS", "APIKEYS", "SECRETS", "CREDENTIALS", "CREDS")
+	// holders name the value below a map with a secret name: password: {value: x}.
+	holders = setOf("VALUE", "PLAIN", "PLAINTEXT", "PLAIN TEXT", "RAW", "INLINE", "TEXT", "CONTENT", "STRING")
+
+	// aboutFirst and aboutLast say that a name is about a secret and holds none:
+	// ENABLE_TOKEN, secretName, TOKEN_TTL.
+	aboutFirst = setOf("ENABLE", "ENABLED", "DISABLE", "DISABLED", "USE", "ALLOW", "SKIP", "REQUIRE", "REQUIRED", "HAS", "IS", "NEEDS",
+		"GENERATE", "CREATE", "AUTOMOUNT", "ROTATE", "SHOW", "HIDE", "EXISTING", "MIN", "MAX", "VALIDATE", "VERIFY", "IGNORE",
+		"SUPPRESS", "WITH", "WITHOUT", "ALLOWED")
+	aboutLast = setOf("TTL", "EXPIRY", "EXPIRATION", "EXPIRE", "EXPIRES", "EXPIRED", "LIFETIME", "DURATION", "SECONDS", "MINUTES", "HOURS", "DAYS",
+		"AGE", "PATH", "PATHS", "FILE", "FILES", "FILENAME", "DIR", "DIRECTORY", "FOLDER", "NAME", "NAMES", "NAMESPACE", "NAMESPACES",
+		"ENDPOINT", "ENDPOINTS", "ISSUER", "AUDIENCE", "AUDIENCES", "COUNT", "LIMIT", "LIMITS", "LENGTH", "LEN", "SIZE", "BYTES",
+		"ENABLED", "DISABLED", "REQUIRED", "OPTIONAL", "ALLOWED", "TIMEOUT", "HEADER", "HEADERS", "ID", "IDS", "UID", "UUID", "ARN", "ARNS",
+		"TYPE", "TYPES", "POLICY", "POLICIES", "PORT", "HOST", "HOSTS", "DOMAIN", "SERVER", "VERSION", "ALGORITHM", "ALG",
+		"REFRESH", "INTERVAL", "PERIOD", "MODE", "REF", "REFS", "REFERENCE", "VERIFY", "PREFIX", "SUFFIX", "LOCATION", "MOUNT",
+		"MOUNTPATH", "VOLUME", "VOLUMES", "PROVIDER", "PROVIDERS", "BACKEND", "DRIVER", "STORE", "CLASS", "KIND", "GROUP",
+		"GROUPS", "USER", "USERS", "USERNAME", "EMAIL", "LABEL", "LABELS", "ANNOTATION", "ANNOTATIONS", "FIELD", "COLUMN",
+		"PARAM", "PARAMETER", "REGEX", "PATTERN", "FORMAT", "ENCODING", "ENCRYPTION", "METHOD", "METHODS", "GRANT", "FLOW",
+		"SCOPE", "SCOPES", "CLAIM", "CLAIMS", "ROLE", "ROLES", "STATUS", "STATE", "REASON", "MESSAGE", "DESCRIPTION", "COMMENT", "TITLE",
+		"REVIEW", "REVIEWS", "REQUEST", "REQUESTS", "ROTATION", "RESET", "RETENTION", "RECOVERY", "WINDOW", "AT", "TIME", "TIMESTAMP",
+		"DATE", "UPDATED", "CREATED", "CHANGED", "SELECTOR", "CONTROLLER", "MANAGER", "OPERATOR", "PLUGIN", "URI", "TOPIC", "ORDER",
+		"DIGEST", "FINGERPRINT", "THUMBPRINT", "CHECKSUM", "RESOURCES", "REPOSITORY", "IMAGE", "FROM", "TEMPLATE", "SOURCE", "SOURCES",
+		"SERVICE", "ACCESSOR", "HINT", "EVENTS", "STRATEGY", "PROMPT", "REPLICAS", "WO", "LOCKOUT", "ATTEMPTS", "COMPLEXITY",
+		"SAMESITE", "SECURE", "HTTPONLY", "CSI", "REGION", "PROJECT", "CONTEXT", "PUBKEY", "BUCKET", "METADATA", "INFO", "CONFIGMAP")
+	// references are names that hold the name of an object in Kubernetes: they are
+	// annotations, so "/" stands before them.
+	references = setOf("AUTH SECRET", "AUTH TLS SECRET", "PROXY SSL SECRET", "TLS SECRET", "SSL SECRET", "PULL SECRET", "BASIC AUTH SECRET")
+)
+
+func setOf(words ...string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[w] = true
+	}
+	return set
+}
