@@ -70,6 +70,11 @@ func random(alphabet string, length int) string {
 	return string(text)
 }
 
+// slackToken is one of a bot.
+func slackToken(v *vault, what string) string {
+	return v.keep(what, "xoxb-"+random("0123456789", 12)+"-"+random("0123456789", 12)+"-"+random(mixed, 24))
+}
+
 // jwt is a signed token; its signature is the secret.
 func jwt(v *vault, what string) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }

@@ -40,7 +40,7 @@ func kubernetesPlants() []plant {
 		{"env ADO connection string", plain, variable("SQL", "Server=db;Database=x;User Id=sa;Password=%s;Encrypt=True"), env},
 		{"env JSON password, escaped", inJSON, variable("SPRING_APPLICATION_JSON", `{"spring":{"datasource":{"username":"a","password":"%s"}}}`), env},
 		{"env AWS access key", shaped("AKIA", upper, 16), variable("SETTINGS", "%s"), env},
-		{"env Slack token", shaped("xoxb-1234567890-123456789012-", mixed, 24), variable("SETTINGS", "%s"), env},
+		{"env Slack token", slackToken, variable("SETTINGS", "%s"), env},
 		{"env Slack webhook", shaped("", mixed, 24), variable("NOTIFY", "https://hooks.slack.com/services/T01234567/B01234567/%s"), env},
 		{"env GCP API key", shaped("AIza", mixed, 35), variable("SETTINGS", "%s"), env},
 		{"env PEM", privateKey, variable("SETTINGS", "%s"), env},
