@@ -157,7 +157,7 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 		probe, err := probe(ctx, s)
 		stop()
 		if err != nil {
-			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(err.Error()))
+			fmt.Fprintf(c.streams.Out, "%s (%s): FAILED: %s\n", s.Name, s.Type, printable(estate.Secrets.Error(err).Error()))
 			code = exitError
 			continue
 		}

@@ -95,7 +95,9 @@ func (d *daemon) pages(r model.Report) {
 	group.Wait()
 }
 
-func escapedKey(k model.Key) string { return strings.NewReplacer("[", "%5B", "]", "%5D", `"`, "%22", " ", "%20", "&", "%26", "+", "%2B").Replace(k.String()) }
+func escapedKey(k model.Key) string {
+	return strings.NewReplacer("[", "%5B", "]", "%5D", `"`, "%22", " ", "%20", "&", "%26", "+", "%2B").Replace(k.String())
+}
 
 // general names a page without its object.
 func general(path string) string {

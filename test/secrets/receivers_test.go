@@ -97,27 +97,16 @@ func (r *receivers) told() {
 	r.t.Helper()
 	names := []string{"webhook", "slack", "slackhook", "mail", "alertmanager"}
 	r.await("messages", func() error {
-		stdout, _ := r.driftd("status", "-o", "json")
-		var status struct {
-			Receivers []struct {
-				Name    string `json:"name"`
-				Waiting int    `json:"waiting"`
-				Failing string `json:"failing"`
-			} `json:"receivers"`
-		}
-		if err := json.Unmarshal([]byte(stdout), &status); err != nil {
-			return err
-		}
-		for _, one := range status.Receivers {
-			if one.Waiting > 0 {
-				return fmt.Errorf("%s has %d messages left: %s", one.Name, one.Waiting, one.Failing)
+		for _, one := range r.installation.receivers() {
+			if one.Queued > 0 {
+				return fmt.Errorf("%s has %d messages left: %s", one.Name, one.Queued, one.Error)
 			}
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, name := range names {
 			if r.got[name] == nil {
-				return fmt.Errorf("%s was told nothing: %s", name, stdout)
+				return fmt.Errorf("%s was told nothing", name)
 			}
 		}
 		return nil
@@ -127,6 +116,23 @@ func (r *receivers) told() {
 	for name, body := range maps.All(r.got) {
 		r.check("messages to "+name, body.Bytes())
 	}
+}
+
+// A receiverStatus is what the status says of a receiver.
+type receiverStatus struct {
+	Name, Error string
+	Queued      int
+}
+
+// receivers asks how the receivers do.
+func (i *installation) receivers() []receiverStatus {
+	i.t.Helper()
+	stdout, _ := i.driftd("status", "-o", "json")
+	var status struct{ Receivers []receiverStatus }
+	if err := json.Unmarshal([]byte(stdout), &status); err != nil {
+		i.t.Fatalf("read status: %v: %s", err, stdout)
+	}
+	return status.Receivers
 }
 
 // slack answers as Slack does.
