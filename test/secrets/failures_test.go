@@ -3,6 +3,7 @@
 package secrets
 
 import (
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // A parrot is a server that fails, and says in its answers all that it was asked
@@ -93,10 +96,9 @@ func TestFailures(t *testing.T) {
 	failing := i.failures(parrot(t, httptest.NewServer).URL, parrot(t, httptest.NewTLSServer))
 	d := i.serve()
 	report := i.scan()
-	stdout, _ := i.driftd("status")
 	for _, name := range failing {
-		if !strings.Contains(stdout, name) {
-			t.Errorf("driftd status does not say that %s failed:\n%s", name, stdout)
+		if text := i.failed(name); text == "" {
+			t.Errorf("nothing says that %s failed", name)
 		}
 	}
 	d.await("receivers that fail", func() error {
@@ -112,6 +114,33 @@ func TestFailures(t *testing.T) {
 		return nil
 	})
 	d.everything(report)
+}
+
+// failed returns why a source or a declaration could not be read; "" if it was.
+func (i *installation) failed(name string) string {
+	i.t.Helper()
+	stdout, _ := i.driftd("status", "-o", "json")
+	var status struct {
+		Run model.Run `json:"last_run"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &status); err != nil {
+		i.t.Fatalf("read status: %v: %s", err, stdout)
+	}
+	var said strings.Builder
+	for _, s := range status.Run.Sources {
+		if s.Name == name {
+			said.WriteString(s.Err)
+		}
+	}
+	for _, d := range status.Run.Declarations {
+		if d.Name == name {
+			said.WriteString(d.Err)
+			for _, p := range d.Problems {
+				said.WriteString(p.Reason)
+			}
+		}
+	}
+	return said.String()
 }
 
 // failures writes a configuration of what fails, and returns the names of its
