@@ -12,6 +12,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
+// Basis returns what Finding.Basis is for a finding with changes.
+func Basis(f *model.Finding) string { return basis(f, nil) }
+
 // basis returns a digest of what a finding shows: of each field every side, and
 // where the verdict is on the whole resource, what is declared of it. Secrets
 // go in as the digests that they already are.

@@ -57,10 +57,30 @@ Nothing is contacted over the network.`,
 			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
 				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
 				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
-			return errors.Join(err, c.warnControllers(cfg))
+			return errors.Join(err, c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
 		},
 	})
 	return cmd
+}
+
+// printSecrets prints the rules of the configuration on what is secret.
+func (c *command) printSecrets(s config.Secrets) error {
+	for _, rule := range []struct {
+		what     string
+		patterns []string
+	}{
+		{"sealed by name, besides driftd's own names and forms", s.Names},
+		{"sealed by path, with all below", s.Paths},
+		{"not sealed, unless a schema marks it as sensitive", s.Except},
+	} {
+		if len(rule.patterns) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(c.streams.Out, "secrets: %s: %s\n", rule.what, inLine(strings.Join(rule.patterns, ", "))); err != nil {
+			return fmt.Errorf("write secrets: %w", err)
+		}
+	}
+	return nil
 }
 
 // warnControllers names the controllers of the configuration that have no fields.

@@ -15,6 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // A generation is what runs under one configuration: an engine that scans, and
@@ -23,6 +24,8 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
+	// seal is how the store is sealed under the configuration.
+	seal store.Seal
 	// listeners are what sources tell who does what there, by their names.
 	listeners map[string]http.Handler
 	// ended is closed when it stops, replaced when another is in force.
@@ -69,6 +72,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 		return nil, err
 	}
 	estate.Whole = true
+	seal := daemon.Reseal(estate.Secrets)
 	opened, err := s.openReceivers(cfg, s.log)
 	if err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{config: cfg, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
+	g := &generation{config: cfg, seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
 	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,

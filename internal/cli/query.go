@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/secret"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -77,14 +78,44 @@ func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.S
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("nothing has been scanned yet in %s: run driftd scan, or name another folder with --state-dir or --config", cfg.StateDir)
 	}
-	if err != nil || readOnly {
+	if err != nil {
+		return nil, err
+	}
+	seal, err := sealOf(cfg)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	sealed, err := st.Sealed(seal.Rules)
+	if err != nil || sealed && readOnly {
 		return st, err
 	}
 	if err := st.Close(); err != nil {
 		return nil, err
 	}
 	options.ReadOnly = false
-	return store.Open(cfg.StateDir, options)
+	return openSealed(cfg, options, seal)
+}
+
+// sealOf returns how the database of a configuration is sealed.
+func sealOf(cfg *config.Config) (store.Seal, error) {
+	key, err := store.Sealer(cfg.StateDir)
+	if err != nil {
+		return store.Seal{}, err
+	}
+	return daemon.Reseal(secret.New(key, secret.Options(cfg.Secrets))), nil
+}
+
+// openSealed opens the database for writing, and seals what is in it by the rules of
+// now.
+func openSealed(cfg *config.Config, options store.Options, seal store.Seal) (*store.Store, error) {
+	st, err := store.Open(cfg.StateDir, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Reseal(seal); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
 }
 
 // waiting tells what waits for the receivers of a configuration while no daemon

@@ -197,7 +197,7 @@ func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemo
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())
 	options.Wait = scanWait
-	st := &lateStore{open: func() (*store.Store, error) { return store.Open(cfg.StateDir, options) }}
+	st := &lateStore{open: func() (*store.Store, error) { return openSealed(cfg, options, daemon.Reseal(estate.Secrets)) }}
 	stop := c.progress("scanning")
 	// What could not be read is in the report, with its reason.
 	engine := daemon.New(estate, daemon.Options{Store: st, Now: time.Now, Log: slog.New(slog.DiscardHandler), Version: c.build.Version})

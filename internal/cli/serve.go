@@ -114,6 +114,9 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	defer stop()
 	var group sync.WaitGroup
 	var served, ran error
+	if err := s.store.Reseal(first.seal); err != nil {
+		return errors.Join(err, s.store.Close())
+	}
 	s.adopt(first)
 	s.remember()
 	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, cfg.Server) })
@@ -148,6 +151,9 @@ func (s *service) generations(ctx context.Context) error {
 			return err
 		}
 		if next != nil {
+			if err := s.store.Reseal(next.seal); err != nil {
+				return err
+			}
 			s.adopt(next)
 			s.news.Tell()
 			s.metrics.ConfigReloaded(true)

@@ -164,6 +164,7 @@ func TestLoadExample(t *testing.T) {
 	want := config.Default()
 	got := *c
 	got.File, got.Sources, got.Declarations, got.Ignore, got.Kubernetes = "", nil, nil, nil, config.Kubernetes{}
+	got.Secrets = config.Secrets{}
 	got.Severity, got.Owners, got.Notify.Receivers, got.Notify.Routes, got.Triggers = nil, nil, nil, nil, nil
 	// What is given by example; the rest of it shows the defaults.
 	access := &got.Server.Access

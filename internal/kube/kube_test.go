@@ -122,46 +122,6 @@ func TestSecretsAreEqualByContent(t *testing.T) {
 	}
 }
 
-func TestSensitiveVariablesAreSealed(t *testing.T) {
-	t.Parallel()
-	r := resource(t, `
-apiVersion: v1
-kind: Pod
-metadata: {name: a, namespace: ns}
-spec:
-  containers:
-  - name: c
-    env:
-    - {name: DB_PASSWORD, value: hunter2}
-    - {name: apiToken, value: hunter2}
-    - {name: LOG_LEVEL, value: debug}
-    - {name: TOKEN_TTL, value: 5m}
-    - {name: SECRET, valueFrom: {secretKeyRef: {name: s, key: k}}}
-    - {name: OTHER_PASSWORD, value: $(DB_PASSWORD)}
-    - {name: MYSQL_PWD, value: hunter2}
-    - {name: DATABASE_URL, value: "postgres://u:hunter2@h/db"}
-    - {name: SIGNING_KEY, value: hunter2}
-    - {name: PUBLIC_KEY, value: known}
-    - {name: DB_PASSWORD_RO, value: hunter2}
-    - {name: SECRET_NAME, value: known}
-    - {name: HOME_URL, value: "https://h/a:b@c"}
-    args: [--token=hunter2, --verbose=1, "https://u:hunter2@h", --password-file=/x]
-`)
-	want := []model.ValueKind{model.Secret, model.Secret, model.String, model.String, model.Null, model.String,
-		model.Secret, model.Secret, model.Secret, model.String, model.Secret, model.String, model.String}
-	for i, variable := range r.Value.At("spec", "containers").Items()[0].At("env").Items() {
-		if got := variable.At("value").Kind(); got != want[i] {
-			t.Errorf("%s: kind %d, want %d", variable.At("name"), got, want[i])
-		}
-	}
-	arguments := []model.ValueKind{model.Secret, model.String, model.Secret, model.String}
-	for i, argument := range r.Value.At("spec", "containers").Items()[0].At("args").Items() {
-		if argument.Kind() != arguments[i] {
-			t.Errorf("argument %d: kind %d, want %d", i, argument.Kind(), arguments[i])
-		}
-	}
-}
-
 func TestRelate(t *testing.T) {
 	t.Parallel()
 	resources := []model.Resource{

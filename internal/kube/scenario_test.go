@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/match"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -195,7 +196,7 @@ func TestOrderOfArrivalNeverMatters(t *testing.T) {
 func TestNoSecretIsLegible(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t, "drifted.json", same)
-	for _, r := range e.snapshot.Resources {
+	for _, r := range secret.New(sealer, secret.Options{}).Snapshot(e.snapshot).Resources {
 		for _, v := range []*model.Value{&r.Value, r.LastApplied} {
 			if v != nil && strings.Contains(string(v.AppendJSON(nil)), "hunter2") {
 				t.Errorf("%s holds a secret in clear", r.Key)

@@ -19,13 +19,17 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/mapping"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // Each document of testdata/examples is a freshly applied instance with the
 // answer of the API for what it stands for, and edits of that answer with the
 // attributes in which they must show, each with the live path behind it.
 
-func sealer() model.Sealer { return model.NewSealer([]byte("installation")) }
+// room seals what an engine reads: the claims and the live resources.
+func room() *secret.Room { return secret.New(model.NewSealer([]byte("installation")), secret.Options{}) }
+
+func sealer() model.Sealer { return room().Sealer() }
 
 func load(t testing.TB, folders ...string) *mapping.Tables {
 	t.Helper()
@@ -105,8 +109,10 @@ func newExample(t testing.TB, doc model.Value, typ *mapping.Type) *example {
 			t.Errorf("covers %v, want %s", mapped.Covers, want)
 		}
 	}
-	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: model.Claim{Declaration: "state", Kind: mapped.Kind,
-		ID: mapped.ID, Value: mapped.Value, Lens: mapped.Lens, RecordOnly: true, Complete: true, Template: mapped.Template}}
+	claim := model.Claim{Declaration: "state", Kind: mapped.Kind,
+		ID: mapped.ID, Value: mapped.Value, Lens: mapped.Lens, RecordOnly: true, Complete: true, Template: mapped.Template}
+	claim = room().Declaration(model.Declaration{Claims: []model.Claim{claim}}).Claims[0]
+	return &example{t: t, typ: typ, doc: doc, mapped: mapped, claim: claim}
 }
 
 // sealed returns the attributes with those that the document names as
@@ -162,7 +168,7 @@ func (e *example) checkReadBack(raw model.Value) {
 		// A state has every attribute, if only as null.
 		view = view.With(f.Name, view.At(f.Name))
 	}
-	read.claim.Value = e.typ.Declared(view, sealer())
+	read.claim.Value = room().Again(e.claim.Kind, e.typ.Declared(view, sealer()))
 	for path := range read.differences(raw) {
 		attribute := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0]
 		if !e.claim.Lens.Schema().Field(attribute).Stray {
@@ -171,8 +177,13 @@ func (e *example) checkReadBack(raw model.Value) {
 	}
 }
 
-// shape brings a row into the form in which the collector of its kind has it.
+// shape brings a row into the form in which the engine has it.
 func (e *example) shape(raw model.Value) model.Value {
+	return room().Value(e.claim.Kind, e.collected(raw))
+}
+
+// collected brings a row into the form in which the collector of its kind has it.
+func (e *example) collected(raw model.Value) model.Value {
 	switch typ, _, _ := strings.Cut(e.claim.Kind, "/"); typ {
 	case netbox.Type:
 		return e.object(raw).Value

@@ -9,6 +9,8 @@ type assignment struct {
 	// from is where the name begins, value where the value's content begins and end
 	// where it ends.
 	from, value, end int
+	// quoted reports whether the name is in quotes of its own.
+	quoted bool
 }
 
 // assignments finds values of secret names in files, connection strings and command
@@ -116,7 +118,7 @@ func (s *scan) assignmentAt(i int) (assignment, bool) {
 	if from == end && t[i] == '=' && quote == 0 && end > 0 && t[end-1] == ']' { // env["NAME"] = x
 		return assignment{}, false
 	}
-	a := assignment{name: t[from:end], from: from}
+	a := assignment{name: t[from:end], from: from, quoted: quote != 0}
 	if from == end {
 		return a, false
 	}
@@ -178,14 +180,14 @@ func closing(t string, i int, quote byte, escaped bool) int {
 func (s *scan) bare(a *assignment, colon bool) int {
 	t := s.text
 	line := len(t)
-	if end := strings.IndexByte(t[a.value:], '\n'); end >= 0 {
+	if end := strings.IndexAny(t[a.value:], "\n\x00"); end >= 0 {
 		line = a.value + end
 	}
 	rest := strings.TrimRight(t[a.value:line], " \t\r")
 	end := a.value + len(rest)
 	begin := a.from
 	if begin > 0 && isQuote(t[begin-1]) {
-		if q := t[begin-1]; strings.IndexByte(rest, q) >= 0 && !colon { // "name=value"
+		if q := t[begin-1]; strings.IndexByte(rest, q) >= 0 && !a.quoted { // "name=value"
 			return a.value + strings.IndexByte(rest, q)
 		}
 		begin--
@@ -193,6 +195,9 @@ func (s *scan) bare(a *assignment, colon bool) int {
 	before := byte('\n')
 	if begin > 0 {
 		before = t[begin-1]
+	}
+	if before == 0 {
+		before = '\n'
 	}
 	separators := ""
 	switch {

@@ -115,7 +115,7 @@ func isHeader(t string) bool {
 // secretOf returns which part of an argument is secret: that of a flag with its value
 // in it, or the value of the flag before.
 func secretOf(names *rules, p *program, before, argument string) (from, to int) {
-	if name, value, ok := strings.Cut(argument, "="); ok && strings.HasPrefix(name, "-") {
+	if name, value, ok := strings.Cut(argument, "="); ok && isFlag(name) {
 		if sure := names.rate(strings.TrimLeft(name, "-"), true); sure > described && isContent(value, sure) {
 			from, to = len(name)+1, len(argument)
 			if len(value) > 1 && isQuote(value[0]) && value[len(value)-1] == value[0] {
@@ -124,7 +124,7 @@ func secretOf(names *rules, p *program, before, argument string) (from, to int) 
 			return from, to
 		}
 	}
-	if strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !strings.HasPrefix(argument, "-") {
+	if isFlag(before) && !strings.HasPrefix(argument, "-") {
 		if sure := names.rate(strings.TrimLeft(before, "-"), true); sure > described && isContent(argument, sure) && before != "--password-stdin" {
 			return 0, len(argument)
 		}

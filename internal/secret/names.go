@@ -1,7 +1,10 @@
 package secret
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/model"
 )
 
 // A certainty is how sure it is, by its name, that a value is secret.
@@ -18,6 +21,9 @@ const (
 	// connection is that of one whose value holds a secret if it has a user or a
 	// password: DSN.
 	connection
+	// hook is that of one whose value is a URL that is a secret if a part of its path
+	// is one: SLACK_WEBHOOK_URL.
+	hook
 	// text is that of one whose text is secret.
 	text
 	// certain is that of one whose value is secret also as a number.
@@ -49,14 +55,17 @@ func rateWords(name string, words []string, variable bool) certainty {
 		pair = words[len(words)-2] + " " + last
 	}
 	switch {
-	case aboutLast[last] || len(words) > 1 && aboutFirst[words[0]],
-		strings.Contains(name, "/") && references[strings.Join(afterSlash(name), " ")]:
+	case aboutLast[last] || len(words) > 1 && aboutFirst[words[0]] || slices.Contains(words, "ALLOW"),
+		referencePairs[pair] || strings.Contains(name, "/") && referenceAnnotations[strings.Join(words, " ")]:
 		return described
 	case last == "KEY" || last == "KEYS":
 		return rateKey(words, variable)
 	case lastWords[last]:
-		if last == "DSN" {
+		switch last {
+		case "DSN":
 			return connection
+		case "PIN", "OTP":
+			return certain
 		}
 		return text
 	case lastPairs[pair]:
@@ -69,10 +78,8 @@ func rateWords(name string, words []string, variable bool) certainty {
 
 // rateURL rates a name of a URL: one that is a secret as a whole is a webhook's.
 func rateURL(words []string) certainty {
-	for _, w := range words {
-		if w == "WEBHOOK" {
-			return text
-		}
+	if slices.Contains(words, "WEBHOOK") || slices.Contains(words, "HOOK") {
+		return hook
 	}
 	return described
 }
@@ -96,6 +103,7 @@ func rateKey(words []string, variable bool) certainty {
 func rateEach(words []string) certainty {
 	found := open
 	for _, w := range words {
+		w = strings.TrimRight(w, "0123456789")
 		switch {
 		case certainWords[w] && w != "PWD" && w != "PASS":
 			return certain
@@ -117,9 +125,6 @@ func rateEach(words []string) certainty {
 	}
 	return found
 }
-
-// afterSlash returns the words behind the last "/".
-func afterSlash(name string) []string { return words(name[strings.LastIndexByte(name, '/')+1:]) }
 
 // withoutNumbers drops words of digits at the end: PASSWORD_2.
 func withoutNumbers(words []string) []string {
@@ -207,10 +212,14 @@ func hasFold(s, prefix string) bool {
 func isContent(value string, sure certainty) bool {
 	value = strings.TrimSpace(value)
 	switch {
-	case value == "" || isSwitch(value) || isReference(value):
+	case value == "" || isSwitch(value) || isReference(value) || isMask(value):
 		return false
 	case sure == place:
 		return !isPath(value)
+	case sure == hook:
+		return hasTokenSegment(value)
+	case sure == text && isPlainPath(value):
+		return false
 	case sure == connection:
 		return strings.ContainsAny(value, "@") || strings.Contains(strings.ToLower(value), "pass")
 	}
@@ -233,7 +242,8 @@ func isReference(value string) bool {
 	case strings.HasPrefix(value, "$(") && strings.IndexByte(value, ')') == len(value)-1,
 		strings.HasPrefix(value, "${") && strings.IndexByte(value, '}') == len(value)-1 && !strings.Contains(value, ":"),
 		strings.HasPrefix(value, "{{") && strings.HasSuffix(value, "}}") && strings.Count(value, "{{") == 1,
-		strings.HasPrefix(value, "arn:aws"):
+		strings.HasPrefix(value, "${{") && strings.HasSuffix(value, "}}") && strings.Count(value, "{{") == 1,
+		strings.HasPrefix(value, "arn:aws"), strings.HasPrefix(value, "<") && strings.HasSuffix(strings.TrimRight(value, ",;"), ">"):
 		return true
 	}
 	return len(value) > 1 && value[0] == '$' && strings.Trim(value[1:], "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
@@ -245,4 +255,23 @@ func isPath(value string) bool {
 		return false
 	}
 	return !strings.ContainsAny(value, "+=@:,; \n") || strings.HasPrefix(value, "file:")
+}
+
+// isPlainPath reports whether a text is the path of a file without capitals, as no
+// generated secret is.
+func isPlainPath(value string) bool {
+	return isPath(value) && strings.Count(value, "/") > 1 && strings.ToLower(value) == value
+}
+
+// isMask reports whether a system shows a text in place of a secret: ****.
+func isMask(value string) bool { return strings.Trim(value, "*") == "" || value == model.SecretText }
+
+// hasTokenSegment reports whether a part of the path or the query of a URL is a token.
+func hasTokenSegment(url string) bool {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return false
+	}
+	parts := strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/?&=", r) })
+	return len(parts) > 0 && slices.ContainsFunc(parts[1:], func(p string) bool { return len(p) >= 8 && strings.ContainsAny(p, "0123456789") })
 }

@@ -18,7 +18,12 @@ func New(sealer model.Sealer, o Options) *Room { return &Room{sealer: sealer, ru
 
 // Sealer returns the sealer for what a schema marks as sensitive. It is to be used by
 // everything that reads for this room.
-func (r *Room) Sealer() model.Sealer { return r.sealer.WithParts(r.Text) }
+func (r *Room) Sealer() model.Sealer { return r.sealer.WithParts(r.Text, marks) }
+
+// marks reports whether a text is the mark of the secret with a digest.
+func marks(text, digest string) bool {
+	return isMark(text) && strings.HasPrefix(digest, text[len(markBegin):markSize-1])
+}
 
 // Value returns a value that was read from a resource of a kind, sealed.
 func (r *Room) Value(kind string, v model.Value) model.Value { return r.value(kind, v, false) }
@@ -62,7 +67,7 @@ type walker struct {
 	again bool
 	// path is where the walker is; it is kept only if somebody asks for it.
 	path  []model.Step
-	found func(path, why string)
+	found func(path, why, content string)
 }
 
 func (w *walker) traced() bool {

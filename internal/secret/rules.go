@@ -61,10 +61,12 @@ type rules struct {
 	// names and open are in small letters.
 	names, open []string
 	paths, bare []pathRule
+	// all are the options as they are given.
+	all Options
 }
 
 func newRules(o Options) *rules {
-	r := &rules{}
+	r := &rules{all: o}
 	for _, name := range o.Names {
 		r.names = append(r.names, strings.ToLower(name))
 	}

@@ -48,14 +48,14 @@ func (w *walker) whole(v model.Value, content string) (model.Value, bool) {
 	if content == "" {
 		return v, false
 	}
-	w.note("name")
+	w.note("name", content)
 	return w.room.Sealer().SealTree(model.StringOf(content)), true
 }
 
-func (w *walker) note(why string) {
+func (w *walker) note(why, content string) {
 	if w.found != nil {
 		at, _ := w.at()
-		w.found(at, why)
+		w.found(at, why, content)
 	}
 }
 
@@ -71,7 +71,7 @@ func (w *walker) str(v model.Value, f frame) (model.Value, bool) {
 	if sealed == content {
 		return v, false
 	}
-	w.note("form")
+	w.note("form", content)
 	return model.StringOf(sealed), true
 }
 
@@ -82,7 +82,7 @@ func isMark(content string) bool { return len(content) == markSize && markAt(con
 func (w *walker) named(v model.Value, content string, sure certainty) (model.Value, bool) {
 	if sure == connection {
 		if sealed := w.inText(content); sealed != content {
-			w.note("form")
+			w.note("form", content)
 			return model.StringOf(sealed), true
 		}
 	}
@@ -160,6 +160,7 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 		if sure > described && lists[lastWord(name)] || sure == certain {
 			below.sure = sure
 		}
+	case maps[lastWord(name)] && isPort(field.Value.Text()): // A number of secrets.
 	default:
 		below.sure = sure
 	}
@@ -173,7 +174,7 @@ func isFree(name string) bool {
 	case "key", "property", "optional", "items", "user", "url", "enabled", "create", "annotations", "labels":
 		return false
 	default:
-		return !aboutLast[lastWord(name)]
+		return !aboutLast[lastWord(name)] && !strings.HasPrefix(lower, "x-")
 	}
 }
 
@@ -263,21 +264,22 @@ func (w *walker) argument(f *frame, before string, item model.Value) (model.Valu
 	if p, ok := programs[base(content)]; ok && f.program == nil {
 		f.program = &p
 	}
-	if isFlag(content) || isFlag(before) {
+	if strings.HasPrefix(content, "-") || isFlag(before) {
 		from, to := secretOf(w.room.rules, f.program, before, content)
 		switch secret := content[from:to]; {
 		case from >= to || isMark(secret) || w.again && Marked(secret):
 		case from == 0 && to == len(content):
 			return w.whole(item, content)
 		default:
-			w.note("argument")
+			w.note("argument", content)
 			return model.StringOf(content[:from] + w.mark(secret) + content[to:]), true
 		}
 	}
 	return w.str(item, frame{})
 }
 
-func isFlag(t string) bool { return len(t) > 1 && t[0] == '-' }
+// isFlag reports whether an argument is the name of an option.
+func isFlag(t string) bool { return len(t) > 1 && t[0] == '-' && tail(t, 0, isIdentifier) == len(t) }
 
 func stepOf(i int, item model.Value) model.Step {
 	if name := item.At("name"); name.Kind() == model.String {

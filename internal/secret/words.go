@@ -6,11 +6,11 @@ var (
 	// secretWords make a name secret wherever they stand in it.
 	secretWords = setOf("PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSKEY", "PWD", "PW", "SECRET", "SECRETS",
 		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
-		"SECRETKEY", "ENCRYPTIONKEY", "JWT", "PSK", "BEARER", "BASICAUTH", "MNEMONIC", "PIN", "OTP", "TOTP", "REQUIREPASS", "MASTERAUTH")
+		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH")
 	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
 	secretEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
 	// lastWords make a name secret as its last word.
-	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "DSN")
+	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "DSN", "JWT", "PSK", "BEARER", "MNEMONIC", "PIN", "OTP", "TOTP", "PW")
 	// lastPairs make a name secret as its last two words.
 	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
 	// certainWords name secrets that may be numbers.
@@ -18,7 +18,7 @@ var (
 	// keyWords make a KEY behind them secret.
 	keyWords = setOf("API", "PRIVATE", "PRIV", "SECRET", "ACCESS", "ENCRYPTION", "ENCRYPT", "SIGNING", "SIGN", "MASTER", "LICENSE",
 		"LICENCE", "AUTH", "HMAC", "AES", "SHARED", "PRESHARED", "STORAGE", "ACCOUNT", "APP", "CLIENT", "ADMIN", "DEPLOY",
-		"SESSION", "JWT", "WEBHOOK", "FERNET", "CRYPT", "CIPHER", "WRAPPING", "UNSEAL", "JOIN", "BOOT", "COOKIE")
+		"SESSION", "JWT", "FERNET", "CRYPT", "CIPHER", "WRAPPING", "UNSEAL", "JOIN", "BOOT", "COOKIE")
 	// openKeys are keys that are not secret, of variables and flags: every other one is.
 	openKeys = setOf("PUBLIC", "PUB", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "ROUTING", "PROJECT", "ORDER", "TOPOLOGY",
 		"LABEL", "ANNOTATION", "TAINT", "OBJECT", "HOST", "KNOWN", "CONFIG", "GPG", "HASH", "RANGE", "INDEX", "GROUP", "MESSAGE",
@@ -48,10 +48,11 @@ var (
 		"DATE", "UPDATED", "CREATED", "CHANGED", "SELECTOR", "CONTROLLER", "MANAGER", "OPERATOR", "PLUGIN", "URI", "TOPIC", "ORDER",
 		"DIGEST", "FINGERPRINT", "THUMBPRINT", "CHECKSUM", "RESOURCES", "REPOSITORY", "IMAGE", "FROM", "TEMPLATE", "SOURCE", "SOURCES",
 		"SERVICE", "ACCESSOR", "HINT", "EVENTS", "STRATEGY", "PROMPT", "REPLICAS", "WO", "LOCKOUT", "ATTEMPTS", "COMPLEXITY",
-		"SAMESITE", "SECURE", "HTTPONLY", "CSI", "REGION", "PROJECT", "CONTEXT", "PUBKEY", "BUCKET", "METADATA", "INFO", "CONFIGMAP")
-	// references are names that hold the name of an object in Kubernetes: they are
-	// annotations, so "/" stands before them.
-	references = setOf("AUTH SECRET", "AUTH TLS SECRET", "PROXY SSL SECRET", "TLS SECRET", "SSL SECRET", "PULL SECRET", "BASIC AUTH SECRET")
+		"SAMESITE", "SECURE", "HTTPONLY", "CSI", "REGION", "PROJECT", "CONTEXT", "PUBKEY", "BUCKET", "METADATA", "INFO", "CONFIGMAP", "SPEC")
+	// referencePairs are last words of names that hold the name of an object;
+	// referenceAnnotations are those of annotations, before which "/" stands.
+	referencePairs       = setOf("TLS SECRET", "SSL SECRET", "PULL SECRET", "PULL SECRETS")
+	referenceAnnotations = setOf("AUTH SECRET", "BASIC AUTH SECRET")
 )
 
 func setOf(words ...string) map[string]bool {

@@ -1,0 +1,19 @@
+package daemon
+
+import (
+	"github.com/driftd/driftd/internal/classify"
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
+	"github.com/driftd/driftd/internal/store"
+)
+
+// Reseal returns how a store seals what earlier scans left by the rules of a room.
+func Reseal(room *secret.Room) store.Seal {
+	return store.Seal{Rules: room.Rules(), Value: room.Again, Finding: func(f *model.Finding) {
+		before := classify.Basis(f)
+		room.Finding(f)
+		if now := classify.Basis(f); f.Basis == before {
+			f.Basis = now
+		}
+	}}
+}

@@ -1,0 +1,268 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// sealKey is the key of the rules by which the values of the file are sealed.
+const sealKey = "sealed"
+
+// A Seal seals what was stored by other rules than those of now.
+type Seal struct {
+	// Rules identifies the rules of now.
+	Rules string
+	// Value seals a value of a resource of a kind.
+	Value func(kind string, v model.Value) model.Value
+	// Finding seals a finding, with its Basis.
+	Finding func(*model.Finding)
+}
+
+// Sealed reports whether everything in the file is sealed by these rules.
+func (s *Store) Sealed(rules string) (bool, error) {
+	same := false
+	err := s.view("read the rules on secrets", func(t *txn) error {
+		same = string(t.meta.Get([]byte(sealKey))) == rules || empty(t)
+		return nil
+	})
+	return same, err
+}
+
+func empty(t *txn) bool {
+	k, _ := t.resources.Cursor().First()
+	l, _ := t.findings.Cursor().First()
+	return k == nil && l == nil
+}
+
+// Reseal seals the values and findings in the file by the rules of now, unless they
+// are. A version of a resource that differs from the one before only by what is secret
+// now is removed. Decisions about a finding hold for it as before. The bytes that were
+// there stay in the file until their pages are written again.
+func (s *Store) Reseal(seal Seal) error {
+	same, err := s.Sealed(seal.Rules)
+	if err != nil {
+		return err
+	}
+	return s.update("seal what is stored", func(t *txn) error {
+		r := resealer{txn: t, seal: seal, sums: map[kindSum]digest{}, bases: map[string]string{}}
+		if !same {
+			if err := r.all(); err != nil {
+				return err
+			}
+		}
+		if string(t.meta.Get([]byte(sealKey))) == seal.Rules {
+			return nil
+		}
+		return t.meta.Put([]byte(sealKey), []byte(seal.Rules))
+	})
+}
+
+type kindSum struct {
+	kind string
+	sum  digest
+}
+
+type resealer struct {
+	*txn
+
+	seal Seal
+	// sums are the digests of sealed contents by those of the contents.
+	sums map[kindSum]digest
+	// bases are what became of the bases of findings.
+	bases map[string]string
+}
+
+func (r *resealer) all() error {
+	if err := r.sealResources(); err != nil {
+		return fmt.Errorf("resources: %w", err)
+	}
+	if err := (&pruner{txn: r.txn}).pruneContents(); err != nil {
+		return fmt.Errorf("contents: %w", err)
+	}
+	if err := r.sealFindings(); err != nil {
+		return fmt.Errorf("findings: %w", err)
+	}
+	if err := r.rebase(); err != nil {
+		return fmt.Errorf("decisions: %w", err)
+	}
+	return nil
+}
+
+func (r *resealer) sealResources() error {
+	var states []entry
+	err := each(r.resources, nil, func(k, v []byte) error {
+		key, err := parseKey(k)
+		if err != nil {
+			return err
+		}
+		st, err := parseState(v)
+		if err != nil {
+			return err
+		}
+		now, err := r.versionsOf(key.Kind, st)
+		if err != nil {
+			return fmt.Errorf("resource %s: %w", key, err)
+		}
+		if now != st {
+			states = append(states, entry{bytes.Clone(k), now.encode()})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return putAll(r.resources, states)
+}
+
+// versionsOf seals the versions of a resource, and returns its state.
+func (r *resealer) versionsOf(kind string, st state) (state, error) {
+	var changed []entry
+	var gone [][]byte
+	var before, last digest
+	at := st.at
+	err := each(r.versions, runKey(st.num), func(k, v []byte) error {
+		sum, err := versionSum(v)
+		if err != nil {
+			return err
+		}
+		now, err := r.sum(kind, sum)
+		if err != nil {
+			return err
+		}
+		if now == before && sum != now && now != (digest{}) {
+			gone = append(gone, bytes.Clone(k))
+			return nil
+		}
+		if now != sum {
+			changed = append(changed, entry{bytes.Clone(k), append(now[:], v[len(sum):]...)})
+		}
+		before, last, at = now, now, momentAt(k[8:])
+		return nil
+	})
+	if err != nil {
+		return st, err
+	}
+	st.sum, st.at = last, at
+	if err := putAll(r.versions, changed); err != nil {
+		return st, err
+	}
+	return st, deleteAll(r.versions, gone)
+}
+
+// sum returns the digest of a content after it was sealed, and stores that.
+func (r *resealer) sum(kind string, sum digest) (digest, error) {
+	if (sum == digest{}) {
+		return sum, nil
+	}
+	if now, known := r.sums[kindSum{kind, sum}]; known {
+		return now, nil
+	}
+	value, err := r.value(sum)
+	if err != nil {
+		return sum, err
+	}
+	now := sum
+	if sealed := r.seal.Value(kind, *value); !sealed.Equal(*value) {
+		raw := sealed.AppendJSON(nil)
+		now = sha256.Sum256(raw)
+		if err := r.contents.Put(now[:], r.pack(raw)); err != nil {
+			return sum, fmt.Errorf("write content: %w", err)
+		}
+	}
+	r.sums[kindSum{kind, sum}] = now
+	return now, nil
+}
+
+func (r *resealer) sealFindings() error {
+	var changed []entry
+	sums := map[string]digest{}
+	err := each(r.findings, nil, func(k, v []byte) error {
+		f, err := r.parseFinding(v)
+		if err != nil {
+			return err
+		}
+		was, err := encodeFinding(f)
+		if err != nil {
+			return err
+		}
+		basis := f.Basis
+		r.seal.Finding(&f)
+		body, err := encodeFinding(f)
+		if err != nil || bytes.Equal(body, was) {
+			return err
+		}
+		if f.Basis != basis {
+			r.bases[basis] = f.Basis
+		}
+		changed = append(changed, entry{bytes.Clone(k), append(bytes.Clone(v[:8]), r.pack(body)...)})
+		sums[string(k)] = sha256.Sum256(body)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := putAll(r.findings, changed); err != nil {
+		return err
+	}
+	for _, b := range []*bbolt.Bucket{r.open, r.resolved} {
+		if err := sealHeads(b, sums); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealHeads writes the digests of findings into their heads. sums has them by the key
+// of the version.
+func sealHeads(b *bbolt.Bucket, sums map[string]digest) error {
+	var changed []entry
+	err := each(b, nil, func(id, v []byte) error {
+		h, err := parseHead(v)
+		if err != nil {
+			return err
+		}
+		if sum, ok := sums[string(findingKey(string(id), h.at))]; ok {
+			h.sum = sum
+			changed = append(changed, entry{bytes.Clone(id), h.encode()})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return putAll(b, changed)
+}
+
+// rebase makes decisions hold for the findings that they were made about.
+func (r *resealer) rebase() error {
+	if len(r.bases) == 0 {
+		return nil
+	}
+	list, err := r.allDecisions()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		d := &list[i]
+		now, changed := r.bases[d.Basis]
+		if changed {
+			d.Basis = now
+		}
+		for k := range d.Covered {
+			if now, ok := r.bases[d.Covered[k].Basis]; ok {
+				d.Covered[k].Basis, changed = now, true
+			}
+		}
+		if changed {
+			if err := r.putDecision(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
