@@ -43,12 +43,14 @@ func asIs(v *vault, what string) string { return v.keep(what, odd()) }
 
 // inBase64 is encoded.
 func inBase64(v *vault, what string) string {
-	return base64.StdEncoding.EncodeToString([]byte(v.secret(what)))
+	return encode64(v.secret(what))
 }
+
+func encode64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 // basic is what an HTTP header holds of a user and a password.
 func basic(v *vault, what string) string {
-	return base64.StdEncoding.EncodeToString([]byte("admin:" + v.secret(what)))
+	return encode64("admin:" + v.secret(what))
 }
 
 // shaped is random text behind a prefix that a system gives its tokens.
