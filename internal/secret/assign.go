@@ -35,7 +35,7 @@ func (s *scan) assignments() {
 
 // assigned adds the value of an assignment to a secret name.
 func (s *scan) assigned(a *assignment) bool {
-	sure := s.names.rate(a.name, isVariable(a.name))
+	sure := s.names.rate(a.name, strings.HasPrefix(a.name, "--"))
 	if sure <= described || a.value >= a.end {
 		return false
 	}
@@ -91,11 +91,6 @@ func isValueKey(name string) bool {
 		return true
 	}
 	return false
-}
-
-// isVariable reports whether a name is spelled as a variable of the environment.
-func isVariable(name string) bool {
-	return strings.ToUpper(name) == name && strings.Contains(name, "_") || strings.HasPrefix(name, "--")
 }
 
 func isIdentifier(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '/' }

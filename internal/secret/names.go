@@ -35,13 +35,21 @@ const (
 // secretName or PUBLIC_KEY, which are about secrets.
 func Name(name string) bool { return rate(name, false) > described }
 
+// maxName is the length up to which a text is taken for a name.
+const maxName = 256
+
+// isVariable reports whether a name is spelled as a variable of the environment.
+func isVariable(name string) bool {
+	return strings.Contains(name, "_") && strings.ToUpper(name) == name
+}
+
 // rate returns how certain it is that the name is that of a secret. A variable or a
 // flag is one also as any KEY that is not known to be open.
 func rate(name string, variable bool) certainty {
-	if !hasStem(name) {
+	if !hasStem(name) || len(name) > maxName || strings.Contains(name, "\n") || strings.Contains(name, "://") || Marked(name) {
 		return open
 	}
-	return rateWords(name, words(name), variable)
+	return rateWords(name, words(name), variable || isVariable(name))
 }
 
 func rateWords(name string, words []string, variable bool) certainty {
@@ -175,15 +183,26 @@ func isAlnum(c byte) bool { return isUpper(c) || isLower(c) || isDigit(c) }
 // nameStems occur in every name that rate calls secret.
 var nameStems = []string{"pass", "pwd", "pw", "secret", "token", "key", "cred", "jwt", "psk", "bearer", "auth", "mnemonic", "pin", "otp", "cookie", "dsn", "community", "webhook"}
 
+// nameStarts has a bit for the first two bytes of each stem, in any case.
+var nameStarts = startsOf(nameStems)
+
+func startsOf(stems []string) *[32]uint32 {
+	starts := &[32]uint32{}
+	for _, s := range stems {
+		starts[s[0]&0x1f] |= 1 << (s[1] & 0x1f)
+	}
+	return starts
+}
+
 // hasStem reports whether a name may be secret; most names are not.
 func hasStem(name string) bool {
-	for i := range len(name) {
-		switch name[i] | 0x20 {
-		case 'p', 's', 't', 'k', 'c', 'j', 'b', 'a', 'm', 'o', 'd', 'w':
-			for _, stem := range nameStems {
-				if hasFold(name[i:], stem) {
-					return true
-				}
+	for i := 0; i+1 < len(name); i++ {
+		if nameStarts[name[i]&0x1f]&(1<<(name[i+1]&0x1f)) == 0 {
+			continue
+		}
+		for _, stem := range nameStems {
+			if hasFold(name[i:], stem) {
+				return true
 			}
 		}
 	}

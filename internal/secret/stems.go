@@ -1,5 +1,7 @@
 package secret
 
+import "strings"
+
 // stems occur, in any case, in every text in which something secret can be found by
 // its form or by a name in it. Each has three bytes or more.
 var stems = []string{
@@ -11,33 +13,40 @@ var stems = []string{
 	"(secret-",
 }
 
-// A trigrams is a set of the first three bytes of texts, in small letters; it may
-// hold more.
-type trigrams [1 << 15 / 64]uint64
+// An index finds, by their first three bytes in any case, which of many texts may begin
+// at a place.
+type index struct {
+	// buckets has, for each start, the number of its bucket; 0 is empty.
+	buckets [1 << 15]uint8
+	stems   [][]string
+	tokens  [][]*tokenForm
+}
 
+// gram numbers three bytes; case does not count. Others may have the same number.
 func gram(a, b, c byte) uint32 { return uint32(a&0x1f)<<10 | uint32(b&0x1f)<<5 | uint32(c&0x1f) }
 
-func (t *trigrams) put(text string) {
-	g := gram(text[0], text[1], text[2])
-	t[g/64] |= 1 << (g % 64)
+func (x *index) bucket(start string) uint8 {
+	g := gram(start[0], start[1], start[2])
+	if x.buckets[g] == 0 {
+		x.stems, x.tokens = append(x.stems, nil), append(x.tokens, nil)
+		x.buckets[g] = uint8(len(x.stems) - 1) //nolint:gosec // there are fewer than 256 stems and prefixes
+	}
+	return x.buckets[g]
 }
 
-func (t *trigrams) may(a, b, c byte) bool {
-	g := gram(a, b, c)
-	return t[g/64]&(1<<(g%64)) != 0
-}
+var starts = indexOf()
 
-var firstGrams = gramsOf()
-
-func gramsOf() *trigrams {
-	t := &trigrams{}
+func indexOf() *index {
+	x := &index{stems: make([][]string, 1), tokens: make([][]*tokenForm, 1)}
 	for _, s := range stems {
-		t.put(s)
+		b := x.bucket(s)
+		x.stems[b] = append(x.stems[b], s)
 	}
 	for i := range tokenForms {
-		t.put(tokenForms[i].prefix)
+		b := x.bucket(tokenForms[i].prefix)
+		x.tokens[b] = append(x.tokens[b], &tokenForms[i])
 	}
-	return t
+	return x
 }
 
 // suspicious reports whether a text may hold a secret. It is called for every text
@@ -47,21 +56,22 @@ func suspicious(text string) bool {
 		return false
 	}
 	for i := 0; i+2 < len(text); i++ {
-		if firstGrams.may(text[i], text[i+1], text[i+2]) && stemAt(text[i:]) {
+		if b := starts.buckets[gram(text[i], text[i+1], text[i+2])]; b != 0 && starts.begins(b, text[i:]) {
 			return true
 		}
 	}
 	return maybeBase64(text)
 }
 
-func stemAt(text string) bool {
-	for _, s := range stems {
+// begins reports whether one of the texts of a bucket begins a text.
+func (x *index) begins(bucket uint8, text string) bool {
+	for _, s := range x.stems[bucket] {
 		if hasFold(text, s) {
 			return true
 		}
 	}
-	for i := range tokenForms {
-		if p := tokenForms[i].prefix; len(text) >= len(p) && text[:len(p)] == p {
+	for _, f := range x.tokens[bucket] {
+		if strings.HasPrefix(text, f.prefix) {
 			return true
 		}
 	}

@@ -44,26 +44,26 @@ var tokenForms = []tokenForm{
 // tokens finds tokens of known forms and JSON web tokens.
 func (s *scan) tokens() {
 	for i := 0; i+3 < len(s.text); i++ {
-		if !firstGrams.may(s.text[i], s.text[i+1], s.text[i+2]) {
+		b := starts.buckets[gram(s.text[i], s.text[i+1], s.text[i+2])]
+		if b == 0 {
 			continue
 		}
-		if to := tokenAt(s.text, i); to > 0 {
+		if to := tokenAt(s.text, i, starts.tokens[b]); to > 0 {
 			s.add(i, to)
 			i = to - 1
 		}
 	}
 }
 
-// tokenAt returns the end of the token that begins at i, or 0.
-func tokenAt(t string, i int) int {
+// tokenAt returns the end of the token of one of some forms that begins at i, or 0.
+func tokenAt(t string, i int, forms []*tokenForm) int {
 	if i > 0 && isAlnum(t[i-1]) && t[i] != '.' {
 		return 0
 	}
 	if to := jwtAt(t, i); to > 0 {
 		return to
 	}
-	for k := range tokenForms {
-		f := &tokenForms[k]
+	for _, f := range forms {
 		if !strings.HasPrefix(t[i:], f.prefix) {
 			continue
 		}

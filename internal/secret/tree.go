@@ -145,7 +145,7 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 		return below
 	}
 	name := field.Name
-	sure := w.room.rules.rate(name, isVariable(name))
+	sure := w.room.rules.rate(name, false)
 	switch kind := field.Value.Kind(); {
 	case sure == open && f.sure > described && holders[strings.Join(words(name), " ")]:
 		below.sure = f.sure
@@ -160,7 +160,7 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 		if sure > described && lists[lastWord(name)] || sure == certain {
 			below.sure = sure
 		}
-	case maps[lastWord(name)] && isPort(field.Value.Text()): // A number of secrets.
+	case sure > described && maps[lastWord(name)] && isPort(field.Value.Text()): // A number of secrets.
 	default:
 		below.sure = sure
 	}
@@ -205,7 +205,7 @@ func (w *walker) pairOf(v model.Value) (certainty, bool) {
 	if name == "" || !hasValue {
 		return open, false
 	}
-	return w.room.rules.rate(name, isVariable(name)), true
+	return w.room.rules.rate(name, false), true
 }
 
 // programOf returns the program that the lists of a map run: command: [mysql] and
