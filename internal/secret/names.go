@@ -15,6 +15,9 @@ const (
 	open certainty = iota
 	// described is that of one that is about a secret, such as secretName.
 	described
+	// basic is that of one whose value is a secret if it is a user and a password in
+	// base64: auth.
+	basic
 	// place is that of one whose value is a secret unless it is a path or a name of
 	// a place: TLS_KEY, GOOGLE_APPLICATION_CREDENTIALS, PWD.
 	place
@@ -66,6 +69,8 @@ func rateWords(name string, words []string, variable bool) certainty {
 	case aboutLast[last] || len(words) > 1 && aboutFirst[words[0]] || slices.Contains(words, "ALLOW"),
 		referencePairs[pair] || strings.Contains(name, "/") && referenceAnnotations[strings.Join(words, " ")]:
 		return described
+	case len(words) == 1 && last == "AUTH":
+		return basic
 	case last == "KEY" || last == "KEYS":
 		return rateKey(words, variable)
 	case lastWords[last]:
@@ -233,6 +238,8 @@ func isContent(value string, sure certainty) bool {
 	switch {
 	case value == "" || isSwitch(value) || isReference(value) || isMask(value):
 		return false
+	case sure == basic:
+		return isBasic(value)
 	case sure == place:
 		return !isPath(value)
 	case sure == hook:

@@ -6,7 +6,7 @@ var (
 	// secretWords make a name secret wherever they stand in it.
 	secretWords = setOf("PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSKEY", "PWD", "PW", "SECRET", "SECRETS",
 		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
-		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH")
+		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH", "PGPASS")
 	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
 	secretEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
 	// lastWords make a name secret as its last word.
