@@ -161,6 +161,7 @@ func (i *installation) failures(at string, sealed *httptest.Server) []string {
 	i.write("broken/b.json", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"password":"`+i.secret("broken JSON")+"\x01"+`"}}`)
 	i.write("broken/c.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: t}\ndata: ["+i.secret("Secret with a list for data")+"]\n")
 	i.write("broken/d.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: u}\ndata: {password: &a "+i.secret("YAML anchor")+", <<: *b}\n")
+	i.write("broken/e.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: v}\nstringData:\n  password: *"+i.secret("password that begins like an alias")+"\n")
 	i.write("kustomize/kustomization.yaml", "resources: [r.yaml]\npatches:\n- patch: |-\n    - op: replace\n      path: /data/nope/deep\n      value: {password: "+i.secret("kustomize patch")+"}\n  target: {kind: ConfigMap}\n")
 	i.write("kustomize/r.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {password: "+i.secret("kustomize resource")+"}\n")
 	i.write("kustomize2/kustomization.yaml", "secretGenerator:\n- name: s\n  literals: [\"password "+i.secret("kustomize literal")+"\"]\n")
