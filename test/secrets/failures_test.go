@@ -167,7 +167,7 @@ func (i *installation) failures(at string, sealed *httptest.Server) []string {
 	i.write("kustomize2/kustomization.yaml", "secretGenerator:\n- name: s\n  literals: [\"password "+i.secret("kustomize literal")+"\"]\n")
 	i.write("kustomize3/kustomization.yaml", "resources: [\"https://u:"+i.secret("kustomize remote password")+"@127.0.0.1:1/x.git\"]\npassword: "+i.secret("unknown key of a kustomization")+"\n")
 	i.write("broken.tfstate", `{"version":4,"serial":1,"lineage":"l","outputs":{},"resources":[{"mode":"managed","type":"openstack_compute_instance_v2","name":"a","provider":"x","instances":[{"attributes":{"admin_pass":"`+i.secret("broken state")+`" x}}]}]}`)
-	i.write("acceptances/acceptances.yaml", "acceptances:\n- {reason: \"password: "+i.secret("broken acceptances")+"\", nope: "+i.secret("unknown key of acceptances")+"}\n")
+	i.write("acceptances/acceptances.yaml", "version: 1\nacceptances:\n- {reason: \"password: "+i.secret("broken acceptances")+"\", nope: "+i.secret("unknown key of acceptances")+"}\n")
 	i.write("passphrase", i.secret("passphrase of a state")+"0123456789")
 	i.write("webhook-url", at+"/json/"+i.secret("path of the webhook's URL"))
 	i.write("hook-url", at+"/services/T000/B000/"+i.secret("Slack webhook URL"))
