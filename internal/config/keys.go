@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/nearest"
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // checkKeys notes every key of a tree that the type does not know.
@@ -69,7 +70,7 @@ func unknownKey(path, key string, valid []string) string {
 	if path == "" && key == "reconcile" {
 		return text + ": this version of driftd does not support it, remove it"
 	}
-	if isSecretName(key) {
+	if secret.Name(key) {
 		return text + ": secrets do not belong in this file, write it to a file of its own" + secretFile(key, valid)
 	}
 	if near, ok := nearest.Word(key, valid); ok {
@@ -79,17 +80,6 @@ func unknownKey(path, key string, valid []string) string {
 		return text + ": nothing is to be set here, remove it"
 	}
 	return text + ": want one of " + strings.Join(valid, ", ")
-}
-
-// isSecretName tells whether people would put a secret under a key.
-func isSecretName(key string) bool {
-	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
-	for _, end := range []string{"token", "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "apikey", "private_key"} {
-		if key == end || strings.HasSuffix(key, "_"+end) {
-			return true
-		}
-	}
-	return false
 }
 
 // secretFile names the key that takes the file of a secret.

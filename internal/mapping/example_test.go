@@ -27,7 +27,9 @@ import (
 // attributes in which they must show, each with the live path behind it.
 
 // room seals what an engine reads: the claims and the live resources.
-func room() *secret.Room { return secret.New(model.NewSealer([]byte("installation")), secret.Options{}) }
+func room() *secret.Room {
+	return secret.New(model.NewSealer([]byte("installation")), secret.Options{})
+}
 
 func sealer() model.Sealer { return room().Sealer() }
 

@@ -25,22 +25,18 @@ func (s *scan) assignments() {
 		if !ok {
 			continue
 		}
+		sure := s.names.rate(a.name, strings.HasPrefix(a.name, "--"))
+		if sure <= described && !isNameKey(a.name) && !isValueKey(a.name) {
+			continue
+		}
+		s.extent(&a, s.text[i] == ':')
 		s.pair(before, &a)
-		if s.assigned(&a) {
+		if sure > described && a.value < a.end {
+			s.value(&a, sure)
 			i = max(i, a.end-1)
 		}
 		before = &a
 	}
-}
-
-// assigned adds the value of an assignment to a secret name.
-func (s *scan) assigned(a *assignment) bool {
-	sure := s.names.rate(a.name, strings.HasPrefix(a.name, "--"))
-	if sure <= described || a.value >= a.end {
-		return false
-	}
-	s.value(a, sure)
-	return true
 }
 
 // value adds the value of an assignment, without the name of an HTTP scheme.
@@ -95,7 +91,7 @@ func isValueKey(name string) bool {
 
 func isIdentifier(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '/' }
 
-// assignmentAt returns the assignment whose "=" or ":" is at i.
+// assignmentAt returns the assignment whose "=" or ":" is at i, without its end.
 func (s *scan) assignmentAt(i int) (assignment, bool) {
 	t := s.text
 	end, quote := i, byte(0)
@@ -126,7 +122,6 @@ func (s *scan) assignmentAt(i int) (assignment, bool) {
 		return a, false // image:tag, host:port
 	}
 	a.value = space
-	s.extent(&a, t[i] == ':')
 	return a, true
 }
 
@@ -174,11 +169,7 @@ func closing(t string, i int, quote byte, escaped bool) int {
 // the next assignment in the line, shows by what values are separated.
 func (s *scan) bare(a *assignment, colon bool) int {
 	t := s.text
-	line := len(t)
-	if end := strings.IndexAny(t[a.value:], "\n\x00"); end >= 0 {
-		line = a.value + end
-	}
-	rest := strings.TrimRight(t[a.value:line], " \t\r")
+	rest := strings.TrimRight(t[a.value:s.endOfLine(a.value)], " \t\r")
 	end := a.value + len(rest)
 	begin := a.from
 	if begin > 0 && isQuote(t[begin-1]) {
@@ -218,10 +209,22 @@ func (s *scan) bare(a *assignment, colon bool) int {
 	return end
 }
 
+// endOfLine returns where the line ends in which a position is. It searches each line
+// once.
+func (s *scan) endOfLine(at int) int {
+	if at < s.line.from || at > s.line.to {
+		s.line = span{at, len(s.text)}
+		if end := strings.IndexAny(s.text[at:], "\n\x00"); end >= 0 {
+			s.line.to = at + end
+		}
+	}
+	return s.line.to
+}
+
 // nextSeparator returns the byte before the next name in a line of assignments; ""
 // if there is only one.
 func nextSeparator(rest string) string {
-	rest = rest[:min(len(rest), 4096)]
+	rest = rest[:min(len(rest), 1024)]
 	for i := range len(rest) {
 		if rest[i] != '=' {
 			continue

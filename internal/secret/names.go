@@ -236,7 +236,7 @@ func hasFold(s, prefix string) bool {
 func isContent(value string, sure certainty) bool {
 	value = strings.TrimSpace(value)
 	switch {
-	case value == "" || isSwitch(value) || isReference(value) || isMask(value):
+	case value == "" || len(value) < 10 && isSwitch(value) || isReference(value) || isMask(value):
 		return false
 	case sure == basic:
 		return isBasic(value)

@@ -16,6 +16,8 @@ type scan struct {
 	text  string
 	names *rules
 	spans []span
+	// line is the line that was searched last.
+	line span
 }
 
 func (s *scan) add(from, to int) {
@@ -82,7 +84,7 @@ func (w *walker) inText(t string) string {
 	if sealed, isBase64 := w.inBase64(t); isBase64 {
 		return sealed
 	}
-	s := scan{text: t, names: w.room.rules}
+	s := scan{text: t, names: w.room.rules, line: span{0, -1}}
 	s.pem()
 	s.tokens()
 	s.schemes()

@@ -14,12 +14,15 @@ func (s *scan) urls() {
 		i += at
 		from := i + len("://")
 		scheme := strings.ToLower(t[head(t, i, 20, isScheme):i])
-		to := tail(t, from, inURL)
-		if next := strings.Index(t[from:to], "://"); next >= 0 {
-			to = max(from, head(t, from+next, 20, isScheme))
+		to := from
+		for to < len(t) && inURL(t[to]) && !strings.HasPrefix(t[to:], "://") {
+			to++
+		}
+		at = to
+		if strings.HasPrefix(t[to:], "://") { // The next URL of a list.
+			to = max(from, head(t, to, 20, isScheme))
 		}
 		s.userInfo(scheme, from, to)
-		at = max(to, from)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // reserved tells variables that driftd sets, or that would change what the
@@ -104,7 +106,7 @@ func (w *work) secrets(environ []string) []string {
 		texts(valueOf(value), add)
 	}
 	for name, value := range w.backend {
-		if soundsSecret(name) {
+		if name == "conn_str" || name == "address" || secret.Name(name) {
 			texts(valueOf(value), func(text string) { found = append(found, text) })
 		}
 	}
@@ -124,9 +126,4 @@ func unlessPlace(found func(string)) func(string) {
 func isPlace(value string) bool {
 	_, rest, isURL := strings.Cut(value, "://")
 	return strings.HasPrefix(value, "/") || isURL && !strings.Contains(rest, "@")
-}
-
-func soundsSecret(name string) bool {
-	return slices.ContainsFunc([]string{"pass", "secret", "token", "key", "conn_str", "credential", "address"},
-		func(part string) bool { return strings.Contains(name, part) })
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
+
+	"github.com/driftd/driftd/internal/secret"
 )
 
 // secrets returns the texts that a plan marks as sensitive, and those that its
@@ -42,7 +44,7 @@ func (p *Plan) variableSecrets(found func(string)) {
 		case value == nil:
 		case v != nil && v.Sensitive:
 			texts(valueOf(value.Value), found)
-		case soundsSecret(strings.ToLower(name)):
+		case secret.Name(name):
 			texts(valueOf(value.Value), unlessPlace(found))
 		}
 	}
@@ -55,7 +57,7 @@ func (p *Plan) providerSecrets(found func(string)) {
 			continue
 		}
 		for name, e := range provider.Expressions {
-			if e == nil || e.ExpressionData == nil || !soundsSecret(name) {
+			if e == nil || e.ExpressionData == nil || !secret.Name(name) {
 				continue
 			}
 			texts(valueOf(e.ConstantValue), unlessPlace(found))
