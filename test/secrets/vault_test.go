@@ -137,7 +137,7 @@ func (v *vault) find(text []byte) []leak {
 				continue
 			}
 			seen[n.secret] = true
-			around := strings.ReplaceAll(string(text[max(0, i-60):i]), "\n", " ")
+			around := strings.ReplaceAll(string(text[max(0, i-60):min(len(text), i+90)]), "\n", " ")
 			found = append(found, leak{v.planted[n.secret], n.form, around})
 		}
 	}
