@@ -94,36 +94,38 @@ func isIdentifier(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c 
 // assignmentAt returns the assignment whose "=" or ":" is at i, without its end.
 func (s *scan) assignmentAt(i int) (assignment, bool) {
 	t := s.text
-	end, quote := i, byte(0)
-	for end > 0 && t[end-1] == ' ' && i-end < 40 {
-		end--
+	from, end, quoted := nameBefore(t, i)
+	a := assignment{name: t[from:end], from: from, quoted: quoted, value: i + 1}
+	if from == end {
+		return a, false
 	}
+	if a.value < len(t) && (t[a.value] == '=' || t[a.value] == '>') {
+		a.value++
+	}
+	space := tail(t, a.value, isBlank)
+	tight := space == a.value && space < len(t) && strings.IndexByte("\n\r\"'`", t[space]) < 0
+	if t[i] == ':' && !quoted && tight { // As in image:tag, host:port.
+		return a, false
+	}
+	a.value = space
+	return a, true
+}
+
+// nameBefore returns where the name before i begins and ends, and whether it is in
+// quotes.
+func nameBefore(t string, i int) (from, end int, quoted bool) {
+	end = head(t, i, 40, isBlank)
 	if end > 0 && (t[end-1] == '"' || t[end-1] == '\'') {
-		quote = t[end-1]
+		quoted = true
 		end--
 		if end > 0 && t[end-1] == '\\' {
 			end--
 		}
 	}
-	from := head(t, end, 128, isIdentifier)
-	if from == end && t[i] == '=' && quote == 0 && end > 0 && t[end-1] == ']' { // env["NAME"] = x
-		return assignment{}, false
-	}
-	a := assignment{name: t[from:end], from: from, quoted: quote != 0}
-	if from == end {
-		return a, false
-	}
-	a.value = i + 1
-	if a.value < len(t) && (t[a.value] == '=' || t[a.value] == '>') {
-		a.value++
-	}
-	space := tail(t, a.value, func(c byte) bool { return c == ' ' || c == '\t' })
-	if t[i] == ':' && quote == 0 && space == a.value && space < len(t) && t[space] != '\n' && t[space] != '\r' && !isQuote(t[space]) {
-		return a, false // image:tag, host:port
-	}
-	a.value = space
-	return a, true
+	return head(t, end, 128, isIdentifier), end, quoted
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
 
@@ -165,48 +167,48 @@ func closing(t string, i int, quote byte, escaped bool) int {
 	return len(t)
 }
 
-// bare returns where a value without quotes ends. The byte before its name, or else
-// the next assignment in the line, shows by what values are separated.
+// bare returns where a value without quotes ends.
 func (s *scan) bare(a *assignment, colon bool) int {
 	t := s.text
 	rest := strings.TrimRight(t[a.value:s.endOfLine(a.value)], " \t\r")
 	end := a.value + len(rest)
 	begin := a.from
 	if begin > 0 && isQuote(t[begin-1]) {
-		if q := t[begin-1]; strings.IndexByte(rest, q) >= 0 && !a.quoted { // "name=value"
-			return a.value + strings.IndexByte(rest, q)
+		if i := strings.IndexByte(rest, t[begin-1]); i >= 0 && !a.quoted { // In quotes with its name.
+			return a.value + i
 		}
 		begin--
 	}
-	before := byte('\n')
-	if begin > 0 {
-		before = t[begin-1]
-	}
-	if before == 0 {
-		before = '\n'
-	}
-	separators := ""
-	switch {
-	case colon && (before == '{' || before == ','):
-		separators = ",}]"
-	case colon:
-		return end
-	case before == '?' || before == '&':
-		separators = "&#\"'<> "
-	case before == ';' || before == ',' || before == '|':
-		separators = string(before) + "\"' "
-	case before == ' ' || before == '\t' && begin > 1 && t[begin-2] != '\n':
-		separators = " \t\"'"
-	default:
-		separators = nextSeparator(rest)
-	}
-	if strings.HasPrefix(rest, "$(") { // A reference, not a command.
+	separators := separatorsOf(t, begin, rest, colon)
+	if separators == "" || strings.HasPrefix(rest, "$(") { // A reference, not a command.
 		return end
 	}
-	if i := strings.IndexAny(rest, separators); separators != "" && i >= 0 {
+	if i := strings.IndexAny(rest, separators); i >= 0 {
 		return a.value + i
 	}
 	return end
+}
+
+// separatorsOf returns the bytes that end a value without quotes; "" for the end of the
+// line. The byte before its name, or else the next assignment in the line, shows it.
+func separatorsOf(t string, begin int, rest string, colon bool) string {
+	before := byte('\n')
+	if line := head(t, begin, 64, isBlank); line > 0 && t[line-1] != '\n' && t[line-1] != 0 {
+		before = t[begin-1]
+	}
+	switch {
+	case colon && (before == '{' || before == ','):
+		return ",}]"
+	case colon:
+		return ""
+	case before == '?' || before == '&':
+		return "&#\"'<> "
+	case before == ';' || before == ',' || before == '|':
+		return string(before) + "\"' "
+	case isBlank(before):
+		return " \t\"'"
+	}
+	return nextSeparator(rest)
 }
 
 // endOfLine returns where the line ends in which a position is. It searches each line

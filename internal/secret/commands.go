@@ -1,6 +1,9 @@
 package secret
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A program is how a command takes a secret, other than by a flag that is named like
 // one.
@@ -31,7 +34,7 @@ var programs = map[string]program{
 	"docker": {next: []string{"-p"}}, "podman": {next: []string{"-p"}}, "helm": {}, "snmpwalk": {next: []string{"-c", "-A", "-X"}},
 	"snmpget": {next: []string{"-c", "-A", "-X"}}, "rabbitmqadmin": {next: []string{"-p"}}, "sqlcmd": {next: []string{"-P"}},
 	"bcp": {next: []string{"-P"}}, "cqlsh": {next: []string{"-p"}}, "nodetool": {next: []string{"-pw"}}, "smbclient": {user: []string{"-U"}},
-	"mosquitto_pub": {next: []string{"-P"}}, "mosquitto_sub": {next: []string{"-P"}}, "lftp": {user: []string{"-u"}}, "ansible-vault": {},
+	"lftp": {user: []string{"-u"}}, "ansible-vault": {},
 	"openssl": {next: []string{"-k", "-K", "-pass", "-passin", "-passout"}}, "zip": {next: []string{"-P"}}, "unzip": {next: []string{"-P"}},
 	"keytool": {next: []string{"-storepass", "-keypass", "-srcstorepass", "-deststorepass"}}, "clickhouse-client": {}, "psql": {},
 	"kubectl": {}, "influx": {next: []string{"-t", "-p"}}, "vault": {}, "htpasswd": {}, "etcdctl": {user: []string{"--user"}},
@@ -115,19 +118,15 @@ func isHeader(t string) bool {
 // secretOf returns which part of an argument is secret: that of a flag with its value
 // in it, or the value of the flag before.
 func secretOf(names *rules, p *program, before, argument string) (from, to int) {
-	if name, value, ok := strings.Cut(argument, "="); ok && isFlag(name) {
-		if sure := names.rate(strings.TrimLeft(name, "-"), true); sure > described && isContent(value, sure) {
-			from, to = len(name)+1, len(argument)
-			if len(value) > 1 && isQuote(value[0]) && value[len(value)-1] == value[0] {
-				from, to = from+1, to-1
-			}
-			return from, to
+	if name, value, ok := strings.Cut(argument, "="); ok && isFlag(name) && isSecretFlag(names, name, value) {
+		from, to = len(name)+1, len(argument)
+		if len(value) > 1 && isQuote(value[0]) && value[len(value)-1] == value[0] {
+			from, to = from+1, to-1
 		}
+		return from, to
 	}
-	if isFlag(before) && !strings.HasPrefix(argument, "-") {
-		if sure := names.rate(strings.TrimLeft(before, "-"), true); sure > described && isContent(argument, sure) && before != "--password-stdin" {
-			return 0, len(argument)
-		}
+	if isFlag(before) && !strings.HasPrefix(argument, "-") && isSecretFlag(names, before, argument) {
+		return 0, len(argument)
 	}
 	if p == nil {
 		return 0, 0
@@ -135,36 +134,40 @@ func secretOf(names *rules, p *program, before, argument string) (from, to int) 
 	return p.secretOf(names, before, argument)
 }
 
+// isSecretFlag reports whether the value of a flag is secret by the flag's name.
+func isSecretFlag(names *rules, flag, value string) bool {
+	sure := names.rate(strings.TrimLeft(flag, "-"), true)
+	return sure > described && isContent(value, sure) && flag != "--password-stdin"
+}
+
 func (p *program) secretOf(names *rules, before, argument string) (from, to int) {
 	for _, flag := range p.attached {
-		if strings.HasPrefix(argument, flag) && len(argument) > len(flag) && !isReference(argument[len(flag):]) {
+		if rest, ok := strings.CutPrefix(argument, flag); ok && rest != "" && !isReference(rest) {
 			return len(flag), len(argument)
 		}
 	}
-	for _, flag := range p.next {
-		if before == flag && argument != "" && !isReference(argument) {
-			return 0, len(argument)
-		}
-	}
 	for _, flag := range p.user {
-		if rest, attached := strings.CutPrefix(argument, flag); before == flag || attached && rest != "" && len(flag) == 2 {
-			start := strings.IndexByte(argument, ':')
-			if start < 0 {
-				start = strings.IndexByte(argument, '%')
-			}
-			if start >= 0 && !isReference(argument[start+1:]) {
-				return start + 1, len(argument)
-			}
+		rest, attached := strings.CutPrefix(argument, flag)
+		if before == flag || attached && rest != "" && len(flag) == 2 {
+			return passwordOf(argument)
 		}
 	}
-	for _, flag := range p.header {
-		if before == flag {
-			if name, value, ok := strings.Cut(argument, ":"); ok {
-				if sure := names.rate(strings.TrimSpace(name), true); sure > described && isContent(value, sure) {
-					return len(argument) - len(strings.TrimLeft(value, " ")), len(argument)
-				}
-			}
+	switch {
+	case slices.Contains(p.next, before) && !isReference(argument):
+		return 0, len(argument)
+	case slices.Contains(p.header, before):
+		if name, value, ok := strings.Cut(argument, ":"); ok && isSecretFlag(names, strings.TrimSpace(name), value) {
+			return len(argument) - len(strings.TrimLeft(value, " ")), len(argument)
 		}
 	}
 	return 0, 0
+}
+
+// passwordOf returns where the password of user:password or user%password is.
+func passwordOf(argument string) (from, to int) {
+	start := strings.IndexAny(argument, ":%")
+	if start < 0 || isReference(argument[start+1:]) {
+		return 0, 0
+	}
+	return start + 1, len(argument)
 }

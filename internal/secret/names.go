@@ -66,27 +66,32 @@ func rateWords(name string, words []string, variable bool) certainty {
 		pair = words[len(words)-2] + " " + last
 	}
 	switch {
-	case aboutLast[last] || len(words) > 1 && aboutFirst[words[0]] || slices.Contains(words, "ALLOW"),
-		referencePairs[pair] || strings.Contains(name, "/") && referenceAnnotations[strings.Join(words, " ")]:
+	case isAbout(name, words, pair):
 		return described
 	case len(words) == 1 && last == "AUTH":
 		return basic
 	case last == "KEY" || last == "KEYS":
 		return rateKey(words, variable)
-	case lastWords[last]:
-		switch last {
-		case "DSN":
-			return connection
-		case "PIN", "OTP":
-			return certain
-		}
-		return text
-	case lastPairs[pair]:
+	case last == "DSN":
+		return connection
+	case last == "PIN" || last == "OTP":
+		return certain
+	case lastWords[last] || lastPairs[pair]:
 		return text
 	case last == "URL" || last == "URI" || last == "URLS":
 		return rateURL(words)
 	}
-	return rateEach(words)
+	found := open
+	for _, w := range words {
+		found = max(found, rateWord(strings.TrimRight(w, "0123456789")))
+	}
+	return found
+}
+
+// isAbout reports whether a name is about a secret and holds none.
+func isAbout(name string, words []string, pair string) bool {
+	return aboutLast[words[len(words)-1]] || len(words) > 1 && aboutFirst[words[0]] || slices.Contains(words, "ALLOW") ||
+		referencePairs[pair] || strings.Contains(name, "/") && referenceAnnotations[strings.Join(words, " ")]
 }
 
 // rateURL rates a name of a URL: one that is a secret as a whole is a webhook's.
@@ -113,30 +118,18 @@ func rateKey(words []string, variable bool) certainty {
 	return open
 }
 
-func rateEach(words []string) certainty {
-	found := open
-	for _, w := range words {
-		w = strings.TrimRight(w, "0123456789")
-		switch {
-		case certainWords[w] && w != "PWD" && w != "PASS":
-			return certain
-		case w == "PWD" || w == "CREDENTIAL" || w == "CREDENTIALS" || w == "CREDS":
-			found = max(found, place)
-		case w == "PASS":
-			found = max(found, certain)
-		case secretWords[w]:
-			found = max(found, text)
-		case strings.HasSuffix(w, "PASSWORD") || strings.HasSuffix(w, "PASSWD") || strings.HasSuffix(w, "PASSPHRASE"):
-			return certain
-		default:
-			for _, end := range secretEndings {
-				if strings.HasSuffix(w, end) {
-					found = max(found, text)
-				}
-			}
-		}
+// rateWord rates a word of a name, wherever it stands.
+func rateWord(w string) certainty {
+	ends := func(end string) bool { return strings.HasSuffix(w, end) }
+	switch {
+	case w == "PWD" || w == "CREDENTIAL" || w == "CREDENTIALS" || w == "CREDS":
+		return place
+	case certainWords[w] || slices.ContainsFunc(certainEndings, ends):
+		return certain
+	case secretWords[w] || slices.ContainsFunc(secretEndings, ends):
+		return text
 	}
-	return found
+	return open
 }
 
 // withoutNumbers drops words of digits at the end: PASSWORD_2.

@@ -45,8 +45,8 @@ func Check(pattern string) error {
 type pathRule struct{ kind, path string }
 
 func pathRuleOf(pattern string) pathRule {
-	if kind, path, ok := strings.Cut(strings.TrimSpace(pattern), " "); ok {
-		return pathRule{kind, strings.TrimSpace(path)}
+	if kind, rest, ok := strings.Cut(strings.TrimSpace(pattern), " "); ok {
+		return pathRule{kind, strings.TrimSpace(rest)}
 	}
 	return pathRule{"", strings.TrimSpace(pattern)}
 }

@@ -9,7 +9,7 @@ var stems = []string{
 	"mnemonic", "_pin", "pin=", "pin:", "pin\"", "otp", " pw", "pw=", "pw:", "_pw", "-pw", "\npw",
 	"://", "@tcp(", "@unix(", "@udp(", "-----begin", "eyj", "sig=",
 	"mysql", "mariadb", "curl", "wget", "redis-cli", "sshpass", "ldap", "mongo", "docker login", "htpasswd", "snmp", "webhook",
-	"valkey", "openssl", "sqlcmd", "cqlsh", "mosquitto", "lftp", "nodetool", "smbclient", "etcdctl", "rabbitmqadmin", "influx", "xtrabackup", "zip -", "keytool", "bcp ", "podman",
+	"valkey", "openssl", "sqlcmd", "cqlsh", "lftp", "nodetool", "smbclient", "etcdctl", "rabbitmqadmin", "influx", "xtrabackup", "zip -", "keytool", "bcp ", "podman",
 	"(secret-",
 }
 

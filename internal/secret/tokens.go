@@ -105,13 +105,13 @@ func (s *scan) pem() {
 			return
 		}
 		from := at + i + len(begin)
-		close := strings.Index(s.text[from:min(len(s.text), from+80)], "-----")
-		if close < 0 {
+		width := strings.Index(s.text[from:min(len(s.text), from+80)], "-----")
+		if width < 0 {
 			at = from
 			continue
 		}
-		label := s.text[from : from+close]
-		at = from + close + len("-----")
+		label := s.text[from : from+width]
+		at = from + width + len("-----")
 		if !strings.Contains(label, "PRIVATE KEY") && !strings.Contains(label, "SECRET KEY") {
 			continue
 		}

@@ -146,25 +146,38 @@ func (w *walker) frameOf(f frame, field model.Field) frame {
 	}
 	name := field.Name
 	sure := w.room.rules.rate(name, false)
-	switch kind := field.Value.Kind(); {
-	case sure == open && f.sure > described && holders[strings.Join(words(name), " ")]:
-		below.sure = f.sure
-	case sure == open && f.below > described && isFree(name):
-		below.sure = f.below
-	case kind == model.Map:
+	if sure == open {
+		below.sure = f.inherited(name)
+		return below
+	}
+	plural := sure > described && maps[lastWord(name)]
+	switch field.Value.Kind() {
+	case model.Map:
 		below.sure = sure
-		if sure > described && maps[lastWord(name)] {
+		if plural {
 			below.below = text
 		}
-	case kind == model.List:
-		if sure > described && lists[lastWord(name)] || sure == certain {
+	case model.List:
+		if sure == certain || sure > described && lists[lastWord(name)] {
 			below.sure = sure
 		}
-	case sure > described && maps[lastWord(name)] && isPort(field.Value.Text()): // A number of secrets.
 	default:
-		below.sure = sure
+		if !plural || !isPort(field.Value.Text()) { // A number of secrets is none.
+			below.sure = sure
+		}
 	}
 	return below
+}
+
+// inherited returns the certainty of a field below a frame whose own name says nothing.
+func (f *frame) inherited(name string) certainty {
+	switch {
+	case f.sure > described && holders[strings.Join(words(name), " ")]:
+		return f.sure
+	case f.below > described && isFree(name):
+		return f.below
+	}
+	return open
 }
 
 // isFree reports whether a name below secrets: or passwords: is one that a person

@@ -87,7 +87,7 @@ func lastHost(url string, from int) int {
 		if url[i] != '@' {
 			continue
 		}
-		end := tail(url, i+1, func(c byte) bool { return isDotted(c) })
+		end := tail(url, i+1, isDotted)
 		if end > i+1 || end < len(url) && strings.IndexByte("[$({%", url[end]) >= 0 {
 			return i
 		}

@@ -8,13 +8,15 @@ var (
 		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
 		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH", "PGPASS")
 	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
-	secretEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
+	secretEndings = []string{"SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
+	// certainEndings make it one that may be a number.
+	certainEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE"}
 	// lastWords make a name secret as its last word.
-	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "DSN", "JWT", "PSK", "BEARER", "MNEMONIC", "PIN", "OTP", "TOTP", "PW")
+	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "JWT", "PSK", "BEARER", "MNEMONIC", "TOTP", "PW")
 	// lastPairs make a name secret as its last two words.
 	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
 	// certainWords name secrets that may be numbers.
-	certainWords = setOf("PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSCODE", "PIN", "PWD", "OTP")
+	certainWords = setOf("PASS", "PASSCODE")
 	// keyWords make a KEY behind them secret.
 	keyWords = setOf("API", "PRIVATE", "PRIV", "SECRET", "ACCESS", "ENCRYPTION", "ENCRYPT", "SIGNING", "SIGN", "MASTER", "LICENSE",
 		"LICENCE", "AUTH", "HMAC", "AES", "SHARED", "PRESHARED", "STORAGE", "ACCOUNT", "APP", "CLIENT", "ADMIN", "DEPLOY",
