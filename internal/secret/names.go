@@ -72,10 +72,8 @@ func rateWords(name string, words []string, variable bool) certainty {
 		return basic
 	case last == "KEY" || last == "KEYS":
 		return rateKey(words, variable)
-	case last == "DSN":
-		return connection
-	case last == "PIN" || last == "OTP":
-		return certain
+	case lastCertainties[last] != open:
+		return lastCertainties[last]
 	case lastWords[last] || lastPairs[pair]:
 		return text
 	case last == "URL" || last == "URI" || last == "URLS":

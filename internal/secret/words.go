@@ -13,6 +13,8 @@ var (
 	certainEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE"}
 	// lastWords make a name secret as its last word.
 	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "JWT", "PSK", "BEARER", "MNEMONIC", "TOTP", "PW")
+	// lastCertainties are those of names by their last word, where text is not right.
+	lastCertainties = map[string]certainty{"DSN": connection, "PIN": certain, "OTP": certain}
 	// lastPairs make a name secret as its last two words.
 	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
 	// certainWords name secrets that may be numbers.

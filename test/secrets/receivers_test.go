@@ -165,7 +165,7 @@ func (r *receivers) slack(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer) // a client that is gone takes no answer
+	_, _ = io.WriteString(w, mustJSON(answer)) // a client that is gone takes no answer
 }
 
 func (r *receivers) socket(w http.ResponseWriter, req *http.Request) {
@@ -180,18 +180,31 @@ func (r *receivers) socket(w http.ResponseWriter, req *http.Request) {
 }
 
 // press presses a button of the last message in Slack. What Slack sends along
-// holds secrets of its own.
+// holds secrets of its own. driftd may have connected anew meanwhile.
 func (r *receivers) press(action string) {
 	r.t.Helper()
-	var conn *websocket.Conn
-	select {
-	case conn = <-r.buttons:
-	case <-time.After(patience):
-		r.t.Fatal("driftd does not listen to buttons")
+	deadline := time.After(patience)
+	for pressed := false; !pressed; {
+		select {
+		case conn := <-r.buttons:
+			pressed = r.envelope(conn, action) == nil
+		case <-deadline:
+			r.t.Fatal("driftd does not listen to buttons")
+		}
 	}
-	defer func() { _ = conn.Close() }()
+	r.await("what the button does", func() error {
+		if stdout, _ := r.driftd("decisions"); !strings.Contains(stdout, "Alice") {
+			return errors.New(stdout)
+		}
+		return nil
+	})
+}
+
+// button returns a button of the last message, as the message has it.
+func (r *receivers) button(action string) (message url.Values, value any) {
+	r.t.Helper()
 	r.mu.Lock()
-	message := r.message
+	message = r.message
 	r.mu.Unlock()
 	var blocks []struct {
 		Elements []map[string]any `json:"elements"`
@@ -202,35 +215,32 @@ func (r *receivers) press(action string) {
 	for _, b := range blocks {
 		for _, e := range b.Elements {
 			if e["action_id"] == action {
-				r.envelope(conn, message, e)
-				return
+				return message, e["value"]
 			}
 		}
 	}
 	r.t.Fatalf("no button %s in %s", action, message.Get("blocks"))
+	return nil, nil
 }
 
-func (r *receivers) envelope(conn *websocket.Conn, message url.Values, button map[string]any) {
+// envelope tells over a connection that somebody pressed a button. The error is the
+// connection's.
+func (r *receivers) envelope(conn *websocket.Conn, action string) error {
 	r.t.Helper()
+	message, value := r.button(action)
+	defer func() { _ = conn.Close() }()
 	payload := map[string]any{
 		"type": "block_actions", "trigger_id": r.secret("trigger of a Slack action"), "token": r.secret("verification token of a Slack action"),
 		"response_url": "https://hooks.slack.com/actions/T0/1/" + r.secret("response URL of a Slack action"),
 		"user":         map[string]any{"id": "U0ALICE00", "username": "alice", "name": "alice"}, "channel": map[string]any{"id": message.Get("channel")},
 		"container": map[string]any{"type": "message", "message_ts": message.Get("ts"), "channel_id": message.Get("channel")},
-		"actions":   []any{map[string]any{"action_id": button["action_id"], "block_id": "b", "type": "button", "value": button["value"]}},
+		"actions":   []any{map[string]any{"action_id": action, "block_id": "b", "type": "button", "value": value}},
 	}
 	if err := conn.WriteJSON(map[string]any{"type": "interactive", "envelope_id": "e1", "payload": payload}); err != nil {
-		r.t.Fatal(err)
+		return err
 	}
-	if _, _, err := conn.ReadMessage(); err != nil {
-		r.t.Fatalf("a button was not acknowledged: %v", err)
-	}
-	r.await("what the button does", func() error {
-		if stdout, _ := r.driftd("decisions"); !strings.Contains(stdout, "Alice") {
-			return errors.New(stdout)
-		}
-		return nil
-	})
+	_, _, err := conn.ReadMessage()
+	return err
 }
 
 // listenMail starts a server that takes mail, and returns its address.
