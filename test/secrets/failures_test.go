@@ -93,6 +93,7 @@ func rudeMail(t *testing.T) string {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	i := install(t)
+	i.env = []string{"VAULT_TOKEN=" + i.secret("variable VAULT_TOKEN of driftd")}
 	failing := i.failures(parrot(t, httptest.NewServer).URL, parrot(t, httptest.NewTLSServer))
 	d := i.serve()
 	report := i.scan()
