@@ -40,7 +40,7 @@ func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
 	return verdict
 }
 
-// rateBy returns what the first rule of the kind says that is about the verdict and
+// rateBy returns the severity and the reason of the kind's first rule for the verdict that
 // fits.
 func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRule) bool) (model.Severity, string) {
 	if s.Kind != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	allcollectors "github.com/driftd/driftd/internal/collectors/all"
@@ -27,12 +28,13 @@ type surroundings struct {
 	types map[string]string
 	// room seals what the estate reads.
 	room  *secret.Room
+	boxes *box.Pool
 	cache string
 	log   *slog.Logger
 }
 
 func newSurroundings(key model.Sealer, cfg *config.Config, cache string, log *slog.Logger) surroundings {
-	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), cache: cache, log: log}
+	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), boxes: box.NewPool(), cache: cache, log: log}
 }
 
 // newEstate opens every source and declaration of a configuration. It reaches
@@ -102,7 +104,7 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
 			Every: declaration.Every, Timeout: declaration.Timeout, ClaimsNothing: d.ClaimsNothing}
-		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(),
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), Boxes: s.boxes,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name), SharedDir: s.cacheDir("types", declaration.Type)}
 		var err error
 		if d.Derive != nil {

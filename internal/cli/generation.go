@@ -67,7 +67,9 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
-	estate, err := newEstate(cfg, newSurroundings(s.sealer, cfg, cacheDir(cfg.StateDir), s.log))
+	around := newSurroundings(s.sealer, cfg, cacheDir(cfg.StateDir), s.log)
+	around.boxes = s.boxes
+	estate, err := newEstate(cfg, around)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -70,6 +71,7 @@ type service struct {
 	sealer  model.Sealer
 	store   *store.Store
 	metrics *metrics.Metrics
+	boxes   *box.Pool
 	socket  string
 	hooks   *trigger.Queue
 	gate    *access.Gate
@@ -104,7 +106,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 		return errors.Join(err, s.store.Close())
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
-	s.news = web.NewNews()
+	s.news, s.boxes = web.NewNews(), box.NewPool()
 	s.hooks = trigger.NewQueue(trigger.Options{Scan: s.read, Now: time.Now, Log: s.log})
 	first, err := s.newGeneration(cfg)
 	if err != nil {
@@ -121,6 +123,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	s.remember()
 	group.Go(func() { defer stop(); served = s.serveHTTP(ctx, cfg.Server) })
 	group.Go(func() { s.watchdog(ctx) })
+	group.Go(s.probeBox)
 	group.Go(func() { s.tend(ctx) })
 	group.Go(func() { s.hooks.Run(ctx) })
 	ran = s.generations(ctx)
@@ -263,9 +266,20 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 		}})
 }
 
+// probeBox finds out how well foreign input is boxed here.
+func (s *service) probeBox() {
+	report, err := s.boxes.Probe()
+	switch {
+	case err != nil:
+		s.log.Error("kustomizations and large files cannot be read", "err", err)
+	case len(report.Lacks) > 0:
+		s.log.Warn("the box for foreign input lacks seals", "box", report.String())
+	}
+}
+
 // api is what answers over HTTP.
 func (s *service) api() server.API {
-	return server.API{Store: s.store, Copy: s.store.CopyTo, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems,
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}

@@ -130,6 +130,9 @@ func (t *sheet) head(s *server.Status) {
 		daemon = "the daemon runs"
 	}
 	t.row("driftd "+s.Version, daemon)
+	if s.Box != nil {
+		t.row("box", s.Box.String())
+	}
 	t.row("store", fmt.Sprintf("%.1f MiB", float64(s.StoreBytes)/(1<<20)))
 	if s.LastRun == nil {
 		t.row("last scan", "none yet")

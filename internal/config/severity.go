@@ -40,8 +40,8 @@ type SeverityMatch struct {
 	Path []string `mapstructure:"path"`
 	// Verdict is one of the verdicts, in full.
 	Verdict []string `mapstructure:"verdict"`
-	// Actor fits who made the change. To make a finding milder the actor must be
-	// exact: a name that a client gives itself, as a field manager, is not.
+	// Actor fits who made the change. To make a finding less severe the actor
+	// must be exact; a field manager is not, because the client chooses its name.
 	Actor []string `mapstructure:"actor"`
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -55,7 +56,9 @@ type Env struct {
 	CacheDir string
 	// SharedDir is one that all loaders of the type share (programs, schemas).
 	SharedDir string
-	Log       *slog.Logger
+	// Boxes start the processes in which foreign input is expanded.
+	Boxes *box.Pool
+	Log   *slog.Logger
 }
 
 // A Decoder fills a settings struct from the configuration file: unknown keys

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -71,6 +72,9 @@ type API struct {
 	// Problems are what somebody should mend, in sentences; nil, or an empty
 	// answer, means nothing.
 	Problems func() []string
+	// Box returns what holds where foreign input is expanded, nil before that is known;
+	// nil where nothing is.
+	Box func() *box.Report
 	// Compare lists the fields in which two values of one resource differ:
 	// Recorded is what was, Live what came.
 	Compare func(key model.Key, before, after model.Value) []model.Change

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -41,7 +42,10 @@ func rich(t *testing.T) API {
 		Decider:  storeDecider{s, now, bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, 600))},
 		Copy:     func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader("pages")) },
 		Problems: func() []string { return []string{"the configuration was not reloaded: line 3"} },
-		Waiting:  func() []string { return []string{"source edge: not scanned yet"} },
+		Box: func() *box.Report {
+			return &box.Report{Seals: []string{"seccomp"}, Lacks: []string{"landlock (old kernel)"}}
+		},
+		Waiting: func() []string { return []string{"source edge: not scanned yet"} },
 		Receivers: func() []model.ReceiverStatus {
 			return []model.ReceiverStatus{
 				{Name: "ops", Type: "slack", Queued: 3, Oldest: t0, Untold: 2, Delivered: t0, Error: "token revoked: make a new one", Stopped: true},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/store"
 )
@@ -28,6 +29,9 @@ type Status struct {
 	// first; never null.
 	Ending     []model.DecisionStatus `json:"ending"`
 	StoreBytes int64                  `json:"store_bytes"`
+	// Box is what the process holds to in which foreign input is expanded; nil where
+	// that is not known.
+	Box *box.Report `json:"box,omitempty"`
 }
 
 func (a API) status(r *http.Request) (any, error) {
@@ -43,6 +47,9 @@ func (a API) CurrentStatus() (Status, error) {
 		Problems: []string{}, Receivers: []model.ReceiverStatus{}, Ending: []model.DecisionStatus{}}
 	if a.Problems != nil {
 		status.Problems = append(status.Problems, a.Problems()...)
+	}
+	if a.Box != nil {
+		status.Box = a.Box()
 	}
 	if a.Receivers != nil {
 		for _, r := range a.Receivers() {

@@ -47,7 +47,7 @@ var errMissed = errors.New("a target was missed")
 func run(ctx context.Context) error {
 	driftd := flag.String("driftd", filepath.Join("bin", "driftd"), "the program under test")
 	short := flag.Bool("short", false, "a quick look: less of everything, and no judgement")
-	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, alerts, page or core")
+	only := flag.String("only", "", "measure one area: kubernetes, terraform, proxmox, netbox, openstack, alerts, page, core or box")
 	flag.Parse()
 	s := scale{small: estate{1000, 2000}, large: estate{3333, 6667}, planned: 1000, recorded: 5000, guests: 3000, machines: 20000, edits: 200, findings: 10000, viewers: 200, resources: 5000, runs: 5}
 	if *short {
@@ -109,6 +109,7 @@ func areas() []area {
 		{"alerts", measureAlerts},
 		{"page", measurePage},
 		{"core", measureCore},
+		{"box", measureBox},
 	}
 }
 

@@ -51,7 +51,9 @@ func (m *machine) boot() {
 	nspawn, err := process.Start(process.Options{
 		Program: "systemd-nspawn",
 		Args: []string{"--boot", "--directory", m.root, "--machine", "driftd-test", "--hostname", "driftd-test",
-			"--register=no", "--keep-unit", "--private-network", "--resolv-conf=off", "--timezone=off", "--quiet"},
+			"--register=no", "--keep-unit", "--private-network", "--resolv-conf=off", "--timezone=off", "--quiet",
+			// A real machine has these; systemd-nspawn forbids what it does not know.
+			"--system-call-filter=landlock_create_ruleset landlock_add_rule landlock_restrict_self"},
 		Env: append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1"),
 		Log: filepath.Join(m.owner.TempDir(), "console"),
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,7 @@ func (m *machine) configure() {
 	live.WriteString("]}")
 	m.write("/etc/driftd/estate.json", live.String(), 0o644)
 	m.write("/etc/driftd/deploy/apps.yaml", files.String(), 0o644)
+	m.write("/etc/driftd/deploy/kustomization.yaml", "resources: [apps.yaml]\n", 0o644)
 	m.write("/etc/driftd/driftd.yaml", configuration, 0o644)
 	m.write("/etc/driftd/netbox-ca.pem", authority(), 0o644)
 	m.write("/etc/hosts", "127.0.0.1 localhost\n"+server+" example.com\n", 0o644)
@@ -108,6 +110,7 @@ func TestService(t *testing.T) {
 		{"installs", installs},
 		{"is hardened", isHardened},
 		{"starts", starts},
+		{"boxes foreign input", boxes},
 		{"boots without network", bootsWithoutNetwork},
 		{"waits for its address", waitsForItsAddress},
 		{"reloads", reloads},
@@ -451,5 +454,14 @@ func goes(t *testing.T, m *machine) {
 	m.run("systemctl", "daemon-reload")
 	if failed := m.run("systemctl", "--failed", "--no-legend"); failed != "" {
 		t.Errorf("purging leaves something failed: %s", failed)
+	}
+}
+
+// boxes: under the hardening of the unit, all seals of the process hold that expands
+// foreign input.
+func boxes(t *testing.T, m *machine) {
+	want := regexp.MustCompile(`(?m)^box +sealed: memory limit, landlock [0-9]+, seccomp$`)
+	if said := m.run("driftd", "status"); !want.MatchString(said) {
+		t.Errorf("driftd status does not say that the box is sealed:\n%s", said)
 	}
 }

@@ -2,6 +2,7 @@
 package all
 
 import (
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/acceptances"
 	"github.com/driftd/driftd/internal/declared/manifests"
@@ -18,3 +19,6 @@ func Definitions() []declared.Definition {
 		terraform.Definition(),
 	}
 }
+
+// Jobs returns what a box must be able to do for the loaders.
+func Jobs() map[string]box.Job { return manifests.Jobs() }

@@ -36,7 +36,11 @@ func (f *FS) Close() error { return f.root.Close() }
 // Open implements fs.FS. It opens regular files and folders only, and never waits for
 // a writer.
 func (f *FS) Open(name string) (fs.File, error) {
-	if _, err := f.Stat(name); err != nil {
+	info, err := fs.Stat(f.FS, name)
+	if err == nil {
+		err = check(name, info)
+	}
+	if err != nil {
 		return nil, err
 	}
 	file, err := f.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -44,8 +48,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	// What was checked may have been replaced meanwhile.
-	info, err := file.Stat()
-	if err == nil {
+	if info, err = file.Stat(); err == nil {
 		err = check(name, info)
 	}
 	if err != nil {
@@ -54,14 +57,8 @@ func (f *FS) Open(name string) (fs.File, error) {
 	return file, nil
 }
 
-// Stat implements fs.StatFS. It fails with ErrNotRegular as Open does.
-func (f *FS) Stat(name string) (fs.FileInfo, error) {
-	info, err := fs.Stat(f.FS, name)
-	if err != nil {
-		return nil, err
-	}
-	return info, check(name, info)
-}
+// Stat implements fs.StatFS.
+func (f *FS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
 
 // ReadDir implements fs.ReadDirFS.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }

@@ -39,8 +39,8 @@ func TestFS(t *testing.T) {
 		if err == nil || errors.Is(err, folder.ErrNotRegular) != special {
 			t.Errorf("open %s: %v; is it special? want %t", name, err, special)
 		}
-		if _, statErr := fs.Stat(files, name); statErr == nil {
-			t.Errorf("stat %s: no error", name)
+		if info, statErr := fs.Stat(files, name); special && (statErr != nil || info.Mode().IsRegular()) || !special && statErr == nil {
+			t.Errorf("stat %s: %v, %v", name, info, statErr)
 		}
 	}
 }

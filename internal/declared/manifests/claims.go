@@ -33,7 +33,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 	claims := make([]model.Claim, 0, len(c.objects))
 	delivered := deliveries(c.objects, l.url())
 	for _, o := range c.objects {
-		value, unchecked := delivered.of(o, t.top)
+		value, unchecked := delivered.of(o)
 		options.Address = o.address
 		claim, err := kube.NewClaim(value, options)
 		if err != nil {

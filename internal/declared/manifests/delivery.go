@@ -1,9 +1,7 @@
 package manifests
 
 import (
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/driftd/driftd/internal/kube"
@@ -110,15 +108,14 @@ func sameRepository(a, b string) bool {
 }
 
 // of returns an object as it is delivered: under the name and in the namespace
-// that it gets, and why it is not compared, "" where it is. top is where the tree
-// of its files lies in the repository.
-func (all deliveryList) of(o object, top string) (value model.Value, unchecked string) {
+// that it gets, and why it is not compared, "" where it is.
+func (all deliveryList) of(o object) (value model.Value, unchecked string) {
 	var by *delivery
 	for i := range all {
 		d := &all[i]
 		for _, file := range o.files {
 			// Of several the innermost applies it.
-			if liesIn(path.Join(top, file), d.folder) && (by == nil || len(d.folder) > len(by.folder)) {
+			if liesIn(file, d.folder) && (by == nil || len(d.folder) > len(by.folder)) {
 				by = d
 			}
 		}
@@ -157,25 +154,4 @@ func enumerate(words []string) string {
 		return once[0]
 	}
 	return strings.Join(once[:last], ", ") + " and " + once[last]
-}
-
-// topOf returns the path of a folder from the top of its git work tree; "." where
-// it lies in none.
-func topOf(folder string) string {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return "."
-	}
-	for top := folder; ; top = filepath.Dir(top) {
-		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
-			rel, err := filepath.Rel(top, folder)
-			if err != nil {
-				return "."
-			}
-			return filepath.ToSlash(rel)
-		}
-		if top == filepath.Dir(top) {
-			return "."
-		}
-	}
 }

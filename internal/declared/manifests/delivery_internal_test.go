@@ -3,6 +3,7 @@ package manifests
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,14 +25,14 @@ func TestSameRepository(t *testing.T) {
 	}
 }
 
-func TestTopOf(t *testing.T) {
+func TestWorkTreeOf(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(top, "repository", ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for folder, want := range map[string]string{"": ".", "repository": ".", "repository/apps/web": "apps/web"} {
-		if got := topOf(filepath.Join(top, folder)); got != want {
+	for folder, want := range map[string]string{"": "", "elsewhere": "elsewhere", "repository": "repository", "repository/apps/web": "repository"} {
+		if got, found := workTreeOf(filepath.Join(top, folder)); got != filepath.Join(top, want) || found != strings.HasPrefix(folder, "repository") {
 			t.Errorf("%q: got %q, want %q", folder, got, want)
 		}
 	}

@@ -321,7 +321,7 @@ func TestLabel(t *testing.T) {
 
 func TestLabelInWhatKustomizeSays(t *testing.T) {
 	t.Parallel()
-	for label, want := range map[string]string{"y/deploy": "y/deploy/k/gone.yaml", ".": "'k/gone.yaml", "/srv/deploy": "/srv/deploy/k/gone.yaml"} {
+	for label, want := range map[string]string{"y/deploy": "y/deploy/k/gone.yaml", ".": ": k/gone.yaml", "/srv/deploy": "/srv/deploy/k/gone.yaml"} {
 		config := manifests.Defaults()
 		config.Dir, config.Label = deploy(t, map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}), label
 		d, err := load(t, config)

@@ -104,20 +104,13 @@ func TestForeignDisk(t *testing.T) {
 	}
 }
 
-// TestForeignBuild proves that kustomizations of branches are not built, unless
-// the declaration accepts what they hold: a build cannot be stopped, and holds up
-// all others.
+// TestForeignBuild proves that kustomizations of branches are built.
 func TestForeignBuild(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t).commit(map[string]string{"deploy/kustomization.yaml": "resources: [web.yaml]\nnamespace: default\n", "deploy/web.yaml": web("a")}).
 		on("request", in("deploy/web.yaml", web("x")), 1).commit(in("deploy/web.yaml", web("b")))
-	config := h.config()
-	if got, gap := h.show(config, "default/web", "data", "v"); len(got) != 2 || !strings.Contains(gap, "not built, for it is on a branch") {
+	if got, gap := h.show(h.config(), "default/web", "data", "v"); len(got) != 3 || gap != "" {
 		t.Errorf("got %q, gap %q", got, gap)
-	}
-	config.ApplyBeforeMerge = true
-	if got, gap := h.show(config, "default/web", "data", "v"); len(got) != 3 || gap != "" {
-		t.Errorf("with apply_before_merge: got %q, gap %q", got, gap)
 	}
 }
 

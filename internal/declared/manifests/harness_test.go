@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
@@ -46,7 +47,7 @@ var definition = sync.OnceValue(manifests.Definition)
 func open(config manifests.Config, cacheDir string) (declared.Loader, error) {
 	env := declared.Env{
 		Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")),
-		CacheDir: cacheDir, Log: slog.New(slog.DiscardHandler),
+		CacheDir: cacheDir, Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(),
 	}
 	return definition().Open(env, func(into any) error {
 		*into.(*manifests.Config) = config

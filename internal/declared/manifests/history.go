@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -31,7 +32,7 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 	query := gitrepo.Query{Ref: l.config.Ref, Revision: revision, MaxFile: l.config.MaxFileSize}
 	var pasts []model.Past
 	again := false
-	head, err := l.repository.History(ctx, query, func(log gitrepo.Log) error {
+	head, err := l.repository.History(ctx, query, func(log gitrepo.Log) (err error) {
 		if again {
 			// Results from a damaged clone are invalid.
 			l.past.forget()
@@ -39,8 +40,8 @@ func (l *loader) History(ctx context.Context, revision string, claims []*model.C
 		again = true
 		reading, cancel := withinHalf(ctx)
 		defer cancel()
-		pasts = l.pasts(reading, log, claims)
-		return nil
+		pasts, err = l.pasts(reading, log, claims)
+		return err
 	})
 	if err != nil {
 		return model.History{}, err
@@ -67,14 +68,16 @@ func withinHalf(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // pasts returns the past of each claim, from a log.
-func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Claim) []model.Past {
+func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Claim) (_ []model.Past, err error) {
+	b := l.openBox(false)
+	defer func() { err = errors.Join(err, b.Close()) }()
 	m := l.past
 	m.limitSize()
 	asked := make([]int, len(claims))
 	for i, c := range claims {
 		asked[i] = m.subject(c, l.claimOptions(c))
 	}
-	r := &pastReader{ctx: ctx, loader: l, memory: m, renderings: maxRenderings, parse: maxParsed}
+	r := &pastReader{ctx: ctx, loader: l, memory: m, renderings: maxRenderings, parse: maxParsed, box: b}
 	found := map[*gitrepo.LogCommit]*outcome{}
 	visit := func(line gitrepo.Line) {
 		for _, c := range line.Commits {
@@ -82,7 +85,6 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 		}
 	}
 	visit(log.Ref)
-	r.foreign = !l.config.ApplyBeforeMerge
 	for _, b := range log.Branches {
 		visit(b)
 	}
@@ -90,7 +92,7 @@ func (l *loader) pasts(ctx context.Context, log gitrepo.Log, claims []*model.Cla
 	for i, n := range asked {
 		pasts[i] = m.past(log, found, n)
 	}
-	return pasts
+	return pasts, nil
 }
 
 // maxVersions bounds the versions of one claim.

@@ -36,6 +36,14 @@ func readKustomization(files filesys.FileSystem, dir string) kustomization {
 	return k
 }
 
+// readFields returns the fields of a kustomization that this package reads.
+func readFields() []string {
+	return []string{
+		"kind", "resources", "bases", "components", "generators", "transformers", "validators", "namespace", "namePrefix", "nameSuffix",
+		"configMapGenerator", "secretGenerator", "helmCharts", "helmChartInflationGenerator", "replacements", "vars", "buildMetadata",
+	}
+}
+
 // canonicalFields returns a kustomization with its fields in the spelling of
 // kustomize, which ignores the case of their letters.
 func canonicalFields(v model.Value) model.Value {
@@ -53,9 +61,12 @@ func canonicalFields(v model.Value) model.Value {
 	return model.MapOf(fields...)
 }
 
+// maxKustomization bounds a kustomization's own file, in bytes.
+const maxKustomization = 1 << 20
+
 func (k kustomization) read(file string) model.Value {
 	data, err := k.files.ReadFile(file)
-	if err != nil {
+	if err != nil || len(data) > maxKustomization {
 		return model.Value{}
 	}
 	docs, _ := decode.YAML(bytes.NewReader(data))
@@ -78,11 +89,17 @@ func (k kustomization) entries() []string {
 	return all
 }
 
+// isElsewhere reports whether an entry may name something outside of the tree. What
+// kustomize takes for a URL it fetches, whatever the tree has under that name.
+func (k kustomization) isElsewhere(entry string) bool {
+	return strings.ContainsAny(entry, ":@") || strings.HasPrefix(strings.ToLower(entry), "github.com/") || !k.files.Exists(path.Join(k.dir, entry))
+}
+
 // folders returns the folders that the kustomization builds upon.
 func (k kustomization) folders() []string {
 	var folders []string
 	for _, entry := range k.entries() {
-		if dir := path.Join(k.dir, entry); !isURL(entry) && k.files.IsDir(dir) {
+		if dir := path.Join(k.dir, entry); k.files.IsDir(dir) {
 			folders = append(folders, dir)
 		}
 	}
@@ -110,10 +127,11 @@ func reach(files filesys.FileSystem, dir string) []kustomization {
 func roots(files filesys.FileSystem, dirs []string) []string {
 	used := map[string]bool{}
 	components := map[string]bool{}
+	upon := map[string][]string{}
 	for _, dir := range dirs {
 		k := readKustomization(files, dir)
-		components[dir] = k.isComponent()
-		for _, below := range k.folders() {
+		components[dir], upon[dir] = k.isComponent(), k.folders()
+		for _, below := range upon[dir] {
 			used[below] = true
 		}
 	}
@@ -121,8 +139,11 @@ func roots(files filesys.FileSystem, dirs []string) []string {
 	reached := map[string]bool{}
 	choose := func(dir string) {
 		chosen = append(chosen, dir)
-		for _, k := range reach(files, dir) {
-			reached[k.dir] = true
+		for next := []string{dir}; len(next) > 0; next = next[1:] {
+			if !reached[next[0]] {
+				reached[next[0]] = true
+				next = append(next, upon[next[0]]...)
+			}
 		}
 	}
 	for _, dir := range dirs {
@@ -180,8 +201,3 @@ func complaint(err error, t *tree, secrets []string) string {
 }
 
 var quotation = regexp.MustCompile("(?s)`[^`]*`|\\[patch: .*\\]")
-
-var userinfo = regexp.MustCompile(`//[^/@]*@`)
-
-// withoutUser takes the credentials out of a URL.
-func withoutUser(url string) string { return userinfo.ReplaceAllString(url, "//") }

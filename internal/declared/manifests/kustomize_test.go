@@ -85,7 +85,7 @@ func TestKustomizeRoots(t *testing.T) {
 		want   []string
 	}{
 		"Outside": {
-			reason: "a base outside of the declared folder",
+			reason: "a base outside of the declared folder, inside of its work tree",
 			dir:    "overlays/prod",
 			change: func(map[string]string) {},
 			want: []string{"components/log/log.yaml:1 ConfigMap shop/prod-log", "base/settings/kustomization.yml ConfigMap shop/prod-settings",
@@ -115,6 +115,7 @@ func TestKustomizeRoots(t *testing.T) {
 			t.Parallel()
 			files := shop()
 			tc.change(files)
+			files[".git/HEAD"] = "ref: refs/heads/main\n"
 			d := loadDir(t, filepath.Join(deploy(t, files), tc.dir))
 			got := claims(d)
 			for i := range got {
@@ -137,7 +138,10 @@ func TestKustomizeProblems(t *testing.T) {
 		"Missing":  {"a file that is not there", map[string]string{"k/kustomization.yaml": "resources: [gone.yaml]\n"}, []string{"deploy/k/kustomization.yaml: kustomize cannot build it (kustomize build shows all of it): ", "deploy/k/gone.yaml"}},
 		"Broken":   {"a file that is broken", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\n", "k/a.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
 		"Unknown":  {"an unknown field", map[string]string{"k/kustomization.yaml": "resource: [a.yaml]\n"}, []string{`unknown field "resource"`}},
-		"NotYAML":  {"a kustomization that is no YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"cannot be read, so that it is not known whether it needs the network"}},
+		"NotYAML":  {"a kustomization that is no YAML", map[string]string{"k/kustomization.yaml": "a: [\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
+		"Above":    {"a base outside of the declared folder, which is in no work tree", map[string]string{"k/kustomization.yaml": "resources: [../../private]\n"}, []string{"leads out of the declared folder: declare one"}},
+		"Absolute": {"an absolute path", map[string]string{"k/kustomization.yaml": "resources: [/etc]\n"}, []string{"leads out of the declared folder"}},
+		"Device":   {"an endless file", map[string]string{"k/kustomization.yaml": "generators: ['../../../../../../../../../dev/zero']\n"}, []string{"leads out of the declared folder"}},
 		"Outside":  {"a file outside of the kustomization", map[string]string{"k/kustomization.yaml": "resources: [../a.yaml]\n", "a.yaml": configMap("a")}, []string{"is not in or below"}},
 		"Helm":     {"a chart", map[string]string{"k/kustomization.yaml": "helmCharts: [{name: x, repo: 'https://u:hunter2@example.org'}]\n"}, []string{"kustomize cannot build it (kustomize build shows all of it): "}},
 		"Circle":   {"two that build upon each other", map[string]string{"a/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "resources: [../a]\n"}, []string{"deploy/a/kustomization.yaml: ", "cycle detected"}},
@@ -147,7 +151,7 @@ func TestKustomizeProblems(t *testing.T) {
 		"Base":     {"a remote base", map[string]string{"k/kustomization.yaml": "resources: ['https://u:hunter2@example.org/x//base?ref=v1']\n"}, []string{"needs https://example.org/x//base?ref=v1, and driftd does not fetch remote bases", "or set allow_network in the declaration's settings"}},
 		"GitHub":   {"a remote base in short", map[string]string{"k/kustomization.yaml": "bases: [github.com/org/repo]\n"}, []string{"needs github.com/org/repo"}},
 		"Below":    {"a remote base of a base", map[string]string{"k/kustomization.yaml": "resources: [../b]\n", "b/kustomization.yaml": "components: ['git@example.org:org/repo']\n"}, []string{"deploy/k/kustomization.yaml: needs git@example.org:org/repo"}},
-		"URLPatch": {"a remote patch", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: 'HTTPS://example.org/p.yaml'}]\n", "k/a.yaml": configMap("a")}, []string{"needs HTTPS://example.org/p.yaml"}},
+		"URLPatch": {"a remote patch", map[string]string{"k/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: 'HTTPS://example.org/p.yaml'}]\n", "k/a.yaml": configMap("a")}, []string{"needs https://example.org/p.yaml"}},
 		"URLFile":  {"a remote file of a generator", map[string]string{"k/kustomization.yaml": "configMapGenerator: [{name: x, files: ['a=https://example.org/a']}]\n"}, []string{"needs https://example.org/a"}},
 		"URLDeep":  {"a remote file of a transformer's own file", map[string]string{"k/kustomization.yaml": "transformers: [t.yaml]\n", "k/t.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: t}\npath: https://example.org/p\n"}, []string{"needs https://example.org/p"}},
 	}
@@ -216,7 +220,7 @@ func TestKustomizeLimits(t *testing.T) {
 	})
 	config.MaxFileSize = 500
 	d, err := load(t, config)
-	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "a.yaml is larger than 500 bytes") {
+	if err != nil || len(d.Problems) != 1 || !strings.Contains(d.Problems[0].Reason, "a.yaml: larger than 500 bytes; raise max_file_size") {
 		t.Errorf("got %v, %v", d.Problems, err)
 	}
 }

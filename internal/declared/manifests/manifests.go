@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"sync"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -67,12 +66,12 @@ func (l *loader) Load(ctx context.Context) (model.Declaration, error) {
 }
 
 func (l *loader) folder(ctx context.Context) (model.Declaration, error) {
-	t, err := openFolder(l.config.Dir, l.config.label(), l.config.MaxFileSize)
+	t, top, err := openFolder(l.config.Dir, l.config.label(), l.config.MaxFileSize)
 	if err != nil {
 		return model.Declaration{}, err
 	}
 	t.touches = func(ctx context.Context, names []string) map[string]gitrepo.Touch {
-		return l.workTree.Touches(ctx, filepath.FromSlash(t.mount), names)
+		return l.workTree.Touches(ctx, top, names)
 	}
 	d, err := l.read(ctx, t)
 	if closeErr := t.close(); err == nil {
@@ -85,9 +84,6 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 	err = l.repository.Read(ctx, l.config.Ref, func(c gitrepo.Commit) error {
 		t := l.commitTree(c.Files, c.Hash)
 		t.revised, t.touches = c.When, c.Touches
-		if l.config.AllowNetwork {
-			t.kustomize = newMountedFS(c.Files, l.config.MaxFileSize).withDisk()
-		}
 		d, err = l.read(ctx, t)
 		return err
 	})
@@ -96,11 +92,10 @@ func (l *loader) git(ctx context.Context) (d model.Declaration, err error) {
 
 // commitTree returns the tree of a commit's files.
 func (l *loader) commitTree(files fs.FS, hash string) *tree {
-	return &tree{
-		files: files, root: l.config.Root(), top: ".", prefix: l.config.label(), revision: hash,
-		kustomize: newMountedFS(files, l.config.MaxFileSize), mount: mountPoint,
-		where: fmt.Sprintf("%s at %.12s", l.repository.URL(), hash),
-	}
+	p := place{Root: l.config.Root(), Base: ".", Prefix: l.config.label(), Outside: outsideRepository}
+	t := p.tree(files, l.config.MaxFileSize)
+	t.revision, t.where = hash, fmt.Sprintf("%s at %.12s", l.repository.URL(), hash)
+	return t
 }
 
 // read reads the declaration from a tree of files.

@@ -1,37 +1,87 @@
 package manifests
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// mountPoint is where kustomize sees the files of a commit. Nothing is there on
-// disk.
-const mountPoint = "/driftd-commit"
+// mountPoint is where kustomize sees the files of a tree. Nothing is there on disk.
+const mountPoint = "/driftd-tree"
 
-// A mountedFS shows files below mountPoint, read-only, and another file system
-// elsewhere. Of the methods, kustomize's builds use those that are defined here.
+// A mountedFS shows files below mountPoint, read-only. Of the methods, kustomize's
+// builds use those that are defined here.
 type mountedFS struct {
-	filesys.FileSystem
+	outsideFS
+
 	files fs.FS
 	limit int64
 }
 
-// newMountedFS returns one that shows nothing outside of files.
-func newMountedFS(files fs.FS, limit int64) mountedFS {
-	return mountedFS{FileSystem: filesys.MakeFsInMemory(), files: files, limit: limit}
+// newMountedFS returns one that has nothing outside of files, for a reason.
+func newMountedFS(files fs.FS, limit int64, reason string) mountedFS {
+	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk(), reason: reason}, files: files, limit: limit}
 }
 
-// withDisk returns one that shows the disk outside of files: that is where
-// kustomize puts a remote base.
-func (m mountedFS) withDisk() mountedFS {
-	m.FileSystem = filesys.MakeFsOnDisk()
+// withDisk returns one that shows a folder of the disk as well: that is where kustomize
+// puts a remote base.
+func (m mountedFS) withDisk(dir string) mountedFS {
+	m.dir = dir
 	return m
+}
+
+// Why a file outside of a tree is not read.
+const (
+	outsideRepository = "leads out of the repository"
+	outsideFolder     = "leads out of the declared folder: declare one that holds all, and choose in it by include"
+)
+
+// An outsideFS shows one folder of the disk, or nothing. Whoever writes a kustomization
+// may name any other file.
+type outsideFS struct {
+	filesys.FileSystem
+	// dir is the folder, or "".
+	dir string
+	// reason is why no other one is shown.
+	reason string
+}
+
+// Exists implements filesys.FileSystem.
+func (o outsideFS) Exists(file string) bool { return o.has(file) && o.FileSystem.Exists(file) }
+
+// IsDir implements filesys.FileSystem.
+func (o outsideFS) IsDir(file string) bool { return o.has(file) && o.FileSystem.IsDir(file) }
+
+// CleanedAbs implements filesys.FileSystem.
+func (o outsideFS) CleanedAbs(file string) (filesys.ConfirmedDir, string, error) {
+	if !o.has(file) {
+		return "", "", errors.New(o.reason)
+	}
+	return o.FileSystem.CleanedAbs(file)
+}
+
+// ReadFile implements filesys.FileSystem.
+func (o outsideFS) ReadFile(file string) ([]byte, error) {
+	if !o.has(file) {
+		return nil, errors.New(o.reason)
+	}
+	return o.FileSystem.ReadFile(file)
+}
+
+// has reports whether a file lies in the folder, symbolic links followed.
+func (o outsideFS) has(file string) bool {
+	dir, err := filepath.EvalSymlinks(o.dir)
+	if o.dir == "" || err != nil {
+		return false
+	}
+	resolved, err := filepath.EvalSymlinks(file)
+	return err == nil && strings.HasPrefix(resolved+"/", dir+"/")
 }
 
 // within returns the path within files; ok is false for a path elsewhere.
@@ -47,7 +97,7 @@ func within(absolute string) (name string, ok bool) {
 func (m mountedFS) Exists(file string) bool {
 	name, ok := within(file)
 	if !ok {
-		return m.FileSystem.Exists(file)
+		return m.outsideFS.Exists(file)
 	}
 	_, err := fs.Stat(m.files, name)
 	return err == nil
@@ -57,7 +107,7 @@ func (m mountedFS) Exists(file string) bool {
 func (m mountedFS) IsDir(file string) bool {
 	name, ok := within(file)
 	if !ok {
-		return m.FileSystem.IsDir(file)
+		return m.outsideFS.IsDir(file)
 	}
 	info, err := fs.Stat(m.files, name)
 	return err == nil && info.IsDir()
@@ -67,11 +117,11 @@ func (m mountedFS) IsDir(file string) bool {
 func (m mountedFS) CleanedAbs(file string) (filesys.ConfirmedDir, string, error) {
 	name, ok := within(file)
 	if !ok {
-		return m.FileSystem.CleanedAbs(file)
+		return m.outsideFS.CleanedAbs(file)
 	}
 	info, err := fs.Stat(m.files, name)
 	if err != nil {
-		return "", "", err
+		return "", "", at(file, err)
 	}
 	if info.IsDir() {
 		return filesys.ConfirmedDir(path.Join(mountPoint, name)), "", nil
@@ -83,18 +133,24 @@ func (m mountedFS) CleanedAbs(file string) (filesys.ConfirmedDir, string, error)
 func (m mountedFS) ReadFile(file string) ([]byte, error) {
 	name, ok := within(file)
 	if !ok {
-		return m.FileSystem.ReadFile(file)
+		return m.outsideFS.ReadFile(file)
 	}
 	f, err := m.files.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, at(file, err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, m.limit+1))
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil && int64(len(data)) > m.limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes; raise max_file_size", path.Base(name), m.limit)
+		err = fmt.Errorf("larger than %d bytes; raise max_file_size", m.limit)
 	}
-	return data, err
+	if err != nil {
+		return nil, at(file, err)
+	}
+	return data, nil
 }
+
+// at returns an error of a file, with its path as kustomize knows it.
+func at(file string, err error) error { return fmt.Errorf("%s: %w", path.Clean(file), cause(err)) }

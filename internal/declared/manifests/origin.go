@@ -2,7 +2,6 @@ package manifests
 
 import (
 	"path"
-	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/resource"
@@ -98,11 +97,10 @@ func (s originSearch) objects(file string) []object {
 
 // named returns the path of an absolute file from the top of the tree.
 func (s originSearch) named(file string) string {
-	name, err := filepath.Rel(s.tree.mount, file)
-	if err != nil {
-		return file
+	if name, ok := within(file); ok {
+		return name
 	}
-	return filepath.ToSlash(name)
+	return file
 }
 
 // pick returns the object that r was made from: the one of its kind whose name

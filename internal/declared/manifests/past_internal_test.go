@@ -28,19 +28,19 @@ func TestParseBudget(t *testing.T) {
 	r, m := reader(t)
 	r.parse = int64(len(webText))
 	var found outcome
-	if !r.objects(&found, []byte(webText), "a.yaml") || len(found.states[0]) != 1 {
+	if !r.objects(&found, &tree{}, "a.yaml", []byte(webText)) || len(found.states[0]) != 1 {
 		t.Errorf("within the bound: %+v", found)
 	}
 	found = outcome{}
-	if !r.objects(&found, []byte("kind: Other"), "b.yaml") || r.parse != 0 {
+	if !r.objects(&found, &tree{}, "b.yaml", []byte("kind: Other")) || r.parse != 0 {
 		t.Errorf("what does not hold the name costs nothing: %+v", found)
 	}
-	if r.objects(&found, []byte(webText), "a.yaml") || !strings.HasPrefix(found.unread[0], "a.yaml: not read") {
+	if r.objects(&found, &tree{}, "a.yaml", []byte(webText)) || !strings.HasPrefix(found.unread[0], "a.yaml: not read") {
 		t.Errorf("over the bound: %+v", found)
 	}
 	r.parse, m.size = maxParsed, 2*maxMemory+1
 	found = outcome{}
-	if r.objects(&found, []byte(webText), "a.yaml") || found.unread[0] == "" {
+	if r.objects(&found, &tree{}, "a.yaml", []byte(webText)) || found.unread[0] == "" {
 		t.Errorf("over the bound of what is held: %+v", found)
 	}
 }
@@ -123,7 +123,7 @@ func TestMayMake(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := newMountedFS(fstest.MapFS{"kustomization.yaml": {Data: []byte(tc.text)}, "other.yaml": {Data: []byte("kind: Other\n")}, "app.yaml": {Data: []byte(webText)}}, 1<<20)
+			files := newMountedFS(fstest.MapFS{"kustomization.yaml": {Data: []byte(tc.text)}, "other.yaml": {Data: []byte("kind: Other\n")}, "app.yaml": {Data: []byte(webText)}}, 1<<20, outsideRepository)
 			k := readKustomization(files, mountPoint)
 			if got := k.mayMake(&subject{name: "web"}); got != tc.want {
 				t.Errorf("%s: got %t", tc.reason, got)

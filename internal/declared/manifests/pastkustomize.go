@@ -3,7 +3,6 @@ package manifests
 import (
 	"bytes"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -72,12 +71,8 @@ func (f *recordedFS) Stat(name string) (fs.FileInfo, error) {
 // kustomizations finds the subjects in the kustomizations of a tree, and reports
 // whether the outcome depends only on the files.
 func (r *pastReader) kustomizations(t *tree, files *gitrepo.FS, dirs []string, found *outcome) (final bool) {
-	absolute := make([]string, len(dirs))
-	for i, dir := range dirs {
-		absolute[i] = path.Join(t.mount, dir)
-	}
 	final = true
-	for _, dir := range roots(t.kustomize, absolute) {
+	for _, dir := range roots(t.kustomize, mounted(dirs)) {
 		if r.ctx.Err() != nil {
 			found.merge(&outcome{all: late})
 			return false
@@ -102,8 +97,8 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 	}
 	recorded := &recordedFS{files: files, asked: map[string]string{}}
 	within := *t
-	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize)
-	if found, sure = r.render(&within, dir); !sure || r.foreign {
+	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize, t.Outside)
+	if found, sure = r.render(&within, dir); !sure {
 		return found, sure
 	}
 	found.upTo = len(r.memory.subjects)
@@ -129,12 +124,6 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 	if len(subjects) == 0 {
 		return found, true
 	}
-	if r.foreign {
-		for _, n := range subjects {
-			found.miss(n, t.of(parts[0].file)+": not built, for it is on a branch; with apply_before_merge it is")
-		}
-		return found, true
-	}
 	if r.renderings == 0 {
 		for _, n := range subjects {
 			found.miss(n, t.of(parts[0].file)+": not built, for only so many old kustomizations are built at once; the next try continues")
@@ -142,7 +131,7 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 		return found, false
 	}
 	r.renderings--
-	built, err := r.loader.render(r.ctx, t, dir, false)
+	built, err := r.loader.render(r.ctx, t, r.box, dir)
 	if err != nil {
 		for _, n := range subjects {
 			found.miss(n, late)
@@ -157,7 +146,7 @@ func (r *pastReader) render(t *tree, dir string) (found *outcome, sure bool) {
 // subject's name. One of its files contains the name, unless the name is composed,
 // or comes from a file that cannot be read.
 func (k kustomization) mayMake(s *subject) bool {
-	if k.value.Kind() != model.Map || len(k.remotes()) > 0 {
+	if k.value.Kind() != model.Map || slices.ContainsFunc(k.entries(), k.isElsewhere) {
 		return true
 	}
 	for _, field := range []string{"transformers", "replacements", "generators", "helmCharts", "vars"} {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
@@ -27,10 +28,9 @@ type pastReader struct {
 	// renderings and parse are the remaining amounts of the bounds.
 	renderings int
 	parse      int64
-	// foreign reports whether the commits come from branches that the declaration
-	// does not trust: no kustomization of theirs is built, for a build runs in
-	// this process, and anybody may have pushed them.
-	foreign bool
+	// box is where foreign input is expanded. It has no network: anybody may have
+	// pushed a branch.
+	box *box.Box
 }
 
 const late = "there was not enough time to read it; the next try continues"
@@ -53,9 +53,6 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 		return &outcome{all: short(cause(err).Error())}
 	}
 	keys := []string{"root " + id, "top " + top}
-	if r.foreign {
-		keys = append(keys, "foreign "+top)
-	}
 	for _, key := range keys {
 		if found := r.memory.trees[key]; found != nil && found.upTo == len(r.memory.subjects) {
 			return found
@@ -148,7 +145,7 @@ func (r *pastReader) file(t *tree, files *gitrepo.FS, name string) (found *outco
 		found = &outcome{all: short(t.address(name) + ": " + cause(err).Error())}
 	} else {
 		found = &outcome{}
-		sure = r.objects(found, data, t.address(name))
+		sure = r.objects(found, t, name, data)
 	}
 	if found.upTo = len(r.memory.subjects); sure {
 		r.memory.blobs[id] = found
@@ -176,7 +173,7 @@ func (r *pastReader) content(t *tree, name string) (data []byte, sure bool, err 
 
 // objects finds the subjects in the text of a file. It parses the text only if it
 // may contain one of their names.
-func (r *pastReader) objects(found *outcome, data []byte, address string) (sure bool) {
+func (r *pastReader) objects(found *outcome, t *tree, name string, data []byte) (sure bool) {
 	var literal, escaped []int
 	escapes := mayEscape(data)
 	for n, s := range r.memory.subjects {
@@ -192,16 +189,28 @@ func (r *pastReader) objects(found *outcome, data []byte, address string) (sure 
 	}
 	if r.parse -= int64(len(data)); r.parse < 0 || r.memory.size > 2*maxMemory {
 		for _, n := range append(literal, escaped...) {
-			found.miss(n, address+": not read, for old commits hold too much to be parsed at once")
+			found.miss(n, t.address(name)+": not read, for old commits hold too much to be parsed at once")
 		}
 		return false
 	}
-	c := parse(data, address)
+	c, err := r.parsed(t, name, data)
+	if err != nil {
+		found.all = late
+		return false
+	}
 	r.match(found, c, literal)
 	// A broken file that does not contain the name does not declare the subject.
 	c.problems = nil
 	r.match(found, c, escaped)
 	return true
+}
+
+// parsed parses a file of a commit, a large one in the box.
+func (r *pastReader) parsed(t *tree, name string, data []byte) (content, error) {
+	if len(data) > maxInline {
+		return r.loader.parseFile(r.ctx, t, r.box, name)
+	}
+	return t.parse(name, data), nil
 }
 
 // match finds subjects in the content of a file. A subject that is not found may be

@@ -3,6 +3,7 @@ package manifests
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -51,8 +52,14 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 	c.bounded(address, s.extents, format, args...)
 }
 
+// maxInline is the size, in bytes, up to which a file is parsed in this process. What is
+// larger takes a hundred times its size at worst, and is parsed in a box.
+const maxInline = 256 << 10
+
 // plainFiles reads files one after another and parses them side by side.
-func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (content, error) {
+func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
+	b := l.openBox(false)
+	defer func() { err = errors.Join(err, b.Close()) }()
 	parsed := make([]content, len(names))
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -66,21 +73,32 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (conte
 			parsed[i].problem(t.address(name), "%v", cause(err))
 			continue
 		}
+		if len(data) > maxInline {
+			if parsed[i], err = l.parseFile(ctx, t, b, name); err != nil {
+				return content{}, err
+			}
+			continue
+		}
 		free <- struct{}{}
 		workers.Go(func() {
-			parsed[i] = parse(data, t.address(name))
-			for j := range parsed[i].objects {
-				parsed[i].objects[j].files = []string{name}
-			}
+			parsed[i] = t.parse(name, data)
 			<-free
 		})
 	}
 	workers.Wait()
-	var all content
 	for _, c := range parsed {
 		all.add(c)
 	}
 	return all, nil
+}
+
+// parse reads the manifests of one file of the tree.
+func (p place) parse(name string, data []byte) content {
+	c := parse(data, p.address(name))
+	for i := range c.objects {
+		c.objects[i].files = []string{name}
+	}
+	return c
 }
 
 // parse reads the manifests of one file. A file in which nothing has both

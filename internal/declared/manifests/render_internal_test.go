@@ -2,51 +2,38 @@ package manifests
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A stuckFS does not finish reading one file before the next kustomization is read,
-// which is when the build that reads the file was given up.
+// A stuckFS hangs when one file is read.
 type stuckFS struct {
-	filesys.FileSystem
-	name, next     string
-	stuck, release chan struct{}
-	once           *sync.Once
+	fs.FS
+	name  string
+	until chan struct{}
 }
 
-// ReadFile implements filesys.FileSystem.
-func (s stuckFS) ReadFile(file string) ([]byte, error) {
-	switch {
-	case strings.HasSuffix(file, s.name):
-		close(s.stuck)
-		<-s.release
-	case strings.HasSuffix(file, s.next):
-		select {
-		case <-s.stuck:
-			s.once.Do(func() { close(s.release) })
-		default: // The kustomizations are looked for before any is built.
-		}
+// Open implements fs.FS.
+func (s stuckFS) Open(name string) (fs.File, error) {
+	if name == s.name {
+		<-s.until
 	}
-	return s.FileSystem.ReadFile(file)
+	return s.FS.Open(name)
 }
 
 // TestKustomizationThatDoesNotFinish holds that one build which takes too long is
-// a problem of that kustomization alone. It is not parallel: builds wait for
-// each other.
-//
-//nolint:paralleltest // see above
+// a problem of that kustomization alone.
 func TestKustomizationThatDoesNotFinish(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
 	for name, text := range map[string]string{
@@ -65,18 +52,20 @@ func TestKustomizationThatDoesNotFinish(t *testing.T) {
 	}
 	config := Defaults()
 	config.Dir, config.Timeout = dir, 12*time.Second
-	env := declared.Env{Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key"))}
+	env := declared.Env{Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), Boxes: box.NewPool()}
 	made, err := Definition().Open(env, func(into any) error { *into.(*Config) = config; return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := made.(*loader)
-	tr, err := openFolder(dir, "deploy", config.MaxFileSize)
+	tr, _, err := openFolder(dir, "deploy", config.MaxFileSize)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = tr.close() }()
-	tr.kustomize = stuckFS{tr.kustomize, "stuck.yaml", "c/kustomization.yaml", make(chan struct{}), make(chan struct{}), &sync.Once{}}
+	until := make(chan struct{})
+	defer close(until)
+	tr.files = stuckFS{tr.files, "b/stuck.yaml", until}
 	tr.touches = func(context.Context, []string) map[string]gitrepo.Touch { return nil }
 	ctx, cancel := context.WithTimeout(t.Context(), config.Timeout)
 	defer cancel()

@@ -12,27 +12,19 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// A tree is the files that a declaration may speak of.
+// A tree is the files that a declaration may speak of: those of a commit, of the git
+// work tree that a folder lies in, or of a folder.
 type tree struct {
+	place
+
 	// files holds them, by slash-separated path. It never leads outside.
 	files fs.FS
-	// root is the path, within files, of the declared folder or file.
-	root string
-	// top is where files lie in their repository, "." at its top.
-	top string
-	// prefix stands before a path in addresses.
-	prefix string
-	// single is the address of a declared single file where it has one of its
-	// own, or "".
-	single string
-	// kustomize sees the same files, below mount.
-	kustomize filesys.FileSystem
-	mount     string
+	// kustomize sees the same files, below mountPoint.
+	kustomize mountedFS
 	// where names the tree in messages.
 	where string
 	// revision is the commit, or "", and revised its time.
@@ -44,57 +36,105 @@ type tree struct {
 	close   func() error
 }
 
-// openFolder returns the tree of a folder, or of the folder of a single file.
-// Addresses begin with label, if there is one. Kustomize reads no file of more
+// A place says where the declared files lie in a tree, and how people name them.
+type place struct {
+	// Root is the path of the declared folder or file.
+	Root string
+	// Base is the folder from which addresses are counted, and Prefix what stands
+	// before them.
+	Base, Prefix string
+	// Single is the address of a declared single file where it has one of its
+	// own, or "".
+	Single string
+	// Outside is why a file outside of the tree is not read.
+	Outside string
+}
+
+// tree returns the tree of files that the place lies in. Kustomize reads no file of more
 // than limit bytes.
-func openFolder(dir, label string, limit int64) (*tree, error) {
+func (p place) tree(files fs.FS, limit int64) *tree {
+	return &tree{place: p, files: files, kustomize: newMountedFS(files, limit, p.Outside)}
+}
+
+// openFolder returns the tree that a folder, or a single file, lies in: its git work
+// tree, or the folder itself where it lies in none. Addresses begin with label, if there
+// is one. Kustomize reads no file of more than limit bytes.
+func openFolder(dir, label string, limit int64) (_ *tree, top string, err error) {
 	resolved, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read manifests: %s does not exist: check the path", dir)
+		return nil, "", fmt.Errorf("read manifests: %s does not exist: check the path", dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
+		return nil, "", fmt.Errorf("read manifests: %w", err)
 	}
 	if resolved, err = filepath.Abs(resolved); err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
+		return nil, "", fmt.Errorf("read manifests: %w", err)
 	}
 	info, err := os.Stat(resolved)
 	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
+		return nil, "", fmt.Errorf("read manifests: %w", err)
 	}
-	top, base, root := resolved, filepath.Base(dir), "."
+	base, prefix := resolved, filepath.Base(dir)
 	if !info.IsDir() {
-		top, base, root = filepath.Dir(resolved), filepath.Base(filepath.Dir(dir)), filepath.Base(resolved)
+		base, prefix = filepath.Dir(resolved), filepath.Base(filepath.Dir(dir))
 	}
-	files, err := os.OpenRoot(top)
-	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
-	}
-	t := &tree{
-		files: files.FS(), root: root, top: topOf(top), prefix: strings.Trim(filepath.ToSlash(base), "/."), where: dir,
-		kustomize: limitedFS{filesys.MakeFsOnDisk(), limit}, mount: filepath.ToSlash(top), close: files.Close,
+	top, isRepository := workTreeOf(base)
+	p := place{Root: relative(top, resolved), Base: relative(top, base), Prefix: strings.Trim(filepath.ToSlash(prefix), "/."), Outside: outsideFolder}
+	if isRepository {
+		p.Outside = outsideRepository
 	}
 	switch {
 	case label == "":
 	case info.IsDir():
-		t.prefix = label
+		p.Prefix = label
 	default:
-		t.single = label
+		p.Single = label
 	}
-	return t, nil
+	files, err := folder.Open(top)
+	if err != nil {
+		return nil, "", fmt.Errorf("read manifests: %w", err)
+	}
+	t := p.tree(files, limit)
+	t.where, t.close = dir, files.Close
+	return t, top, nil
+}
+
+// workTreeOf returns the top of the git work tree that a folder lies in, or the folder
+// itself if it lies in none.
+func workTreeOf(dir string) (top string, found bool) {
+	for top := dir; ; top = filepath.Dir(top) {
+		if _, err := os.Stat(filepath.Join(top, ".git")); err == nil {
+			return top, true
+		}
+		if top == filepath.Dir(top) {
+			return dir, false
+		}
+	}
+}
+
+// relative returns the slash-separated path of a name below top.
+func relative(top, name string) string {
+	rel, err := filepath.Rel(top, name)
+	if err != nil {
+		return "."
+	}
+	return filepath.ToSlash(rel)
 }
 
 // address names a file, by its path within the tree, as people know it.
-func (t *tree) address(name string) string {
-	if t.single != "" && name == t.root {
-		return t.single
+func (p place) address(name string) string {
+	if p.Single != "" && name == p.Root {
+		return p.Single
 	}
-	return path.Join(t.prefix, name)
+	return path.Join(p.Prefix, relative(p.Base, name))
 }
 
 // known returns a text in which files are named as in addresses.
-func (t *tree) known(text string) string {
-	return strings.ReplaceAll(text, t.mount+"/", strings.TrimSuffix(path.Join(t.prefix, "-"), "-"))
+func (p place) known(text string) string {
+	for _, dir := range []string{p.Base, "."} {
+		text = strings.ReplaceAll(text, path.Join(mountPoint, dir)+"/", strings.TrimSuffix(path.Join(p.address(dir), "-"), "-"))
+	}
+	return text
 }
 
 // readFile returns the content of a file of at most limit bytes.
@@ -109,18 +149,4 @@ func (t *tree) readFile(name string, limit int64) (content []byte, err error) {
 		return nil, fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
 	}
 	return content, err
-}
-
-// A limitedFS is a disk whose large files cannot be read.
-type limitedFS struct {
-	filesys.FileSystem
-	limit int64
-}
-
-// ReadFile implements filesys.FileSystem.
-func (l limitedFS) ReadFile(file string) ([]byte, error) {
-	if info, err := os.Stat(file); err == nil && info.Size() > l.limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes; raise max_file_size", path.Base(file), l.limit)
-	}
-	return l.FileSystem.ReadFile(file)
 }

@@ -97,7 +97,7 @@ func (k kustomization) resource(entry string) sketch {
 		return sketch{}
 	}
 	data, err := k.files.ReadFile(file)
-	if err != nil || isURL(entry) && !k.files.Exists(file) {
+	if err != nil {
 		return sketch{unknown: true}
 	}
 	return unnamed(sketchFile(data))

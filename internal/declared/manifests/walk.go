@@ -26,17 +26,17 @@ type inventory struct {
 // leaves the others alone.
 func (l *loader) walk(ctx context.Context, t *tree) (inventory, error) {
 	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles, size: l.config.MaxFileSize}
-	info, err := fs.Stat(t.files, t.root)
+	info, err := fs.Stat(t.files, t.Root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return inventory{}, fmt.Errorf("read manifests: %s does not exist in %s; check path", t.root, t.where)
+		return inventory{}, fmt.Errorf("read manifests: %s does not exist in %s; check path", t.Root, t.where)
 	}
 	if err != nil {
 		return inventory{}, fmt.Errorf("read manifests: %w", err)
 	}
 	if !info.IsDir() {
-		return inventory{files: []string{t.root}}, nil
+		return inventory{files: []string{t.Root}}, nil
 	}
-	err = w.folder(t.root, false)
+	err = w.folder(t.Root, false)
 	return w.found, err
 }
 
@@ -72,7 +72,7 @@ func (w *walker) folder(dir string, owned bool) error {
 		owned = true
 		if w.chosen.includes(w.relative(path.Join(dir, entries[i].Name()))) {
 			w.found.kustomizations = append(w.found.kustomizations, dir)
-			if dir == w.tree.root {
+			if dir == w.tree.Root {
 				return nil
 			}
 		}
@@ -150,7 +150,7 @@ func (w *walker) file(name string, mode fs.FileMode) error {
 }
 
 func (w *walker) unreadable(dir string, err error) error {
-	if dir == w.tree.root {
+	if dir == w.tree.Root {
 		return fmt.Errorf("read manifests: %w", err)
 	}
 	w.problem(dir, cause(err).Error())
@@ -170,10 +170,10 @@ func (w *walker) limited(name, reason string, s sketch) {
 
 // relative returns a path as the user's patterns see it.
 func (w *walker) relative(name string) string {
-	if w.tree.root == "." {
+	if w.tree.Root == "." {
 		return name
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(name, w.tree.root), "/")
+	return strings.TrimPrefix(strings.TrimPrefix(name, w.tree.Root), "/")
 }
 
 func isManifest(name string) bool {

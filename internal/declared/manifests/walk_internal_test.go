@@ -30,7 +30,7 @@ func TestUnreadableFolder(t *testing.T) {
 		"locked/a.yaml": {}, "open/b.yaml": {}, "open/pipe.yaml": {Mode: fs.ModeNamedPipe},
 	}}
 	l := &loader{config: Defaults()}
-	found, err := l.walk(t.Context(), &tree{files: files, root: ".", prefix: "deploy"})
+	found, err := l.walk(t.Context(), &tree{files: files, place: place{Root: ".", Prefix: "deploy"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestUnreadableFolder(t *testing.T) {
 	if diff := cmp.Diff([]string{"open/b.yaml"}, found.files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
-	if _, err := l.walk(t.Context(), &tree{files: files, root: "locked"}); !errors.Is(err, errLocked) {
+	if _, err := l.walk(t.Context(), &tree{files: files, place: place{Root: "locked"}}); !errors.Is(err, errLocked) {
 		t.Errorf("the declared folder itself: got %v", err)
 	}
 }

@@ -1,0 +1,62 @@
+package box
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// A Pool starts boxes, and bounds how many jobs run at once.
+type Pool struct {
+	slots chan struct{}
+
+	report atomic.Pointer[Report]
+}
+
+// maxJobs is how many jobs run at once: each may take its limit of memory.
+const maxJobs = 4
+
+// NewPool returns a pool.
+func NewPool() *Pool { return &Pool{slots: make(chan struct{}, maxJobs)} }
+
+// Open returns a box. The caller closes it.
+func (p *Pool) Open(l Limits) *Box { return &Box{pool: p, limits: l} }
+
+// enter waits for a free slot.
+func (p *Pool) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case p.slots <- struct{}{}:
+		return func() { <-p.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A Report says what a box without a network holds to on this machine.
+type Report struct {
+	// Seals are in force: "memory limit", "landlock 7", "seccomp".
+	Seals []string `json:"seals"`
+	// Lacks are not, each with the reason; never null.
+	Lacks []string `json:"lacks"`
+}
+
+// String returns the report in one line.
+func (r *Report) String() string {
+	if len(r.Lacks) == 0 {
+		return "sealed: " + strings.Join(r.Seals, ", ")
+	}
+	return fmt.Sprintf("weak: no %s; has %s", strings.Join(r.Lacks, ", no "), strings.Join(r.Seals, ", "))
+}
+
+// Probe starts a box, and returns what it holds to.
+func (p *Pool) Probe() (*Report, error) {
+	process, err := p.start(Limits{Memory: minMemory})
+	if err != nil {
+		return nil, err
+	}
+	return p.Report(), process.end()
+}
+
+// Report returns what the last box without a network held to; nil before the first one.
+func (p *Pool) Report() *Report { return p.report.Load() }

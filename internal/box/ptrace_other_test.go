@@ -1,0 +1,7 @@
+//go:build !linux
+
+package box_test
+
+import "errors"
+
+func ptrace(int) error { return errors.ErrUnsupported }

@@ -1,0 +1,28 @@
+//go:build unix && !linux
+
+package box
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// seal limits what the process may take. Other kernels than Linux offer no more than
+// that; a job has no way to the disk or the network but through bugs.
+func seal(setup) (Report, error) {
+	r := Report{Lacks: []string{"seccomp", "landlock", "memory limit"}}
+	seconds := uint64(maxCPU.Seconds())
+	return r, errors.Join(syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}), syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{}),
+		syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: seconds, Max: seconds}))
+}
+
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,0 +1,233 @@
+package manifests
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/decode"
+)
+
+// What a box does for this package.
+const (
+	buildJob = "kustomize"
+	parseJob = "parse"
+)
+
+// Jobs returns what a box must be able to do for loaders of manifests.
+func Jobs() map[string]box.Job {
+	return map[string]box.Job{buildJob: box.NewJob(build), parseJob: box.NewJob(parseInBox)}
+}
+
+// An order says what to do with a file, or with a kustomization's folder.
+type order struct {
+	Place place
+	// Name is the path from the top of the tree; for a kustomization, below mountPoint.
+	Name string
+	// Limit bounds a file, in bytes.
+	Limit int64
+	// Network reports whether the box has a network, and kustomize may fetch remote
+	// bases.
+	Network bool
+}
+
+// parseInBox parses one file.
+func parseInBox(files fs.FS, o order) (packed, error) {
+	t := o.Place.tree(files, o.Limit)
+	data, err := t.readFile(o.Name, o.Limit)
+	if err != nil {
+		return packed{}, err
+	}
+	c := t.parse(o.Name, data)
+	return c.pack(), nil
+}
+
+// build builds one kustomization: no plugins, no commands, no files from outside of a
+// kustomization's folder.
+func build(files fs.FS, o order) (packed, error) {
+	t := o.Place.tree(files, o.Limit)
+	var remote refusal
+	if o.Network {
+		t.kustomize = t.kustomize.withDisk(os.TempDir())
+	} else {
+		http.DefaultTransport = &remote
+	}
+	parts := reach(t.kustomize, o.Name)
+	var c content
+	var secrets []string
+	for _, k := range parts {
+		secrets = append(secrets, k.secrets()...)
+	}
+	built, err := run(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
+	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
+		// Kustomize would say that there is none.
+		err = unread
+	}
+	switch address := t.of(parts[0].file); {
+	case err == nil:
+		c, err = rendered(t, parts, built)
+		if err != nil {
+			return packed{}, err
+		}
+	case !o.Network && remote.isCause(err):
+		c.limited(address, unbuilt(parts), "needs %s, and driftd does not fetch remote bases: copy it into the folder, "+
+			"or set allow_network in the declaration's settings", cmp.Or(remote.first, remoteOf(parts), "a remote base"))
+	default:
+		c.limited(address, unbuilt(parts), "%s", complaint(err, t, secrets))
+	}
+	return c.pack(), nil
+}
+
+// run runs kustomize.
+func run(files filesys.FileSystem, dir string) (built resmap.ResMap, err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = errors.New("kustomize itself crashed on it; try kustomize build there")
+		}
+	}()
+	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, dir)
+}
+
+// A refusal is the network of a build that has none.
+type refusal struct{ first string }
+
+var errNoNetwork = errors.New("driftd does not fetch remote bases")
+
+// RoundTrip implements http.RoundTripper.
+func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
+	if r.first == "" {
+		request.URL.User = nil
+		r.first = request.URL.String()
+	}
+	return nil, errNoNetwork
+}
+
+// isCause reports whether a build failed because it wanted to fetch something.
+func (r *refusal) isCause(err error) bool {
+	// Kustomize looks for git before it clones, and finds none.
+	return r.first != "" || strings.Contains(err.Error(), "no 'git' program on path")
+}
+
+// remoteOf returns the first entry of kustomizations that is not in their tree; "" if
+// all are.
+func remoteOf(parts []kustomization) string {
+	for _, k := range parts {
+		if entries := k.entries(); slices.ContainsFunc(entries, k.isElsewhere) {
+			return userinfo.ReplaceAllString(entries[slices.IndexFunc(entries, k.isElsewhere)], "//")
+		}
+	}
+	return ""
+}
+
+var userinfo = regexp.MustCompile(`//[^/@]*@`)
+
+// rendered turns what kustomize built into objects, each with the address of
+// the file that it came from.
+func rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, error) {
+	var c content
+	k := parts[0]
+	search := newOriginSearch(t, parts)
+	for _, r := range built.Resources() {
+		from := search.find(r)
+		if !k.asksForOrigins() {
+			if err := r.SetOrigin(nil); err != nil {
+				return content{}, fmt.Errorf("read what kustomize built in %s: %w", t.of(k.file), err)
+			}
+		}
+		data, err := r.MarshalJSON()
+		if err != nil {
+			return content{}, fmt.Errorf("read what kustomize built in %s: %w", t.of(k.file), err)
+		}
+		value, err := decode.JSON(data)
+		if err != nil {
+			c.problem(from.address, "kustomize made something of it that cannot be read: %v", err)
+			continue
+		}
+		c.objects = append(c.objects, object{value: value, address: from.address, files: search.influences(from, value, r)})
+	}
+	return c, nil
+}
+
+func (k kustomization) asksForOrigins() bool {
+	return slices.Contains(texts(k.value.At("buildMetadata")), types.OriginAnnotations)
+}
+
+// An originFS shows files as they are, except that the root's kustomization
+// asks for origin annotations.
+type originFS struct {
+	filesys.FileSystem
+	root kustomization
+}
+
+// ReadFile implements filesys.FileSystem.
+func (o *originFS) ReadFile(file string) ([]byte, error) {
+	data, err := o.FileSystem.ReadFile(file)
+	if err != nil || file != o.root.file || o.root.asksForOrigins() {
+		return data, err
+	}
+	return withOrigins(data), nil
+}
+
+// withOrigins adds the wish for origin annotations to a kustomization. What
+// cannot be read stays as it is, for kustomize to complain of.
+func withOrigins(data []byte) []byte {
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil || len(document.Content) == 0 {
+		return data
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return data
+	}
+	wish := &yaml.Node{Kind: yaml.ScalarNode, Value: types.OriginAnnotations}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if list := root.Content[i+1]; root.Content[i].Value == "buildMetadata" && list.Kind == yaml.SequenceNode {
+			list.Content = append(list.Content, wish)
+			wish = nil
+		}
+	}
+	if wish != nil {
+		key := &yaml.Node{Kind: yaml.ScalarNode, Value: "buildMetadata"}
+		root.Content = append(root.Content, key, &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{wish}})
+	}
+	changed, err := yaml.Marshal(&document)
+	if err != nil {
+		return data
+	}
+	return changed
+}
+
+// pack returns the content for its way out of the box.
+func (c *content) pack() packed {
+	p := packed{Problems: c.problems}
+	for _, o := range c.objects {
+		p.Objects = append(p.Objects, packedObject{JSON: o.value.AppendJSON(nil), Address: o.address, Files: o.files})
+	}
+	return p
+}
+
+// content returns what was packed.
+func (p *packed) content() (content, error) {
+	c := content{problems: p.Problems}
+	for _, o := range p.Objects {
+		value, err := decode.JSON(o.JSON)
+		if err != nil {
+			return content{}, fmt.Errorf("read %s from the box: %w", o.Address, err)
+		}
+		c.objects = append(c.objects, object{value: value, address: o.Address, files: o.Files})
+	}
+	return c, nil
+}

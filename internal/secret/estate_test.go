@@ -1,0 +1,96 @@
+package secret_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/secret"
+)
+
+// leaky returns an error, a reason or a value that quotes a secret.
+const leaky = "GET https://u:" + planted + "@h: refused"
+
+func lambda() model.Value {
+	variables := model.MapOf(model.Field{Name: "API_TOKEN", Value: model.StringOf(planted)}, model.Field{Name: "LEVEL", Value: model.StringOf("debug")})
+	environment := model.ListOf(model.MapOf(model.Field{Name: "variables", Value: variables}))
+	return model.MapOf(model.Field{Name: "environment", Value: environment}, model.Field{Name: "note", Value: model.StringOf(leaky)})
+}
+
+func pointer(v model.Value) *model.Value { return &v }
+
+func snapshot() model.Snapshot {
+	key := model.Key{Source: "plan:infra", Kind: "terraform/aws_lambda_function", ID: "web"}
+	actor := model.Actor{Name: "alice", Message: leaky, Reason: leaky, Evidence: leaky}
+	return model.Snapshot{Source: "plan:infra", LogUnread: leaky,
+		Resources: []model.Resource{{Key: key, Value: lambda(), LastApplied: pointer(lambda()), Running: lambda().Fields(), Unsigned: leaky,
+			UnreadFields: []model.UnreadField{{Name: "x", Reason: leaky}}}},
+		Coverage: []model.Coverage{{Reason: leaky}}, Unread: []model.Unread{{Reason: leaky}}, Stale: []model.Staleness{{Reason: leaky}},
+		Traces: []model.Trace{{Was: lambda(), Of: []string{leaky}, Actor: actor}}}
+}
+
+func declaration() model.Declaration {
+	live := snapshot()
+	return model.Declaration{Name: "infra", Live: &live, LogUnread: leaky, Problems: []model.Problem{{Reason: leaky}},
+		Removals:  []model.Removal{{Actor: model.Actor{Message: leaky}}},
+		Decisions: []model.Decision{{Reason: leaky, Changes: []model.Change{{Path: "note", Live: pointer(model.StringOf(leaky))}}}},
+		Claims: []model.Claim{{Kind: "terraform/aws_lambda_function", Value: lambda(), Recorded: pointer(lambda()), Written: pointer(lambda()),
+			Unchecked: leaky, Pending: leaky, Doubt: leaky, Unsigned: leaky, LogUnread: leaky, Traces: snapshot().Traces}}}
+}
+
+func TestNothingOfAnEstateIsLegible(t *testing.T) {
+	t.Parallel()
+	r := room(secret.Options{})
+	past := model.Past{Gap: leaky, Versions: []model.Version{{Value: pointer(lambda()), From: model.Commit{Message: leaky}, Until: model.Commit{Message: leaky}}}}
+	finding := model.Finding{Key: model.Key{Kind: "kubernetes/Pod"}, Reason: leaky, Actor: model.Actor{Message: leaky}, Changes: []model.Change{
+		{Path: "spec.env[name=API_TOKEN].value", Live: pointer(model.StringOf(planted)), Declared: pointer(model.StringOf(leaky))},
+		{Path: `data["db.password"]`, Claims: []model.ClaimedValue{{Value: model.StringOf(planted)}}}, {Path: "tokens[0]", Recorded: pointer(model.StringOf(planted))}},
+		Ignored: []model.IgnoredChange{{Change: model.Change{Path: "spec.password", Live: pointer(model.StringOf(planted))}}}}
+	r.Finding(&finding)
+	for what, sealed := range map[string]any{
+		"snapshot": r.Snapshot(snapshot()), "declaration": r.Declaration(declaration()), "derived": r.Derived(declaration()).Claims[0].Value,
+		"pasts": r.Pasts([]*model.Claim{{}}, []model.Past{past}), "finding": finding, "error": r.Error(errors.New(leaky)).Error(),
+		"observations": r.Observations("x", []model.Observation{{Value: pointer(lambda())}}),
+		"canonical":    r.Canonical([]model.Claim{{}}, []model.Claim{{Value: lambda(), Written: &model.Value{}}})[0].Value,
+	} {
+		text, err := json.Marshal(sealed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), planted) || !strings.Contains(string(text), "secret") {
+			t.Errorf("%s: %s", what, text)
+		}
+		if what == "snapshot" && !strings.Contains(string(text), "debug") {
+			t.Errorf("%s: what is not secret is gone: %s", what, text)
+		}
+	}
+}
+
+// A renamed lens calls the field pin of live resources code.
+type renamed struct{}
+
+func (renamed) Schema() *model.Schema { return nil }
+func (renamed) View(live model.Value) model.Value {
+	return model.MapOf(model.Field{Name: "code", Value: live.At("text")}, model.Field{Name: "db_password", Value: live.At("pw")}, model.Field{Name: "token", Value: live.At("env")})
+}
+func (renamed) LivePath(model.Value, string) string { return "" }
+
+func TestLensesShowLiveValuesSealedAlike(t *testing.T) {
+	t.Parallel()
+	r := room(secret.Options{})
+	text := func(name, value string) model.Field { return model.Field{Name: name, Value: model.StringOf(value)} }
+	live := model.MapOf(text("text", leaky), text("pw", "https://u:"+planted+"@h"), text("env", planted))
+	declared := renamed{}.View(live)
+	// The state marks code as sensitive; the name seals the others.
+	declared = declared.With("code", r.Sealer().SealTree(declared.At("code")))
+	claims := r.Declaration(model.Declaration{Claims: []model.Claim{{Value: declared, Lens: renamed{}}, {Value: model.MapOf(), Lens: renamed{}}, {Value: model.MapOf(), Lens: renamed{}}}}).Claims
+	seen := claims[0].Lens.View(r.Snapshot(model.Snapshot{Resources: []model.Resource{{Value: live}}}).Resources[0].Value)
+	if !seen.Equal(claims[0].Value) {
+		t.Errorf("live %s, declared %s", seen.AppendJSON(nil), claims[0].Value.AppendJSON(nil))
+	}
+	if claims[1].Lens != claims[2].Lens {
+		t.Error("claims without secrets do not share their lens any more")
+	}
+}
