@@ -81,7 +81,7 @@ func hider(r *http.Request) *strings.Replacer {
 			continue
 		}
 		for _, form := range []string{c, url.QueryEscape(c), url.PathEscape(c), strings.ReplaceAll(c, `"`, `\"`)} {
-			pairs = append(pairs, form, "(secret)")
+			pairs = append(pairs, form, "…")
 		}
 	}
 	return strings.NewReplacer(pairs...)

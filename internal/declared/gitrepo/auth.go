@@ -95,7 +95,7 @@ func (r *Repository) discreet(err error) error {
 
 const (
 	// hidden stands where a credential was.
-	hidden = "(secret)"
+	hidden = "…"
 	// leastHidden is the length below which a password is no secret, and hiding it
 	// would spoil what an error says.
 	leastHidden = 4
