@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -21,6 +22,9 @@ var version, commit, date = "devel", "", ""
 const headroom = 50
 
 func main() {
+	if err := forbidCores(); err != nil {
+		fmt.Fprintln(os.Stderr, "driftd:", err)
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(headroom)
 	}

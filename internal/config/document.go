@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/driftd/driftd/internal/decode"
 )
 
 // Bounds of a tree; aliases count each time that they are used.
@@ -99,7 +101,7 @@ func syntaxError(data []byte, err error) (int, error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(text)
 	if m == nil {
-		return 0, fmt.Errorf("no valid YAML: %s", text)
+		return 0, fmt.Errorf("no valid YAML: %s", decode.Unquoted(text))
 	}
 	line, err := strconv.Atoi(m[1])
 	if err != nil {

@@ -201,7 +201,7 @@ func TestProblems(t *testing.T) {
 		"syntax without a line": {
 			reason:  "not always",
 			content: minimal + "log: *x\n",
-			want:    []string{`no valid YAML: unknown anchor 'x' referenced`},
+			want:    []string{`no valid YAML: an alias (*) without an anchor (&): quote a value that begins with *`},
 		},
 		"not UTF-8": {
 			reason:  "editors of old save Latin-1",

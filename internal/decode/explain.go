@@ -17,6 +17,7 @@ func explain(text []byte, err error) (int, error) {
 		name, _, _ := strings.Cut(anchor, "'")
 		line = lineAt(text, bytes.Index(text, []byte("*"+name)))
 	}
+	message = Unquoted(message)
 	if strings.HasPrefix(message, "control characters") {
 		line = lineAt(text, bytes.IndexFunc(text, isControl))
 	}
@@ -27,6 +28,15 @@ func explain(text []byte, err error) (int, error) {
 		message += " (a template that was not rendered?)"
 	}
 	return line, errors.New(message)
+}
+
+// Unquoted rewords the one message of the YAML parser that quotes a value: a password
+// may begin with "*", and is then an alias.
+func Unquoted(message string) string {
+	if strings.HasPrefix(message, "unknown anchor ") {
+		return "an alias (*) without an anchor (&): quote a value that begins with *"
+	}
+	return message
 }
 
 // leadingLine cuts "line 3: " off. The parser counts from 0 and the scanner

@@ -157,7 +157,9 @@ func (r *Room) Pasts(claims []*model.Claim, pasts []model.Past) []model.Past {
 		for k := range p.Versions {
 			v := &p.Versions[k]
 			v.Value = r.pointer(kind, v.Value, false)
-			v.From.Message, v.Until.Message = r.Text(v.From.Message), r.Text(v.Until.Message)
+			for _, text := range []*string{&v.From.Author, &v.From.Message, &v.Until.Author, &v.Until.Message} {
+				*text = r.Text(*text)
+			}
 		}
 	}
 	return pasts

@@ -15,6 +15,9 @@ const (
 	open certainty = iota
 	// described is that of one that is about a secret, such as secretName.
 	described
+	// basic is that of one whose value is a secret if it is a user and a password in
+	// base64: auth.
+	basic
 	// place is that of one whose value is a secret unless it is a path or a name of
 	// a place: TLS_KEY, GOOGLE_APPLICATION_CREDENTIALS, PWD.
 	place
@@ -65,12 +68,12 @@ func rateWords(name string, words []string, variable bool) certainty {
 	switch {
 	case isAbout(name, words, pair):
 		return described
+	case len(words) == 1 && last == "AUTH":
+		return basic
 	case last == "KEY" || last == "KEYS":
 		return rateKey(words, variable)
-	case last == "DSN":
-		return connection
-	case last == "PIN" || last == "OTP":
-		return certain
+	case lastCertainties[last] != open:
+		return lastCertainties[last]
 	case lastWords[last] || lastPairs[pair]:
 		return text
 	case last == "URL" || last == "URI" || last == "URLS":
@@ -226,6 +229,8 @@ func isContent(value string, sure certainty) bool {
 	switch {
 	case value == "" || len(value) < 10 && isSwitch(value) || isReference(value) || isMask(value):
 		return false
+	case sure == basic:
+		return isBasic(value)
 	case sure == place:
 		return !isPath(value)
 	case sure == hook:

@@ -83,6 +83,15 @@ var texts = []struct{ reason, text, stays string }{
 	{"a flag with its value", "app --token=" + planted + " --verbose", "--verbose"},
 	{"a shell in a shell", `sh -c "mysql -p` + planted + ` && true"`, "true"},
 	{"base64 of a file", "cGFzc3dvcmQ6IGh1blRlcjJ4OVEKaG9zdDogZGIK", ""},
+	{"an XML element", "<server><username>ci</username><password>" + planted + "</password></server>", "<username>ci</username><password>"},
+	{"an XML element with an attribute", `<wsse:Password Type="text">` + planted + "</wsse:Password>", "</wsse:Password>"},
+	{"an XML element with CDATA", "<token><![CDATA[" + planted + "]]></token>", "]]></token>"},
+	{"a .netrc file", "machine git.example.org login ci password " + planted + "\nmachine b login x\n", "machine b login x"},
+	{"a default in a .netrc file", "default login ci password " + planted + " ", "default login ci password "},
+	{"a login of Docker", `{"auths":{"r.example.org":{"auth":"Y2k6aHVuVGVyMng5UQ=="}}}`, `{"auths":{"r.example.org":{"auth":"`},
+	{"a URL that was cut", "update: -description https://u:" + planted + "… (pvedaemon)", "… (pvedaemon)"},
+	{"a URL that was cut behind a slash", "https://u:" + planted + "/ab…", "https://u:"},
+	{"a token that was cut", "with ghp_" + planted + "… by", "… by"},
 	{"HCL", `password = "` + planted + `"` + "\nregion = \"eu\"", `region = "eu"`},
 	{"cloud-init", "#cloud-config\nchpasswd: {expire: false}\npassword: " + planted + "\nssh_pwauth: true\n", "ssh_pwauth: true"},
 }
@@ -103,6 +112,8 @@ func TestSecretsInTextsAreMarked(t *testing.T) {
 
 // plain are texts that hold no secret.
 var plain = []string{
+	"https://example.org:8443/a…", "https://example.org:84…", "https://[::1]:80/a…", "tcp://db:5432…", "see https://example.org/ab…", "ghp_…",
+	"<passwordPolicy>strict</passwordPolicy>", "<tokens></tokens>", "</password>", "login with password authentication", `{"auth": "ldap"}`, `{"auth":"a2V5"}`,
 	"nginx:1.27", "registry.example.org:5000/team/vault-secret:1.2", "repo/app@sha256:0f3c0a2b4c5d6e7f8a9b0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c9d0e1f",
 	"sha256:0f3c0a2b4c5d6e7f8a9b0c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c9d0e1f", "3", "500m", "2Gi", "80", "web-5d8f7c9b6d",
 	"62642e5d1a2b3c4d5e6f708192a3b4c5d6e7f809", "8f14e45f-ceea-467f-a0e6-3b2c1d0e9f8a", "712345", "https://example.org/a:b@c",

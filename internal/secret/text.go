@@ -91,6 +91,8 @@ func (w *walker) inText(t string) string {
 	s.urls()
 	s.goDSNs()
 	s.assignments()
+	s.elements()
+	s.netrc()
 	s.commands()
 	if !w.again {
 		s.marks()

@@ -55,6 +55,9 @@ func (s *scan) tokens() {
 	}
 }
 
+// leastCut is how much of a token must be left of one that was cut.
+const leastCut = 4
+
 // tokenAt returns the end of the token of one of some forms that begins at i, or 0.
 func tokenAt(t string, i int, forms []*tokenForm) int {
 	if i > 0 && isAlnum(t[i-1]) && t[i] != '.' {
@@ -69,7 +72,7 @@ func tokenAt(t string, i int, forms []*tokenForm) int {
 		}
 		from := i + len(f.prefix)
 		to := tail(t, from, f.in)
-		if n := to - from; n >= f.least && (f.most == 0 || n <= f.most) {
+		if n := to - from; n >= f.least && (f.most == 0 || n <= f.most) || n >= leastCut && strings.HasPrefix(t[to:], cut) {
 			return to
 		}
 	}

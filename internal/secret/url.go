@@ -50,6 +50,7 @@ func (s *scan) userInfo(scheme string, from, to int) {
 			last = end
 		}
 		if last < 0 {
+			s.cutUserInfo(from+len(user)+1, to, rest)
 			return
 		}
 		if isTokenUser(scheme, user) {
@@ -58,6 +59,17 @@ func (s *scan) userInfo(scheme string, from, to int) {
 		s.credential(from+len(user)+1, from+last)
 	case last > 0 && isTokenUser(scheme, authority[:last]):
 		s.credential(from, from+last)
+	}
+}
+
+// cut ends a text that was cut.
+const cut = "…"
+
+// cutUserInfo finds the beginning of a password in a URL that was cut before its "@".
+// rest is what stands behind the first ":" of its authority.
+func (s *scan) cutUserInfo(from, to int, rest string) {
+	if strings.HasSuffix(s.text[from:to], cut) && !isPort(strings.TrimSuffix(rest, cut)) && s.text[from-2] != '[' {
+		s.credential(from, to-len(cut))
 	}
 }
 

@@ -6,13 +6,15 @@ var (
 	// secretWords make a name secret wherever they stand in it.
 	secretWords = setOf("PASS", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "PASSKEY", "PWD", "PW", "SECRET", "SECRETS",
 		"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "CREDENTIAL", "CREDENTIALS", "CREDS", "PRIVATEKEY", "ACCESSKEY",
-		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH")
+		"SECRETKEY", "ENCRYPTIONKEY", "BASICAUTH", "REQUIREPASS", "MASTERAUTH", "PGPASS")
 	// secretEndings make a word secret that ends with them: PGPASSWORD, authtoken.
 	secretEndings = []string{"SECRET", "TOKEN", "APIKEY", "PRIVATEKEY", "SECRETKEY", "ACCESSKEY", "USERPASS"}
 	// certainEndings make it one that may be a number.
 	certainEndings = []string{"PASSWORD", "PASSWD", "PASSPHRASE"}
 	// lastWords make a name secret as its last word.
 	lastWords = setOf("AUTHORIZATION", "COOKIE", "COOKIES", "JWT", "PSK", "BEARER", "MNEMONIC", "TOTP", "PW")
+	// lastCertainties are those of names by their last word, where text is not right.
+	lastCertainties = map[string]certainty{"DSN": connection, "PIN": certain, "OTP": certain}
 	// lastPairs make a name secret as its last two words.
 	lastPairs = setOf("BASIC AUTH", "HTTP AUTH", "PROXY AUTH", "SNMP COMMUNITY", "READ COMMUNITY", "WRITE COMMUNITY")
 	// certainWords name secrets that may be numbers.

@@ -46,7 +46,7 @@ func connect(config Config, backoff time.Duration) (*session, error) {
 	}
 	s := &session{config: config, token: secret, running: make(chan struct{}, config.Concurrency), backoff: backoff}
 	s.http = &http.Client{
-		Transport: transport,
+		Transport: reach.Discreet(transport),
 		// The token goes to no address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

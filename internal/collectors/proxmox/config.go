@@ -93,6 +93,8 @@ func (c Config) checkAccount() error {
 		return errors.New("setting token_id is missing: set it and token_file, or username and password_file; docs/proxmox.md says how to make a token")
 	case token && c.TokenFile == "":
 		return errors.New("setting token_file is missing: set the file that holds the token's secret")
+	case token && strings.Contains(c.TokenID, "="):
+		return errors.New("setting token_id holds a secret, too: want user@realm!name, such as driftd@pve!ro, and the secret in token_file")
 	case token && !isTokenID(c.TokenID):
 		return fmt.Errorf("setting token_id is %q: want user@realm!name, such as driftd@pve!ro", c.TokenID)
 	case password && c.PasswordFile == "":

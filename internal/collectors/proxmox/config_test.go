@@ -31,7 +31,7 @@ func TestConfigProblems(t *testing.T) {
 		{"two accounts", func(c *Config) { c.Username = "a@pve" }, "exclude each other"},
 		{"no secret", func(c *Config) { c.TokenFile = "" }, "setting token_file is missing"},
 		{"a token without a name", func(c *Config) { c.TokenID = "driftd@pve" }, "want user@realm!name"},
-		{"a token with its secret", func(c *Config) { c.TokenID = "driftd@pve!ro=0f8e" }, "want user@realm!name"},
+		{"a token with its secret", func(c *Config) { c.TokenID = "driftd@pve!ro=0f8e" }, "setting token_id holds a secret, too: want user@realm!name"},
 		{"a user without a realm", func(c *Config) {
 			c.TokenID, c.TokenFile, c.Username, c.PasswordFile = "", "", "root", "password"
 		}, "want user@realm"},

@@ -62,7 +62,7 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 		return nil, err
 	}
 	client := &http.Client{
-		Transport: transport,
+		Transport: reach.Discreet(transport),
 		// Credentials go to no address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -2,11 +2,14 @@ package gitrepo
 
 import (
 	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
@@ -72,3 +75,36 @@ func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	keys.HostKeyCallbackHelper = trust
 	return keys, nil
 }
+
+// discreet returns an error whose text does not hold the repository's credentials:
+// servers and proxies quote what they were asked with. It wraps err.
+func (r *Repository) discreet(err error) error {
+	auth, authErr := r.auth()
+	basic, ok := auth.(*githttp.BasicAuth)
+	if authErr != nil || !ok || basic == nil || len(basic.Password) < leastHidden {
+		return err
+	}
+	encoded := base64.StdEncoding.EncodeToString([]byte(basic.Username + ":" + basic.Password))
+	hide := strings.NewReplacer(encoded, hidden, basic.Password, hidden, url.QueryEscape(basic.Password), hidden, url.PathEscape(basic.Password), hidden)
+	text := err.Error()
+	if hide.Replace(text) == text {
+		return err
+	}
+	return &discreetError{hide.Replace(text), err}
+}
+
+const (
+	// hidden stands where a credential was.
+	hidden = "…"
+	// leastHidden is the length below which a password is no secret, and hiding it
+	// would spoil what an error says.
+	leastHidden = 4
+)
+
+type discreetError struct {
+	text string
+	err  error
+}
+
+func (e *discreetError) Error() string { return e.text }
+func (e *discreetError) Unwrap() error { return e.err }

@@ -249,5 +249,5 @@ func (r *Repository) explain(err error) error {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):
 		hint = "; push something first"
 	}
-	return fmt.Errorf("read git repository %s: %w%s", r.url, err, hint)
+	return fmt.Errorf("read git repository %s: %w%s", r.url, r.discreet(err), hint)
 }

@@ -14,10 +14,6 @@ const serverEnv = "DRIFTD_TEST_SERVER"
 // TestMain is also the process that sends.
 func TestMain(m *testing.M) {
 	if len(os.Args) != 2 || os.Args[1] != Verb {
-		// The race detector lets each process wait a second at its end.
-		if err := os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0"); err != nil {
-			panic(err)
-		}
 		os.Exit(m.Run())
 	}
 	if server := os.Getenv(serverEnv); server != "" {

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/driftd/driftd/internal/credential"
@@ -98,7 +100,7 @@ func (s *sender) send(ctx context.Context, e errand) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, &reach.Timeout{After: s.timeout})
 	defer cancel()
 	process := exec.CommandContext(ctx, s.program, Verb)
-	process.Env = append(os.Environ(), s.env...)
+	process.Env = append(inherited(os.Environ()), s.env...)
 	process.Stdin = bytes.NewReader(input)
 	process.WaitDelay = time.Second
 	output := &bounded{}
@@ -117,6 +119,20 @@ func (s *sender) send(ctx context.Context, e errand) error {
 		return errors.New("the process that sends broke off")
 	}
 	return o.judge(s.now())
+}
+
+// inherited returns what the process needs of driftd's environment: the way to
+// the network, and where certificates, temporary files and time zones are. The
+// rest may hold credentials of others.
+func inherited(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		switch strings.ToUpper(name) {
+		case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "HOME", "PATH", "TMPDIR", "TZ", "ZONEINFO", "GODEBUG":
+			return false
+		}
+		return true
+	})
 }
 
 // A bounded buffer keeps the beginning.

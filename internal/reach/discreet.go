@@ -1,0 +1,113 @@
+package reach
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Discreet returns a transport that takes the credentials of a request out of an
+// answer that is no success. Servers and proxies quote what they were asked with,
+// and errors quote servers. Such an answer is read whole, up to 64 KiB.
+func Discreet(next http.RoundTripper) http.RoundTripper { return &discreet{next} }
+
+type discreet struct{ next http.RoundTripper }
+
+// RoundTrip sends a request.
+func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := d.next.RoundTrip(r)
+	if err != nil || answer.StatusCode/100 == 2 || answer.StatusCode == http.StatusSwitchingProtocols {
+		return answer, err
+	}
+	if answer.Request != nil {
+		r = answer.Request // what was sent, with what transports below have added
+	}
+	hide := hider(r)
+	for _, values := range answer.Header {
+		for i, v := range values {
+			values[i] = hide.Replace(v)
+		}
+	}
+	// How an answer breaks off is for its reader.
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxError))
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader(hide.Replace(string(body))), rest{err}), answer.Body}
+	answer.ContentLength = -1
+	return answer, nil
+}
+
+// CloseIdleConnections gives the connections back.
+func (d *discreet) CloseIdleConnections() {
+	(&http.Client{Transport: d.next}).CloseIdleConnections()
+}
+
+// A rest ends a body as it ended when it was read.
+type rest struct{ err error }
+
+// Read returns the end.
+func (r rest) Read([]byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	return 0, io.EOF
+}
+
+// leastHidden is the length below which a credential is no secret, and hiding it
+// would spoil what the answer says.
+const leastHidden = 4
+
+// hider replaces the credentials of a request, also where they are escaped.
+func hider(r *http.Request) *strings.Replacer {
+	var found []string
+	for name, values := range r.Header {
+		if !sensitiveHeader(name) {
+			continue
+		}
+		for _, v := range values {
+			found = append(found, credentialsIn(v)...)
+		}
+	}
+	var pairs []string
+	// The longer first: one may hold another.
+	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
+	for _, c := range found {
+		if len(c) < leastHidden {
+			continue
+		}
+		for _, form := range []string{c, url.QueryEscape(c), url.PathEscape(c), strings.ReplaceAll(c, `"`, `\"`)} {
+			pairs = append(pairs, form, "…")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// sensitiveHeader reports whether a header of a request holds credentials.
+func sensitiveHeader(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "cookie", "token", "key", "secret", "passw"}, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// credentialsIn returns what is secret in a header: all but the name of a scheme,
+// what stands behind the last "=", and the password of Basic.
+func credentialsIn(value string) []string {
+	scheme, secret, ok := strings.Cut(value, " ")
+	if !ok {
+		scheme, secret = "", value
+	}
+	found := []string{secret}
+	if i := strings.LastIndexByte(strings.TrimRight(secret, "="), '='); i >= 0 {
+		found = append(found, secret[i+1:])
+	}
+	if plain, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.EqualFold(scheme, "basic") {
+		if _, password, ok := bytes.Cut(plain, []byte(":")); ok {
+			found = append(found, string(password))
+		}
+	}
+	return found
+}
