@@ -32,7 +32,7 @@ type Limits struct {
 }
 
 // maxResult bounds what a box returns from one job, in bytes.
-const maxResult = 256 << 20
+const maxResult = 64 << 20
 
 // Why a box was ended.
 var (
