@@ -64,7 +64,7 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	}
 	defer leave()
 	if b.process == nil {
-		if b.process, err = b.pool.start(b.limits); err != nil {
+		if b.process, err = b.pool.start(ctx, b.limits); err != nil {
 			return err
 		}
 	}
