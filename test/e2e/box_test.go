@@ -215,6 +215,9 @@ func TestBoxServe(t *testing.T) {
 			if len(lacks) > 0 {
 				t.Errorf("missing %q", lacks)
 			}
+			if out, err := b.driftd("status").CombinedOutput(); !bytes.Contains(out, []byte("\nbox  ")) {
+				t.Errorf("status shows no line of the box: %v: %s", err, out)
+			}
 			if high := highWater(t, daemon.Process.Pid); high > maxHighWater {
 				t.Errorf("took %d KiB", high)
 			}
