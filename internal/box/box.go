@@ -32,7 +32,7 @@ type Limits struct {
 }
 
 // maxResult bounds what a box returns from one job, in bytes.
-const maxResult = 256 << 20
+const maxResult = 64 << 20
 
 // Why a box was ended.
 var (
@@ -64,7 +64,7 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	}
 	defer leave()
 	if b.process == nil {
-		if b.process, err = b.pool.start(b.limits); err != nil {
+		if b.process, err = b.pool.start(ctx, b.limits); err != nil {
 			return err
 		}
 	}

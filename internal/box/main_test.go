@@ -17,6 +17,13 @@ import (
 
 // TestMain is also the box.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == weakVerb {
+		if err := runWeak(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) != 2 || os.Args[1] != box.Verb {
 		os.Exit(m.Run())
 	}
@@ -113,6 +120,6 @@ func escapes(dir string) map[string]string {
 	try("signal the parent", syscall.Kill(os.Getppid(), 0))
 	try("raise a limit", syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 30, Max: 1 << 30}))
 	try("change the root", syscall.Chroot(dir))
-	try("trace the parent", ptrace(os.Getppid()))
+	escapesOfSystem(try)
 	return found
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // A Pool starts boxes, and bounds how many jobs run at once.
@@ -49,9 +50,14 @@ func (r *Report) String() string {
 	return fmt.Sprintf("weak: no %s; has %s", strings.Join(r.Lacks, ", no "), strings.Join(r.Seals, ", "))
 }
 
+// maxProbe bounds a probe.
+const maxProbe = 30 * time.Second
+
 // Probe starts a box, and returns what it holds to.
 func (p *Pool) Probe() (*Report, error) {
-	process, err := p.start(Limits{Memory: minMemory})
+	ctx, cancel := context.WithTimeout(context.Background(), maxProbe)
+	defer cancel()
+	process, err := p.start(ctx, Limits{Memory: minMemory})
 	if err != nil {
 		return nil, err
 	}

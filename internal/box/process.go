@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -35,8 +36,8 @@ type process struct {
 // itself again and again.
 const inside = "DRIFTD_BOX"
 
-// start starts a process, and waits until it is sealed.
-func (p *Pool) start(l Limits) (_ *process, err error) {
+// start starts a process, and waits until it is sealed, or until ctx ends.
+func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 	b := &process{limits: l, errs: &head{}}
 	defer func() {
 		if err != nil {
@@ -66,6 +67,7 @@ func (p *Pool) start(l Limits) (_ *process, err error) {
 	if err := b.cmd.Start(); err != nil {
 		return nil, errors.Join(err, b.clean())
 	}
+	defer context.AfterFunc(ctx, b.kill)()
 	b.bounded = &io.LimitedReader{R: out, N: maxResult}
 	b.said, b.orders = gob.NewDecoder(b.bounded), gob.NewEncoder(b.in)
 	var report Report
@@ -73,7 +75,7 @@ func (p *Pool) start(l Limits) (_ *process, err error) {
 		err = b.said.Decode(&report)
 	}
 	if err != nil {
-		return nil, b.cause()
+		return nil, cmp.Or(ctx.Err(), b.cause())
 	}
 	if !l.Network {
 		// An empty list does not cross a pipe as one.
@@ -143,6 +145,8 @@ func (b *process) cause() error {
 	switch {
 	case strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"), strings.Contains(text, "stack exceeds"):
 		return fmt.Errorf("%w (%d MiB)", ErrMemory, b.limits.Memory>>20)
+	case strings.Contains(text, "failed to create new OS thread"), strings.Contains(text, "pthread_create failed"):
+		return fmt.Errorf("%w (%d MiB), or the system gives it no more threads", ErrMemory, b.limits.Memory>>20)
 	case state != nil && state.UserTime()+state.SystemTime() >= maxCPU:
 		return fmt.Errorf("%w: it took more than %s of CPU time", ErrEnded, maxCPU)
 	}

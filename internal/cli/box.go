@@ -16,6 +16,10 @@ func (c *command) box() *cobra.Command {
 		Short:  "Expand manifests without access to files and the network; driftd starts this itself",
 		Hidden: true,
 		Args:   nothing,
-		RunE:   func(*cobra.Command, []string) error { return box.Serve(os.Stdin, c.streams.Out, alldeclared.Jobs()) },
+		RunE: func(*cobra.Command, []string) error {
+			// A library that prints must not speak to the parent.
+			os.Stdout = os.Stderr
+			return box.Serve(os.Stdin, c.streams.Out, alldeclared.Jobs())
+		},
 	}
 }

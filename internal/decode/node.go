@@ -9,9 +9,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxAliased is how many values aliases may stand for in one document. Files
-// that people write use a few dozen.
+// maxAliased is how many values aliases may stand for in one stream, or one for each
+// byte of a stream that is larger. Files that people write use a few dozen.
 const maxAliased = 100_000
+
+// An aliasCount counts the values that the aliases of a stream stand for.
+type aliasCount struct{ used, limit int }
 
 // A yamlTree turns the nodes of one document into values.
 type yamlTree struct {
@@ -19,13 +22,13 @@ type yamlTree struct {
 	first int
 	// open are the aliases that are being followed.
 	open    []*yaml.Node
-	aliased int
+	aliased *aliasCount
 }
 
 func (t *yamlTree) value(n *yaml.Node, depth int) (model.Value, *SyntaxError) {
 	if len(t.open) > 0 {
-		if t.aliased++; t.aliased > maxAliased {
-			return model.Value{}, t.wrong(n, "aliases stand for more than %d values", maxAliased)
+		if t.aliased.used++; t.aliased.used > t.aliased.limit {
+			return model.Value{}, t.wrong(n, "aliases stand for more than %d values", t.aliased.limit)
 		}
 	}
 	if depth == MaxDepth && n.Kind&(yaml.MappingNode|yaml.SequenceNode) != 0 {

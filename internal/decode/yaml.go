@@ -40,7 +40,9 @@ func YAML(r io.Reader) ([]Document, error) {
 	}
 	var docs []Document
 	var broken []error
+	aliased := aliasCount{limit: max(maxAliased, len(data))}
 	for _, p := range split(data) {
+		p.aliased = &aliased
 		read, err := p.documents()
 		docs = append(docs, read...)
 		for _, fault := range SyntaxErrors(err) {
@@ -58,6 +60,8 @@ func YAML(r io.Reader) ([]Document, error) {
 type part struct {
 	text []byte
 	line int
+	// aliased is that of the stream.
+	aliased *aliasCount
 }
 
 // split cuts a stream at its document markers. No YAML or JSON value can hold
@@ -67,7 +71,7 @@ func split(data []byte) []part {
 	begin, beginLine, line, started := 0, 1, 0, false
 	cut := func(end, nextLine int) {
 		if started {
-			parts = append(parts, part{data[begin:end], beginLine})
+			parts = append(parts, part{text: data[begin:end], line: beginLine})
 		}
 		begin, beginLine, started = end, nextLine, false
 	}
@@ -183,7 +187,7 @@ func (p part) yaml() ([]Document, error) {
 }
 
 func (p part) document(root *yaml.Node) (Document, error) {
-	tree := yamlTree{first: p.line}
+	tree := yamlTree{first: p.line, aliased: p.aliased}
 	v, err := tree.value(root, 0)
 	if err != nil {
 		return Document{}, err

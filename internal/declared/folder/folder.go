@@ -8,6 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -15,10 +18,13 @@ import (
 // named pipe or a device. Reading it could wait, or go on, forever.
 var ErrNotRegular = errors.New("not a regular file")
 
-// An FS holds the files below a folder. Symbolic links are followed inside the
-// folder only. It is safe for concurrent use.
+// An FS holds the files below a folder, but for those of a git repository's own folder
+// .git, which holds how its user signs in. Symbolic links are followed inside the folder
+// only. It is safe for concurrent use.
 type FS struct {
 	root *os.Root
+	// top is the folder, symbolic links followed.
+	top string
 	fs.FS
 }
 
@@ -28,7 +34,11 @@ func Open(dir string) (*FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder: %w", err)
 	}
-	return &FS{root, root.FS()}, nil
+	top, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open folder: %w", err), root.Close())
+	}
+	return &FS{root, top, root.FS()}, nil
 }
 
 // Close makes later calls fail.
@@ -37,7 +47,7 @@ func (f *FS) Close() error { return f.root.Close() }
 // Open implements fs.FS. It opens regular files and folders only, and never waits for
 // a writer.
 func (f *FS) Open(name string) (fs.File, error) {
-	info, err := fs.Stat(f.FS, name)
+	info, err := f.Stat(name)
 	if err == nil {
 		err = check(name, info)
 	}
@@ -59,10 +69,34 @@ func (f *FS) Open(name string) (fs.File, error) {
 }
 
 // Stat implements fs.StatFS.
-func (f *FS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
+func (f *FS) Stat(name string) (fs.FileInfo, error) {
+	if f.isHidden(name) {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
+	}
+	return fs.Stat(f.FS, name)
+}
 
 // ReadDir implements fs.ReadDirFS.
-func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
+func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if f.isHidden(name) {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
+	}
+	return fs.ReadDir(f.FS, name)
+}
+
+// isHidden reports whether a name leads into a folder .git, symbolic links followed.
+func (f *FS) isHidden(name string) bool {
+	const hidden = ".git"
+	if slices.Contains(strings.Split(name, "/"), hidden) {
+		return true
+	}
+	resolved, err := filepath.EvalSymlinks(filepath.Join(f.root.Name(), filepath.FromSlash(name)))
+	if err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(f.top, resolved)
+	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), hidden)
+}
 
 // OpenFile opens a file anywhere on the disk, symbolic links followed. It fails with
 // ErrNotRegular for what is neither a regular file nor a folder, and never waits.

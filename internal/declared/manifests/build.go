@@ -109,8 +109,7 @@ var errNoNetwork = errors.New("driftd does not fetch remote bases")
 // RoundTrip implements http.RoundTripper.
 func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
 	if r.first == "" {
-		request.URL.User = nil
-		r.first = request.URL.String()
+		r.first = withoutSecrets(request.URL.String())
 	}
 	return nil, errNoNetwork
 }
@@ -126,13 +125,35 @@ func (r *refusal) isCause(err error) bool {
 func remoteOf(parts []kustomization) string {
 	for _, k := range parts {
 		if entries := k.entries(); slices.ContainsFunc(entries, k.isElsewhere) {
-			return userinfo.ReplaceAllString(entries[slices.IndexFunc(entries, k.isElsewhere)], "//")
+			return withoutSecrets(entries[slices.IndexFunc(entries, k.isElsewhere)])
 		}
 	}
 	return ""
 }
 
-var userinfo = regexp.MustCompile(`//[^/@]*@`)
+// withoutSecrets returns a text without the user information of the addresses in it,
+// and of their queries only the ref. A password may hold slashes, and git takes
+// user@host:path as well.
+func withoutSecrets(text string) string {
+	text = userinfo.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "git@" || strings.HasSuffix(found, "//git@") {
+			return found
+		}
+		return userinfo.ReplaceAllString(found, "$1")
+	})
+	return query.ReplaceAllStringFunc(text, func(found string) string {
+		if ref := refOf.FindString(found); ref != "" {
+			return "?" + ref[1:]
+		}
+		return ""
+	})
+}
+
+var (
+	userinfo = regexp.MustCompile(`([A-Za-z0-9+.-]*://)?[^\s'"@]+@`)
+	query    = regexp.MustCompile(`\?[^\s'"]*`)
+	refOf    = regexp.MustCompile(`[?&]ref=[A-Za-z0-9._/-]+`)
+)
 
 // rendered turns what kustomize built into objects, each with the address of
 // the file that it came from.

@@ -11,8 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxChartFiles bounds the files of a chart that are read for a sketch.
-const maxChartFiles = 2000
+// Bounds of a chart that is read for a sketch: its files, the size of each of them, and
+// that of the files which name its dependencies, in bytes.
+const (
+	maxChartFiles    = 2000
+	maxTemplate      = 1 << 20
+	maxChartManifest = 256 << 10
+)
 
 var errChartUnknown = errors.New("what the chart declares is not known")
 
@@ -20,9 +25,9 @@ var errChartUnknown = errors.New("what the chart declares is not known")
 // resource definitions, and the charts that it contains. The namespace is that of
 // the release, which no file names. A chart with a dependency outside of its folder
 // may declare anything.
-func (t *tree) chart(dir string, limit int64) sketch {
+func (t *tree) chart(dir string) sketch {
 	var s sketch
-	if !t.hasDependencies(dir, limit) {
+	if !t.hasDependencies(dir) {
 		return sketch{unknown: true}
 	}
 	files := 0
@@ -33,7 +38,7 @@ func (t *tree) chart(dir string, limit int64) sketch {
 		if files++; files > maxChartFiles || isArchive(name) {
 			return errChartUnknown
 		}
-		data, err := t.readFile(name, limit)
+		data, err := t.readFile(name, maxTemplate)
 		if err != nil {
 			return err
 		}
@@ -44,9 +49,9 @@ func (t *tree) chart(dir string, limit int64) sketch {
 }
 
 // hasDependencies reports whether all dependencies of the chart lie in its folder.
-func (t *tree) hasDependencies(dir string, limit int64) bool {
+func (t *tree) hasDependencies(dir string) bool {
 	for _, file := range []string{"Chart.yaml", "requirements.yaml"} {
-		data, err := t.readFile(path.Join(dir, file), limit)
+		data, err := t.readFile(path.Join(dir, file), maxChartManifest)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

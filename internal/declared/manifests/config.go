@@ -43,7 +43,7 @@ type Config struct {
 	// MaxFileSize bounds a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
 	// MaxMemory bounds what building one kustomization, or reading one large file, may
-	// take of memory, in bytes.
+	// take of memory, in bytes, and what all that is declared takes.
 	MaxMemory int64 `mapstructure:"max_memory"`
 	// MaxFiles bounds the number of files, and that of folders.
 	MaxFiles int `mapstructure:"max_files"`

@@ -193,7 +193,7 @@ func complaint(err error, t *tree, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
-	text = t.known(text)
+	text = t.known(withoutSecrets(text))
 	if runes := []rune(text); len(runes) > 400 {
 		text = string(runes[:400]) + "…"
 	}

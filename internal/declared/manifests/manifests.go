@@ -100,20 +100,26 @@ func (l *loader) commitTree(files fs.FS, hash string) *tree {
 
 // read reads the declaration from a tree of files.
 func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
+	t = t.over(ctx, t.files, l.config.MaxFileSize)
 	found, err := l.walk(ctx, t)
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	content, err := l.plainFiles(ctx, t, found.files)
+	room := newRoom(l.config.MaxMemory)
+	content, err := l.plainFiles(ctx, t, found.files, room)
 	if err != nil {
 		return model.Declaration{}, err
 	}
 	content.problems = append(content.problems, found.problems...)
-	rendered, err := l.kustomizations(ctx, t, found.kustomizations)
+	rendered, err := l.kustomizations(ctx, t, found.kustomizations, room)
 	if err != nil {
 		return model.Declaration{}, err
 	}
 	content.add(rendered)
+	if ctx.Err() != nil {
+		// What could not be read in time is not a part that is absent.
+		return model.Declaration{}, fmt.Errorf("read manifests: %w", ctx.Err())
+	}
 	if len(content.objects)+len(content.problems) == 0 {
 		return model.Declaration{}, fmt.Errorf("no manifest found in %s: looked for *.yaml, *.yml and *.json files "+
 			"with apiVersion and kind, and for kustomizations; check the path, include and exclude", t.where)

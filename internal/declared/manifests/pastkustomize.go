@@ -96,10 +96,11 @@ func (r *pastReader) kustomization(t *tree, files *gitrepo.FS, dir string) (foun
 		}
 	}
 	recorded := &recordedFS{files: files, asked: map[string]string{}}
-	within := *t
-	within.files, within.kustomize = recorded, newMountedFS(recorded, r.loader.config.MaxFileSize, t.Outside)
-	if found, sure = r.render(&within, dir); !sure {
+	if found, sure = r.render(t.over(r.ctx, recorded, r.loader.config.MaxFileSize), dir); !sure {
 		return found, sure
+	}
+	if r.ctx.Err() != nil {
+		return &outcome{all: late}, false
 	}
 	found.upTo = len(r.memory.subjects)
 	known = slices.DeleteFunc(known, func(k *rendering) bool { return k.outcome.upTo != found.upTo })
@@ -165,11 +166,16 @@ func (k kustomization) mayMake(s *subject) bool {
 			}
 		}
 	}
+	searched := 0
 	return slices.ContainsFunc(k.named(), func(file string) bool {
 		data, err := k.files.ReadFile(file)
-		return err != nil || mayEscape(data) || bytes.Contains(data, []byte(s.name))
+		searched += len(data)
+		return err != nil || searched > maxSearched || mayEscape(data) || bytes.Contains(data, []byte(s.name))
 	})
 }
+
+// maxSearched bounds the bytes of one kustomization's files that are searched for a name.
+const maxSearched = 64 << 20
 
 // allTexts returns the strings of a tree.
 func allTexts(v model.Value) []string {

@@ -59,6 +59,9 @@ func (r *pastReader) commit(c *gitrepo.LogCommit) *outcome {
 		}
 	}
 	found, simple, final := r.tree(c)
+	if r.ctx.Err() != nil {
+		return &outcome{all: late}
+	}
 	if final {
 		key := keys[len(keys)-1]
 		if simple {
@@ -92,6 +95,7 @@ func (r *pastReader) tree(c *gitrepo.LogCommit) (found *outcome, simple, final b
 	found = &outcome{upTo: len(r.memory.subjects)}
 	files := &linkFS{FS: c.Files}
 	t := r.loader.commitTree(files, c.Hash)
+	t = t.over(r.ctx, files, r.loader.config.MaxFileSize)
 	inventory, err := r.loader.walk(r.ctx, t)
 	if r.ctx.Err() != nil {
 		found.all = late
@@ -236,9 +240,14 @@ func mayEscape(data []byte) bool {
 // named returns the files that a kustomization names, including its own file.
 func (k kustomization) named() []string {
 	files := []string{k.file}
+	seen := map[string]bool{k.file: true}
 	for _, text := range allTexts(k.value) {
 		for _, name := range []string{text, afterEquals(text)} {
-			if file := path.Join(k.dir, name); name != "" && k.files.Exists(file) && !k.files.IsDir(file) {
+			file := path.Join(k.dir, name)
+			if name == "" || seen[file] {
+				continue
+			}
+			if seen[file] = true; k.files.Exists(file) && !k.files.IsDir(file) {
 				files = append(files, file)
 			}
 		}

@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,10 +58,10 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 const maxInline = 256 << 10
 
 // plainFiles reads files one after another and parses them side by side.
-func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
+func (l *loader) plainFiles(ctx context.Context, t *tree, names []string, room *room) (all content, err error) {
 	b := l.openBox(false)
 	defer func() { err = errors.Join(err, b.Close()) }()
-	parsed := make([]content, len(names))
+	parsed, full := make([]content, len(names)), make([]error, len(names))
 	var workers sync.WaitGroup
 	defer workers.Wait()
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -77,15 +78,25 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 			if parsed[i], err = l.parseFile(ctx, t, b, name); err != nil {
 				return content{}, err
 			}
+			full[i] = room.take(t, &parsed[i])
 			continue
 		}
 		free <- struct{}{}
 		workers.Go(func() {
-			parsed[i] = t.parse(name, data)
+			if !room.isFull() {
+				parsed[i] = t.parse(name, data)
+				full[i] = room.take(t, &parsed[i])
+			}
 			<-free
 		})
+		if room.isFull() {
+			break
+		}
 	}
 	workers.Wait()
+	if err := cmp.Or(full...); err != nil {
+		return content{}, err
+	}
 	for _, c := range parsed {
 		all.add(c)
 	}
@@ -118,7 +129,19 @@ func parse(data []byte, address string) content {
 		c.objects = append(c.objects, expand(doc, address)...)
 	}
 	c.keepManifests()
+	c.shorten(address)
 	return c
+}
+
+// maxProblems bounds the problems of one part.
+const maxProblems = 100
+
+// shorten replaces problems beyond maxProblems by one that may declare anything.
+func (c *content) shorten(address string) {
+	if more := len(c.problems) - maxProblems; more > 1 {
+		c.problems = c.problems[:maxProblems:maxProblems]
+		c.problem(address, "%d more parts of it cannot be read", more)
+	}
 }
 
 // keepManifests drops what is no manifest.

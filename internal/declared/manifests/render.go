@@ -20,7 +20,7 @@ func (l *loader) openBox(network bool) *box.Box {
 
 // kustomizations renders the folders that are built for themselves. One that
 // cannot be built is a problem.
-func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (all content, err error) {
+func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string, room *room) (all content, err error) {
 	b := l.openBox(l.config.AllowNetwork)
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for _, dir := range roots(t.kustomize, mounted(dirs)) {
@@ -28,6 +28,9 @@ func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (al
 			return content{}, fmt.Errorf("build %s: %w", t.of(dir), err)
 		}
 		rendered, err := l.render(ctx, t, b, dir)
+		if err == nil {
+			err = room.take(t, &rendered)
+		}
 		if err != nil {
 			return content{}, err
 		}
@@ -58,14 +61,14 @@ func (l *loader) render(ctx context.Context, t *tree, b *box.Box, dir string) (c
 	var made packed
 	err := l.boxed(ctx, t, b, buildJob, order{Place: t.place, Name: dir, Limit: l.config.MaxFileSize, Network: b.Limits().Network}, &made)
 	address := t.of(readKustomization(t.kustomize, dir).file)
-	return unpacked(ctx, "kustomize", address, made, err)
+	return l.unpacked(ctx, "kustomize", address, made, err)
 }
 
 // parseFile parses one file in the box.
 func (l *loader) parseFile(ctx context.Context, t *tree, b *box.Box, name string) (content, error) {
 	var made packed
 	err := l.boxed(ctx, t, b, parseJob, order{Place: t.place, Name: name, Limit: l.config.MaxFileSize}, &made)
-	return unpacked(ctx, "reading it", t.address(name), made, err)
+	return l.unpacked(ctx, "reading it", t.address(name), made, err)
 }
 
 // boxed runs a job for at most half of the time that is left, so that one that does not
@@ -86,9 +89,12 @@ func (l *loader) boxed(ctx context.Context, t *tree, b *box.Box, job string, o o
 
 // unpacked returns what came out of a box, or a problem of the part that broke it. what
 // is the subject of the problem.
-func unpacked(ctx context.Context, what, address string, made packed, err error) (content, error) {
+func (l *loader) unpacked(ctx context.Context, what, address string, made packed, err error) (content, error) {
 	if ctx.Err() != nil {
 		return content{}, fmt.Errorf("read %s: %w", address, ctx.Err())
+	}
+	if err == nil && made.weight() > l.config.MaxMemory {
+		err = box.ErrMemory
 	}
 	if err == nil {
 		return made.content()

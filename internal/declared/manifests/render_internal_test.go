@@ -30,6 +30,9 @@ func (s stuckFS) Open(name string) (fs.File, error) {
 	return s.FS.Open(name)
 }
 
+// Stat implements fs.StatFS: only reading hangs.
+func (s stuckFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
+
 // TestKustomizationThatDoesNotFinish holds that one build which takes too long is
 // a problem of that kustomization alone.
 func TestKustomizationThatDoesNotFinish(t *testing.T) {

@@ -19,12 +19,23 @@ type sketch struct {
 	extents []model.Extent
 }
 
+// maxExtents bounds the extents of a sketch. More stand for anything: each one is
+// compared with every resource.
+const maxExtents = 1000
+
 func (s *sketch) add(more sketch) {
 	s.unknown = s.unknown || more.unknown
 	for _, e := range more.extents {
+		if s.unknown {
+			break
+		}
 		if !slices.Contains(s.extents, e) {
 			s.extents = append(s.extents, e)
 		}
+		s.unknown = len(s.extents) > maxExtents
+	}
+	if s.unknown {
+		s.extents = nil
 	}
 }
 
@@ -76,6 +87,9 @@ func kindsIn(found [][]string) sketch {
 		if !strings.HasSuffix(kind, "List") {
 			s.add(sketch{extents: []model.Extent{{Kind: kindIn(nil, kind)}}})
 		}
+		if s.unknown {
+			return s
+		}
 	}
 	return sketch{unknown: len(s.extents) == 0, extents: s.extents}
 }
@@ -102,12 +116,14 @@ func kindIn(versions []string, kind string) string {
 }
 
 // topLevel returns the distinct values of a field at the top level of a document in
-// block style.
+// block style: two of them where there are more.
 func topLevel(doc, field string) []string {
 	var values []string
 	for line := range strings.Lines(doc) {
 		if rest, ok := cutField(line, field); ok && !slices.Contains(values, scalar(rest)) {
-			values = append(values, scalar(rest))
+			if values = append(values, scalar(rest)); len(values) == 2 {
+				break
+			}
 		}
 	}
 	return values

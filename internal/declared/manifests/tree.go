@@ -56,6 +56,52 @@ func (p place) tree(files fs.FS, limit int64) *tree {
 	return &tree{place: p, files: files, kustomize: newMountedFS(files, limit, p.Outside)}
 }
 
+// over returns the tree with other files in place of its own. Reading them fails once
+// ctx has ended: what reads many small files ends with it.
+func (t *tree) over(ctx context.Context, files fs.FS, limit int64) *tree {
+	other := *t
+	other.files = endingFS{files, ctx}
+	other.kustomize = newMountedFS(other.files, limit, t.Outside)
+	return &other
+}
+
+// An endingFS has nothing any more when its context has ended.
+type endingFS struct {
+	files fs.FS
+	ctx   context.Context //nolint:containedctx // an FS has no other way to see one
+}
+
+func (e endingFS) ended(op, name string) error {
+	if err := e.ctx.Err(); err != nil {
+		return &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return nil
+}
+
+// Open implements fs.FS.
+func (e endingFS) Open(name string) (fs.File, error) {
+	if err := e.ended("open", name); err != nil {
+		return nil, err
+	}
+	return e.files.Open(name)
+}
+
+// Stat implements fs.StatFS.
+func (e endingFS) Stat(name string) (fs.FileInfo, error) {
+	if err := e.ended("stat", name); err != nil {
+		return nil, err
+	}
+	return fs.Stat(e.files, name)
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (e endingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := e.ended("readdir", name); err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(e.files, name)
+}
+
 // openFolder returns the tree that a folder, or a single file, lies in: its git work
 // tree, or the folder itself where it lies in none. Addresses begin with label, if there
 // is one. Kustomize reads no file of more than limit bytes.

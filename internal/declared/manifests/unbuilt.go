@@ -93,6 +93,9 @@ func (k kustomization) sketch() sketch {
 // is a separate kustomization and has an empty sketch.
 func (k kustomization) resource(entry string) sketch {
 	file := path.Join(k.dir, entry)
+	if k.isElsewhere(entry) {
+		return sketch{unknown: true}
+	}
 	if k.files.IsDir(file) {
 		return sketch{}
 	}

@@ -25,7 +25,7 @@ type inventory struct {
 // walk lists what the declared folder holds. A problem with one file or folder
 // leaves the others alone.
 func (l *loader) walk(ctx context.Context, t *tree) (inventory, error) {
-	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles, size: l.config.MaxFileSize}
+	w := walker{ctx: ctx, tree: t, chosen: l.chosen, limit: l.config.MaxFiles}
 	info, err := fs.Stat(t.files, t.Root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return inventory{}, fmt.Errorf("read manifests: %s does not exist in %s; check path", t.Root, t.where)
@@ -48,9 +48,7 @@ type walker struct {
 	// folders counts those that were listed: a git tree may have one folder in
 	// many places, and so more folders than anything could list.
 	folders int
-	// size is that of the largest file that is read.
-	size  int64
-	found inventory
+	found   inventory
 }
 
 // folder lists a folder. What lies in a kustomization's folder belongs to it;
@@ -78,7 +76,7 @@ func (w *walker) folder(dir string, owned bool) error {
 		}
 	}
 	if !owned && slices.ContainsFunc(entries, isChart) {
-		w.limited(dir, "a Helm chart; render it with helm template, or exclude it", w.tree.chart(dir, w.size))
+		w.limited(dir, "a Helm chart; render it with helm template, or exclude it", w.tree.chart(dir))
 		return nil
 	}
 	for _, e := range entries {

@@ -1,5 +1,0 @@
-package box_test
-
-import "syscall"
-
-func ptrace(pid int) error { return syscall.PtraceAttach(pid) }
