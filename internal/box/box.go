@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // Verb is the argument with which driftd's own program is started to be a box: it must
@@ -39,6 +40,7 @@ var (
 	ErrMemory = errors.New("needs more memory than it may take")
 	ErrResult = fmt.Errorf("makes more than %d MiB", maxResult>>20)
 	ErrEnded  = errors.New("ended early")
+	ErrTime   = errors.New("did not finish")
 )
 
 // A Box runs jobs, one at a time. It starts its process for the first one, and again
@@ -50,8 +52,9 @@ type Box struct {
 }
 
 // Do runs a job of Serve's in the box: it hands over args and fills reply, a pointer.
-// The job sees the given files. Do returns when the job has, or when ctx ends: the
-// process is then killed. Errors of the job itself come back as text.
+// The job sees the given files. It has half of the time that ctx has left when it begins,
+// so that one that does not end leaves time for others; then its process is killed.
+// Errors of the job itself come back as text.
 func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) error {
 	order := order{Job: job}
 	var err error
@@ -63,19 +66,43 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 		return err
 	}
 	defer leave()
-	if b.process == nil {
-		if b.process, err = b.pool.start(ctx, b.limits); err != nil {
-			return err
-		}
-	}
-	result, err := b.process.do(ctx, files, order)
-	if err != nil {
-		return errors.Join(err, b.Close())
-	}
-	if result.Error != "" {
+	limited, limit, cancel := withinHalf(ctx)
+	defer cancel()
+	result, err := b.run(limited, files, order)
+	switch {
+	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+		return fmt.Errorf("%w within %s", ErrTime, limit.Round(time.Millisecond))
+	case err != nil:
+		return err
+	case result.Error != "":
 		return errors.New(result.Error)
 	}
 	return decode(result.Result, reply)
+}
+
+// run starts the process if there is none, and has it do what is ordered.
+func (b *Box) run(ctx context.Context, files fs.FS, o order) (result word, err error) {
+	if b.process == nil {
+		if b.process, err = b.pool.start(ctx, b.limits); err != nil {
+			return word{}, err
+		}
+	}
+	if result, err = b.process.do(ctx, files, o); err != nil {
+		return word{}, errors.Join(err, b.Close())
+	}
+	return result, nil
+}
+
+// withinHalf returns a context that ends after half of the time that is left.
+func withinHalf(ctx context.Context) (_ context.Context, limit time.Duration, cancel context.CancelFunc) {
+	deadline, bounded := ctx.Deadline()
+	if !bounded {
+		ctx, cancel = context.WithCancel(ctx)
+		return ctx, 0, cancel
+	}
+	limit = max(time.Until(deadline)/2, 0)
+	ctx, cancel = context.WithTimeout(ctx, limit)
+	return ctx, limit, cancel
 }
 
 // Limits returns what the box was opened with.

@@ -82,7 +82,7 @@ func TestTimeout(t *testing.T) {
 	b := opened(t, box.Limits{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := b.Do(ctx, fstest.MapFS{}, "spin", "", new(string)); !errors.Is(err, context.DeadlineExceeded) {
+	if err := b.Do(ctx, fstest.MapFS{}, "spin", "", new(string)); !errors.Is(err, box.ErrTime) {
 		t.Errorf("a job without end: %v", err)
 	}
 	if got, err := do(t, b, fstest.MapFS{}, "echo", "again"); got != "again" || err != nil {
@@ -105,7 +105,7 @@ func TestHungFile(t *testing.T) {
 	b := opened(t, box.Limits{})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := b.Do(ctx, hung, "read", "a", new(string)); !errors.Is(err, context.DeadlineExceeded) {
+	if err := b.Do(ctx, hung, "read", "a", new(string)); !errors.Is(err, box.ErrTime) {
 		t.Errorf("a file that hangs: %v", err)
 	}
 	if got, err := do(t, b, fstest.MapFS{}, "echo", "again"); got != "again" || err != nil {

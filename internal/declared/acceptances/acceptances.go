@@ -144,7 +144,7 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	case err != nil:
 		return "", nil, err
 	case !info.Mode().IsRegular():
-		return "", nil, fmt.Errorf("%s is no file", name)
+		return "", nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := files.Open(name)
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
-	"time"
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/model"
@@ -59,7 +57,7 @@ func (t *tree) of(absolute string) string {
 // render builds one kustomization in the box.
 func (l *loader) render(ctx context.Context, t *tree, b *box.Box, dir string) (content, error) {
 	var made packed
-	err := l.boxed(ctx, t, b, buildJob, order{Place: t.place, Name: dir, Limit: l.config.MaxFileSize, Network: b.Limits().Network}, &made)
+	err := b.Do(ctx, t.files, buildJob, order{Place: t.place, Name: dir, Limit: l.config.MaxFileSize, Network: b.Limits().Network}, &made)
 	address := t.of(readKustomization(t.kustomize, dir).file)
 	return l.unpacked(ctx, "kustomize", address, made, err)
 }
@@ -67,24 +65,8 @@ func (l *loader) render(ctx context.Context, t *tree, b *box.Box, dir string) (c
 // parseFile parses one file in the box.
 func (l *loader) parseFile(ctx context.Context, t *tree, b *box.Box, name string) (content, error) {
 	var made packed
-	err := l.boxed(ctx, t, b, parseJob, order{Place: t.place, Name: name, Limit: l.config.MaxFileSize}, &made)
+	err := b.Do(ctx, t.files, parseJob, order{Place: t.place, Name: name, Limit: l.config.MaxFileSize}, &made)
 	return l.unpacked(ctx, "reading it", t.address(name), made, err)
-}
-
-// boxed runs a job for at most half of the time that is left, so that one that does not
-// end leaves time for the others.
-func (l *loader) boxed(ctx context.Context, t *tree, b *box.Box, job string, o order, made *packed) error {
-	limit := l.config.Timeout / 2
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = max(time.Until(deadline)/2, 0)
-	}
-	inner, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("did not finish within %s; raise timeout", limit.Round(time.Millisecond)))
-	defer cancel()
-	err := b.Do(inner, t.files, job, o, made)
-	if err != nil && inner.Err() != nil {
-		return context.Cause(inner)
-	}
-	return err
 }
 
 // unpacked returns what came out of a box, or a problem of the part that broke it. what
@@ -100,15 +82,18 @@ func (l *loader) unpacked(ctx context.Context, what, address string, made packed
 		return made.content()
 	}
 	var c content
-	hint := " in the declaration's settings, or exclude it"
 	switch {
 	case errors.Is(err, box.ErrMemory):
-		hint = "; raise max_memory" + hint
-	case !strings.Contains(err.Error(), "raise"):
-		hint = ""
+		err = raise(err, "max_memory")
+	case errors.Is(err, box.ErrTime):
+		err = raise(err, "timeout")
 	}
-	c.problem(address, "%s %v%s", what, err, hint)
+	c.problem(address, "%s %v", what, err)
 	return c, nil
+}
+
+func raise(err error, setting string) error {
+	return fmt.Errorf("%w; raise %s in the declaration's settings, or exclude it", err, setting)
 }
 
 // A packed is a content on its way out of a box.
