@@ -1,11 +1,52 @@
 package box_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/driftd/driftd/internal/box"
 )
+
+// started returns the process IDs of the box and of a program that it starts.
+func started() ([]int, error) {
+	cmd := exec.Command("sleep", "1000")
+	err := cmd.Start()
+	if err != nil {
+		return nil, err
+	}
+	return []int{os.Getpid(), cmd.Process.Pid}, nil
+}
+
+// TestProgramsEnd holds that what a box with a network started ends with it: the kernel
+// sends it SIGTERM when its parent is gone.
+func TestProgramsEnd(t *testing.T) {
+	t.Parallel()
+	b := opened(t, box.Limits{Network: true})
+	var pids []int
+	if err := b.Do(t.Context(), fstest.MapFS{}, "start", "", &pids); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pids[0], syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pids[1]))
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it still runs: %s", state)
+		}
+	}
+}
 
 // escapesOfSystem tries the ways out that only this system has.
 func escapesOfSystem(try func(way string, err error)) {

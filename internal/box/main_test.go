@@ -69,6 +69,7 @@ func jobs() map[string]box.Job {
 		}),
 		"much":   box.NewJob(func(_ fs.FS, megabytes int) (string, error) { return strings.Repeat("x", megabytes<<20), nil }),
 		"escape": box.NewJob(func(_ fs.FS, dir string) (map[string]string, error) { return escapes(dir), nil }),
+		"start":  box.NewJob(func(fs.FS, string) ([]int, error) { return started() }),
 		"limits": box.NewJob(func(fs.FS, string) ([]uint64, error) {
 			var core, size syscall.Rlimit
 			err := errors.Join(syscall.Getrlimit(syscall.RLIMIT_CORE, &core), syscall.Getrlimit(syscall.RLIMIT_FSIZE, &size))

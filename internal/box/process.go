@@ -54,7 +54,7 @@ func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 		}
 		env = append(env, networkEnv(b.temp)...)
 	}
-	b.cmd = &exec.Cmd{Path: program(), Args: []string{"driftd", Verb}, Env: env, Stderr: b.errs, SysProcAttr: attributes(),
+	b.cmd = &exec.Cmd{Path: program(), Args: []string{"driftd", Verb}, Env: env, Stderr: b.errs, SysProcAttr: attributes(l),
 		// A program that it started may hold the pipes open.
 		WaitDelay: time.Second}
 	out, err := b.cmd.StdoutPipe()

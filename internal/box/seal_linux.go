@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,7 +25,9 @@ func seal(s setup) (Report, error) {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	r.add("memory limit", limitResources(s.Limits))
 	r.add(landlocked(s))
-	if !s.Limits.Network {
+	if s.Limits.Network {
+		dieTogether()
+	} else {
 		r.add("seccomp", filterCalls())
 	}
 	return *r, nil
@@ -133,7 +136,22 @@ func filterCalls() error {
 
 func program() string { return "/proc/self/exe" }
 
-// attributes make the process a group of its own that dies with its parent.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// attributes make the process a group of its own that dies with its parent. One that may
+// start programs is told to end them.
+func attributes(l Limits) *syscall.SysProcAttr {
+	end := syscall.SIGKILL
+	if l.Network {
+		end = syscall.SIGTERM
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: end}
+}
+
+// dieTogether kills the process with all that it started when it is told to end.
+func dieTogether() {
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM)
+	go func() {
+		<-told
+		_ = syscall.Kill(0, syscall.SIGKILL)
+	}()
 }

@@ -25,4 +25,4 @@ func program() string {
 	return path
 }
 
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func attributes(Limits) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

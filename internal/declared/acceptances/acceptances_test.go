@@ -161,7 +161,7 @@ func TestUnreadable(t *testing.T) {
 		"no list":     {"a map has no order", "version: 1\nacceptances: {a: b}\n", "acceptances: want a list"},
 		"syntax":      {"broken YAML has a line", "version: 1\nacceptances:\n\t- a\n", "line 3"},
 		"key twice":   {"which of them?", "version: 1\nversion: 1\n", "line 2"},
-		"long folder": {"a folder in its place", "\x00dir", "is no file"},
+		"long folder": {"a folder in its place", "\x00dir", "is not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
