@@ -67,4 +67,3 @@ func TestRemoteBase(t *testing.T) {
 		}
 	}
 }
-
