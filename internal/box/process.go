@@ -150,6 +150,10 @@ func (b *process) cause() error {
 	case state != nil && state.UserTime()+state.SystemTime() >= maxCPU:
 		return fmt.Errorf("%w: it took more than %s of CPU time", ErrEnded, maxCPU)
 	}
+	// Go's runtime does not bear every refusal of memory, and then ends in other ways.
+	if peakMemory(state) >= b.limits.Memory/4*3 {
+		return fmt.Errorf("%w (%d MiB)", ErrMemory, b.limits.Memory>>20)
+	}
 	return fmt.Errorf("%w: %s", ErrEnded, state)
 }
 

@@ -134,6 +134,17 @@ func filterCalls() error {
 	}})
 }
 
+// peakMemory returns how many bytes a process that has ended held at most.
+func peakMemory(state *os.ProcessState) int64 {
+	if state == nil {
+		return 0
+	}
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		return usage.Maxrss << 10
+	}
+	return 0
+}
+
 func program() string { return "/proc/self/exe" }
 
 // attributes make the process a group of its own that dies with its parent. One that may

@@ -33,10 +33,10 @@ func TestBounds(t *testing.T) {
 		many[fmt.Sprintf("wide%d.yaml", i)] = strings.ReplaceAll(wide, "N", fmt.Sprint(i))
 	}
 	bases := map[string]string{}
-	for i := range 12 {
+	for i := range 60 {
 		bases[fmt.Sprintf("k%d/kustomization.yaml", i)] = fmt.Sprintf("namePrefix: k%d-\nconfigMapGenerator:\n", i) +
 			repeated(4, "- {name: cN, files: [big]}\n")
-		bases[fmt.Sprintf("k%d/big", i)] = strings.Repeat("x", 2<<20)
+		bases[fmt.Sprintf("k%d/big", i)] = strings.Repeat("x", 300<<10)
 	}
 	cases := map[string]struct {
 		reason   string

@@ -39,7 +39,7 @@ func (m mountedFS) withDisk(dir string) mountedFS {
 // Why a file outside of a tree is not read.
 const (
 	outsideRepository = "leads out of the repository"
-	outsideFolder     = "leads out of the declared folder: declare one that holds all, and choose in it by include"
+	outsideFolder     = "leads out of the folder, which lies in no git repository: declare the folder that holds both, with include for the part that is meant"
 )
 
 // An outsideFS shows one folder of the disk, or nothing. Whoever writes a kustomization
