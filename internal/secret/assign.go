@@ -179,6 +179,11 @@ func (s *scan) bare(a *assignment, colon bool) int {
 		}
 		begin--
 	}
+	if colon && isInSentence(t, begin) { // Errors put the next step behind "; ".
+		if i := strings.Index(rest, "; "); i >= 0 {
+			return a.value + i
+		}
+	}
 	separators := separatorsOf(t, begin, rest, colon)
 	if separators == "" || strings.HasPrefix(rest, "$(") { // A reference, not a command.
 		return end
@@ -187,6 +192,12 @@ func (s *scan) bare(a *assignment, colon bool) int {
 		return a.value + i
 	}
 	return end
+}
+
+// isInSentence reports whether another word stands before a name.
+func isInSentence(t string, begin int) bool {
+	before := head(t, begin, 64, isBlank)
+	return before > 0 && before < begin && isAlnum(t[before-1])
 }
 
 // separatorsOf returns the bytes that end a value without quotes; "" for the end of the

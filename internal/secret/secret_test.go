@@ -93,6 +93,7 @@ var texts = []struct{ reason, text, stays string }{
 	{"a URL that was cut behind a slash", "https://u:" + planted + "/ab…", "https://u:"},
 	{"a token that was cut", "with ghp_" + planted + "… by", "… by"},
 	{"HCL", `password = "` + planted + `"` + "\nregion = \"eu\"", `region = "eu"`},
+	{"an error with its next step", "404 Not Found: no application credential: " + planted + "; check that it was not deleted", "; check that it was not deleted"},
 	{"cloud-init", "#cloud-config\nchpasswd: {expire: false}\npassword: " + planted + "\nssh_pwauth: true\n", "ssh_pwauth: true"},
 }
 
