@@ -56,6 +56,8 @@ type Env struct {
 	CacheDir string
 	// SharedDir is one that all loaders of the type share (programs, schemas).
 	SharedDir string
+	// MaxMemory bounds a box, and what a reading returns, in bytes.
+	MaxMemory int64
 	// Boxes start the processes in which foreign input is expanded.
 	Boxes *box.Pool
 	Log   *slog.Logger

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/secret"
@@ -107,7 +108,9 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		contentType: "application/apply-patch+yaml",
 		body:        manifest(a, claim, namespace).AppendJSON(nil),
 	}
+	ctx, settle := budget.Part(ctx)
 	var stored model.Resource
+	defer func() { settle(stored.Weight()) }()
 	err := r.do(ctx, req, func(body io.Reader) error {
 		data, err := readAll(body, min(r.maxAnswer, r.config.MaxObjectSize))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -118,7 +119,7 @@ func (w *watch) lookOnce(ctx context.Context) (found *look, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = w.look(ctx)
+		found, err = budget.Run(ctx, w.look)
 	}()
 	for {
 		select {

@@ -58,7 +58,7 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 const maxInline = 256 << 10
 
 // plainFiles reads files one after another and parses them side by side.
-func (l *loader) plainFiles(ctx context.Context, t *tree, names []string, room *room) (all content, err error) {
+func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
 	b := l.openBox(false)
 	defer func() { err = errors.Join(err, b.Close()) }()
 	parsed, full := make([]content, len(names)), make([]error, len(names))
@@ -78,20 +78,15 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string, room *
 			if parsed[i], err = l.parseFile(ctx, t, b, name); err != nil {
 				return content{}, err
 			}
-			full[i] = room.take(t, &parsed[i])
+			full[i] = parsed[i].take(ctx)
 			continue
 		}
 		free <- struct{}{}
 		workers.Go(func() {
-			if !room.isFull() {
-				parsed[i] = t.parse(name, data)
-				full[i] = room.take(t, &parsed[i])
-			}
-			<-free
+			defer func() { <-free }()
+			parsed[i] = t.parse(name, data)
+			full[i] = parsed[i].take(ctx)
 		})
-		if room.isFull() {
-			break
-		}
 	}
 	workers.Wait()
 	if err := cmp.Or(full...); err != nil {

@@ -63,7 +63,7 @@ func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error)
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
-	client := &http.Client{Transport: reach.Discreet(transport), CheckRedirect: stayHome}
+	client := &http.Client{Transport: reach.Guard(transport), CheckRedirect: stayHome}
 	return &fetcher{client: client, sign: sign, pause: firstPause}, nil
 }
 
