@@ -111,6 +111,15 @@ func (t *Total) Scope(ctx context.Context, limit int64) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope{t, limit})
 }
 
+// Fits reports with an *Exceeded that what is kept between looks in the scope of ctx is
+// larger than a look may be.
+func Fits(ctx context.Context, bytes int64) error {
+	if s, ok := ctx.Value(scopeKey{}).(scope); ok && bytes > s.limit {
+		return &Exceeded{Limit: s.limit}
+	}
+	return nil
+}
+
 // Run calls f as one look, whose memory is counted through the context that f gets. A
 // look that was ended because all looks together needed too much is run a second time,
 // alone. In a context without a scope nothing is counted.

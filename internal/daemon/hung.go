@@ -46,6 +46,17 @@ type hungError struct{ problem string }
 // A panicError reports a call that panicked.
 type panicError struct{ recovered *panics.Recovered }
 
+// newPanicError returns the error of a panic, of the goroutine where it began.
+func newPanicError(r *panics.Recovered) *panicError {
+	for {
+		inner, ok := r.Value.(*panics.Recovered)
+		if !ok {
+			return &panicError{r}
+		}
+		r = inner
+	}
+}
+
 // Error implements error.
 func (e *panicError) Error() string {
 	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", reach.Printable(fmt.Sprint(e.recovered.Value)))
@@ -95,7 +106,7 @@ func supervise[T any](parent, ctx context.Context, c *calls, of string, now func
 	go func() {
 		var o outcome
 		if panicked := panics.Try(func() { o.value, o.err = f(ctx) }); panicked != nil {
-			o.err = &panicError{panicked}
+			o.err = newPanicError(panicked)
 		}
 		c.end(this)
 		done <- o

@@ -8,7 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
@@ -37,7 +38,7 @@ func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]mod
 	}
 	out, errs := slices.Clone(claims), make([]error, len(claims))
 	free := make(chan struct{}, c.config.Concurrency)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	for i := range out {
 		free <- struct{}{}
 		wait.Go(func() {

@@ -148,9 +148,14 @@ const unreadableWeight = 512
 
 // weight returns about what the page takes of memory, in bytes.
 func (p *page) weight() int64 {
-	total := unreadableWeight * int64(len(p.unreadable))
-	for i := range p.resources {
-		total += p.resources[i].Weight()
+	return weigh(p.resources) + unreadableWeight*int64(len(p.unreadable))
+}
+
+// weigh returns about what resources take of memory, in bytes.
+func weigh(resources []model.Resource) int64 {
+	var total int64
+	for i := range resources {
+		total += resources[i].Weight()
 	}
 	return total
 }

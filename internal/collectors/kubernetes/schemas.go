@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/kube"
@@ -87,7 +89,7 @@ func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]ap
 		return nil
 	}
 	s.forget(addresses)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	var mu sync.Mutex
 	found := map[string]map[string]*model.Kind{}
 	free := make(chan struct{}, maxDocuments)

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
@@ -62,7 +63,7 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all c
 	b := l.openBox(false)
 	defer func() { err = errors.Join(err, b.Close()) }()
 	parsed, full := make([]content, len(names)), make([]error, len(names))
-	var workers sync.WaitGroup
+	var workers conc.WaitGroup
 	defer workers.Wait()
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, name := range names {
