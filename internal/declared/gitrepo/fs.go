@@ -23,7 +23,7 @@ import (
 // errDamaged tells that a clone lacks what it should have.
 var errDamaged = errors.New("git objects cannot be read")
 
-// ErrLeftOut reports that a file of an old commit was not fetched, for its size.
+// ErrLeftOut reports that a file is not in the clone, because of its size.
 var ErrLeftOut = errors.New("file was not fetched")
 
 var errLeadsOut = errors.New("symbolic link leads out of the repository")
@@ -338,7 +338,7 @@ func (c *content) Close() error {
 // its size, or the repository is damaged.
 func (c *FS) unreadable(hash plumbing.Hash, err error) error {
 	if c.leftOut > 0 && errors.Is(err, plumbing.ErrObjectNotFound) {
-		return fmt.Errorf("%w: larger than %d bytes", ErrLeftOut, c.leftOut)
+		return fmt.Errorf("%w: it has %d bytes or more", ErrLeftOut, c.leftOut)
 	}
 	return c.damaged(hash, err)
 }
