@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -111,7 +112,7 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	if cfg.File == "" {
 		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
 	}
-	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, "", slog.New(slog.DiscardHandler)))
+	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, box.NewPool(), "", slog.New(slog.DiscardHandler)))
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 

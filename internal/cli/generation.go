@@ -67,9 +67,7 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
-	around := newSurroundings(s.sealer, cfg, cacheDir(cfg.StateDir), s.log)
-	around.boxes = s.boxes
-	estate, err := newEstate(cfg, around)
+	estate, err := newEstate(cfg, newSurroundings(s.sealer, cfg, s.boxes, cacheDir(cfg.StateDir), s.log))
 	if err != nil {
 		return nil, err
 	}
