@@ -11,9 +11,10 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"time"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // Verb is the argument with which driftd's own program is started to be a box: it must
@@ -154,25 +155,17 @@ func answerTo(w *word, files fs.FS, limit int64) answer {
 		return a
 	}
 	if a.Size > limit {
-		return answer{Error: fmt.Sprintf("larger than %d bytes; raise max_file_size", limit)}
+		err = bounded.ErrTooLarge
+	} else {
+		a.Content, err = bounded.ReadFile(files, w.Ask, limit)
 	}
-	if a.Content, err = read(files, w.Ask, limit); err != nil {
+	switch {
+	case errors.Is(err, bounded.ErrTooLarge):
+		return answer{Error: fmt.Sprintf("larger than %d bytes; raise max_file_size", limit)}
+	case err != nil:
 		return refusal(err)
 	}
 	return a
-}
-
-func read(files fs.FS, name string, limit int64) (content []byte, err error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(content)) > limit {
-		err = fmt.Errorf("larger than %d bytes; raise max_file_size", limit)
-	}
-	return content, err
 }
 
 // refusal returns the error of a file system as an answer, without paths of the disk.

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/moment"
 )
 
@@ -291,14 +291,11 @@ func readFile(path string) (data []byte, err error) {
 		return nil, withoutPath(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, withoutPath(err)
-	}
-	if len(data) > MaxSize {
+	data, err = bounded.ReadAll(f, MaxSize)
+	if errors.Is(err, bounded.ErrTooLarge) {
 		return nil, fmt.Errorf("over %d MiB: this is no configuration", MaxSize>>20)
 	}
-	return data, nil
+	return data, withoutPath(err)
 }
 
 // withoutPath takes the path off an error of the file system: it is said once.

@@ -3,7 +3,6 @@ package manifests
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -135,17 +134,7 @@ func (m mountedFS) ReadFile(file string) ([]byte, error) {
 	if !ok {
 		return m.outsideFS.ReadFile(file)
 	}
-	f, err := m.files.Open(name)
-	if err != nil {
-		return nil, at(file, err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, m.limit+1))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && int64(len(data)) > m.limit {
-		err = fmt.Errorf("larger than %d bytes; raise max_file_size", m.limit)
-	}
+	data, err := readFile(m.files, name, m.limit)
 	if err != nil {
 		return nil, at(file, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
@@ -184,15 +184,14 @@ func (p place) known(text string) string {
 }
 
 // readFile returns the content of a file of at most limit bytes.
-func (t *tree) readFile(name string, limit int64) (content []byte, err error) {
-	f, err := t.files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(content)) > limit {
-		return nil, fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
+func (t *tree) readFile(name string, limit int64) ([]byte, error) {
+	return readFile(t.files, name, limit)
+}
+
+func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
+	content, err := bounded.ReadFile(files, name, limit)
+	if errors.Is(err, bounded.ErrTooLarge) {
+		err = fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
 	}
 	return content, err
 }
