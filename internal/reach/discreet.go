@@ -62,7 +62,7 @@ func (r rest) Read([]byte) (int, error) {
 // would spoil what the answer says.
 const leastHidden = 4
 
-// hider replaces the credentials of a request, also where they are escaped.
+// hider replaces the credentials of a request.
 func hider(r *http.Request) *strings.Replacer {
 	var found []string
 	for name, values := range r.Header {
@@ -73,10 +73,16 @@ func hider(r *http.Request) *strings.Replacer {
 			found = append(found, credentialsIn(v)...)
 		}
 	}
+	return Hider(found...)
+}
+
+// Hider returns a replacer that puts "…" in place of credentials, also where they are
+// escaped.
+func Hider(credentials ...string) *strings.Replacer {
 	var pairs []string
 	// The longer first: one may hold another.
-	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
-	for _, c := range found {
+	slices.SortFunc(credentials, func(a, b string) int { return len(b) - len(a) })
+	for _, c := range credentials {
 		if len(c) < leastHidden {
 			continue
 		}
