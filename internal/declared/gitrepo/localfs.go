@@ -65,6 +65,9 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 		return nil, err
 	case info.IsDir():
 		within = filepath.Join(dir, git.GitDirName)
+		if err := checkLink(within, os.Getuid()); err != nil {
+			return nil, err
+		}
 	default:
 		if within, err = followed(filepath.Join(dir, git.GitDirName), "gitdir: "); err != nil {
 			return nil, err
@@ -84,6 +87,9 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 // the file, unless that is root or driftd's own user: another user's file must not make
 // driftd read what that user cannot.
 func followed(name, prefix string) (string, error) {
+	if err := checkLink(name, os.Getuid()); err != nil {
+		return "", err
+	}
 	f, err := folder.OpenFile(name)
 	if err != nil {
 		return "", err
@@ -114,6 +120,23 @@ func followed(name, prefix string) (string, error) {
 		return "", fmt.Errorf("%s names %s, which belongs to another user", name, to)
 	}
 	return to, nil
+}
+
+// checkLink returns an error if a symbolic link leads to another user's file or folder,
+// as a file must not: see followed. go-billy refuses links that lead out of a repository.
+func checkLink(name string, self int) error {
+	link, err := os.Lstat(name)
+	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
+		return err
+	}
+	to, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !mayFollow(owner(link), owner(to), self) {
+		return fmt.Errorf("%s is a symbolic link to what belongs to another user", name)
+	}
+	return nil
 }
 
 // mayFollow reports whether a file of one user may lead to another user's folder.
