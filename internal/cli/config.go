@@ -211,13 +211,11 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 }
 
 func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
-	prober, ok := s.Collector.(collectors.Prober)
+	p, ok, err := s.Probe(ctx, config.Default().Schedule.Timeout)
 	if !ok {
-		return collectors.Probe{Endpoint: "a file", Identity: "none needed"}, nil
+		p = collectors.Probe{Endpoint: "a file", Identity: "none needed"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Timeout, config.Default().Schedule.Timeout))
-	defer cancel()
-	return prober.Probe(ctx)
+	return p, err
 }
 
 // printProbe tells whether something cannot be read.
