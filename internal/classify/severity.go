@@ -181,8 +181,9 @@ func (r *SeverityRule) provesVerdict(f *model.Finding, c *model.Change) bool {
 	return len(r.Verdicts) == 0 || f.Verdict != model.Pending || !unproven || slices.Contains(r.Verdicts, model.Bypassed)
 }
 
-// fitsPath reports whether the rule's paths fit. The keys of an element that only the
-// live side has are what somebody named it: they prove nothing.
+// fitsPath reports whether the rule's paths match. The keys of an element that only the
+// live side has are not compared: whoever created the element chose them, so they are no
+// evidence.
 func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	if len(r.Paths) == 0 {
 		return true

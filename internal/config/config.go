@@ -52,7 +52,7 @@ type Config struct {
 	Severity []SeverityRule `mapstructure:"severity"`
 	// Owners say who answers for what; the first that fits counts.
 	Owners []OwnerRule `mapstructure:"owners"`
-	// Secrets says what is sealed in addition to what driftd takes for a secret, and
+	// Secrets lists what is sealed in addition to the names and forms that driftd knows, and
 	// what is not.
 	Secrets Secrets `mapstructure:"secrets"`
 	// Notify says who is told of findings.
@@ -168,7 +168,7 @@ type IgnoreRule struct {
 	Expires time.Time `mapstructure:"expires"`
 }
 
-// Secrets says what is sealed in addition to what driftd takes for a secret, and what
+// Secrets lists what is sealed in addition to the names and forms that driftd knows, and what
 // is not. In patterns "*" stands for any run of characters but "/".
 type Secrets struct {
 	// Names are patterns of keys, variables, flags and headers whose values are
