@@ -150,7 +150,7 @@ func checkFolders(ctx context.Context, cfg *config.Config) error {
 	return errors.Join(problems...)
 }
 
-// folderTimeout bounds the look at one declaration's folder.
+// folderTimeout bounds the check of one declaration's folder.
 const folderTimeout = 10 * time.Second
 
 // checkSealer is for looks whose values nobody keeps or compares.

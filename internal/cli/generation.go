@@ -24,7 +24,7 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
-	// seal is how the store is sealed under the configuration.
+	// seal has the rules by which the configuration seals the store.
 	seal store.Seal
 	// listeners are what sources tell who does what there, by their names.
 	listeners map[string]http.Handler

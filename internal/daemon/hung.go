@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// calls runs collectors and loaders, and leaves those behind that do not return when
-// their context ends: a read of a hung file system (NFS) cannot be interrupted. It is
-// safe for concurrent use.
+// calls runs collectors and loaders. It abandons a call that does not return when its
+// context ends: a read of a hung file system (NFS) cannot be interrupted. It is safe for
+// concurrent use.
 type calls struct {
 	mu sync.Mutex
-	// left are the calls that were left behind and have not returned yet.
+	// left are the abandoned calls that have not returned yet.
 	left map[*call]bool
 }
 
@@ -24,23 +24,23 @@ type call struct {
 }
 
 // How long a call may take after its context has ended. After its own timeout it may
-// still have to end a program such as Terraform; when driftd stops, or whoever asked
-// has gone, there is less time.
+// still have to end a program such as Terraform. When driftd stops, or the client of a
+// request has disconnected, there is less time.
 const (
 	hungAfter   = 30 * time.Second
 	stoppedWait = stopTimeout - time.Second
 )
 
-// A hungError reports a call that was left behind.
+// A hungError reports an abandoned call.
 type hungError struct{ problem string }
 
 // Error implements error.
 func (e *hungError) Error() string { return e.problem + ": is its file system hung?" }
 
-// supervise returns what f returns, whose context is ctx. If f has not returned some
-// time after ctx ended, supervise leaves it behind and returns a *hungError. Until f
-// returns, later calls of the same thing return a *hungError at once. The parent is the
-// context without the timeout of the call.
+// supervise returns the result of f(ctx). If f has not returned some time after the end
+// of ctx, supervise abandons it and returns a *hungError. Until f returns, later calls of
+// the same source or declaration return a *hungError at once. The parent is the context
+// without the timeout of the call.
 func supervise[T any](parent, ctx context.Context, c *calls, of string, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -82,8 +82,8 @@ func supervise[T any](parent, ctx context.Context, c *calls, of string, now func
 	}
 }
 
-// hung returns an error if a call of the same thing was left behind and has not
-// returned.
+// hung returns an error if a call of the same source or declaration was abandoned and has
+// not returned.
 func (c *calls) hung(of string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func (c *calls) hung(of string) error {
 	return &hungError{fmt.Sprintf("not read again: the read that began at %s has not returned", since.UTC().Format(time.RFC3339))}
 }
 
-// leave records that a call is left behind, unless it has returned meanwhile.
+// leave records a call as abandoned. It returns false if the call has returned meanwhile.
 func (c *calls) leave(this *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

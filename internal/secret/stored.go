@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rulesVersion counts the changes of the tables and forms of this package. A store
-// whose values were sealed by another version is sealed anew.
+// rulesVersion must be incremented when the tables and forms of this package change. A
+// store that was sealed by another version is sealed again.
 const rulesVersion = 1
 
 // Rules identifies the rules of the room: those of this package and the operator's.

@@ -75,8 +75,8 @@ func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	return keys, nil
 }
 
-// discreet returns an error whose text does not hold the repository's credentials:
-// servers and proxies quote what they were asked with. It wraps err.
+// discreet returns an error without the repository's credentials in its text: servers and
+// proxies quote requests in their responses. It wraps err.
 func (r *Repository) discreet(err error) error {
 	auth, authErr := r.auth()
 	basic, ok := auth.(*githttp.BasicAuth)

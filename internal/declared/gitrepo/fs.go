@@ -20,7 +20,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// errDamaged tells that a clone lacks what it should have.
+// errDamaged reports that a clone lacks objects that it should have.
 var errDamaged = errors.New("git objects cannot be read")
 
 // ErrLeftOut reports that a file is not in the clone, because of its size.
@@ -74,7 +74,7 @@ func (o *objectReader) files(commit *object.Commit) *FS {
 	return &FS{objectReader: o, root: commit.TreeHash, when: commit.Committer.When}
 }
 
-// damage returns what could not be read so far, an errDamaged, or nil.
+// damage returns the first errDamaged of the objects read so far, or nil.
 func (c *FS) damage() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -313,7 +313,8 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	return &content{r}, nil
 }
 
-// A content reads a blob. After Close it reads no more: go-git's readers are shared then.
+// A content reads a blob. After Close, Read returns fs.ErrClosed: go-git reuses its
+// readers.
 type content struct{ of io.ReadCloser }
 
 // Read implements io.Reader.

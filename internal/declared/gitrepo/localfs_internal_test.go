@@ -9,10 +9,10 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 )
 
-// otherUser is the user ID of nobody who runs tests.
+// otherUser is a user ID that runs no tests.
 const otherUser = 12345
 
-// linkOfOther makes a symbolic link that belongs to a user other than root, who may lead
+// linkOfOther makes a symbolic link that does not belong to root, whose links are followed
 // anywhere.
 func linkOfOther(t *testing.T, to, link string) {
 	t.Helper()
@@ -45,8 +45,8 @@ func TestCheckLink(t *testing.T) {
 	}
 }
 
-// TestLinkToRepository holds that a link that another user made leads to no repository
-// that driftd alone may read. driftd's own user may lead anywhere.
+// TestLinkToRepository proves that a link of another user is not followed to a repository
+// that only driftd may read. Links of driftd's own user are.
 func TestLinkToRepository(t *testing.T) {
 	t.Parallel()
 	private := t.TempDir()
@@ -67,7 +67,7 @@ func TestLinkToRepository(t *testing.T) {
 	}
 }
 
-// TestLinkOutOfRepository holds that files of a repository do not lead out of it.
+// TestLinkOutOfRepository proves that links that lead out of a repository are refused.
 func TestLinkOutOfRepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 // mountPoint is where kustomize sees the files of a tree. Nothing is there on disk.
 const mountPoint = "/driftd-tree"
 
-// A mountedFS shows files below mountPoint, read-only. Of the methods, kustomize's
-// builds use those that are defined here.
+// A mountedFS has files below mountPoint, read-only. It defines the methods that
+// kustomize's builds use.
 type mountedFS struct {
 	outsideFS
 
@@ -23,13 +23,13 @@ type mountedFS struct {
 	limit int64
 }
 
-// newMountedFS returns one that has nothing outside of files, for a reason.
+// newMountedFS returns a mountedFS without other files; reason is the error of reading one.
 func newMountedFS(files fs.FS, limit int64, reason string) mountedFS {
 	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk(), reason: reason}, files: files, limit: limit}
 }
 
-// withDisk returns one that shows a folder of the disk as well: that is where kustomize
-// puts a remote base.
+// withDisk returns a mountedFS that also has a folder of the disk, to which kustomize
+// clones remote bases.
 func (m mountedFS) withDisk(dir string) mountedFS {
 	m.dir = dir
 	return m
@@ -41,13 +41,13 @@ const (
 	outsideFolder     = "leads out of the folder, which lies in no git repository: declare the folder that holds both, with include for the part that is meant"
 )
 
-// An outsideFS shows one folder of the disk, or nothing. Whoever writes a kustomization
-// may name any other file.
+// An outsideFS has one folder of the disk, or nothing. The author of a kustomization may
+// name any other file.
 type outsideFS struct {
 	filesys.FileSystem
 	// dir is the folder, or "".
 	dir string
-	// reason is why no other one is shown.
+	// reason is the error of reading any other file.
 	reason string
 }
 

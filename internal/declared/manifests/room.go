@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A room is the memory that remains for the objects and problems of one declaration:
-// a few files can stand for much of it. It is safe for concurrent use.
+// A room counts the memory that the objects and problems of one declaration take: small
+// files can expand to large objects. It is safe for concurrent use.
 type room struct {
 	size int64
 	free atomic.Int64
@@ -24,7 +24,7 @@ func newRoom(size int64) *room {
 // isFull reports whether more was taken than there was.
 func (r *room) isFull() bool { return r.free.Load() < 0 }
 
-// take takes what a content needs.
+// take subtracts the memory of a content. It returns an error if none is left.
 func (r *room) take(t *tree, c *content) error {
 	var need int64
 	for _, o := range c.objects {
@@ -40,10 +40,10 @@ func (r *room) take(t *tree, c *content) error {
 	return nil
 }
 
-// valueWeight is about what one value takes of memory beside its text, in bytes.
+// valueWeight is about the memory of one value without its text, in bytes.
 const valueWeight = 48
 
-// weight returns about what a value takes of memory, in bytes.
+// weight returns about the memory of a value, in bytes.
 func weight(v model.Value) int64 {
 	total := int64(valueWeight + len(v.Str()))
 	for _, item := range v.Items() {
@@ -55,8 +55,8 @@ func weight(v model.Value) int64 {
 	return total
 }
 
-// weight returns about what the objects take of memory at most, in bytes, without
-// parsing them.
+// weight returns an upper estimate of the memory of the objects, in bytes, without parsing
+// them.
 func (p *packed) weight() int64 {
 	var total int64
 	for _, o := range p.Objects {
