@@ -1,8 +1,8 @@
 // Package box runs work on foreign input in a process of its own, which can neither
 // read files, reach the network, nor start programs, and which is ended when it takes
-// too much time or memory. The process is driftd's own program; what it may read is
-// asked of the parent, file by file. docs/security.md says what is promised on which
-// kernel, and decision 35 why it is built this way.
+// too much time or memory. The process is driftd's own program. It requests the files
+// that a job reads from the parent, one by one. docs/security.md lists what each kernel
+// enforces; decision 35 gives the reasons for this design.
 package box
 
 import (
@@ -11,21 +11,22 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"time"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
-// Verb is the argument with which driftd's own program is started to be a box: it must
-// call Serve then.
+// Verb is the argument that starts driftd's own program as a box. The program must then
+// call Serve.
 const Verb = "box"
 
 // Limits bound a box.
 type Limits struct {
-	// Memory is how many bytes the process may take beside those that the program
-	// itself needs.
+	// Memory bounds what the process allocates, in bytes, beyond what the program itself
+	// needs.
 	Memory int64
-	// File is the largest file, in bytes, that it is given.
+	// File bounds each file that a job reads, in bytes.
 	File int64
 	// Network lets the process reach the network, start programs and write to a
 	// temporary folder. It reads the system's own files only.
@@ -43,22 +44,22 @@ var (
 	ErrTime   = errors.New("did not finish")
 )
 
-// A Box runs jobs, one at a time. It starts its process for the first one, and again
-// after one that it had to end. It is not safe for concurrent use.
+// A Box runs jobs, one at a time. It starts its process for the first one, and a new
+// process after a job that was ended. It is not safe for concurrent use.
 type Box struct {
 	pool    *Pool
 	limits  Limits
 	process *process
 }
 
-// Do runs a job of Serve's in the box: it hands over args and fills reply, a pointer.
-// The job sees the given files. It has half of the time that ctx has left when it begins,
-// so that one that does not end leaves time for others; then its process is killed.
-// Errors of the job itself come back as text.
+// Do runs a job of Serve in the box with args, and stores its result in reply, a pointer.
+// The job can read the given files. It is ended, and its process killed, after half of the
+// time that ctx has left when the job begins, so that there is time for other jobs. An
+// error of the job itself has the text of that error and wraps nothing.
 func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) error {
-	order := order{Job: job}
+	request := request{Job: job}
 	var err error
-	if order.Args, err = encode(args); err != nil {
+	if request.Args, err = encode(args); err != nil {
 		return err
 	}
 	leave, err := b.pool.enter(ctx)
@@ -68,7 +69,7 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	defer leave()
 	limited, limit, cancel := withinHalf(ctx)
 	defer cancel()
-	result, err := b.run(limited, files, order)
+	result, err := b.run(limited, files, request)
 	switch {
 	case err != nil && ctx.Err() == nil && limited.Err() != nil:
 		return fmt.Errorf("%w within %s", ErrTime, limit.Round(time.Millisecond))
@@ -80,15 +81,15 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	return decode(result.Result, reply)
 }
 
-// run starts the process if there is none, and has it do what is ordered.
-func (b *Box) run(ctx context.Context, files fs.FS, o order) (result word, err error) {
+// run starts the process if there is none, and runs the requested job in it.
+func (b *Box) run(ctx context.Context, files fs.FS, r request) (result message, err error) {
 	if b.process == nil {
 		if b.process, err = b.pool.start(ctx, b.limits); err != nil {
-			return word{}, err
+			return message{}, err
 		}
 	}
-	if result, err = b.process.do(ctx, files, o); err != nil {
-		return word{}, errors.Join(err, b.Close())
+	if result, err = b.process.do(ctx, files, r); err != nil {
+		return message{}, errors.Join(err, b.Close())
 	}
 	return result, nil
 }
@@ -118,16 +119,16 @@ func (b *Box) Close() error {
 	return p.end()
 }
 
-// An order is what the parent asks of the process: one job.
-type order struct {
+// A request asks a process to run a job.
+type request struct {
 	Job  string
 	Args []byte
 }
 
-// A word is what the process says: it asks for a file, or its job is done.
-type word struct {
-	// Ask is the name of a file or folder; Content asks for a file's content.
-	Ask     string
+// A message comes from a process: it requests a file, or has the result of a job.
+type message struct {
+	// File is the name of a file or folder; Content requests the content of a file too.
+	File    string
 	Content bool
 
 	Done   bool
@@ -135,53 +136,45 @@ type word struct {
 	Error  string
 }
 
-// An answer says what the parent has at a name.
-type answer struct {
+// A fileResponse is the response of the parent to the request for a file.
+type fileResponse struct {
 	Missing, Folder bool
 	Size            int64
 	Content         []byte
 	Error           string
 }
 
-// answerTo looks at what a word asks for. limit bounds the content of a file.
-func answerTo(w *word, files fs.FS, limit int64) answer {
-	info, err := fs.Stat(files, w.Ask)
+// respond returns the file that a message requests. limit bounds its content.
+func respond(m *message, files fs.FS, limit int64) fileResponse {
+	info, err := fs.Stat(files, m.File)
 	if err != nil {
-		return refusal(err)
+		return fileError(err)
 	}
-	a := answer{Folder: info.IsDir(), Size: info.Size()}
-	if !w.Content || a.Folder {
-		return a
+	r := fileResponse{Folder: info.IsDir(), Size: info.Size()}
+	if !m.Content || r.Folder {
+		return r
 	}
-	if a.Size > limit {
-		return answer{Error: fmt.Sprintf("larger than %d bytes; raise max_file_size", limit)}
+	if r.Size > limit {
+		err = bounded.ErrTooLarge
+	} else {
+		r.Content, err = bounded.ReadFile(files, m.File, limit)
 	}
-	if a.Content, err = read(files, w.Ask, limit); err != nil {
-		return refusal(err)
+	switch {
+	case errors.Is(err, bounded.ErrTooLarge):
+		return fileResponse{Error: fmt.Sprintf("larger than %d bytes; raise max_file_size", limit)}
+	case err != nil:
+		return fileError(err)
 	}
-	return a
+	return r
 }
 
-func read(files fs.FS, name string, limit int64) (content []byte, err error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(content)) > limit {
-		err = fmt.Errorf("larger than %d bytes; raise max_file_size", limit)
-	}
-	return content, err
-}
-
-// refusal returns the error of a file system as an answer, without paths of the disk.
-func refusal(err error) answer {
+// fileError returns the response for an error of a file system, without paths of the disk.
+func fileError(err error) fileResponse {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return answer{Missing: errors.Is(err, fs.ErrNotExist), Error: err.Error()}
+	return fileResponse{Missing: errors.Is(err, fs.ErrNotExist), Error: err.Error()}
 }
 
 func encode(v any) ([]byte, error) {

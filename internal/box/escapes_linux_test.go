@@ -48,6 +48,28 @@ func TestProgramsEnd(t *testing.T) {
 	}
 }
 
+// TestSealed proves that every way out of a box fails. Other kernels seal nothing.
+func TestSealed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := opened(t, box.Limits{})
+	var found map[string]string
+	if err := b.Do(t.Context(), fstest.MapFS{}, "escape", dir, &found); err != nil {
+		t.Fatal(err)
+	}
+	for way, err := range found {
+		if err == "" {
+			t.Errorf("%s: no error", way)
+		}
+	}
+	if _, err := os.Stat(dir + "/written"); err == nil {
+		t.Error("a file was written")
+	}
+	if len(found) < 17 {
+		t.Errorf("tried only %v", found)
+	}
+}
+
 // escapesOfSystem tries the ways out that only this system has.
 func escapesOfSystem(try func(way string, err error)) {
 	try("trace the parent", syscall.PtraceAttach(os.Getppid()))

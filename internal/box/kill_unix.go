@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// killGroup kills the group of a process. A process that is gone already is none.
+// killGroup kills the group of a process. It does nothing if the process has ended.
 func killGroup(p *os.Process) {
 	if p != nil {
 		_ = syscall.Kill(-p.Pid, syscall.SIGKILL)

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// A box that is ended tells why, and the next job has a new process.
+// TestEnds checks the error of a job that was ended, and that the next job has a new process.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -2,9 +2,9 @@ package box
 
 import "os"
 
-// networkEnv returns the environment of a box with a network: what git needs to sign
-// in as driftd would. git takes no repository of the disk, runs no hook, and leaves nothing
-// running behind.
+// networkEnv returns the environment of a box with a network: what git needs to
+// authenticate as driftd does. git reads no repository of the disk, runs no hook, and
+// starts no background process.
 func networkEnv(temp string) []string {
 	env := []string{"TMPDIR=" + temp, "GIT_ALLOW_PROTOCOL=https:http:ssh:git", "GIT_TERMINAL_PROMPT=0", "LANG=C.UTF-8",
 		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.hooksPath", "GIT_CONFIG_VALUE_0=/dev/null", "GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0",

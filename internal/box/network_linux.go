@@ -7,8 +7,9 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 )
 
-// systemFiles are what git and its helpers read: programs, libraries, certificates,
-// how names are resolved, and how the user signs in. Only temp can be written to.
+// systemFiles are the files that git and its helpers read: programs, libraries,
+// certificates, and the settings of name resolution and authentication. Only temp can be
+// written to.
 func systemFiles(temp string) []landlock.Rule {
 	folders := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ssl", "/etc/pki", "/etc/ca-certificates",
 		"/etc/alternatives", "/etc/ssh", "/etc/ld.so.conf.d", "/run/systemd/resolve", "/sys/kernel/mm/transparent_hugepage"}

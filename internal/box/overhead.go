@@ -2,5 +2,5 @@
 
 package box
 
-// overhead is what a program of this build takes of memory, in times of what it uses.
+// overhead is the memory that a program of this build takes for each byte that it uses.
 const overhead = 1

@@ -2,5 +2,5 @@
 
 package box
 
-// overhead is what the race detector takes of memory, in times of what the program uses.
+// overhead is the memory that the race detector takes for each byte that a program uses.
 const overhead = 16

@@ -34,11 +34,12 @@ func (p *Pool) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// A Report says what a box without a network holds to on this machine.
+// A Report lists the protections of a box without a network on this machine.
 type Report struct {
-	// Seals are in force: "memory limit", "landlock 7", "seccomp".
+	// Seals are the protections in force: "memory limit", "landlock 7", "seccomp".
 	Seals []string `json:"seals"`
-	// Lacks are not, each with the reason; never null.
+	// Lacks are the protections that the kernel does not offer, each with the reason;
+	// never null.
 	Lacks []string `json:"lacks"`
 }
 
@@ -53,7 +54,7 @@ func (r *Report) String() string {
 // maxProbe bounds a probe.
 const maxProbe = 30 * time.Second
 
-// Probe starts a box, and returns what it holds to.
+// Probe starts a box and returns its report.
 func (p *Pool) Probe() (*Report, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxProbe)
 	defer cancel()
@@ -64,5 +65,5 @@ func (p *Pool) Probe() (*Report, error) {
 	return p.Report(), process.end()
 }
 
-// Report returns what the last box without a network held to; nil before the first one.
+// Report returns the report of the last box without a network; nil before the first one.
 func (p *Pool) Report() *Report { return p.report.Load() }

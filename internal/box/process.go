@@ -20,25 +20,24 @@ type process struct {
 	limits Limits
 	cmd    *exec.Cmd
 	in     io.WriteCloser
-	// said is what the process writes, and bounded what is left of it to read in
-	// this job.
-	said    *gob.Decoder
-	bounded *io.LimitedReader
-	orders  *gob.Encoder
-	errs    *head
+	// messages decodes what the process writes, and bounded limits that for each job.
+	messages  *gob.Decoder
+	bounded   *io.LimitedReader
+	responses *gob.Encoder
+	stderr    *beginning
 	// temp is the folder that a box with a network may write to, or "".
 	temp   string
 	ending sync.Once
 	endErr error
 }
 
-// inside is set in the environment of a box: a program that is none must not start
-// itself again and again.
+// inside is set in the environment of a box: a program that does not call Serve must not
+// start itself again and again.
 const inside = "DRIFTD_BOX"
 
 // start starts a process, and waits until it is sealed, or until ctx ends.
 func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
-	b := &process{limits: l, errs: &head{}}
+	b := &process{limits: l, stderr: &beginning{}}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start a process for foreign input: %w", err)
@@ -54,8 +53,8 @@ func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 		}
 		env = append(env, networkEnv(b.temp)...)
 	}
-	b.cmd = &exec.Cmd{Path: program(), Args: []string{"driftd", Verb}, Env: env, Stderr: b.errs, SysProcAttr: attributes(l),
-		// A program that it started may hold the pipes open.
+	b.cmd = &exec.Cmd{Path: program(), Args: []string{"driftd", Verb}, Env: env, Stderr: b.stderr, SysProcAttr: attributes(l),
+		// A program that the process started may hold the pipes open.
 		WaitDelay: time.Second}
 	out, err := b.cmd.StdoutPipe()
 	if err != nil {
@@ -69,79 +68,79 @@ func (p *Pool) start(ctx context.Context, l Limits) (_ *process, err error) {
 	}
 	defer context.AfterFunc(ctx, b.kill)()
 	b.bounded = &io.LimitedReader{R: out, N: maxResult}
-	b.said, b.orders = gob.NewDecoder(b.bounded), gob.NewEncoder(b.in)
+	b.messages, b.responses = gob.NewDecoder(b.bounded), gob.NewEncoder(b.in)
 	var report Report
-	if err = b.orders.Encode(setup{Limits: l, Temp: b.temp}); err == nil {
-		err = b.said.Decode(&report)
+	if err = b.responses.Encode(setup{Limits: l, Temp: b.temp}); err == nil {
+		err = b.messages.Decode(&report)
 	}
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), b.cause())
 	}
 	if !l.Network {
-		// An empty list does not cross a pipe as one.
+		// gob decodes an empty list as nil.
 		report.Lacks = append([]string{}, report.Lacks...)
 		p.report.Store(&report)
 	}
 	return b, nil
 }
 
-// do runs one job. After an error the process is of no more use.
-func (b *process) do(ctx context.Context, files fs.FS, o order) (word, error) {
+// do runs one job. After an error the process must be ended.
+func (b *process) do(ctx context.Context, files fs.FS, r request) (message, error) {
 	defer context.AfterFunc(ctx, b.kill)()
 	type outcome struct {
-		said word
-		err  error
+		result message
+		err    error
 	}
-	talked := make(chan outcome, 1)
-	// A file that hangs is left behind.
+	done := make(chan outcome, 1)
+	// The goroutine outlives ctx where the read of a file hangs.
 	go func() {
-		w, err := b.talk(files, o)
-		talked <- outcome{w, err}
+		result, err := b.exchange(files, r)
+		done <- outcome{result, err}
 	}()
-	var t outcome
+	var o outcome
 	select {
 	case <-ctx.Done():
-		return word{}, ctx.Err()
-	case t = <-talked:
+		return message{}, ctx.Err()
+	case o = <-done:
 	}
 	switch {
-	case t.err == nil:
-		return t.said, nil
+	case o.err == nil:
+		return o.result, nil
 	case ctx.Err() != nil:
-		return word{}, ctx.Err()
+		return message{}, ctx.Err()
 	}
-	return word{}, b.cause()
+	return message{}, b.cause()
 }
 
-// talk sends an order, and answers what the process asks until it is done.
-func (b *process) talk(files fs.FS, o order) (word, error) {
+// exchange requests a job, responds to its requests for files, and returns its result.
+func (b *process) exchange(files fs.FS, r request) (message, error) {
 	b.bounded.N = maxResult
-	if err := b.orders.Encode(o); err != nil {
-		return word{}, err
+	if err := b.responses.Encode(r); err != nil {
+		return message{}, err
 	}
 	for {
-		var w word
-		if err := b.said.Decode(&w); err != nil {
-			return word{}, err
+		var m message
+		if err := b.messages.Decode(&m); err != nil {
+			return message{}, err
 		}
-		if w.Done {
-			return w, nil
+		if m.Done {
+			return m, nil
 		}
-		if err := b.orders.Encode(answerTo(&w, files, b.limits.File)); err != nil {
-			return word{}, err
+		if err := b.responses.Encode(respond(&m, files, b.limits.File)); err != nil {
+			return message{}, err
 		}
 	}
 }
 
-// cause returns why the process broke off. Nothing that it wrote is shown: it may hold
-// anything of the input.
+// cause returns why the process ended. The error holds nothing that the process wrote,
+// which may hold any part of the input.
 func (b *process) cause() error {
 	if b.bounded.N <= 0 {
 		return ErrResult
 	}
-	// How it ended is the cause, and not a failure to end it.
+	// A failure to end the process is not the cause.
 	_ = b.end()
-	text, state := b.errs.String(), b.cmd.ProcessState
+	text, state := b.stderr.String(), b.cmd.ProcessState
 	switch {
 	case strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"), strings.Contains(text, "stack exceeds"):
 		return fmt.Errorf("%w (%d MiB)", ErrMemory, b.limits.Memory>>20)
@@ -150,20 +149,19 @@ func (b *process) cause() error {
 	case state != nil && state.UserTime()+state.SystemTime() >= maxCPU:
 		return fmt.Errorf("%w: it took more than %s of CPU time", ErrEnded, maxCPU)
 	}
-	// Go's runtime does not bear every refusal of memory, and then ends in other ways.
+	// Go's runtime does not report every failed allocation: it may also crash in other ways.
 	if peakMemory(state) >= b.limits.Memory/4*3 {
 		return fmt.Errorf("%w (%d MiB)", ErrMemory, b.limits.Memory>>20)
 	}
 	return fmt.Errorf("%w: %s", ErrEnded, state)
 }
 
-// kill ends the process at once, and what it started.
+// kill kills the process and the programs that it started.
 func (b *process) kill() { killGroup(b.cmd.Process) }
 
-// end ends the process, and removes what it wrote.
+// end kills the process and removes its temporary folder.
 func (b *process) end() error {
 	b.ending.Do(func() {
-		// What it still does does not matter.
 		_ = b.in.Close()
 		b.kill()
 		_ = b.cmd.Wait()
@@ -178,33 +176,34 @@ func (b *process) clean() error {
 		return nil
 	}
 	if err := os.RemoveAll(b.temp); err != nil {
-		return fmt.Errorf("remove what was fetched: %w", err)
+		return fmt.Errorf("remove temporary folder: %w", err)
 	}
 	return nil
 }
 
-// A head keeps the beginning of what is written to it.
-type head struct {
+// A beginning is a writer that keeps the first maxBeginning bytes. It is safe for
+// concurrent use.
+type beginning struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// maxHead bounds a head, in bytes. The runtime says first why it gives up, and then
-// what every goroutine does.
-const maxHead = 64 << 10
+// maxBeginning is in bytes. A Go program that crashes writes the reason before the stacks
+// of its goroutines.
+const maxBeginning = 64 << 10
 
 // Write implements io.Writer.
-func (h *head) Write(p []byte) (int, error) {
+func (h *beginning) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if room := maxHead - len(h.text); room > 0 {
+	if room := maxBeginning - len(h.text); room > 0 {
 		h.text = append(h.text, p[:min(room, len(p))]...)
 	}
 	return len(p), nil
 }
 
-// String returns what was kept.
-func (h *head) String() string {
+// String returns what the writer kept.
+func (h *beginning) String() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return string(h.text)

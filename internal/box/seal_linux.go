@@ -17,16 +17,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seal gives up, for good, what a job does not need. What the kernel does not offer is
-// in the report.
+// seal removes the permissions of the process that no job needs. It cannot be undone. The
+// report lists what the kernel does not offer.
 func seal(s setup) (Report, error) {
 	r := &Report{}
-	// Of all processes this one is the least loss. Not every kernel lets it say so.
+	// If memory runs out, the kernel should kill this process first. Not every kernel
+	// allows the setting.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	r.add("memory limit", limitResources(s.Limits))
 	r.add(landlocked(s))
 	if s.Limits.Network {
-		dieTogether()
+		endWithPrograms()
 	} else {
 		r.add("seccomp", filterCalls())
 	}
@@ -47,7 +48,7 @@ const maxFetched = 1 << 30
 func limitResources(l Limits) error {
 	own, err := dataSize()
 	if err != nil {
-		// Without /proc there is no telling; the other limits hold.
+		// Without /proc the size is not known. The other limits are set all the same.
 		own = unknownData
 	}
 	files, size := uint64(64), uint64(0)
@@ -65,7 +66,7 @@ func limitResources(l Limits) error {
 	return err
 }
 
-// unknownData is what a process has at its start, in bytes, where the kernel does not say.
+// unknownData is assumed for a new process, in bytes, where the kernel does not report it.
 const unknownData = 256 << 20
 
 // dataSize returns how many bytes count for RLIMIT_DATA now.
@@ -77,13 +78,14 @@ func dataSize() (uint64, error) {
 	_, after, found := strings.Cut(string(status), "\nVmData:")
 	fields := strings.Fields(after)
 	if !found || len(fields) == 0 {
-		return 0, errors.New("the kernel does not say how much memory the process has")
+		return 0, errors.New("the kernel does not report the memory of the process")
 	}
 	size, err := strconv.ParseUint(fields[0], 10, 64)
 	return size << 10, err
 }
 
-// landlocked forbids access to files, and without a network all that landlock knows.
+// landlocked forbids access to files, and without a network everything else that landlock
+// restricts.
 func landlocked(s setup) (string, error) {
 	abi, err := landlocksys.LandlockGetABIVersion()
 	if err != nil {
@@ -116,10 +118,11 @@ func filterCalls() error {
 		return err
 	}
 	allow := seccomp.SyscallGroup{Action: seccomp.ActionAllow, NamesWithCondtions: []seccomp.NameWithConditions{
-		// Threads, no processes.
+		// Threads only, no processes.
 		{Name: "clone", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_THREAD}}},
-		// The runtime wakes its own threads; no other process gets a signal.
+		// The runtime reads the flags of open files.
 		{Name: "fcntl", Conditions: seccomp.ArgumentConditions{{Argument: 1, Operation: seccomp.Equal, Value: unix.F_GETFL}}},
+		// The runtime signals its own threads. Other processes get no signal.
 		{Name: "tgkill", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.Equal, Value: uint64(os.Getpid())}}},
 	}}
 	for _, name := range calls() {
@@ -129,12 +132,12 @@ func filterCalls() error {
 	}
 	return seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: seccomp.Policy{
 		DefaultAction: seccomp.ActionErrno,
-		// A C library takes clone instead of clone3, whose arguments no filter sees.
+		// A filter cannot check the arguments of clone3. A C library falls back to clone.
 		Syscalls: []seccomp.SyscallGroup{allow, {Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), Names: []string{"clone3"}}},
 	}})
 }
 
-// peakMemory returns how many bytes a process that has ended held at most.
+// peakMemory returns the peak memory of a process that has ended, in bytes.
 func peakMemory(state *os.ProcessState) int64 {
 	if state == nil {
 		return 0
@@ -147,8 +150,8 @@ func peakMemory(state *os.ProcessState) int64 {
 
 func program() string { return "/proc/self/exe" }
 
-// attributes make the process a group of its own that dies with its parent. One that may
-// start programs is told to end them.
+// attributes returns what makes the process a group of its own that ends with its parent.
+// A process that may start programs gets SIGTERM, so that it can end them.
 func attributes(l Limits) *syscall.SysProcAttr {
 	end := syscall.SIGKILL
 	if l.Network {
@@ -157,12 +160,12 @@ func attributes(l Limits) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: end}
 }
 
-// dieTogether kills the process with all that it started when it is told to end.
-func dieTogether() {
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
+// endWithPrograms kills the process, with all programs that it started, on SIGTERM.
+func endWithPrograms() {
+	terminated := make(chan os.Signal, 1)
+	signal.Notify(terminated, syscall.SIGTERM)
 	go func() {
-		<-told
+		<-terminated
 		_ = syscall.Kill(0, syscall.SIGKILL)
 	}()
 }

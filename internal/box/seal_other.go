@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// seal limits what the process may take. Other kernels than Linux offer no more than
-// that; a job has no way to the disk or the network but through bugs.
+// seal limits CPU time and the size of files. Kernels other than Linux offer nothing more.
+// The code of jobs uses neither the disk nor the network.
 func seal(setup) (Report, error) {
 	r := Report{Lacks: []string{"seccomp", "landlock", "memory limit"}}
 	seconds := uint64(maxCPU.Seconds())
@@ -17,7 +17,7 @@ func seal(setup) (Report, error) {
 		syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: seconds, Max: seconds}))
 }
 
-// peakMemory returns 0: there is no limit that a process could meet.
+// peakMemory returns 0: memory is not limited.
 func peakMemory(*os.ProcessState) int64 { return 0 }
 
 func program() string {

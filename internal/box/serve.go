@@ -31,10 +31,10 @@ func NewJob[A, R any](f func(fs.FS, A) (R, error)) Job {
 	}
 }
 
-// A setup is what a process is told first.
+// A setup is the first message to a process.
 type setup struct {
 	Limits Limits
-	// Temp is the folder that it may write to with a network.
+	// Temp is the folder that a process with a network may write to.
 	Temp string
 }
 
@@ -47,37 +47,38 @@ const (
 	maxStack = 64 << 20
 )
 
-// Serve is the life of a box: it seals the process that calls it, for good, and runs
-// jobs until in ends. It must be called before anything else that could keep a file or
-// a connection open. An error says that the two sides do not understand each other.
+// Serve seals the process that calls it, for good, and runs the jobs that the parent
+// requests until in ends. It must be called before anything else that could keep a file
+// or a connection open. It returns an error if the process cannot be sealed, or if a
+// message cannot be read or written.
 func Serve(in io.Reader, out io.Writer, jobs map[string]Job) error {
 	s := &server{in: gob.NewDecoder(in), out: gob.NewEncoder(out)}
-	var told setup
-	if err := s.in.Decode(&told); err != nil {
-		return fmt.Errorf("read what to do: %w", err)
+	var settings setup
+	if err := s.in.Decode(&settings); err != nil {
+		return fmt.Errorf("read setup: %w", err)
 	}
 	debug.SetMaxStack(maxStack)
-	debug.SetMemoryLimit(told.Limits.Memory / 4 * 3)
-	report, err := seal(told)
+	debug.SetMemoryLimit(settings.Limits.Memory / 4 * 3)
+	report, err := seal(settings)
 	if err != nil {
 		return err
 	}
 	if err := s.out.Encode(report); err != nil {
-		return fmt.Errorf("write what is sealed: %w", err)
+		return fmt.Errorf("write report: %w", err)
 	}
 	for {
-		var o order
-		if err := s.in.Decode(&o); errors.Is(err, io.EOF) {
+		var r request
+		if err := s.in.Decode(&r); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("read what to do: %w", err)
+			return fmt.Errorf("read request: %w", err)
 		}
-		w := word{Done: true}
-		if w.Result, err = run(jobs[o.Job], s, o.Args); err != nil {
-			w.Error = err.Error()
+		m := message{Done: true}
+		if m.Result, err = run(jobs[r.Job], s, r.Args); err != nil {
+			m.Error = err.Error()
 		}
-		if err := s.out.Encode(w); err != nil {
-			return fmt.Errorf("write what came of it: %w", err)
+		if err := s.out.Encode(m); err != nil {
+			return fmt.Errorf("write result: %w", err)
 		}
 	}
 }
@@ -89,58 +90,58 @@ func run(job Job, files fs.FS, args []byte) (result []byte, err error) {
 	}
 	defer func() {
 		if recover() != nil {
-			err = ErrPanic
+			err = errPanic
 		}
 	}()
 	return job(files, args)
 }
 
-// ErrPanic is the error of a job that panics; its text comes from the box.
-var ErrPanic = errors.New("crashed on it")
+// errPanic is the error of a job that panics.
+var errPanic = errors.New("crashed on it")
 
-// A server is the parent's files, as a job sees them. Names are those of fs.FS.
+// A server is the file system of a job: it requests each file from the parent.
 type server struct {
 	in  *gob.Decoder
 	out *gob.Encoder
 }
 
-func (s *server) ask(op, name string, content bool) (answer, error) {
-	var a answer
+func (s *server) file(op, name string, content bool) (fileResponse, error) {
+	var r fileResponse
 	if !fs.ValidPath(name) {
-		return a, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+		return r, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	err := s.out.Encode(word{Ask: name, Content: content})
+	err := s.out.Encode(message{File: name, Content: content})
 	if err == nil {
-		err = s.in.Decode(&a)
+		err = s.in.Decode(&r)
 	}
 	switch {
 	case err != nil:
-	case a.Missing:
+	case r.Missing:
 		err = fs.ErrNotExist
-	case a.Error != "":
-		err = errors.New(a.Error)
+	case r.Error != "":
+		err = errors.New(r.Error)
 	default:
-		return a, nil
+		return r, nil
 	}
-	return a, &fs.PathError{Op: op, Path: name, Err: err}
+	return r, &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// Open implements fs.FS. The content of a folder is not shown.
+// Open implements fs.FS. The entries of a folder cannot be read.
 func (s *server) Open(name string) (fs.File, error) {
-	a, err := s.ask("open", name, true)
+	r, err := s.file("open", name, true)
 	if err != nil {
 		return nil, err
 	}
-	return &file{bytes.NewReader(a.Content), info{path.Base(name), a.Size, a.Folder}}, nil
+	return &file{bytes.NewReader(r.Content), info{path.Base(name), r.Size, r.Folder}}, nil
 }
 
 // Stat implements fs.StatFS.
 func (s *server) Stat(name string) (fs.FileInfo, error) {
-	a, err := s.ask("stat", name, false)
+	r, err := s.file("stat", name, false)
 	if err != nil {
 		return nil, err
 	}
-	return info{path.Base(name), a.Size, a.Folder}, nil
+	return info{path.Base(name), r.Size, r.Folder}, nil
 }
 
 type file struct {

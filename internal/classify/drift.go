@@ -25,7 +25,7 @@ func newDrift(s *model.Subject, c *model.Change) *drift {
 		d.resource = s.Live.Value
 	}
 	path := cmp.Or(c.LivePath, c.Path)
-	d.path, d.steps = withoutKeys(path), parseSteps(path, c.LivePath != "")
+	d.path, d.steps = model.WithoutKeys(path), parseSteps(path, c.LivePath != "")
 	return d
 }
 

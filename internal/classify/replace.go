@@ -76,7 +76,7 @@ func claimedPath(verdict model.Verdict, change *model.Change, c *model.Claim) (p
 // replacesAt reports whether a claim requires the replacement for a change of the field
 // at a path, of one above or of one below it.
 func replacesAt(c *model.Claim, path string, change *model.Change) bool {
-	path = withoutKeys(path)
+	path = model.WithoutKeys(path)
 	return slices.ContainsFunc(c.Replaces, func(r model.Replacement) bool {
 		if r.Larger {
 			return r.Path == path && isLarger(change)

@@ -123,7 +123,7 @@ func (r *Rule) fitsField(c *model.Change) bool {
 
 // fitsPath reports whether a pattern fits a path, with or without the keys in it.
 func fitsPath(pattern, path string) bool {
-	return model.Glob(pattern, path) || model.Glob(pattern, withoutKeys(path))
+	return model.Glob(pattern, path) || model.Glob(pattern, model.WithoutKeys(path))
 }
 
 // An OwnerRule says who answers for the findings that it fits.

@@ -181,8 +181,9 @@ func (r *SeverityRule) provesVerdict(f *model.Finding, c *model.Change) bool {
 	return len(r.Verdicts) == 0 || f.Verdict != model.Pending || !unproven || slices.Contains(r.Verdicts, model.Bypassed)
 }
 
-// fitsPath reports whether the rule's paths fit. The keys of an element that only the
-// live side has are what somebody named it: they prove nothing.
+// fitsPath reports whether the rule's paths match. The keys of an element that only the
+// live side has are not compared: whoever created the element chose them, so they are no
+// evidence.
 func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	if len(r.Paths) == 0 {
 		return true
@@ -192,7 +193,7 @@ func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	}
 	fits := fitsPath
 	if proven && c.Declared == nil && c.Recorded == nil && len(c.Claims) == 0 {
-		fits = func(pattern, path string) bool { return model.Glob(pattern, withoutKeys(path)) }
+		fits = func(pattern, path string) bool { return model.Glob(pattern, model.WithoutKeys(path)) }
 	}
 	return slices.ContainsFunc(r.Paths, func(pattern string) bool {
 		return fits(pattern, c.Path) || c.LivePath != "" && fits(pattern, c.LivePath)
@@ -355,7 +356,7 @@ func exposure(kind *model.Kind, verdict model.Verdict, path string) model.Exposu
 func expose(s *model.Subject, f *model.Finding) {
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		c.Exposure = exposure(s.Kind, f.Verdict, withoutKeys(cmp.Or(c.LivePath, c.Path)))
+		c.Exposure = exposure(s.Kind, f.Verdict, model.WithoutKeys(cmp.Or(c.LivePath, c.Path)))
 	}
 	if len(f.Changes) == 0 {
 		f.Exposure = exposure(s.Kind, f.Verdict, "")

@@ -26,7 +26,7 @@ const (
 func parseSteps(path string, live bool) []step {
 	var steps []step
 	for path != "" {
-		bracket, rest := cutBracket(path)
+		bracket, rest := model.CutBracket(path)
 		switch {
 		case bracket == "":
 			s := step{}
@@ -56,42 +56,4 @@ func element(bracket string, live bool) step {
 		index = anywhere
 	}
 	return step{element: true, index: index}
-}
-
-// withoutKeys removes the brackets of list elements from a path. A bracket with a
-// field name (labels["a.b/c"]) remains.
-func withoutKeys(path string) string {
-	var b strings.Builder
-	for path != "" {
-		bracket, rest := cutBracket(path)
-		switch {
-		case bracket == "":
-			b.WriteByte(path[0])
-			rest = path[1:]
-		case strings.HasPrefix(bracket, `["`):
-			b.WriteString(bracket)
-		}
-		path = rest
-	}
-	return b.String()
-}
-
-// cutBracket cuts a bracket off the front of a path; it returns "" if the path begins
-// with something else. A bracket in quotes is none.
-func cutBracket(path string) (bracket, rest string) {
-	if path[0] != '[' {
-		return "", path
-	}
-	quoted := false
-	for i := 1; i < len(path); i++ {
-		switch c := path[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case c == ']' && !quoted:
-			return path[:i+1], path[i+1:]
-		}
-	}
-	return path, ""
 }

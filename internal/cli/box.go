@@ -9,7 +9,7 @@ import (
 	alldeclared "github.com/driftd/driftd/internal/declared/all"
 )
 
-// box is the process in which loaders expand what they read.
+// box returns the command that runs the process in which loaders expand foreign input.
 func (c *command) box() *cobra.Command {
 	return &cobra.Command{
 		Use:    box.Verb,
@@ -17,7 +17,7 @@ func (c *command) box() *cobra.Command {
 		Hidden: true,
 		Args:   nothing,
 		RunE: func(*cobra.Command, []string) error {
-			// A library that prints must not speak to the parent.
+			// Output of a library must not mix with the messages to the parent.
 			os.Stdout = os.Stderr
 			return box.Serve(os.Stdin, c.streams.Out, alldeclared.Jobs())
 		},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -111,7 +112,7 @@ func (c *command) openConfigured(cmd *cobra.Command) (*config.Config, daemon.Est
 	if cfg.File == "" {
 		return nil, daemon.Estate{}, errors.New("no configuration file: name one with --config")
 	}
-	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, "", slog.New(slog.DiscardHandler)))
+	estate, settingsErr := newEstate(cfg, newSurroundings(checkSealer(), cfg, box.NewPool(), "", slog.New(slog.DiscardHandler)))
 	return cfg, estate, errors.Join(err, settingsErr, server.CheckWebConfig(cfg.Server.WebConfigFile))
 }
 
@@ -149,7 +150,7 @@ func checkFolders(ctx context.Context, cfg *config.Config) error {
 	return errors.Join(problems...)
 }
 
-// folderTimeout bounds the look at one declaration's folder.
+// folderTimeout bounds the check of one declaration's folder.
 const folderTimeout = 10 * time.Second
 
 // checkSealer is for looks whose values nobody keeps or compares.
@@ -210,13 +211,11 @@ func (c *command) testSources(ctx context.Context, estate daemon.Estate, names [
 }
 
 func probe(ctx context.Context, s daemon.Source) (collectors.Probe, error) {
-	prober, ok := s.Collector.(collectors.Prober)
+	p, ok, err := s.Probe(ctx, config.Default().Schedule.Timeout)
 	if !ok {
-		return collectors.Probe{Endpoint: "a file", Identity: "none needed"}, nil
+		p = collectors.Probe{Endpoint: "a file", Identity: "none needed"}
 	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Timeout, config.Default().Schedule.Timeout))
-	defer cancel()
-	return prober.Probe(ctx)
+	return p, err
 }
 
 // printProbe tells whether something cannot be read.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/demo"
@@ -57,7 +58,7 @@ func newStageTest(t *testing.T) *stageTest {
 			t.Error(err)
 		}
 	})
-	estate, err := newEstate(cfg, newSurroundings(sealer, cfg, cacheDir(cfg.StateDir), log))
+	estate, err := newEstate(cfg, newSurroundings(sealer, cfg, box.NewPool(), cacheDir(cfg.StateDir), log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ type surroundings struct {
 	log   *slog.Logger
 }
 
-func newSurroundings(key model.Sealer, cfg *config.Config, cache string, log *slog.Logger) surroundings {
-	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), boxes: box.NewPool(), cache: cache, log: log}
+func newSurroundings(key model.Sealer, cfg *config.Config, boxes *box.Pool, cache string, log *slog.Logger) surroundings {
+	return surroundings{loaders: alldeclared.Definitions(), room: secret.New(key, secret.Options(cfg.Secrets)), boxes: boxes, cache: cache, log: log}
 }
 
 // newEstate opens every source and declaration of a configuration. It reaches

@@ -24,7 +24,7 @@ type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
 	deliverer *notify.Deliverer
-	// seal is how the store is sealed under the configuration.
+	// seal has the rules by which the configuration seals the store.
 	seal store.Seal
 	// listeners are what sources tell who does what there, by their names.
 	listeners map[string]http.Handler
@@ -67,9 +67,7 @@ func (g *generation) during(ctx context.Context, do func(context.Context, *gener
 }
 
 func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
-	around := newSurroundings(s.sealer, cfg, cacheDir(cfg.StateDir), s.log)
-	around.boxes = s.boxes
-	estate, err := newEstate(cfg, around)
+	estate, err := newEstate(cfg, newSurroundings(s.sealer, cfg, s.boxes, cacheDir(cfg.StateDir), s.log))
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func openExisting(cfg *config.Config, readOnly bool, log *slog.Logger) (*store.S
 	return openSealed(cfg, options, seal)
 }
 
-// sealOf returns how the database of a configuration is sealed.
+// sealOf returns the rules by which the database of a configuration is sealed.
 func sealOf(cfg *config.Config) (store.Seal, error) {
 	key, err := store.Sealer(cfg.StateDir)
 	if err != nil {
@@ -105,8 +105,7 @@ func sealOf(cfg *config.Config) (store.Seal, error) {
 	return daemon.Reseal(secret.New(key, secret.Options(cfg.Secrets))), nil
 }
 
-// openSealed opens the database for writing, and seals what is in it by the rules of
-// now.
+// openSealed opens the database for writing, and seals its content by the current rules.
 func openSealed(cfg *config.Config, options store.Options, seal store.Seal) (*store.Store, error) {
 	st, err := store.Open(cfg.StateDir, options)
 	if err != nil {

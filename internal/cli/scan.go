@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
@@ -146,7 +147,7 @@ func readManifests(ctx context.Context, cfg *config.Config, list []config.Declar
 // around returns what collectors and loaders of a scan in this process get.
 func (c *command) around(cfg *config.Config) (surroundings, error) {
 	sealer, err := store.Sealer(cfg.StateDir)
-	return newSurroundings(sealer, cfg, cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler)), err
+	return newSurroundings(sealer, cfg, box.NewPool(), cacheDir(cfg.StateDir), slog.New(slog.DiscardHandler)), err
 }
 
 // scanConfigured scans what the configuration names: in the daemon when one

@@ -266,7 +266,7 @@ func (s *service) serveHTTP(ctx context.Context, settings config.Server) error {
 		}})
 }
 
-// probeBox finds out how well foreign input is boxed here.
+// probeBox starts a box and logs its protections.
 func (s *service) probeBox() {
 	report, err := s.boxes.Probe()
 	switch {

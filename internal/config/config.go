@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/moment"
 )
 
@@ -55,7 +55,7 @@ type Config struct {
 	Severity []SeverityRule `mapstructure:"severity"`
 	// Owners say who answers for what; the first that fits counts.
 	Owners []OwnerRule `mapstructure:"owners"`
-	// Secrets says what is sealed in addition to what driftd takes for a secret, and
+	// Secrets lists what is sealed in addition to the names and forms that driftd knows, and
 	// what is not.
 	Secrets Secrets `mapstructure:"secrets"`
 	// Notify says who is told of findings.
@@ -180,7 +180,7 @@ type IgnoreRule struct {
 	Expires time.Time `mapstructure:"expires"`
 }
 
-// Secrets says what is sealed in addition to what driftd takes for a secret, and what
+// Secrets lists what is sealed in addition to the names and forms that driftd knows, and what
 // is not. In patterns "*" stands for any run of characters but "/".
 type Secrets struct {
 	// Names are patterns of keys, variables, flags and headers whose values are
@@ -306,14 +306,11 @@ func readFile(path string) (data []byte, err error) {
 		return nil, withoutPath(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err != nil {
-		return nil, withoutPath(err)
-	}
-	if len(data) > MaxSize {
+	data, err = bounded.ReadAll(f, MaxSize)
+	if errors.Is(err, bounded.ErrTooLarge) {
 		return nil, fmt.Errorf("over %d MiB: this is no configuration", MaxSize>>20)
 	}
-	return data, nil
+	return data, withoutPath(err)
 }
 
 // withoutPath takes the path off an error of the file system: it is said once.

@@ -4,12 +4,13 @@ package credential
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // MaxSize bounds a secret file, in bytes.
@@ -99,12 +100,12 @@ func read(file string) (secret string, err error) {
 	if !info.Mode().IsRegular() {
 		return "", errors.New("not a regular file: name the file that holds the secret")
 	}
-	content, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	content, err := bounded.ReadAll(f, MaxSize)
+	if errors.Is(err, bounded.ErrTooLarge) {
+		return "", fmt.Errorf("over %d KiB: this is no token", MaxSize>>10)
+	}
 	if err != nil {
 		return "", cause(err)
-	}
-	if len(content) > MaxSize {
-		return "", fmt.Errorf("over %d KiB: this is no token", MaxSize>>10)
 	}
 	return trim(string(content))
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/driftd/driftd/internal/reach"
 )
 
-// calls runs collectors and loaders, and leaves those behind that do not return when
-// their context ends: a read of a hung file system (NFS) cannot be interrupted. It is
-// safe for concurrent use.
+// calls runs collectors and loaders. It abandons a call that does not return when its
+// context ends: a read of a hung file system (NFS) cannot be interrupted. It is safe for
+// concurrent use.
 type calls struct {
 	// memory bounds what all calls take; nil bounds nothing.
 	memory *budget.Total
 
 	mu sync.Mutex
-	// left are the calls that were left behind and have not returned yet.
+	// left are the abandoned calls that have not returned yet.
 	left map[*call]bool
 }
 
@@ -33,14 +33,14 @@ type call struct {
 }
 
 // How long a call may take after its context has ended. After its own timeout it may
-// still have to end a program such as Terraform; when driftd stops, or whoever asked
-// has gone, there is less time.
+// still have to end a program such as Terraform. When driftd stops, or the client of a
+// request has disconnected, there is less time.
 const (
 	hungAfter   = 30 * time.Second
 	stoppedWait = stopTimeout - time.Second
 )
 
-// A hungError reports a call that was left behind.
+// A hungError reports an abandoned call.
 type hungError struct{ problem string }
 
 // A panicError reports a call that panicked.
@@ -67,19 +67,18 @@ func (e *hungError) Error() string { return e.problem + ": is its file system hu
 
 // A task is what one call does, and its bounds.
 type task struct {
-	// of is what is read ("source pve"); of two calls of the same thing the second waits
-	// until the first has returned, if that was left behind. what is it in messages; ""
-	// stands for of.
+	// of names what is read ("source pve"): while an abandoned call of it has not returned,
+	// later ones fail. what names the call in messages; "" stands for of.
 	of, what string
 	// timeout bounds the time, memory the bytes; zero means no bound.
 	timeout time.Duration
 	memory  int64
 }
 
-// run returns what f returns within the bounds of a task. A panic of f is an error. If
-// f has not returned some time after its context ended, run leaves it behind and returns
-// a *hungError. Until f returns, later calls of the same thing return a *hungError at
-// once.
+// run returns the result of f within the bounds of a task. A panic of f is an error. If f
+// has not returned some time after the end of its context, run abandons it and returns a
+// *hungError. Until f returns, later calls of the same source or declaration return a
+// *hungError at once.
 func run[T any](parent context.Context, c *calls, t task, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
 	return budget.Run(c.memory.Scope(parent, t.memory), func(parent context.Context) (T, error) {
 		ctx, cancel := withTimeout(parent, t.timeout, cmp.Or(t.what, t.of))
@@ -136,8 +135,8 @@ func supervise[T any](parent, ctx context.Context, c *calls, of string, now func
 	}
 }
 
-// hung returns an error if a call of the same thing was left behind and has not
-// returned.
+// hung returns an error if a call of the same source or declaration was abandoned and has
+// not returned.
 func (c *calls) hung(of string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +152,7 @@ func (c *calls) hung(of string) error {
 	return &hungError{fmt.Sprintf("not read again: the read that began at %s has not returned", since.UTC().Format(time.RFC3339))}
 }
 
-// leave records that a call is left behind, unless it has returned meanwhile.
+// leave records a call as abandoned. It returns false if the call has returned meanwhile.
 func (c *calls) leave(this *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -133,6 +134,33 @@ func TestHungReadAtStop(t *testing.T) {
 		release()
 		synctest.Wait()
 	})
+}
+
+func (s *stuck) Probe(context.Context) (collectors.Probe, error) {
+	s.wait()
+	return collectors.Probe{Version: "1"}, nil
+}
+
+// TestProbe proves that a hung test of a source ends, and that a source without a server
+// is not tested.
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hung := &stuck{}
+		release := hung.hang()
+		s := Source{Name: "x", Collector: hung}
+		if _, ok, err := s.Probe(t.Context(), 10*time.Second); !ok || err == nil || !strings.Contains(err.Error(), "did not return within 40s") {
+			t.Errorf("hung: %t, %v", ok, err)
+		}
+		release()
+		if p, ok, err := s.Probe(t.Context(), 10*time.Second); !ok || err != nil || p.Version != "1" {
+			t.Errorf("afterwards: %+v, %t, %v", p, ok, err)
+		}
+		synctest.Wait()
+	})
+	if _, ok, err := (Source{Collector: &fakeSource{}}).Probe(t.Context(), time.Second); ok || err != nil {
+		t.Errorf("no server: %t, %v", ok, err)
+	}
 }
 
 // TestSupervise proves that a call that returns some time after its context ended is

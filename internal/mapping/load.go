@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 //go:embed tables
@@ -61,17 +63,12 @@ func (t *Tables) loadFolder(folder fs.FS, name string) error {
 const maxTable = 1 << 20
 
 func readBounded(folder fs.FS, name string) ([]byte, error) {
-	f, err := folder.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("read mapping table: %w", err)
+	text, err := bounded.ReadFile(folder, name, maxTable)
+	if errors.Is(err, bounded.ErrTooLarge) {
+		err = errors.New("it is larger than 1 MiB; split it")
 	}
-	defer f.Close() //nolint:errcheck // nothing was written to it
-	text, err := io.ReadAll(io.LimitReader(f, maxTable+1))
 	if err != nil {
 		return nil, fmt.Errorf("read mapping table %s: %w", name, err)
-	}
-	if len(text) > maxTable {
-		return nil, fmt.Errorf("read mapping table %s: it is larger than 1 MiB; split it", name)
 	}
 	return text, nil
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Discreet returns a transport that takes the credentials of a request out of an
-// answer that is no success. Servers and proxies quote what they were asked with,
-// and errors quote servers. Such an answer is read whole, up to 64 KiB.
+// Discreet returns a transport that hides the credentials of a request in an unsuccessful
+// response. Servers and proxies quote requests, and errors quote responses. It reads up
+// to 64 KiB of such a response at once.
 func Discreet(next http.RoundTripper) http.RoundTripper { return &discreet{next} }
 
 type discreet struct{ next http.RoundTripper }
@@ -32,7 +32,7 @@ func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
 			values[i] = hide.Replace(v)
 		}
 	}
-	// How an answer breaks off is for its reader.
+	// The reader of the body gets the error.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxError))
 	answer.Body = struct {
 		io.Reader
@@ -42,15 +42,15 @@ func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections gives the connections back.
+// CloseIdleConnections closes the idle connections of the next transport.
 func (d *discreet) CloseIdleConnections() {
 	(&http.Client{Transport: d.next}).CloseIdleConnections()
 }
 
-// A rest ends a body as it ended when it was read.
+// A rest returns the error that ended the first read of a body.
 type rest struct{ err error }
 
-// Read returns the end.
+// Read returns that error, or io.EOF.
 func (r rest) Read([]byte) (int, error) {
 	if r.err != nil {
 		return 0, r.err
@@ -58,11 +58,11 @@ func (r rest) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// leastHidden is the length below which a credential is no secret, and hiding it
-// would spoil what the answer says.
+// leastHidden is the length of the shortest credential that is hidden. Hiding shorter ones
+// would make the response unreadable.
 const leastHidden = 4
 
-// hider replaces the credentials of a request, also where they are escaped.
+// hider replaces the credentials of a request.
 func hider(r *http.Request) *strings.Replacer {
 	var found []string
 	for name, values := range r.Header {
@@ -73,10 +73,16 @@ func hider(r *http.Request) *strings.Replacer {
 			found = append(found, credentialsIn(v)...)
 		}
 	}
+	return Hider(found...)
+}
+
+// Hider returns a replacer that puts "…" in place of credentials, also where they are
+// escaped.
+func Hider(credentials ...string) *strings.Replacer {
 	var pairs []string
 	// The longer first: one may hold another.
-	slices.SortFunc(found, func(a, b string) int { return len(b) - len(a) })
-	for _, c := range found {
+	slices.SortFunc(credentials, func(a, b string) int { return len(b) - len(a) })
+	for _, c := range credentials {
 		if len(c) < leastHidden {
 			continue
 		}
@@ -93,8 +99,8 @@ func sensitiveHeader(name string) bool {
 	return slices.ContainsFunc([]string{"auth", "cookie", "token", "key", "secret", "passw"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// credentialsIn returns what is secret in a header: all but the name of a scheme,
-// what stands behind the last "=", and the password of Basic.
+// credentialsIn returns the secret parts of a header: everything after the name of the
+// scheme, the text after the last "=", and the password of Basic.
 func credentialsIn(value string) []string {
 	scheme, secret, ok := strings.Cut(value, " ")
 	if !ok {

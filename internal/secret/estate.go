@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Snapshot seals what a collector read. It changes nothing of what the collector may
-// share with others.
+// Snapshot seals the result of a collector. It does not change values that the collector
+// may share.
 func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	if r == nil {
 		return s
@@ -68,7 +68,7 @@ func (r *Room) actor(a model.Actor) model.Actor {
 	return a
 }
 
-// Declaration seals what a loader read.
+// Declaration seals the result of a loader.
 func (r *Room) Declaration(d model.Declaration) model.Declaration { return r.declaration(d, false) }
 
 // Derived seals a declaration that was derived from a sealed snapshot.
@@ -114,8 +114,8 @@ func (r *Room) claim(c *model.Claim, again bool) {
 	}
 }
 
-// decision seals what a decision in a file says: its values are compared with those
-// that a finding shows.
+// decision seals the values of a decision in a file. They are compared with the sealed
+// values of findings.
 func (r *Room) decision(d *model.Decision) {
 	d.Reason = r.Text(d.Reason)
 	d.Changes = slices.Clone(d.Changes)
@@ -141,7 +141,7 @@ func (r *Room) Canonical(before, after []model.Claim) []model.Claim {
 	return sealed
 }
 
-// Pasts seals what the history of a declaration holds of claims.
+// Pasts seals the earlier versions of claims.
 func (r *Room) Pasts(claims []*model.Claim, pasts []model.Past) []model.Past {
 	if r == nil {
 		return pasts
@@ -177,7 +177,7 @@ func (r *Room) Observations(kind string, list []model.Observation) []model.Obser
 	return list
 }
 
-// Error returns an error whose text has a mark at each secret part. It wraps err.
+// Error returns an error with a mark in place of each secret part of its text. It wraps err.
 func (r *Room) Error(err error) error {
 	if r == nil || err == nil {
 		return err

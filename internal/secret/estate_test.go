@@ -68,6 +68,24 @@ func TestNothingOfAnEstateIsLegible(t *testing.T) {
 	}
 }
 
+// TestStoredPaths holds that the operator's paths fit stored changes as they fit trees.
+func TestStoredPaths(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ reason, rule, path string }{
+		{"a field", "spec.code", "spec.code"},
+		{"a field of an element", "rules.code", "rules[name=a].code"},
+		{"a field of an element whose key has a bracket", "rules.code", `rules[name="a]b"].code`},
+		{"a quoted field with a bracket", `rules\["a]b"].code`, `rules[0]["a]b"].code`},
+		{"below a quoted field with a bracket", `rules\["a]b"]`, `rules[0]["a]b"].code`},
+	} {
+		f := model.Finding{Changes: []model.Change{{Path: tc.path, Live: pointer(model.StringOf("plain"))}}}
+		room(secret.Options{Paths: []string{tc.rule}}).Finding(&f)
+		if live := f.Changes[0].Live; live.Kind() != model.Secret {
+			t.Errorf("%s: %s is %s", tc.reason, tc.path, live.AppendJSON(nil))
+		}
+	}
+}
+
 // A renamed lens calls the field pin of live resources code.
 type renamed struct{}
 

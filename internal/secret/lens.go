@@ -4,8 +4,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// lens returns the claim's lens so that it shows live resources sealed as the claim is.
-// Claims without secrets that shared a lens share it still.
+// lens returns a lens that seals live resources as the claim is sealed. Claims without
+// secrets that share a lens still share it.
 func (r *Room) lens(c *model.Claim) model.Lens {
 	if c.Lens == nil {
 		return nil
@@ -21,8 +21,8 @@ func (r *Room) lens(c *model.Claim) model.Lens {
 	return &claimLens{shared, declared}
 }
 
-// A lens seals what another one shows: the names of its attributes are other ones than
-// those of the live fields.
+// A lens seals the view of another lens, whose attributes have other names than the live
+// fields.
 type lens struct {
 	model.Lens
 
@@ -32,13 +32,13 @@ type lens struct {
 // View implements model.Lens.
 func (l lens) View(live model.Value) model.Value { return l.room.Again("", l.Lens.View(live)) }
 
-// Shares reports what the lens within reports.
+// Shares returns the result of the inner lens.
 func (l lens) Shares(path string) bool {
 	inner, ok := l.Lens.(interface{ Shares(string) bool })
 	return ok && inner.Shares(path)
 }
 
-// Declares returns what the lens within returns.
+// Declares returns the result of the inner lens.
 func (l lens) Declares(live model.Value, path string, v model.Value) (means model.Value, known bool) {
 	inner, ok := l.Lens.(interface {
 		Declares(model.Value, string, model.Value) (model.Value, bool)
@@ -49,7 +49,7 @@ func (l lens) Declares(live model.Value, path string, v model.Value) (means mode
 	return inner.Declares(live, path, v)
 }
 
-// A claimLens also seals what the claim has sealed.
+// A claimLens also seals the fields that are sealed in the claim.
 type claimLens struct {
 	lens
 

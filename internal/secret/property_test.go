@@ -87,11 +87,8 @@ func TestOtherSecretsDiffer(t *testing.T) {
 	r := room(secret.Options{})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawSecret(t), drawSecret(t)
-		if a == b {
-			t.Skip()
-		}
 		form := rapid.SampledFrom(texts).Draw(t, "form").text
-		if !strings.Contains(form, planted) {
+		if a == b || !strings.Contains(form, planted) {
 			return
 		}
 		x := r.Value("", model.StringOf(strings.ReplaceAll(form, planted, a)))

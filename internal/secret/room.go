@@ -16,8 +16,8 @@ type Room struct {
 // New returns a Room. The patterns of the options must be valid: see Check.
 func New(sealer model.Sealer, o Options) *Room { return &Room{sealer: sealer, rules: newRules(o)} }
 
-// Sealer returns the sealer for what a schema marks as sensitive. It is to be used by
-// everything that reads for this room.
+// Sealer returns the sealer for values that a schema marks as sensitive. Every collector
+// and loader of this room must use it.
 func (r *Room) Sealer() model.Sealer { return r.sealer.WithParts(r.Text, marks) }
 
 // marks reports whether a text is the mark of the secret with a digest.
@@ -28,8 +28,8 @@ func marks(text, digest string) bool {
 // Value returns a value that was read from a resource of a kind, sealed.
 func (r *Room) Value(kind string, v model.Value) model.Value { return r.value(kind, v, false) }
 
-// Again returns a value that is sealed as far as the rules of its time went, sealed by
-// those of now. Its marks stay.
+// Again seals a value that was sealed by earlier rules by the current rules. Its marks
+// stay.
 func (r *Room) Again(kind string, v model.Value) model.Value { return r.value(kind, v, true) }
 
 func (r *Room) value(kind string, v model.Value, again bool) model.Value {
@@ -41,8 +41,8 @@ func (r *Room) value(kind string, v model.Value, again bool) model.Value {
 	return sealed
 }
 
-// Text returns a text that was read, or made of what was read, with a mark at each
-// secret part. Marks in it stay: reasons quote sealed values.
+// Text returns a text with a mark in place of each secret part. Marks in it stay, because
+// reasons quote sealed values.
 func (r *Room) Text(text string) string {
 	if r == nil {
 		return text
@@ -65,7 +65,7 @@ type walker struct {
 	room  *Room
 	kind  string
 	again bool
-	// path is where the walker is; it is kept only if somebody asks for it.
+	// path is where the walker is; it is kept only if traced.
 	path  []model.Step
 	found func(path, why, content string)
 }

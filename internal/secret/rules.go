@@ -56,7 +56,7 @@ func (r *pathRule) fits(kind, at, bare string) bool {
 		(model.Glob(r.path, at) || model.Glob(r.path, bare))
 }
 
-// rules are Options in the form in which they are asked.
+// rules are Options in the form in which names and paths are compared with them.
 type rules struct {
 	// names and open are in small letters.
 	names, open []string

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rulesVersion counts the changes of the tables and forms of this package. A store
-// whose values were sealed by another version is sealed anew.
+// rulesVersion must be incremented when the tables and forms of this package change. A
+// store that was sealed by another version is sealed again.
 const rulesVersion = 1
 
 // Rules identifies the rules of the room: those of this package and the operator's.
@@ -79,7 +79,7 @@ func (r *Room) at(kind, path string, v model.Value) model.Value {
 		at := path[:end]
 		fits := func(list []pathRule) bool {
 			for i := range list {
-				if list[i].fits(kind, at, withoutKeys(at)) {
+				if list[i].fits(kind, at, model.WithoutKeys(at)) {
 					return true
 				}
 			}
@@ -119,25 +119,4 @@ func lastName(path string) (name, key string) {
 		_, key, _ = strings.Cut(inner[strings.LastIndexByte(inner, '[')+1:], "=")
 	}
 	return name, key
-}
-
-// withoutKeys returns a path without the keys and positions in brackets.
-func withoutKeys(path string) string {
-	var b strings.Builder
-	for path != "" {
-		open := strings.IndexByte(path, '[')
-		if open < 0 {
-			break
-		}
-		b.WriteString(path[:open])
-		end := strings.IndexByte(path[open:], ']')
-		if end < 0 {
-			return b.String()
-		}
-		if strings.HasPrefix(path[open:], `["`) {
-			b.WriteString(path[open : open+end+1])
-		}
-		path = path[open+end+1:]
-	}
-	return b.String() + path
 }

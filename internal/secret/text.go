@@ -100,7 +100,7 @@ func (w *walker) inText(t string) string {
 	return w.replace(&s)
 }
 
-// marks finds what looks like a mark and is none.
+// marks finds foreign text that looks like a mark.
 func (s *scan) marks() {
 	for i := strings.Index(s.text, markBegin); i >= 0 && i < len(s.text); i++ {
 		if markAt(s.text, i) {

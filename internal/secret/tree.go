@@ -8,20 +8,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A frame is what the names above a value say of it.
+// A frame is what is known of a value by the names above it.
 type frame struct {
 	// sure is how certain it is that a scalar here is secret.
 	sure certainty
 	// below is the certainty for every field of a map here: passwords: {db: x}.
 	below certainty
-	// all says that the operator's rules make everything here secret.
+	// all reports whether the operator's rules make everything here secret.
 	all bool
-	// program is the command whose arguments are here.
+	// program is the command to which the arguments here belong.
 	program *program
 }
 
-// tree returns the value sealed; changed reports whether that is another one. It does
-// not copy what it does not change.
+// tree returns the sealed value; changed reports whether it differs from v. It copies only
+// the parts that change.
 func (w *walker) tree(v model.Value, f frame) (sealed model.Value, changed bool) {
 	switch v.Kind() {
 	case model.Map:

@@ -10,12 +10,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sealKey is the key of the rules by which the values of the file are sealed.
+// sealKey is the key, in the file, of the rules by which its values are sealed.
 const sealKey = "sealed"
 
-// A Seal seals what was stored by other rules than those of now.
+// A Seal seals values that were stored under other rules.
 type Seal struct {
-	// Rules identifies the rules of now.
+	// Rules identifies the current rules.
 	Rules string
 	// Value seals a value of a resource of a kind.
 	Value func(kind string, v model.Value) model.Value
@@ -39,10 +39,10 @@ func empty(t *txn) bool {
 	return k == nil && l == nil
 }
 
-// Reseal seals the values and findings in the file by the rules of now, unless they
-// are. A version of a resource that differs from the one before only by what is secret
-// now is removed. Decisions about a finding hold for it as before. The bytes that were
-// there stay in the file until their pages are written again.
+// Reseal seals the values and findings in the file by the current rules, unless they are
+// sealed by them. It removes a version of a resource that differs from the version before
+// only in values that are now secret. Decisions still apply to their findings. The old
+// bytes remain in the file until bbolt writes their pages again.
 func (s *Store) Reseal(seal Seal) error {
 	same, err := s.Sealed(seal.Rules)
 	if err != nil {
@@ -73,7 +73,7 @@ type resealer struct {
 	seal Seal
 	// sums are the digests of sealed contents by those of the contents.
 	sums map[kindSum]digest
-	// bases are what became of the bases of findings.
+	// bases maps the former bases of findings to the new ones.
 	bases map[string]string
 }
 
@@ -238,7 +238,7 @@ func sealHeads(b *bbolt.Bucket, sums map[string]digest) error {
 	return putAll(b, changed)
 }
 
-// rebase makes decisions hold for the findings that they were made about.
+// rebase changes the bases in decisions, so that they still apply to their findings.
 func (r *resealer) rebase() error {
 	if len(r.bases) == 0 {
 		return nil

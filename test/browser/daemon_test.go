@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func startDemo(ctx context.Context, dir string) (*daemon, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder of the demonstration: %w", err)
 	}
-	listen, err := freeAddress()
+	listen, err := process.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func demo(t *testing.T) *daemon {
 func serve(t *testing.T, files map[string]string, awaited string) *daemon {
 	t.Helper()
 	dir := t.TempDir()
-	listen, err := freeAddress()
+	listen, err := process.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +90,7 @@ func (d *daemon) of(t *testing.T, err error) *daemon {
 }
 
 func startDaemon(ctx context.Context, dir, listen string, args ...string) (*daemon, error) {
-	program, err := driftd()
+	program, err := process.Driftd()
 	if err != nil {
 		return nil, err
 	}
@@ -168,14 +167,6 @@ func (d *daemon) metric(ctx context.Context, name string) float64 {
 		return 0
 	}
 	return value
-}
-
-func freeAddress() (string, error) {
-	ports, err := process.FreePorts(1)
-	if err != nil {
-		return "", err
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[0])), nil
 }
 
 func writeFiles(dir string, files map[string]string) error {

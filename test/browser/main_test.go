@@ -66,19 +66,3 @@ func chromium() (string, error) {
 	}
 	return strings.TrimSpace(string(out)), nil
 }
-
-// driftd returns the program under test: DRIFTD_BIN, or what make build built.
-func driftd() (string, error) {
-	path := os.Getenv("DRIFTD_BIN")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "driftd")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("find driftd: %w", err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("find driftd: %w: run make build", err)
-	}
-	return path, nil
-}

@@ -288,14 +288,13 @@ func (i *installation) eventually(timeout time.Duration, what string, check func
 	}
 }
 
-// freeAddress returns an address that nobody listened on a moment ago.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	ports, err := process.FreePorts(1)
+	address, err := process.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("127.0.0.1:%d", ports[0])
+	return address
 }
 
 // runServer runs a program until the end of the test, if it does not end

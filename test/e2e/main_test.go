@@ -6,10 +6,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/driftd/driftd/test/kubetest"
+	"github.com/driftd/driftd/test/process"
 )
 
 // cluster serves every test of the package; each works in namespaces of its
@@ -38,20 +38,11 @@ func runTests(m *testing.M) (code int, err error) {
 	return code, cluster.Stop()
 }
 
-// driftdPath returns the program under test: DRIFTD_BIN, or what make build
-// built.
 func driftdPath(t testing.TB) string {
 	t.Helper()
-	path := os.Getenv("DRIFTD_BIN")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "driftd")
-	}
-	path, err := filepath.Abs(path)
+	path, err := process.Driftd()
 	if err != nil {
 		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("find driftd: %v: run make build", err)
 	}
 	return path
 }

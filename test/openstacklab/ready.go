@@ -2,7 +2,9 @@ package openstacklab
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,8 @@ const (
 	readyTimeout = 2 * time.Minute
 	askInterval  = 50 * time.Millisecond
 	askTimeout   = 5 * time.Second
+	// callTimeout bounds a call that a service passes on over the bus.
+	callTimeout = 30 * time.Second
 )
 
 // await asks until all is as wanted, unless a process ends before.
@@ -106,8 +110,8 @@ func speaks(ctx context.Context, p place) (err error) {
 	return nil
 }
 
-// works tells whether Nova and Cinder take work: what carries it out has
-// reported since a moment.
+// works returns an error unless Nova and Cinder take work: what carries it out has
+// reported since a moment, and Cinder's scheduler knows where volumes can go.
 func (p place) works(ctx context.Context, since time.Time) error {
 	const workers = `select
  (select count(*) from nova.services where topic = 'compute' and last_seen_up >= '%[1]s')
@@ -120,7 +124,63 @@ func (p place) works(ctx context.Context, since time.Time) error {
 	if out == "0" {
 		return errors.New("nova-compute and cinder-volume have not reported yet")
 	}
+	return p.hasPools(ctx)
+}
+
+// hasPools returns an error unless Cinder's scheduler knows a pool. Without one it puts
+// new volumes into an error.
+func (p place) hasPools(ctx context.Context) error {
+	domain := map[string]string{"id": "default"}
+	login, err := json.Marshal(map[string]any{"auth": map[string]any{
+		"identity": map[string]any{"methods": []string{"password"},
+			"password": map[string]any{"user": map[string]any{"name": Admin, "password": Admin, "domain": domain}}},
+		"scope": map[string]any{"project": map[string]any{"name": Admin, "domain": domain}},
+	}})
+	if err != nil {
+		return fmt.Errorf("log in: %w", err)
+	}
+	var token struct {
+		Token struct{ Project struct{ ID string } }
+	}
+	header, err := call(ctx, http.MethodPost, p.URL("keystone")+"/v3/auth/tokens", "", bytes.NewReader(login), &token)
+	if err != nil {
+		return err
+	}
+	var known struct{ Pools []struct{ Name string } }
+	url := p.URL("cinder") + "/v3/" + token.Token.Project.ID + "/scheduler-stats/get_pools"
+	if _, err := call(ctx, http.MethodGet, url, header.Get("X-Subject-Token"), http.NoBody, &known); err != nil {
+		return err
+	}
+	if len(known.Pools) == 0 {
+		return errors.New("the scheduler of cinder knows no pools yet")
+	}
 	return nil
+}
+
+// call sends a request, and decodes the JSON of the answer.
+func call(ctx context.Context, method, url, token string, body io.Reader, into any) (http.Header, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, fmt.Errorf("ask OpenStack: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		request.Header.Set("X-Auth-Token", token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask OpenStack: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: %s", method, url, response.Status)
+	}
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, url, err)
+	}
+	return response.Header, nil
 }
 
 // sql runs statements.

@@ -3,6 +3,7 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,4 +147,26 @@ func FreePorts(n int) (ports []int, err error) {
 		ports = append(ports, addr.Port)
 	}
 	return ports, nil
+}
+
+// FreeAddress returns an address of this machine that nobody listened on a moment ago.
+func FreeAddress() (string, error) {
+	ports, err := FreePorts(1)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("127.0.0.1:%d", ports[0]), nil
+}
+
+// Driftd returns the path of the program under test: DRIFTD_BIN, or what make build built
+// for a test in a folder below test.
+func Driftd() (string, error) {
+	path, err := filepath.Abs(cmp.Or(os.Getenv("DRIFTD_BIN"), filepath.Join("..", "..", "bin", "driftd")))
+	if err != nil {
+		return "", fmt.Errorf("find driftd: %w", err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("find driftd: %w: run make build", err)
+	}
+	return path, nil
 }

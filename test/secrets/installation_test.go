@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/test/process"
 )
 
 // patience bounds each wait for a condition.
@@ -47,7 +47,11 @@ type installation struct {
 // each secret that was found, the places.
 func install(t *testing.T) *installation {
 	t.Helper()
-	i := &installation{vault: newVault(), t: t, dir: t.TempDir(), address: freeAddress(t),
+	address, err := process.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &installation{vault: newVault(), t: t, dir: t.TempDir(), address: address,
 		known: map[string][]string{}, leaks: map[string]map[string]leak{}}
 	for _, name := range []string{"tmp", "home"} {
 		if err := os.Mkdir(i.path(name), 0o700); err != nil {
@@ -56,16 +60,6 @@ func install(t *testing.T) *installation {
 	}
 	t.Cleanup(i.report)
 	return i
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // check looks for secrets in what was found at a place.
@@ -110,24 +104,13 @@ func (i *installation) configure(rest string) {
 	i.write("driftd.yaml", fmt.Sprintf("state_dir: state\nlog: {level: debug}\nserver: {listen: %q}\nschedule: {every: 1h, jitter: 0s, timeout: 1m}\n%s", i.address, rest))
 }
 
-func driftdPath(t *testing.T) string {
-	t.Helper()
-	path := os.Getenv("DRIFTD_BIN")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "driftd")
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("find driftd: %v: run make build", err)
-	}
-	return path
-}
-
 func (i *installation) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(driftdPath(i.t), append(args, "--config", i.path("driftd.yaml"))...)
+	i.t.Helper()
+	program, err := process.Driftd()
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	cmd := exec.Command(program, append(args, "--config", i.path("driftd.yaml"))...)
 	cmd.Dir = i.dir
 	cmd.Env = append([]string{"HOME=" + i.path("home"), "TMPDIR=" + i.path("tmp"), "PATH=" + os.Getenv("PATH")}, i.env...)
 	return cmd

@@ -214,7 +214,7 @@ func (s *session) statusError(resp *http.Response) error {
 	// A body that breaks off says nothing, which is no error of its own.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxError))
 	if v, err := decode.JSON(body); err == nil {
-		status.detail = reach.Printable(s.token.hide(v.At("detail").Str()))
+		status.detail = reach.Printable(v.At("detail").Str())
 	}
 	status.page = status.page || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 	return status

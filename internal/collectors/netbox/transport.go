@@ -70,14 +70,6 @@ func (t token) public() string {
 	return "the token"
 }
 
-// hide takes the token out of foreign words.
-func (t token) hide(text string) string {
-	if t.secret == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, t.secret, "…")
-}
-
 // A tokenError is a file that holds no token.
 type tokenError struct{ file string }
 

@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"time"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/folder"
@@ -146,13 +146,8 @@ func readFile(files fs.FS, root string) (name string, data []byte, err error) {
 	case !info.Mode().IsRegular():
 		return "", nil, fmt.Errorf("%s is not a regular file", name)
 	}
-	f, err := files.Open(name)
-	if err != nil {
-		return "", nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err = io.ReadAll(io.LimitReader(f, maxSize+1))
-	if err == nil && len(data) > maxSize {
+	data, err = bounded.ReadFile(files, name, maxSize)
+	if errors.Is(err, bounded.ErrTooLarge) {
 		err = fmt.Errorf("%s is larger than %d MiB", name, maxSize>>20)
 	}
 	return name, data, err

@@ -1,5 +1,5 @@
-// Package folder reads a folder of the disk as a declaration may: without leaving
-// it, and without waiting for what is no file.
+// Package folder reads the files of a declaration in a folder of the disk. It does not
+// leave the folder, and does not wait for named pipes.
 package folder
 
 import (
@@ -15,12 +15,12 @@ import (
 )
 
 // ErrNotRegular reports a name that is neither a regular file nor a folder, such as a
-// named pipe or a device. Reading it could wait, or go on, forever.
+// named pipe or a device. Reading it might never end.
 var ErrNotRegular = errors.New("not a regular file")
 
-// An FS holds the files below a folder, but for those of a git repository's own folder
-// .git, which holds how its user signs in. Symbolic links are followed inside the folder
-// only. It is safe for concurrent use.
+// An FS holds the files below a folder, except those in folders named .git, which may hold
+// credentials. Symbolic links are followed inside the folder only. It is safe for
+// concurrent use.
 type FS struct {
 	root *os.Root
 	// top is the folder, symbolic links followed.
@@ -58,7 +58,7 @@ func (f *FS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was checked may have been replaced meanwhile.
+	// The file may have been replaced since it was checked.
 	if info, err = file.Stat(); err == nil {
 		err = check(name, info)
 	}
@@ -112,7 +112,7 @@ func OpenFile(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	// What was checked may have been replaced meanwhile.
+	// The file may have been replaced since it was checked.
 	if info, err = file.Stat(); err == nil {
 		err = check(name, info)
 	}

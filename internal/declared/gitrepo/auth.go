@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // auth returns the credentials as they stand in their files now.
@@ -76,30 +75,21 @@ func (r *Repository) sshAuth() (transport.AuthMethod, error) {
 	return keys, nil
 }
 
-// discreet returns an error whose text does not hold the repository's credentials:
-// servers and proxies quote what they were asked with. It wraps err.
+// discreet returns an error without the repository's credentials in its text: servers and
+// proxies quote requests in their responses. It wraps err.
 func (r *Repository) discreet(err error) error {
 	auth, authErr := r.auth()
 	basic, ok := auth.(*githttp.BasicAuth)
-	if authErr != nil || !ok || basic == nil || len(basic.Password) < leastHidden {
+	if authErr != nil || !ok || basic == nil || basic.Password == "" {
 		return err
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(basic.Username + ":" + basic.Password))
-	hide := strings.NewReplacer(encoded, hidden, basic.Password, hidden, url.QueryEscape(basic.Password), hidden, url.PathEscape(basic.Password), hidden)
-	text := err.Error()
-	if hide.Replace(text) == text {
+	text := reach.Hider(encoded, basic.Password).Replace(err.Error())
+	if text == err.Error() {
 		return err
 	}
-	return &discreetError{hide.Replace(text), err}
+	return &discreetError{text, err}
 }
-
-const (
-	// hidden stands where a credential was.
-	hidden = "…"
-	// leastHidden is the length below which a password is no secret, and hiding it
-	// would spoil what an error says.
-	leastHidden = 4
-)
 
 type discreetError struct {
 	text string

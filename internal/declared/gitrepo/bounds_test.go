@@ -109,8 +109,10 @@ func TestLinksStayInside(t *testing.T) {
 		}
 	}
 	into := t.TempDir()
-	err := open(t, gitrepo.Settings{URL: g.dir}).Read(t.Context(), "", func(c gitrepo.Commit) error {
-		return c.Files.CheckOut(t.Context(), into, gitrepo.Bounds{Files: 100})
+	var absent map[string]error
+	err := open(t, gitrepo.Settings{URL: g.dir}).Read(t.Context(), "", func(c gitrepo.Commit) (err error) {
+		absent, err = c.Files.CheckOut(t.Context(), into, gitrepo.Bounds{Files: 100})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +127,15 @@ func TestLinksStayInside(t *testing.T) {
 	want := map[string]string{".": "", "d": "", "d/a": "", "folder": "d", "good": "d/a", "submodule": "", "loop": "loop", "one": "two", "two": "one", "git": ".git/config"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("checked out: %v (-want +got):\n%s", err, diff)
+	}
+	for name, want := range map[string]string{"absolute": "leads out of the repository", "above": "leads out of the repository", "long": "too large: "} {
+		if err := absent[name]; err == nil || !strings.Contains(err.Error(), name+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("absent %s: got %v, want %q", name, err, want)
+		}
+		delete(absent, name)
+	}
+	if len(absent) > 0 {
+		t.Errorf("also absent: %v", absent)
 	}
 }
 
@@ -145,7 +156,10 @@ func TestCheckOutBounds(t *testing.T) {
 		{gitrepo.Bounds{Files: 2, Bytes: 1}, "more than 1 bytes; raise max_clone_size"},
 	} {
 		into := t.TempDir()
-		err := r.Read(t.Context(), "", func(c gitrepo.Commit) error { return c.Files.CheckOut(t.Context(), into, tc.bounds) })
+		err := r.Read(t.Context(), "", func(c gitrepo.Commit) error {
+			_, err := c.Files.CheckOut(t.Context(), into, tc.bounds)
+			return err
+		})
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%v: got %v, want %q", tc.bounds, err, tc.want)
 		}
@@ -191,7 +205,8 @@ func TestLocalConfigRunsNothing(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 		c.Touches(t.Context(), []string{"a"})
-		return c.Files.CheckOut(t.Context(), t.TempDir(), gitrepo.Bounds{Files: 10})
+		_, err := c.Files.CheckOut(t.Context(), t.TempDir(), gitrepo.Bounds{Files: 10})
+		return err
 	})
 	if err != nil {
 		t.Error(err)

@@ -23,15 +23,19 @@ type Bounds struct {
 // stay inside, and an empty folder for a submodule. As git does, it leaves out what is
 // called .git: a program that runs there must not take it for a repository. No hooks and
 // no filters run.
-func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (err error) {
+//
+// It returns the files that it could not write, by their path in the commit, each with
+// the reason: symbolic links that lead out of the repository, and files that are too
+// large to be read.
+func (c *FS) CheckOut(ctx context.Context, dir string, b Bounds) (absent map[string]error, err error) {
 	b.Bytes = cmp.Or(b.Bytes, DefaultMaxCloneSize)
 	to, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("open folder: %w", err)
+		return nil, fmt.Errorf("open folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	out := checkingOut{from: c, to: to, left: b, bounds: b}
-	return fs.WalkDir(c, ".", func(name string, d fs.DirEntry, err error) error {
+	out := checkingOut{from: c, to: to, left: b, bounds: b, absent: map[string]error{}}
+	return out.absent, fs.WalkDir(c, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -57,6 +61,7 @@ type checkingOut struct {
 	from         *FS
 	to           *os.Root
 	left, bounds Bounds
+	absent       map[string]error
 }
 
 func (o *checkingOut) write(name string, d fs.DirEntry) error {
@@ -70,29 +75,37 @@ func (o *checkingOut) write(name string, d fs.DirEntry) error {
 	case d.Type()&fs.ModeSymlink != 0:
 		target, err := o.from.target(name)
 		if err != nil {
-			// It leads out of the repository, or says nothing that is a path.
-			return nil //nolint:nilerr // Who needs it fails for it.
+			return o.leaveOut(name, err)
 		}
 		return o.to.Symlink(target, path)
 	}
 	return o.file(name, path)
 }
 
+// leaveOut records a file that cannot be written, and returns any other error.
+func (o *checkingOut) leaveOut(name string, err error) error {
+	if !errors.Is(err, errLeadsOut) && !errors.Is(err, errTooLarge) && !errors.Is(err, ErrLeftOut) {
+		return err
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	o.absent[name] = fmt.Errorf("%s: %w", name, err)
+	return nil
+}
+
 func (o *checkingOut) file(name, path string) (err error) {
 	info, err := o.from.Stat(name)
-	if errors.Is(err, ErrLeftOut) {
-		// Who needs it fails for it.
-		return nil
-	}
 	if err != nil {
-		return err
+		return o.leaveOut(name, err)
 	}
 	if o.left.Bytes -= info.Size(); o.left.Bytes < 0 {
 		return fmt.Errorf("%w: more than %d bytes; raise max_clone_size", errTooLarge, o.bounds.Bytes)
 	}
 	in, err := o.from.Open(name)
 	if err != nil {
-		return err
+		return o.leaveOut(name, err)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	file, err := o.to.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

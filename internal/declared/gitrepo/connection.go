@@ -13,13 +13,13 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 )
 
-// A connection reaches a server. Over https it bounds what the server sends before the
-// objects: the list of its refs, and what it answers to a request.
+// A connection is a transport to a server. Over https it bounds what the server sends
+// before the objects: the list of its refs, and its response to the negotiation.
 type connection struct {
 	transport.Transport
 
 	web *http.Transport
-	// left is how much more may be read, in bytes.
+	// left is the number of bytes that may still be read.
 	left int64
 }
 
@@ -42,7 +42,7 @@ func (r *Repository) connect(endpoint *transport.Endpoint) (*connection, error) 
 		}
 		trusted.AppendCertsFromPEM(endpoint.CaBundle)
 		c.web.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
-		// go-git would ask for a transport that it can change itself.
+		// With a CA bundle go-git wants to set up the http.Transport itself.
 		endpoint.CaBundle = nil
 	}
 	c.Transport = githttp.NewClient(&http.Client{Transport: c})

@@ -24,10 +24,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/await"
 )
 
-// The history of a repository that is read from afar lies beside its clone, in
-// a clone of its own: as many commits as are looked at, and, where the server
-// can leave them out, no files. So reading the declaration waits for none of it,
-// and no harm to it is harm to the declaration.
+// The history of a remote repository is a second clone beside the first: as many commits
+// as are read, and no files where the server supports filters. Reading the declaration
+// does not wait for it, and damage to it does not affect the declaration.
 
 // maxHistory bounds what one fetch of history brings, in bytes.
 const maxHistory = 512 << 20
@@ -119,8 +118,8 @@ type portion struct {
 	setting string
 }
 
-// uploadTo has the server upload what is wanted into a clone. A server that does not
-// answer is left behind when ctx ends, so the upload opens the clone for itself.
+// uploadTo fetches a portion into a clone. It returns when ctx ends, also if the server
+// does not respond, so the transfer opens the clone itself.
 func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.UploadPackRequest, part portion) error {
 	endpoint, auth, err := r.access()
 	if err != nil {
@@ -136,7 +135,7 @@ func (r *Repository) uploadTo(ctx context.Context, dir string, request *packp.Up
 	return err
 }
 
-// upload has the server upload what is wanted into s.
+// upload fetches a portion into s.
 func (r *Repository) upload(ctx context.Context, s *objectStore, endpoint *transport.Endpoint, auth transport.AuthMethod, request *packp.UploadPackRequest, part portion) (err error) {
 	c, err := r.connect(endpoint)
 	if err != nil {
@@ -167,7 +166,7 @@ func (r *Repository) upload(ctx context.Context, s *objectStore, endpoint *trans
 	return setShallow(s, request.Shallows, response)
 }
 
-// negotiate completes a request with what the server can do.
+// negotiate completes a request with the capabilities that the server supports.
 func (p portion) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) error {
 	if now, there := advertisedRefs(ad).at(p.follow); there {
 		request.Wants = []plumbing.Hash{now}
@@ -195,10 +194,10 @@ func (p portion) negotiate(request *packp.UploadPackRequest, ad *packp.AdvRefs) 
 	return nil
 }
 
-// incoming begins the names of the files of a clone that a transfer is written to.
+// incoming is the prefix of the files of a clone that a transfer is written to.
 const incoming = "incoming-"
 
-// receive takes in the objects of a response. If it fails, nothing of them remains.
+// receive adds the objects of a response to s. If it fails, it removes what it wrote.
 func (p portion) receive(ctx context.Context, s *objectStore, response io.Reader, agreed *capability.List) (err error) {
 	content := response
 	switch {
@@ -235,8 +234,8 @@ func (p portion) advice() string {
 	return "raise " + p.setting
 }
 
-// addPack adds the objects of a pack, which is a file of the clone. Objects that are too
-// large are left out, which is noted. A pack without objects is none.
+// addPack adds a pack, a file of the clone. It leaves out objects that are too large and
+// records their size in the clone. It ignores a pack without objects.
 func addPack(ctx context.Context, s *objectStore, pack billy.File) error {
 	index, tooLarge, err := indexPack(ctx, pack)
 	if index == nil || err != nil {

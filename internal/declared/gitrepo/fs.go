@@ -20,10 +20,10 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// errDamaged tells that a clone lacks what it should have.
+// errDamaged reports that a clone lacks objects that it should have.
 var errDamaged = errors.New("git objects cannot be read")
 
-// ErrLeftOut reports that a file of an old commit was not fetched, for its size.
+// ErrLeftOut reports that a file is not in the clone, because of its size.
 var ErrLeftOut = errors.New("file was not fetched")
 
 var errLeadsOut = errors.New("symbolic link leads out of the repository")
@@ -74,7 +74,7 @@ func (o *objectReader) files(commit *object.Commit) *FS {
 	return &FS{objectReader: o, root: commit.TreeHash, when: commit.Committer.When}
 }
 
-// damage returns what could not be read so far, an errDamaged, or nil.
+// damage returns the first errDamaged of the objects read so far, or nil.
 func (c *FS) damage() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -313,7 +313,8 @@ func (c *FS) openBlob(hash plumbing.Hash) (io.ReadCloser, error) {
 	return &content{r}, nil
 }
 
-// A content reads a blob. After Close it reads no more: go-git's readers are shared then.
+// A content reads a blob. After Close, Read returns fs.ErrClosed: go-git reuses its
+// readers.
 type content struct{ of io.ReadCloser }
 
 // Read implements io.Reader.
@@ -338,7 +339,7 @@ func (c *content) Close() error {
 // its size, or the repository is damaged.
 func (c *FS) unreadable(hash plumbing.Hash, err error) error {
 	if c.leftOut > 0 && errors.Is(err, plumbing.ErrObjectNotFound) {
-		return fmt.Errorf("%w: larger than %d bytes", ErrLeftOut, c.leftOut)
+		return fmt.Errorf("%w: it has %d bytes or more", ErrLeftOut, c.leftOut)
 	}
 	return c.damaged(hash, err)
 }

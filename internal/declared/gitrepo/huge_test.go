@@ -72,6 +72,13 @@ func readHuge(t *testing.T, s gitrepo.Settings, size int64, opens bool, good str
 		if string(got) != good {
 			return fmt.Errorf("the other file: got %q, %w", got, err)
 		}
-		return nil
+		if opens {
+			return nil
+		}
+		absent, err := c.Files.CheckOut(t.Context(), t.TempDir(), gitrepo.Bounds{Files: 10, Bytes: 1 << 40})
+		if err == nil && absent["bad"] == nil {
+			err = fmt.Errorf("check out: %v is absent, want bad", absent)
+		}
+		return err
 	})
 }

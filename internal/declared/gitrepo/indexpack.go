@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// A packIndexer finds out which objects a pack holds. Unlike go-git's parser, which
+// A packIndexer computes the index of a pack. Unlike go-git's parser, which
 // holds each object in memory, it leaves out deltas whose result is larger than
 // maxObject, and reads other large objects as a stream.
 type packIndexer struct {
@@ -22,7 +22,7 @@ type packIndexer struct {
 	// byHash holds the entries whose hash is known; nil if no delta names its base by
 	// hash.
 	byHash map[plumbing.Hash]int
-	// contents are of entries that deltas are based on, by offset.
+	// contents caches the bases of deltas, by offset.
 	contents *cache.BufferLRU
 	// leftOut counts the objects that are not in the index.
 	leftOut int
@@ -100,7 +100,7 @@ func (x *packIndexer) scan(ctx context.Context) (plumbing.Hash, error) {
 	return x.scanner.Checksum()
 }
 
-// next reads the next object, and keeps nothing of it but its hash.
+// next reads the next object and keeps only its hash and sizes.
 func (x *packIndexer) next(ctx context.Context) (packEntry, error) {
 	h, err := x.scanner.NextObjectHeader()
 	if err != nil {
@@ -222,7 +222,7 @@ func (x *packIndexer) resolve(ctx context.Context, i int) (known bool, err error
 	return true, x.apply(ctx, i, chain)
 }
 
-// leaveOut keeps objects out of the index.
+// leaveOut marks the objects of a chain as left out of the index.
 func (x *packIndexer) leaveOut(chain []int) {
 	for _, i := range chain {
 		if x.entries[i].state == unresolved {
@@ -283,7 +283,7 @@ func (x *packIndexer) typeOf(i int) plumbing.ObjectType {
 	return x.entries[i].typ
 }
 
-// inflate returns an object, or a delta, as it lies in the pack.
+// inflate decompresses an object or a delta.
 func (x *packIndexer) inflate(ctx context.Context, e *packEntry) ([]byte, error) {
 	if _, err := x.scanner.SeekObjectHeader(e.offset); err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func (x *packIndexer) inflate(ctx context.Context, e *packEntry) ([]byte, error)
 	return content.text, err
 }
 
-// index returns the index of what was found.
+// index returns the index of the resolved entries.
 func (x *packIndexer) index(checksum plumbing.Hash) (*idxfile.MemoryIndex, error) {
 	w := &idxfile.Writer{}
 	if err := w.OnHeader(uint32(len(x.entries))); err != nil { //nolint:gosec // at most maxPackObjects
@@ -323,7 +323,7 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An untilDone writes until its context ends.
+// An untilDone is a writer whose Write fails once its context has ended.
 type untilDone struct {
 	ctx context.Context //nolint:containedctx // an io.Writer has no other way to take one
 	io.Writer

@@ -7,9 +7,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// The bounds of what is read of a repository. Whoever may push to it chooses its
-// content, and a compressed object is up to a thousand times smaller than the object
-// itself.
+// Limits on what is read of a repository. Everyone with push access chooses its content,
+// and an object may be a thousand times larger than its compressed form.
 const (
 	// maxObject bounds what is loaded into memory for one object, in bytes: the
 	// object, and each part of a delta that it is computed from. Larger objects that
@@ -33,7 +32,7 @@ const (
 	maxRefsSize = 64 << 20
 	// maxPackObjects bounds the objects of one transfer.
 	maxPackObjects = 2_000_000
-	// streamOver is the size in bytes from which on objects are read as a stream.
+	// streamOver is the size, in bytes, above which objects are read as a stream.
 	streamOver = 1 << 20
 )
 

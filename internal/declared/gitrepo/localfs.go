@@ -35,7 +35,7 @@ const localCache = 32 * cache.MiByte
 
 func openGitFolder(files billy.Filesystem, cacheSize cache.FileSize) (*objectStore, error) {
 	s := openObjects(files, cacheSize)
-	// It checks the format and its extensions.
+	// git.Open checks the format and the extensions.
 	if _, err := git.Open(s, nil); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -50,8 +50,8 @@ func openGitFolder(files billy.Filesystem, cacheSize cache.FileSize) (*objectSto
 
 const alternates = "objects/info/alternates"
 
-// errAlternates reports a repository whose objects lie in another one. Whoever owns the
-// repository chooses which one, and driftd may be allowed to read more than the owner.
+// errAlternates reports a repository whose objects lie in another one. The owner of the
+// repository chooses which one, and driftd may have more permissions than the owner.
 var errAlternates = errors.New("it borrows objects of another repository (" + alternates +
 	"), which is not supported: declare that one, or run git repack -a -d and remove the file")
 
@@ -65,6 +65,9 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 		return nil, err
 	case info.IsDir():
 		within = filepath.Join(dir, git.GitDirName)
+		if err := checkLink(within, os.Getuid()); err != nil {
+			return nil, err
+		}
 	default:
 		if within, err = followed(filepath.Join(dir, git.GitDirName), "gitdir: "); err != nil {
 			return nil, err
@@ -80,10 +83,13 @@ func gitFolder(dir string) (billy.Filesystem, error) {
 	return dotgit.NewRepositoryFilesystem(regularFiles{osfs.New(within)}, regularFiles{osfs.New(common)}), nil
 }
 
-// followed returns the folder that a file names. The folder must belong to whoever owns
-// the file, unless that is root or driftd's own user: another user's file must not make
-// driftd read what that user cannot.
+// followed returns the folder that a file names. File and folder must have the same owner,
+// unless the file belongs to root or to driftd's own user: otherwise a user could make
+// driftd read files that the user cannot read.
 func followed(name, prefix string) (string, error) {
+	if err := checkLink(name, os.Getuid()); err != nil {
+		return "", err
+	}
 	f, err := folder.OpenFile(name)
 	if err != nil {
 		return "", err
@@ -114,6 +120,23 @@ func followed(name, prefix string) (string, error) {
 		return "", fmt.Errorf("%s names %s, which belongs to another user", name, to)
 	}
 	return to, nil
+}
+
+// checkLink returns an error if a symbolic link leads to another user's file or folder:
+// see followed. go-billy refuses links that lead out of a repository.
+func checkLink(name string, self int) error {
+	link, err := os.Lstat(name)
+	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
+		return err
+	}
+	to, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if !mayFollow(owner(link), owner(to), self) {
+		return fmt.Errorf("%s is a symbolic link to what belongs to another user", name)
+	}
+	return nil
 }
 
 // mayFollow reports whether a file of one user may lead to another user's folder.

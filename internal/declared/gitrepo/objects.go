@@ -29,7 +29,7 @@ type objectStore struct {
 
 	dir    *dotgit.DotGit
 	cached cache.Object
-	// packs is nil until they are looked for.
+	// packs is nil until they are listed.
 	packs  []*pack
 	closed bool
 }
@@ -72,11 +72,11 @@ func (o *objectStore) Reindex() {
 	o.Storage.Reindex()
 }
 
-// A stored object is where an object lies and what it takes to load it.
+// A stored object describes an object of the store.
 type stored struct {
 	typ plumbing.ObjectType
-	// size is that of the object, and needs what is loaded to compute it; 0 if it can
-	// be streamed. Both are in bytes.
+	// size is that of the object, and needs how much must be loaded to compute it; 0 if
+	// it can be streamed. Both are in bytes.
 	size, needs int64
 	open        func() (plumbing.EncodedObject, error)
 }
@@ -213,7 +213,7 @@ func (p *pack) measure(offset int64) (found stored, err error) {
 	return stored{}, packfile.ErrMalformedPackFile
 }
 
-// A link is an object or a delta of a pack. A delta is based on what lies at base.
+// A link is an object or a delta of a pack. base is the offset of a delta's base.
 type link struct {
 	typ                plumbing.ObjectType
 	length, size, base int64
@@ -293,7 +293,7 @@ func (o *objectStore) findLoose(h plumbing.Hash) (found stored, err error) {
 	return found, nil
 }
 
-// A sized object is read up to the size that its header says.
+// A sized object is read up to the size in its header.
 type sized struct{ plumbing.EncodedObject }
 
 // Reader implements plumbing.EncodedObject.

@@ -273,7 +273,7 @@ func noteLeftOut(s *objectStore, limit int64) error {
 		return nil
 	}
 	if err := util.WriteFile(s.Filesystem(), leftOutFile, []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {
-		return fmt.Errorf("note what was fetched: %w", err)
+		return fmt.Errorf("record fetched commits: %w", err)
 	}
 	return nil
 }
@@ -333,7 +333,7 @@ func keepRefs(s *objectStore, prefix string, before, now []plumbing.Hash) error 
 			continue
 		}
 		if err := s.SetReference(plumbing.NewHashReference(plumbing.ReferenceName(prefix+hash.String()), hash)); err != nil {
-			return fmt.Errorf("note what was fetched: %w", err)
+			return fmt.Errorf("record fetched commits: %w", err)
 		}
 	}
 	for _, hash := range before {
@@ -341,7 +341,7 @@ func keepRefs(s *objectStore, prefix string, before, now []plumbing.Hash) error 
 			continue
 		}
 		if err := s.RemoveReference(plumbing.ReferenceName(prefix + hash.String())); err != nil {
-			return fmt.Errorf("note what was fetched: %w", err)
+			return fmt.Errorf("record fetched commits: %w", err)
 		}
 	}
 	return nil

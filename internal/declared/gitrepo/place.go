@@ -58,7 +58,7 @@ const DefaultLookback = 500
 // maxLookback bounds Lookback.Commits.
 const maxLookback = 1_000_000
 
-// Check tells whether the setting makes sense.
+// Check returns an error if the setting is out of range.
 func (l Lookback) Check() error {
 	if l.Commits < 0 || l.Commits > maxLookback {
 		return fmt.Errorf("history %d: want a number of commits from 0 to %d", l.Commits, maxLookback)
@@ -66,7 +66,7 @@ func (l Lookback) Check() error {
 	return nil
 }
 
-// Check tells whether the settings go together; content is what the place holds.
+// Check returns an error if the settings contradict each other; content is what the place holds.
 func (p Place) Check(content string) error {
 	switch {
 	case p.Dir == "" && p.Git == "":

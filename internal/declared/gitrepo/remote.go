@@ -18,9 +18,9 @@ import (
 	"github.com/driftd/driftd/internal/declared/await"
 )
 
-// fetch brings the commit of ref into s, with no more history than the server
-// insists on, and says as what the server gave it out. A commit that s has
-// already is not fetched again.
+// fetch fetches the commit of ref into s, with as little history as the server allows.
+// asked is the hash that was requested: that of the commit, or of a tag of it. A commit
+// that is in s already is not fetched again.
 func (r *Repository) fetch(ctx context.Context, c *clone, s *objectStore, ref string) (_ *object.Commit, asked plumbing.Hash, err error) {
 	all, want, err := r.advertised(ctx, ref)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Repository) access() (endpoint transport.Endpoint, auth transport.AuthM
 	return endpoint, auth, err
 }
 
-// advertisement asks what a repository has.
+// advertisement returns the references of a repository.
 func (r *Repository) advertisement(ctx context.Context, endpoint transport.Endpoint, auth transport.AuthMethod) (_ *packp.AdvRefs, err error) {
 	c, err := r.connect(&endpoint)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *Repository) advertisement(ctx context.Context, endpoint transport.Endpo
 	return ad, err
 }
 
-// wanted is the ref of a clone that holds on to what was fetched last.
+// wanted is the ref, in a clone, of the commit that was fetched last.
 const wanted = "refs/driftd/wanted"
 
 // transfer fetches a commit. A commit that is too large for a clone is not transferred
@@ -117,8 +117,8 @@ func (r *Repository) transfer(ctx context.Context, c *clone, s *objectStore, wan
 	return commit, want.hash, err
 }
 
-// keep holds on to what was fetched, unless the clone has outgrown its limit: then it
-// must be made anew, without what was fetched earlier.
+// keep sets the ref wanted, unless the clone exceeds its limit: then it returns an
+// errDamaged, so that the clone is made anew without the earlier commits.
 func (r *Repository) keep(c *clone, s *objectStore, before int64, hash plumbing.Hash) error {
 	_, size, err := packsIn(c.dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *Repository) keep(c *clone, s *objectStore, before int64, hash plumbing.
 		return fmt.Errorf("%w: earlier commits make the clone larger than %d bytes", errDamaged, r.maxClone)
 	}
 	if err := s.SetReference(plumbing.NewHashReference(wanted, hash)); err != nil {
-		return fmt.Errorf("note what was fetched: %w", err)
+		return fmt.Errorf("record fetched commit: %w", err)
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func (r *Repository) choose(want target, s *objectStore, ad *packp.AdvRefs) (*pa
 	return request, part, nil
 }
 
-// transferError tells a clone that cannot take what the server sends from a
-// transfer that failed.
+// transferError returns an errDamaged if the clone may be the cause of a failed transfer,
+// and else the explained error.
 func (r *Repository) transferError(err error, s *objectStore) error {
 	var network net.Error
 	var file *fs.PathError

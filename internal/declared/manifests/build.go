@@ -21,19 +21,19 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 )
 
-// What a box does for this package.
+// The jobs of this package in a box.
 const (
 	buildJob = "kustomize"
 	parseJob = "parse"
 )
 
-// Jobs returns what a box must be able to do for loaders of manifests.
+// Jobs returns the jobs that a box runs for loaders of manifests.
 func Jobs() map[string]box.Job {
 	return map[string]box.Job{buildJob: box.NewJob(build), parseJob: box.NewJob(parseInBox)}
 }
 
-// An order says what to do with a file, or with a kustomization's folder.
-type order struct {
+// jobArgs name a file, or the folder of a kustomization.
+type jobArgs struct {
 	Place place
 	// Name is the path from the top of the tree; for a kustomization, below mountPoint.
 	Name string
@@ -45,7 +45,7 @@ type order struct {
 }
 
 // parseInBox parses one file.
-func parseInBox(files fs.FS, o order) (packed, error) {
+func parseInBox(files fs.FS, o jobArgs) (packed, error) {
 	t := o.Place.tree(files, o.Limit)
 	data, err := t.readFile(o.Name, o.Limit)
 	if err != nil {
@@ -57,7 +57,7 @@ func parseInBox(files fs.FS, o order) (packed, error) {
 
 // build builds one kustomization: no plugins, no commands, no files from outside of a
 // kustomization's folder.
-func build(files fs.FS, o order) (packed, error) {
+func build(files fs.FS, o jobArgs) (packed, error) {
 	t := o.Place.tree(files, o.Limit)
 	var remote refusal
 	if o.Network {
@@ -73,7 +73,7 @@ func build(files fs.FS, o order) (packed, error) {
 	}
 	built, err := run(&originFS{FileSystem: t.kustomize, root: parts[0]}, o.Name)
 	if _, unread := t.kustomize.ReadFile(parts[0].file); unread != nil {
-		// Kustomize would say that there is none.
+		// Kustomize would report that there is none.
 		err = unread
 	}
 	switch address := t.of(parts[0].file); {
@@ -101,7 +101,7 @@ func run(files filesys.FileSystem, dir string) (built resmap.ResMap, err error) 
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, dir)
 }
 
-// A refusal is the network of a build that has none.
+// A refusal is the transport of a build without a network: every request fails.
 type refusal struct{ first string }
 
 var errNoNetwork = errors.New("driftd does not fetch remote bases")
@@ -114,14 +114,13 @@ func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
 	return nil, errNoNetwork
 }
 
-// isCause reports whether a build failed because it wanted to fetch something.
+// isCause reports whether a build failed because a request was refused, or git is missing.
 func (r *refusal) isCause(err error) bool {
-	// Kustomize looks for git before it clones, and finds none.
+	// Kustomize looks for git before it clones. The box has no PATH.
 	return r.first != "" || strings.Contains(err.Error(), "no 'git' program on path")
 }
 
-// remoteOf returns the first entry of kustomizations that is not in their tree; "" if
-// all are.
+// remoteOf returns the first entry of kustomizations that is not in their tree, or "".
 func remoteOf(parts []kustomization) string {
 	for _, k := range parts {
 		if entries := k.entries(); slices.ContainsFunc(entries, k.isElsewhere) {
@@ -155,8 +154,8 @@ var (
 	refOf    = regexp.MustCompile(`[?&]ref=[A-Za-z0-9._/-]+`)
 )
 
-// rendered turns what kustomize built into objects, each with the address of
-// the file that it came from.
+// rendered returns the objects that kustomize built, each with the address of the file
+// that it came from.
 func rendered(t *tree, parts []kustomization, built resmap.ResMap) (content, error) {
 	var c content
 	k := parts[0]
@@ -186,8 +185,7 @@ func (k kustomization) asksForOrigins() bool {
 	return slices.Contains(texts(k.value.At("buildMetadata")), types.OriginAnnotations)
 }
 
-// An originFS shows files as they are, except that the root's kustomization
-// asks for origin annotations.
+// An originFS adds origin annotations to the buildMetadata of the root's kustomization.
 type originFS struct {
 	filesys.FileSystem
 	root kustomization
@@ -202,8 +200,8 @@ func (o *originFS) ReadFile(file string) ([]byte, error) {
 	return withOrigins(data), nil
 }
 
-// withOrigins adds the wish for origin annotations to a kustomization. What
-// cannot be read stays as it is, for kustomize to complain of.
+// withOrigins adds origin annotations to the buildMetadata of a kustomization. A file that
+// cannot be parsed is returned unchanged: kustomize reports the error.
 func withOrigins(data []byte) []byte {
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil || len(document.Content) == 0 {
@@ -231,7 +229,7 @@ func withOrigins(data []byte) []byte {
 	return changed
 }
 
-// pack returns the content for its way out of the box.
+// pack returns the content in the form in which it leaves the box.
 func (c *content) pack() packed {
 	p := packed{Problems: c.problems}
 	for _, o := range c.objects {
@@ -240,7 +238,7 @@ func (c *content) pack() packed {
 	return p
 }
 
-// content returns what was packed.
+// content returns the content of a packed.
 func (p *packed) content() (content, error) {
 	c := content{problems: p.Problems}
 	for _, o := range p.Objects {

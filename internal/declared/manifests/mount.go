@@ -3,7 +3,6 @@ package manifests
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -15,8 +14,8 @@ import (
 // mountPoint is where kustomize sees the files of a tree. Nothing is there on disk.
 const mountPoint = "/driftd-tree"
 
-// A mountedFS shows files below mountPoint, read-only. Of the methods, kustomize's
-// builds use those that are defined here.
+// A mountedFS has files below mountPoint, read-only. It defines the methods that
+// kustomize's builds use.
 type mountedFS struct {
 	outsideFS
 
@@ -24,13 +23,13 @@ type mountedFS struct {
 	limit int64
 }
 
-// newMountedFS returns one that has nothing outside of files, for a reason.
+// newMountedFS returns a mountedFS without other files; reason is the error of reading one.
 func newMountedFS(files fs.FS, limit int64, reason string) mountedFS {
 	return mountedFS{outsideFS: outsideFS{FileSystem: filesys.MakeFsOnDisk(), reason: reason}, files: files, limit: limit}
 }
 
-// withDisk returns one that shows a folder of the disk as well: that is where kustomize
-// puts a remote base.
+// withDisk returns a mountedFS that also has a folder of the disk, to which kustomize
+// clones remote bases.
 func (m mountedFS) withDisk(dir string) mountedFS {
 	m.dir = dir
 	return m
@@ -42,13 +41,13 @@ const (
 	outsideFolder     = "leads out of the folder, which lies in no git repository: declare the folder that holds both, with include for the part that is meant"
 )
 
-// An outsideFS shows one folder of the disk, or nothing. Whoever writes a kustomization
-// may name any other file.
+// An outsideFS has one folder of the disk, or nothing. The author of a kustomization may
+// name any other file.
 type outsideFS struct {
 	filesys.FileSystem
 	// dir is the folder, or "".
 	dir string
-	// reason is why no other one is shown.
+	// reason is the error of reading any other file.
 	reason string
 }
 
@@ -135,17 +134,7 @@ func (m mountedFS) ReadFile(file string) ([]byte, error) {
 	if !ok {
 		return m.outsideFS.ReadFile(file)
 	}
-	f, err := m.files.Open(name)
-	if err != nil {
-		return nil, at(file, err)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, m.limit+1))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil && int64(len(data)) > m.limit {
-		err = fmt.Errorf("larger than %d bytes; raise max_file_size", m.limit)
-	}
+	data, err := readFile(m.files, name, m.limit)
 	if err != nil {
 		return nil, at(file, err)
 	}

@@ -57,7 +57,7 @@ func (t *tree) of(absolute string) string {
 // render builds one kustomization in the box.
 func (l *loader) render(ctx context.Context, t *tree, b *box.Box, dir string) (content, error) {
 	var made packed
-	err := b.Do(ctx, t.files, buildJob, order{Place: t.place, Name: dir, Limit: l.config.MaxFileSize, Network: b.Limits().Network}, &made)
+	err := b.Do(ctx, t.files, buildJob, jobArgs{Place: t.place, Name: dir, Limit: l.config.MaxFileSize, Network: b.Limits().Network}, &made)
 	address := t.of(readKustomization(t.kustomize, dir).file)
 	return l.unpacked(ctx, "kustomize", address, made, err)
 }
@@ -65,12 +65,12 @@ func (l *loader) render(ctx context.Context, t *tree, b *box.Box, dir string) (c
 // parseFile parses one file in the box.
 func (l *loader) parseFile(ctx context.Context, t *tree, b *box.Box, name string) (content, error) {
 	var made packed
-	err := b.Do(ctx, t.files, parseJob, order{Place: t.place, Name: name, Limit: l.config.MaxFileSize}, &made)
+	err := b.Do(ctx, t.files, parseJob, jobArgs{Place: t.place, Name: name, Limit: l.config.MaxFileSize}, &made)
 	return l.unpacked(ctx, "reading it", t.address(name), made, err)
 }
 
-// unpacked returns what came out of a box, or a problem of the part that broke it. what
-// is the subject of the problem.
+// unpacked returns the result of a job, or the problem of a file whose job failed. what is
+// the subject of the problem.
 func (l *loader) unpacked(ctx context.Context, what, address string, made packed, err error) (content, error) {
 	if ctx.Err() != nil {
 		return content{}, fmt.Errorf("read %s: %w", address, ctx.Err())
@@ -96,7 +96,7 @@ func raise(err error, setting string) error {
 	return fmt.Errorf("%w; raise %s, or exclude it", err, setting)
 }
 
-// A packed is a content on its way out of a box.
+// A packed is a content as it leaves a box.
 type packed struct {
 	Objects  []packedObject
 	Problems []model.Problem

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,12 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/bounded"
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 )
 
-// A tree is the files that a declaration may speak of: those of a commit, of the git
-// work tree that a folder lies in, or of a folder.
+// A tree is the files that a declaration may refer to: those of a commit, of the git work
+// tree that a folder lies in, or of a folder.
 type tree struct {
 	place
 
@@ -30,13 +30,13 @@ type tree struct {
 	// revision is the commit, or "", and revised its time.
 	revision string
 	revised  time.Time
-	// touches tells which commits touched files last, by path from the top of
-	// the tree.
+	// touches returns the commits that last touched files, by path from the top of the
+	// tree.
 	touches func(context.Context, []string) map[string]gitrepo.Touch
 	close   func() error
 }
 
-// A place says where the declared files lie in a tree, and how people name them.
+// A place is where the declared files lie in a tree, and how messages name them.
 type place struct {
 	// Root is the path of the declared folder or file.
 	Root string
@@ -56,8 +56,8 @@ func (p place) tree(files fs.FS, limit int64) *tree {
 	return &tree{place: p, files: files, kustomize: newMountedFS(files, limit, p.Outside)}
 }
 
-// over returns the tree with other files in place of its own. Reading them fails once
-// ctx has ended: what reads many small files ends with it.
+// over returns the tree with other files in place of its own. Reading them fails once ctx
+// has ended, so that reading many small files ends too.
 func (t *tree) over(ctx context.Context, files fs.FS, limit int64) *tree {
 	other := *t
 	other.files = endingFS{files, ctx}
@@ -65,10 +65,10 @@ func (t *tree) over(ctx context.Context, files fs.FS, limit int64) *tree {
 	return &other
 }
 
-// An endingFS has nothing any more when its context has ended.
+// An endingFS returns an error once its context has ended.
 type endingFS struct {
 	files fs.FS
-	ctx   context.Context //nolint:containedctx // an FS has no other way to see one
+	ctx   context.Context //nolint:containedctx // the methods of fs.FS take none
 }
 
 func (e endingFS) ended(op, name string) error {
@@ -167,7 +167,7 @@ func relative(top, name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// address names a file, by its path within the tree, as people know it.
+// address returns the address of a file in messages, by its path within the tree.
 func (p place) address(name string) string {
 	if p.Single != "" && name == p.Root {
 		return p.Single
@@ -175,7 +175,7 @@ func (p place) address(name string) string {
 	return path.Join(p.Prefix, relative(p.Base, name))
 }
 
-// known returns a text in which files are named as in addresses.
+// known returns a text with the paths of files replaced by their addresses.
 func (p place) known(text string) string {
 	for _, dir := range []string{p.Base, "."} {
 		text = strings.ReplaceAll(text, path.Join(mountPoint, dir)+"/", strings.TrimSuffix(path.Join(p.address(dir), "-"), "-"))
@@ -184,15 +184,14 @@ func (p place) known(text string) string {
 }
 
 // readFile returns the content of a file of at most limit bytes.
-func (t *tree) readFile(name string, limit int64) (content []byte, err error) {
-	f, err := t.files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(content)) > limit {
-		return nil, fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
+func (t *tree) readFile(name string, limit int64) ([]byte, error) {
+	return readFile(t.files, name, limit)
+}
+
+func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
+	content, err := bounded.ReadFile(files, name, limit)
+	if errors.Is(err, bounded.ErrTooLarge) {
+		err = fmt.Errorf("larger than %d bytes; raise max_file_size or exclude it", limit)
 	}
 	return content, err
 }

@@ -78,11 +78,12 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 		return d, fmt.Errorf("make folder for a commit: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
-	if err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: p.config.MaxCloneSize}); err != nil {
+	absent, err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: p.config.MaxCloneSize})
+	if err != nil {
 		return d, fmt.Errorf("check out %.12s: %w", c.Hash, err)
 	}
 	options := p.options(filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
-	options.Shown = p.config.Root()
+	options.Shown, options.Absent = p.config.Root(), absent
 	if d, err = p.plan(ctx, options); err != nil {
 		return d, err
 	}

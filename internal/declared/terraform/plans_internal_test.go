@@ -1,6 +1,10 @@
 package terraform
 
 import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/declared"
@@ -141,6 +145,37 @@ func TestReplacedByAPlan(t *testing.T) {
 		}
 		if c.Replaced != tt.replaced || first != tt.first {
 			t.Errorf("%s: replaced %v for %v", tt.reason, c.Replaced, c.Replaces)
+		}
+	}
+}
+
+// TestAbsentFile holds that no plan is made of a commit that lacks a file of its root.
+func TestAbsentFile(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ reason, link, want string }{
+		{"the root may read it", "infra/data.json", "infra/data.json: symbolic link leads out of the repository"},
+		{"the root does not name it", "other/data.json", "init"},
+	} {
+		r := newRepository(t)
+		if err := os.MkdirAll(filepath.Join(r.dir, filepath.Dir(tc.link)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink("/etc/hostname", filepath.Join(r.dir, tc.link)); err != nil {
+			t.Fatal(err)
+		}
+		r.commit("infra/main.tf", `locals { all = fileset(path.module, "*.json") }`)
+		env := declared.Env{Name: "root", Sealer: model.NewSealer([]byte("key")), Log: slog.New(slog.DiscardHandler), CacheDir: t.TempDir()}
+		loader, err := Definition().Open(env, func(into any) error {
+			c := into.(*Config)
+			// A program that makes no plan.
+			c.Engine, c.Git, c.Path, c.Run.Binary = "plan", r.dir, "infra", "false"
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loader.Load(t.Context()); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", tc.reason, err, tc.want)
 		}
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/driftd/driftd/internal/bounded"
 )
 
 // A module is the configuration in one folder.
@@ -172,14 +173,9 @@ func (m *module) add(block *hcl.Block) {
 	}
 }
 
-func readFile(files fs.FS, name string) (text []byte, err error) {
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	text, err = io.ReadAll(io.LimitReader(f, MaxFile+1))
-	if err == nil && len(text) > MaxFile {
+func readFile(files fs.FS, name string) ([]byte, error) {
+	text, err := bounded.ReadFile(files, name, MaxFile)
+	if errors.Is(err, bounded.ErrTooLarge) {
 		err = errTooMuch
 	}
 	return text, err

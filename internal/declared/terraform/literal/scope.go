@@ -182,7 +182,7 @@ func (s *scope) variable(name string) cty.Value {
 	}
 	v := cty.DynamicVal
 	if body := s.module.variables[name]; body != nil {
-		v = bounded(s.declared(name, attributesOf(body)))
+		v = orUnknown(s.declared(name, attributesOf(body)))
 	}
 	s.variables[name] = v
 	return v
@@ -250,7 +250,7 @@ func (s *scope) local(name string) cty.Value {
 	s.busy[name] = true
 	outer := *s
 	outer.extra = nil
-	v := bounded(outer.value(e))
+	v := orUnknown(outer.value(e))
 	delete(s.busy, name)
 	s.locals[name] = v
 	return v
@@ -260,8 +260,8 @@ func (s *scope) local(name string) cty.Value {
 // other locals could grow without limit.
 const maxValue = 64 << 10
 
-// bounded returns the value, or an unknown value if it is too large.
-func bounded(v cty.Value) cty.Value {
+// orUnknown returns the value, or an unknown value if it is too large.
+func orUnknown(v cty.Value) cty.Value {
 	if left := maxValue; !fits(v, &left) {
 		return cty.DynamicVal
 	}

@@ -16,6 +16,9 @@ type Options struct {
 	// Within is the top of the git work tree that Dir lies in: modules are
 	// looked for up to there. "" for none.
 	Within string
+	// Absent are files that are missing below Within, by their path from there, each
+	// with the reason. A plan that may read one of them fails.
+	Absent map[string]error
 	// Binary is the path or name of the CLI; "" stands for the first of
 	// terraform and tofu on PATH, or terragrunt where Dir is a root of its.
 	Binary string

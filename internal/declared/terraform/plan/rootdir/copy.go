@@ -32,6 +32,11 @@ type Source struct {
 	// repository), "" for none. Whole tells to copy all of it.
 	Within string
 	Whole  bool
+	// Absent are files that are missing below Within, by their slash-separated path
+	// from there, each with the reason. Copy fails if one of them lies where the root
+	// or a folder that its files name is copied from.
+	Absent map[string]error
+	absent absences
 	// Except is a folder that is left out: driftd's own. Stateless leaves out the
 	// states of a root that has no backend block, for one that has: init would
 	// take them for what is to be migrated.
@@ -52,13 +57,23 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
 	s.Root = root
+	if s.absent, err = absentBelow(s.Within, s.Absent); err != nil {
+		return "", fmt.Errorf("copy root: %w", err)
+	}
 	wanted := s.wanted()
+	needed := len(wanted)
+	if s.Whole && s.Within != "" {
+		wanted = append(wanted, s.Within)
+	}
 	base := commonFolder(wanted)
-	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}}
+	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}, absent: s.absent}
 	if s.Stateless {
 		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
 	}
-	for _, path := range wanted {
+	for i, path := range wanted {
+		if i == needed {
+			c.absent = nil
+		}
 		if err := c.copy(ctx, path, filepath.Join(to, strings.TrimPrefix(path, base)), 0); err != nil {
 			return "", err
 		}
@@ -70,9 +85,6 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 // it, what the files there speak of, and so on; the widest folders come first.
 func (s Source) wanted() []string {
 	wanted := []string{s.Root}
-	if s.Whole && s.Within != "" {
-		wanted = append(wanted, s.Within)
-	}
 	for i := 0; i < len(wanted); i++ {
 		for _, dir := range s.folders(wanted[i]) {
 			for _, path := range s.outside(dir) {
@@ -93,7 +105,10 @@ func (s Source) outside(dir string) []string {
 	for _, text := range Scan(dir).Outside {
 		for _, from := range []string{dir, s.Root} {
 			path := filepath.Join(from, text)
-			if _, err := os.Stat(path); err == nil && s.allows(path) {
+			if !s.allows(path) {
+				continue
+			}
+			if _, err := os.Stat(path); err == nil || s.absent.of(path) != nil {
 				found = append(found, path)
 			}
 		}
@@ -161,6 +176,7 @@ type copier struct {
 	// leads in a circle, and is left out.
 	inside []string
 	done   map[string]bool
+	absent absences
 }
 
 // copy copies a file or folder.
@@ -173,6 +189,8 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, fs.ErrNotExist) && c.absent.of(from) != nil:
+		return c.absent.of(from)
 	case errors.Is(err, fs.ErrNotExist) && depth > 0:
 		// A link that leads nowhere is nobody's module.
 		return nil
@@ -199,6 +217,9 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 	}
 	if slices.Contains(c.inside, place) {
 		return nil
+	}
+	if err := c.absent.in(place); err != nil {
+		return err
 	}
 	c.inside = append(c.inside, place)
 	defer func() { c.inside = c.inside[:len(c.inside)-1] }()

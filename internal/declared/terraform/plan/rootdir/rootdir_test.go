@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -187,6 +188,41 @@ func TestCopy(t *testing.T) {
 	}
 	if got := files(t, whole); got["modules/other/main.tf"] == "" || got[".git/config"] != "" {
 		t.Errorf("the whole: %v", got)
+	}
+}
+
+func TestCopyAbsent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		"root/main.tf": `module "net" { source = "../modules/net" }
+			locals {
+				a = fileexists("../files/a.txt")
+				b = fileexists("../shared/b.txt")
+			}`,
+		"root/files":          "-> ../linked",
+		"linked/c.txt":        "c",
+		"modules/net/main.tf": "#",
+		"files/other.txt":     "other",
+		"elsewhere/d.txt":     "d",
+	})
+	for _, tc := range []struct{ reason, absent, want string }{
+		{"a file of the root", "root/data.bin", "root/data.bin: too large"},
+		{"a file of a module", "modules/net/data.bin", "modules/net/data.bin: too large"},
+		{"a file that is named", "files/a.txt", "files/a.txt: too large"},
+		{"a link to a folder that is named", "shared", "shared: too large"},
+		{"a file behind a link inside the repository", "linked/data.bin", "linked/data.bin: too large"},
+		{"a file beside one that is named", "files/b.txt", ""},
+		{"a folder that the root does not name", "elsewhere/data.bin", ""},
+		{"a file that is never copied", "root/crash.log", ""},
+	} {
+		for _, whole := range []bool{false, true} {
+			_, err := Copy(t.Context(), Source{Root: filepath.Join(dir, "root"), Within: dir, Whole: whole, Limits: limits(),
+				Absent: map[string]error{tc.absent: errors.New(tc.absent + ": too large")}}, filepath.Join(t.TempDir(), "to"))
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s, whole %t: got %v, want %q", tc.reason, whole, err, tc.want)
+			}
+		}
 	}
 }
 
