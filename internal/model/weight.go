@@ -56,9 +56,12 @@ func (c *Claim) Weight() int64 {
 	return total
 }
 
-// Weight returns about what a snapshot takes of memory, in bytes.
+// Weight returns about what a snapshot takes of memory, in bytes; 0 for nil.
 func (s *Snapshot) Weight() int64 {
 	var total int64
+	if s == nil {
+		return 0
+	}
 	for i := range s.Resources {
 		total += s.Resources[i].Weight()
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
@@ -97,7 +98,9 @@ func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Decla
 
 // plan plans a root, and compares what no governed source has with what the
 // plan's own providers read.
-func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declaration, error) {
+func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declaration, err error) {
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(d.Weight() + d.Live.Weight()) }()
 	if is, err := IsRoot(options.Dir); !is {
 		return model.Declaration{}, cmp.Or(err, fmt.Errorf("%s holds no Terraform configuration: check dir, or path",
 			cmp.Or(options.Shown, options.Dir)))
@@ -115,7 +118,7 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declarati
 		p.instance(t, own, &out.Instances[i])
 	}
 	p.planned.keep(out.Instances)
-	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
+	d = model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
 		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally}
 	return d, nil

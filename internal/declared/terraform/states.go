@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/declared/terraform/state"
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
@@ -79,14 +80,20 @@ func (r *reading) fail(address string, err error) {
 	r.problems = append(r.problems, model.Problem{Address: address, Reason: err.Error()})
 }
 
+// instanceWeight is about what is kept of an instance beside its attributes, which the
+// claim holds as they are and in the form of the live kind, in bytes.
+const instanceWeight = 2 << 10
+
 // read reads one state. What a state that turns out to be broken said before
 // does not count.
 func (r *reading) read(ctx context.Context, source *backend.Source, address string) error {
 	part := newTranslator(r.env, r.tables, r.providers)
+	ctx, settle := budget.Part(ctx)
 	var read *state.State
 	err := source.Read(ctx, address, func(content io.Reader) (err error) {
 		read, err = state.Read(ctx, content, r.options, func(i state.Instance) error {
 			r.instance(part, address, i)
+			settle(instanceWeight + 2*i.Attributes.Weight())
 			return nil
 		})
 		return err

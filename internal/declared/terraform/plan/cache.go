@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 )
 
@@ -27,22 +28,40 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, settle := budget.Part(ctx)
+	defer settle(0)
 	if text, err := os.ReadFile(name); err == nil {
+		if err := takeSchemas(ctx, text); err != nil {
+			return nil, err
+		}
 		if s, err := DecodeSchemas(bytes.NewReader(text), p); err == nil {
 			return s, nil
 		}
 	}
-	out := &process.Buffer{Limit: maxOutput}
+	out := &process.Buffer{Limit: maxSchemas}
 	cmd := r.command("providers", "schema", "-json", "-no-color")
 	cmd.Stdout = out
 	if err := cmd.Run(ctx); err != nil {
 		return nil, r.explain("providers schema", err, nil, r.mask)
+	}
+	if err := takeSchemas(ctx, out.Bytes()); err != nil {
+		return nil, err
 	}
 	s, err := DecodeSchemas(bytes.NewReader(out.Bytes()), p)
 	if err != nil || name == "" {
 		return s, err
 	}
 	return s, keep(name, out.Bytes())
+}
+
+// maxSchemas bounds the JSON of all schemas of a root: those of the large clouds take
+// about 15 MiB each.
+const maxSchemas = 256 << 20
+
+// takeSchemas counts the memory for decoding schemas. Only the types in the plan are
+// decoded, the others are copied as text.
+func takeSchemas(ctx context.Context, text []byte) error {
+	return budget.Take(ctx, 3*int64(len(text)))
 }
 
 // schemaFile returns where the schemas are kept; "" when nothing tells which

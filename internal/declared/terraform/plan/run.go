@@ -12,6 +12,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
@@ -224,7 +225,7 @@ func (r *runner) planArgs() []string {
 func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 	out := &process.Buffer{Limit: maxOutput}
 	cmd := r.command("show", "-json", "-no-color", file)
-	cmd.Stdout = out
+	cmd.Stdout = budget.Writer(ctx, out)
 	if err := cmd.Run(ctx); err != nil {
 		return nil, r.explain("show", err, nil, r.mask)
 	}

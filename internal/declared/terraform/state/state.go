@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -100,7 +101,7 @@ func readDecrypted(ctx context.Context, plain []byte, o Options, each func(Insta
 
 // read reads one document to its end.
 func read(ctx context.Context, r io.Reader, o Options, each func(Instance) error) (*document, error) {
-	source := newSource(r, o.MaxBytes)
+	source := newSource(budget.Reader(ctx, r), o.MaxBytes)
 	d := &document{decoder: newDecoder(source), ctx: ctx, options: o, each: each, seen: map[string]bool{}}
 	err := d.read()
 	d.state.Hash = source.sum()
