@@ -143,8 +143,12 @@ type answer struct {
 	Error           string
 }
 
-// answerTo looks at what a word asks for. limit bounds the content of a file.
+// answerTo looks at what a word asks for. limit bounds the content of a file. A process
+// that was taken over may ask for any name: none but those of fs.FS reaches files.
 func answerTo(w *word, files fs.FS, limit int64) answer {
+	if !fs.ValidPath(w.Ask) {
+		return refusal(fs.ErrInvalid)
+	}
 	info, err := fs.Stat(files, w.Ask)
 	if err != nil {
 		return refusal(err)
