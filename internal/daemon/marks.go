@@ -40,10 +40,13 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 // advance returns the mark after a position was seen.
 func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
 	seen := model.Mark{Position: p, Seen: now}
+	if m.Older != nil && m.Older.Since.After(now) { // The clock was set back.
+		m.Older = &model.Older{First: m.Older.First, Last: m.Older.Last, Since: now}
+	}
 	switch {
 	case p.Value >= m.Value, p.Lineage != "" && m.Lineage != "" && p.Lineage != m.Lineage:
 		return seen
-	case !m.Seen.Before(p.Asked):
+	case !m.Seen.Before(p.Asked) && !m.Seen.After(now):
 		return m // Two looks ran at the same time: the older one was read first.
 	case m.Object != "" && !wasRead(s, model.Ref{Kind: m.Kind, ID: m.Object}, m.Place):
 		return m
