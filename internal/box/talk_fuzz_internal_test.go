@@ -21,13 +21,12 @@ func (w *watchedFS) Open(name string) (fs.File, error) {
 	return w.FS.Open(name)
 }
 
-// reply is what a job returns in the test.
+// reply is a result as jobs return them: it has no map.
 type reply struct {
 	Objects []struct {
 		JSON  []byte
 		Files []string
 	}
-	Note map[string]string
 }
 
 // FuzzTalk is a box that was taken over and writes anything to its parent: the parent
@@ -43,7 +42,12 @@ func FuzzTalk(f *testing.F) {
 		}
 		return b.Bytes()
 	}
-	result, err := encode(reply{Note: map[string]string{"a": "b"}})
+	var full reply
+	full.Objects = append(full.Objects, struct {
+		JSON  []byte
+		Files []string
+	}{[]byte("{}"), []string{"a/b.yaml"}})
+	result, err := encode(full)
 	if err != nil {
 		f.Fatal(err)
 	}

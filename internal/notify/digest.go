@@ -28,7 +28,7 @@ func (pl *planner) digest() {
 			t.tell(item{news: model.Standing, finding: f}, false)
 		}
 	}
-	notes := pl.notes(due.Add(-24 * time.Hour))
+	notes := pl.notes(pl.pacing.digestOn(due, -1))
 	if len(t.Members) == 0 && len(notes) == 0 {
 		return
 	}
