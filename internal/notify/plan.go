@@ -156,17 +156,15 @@ func (t *thread) mend(now time.Time) {
 	}
 }
 
-// mendPace does the same for the pace. The digest of a day to which the clock will come
-// next is told already: it is not told twice where a clock was a day ahead.
+// mendPace does the same for the pace.
 func (pl *planner) mendPace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(pl.now) })
 	pl.paced = len(sent) < len(pl.pace.Sent)
 	pl.pace.Sent = sent
-	if pl.pace.Held.After(pl.now) {
-		pl.pace.Held, pl.paced = pl.now, true
-	}
-	if pl.pace.Digest.After(pl.pacing.digestOn(pl.now, 1)) {
-		pl.pace.Digest, pl.paced = pl.now, true
+	for _, at := range []*time.Time{&pl.pace.Digest, &pl.pace.Held} {
+		if at.After(pl.now) {
+			*at, pl.paced = pl.now, true
+		}
 	}
 }
 
