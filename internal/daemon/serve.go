@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
-	"github.com/jonboulle/clockwork"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/model"
@@ -27,6 +26,7 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	if err := e.schedule(ctx, scheduler, jitter); err != nil {
 		return errors.Join(err, scheduler.Shutdown())
 	}
+	e.checkClock()
 	scheduler.Start()
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {
@@ -43,23 +43,6 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 	}
 	return nil
 }
-
-// A steadyClock is the scheduler's: it shows when it was made, and how much time has
-// passed since, whatever the wall clock is set to. gocron compares times without their
-// monotonic readings, and would wait until a clock that was set back is where it was.
-type steadyClock struct {
-	clockwork.Clock
-
-	began time.Time
-	now   func() time.Time
-}
-
-func newSteadyClock(now func() time.Time) steadyClock {
-	return steadyClock{clockwork.NewRealClock(), now(), now}
-}
-
-// Now implements clockwork.Clock.
-func (c steadyClock) Now() time.Time { return c.began.Add(c.now().Sub(c.began)) }
 
 // stopTimeout bounds the wait for scans whose context has ended.
 const stopTimeout = 8 * time.Second
