@@ -242,3 +242,37 @@ func TestSourceWhenTheClockJumps(t *testing.T) {
 		})
 	}
 }
+
+// TestScheduleOverSummerTime holds that intervals do not change on a day that has 23 or 25
+// hours.
+func TestScheduleOverSummerTime(t *testing.T) {
+	t.Parallel()
+	for zone, begin := range map[string]time.Time{
+		"Europe/Berlin":       startOf(),
+		"America/New_York":    time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC),
+		"Australia/Lord_Howe": time.Date(2026, 4, 4, 12, 0, 0, 0, time.UTC),
+	} {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			place, err := time.LoadLocation(zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, 1, func(e *Estate) { e.Sources[0].Every = 30 * time.Minute })
+				clock := clocktest.New(begin)
+				now := func() time.Time { return clock.Now().In(place) }
+				b.source.now = now
+				b.engine = New(b.engine.estate, Options{Store: b.store, Now: now, Log: slog.New(slog.DiscardHandler)})
+				ctx, cancel := context.WithTimeout(t.Context(), 8*time.Hour+time.Minute)
+				defer cancel()
+				if err := b.engine.Run(ctx, 0); err != nil {
+					t.Error(err)
+				}
+				if want := 1 + 16; b.source.looks != want {
+					t.Errorf("%d looks in eight hours, want %d", b.source.looks, want)
+				}
+			})
+		})
+	}
+}
