@@ -27,6 +27,14 @@ func jumps() map[string]time.Duration {
 // clocks ahead.
 func startOf() time.Time { return time.Date(2026, 3, 28, 22, 0, 0, 0, time.UTC) }
 
+// taken is when a look began.
+func (f *fakeSource) taken() time.Time {
+	if f.now == nil {
+		return time.Now()
+	}
+	return f.now()
+}
+
 // jumping lets a bench live by a clock.
 func (b *bench) jumping() *clocktest.Clock {
 	clock := clocktest.New(startOf())

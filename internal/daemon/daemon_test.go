@@ -40,11 +40,7 @@ func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	f.mu.Lock()
 	f.looks++
 	hang, err, name := f.hang, f.err, cmp.Or(f.name, "live")
-	now := time.Now
-	if f.now != nil {
-		now = f.now
-	}
-	s := model.Snapshot{Source: name, Taken: now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
+	s := model.Snapshot{Source: name, Taken: f.taken(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
 		Coverage: []model.Coverage{{Source: name, Complete: true}}}
 	if f.position > 0 {
 		s.Positions = []model.Position{{Name: "its last change", Value: f.position, Asked: s.Taken}}

@@ -29,7 +29,7 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 			marks = append(marks, model.Mark{Position: p, Seen: now})
 			continue
 		}
-		marks[i] = advance(marks[i], p, s, now)
+		marks[i] = advance(mendMark(marks[i], now), p, s, now)
 		if m := &marks[i]; m.Older != nil {
 			s.Doubt(p.Scope, wentBack(m, p))
 		}
@@ -37,16 +37,24 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	return marks
 }
 
+// mendMark returns a mark without what a clock that was set back left in the future.
+func mendMark(m model.Mark, now time.Time) model.Mark {
+	if m.Seen.After(now) {
+		m.Seen = time.Time{}
+	}
+	if m.Older != nil && m.Older.Since.After(now) {
+		m.Older = &model.Older{First: m.Older.First, Last: m.Older.Last, Since: now}
+	}
+	return m
+}
+
 // advance returns the mark after a position was seen.
 func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) model.Mark {
 	seen := model.Mark{Position: p, Seen: now}
-	if m.Older != nil && m.Older.Since.After(now) { // The clock was set back.
-		m.Older = &model.Older{First: m.Older.First, Last: m.Older.Last, Since: now}
-	}
 	switch {
 	case p.Value >= m.Value, p.Lineage != "" && m.Lineage != "" && p.Lineage != m.Lineage:
 		return seen
-	case !m.Seen.Before(p.Asked) && !m.Seen.After(now):
+	case !m.Seen.Before(p.Asked):
 		return m // Two looks ran at the same time: the older one was read first.
 	case m.Object != "" && !wasRead(s, model.Ref{Kind: m.Kind, ID: m.Object}, m.Place):
 		return m
