@@ -121,7 +121,7 @@ func (o *openID) read(said claims) (who somebody, err error) {
 	if json.Unmarshal(said.find(o.NameClaim), &who.name) != nil || !clean(who.name) {
 		return who, fmt.Errorf("the OpenID provider says no name in the claim %q that can be shown", o.NameClaim)
 	}
-	if verified := strings.Trim(string(said["email_verified"]), `"`); o.NameClaim == "email" && verified == "false" {
+	if o.NameClaim == "email" && !said.verifiesEmail() {
 		return who, errors.New("the OpenID provider has not verified the email address")
 	}
 	groups := said.find(o.GroupsClaim)
@@ -134,6 +134,17 @@ func (o *openID) read(said claims) (who somebody, err error) {
 	}
 	who.groups = slices.DeleteFunc(who.groups, func(group string) bool { return group == "" })
 	return who, nil
+}
+
+// verifiesEmail reports whether the provider has verified the email address, or does not
+// say. Some providers write the boolean as text.
+func (c claims) verifiesEmail() bool {
+	var verified any
+	if raw, has := c["email_verified"]; !has || json.Unmarshal(raw, &verified) == nil && verified == nil {
+		return true
+	}
+	text, isText := verified.(string)
+	return verified == true || isText && strings.EqualFold(text, "true")
 }
 
 // shown makes a short text of another's fit for people.

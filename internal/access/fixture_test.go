@@ -97,7 +97,10 @@ type house struct {
 func newHouse(t testing.TB, o Options) *house {
 	t.Helper()
 	h := &house{clock: newClock(), log: &journal{}, t: t}
-	o.Now, o.Log = h.clock.now, slog.New(slog.NewTextHandler(h.log, nil))
+	if o.Now == nil {
+		o.Now = h.clock.now
+	}
+	o.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	g, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -144,8 +144,12 @@ type fileResponse struct {
 	Error           string
 }
 
-// respond returns the file that a message requests. limit bounds its content.
+// respond returns the file that a message requests. limit bounds its content. A process
+// that was taken over may request any name: none but those of fs.FS reaches files.
 func respond(m *message, files fs.FS, limit int64) fileResponse {
+	if !fs.ValidPath(m.File) {
+		return fileError(fs.ErrInvalid)
+	}
 	info, err := fs.Stat(files, m.File)
 	if err != nil {
 		return fileError(err)

@@ -106,7 +106,8 @@ type Log struct {
 
 // Retention says what the store keeps of the past; zero means all of it.
 type Retention struct {
-	// MaxAge is how far back it can be told what was; 0 keeps all.
+	// MaxAge is how far back it can be told what was, of the time in which scans
+	// were made; 0 keeps all.
 	MaxAge time.Duration `mapstructure:"max_age"`
 	// MaxRuns is how many scans are kept, with what has changed since the oldest
 	// of them; 0 keeps all.

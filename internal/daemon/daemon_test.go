@@ -32,13 +32,15 @@ type fakeSource struct {
 	values map[int]string
 	// position is how far the source's data came; 0 is not told.
 	position int64
+	// now is the clock; nil is time.Now.
+	now func() time.Time
 }
 
 func (f *fakeSource) Collect(ctx context.Context) (model.Snapshot, error) {
 	f.mu.Lock()
 	f.looks++
 	hang, err, name := f.hang, f.err, cmp.Or(f.name, "live")
-	s := model.Snapshot{Source: name, Taken: time.Now(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
+	s := model.Snapshot{Source: name, Taken: f.taken(), Kinds: map[string]*model.Kind{thing: {Name: thing, Namespaced: true}},
 		Coverage: []model.Coverage{{Source: name, Complete: true}}}
 	if f.position > 0 {
 		s.Positions = []model.Position{{Name: "its last change", Value: f.position, Asked: s.Taken}}

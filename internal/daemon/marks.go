@@ -29,12 +29,23 @@ func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 			marks = append(marks, model.Mark{Position: p, Seen: now})
 			continue
 		}
-		marks[i] = advance(marks[i], p, s, now)
+		marks[i] = advance(mendMark(marks[i], now), p, s, now)
 		if m := &marks[i]; m.Older != nil {
 			s.Doubt(p.Scope, wentBack(m, p))
 		}
 	}
 	return marks
+}
+
+// mendMark returns a mark without what a clock that was set back left in the future.
+func mendMark(m model.Mark, now time.Time) model.Mark {
+	if m.Seen.After(now) {
+		m.Seen = time.Time{}
+	}
+	if m.Older != nil && m.Older.Since.After(now) {
+		m.Older = &model.Older{First: m.Older.First, Last: m.Older.Last, Since: now}
+	}
+	return m
 }
 
 // advance returns the mark after a position was seen.

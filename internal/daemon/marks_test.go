@@ -41,6 +41,8 @@ func TestTrack(t *testing.T) {
 		"the object was deleted":    {reason: "the last change of the others counts", object: "2", gone: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}, {minute, 7_000, false}}},
 		"the object was not read":   {reason: "it may be as it was, so the position of the others proves nothing and lowers nothing", object: "2", gone: true, unread: true, steps: []step{{0, 10_000, false}, {minute, 8_000, false}}},
 		"another cluster":           {reason: "the address leads to another one now", lineage: "b", steps: []step{{0, 100, false}, {minute, 40, false}, {minute, 39, true}}},
+		"the clock was set back":    {reason: "a mark from the future is held against as any other", steps: []step{{0, 100, false}, {-24 * time.Hour, 40, true}}},
+		"it was, after a restore":   {reason: "the hour begins anew, and does not last until the clock is where it was", steps: []step{{0, 100, false}, {minute, 40, true}, {-24 * time.Hour, 41, true}, {time.Hour, 42, false}}},
 		"two looks at once":         {reason: "the older one was asked for first", late: 2 * minute, steps: []step{{0, 100, false}, {minute, 99, false}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,13 +21,14 @@ import (
 // followed, until ctx ends. It returns when all of it has stopped. A scan that
 // fails is logged and tried again when it is next due.
 func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
-	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout))
+	scheduler, err := gocron.NewScheduler(gocron.WithStopTimeout(stopTimeout), gocron.WithClock(newSteadyClock(e.now)))
 	if err != nil {
 		return fmt.Errorf("start scheduler: %w", err)
 	}
 	if err := e.schedule(ctx, scheduler, jitter); err != nil {
 		return errors.Join(err, scheduler.Shutdown())
 	}
+	e.checkClock()
 	scheduler.Start()
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {

@@ -70,11 +70,13 @@ const tickEvery = time.Minute
 func (e *Engine) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
+	last := e.now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			last = e.noteClock(last)
 			if err := e.Announce(); err != nil {
 				e.log.Error("announce", "err", err)
 			}

@@ -39,6 +39,7 @@ func newTold(t *testing.T, change func(*Estate)) *told {
 		}
 		estate = *e
 	})
+	d.source.now = func() time.Time { return d.now }
 	d.engine = d.engineOf(estate)
 	return d
 }

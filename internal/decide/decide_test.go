@@ -121,6 +121,29 @@ func TestNoRandomness(t *testing.T) {
 	}
 }
 
+// TestEndsOverSummerTime holds that an end does not depend on the place of who decides, nor
+// on what its clocks do: days have 24 hours, and dates end in UTC.
+func TestEndsOverSummerTime(t *testing.T) {
+	t.Parallel()
+	for zone, at := range map[string]time.Time{
+		"Europe/Berlin":       time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC),
+		"America/New_York":    time.Date(2026, 10, 31, 12, 0, 0, 0, time.UTC),
+		"Australia/Lord_Howe": time.Date(2026, 4, 4, 12, 0, 0, 0, time.UTC),
+	} {
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		date := at.Add(moment.Day).Format(time.DateOnly)
+		for text, want := range map[string]time.Time{"1d": at.Add(moment.Day), date: at.Truncate(moment.Day).Add(2*moment.Day - 1)} {
+			end, err := decide.ParseUntil(text, at.In(place))
+			if err != nil || !end.Equal(want) {
+				t.Errorf("%s: %q ends at %s, want %s: %v", zone, text, end, want, err)
+			}
+		}
+	}
+}
+
 func TestParseUntil(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 12, 24, 23, 59, 59, 999999999, time.UTC)

@@ -107,7 +107,8 @@ func (m *Metrics) SourceScanned(name string, took time.Duration, err error) {
 	m.counters.duration.WithLabelValues(name).Observe(took.Seconds())
 	m.counters.scans.WithLabelValues(name, result(err, success)).Inc()
 	if err == nil {
-		s.succeeded(m.now())
+		now := m.now()
+		s.succeeded(now, now)
 	}
 }
 
@@ -131,7 +132,7 @@ func (m *Metrics) DeclarationLoaded(name string, err error) {
 func (m *Metrics) ObserveRun(run model.Run, open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state.observe(run)
+	m.state.observe(run, m.now())
 	m.state.countFindings(open)
 }
 

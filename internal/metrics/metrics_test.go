@@ -161,6 +161,8 @@ func TestStale(t *testing.T) {
 		"stale":        {reason: "the fourth may not", success: time.Minute, now: 16*time.Minute + 1, want: "1"},
 		"not yet":      {reason: "a new source gets its time", success: -1, now: 15 * time.Minute, want: "0"},
 		"never":        {reason: "what was never read is not fresh", success: -1, now: 15*time.Minute + 1, want: "1"},
+		"set back":     {reason: "a read in the future was before the clock was set back", success: 24 * time.Hour, now: time.Minute, want: "1"},
+		"stepped back": {reason: "NTP corrects a clock by little", success: time.Minute, now: 0, want: "0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -175,6 +177,33 @@ func TestStale(t *testing.T) {
 			m.SourceScanned("prod", time.Second, errors.New("timeout"))
 			if got := page(t, m); !has(got, `driftd_source_stale{source="prod"} `+tt.want) {
 				t.Errorf("%s: want %s on the page:\n%s", tt.reason, tt.want, got)
+			}
+		})
+	}
+}
+
+// TestReadAfterTheClockWasSetBack holds that a read counts which is earlier, by the
+// clock, than the one before it: of a restarted daemon, which knows no more than times.
+func TestReadAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	for name, read := range map[string]func(*Metrics, time.Time){
+		"by its schedule": func(m *Metrics, _ time.Time) { m.SourceScanned("prod", time.Second, nil) },
+		"followed": func(m *Metrics, now time.Time) {
+			m.ObserveRun(model.Run{Sources: []model.SourceRun{{Name: "prod", Taken: now}}}, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, c := frozen(t)
+			m.Configure([]Source{{"prod", 5 * time.Minute}}, nil, nil)
+			m.ObserveRun(model.Run{Sources: []model.SourceRun{{Name: "prod", Taken: c.at.Add(365 * 24 * time.Hour)}}}, nil)
+			read(m, c.at)
+			if got := page(t, m); !has(got, `driftd_source_stale{source="prod"} 0`) {
+				t.Errorf("a source that was just read is stale:\n%s", got)
+			}
+			c.at = c.at.Add(time.Hour)
+			if got := page(t, m); !has(got, `driftd_source_stale{source="prod"} 1`) {
+				t.Errorf("a source that was not read for an hour is not stale:\n%s", got)
 			}
 		})
 	}

@@ -125,24 +125,27 @@ func (s *state) source(name string) *source {
 	return s.sources[name]
 }
 
-func (s *source) succeeded(at time.Time) {
-	if at.After(s.lastSuccess) {
+// succeeded takes in a read at some time. A later one is known better, unless it lies
+// after now: then the clock was set back.
+func (s *source) succeeded(at, now time.Time) {
+	if at.After(s.lastSuccess) || s.lastSuccess.After(now) {
 		s.lastSuccess = at
 	}
 }
 
-// stale tells that the last success, or the beginning, is too long ago.
+// stale reports whether the last success, or the beginning, is too long ago, or lies in
+// the future as far: the source was not read since the clock was set back.
 func (s *source) stale(now time.Time) bool {
 	last := s.lastSuccess
 	if last.IsZero() {
 		last = s.since
 	}
-	return now.Sub(last) > model.StaleIntervals*s.every
+	return now.Sub(last).Abs() > model.StaleIntervals*s.every
 }
 
 // observe takes in a run. What a source could not read this time keeps its
 // last count.
-func (s *state) observe(run model.Run) {
+func (s *state) observe(run model.Run, now time.Time) {
 	for _, r := range run.Sources {
 		src := s.source(r.Name)
 		if src == nil {
@@ -150,7 +153,7 @@ func (s *state) observe(run model.Run) {
 		}
 		if src.judged = true; r.Err == "" {
 			src.read, src.resources = true, r.Resources
-			src.succeeded(r.Taken)
+			src.succeeded(r.Taken, now)
 		}
 	}
 	for _, r := range run.Declarations {

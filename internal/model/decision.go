@@ -138,9 +138,10 @@ type Target struct {
 	Verdict     Verdict `json:"verdict,omitempty"`
 }
 
-// Ended reports whether the decision's time is up or another one has replaced it.
+// Ended reports whether the decision's time is up or another one has replaced it, which
+// stays so where the clock is set back.
 func (d *Decision) Ended(now time.Time) bool {
-	return past(d.Until, now) || past(d.Replaced, now)
+	return d.ReplacedBy != "" || past(d.Until, now)
 }
 
 // past reports whether an end has come; the zero time never comes.

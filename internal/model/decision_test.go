@@ -68,6 +68,8 @@ func TestDecisionHolds(t *testing.T) {
 		"it is about another":                {Decision{Finding: "f2", Basis: "b1"}, nil, false},
 		"its time is not up":                 {Decision{Finding: "f1", Basis: "b1", Until: noon.Add(1)}, nil, true},
 		"its time is up this moment":         {Decision{Finding: "f1", Basis: "b1", Until: noon}, nil, false},
+		"it was replaced":                    {Decision{Finding: "f1", Basis: "b1", ReplacedBy: "d2", Replaced: noon.Add(-1)}, nil, false},
+		"it was replaced by a clock ahead":   {Decision{Finding: "f1", Basis: "b1", ReplacedBy: "d2", Replaced: noon.Add(24 * time.Hour)}, nil, false},
 		"the basis counts, not the changes":  {Decision{Finding: "f1", Basis: "b1", Changes: []Change{{Path: "other"}}}, nil, true},
 		"the paths are shown":                {shows(color, size), nil, true},
 		"in any order":                       {shows(size, color), nil, true},

@@ -174,8 +174,10 @@ func (s *SourceRun) Trouble(now time.Time) string {
 		return stalePrefix + "the last read is held back: too many resources had vanished"
 	case s.Taken.IsZero():
 		return stalePrefix + "not read yet"
-	case age <= limit:
+	case age.Abs() <= limit:
 		return ""
+	case age < 0:
+		return fmt.Sprintf(stalePrefix+"not read since the clock was set back: the last read was at %s", s.Taken.UTC().Format(time.RFC3339))
 	case s.Every > 0:
 		return fmt.Sprintf(stalePrefix+"not read for %d of its intervals of %s", age/s.Every, s.Every)
 	}

@@ -48,7 +48,11 @@ func TestRunAt(t *testing.T) {
 		"stale": {reason: "three of its intervals have passed", change: func(r *Run, now time.Time) {
 			r.Sources[0].Taken = now.Add(-30*time.Minute - time.Second)
 		}, want: NotChecked{Stale: 1}},
-		"nearly stale": {reason: "three of its intervals have not passed", change: func(r *Run, now time.Time) { r.Sources[0].Taken = now.Add(-30 * time.Minute) }},
+		"read in the future": {reason: "the clock was set back, and it was not read since", change: func(r *Run, now time.Time) {
+			r.Sources[0].Taken = now.Add(24 * time.Hour)
+		}, want: NotChecked{Stale: 1}},
+		"read a moment ahead": {reason: "NTP has corrected the clock", change: func(r *Run, now time.Time) { r.Sources[0].Taken = now.Add(time.Minute) }},
+		"nearly stale":        {reason: "three of its intervals have not passed", change: func(r *Run, now time.Time) { r.Sources[0].Taken = now.Add(-30 * time.Minute) }},
 		"old without a schedule": {reason: "an hour has passed", change: func(r *Run, now time.Time) {
 			r.Sources[1].Taken = now.Add(-time.Hour - time.Second)
 		}, want: NotChecked{Stale: 1}},

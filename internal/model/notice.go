@@ -161,8 +161,10 @@ func (t Told) Muted() bool {
 type Pace struct {
 	// Sent are the times of its last messages, oldest first.
 	Sent []time.Time `json:"sent,omitempty"`
-	// Digest is when its last daily digest was due.
-	Digest time.Time `json:"digest,omitzero"`
+	// Digest is when its last daily digest was due. Where the clock was set back since, it
+	// is an earlier time, and LastDigest stays: that digest is not told again.
+	Digest     time.Time `json:"digest,omitzero"`
+	LastDigest time.Time `json:"last_digest,omitzero"`
 	// Held is since when it is not told of something because of quiet hours;
 	// zero when nothing is held.
 	Held time.Time `json:"held,omitzero"`

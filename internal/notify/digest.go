@@ -14,9 +14,9 @@ func (pl *planner) digest() {
 	if due.IsZero() || !due.After(pl.pace.Digest) {
 		return
 	}
-	begun := !pl.pace.Digest.IsZero()
-	pl.pace.Digest, pl.paced = due, true
-	if !begun || pl.in.Queued[pl.receiver] > 0 {
+	begun, again := !pl.pace.Digest.IsZero(), due.Equal(pl.pace.LastDigest)
+	pl.pace.Digest, pl.pace.LastDigest, pl.paced = due, due, true
+	if !begun || again || pl.in.Queued[pl.receiver] > 0 {
 		return // the first day has no day before it; who takes nothing needs no more
 	}
 	t := &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
@@ -28,7 +28,7 @@ func (pl *planner) digest() {
 			t.tell(item{news: model.Standing, finding: f}, false)
 		}
 	}
-	notes := pl.notes(due.Add(-24 * time.Hour))
+	notes := pl.notes(pl.pacing.digestOn(due, -1))
 	if len(t.Members) == 0 && len(notes) == 0 {
 		return
 	}

@@ -95,15 +95,17 @@ func (p *Pacing) dueDigest(now time.Time) time.Time {
 	if p.Digest < 0 {
 		return time.Time{}
 	}
-	local := now.In(p.location())
-	year, month, day := local.Date()
-	at := func(day int) time.Time {
-		return time.Date(year, month, day, 0, 0, int(p.Digest/time.Second), 0, p.location())
-	}
-	if today := at(day); !today.After(now) {
+	if today := p.digestOn(now, 0); !today.After(now) {
 		return today
 	}
-	return at(day - 1)
+	return p.digestOn(now, -1)
+}
+
+// digestOn returns when a digest is due so many days after the day of now. A time of day
+// that a change to summer time skips is moved by as much as the clocks are.
+func (p *Pacing) digestOn(now time.Time, days int) time.Time {
+	year, month, day := now.In(p.location()).Date()
+	return time.Date(year, month, day+days, 0, 0, int(p.Digest/time.Second), 0, p.location())
 }
 
 func (p *Pacing) location() *time.Location {

@@ -11,7 +11,8 @@ import (
 
 // Prune removes what lies beyond the retention: versions that were superseded,
 // resources that were gone and findings that were resolved before, decisions
-// that had ended, old runs, and contents that nothing names any more. It returns
+// that had ended, old runs, and contents that nothing names any more. Time counts that
+// passed while runs were made: a clock that is wrong removes nothing. It returns
 // how many versions, runs and decisions it removed. The newest run, what exists,
 // what is open and what is to be told stay. The file does not shrink: its free
 // space is used again.
@@ -22,7 +23,7 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 	err = s.update("prune", func(t *txn) error {
 		p := &pruner{txn: t, cut: never}
 		if age := s.o.Retention.MaxAge; age > 0 {
-			p.cut = momentOf(now.Add(-age))
+			p.cut = cutOf(momentOf(now), age, t.runSpans())
 		}
 		if err := p.prune(s.o.Retention.MaxRuns); err != nil {
 			return err
@@ -31,6 +32,16 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 		return nil
 	})
 	return removed, err
+}
+
+// runSpans returns when the runs were made, newest first.
+func (t *txn) runSpans() []span {
+	var spans []span
+	c := t.runs.Cursor()
+	for k, v := c.Last(); k != nil; k, v = c.Prev() {
+		spans = append(spans, span{momentAt(v), momentAt(v)})
+	}
+	return spans
 }
 
 // A pruner removes what nobody can ask for any more when nobody asks for

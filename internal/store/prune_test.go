@@ -109,7 +109,7 @@ func TestPrune(t *testing.T) {
 func TestPruneKeepsWhatIsCurrent(t *testing.T) {
 	t.Parallel()
 	s := lived(t, Retention{MaxAge: time.Nanosecond})
-	if _, err := s.Prune(minute(1_000_000)); err != nil {
+	if _, err := s.Prune(minute(24 * 60)); err != nil {
 		t.Fatal(err)
 	}
 	if got := history(t, s, "b"); len(got) != 1 {

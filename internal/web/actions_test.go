@@ -5,8 +5,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/decide"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -80,6 +83,30 @@ func TestSecondClick(t *testing.T) {
 	}
 	if body := h.page(t, "/?notice=<script>"); strings.Contains(body, `id="notice"`) {
 		t.Error("a page says what stands in its address")
+	}
+}
+
+// TestClickAfterTheClockWasSetBack holds that a decision from the future is no second
+// click: a new one counts.
+func TestClickAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	s := filled(t)
+	f, _, err := s.Finding("5e1f0a11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := now().Add(365 * 24 * time.Hour)
+	made, err := decide.Make([]model.Finding{f}, decide.Request{Kind: model.Acknowledge, By: visitor(access.Operator).Name, Via: "page"}, later, strings.NewReader("random"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Decide(made, now()); err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, s, nil)
+	h.ask(t, access.Operator, http.MethodPost, "/findings/5e1f0a11/decide", form("5e1f0a11", "kind", "acknowledge"))
+	if h.decider.decided != 1 {
+		t.Errorf("decided %d times, want once", h.decider.decided)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A Source is a location that holds states. Several goroutines may use it.
@@ -89,6 +90,9 @@ func Open(location string, s Settings) (*Source, error) {
 	if open == nil {
 		known := slices.Sorted(maps.Keys(openers()))
 		return nil, fmt.Errorf("open state: unknown scheme %q; want a file's path, or one of %s", scheme, strings.Join(known[1:], ", "))
+	}
+	if text := strings.Join(append([]string{location}, s.Workspaces...), ""); !utf8.ValidString(text) {
+		return nil, fmt.Errorf("open state %s: the location or a workspace is no UTF-8 text", strings.ToValidUTF8(scheme, "?"))
 	}
 	at, err := open(rest, s)
 	if err != nil {

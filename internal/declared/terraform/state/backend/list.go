@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 )
 
 // maxStates bounds what one pattern may find, maxPages the pages of a listing.
@@ -31,9 +33,13 @@ func list(p pattern, get func(token string) (page, error)) ([]string, error) {
 			return nil, err
 		}
 		for _, name := range got.names {
-			if expression.MatchString(name) {
-				found = append(found, name)
+			if !expression.MatchString(name) {
+				continue
 			}
+			if leadsElsewhere(name) {
+				return nil, fmt.Errorf("the listing holds %q, whose path leads elsewhere; rename or remove it there", name)
+			}
+			found = append(found, name)
 		}
 		switch {
 		case len(found) > maxStates:
@@ -46,6 +52,12 @@ func list(p pattern, get func(token string) (page, error)) ([]string, error) {
 		token = got.next
 	}
 	return nil, fmt.Errorf("more than %d pages; name the states more closely", maxPages)
+}
+
+// leadsElsewhere reports whether a name has the part . or .., which servers and proxies
+// resolve: a request for it would reach something else.
+func leadsElsewhere(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == "." || part == ".." })
 }
 
 // decode gets an answer that is no state and decodes it into what into points

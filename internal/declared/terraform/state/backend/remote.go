@@ -70,8 +70,14 @@ func (o *organization) signOwn(r *http.Request) error {
 	return o.sign(r)
 }
 
-// ask calls the API. The path's parts hold no slash.
+// ask calls the API. Parts of the path come from its answers: one that would lead
+// elsewhere is an error.
 func (o *organization) ask(ctx context.Context, query url.Values, into any, path ...string) error {
+	for _, part := range path {
+		if part == "" || strings.Contains(part, "/") || leadsElsewhere(part) {
+			return fmt.Errorf("the API names %q, which is no workspace", part)
+		}
+	}
 	u, err := at(o.host, "/api/v2/"+escape(strings.Join(path, "/")), query)
 	if err != nil {
 		return err

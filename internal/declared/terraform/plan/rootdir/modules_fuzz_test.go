@@ -1,0 +1,35 @@
+package rootdir_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
+)
+
+// FuzzModules reads the list of modules that init writes: each folder is one that the list
+// names, and a list that cannot be read has none.
+func FuzzModules(f *testing.F) {
+	for _, seed := range []string{
+		`{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"network","Source":"./modules/network","Dir":"modules/network"}]}`,
+		`{"Modules":[{"Key":"a.b","Source":"registry.terraform.io/x/y/z","Version":"1.0.0","Dir":".terraform/modules/a.b"},{"Key":"a.b","Dir":"../../etc"}]}`,
+		`{"Modules":null}`, `{"Modules":[{"Key":1}]}`, `[]`, `{`,
+	} {
+		f.Add([]byte(seed))
+	}
+	list := filepath.Join(f.TempDir(), "modules.json")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(list, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := rootdir.Modules(list)
+		if !json.Valid(text) && len(found) > 0 {
+			t.Errorf("got %v of what is no JSON", found)
+		}
+		if len(found) > len(text) {
+			t.Errorf("got %d modules of %d bytes", len(found), len(text))
+		}
+	})
+}
