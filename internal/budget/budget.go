@@ -209,6 +209,13 @@ func (p *part) take(n int64) error {
 		return errEnded
 	}
 	p.held += n
+	l.add(n)
+	return l.err
+}
+
+// add counts n bytes more, or less.
+func (l *look) add(n int64) {
+	t := l.total
 	l.held += n
 	t.held += n
 	switch {
@@ -217,7 +224,6 @@ func (p *part) take(n int64) error {
 	case t.held > t.limit:
 		t.largest().stop(&Exceeded{Limit: t.limit, Shared: true})
 	}
-	return l.err
 }
 
 // errEnded is what a look gets that goes on after it was given up.
@@ -230,10 +236,8 @@ func (p *part) settle(kept int64) {
 	if p.look.ended {
 		return
 	}
-	free := max(0, p.held-kept)
+	p.look.add(kept - p.held)
 	p.held = 0
-	p.look.held -= free
-	t.held -= free
 }
 
 // stop ends a look for want of memory.
