@@ -76,6 +76,9 @@ type Run struct {
 	BackendConfigFiles []string `mapstructure:"backend_config_files"`
 	// Env sets variables of the program's environment.
 	Env map[string]string `mapstructure:"env"`
+	// EnvFiles are files of NAME=VALUE lines that set variables of the program's
+	// environment. They are read at each plan, and count before env and pass_env.
+	EnvFiles []string `mapstructure:"env_files" path:"true"`
 	// PassEnv lets variables of driftd's own environment through, by name or
 	// pattern ("AWS_*"). Nothing else of it is seen.
 	PassEnv []string `mapstructure:"pass_env"`

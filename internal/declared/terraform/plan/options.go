@@ -30,11 +30,14 @@ type Options struct {
 	// without them, what init was told in Dir does.
 	BackendConfig map[string]string
 	BackendFiles  []string
-	// Env is set for the CLI and its providers, and PassEnv names variables of
+	// EnvFiles set variables for the CLI and its providers (credential.ReadEnv). They
+	// are read at each run; a later one replaces what an earlier one sets, and all
+	// replace Env. Env is set for the CLI and its providers, too, and PassEnv names variables of
 	// driftd's own environment, or with a * at the end all that begin so, that
 	// are handed on. Nothing else is.
-	Env     map[string]string
-	PassEnv []string
+	EnvFiles []string
+	Env      map[string]string
+	PassEnv  []string
 	// CLIConfig is the CLI's configuration file; "" stands for that in Home, or
 	// an empty one.
 	CLIConfig string

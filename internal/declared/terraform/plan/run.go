@@ -63,6 +63,9 @@ func Run(ctx context.Context, o Options) (Output, error) {
 
 // run does one root in its work folder.
 func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, error) {
+	if err := w.readEnvFiles(); err != nil {
+		return Output{}, err
+	}
 	if err := w.copyRoot(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}

@@ -29,6 +29,8 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
+	// fromFiles are the variables of EnvFiles.
+	fromFiles map[string]string
 	// backend completes the backend block.
 	backend map[string]any
 	lock    *os.File
