@@ -56,7 +56,7 @@ func (r *runner) schemaFile(p *Plan) (string, error) {
 		return "", fmt.Errorf("read lock file: %w", err)
 	}
 	sum := sha256.Sum256([]byte(r.cli + "\x00" + p.TerraformVersion + "\x00" + string(lock)))
-	return filepath.Join(r.shared(), "schemas", hex.EncodeToString(sum[:16])+".json"), nil
+	return filepath.Join(r.CacheDir, "schemas", hex.EncodeToString(sum[:16])+".json"), nil
 }
 
 func onlyBuiltin(p *Plan) bool {

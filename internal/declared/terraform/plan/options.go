@@ -52,9 +52,10 @@ type Options struct {
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.
 	MemoryLimit string
-	// CacheDir is a folder of ours, for private copies; SharedDir one that other
-	// roots share, for providers and their schemas. "" stands for CacheDir.
-	CacheDir, SharedDir string
+	// CacheDir is a folder of ours and of this root alone, for private copies,
+	// providers and their schemas. No other root's plan may write to it: it would
+	// choose what this one runs.
+	CacheDir string
 	// Limiter is shared by all roots.
 	Limiter *Limiter
 	Sealer  model.Sealer
@@ -66,7 +67,5 @@ const (
 )
 
 func (o Options) timeout() time.Duration { return cmp.Or(o.Timeout, defaultTimeout) }
-
-func (o Options) shared() string { return cmp.Or(o.SharedDir, o.CacheDir) }
 
 func (o Options) grace() time.Duration { return cmp.Or(o.Grace, defaultGrace) }

@@ -118,14 +118,9 @@ func (r *runner) command(args ...string) process.Command {
 	return process.Command{Path: r.cli, Args: args, Dir: r.root, Env: r.env, Grace: r.grace()}
 }
 
-// initialize gets providers and modules and opens the backend. The plugin cache
-// is shared, and not made for two at once.
+// initialize gets providers and modules and opens the backend. The CLIs do not
+// guard their plugin cache: another process of driftd may plan the same root.
 func (r *runner) initialize(ctx context.Context) error {
-	leave, err := enter(ctx, r.Limiter.inits)
-	if err != nil {
-		return fmt.Errorf("init: %w", err)
-	}
-	defer leave()
 	gate, err := waitForLock(ctx, r.plugins()+".lock")
 	if err != nil {
 		return fmt.Errorf("init: wait for another: %w", err)

@@ -102,7 +102,7 @@ func (w *work) end() error {
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
-func (w *work) plugins() string { return filepath.Join(w.shared(), "plugins") }
+func (w *work) plugins() string { return filepath.Join(w.CacheDir, "plugins") }
 
 func (w *work) home() string {
 	if w.Home != "" {
