@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -69,8 +70,8 @@ func resolved(path string) string {
 	return path
 }
 
-// mirrorsOf returns a CLI's configuration file, and the paths in it: mirrors of providers,
-// and builds of one's own.
+// mirrorsOf returns a CLI's configuration file, the paths in it (mirrors of providers, and
+// builds of one's own), and where links in these lead.
 func mirrorsOf(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -85,10 +86,30 @@ func mirrorsOf(file string) []string {
 			path = filepath.Join(filepath.Dir(file), home)
 		}
 		if token.Type == hclsyntax.TokenQuotedLit && filepath.IsAbs(path) && filepath.Clean(path) != "/" {
-			paths = append(paths, path)
+			paths = append(append(paths, path), linksIn(path)...)
 		}
 	}
 	return paths
+}
+
+// maxMirror bounds the files and folders of a mirror in which links are looked for.
+const maxMirror = 100_000
+
+// linksIn returns where the links of a folder lead.
+func linksIn(dir string) []string {
+	var targets []string
+	left := maxMirror
+	// What cannot be read is not passed on.
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if left--; err != nil || left < 0 {
+			return fs.SkipDir
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			targets = append(targets, resolved(path))
+		}
+		return nil
+	})
+	return targets
 }
 
 // refusal returns what to do about an error that is about a file that the box does not let
