@@ -55,7 +55,8 @@ func (w *work) readPaths(cli string, environ []string) []string {
 	}
 	paths = append(paths, slices.DeleteFunc(named, func(path string) bool { return !isFile(path) })...)
 	for _, name := range []string{"path", "workspace_dir"} {
-		if path, ok := w.backend[name].(string); ok {
+		// The root chooses it, unless the configuration of driftd does.
+		if path, ok := w.backend[name].(string); ok && (w.BackendConfig[name] != "" || w.Within == "" || within(resolved(path), resolved(w.Within))) {
 			paths = append(paths, path)
 		}
 	}
@@ -132,8 +133,10 @@ func pathsIn() *regexp.Regexp { return regexp.MustCompile(`/[^\s"'<>|=()\[\]]+`)
 // mayRead reports whether a boxed CLI may read a path.
 func (r *runner) mayRead(path string) bool {
 	allowed := slices.Concat(r.readable, box.Readable(), []string{r.dir, r.plugins()})
-	return slices.ContainsFunc(allowed, func(dir string) bool {
-		dir = resolved(dir)
-		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-	})
+	return slices.ContainsFunc(allowed, func(dir string) bool { return within(path, resolved(dir)) })
+}
+
+// within reports whether a path lies in a folder, or is it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -60,7 +60,8 @@ func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 		reported = errorsOf(exit.Stderr)
 	}
 	if len(reported) == 0 {
-		return &failure{stage, r.mask.hide(fmt.Sprintf("%s: %s", exit, oneLine(lastLines(exit.Stderr))))}
+		last := oneLine(lastLines(exit.Stderr))
+		return &failure{stage, r.mask.hide(fmt.Sprintf("%s: %s%s", exit, last, r.refusal(last)))}
 	}
 	reported = withoutPreface(reported)
 	whole := reported[0].Summary + "\n" + reported[0].Detail
