@@ -65,8 +65,8 @@ func (w *work) readPaths(cli string, environ []string) []string {
 
 // resolved returns where a path leads by links.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }

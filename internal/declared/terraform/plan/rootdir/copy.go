@@ -79,8 +79,8 @@ func (s Source) borders(wanted []string) []string {
 	}
 	var borders []string
 	for _, path := range wanted {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			borders = append(borders, real)
+		if place, err := filepath.EvalSymlinks(path); err == nil {
+			borders = append(borders, place)
 		}
 	}
 	return borders
@@ -194,11 +194,11 @@ func (c *copier) leadsOut(path string, depth int) string {
 	if info, err := os.Lstat(path); err != nil || depth > 0 && info.Mode()&fs.ModeSymlink == 0 {
 		return ""
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || slices.ContainsFunc(c.borders, func(b string) bool { return holds(b, real) }) {
+	place, err := filepath.EvalSymlinks(path)
+	if err != nil || slices.ContainsFunc(c.borders, func(b string) bool { return holds(b, place) }) {
 		return ""
 	}
-	return real
+	return place
 }
 
 // copy copies a file or folder.

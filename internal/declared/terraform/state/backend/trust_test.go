@@ -22,6 +22,7 @@ const systemFile = "SSL_CERT_FILE"
 // ca_file names the authorities to trust instead of the system's: a certificate of
 // another one is refused, although the system trusts it.
 func TestCAFileReplacesSystem(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TRUST_TEST") == "" {
 		_, authority := serveTLS(t, func(http.ResponseWriter, *http.Request) {})
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
