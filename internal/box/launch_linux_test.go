@@ -187,9 +187,9 @@ func TestLaunchMemory(t *testing.T) {
 	// Two processes hold half of it each.
 	script := `hold() { x=$(head -c 60000000 /dev/zero | tr '\0' x); read line <$1; }; mkfifo $1/f; hold $1/f & hold $1/f`
 	dir := t.TempDir()
-	l := box.Launch{Write: []string{dir}, Memory: 100 << 20, MemorySetting: "max_memory"}
+	l := box.Launch{Write: []string{dir}, Memory: 100 << 20, MemorySetting: "max_plan_memory"}
 	out, err := guarded(t, l, script, dir).CombinedOutput()
-	if want := "Error: the program and what it started needed more memory than max_memory (100 MiB)"; err == nil || !strings.Contains(string(out), want) {
+	if want := "Error: the program and what it started needed more memory than max_plan_memory (100 MiB)"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("got %v, %s, want %q", err, out, want)
 	}
 }

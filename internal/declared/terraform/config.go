@@ -95,7 +95,7 @@ type Run struct {
 	ReadPaths []string `mapstructure:"read_paths" path:"true"`
 	// MaxMemory bounds what the program and all that it starts hold together, in
 	// bytes; more ends the plan. 0 is no bound.
-	MaxMemory int64 `mapstructure:"max_memory"`
+	MaxMemory int64 `mapstructure:"max_plan_memory"`
 	// MemoryLimit is what the program and each provider try to stay within
 	// ("1GiB"); without it, that is left to them.
 	MemoryLimit string `mapstructure:"memory_limit"`
@@ -148,7 +148,7 @@ func (c Config) check(env declared.Env) error {
 			return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
 		}
 		if c.Run.MaxMemory < 0 {
-			return fmt.Errorf("max_memory %d: want 0 or more", c.Run.MaxMemory)
+			return fmt.Errorf("max_plan_memory %d: want 0 or more", c.Run.MaxMemory)
 		}
 		return cmp.Or(c.Place.Check("Terraform root"), c.Lookback.Check())
 	case State:

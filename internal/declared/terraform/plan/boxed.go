@@ -22,7 +22,7 @@ func (r *runner) launch(init bool) *box.Launch {
 	if !r.Guarded {
 		return nil
 	}
-	l := &box.Launch{Open: !r.Boxed, Memory: r.MaxMemory, MemorySetting: "max_memory"}
+	l := &box.Launch{Open: !r.Boxed, Memory: r.MaxMemory, MemorySetting: "max_plan_memory"}
 	if l.Open {
 		return l
 	}

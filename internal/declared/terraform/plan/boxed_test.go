@@ -160,7 +160,7 @@ func TestGuardedMemory(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, `[ $1 = plan ] || exit 0; x=$(head -c 60000000 /dev/zero | tr '\0' x); mkfifo f; read line <f`, nil)
 	s.options.MaxMemory = 50 << 20
-	if got := s.says(); !strings.Contains(got, "plan: the program and what it started needed more memory than max_memory (50 MiB)") {
+	if got := s.says(); !strings.Contains(got, "plan: the program and what it started needed more memory than max_plan_memory (50 MiB)") {
 		t.Errorf("got %q", got)
 	}
 }
