@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	allcollectors "github.com/driftd/driftd/internal/collectors/all"
@@ -42,7 +43,7 @@ func newSurroundings(key model.Sealer, cfg *config.Config, cache string, log *sl
 func newEstate(cfg *config.Config, s surroundings) (daemon.Estate, error) {
 	policy := kube.NewPolicy(controllers(cfg.Kubernetes.Controllers))
 	estate := daemon.Estate{Diff: diff.Options{Controller: policy.Controller, Exempt: policy.Exempt}, Rules: rules(cfg.Ignore),
-		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners), Secrets: s.room}
+		Severities: severityRules(cfg.Severity), Owners: owners(cfg.Owners), Memory: budget.NewTotal(cfg.MaxMemory), Secrets: s.room}
 	s.types = typesOf(cfg.Sources)
 	var sourceErr, declarationErr error
 	estate.Sources, sourceErr = openAll(cfg.Sources, s.openSource)
@@ -88,7 +89,7 @@ func (s surroundings) openSource(source config.Source) (daemon.Source, error) {
 		if err != nil {
 			return daemon.Source{}, located(err, source.Settings, "source", source.Name)
 		}
-		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, Collector: collector}, nil
+		return daemon.Source{Name: source.Name, Type: source.Type, Every: source.Every, Timeout: source.Timeout, MaxMemory: source.MaxMemory, Collector: collector}, nil
 	}
 	return daemon.Source{}, source.UnknownType(source.Type, types)
 }
@@ -103,8 +104,8 @@ func (s surroundings) openDeclaration(declaration config.Declaration) (daemon.De
 			return daemon.Declaration{}, declaration.GovernsNothing(declaration.Name)
 		}
 		opened := daemon.Declaration{Name: declaration.Name, Type: declaration.Type, Governs: declaration.Governs,
-			Every: declaration.Every, Timeout: declaration.Timeout, ClaimsNothing: d.ClaimsNothing}
-		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), Boxes: s.boxes,
+			Every: declaration.Every, Timeout: declaration.Timeout, MaxMemory: declaration.MaxMemory, ClaimsNothing: d.ClaimsNothing}
+		env := declared.Env{Name: declaration.Name, Governs: declaration.Governs, Types: s.types, Sealer: s.room.Sealer(), MaxMemory: declaration.MaxMemory, Boxes: s.boxes,
 			Log: s.log.With("declaration", declaration.Name), CacheDir: s.cacheDir("declarations", declaration.Name)}
 		var err error
 		if d.Derive != nil {

@@ -61,7 +61,7 @@ func (l *liveFlags) used(cmd *cobra.Command) bool {
 // listed in all namespaces, it is tried in those that the declarations name;
 // kinds that are left out as a rule are read where they are declared.
 func (l *liveFlags) source(said said) (config.Source, error) {
-	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout}
+	source := config.Source{Type: kubernetes.Type, Timeout: config.Default().Schedule.Timeout, MaxMemory: config.Default().Schedule.MaxMemory}
 	settings := map[string]any{"exclude_kinds": said.excluded()}
 	switch {
 	case l.dump != "" && (l.kubeconfig != "" || l.context != ""):

@@ -63,12 +63,12 @@ func rootDeclaration(name, path string) config.Declaration {
 			settings[setting] = value
 		}
 	}
-	return config.Declaration{Name: name, Type: terraform.Type, Timeout: terraform.Defaults().Run.Timeout,
+	return config.Declaration{Name: name, Type: terraform.Type, Timeout: terraform.Defaults().Run.Timeout, MaxMemory: config.Default().Schedule.MaxMemory,
 		Settings: config.NewSettings("command line", settings)}
 }
 
 func manifestsDeclaration(name, path string) config.Declaration {
-	return config.Declaration{Name: name, Type: manifests.Definition().Type, Timeout: config.Default().Schedule.Timeout,
+	return config.Declaration{Name: name, Type: manifests.Definition().Type, Timeout: config.Default().Schedule.Timeout, MaxMemory: config.Default().Schedule.MaxMemory,
 		Settings: config.NewSettings("command line", map[string]any{"dir": path, "label": path})}
 }
 

@@ -1,22 +1,13 @@
 package collectors
 
-import "sync"
+import "github.com/sourcegraph/conc/pool"
 
 // Parallel calls do for 0 to count-1, at most limit at once, and returns when
-// all have returned.
+// all have returned. If one of them panics, so does Parallel then.
 func Parallel(limit, count int, do func(i int)) {
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range min(limit, count) {
-		workers.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
+	workers := pool.New().WithMaxGoroutines(limit)
 	for i := range count {
-		next <- i
+		workers.Go(func() { do(i) })
 	}
-	close(next)
 	workers.Wait()
 }

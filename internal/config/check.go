@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -16,6 +18,7 @@ import (
 // must name something to look at.
 func (d *document) check(c *Config) {
 	d.checkSchedule(c.Schedule)
+	d.checkMemory(c)
 	d.checkServer(c.Server)
 	d.checkAccess(c)
 	if c.StateDir == "" {
@@ -63,6 +66,31 @@ func (d *document) checkSchedule(s Schedule) {
 	}
 	d.notNegative("schedule.jitter", s.Jitter)
 }
+
+// checkMemory checks the bounds of memory. None is below minMemory, and that of one
+// look not above that of all.
+func (d *document) checkMemory(c *Config) {
+	bounds := map[string]int64{"max_memory": c.MaxMemory, "schedule.max_memory": c.Schedule.MaxMemory}
+	for i, s := range c.Sources {
+		bounds[fmt.Sprintf("sources[%d].max_memory", i)] = s.MaxMemory
+	}
+	for i, decl := range c.Declarations {
+		bounds[fmt.Sprintf("declarations[%d].max_memory", i)] = decl.MaxMemory
+	}
+	for path, bytes := range bounds {
+		switch {
+		case bytes == c.Schedule.MaxMemory && path != "schedule.max_memory": // said once
+		case bytes < minMemory:
+			d.add(path, "max_memory: want %s or more", humanize.IBytes(minMemory))
+		case bytes > c.MaxMemory:
+			d.add(path, "max_memory: %s is more than the %s of max_memory at the top of the file, which is for all together: raise that too",
+				humanize.IBytes(uint64(bytes)), humanize.IBytes(uint64(max(0, c.MaxMemory))))
+		}
+	}
+}
+
+// minMemory is the least that a look needs to show anything, in bytes.
+const minMemory = 16 << 20
 
 // missing notes that a key is missing, unless a misspelt one stands for it.
 func (d *document) missing(path, key, format string, args ...any) {

@@ -33,6 +33,9 @@ type Config struct {
 	// Schedule says how often everything is looked at that does not say so
 	// itself.
 	Schedule Schedule `mapstructure:"schedule"`
+	// MaxMemory is how much memory all looks and readings may take together, with what
+	// is kept of the last ones, in bytes.
+	MaxMemory int64 `mapstructure:"max_memory"`
 	// Server says where the daemon answers over TCP.
 	Server Server `mapstructure:"server"`
 	// Log says how the daemon logs.
@@ -67,7 +70,7 @@ type Config struct {
 }
 
 // Schedule says how often everything is looked at that does not say so itself.
-// Every and Timeout are above zero, Jitter is not below.
+// Every, Timeout and MaxMemory are above zero, Jitter is not below.
 type Schedule struct {
 	// Every is the time between two looks.
 	Every time.Duration `mapstructure:"every"`
@@ -77,6 +80,9 @@ type Schedule struct {
 	// Timeout is how long one look, or one reading of a declaration, may take.
 	// What was not read by then is unchecked, never missing.
 	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxMemory is how much memory one look, or one reading of a declaration, may take,
+	// in bytes. What needs more is unchecked.
+	MaxMemory int64 `mapstructure:"max_memory"`
 }
 
 // Server says where the daemon answers over TCP.
@@ -119,6 +125,9 @@ type Source struct {
 	// Timeout is how long one look may take; without it, or with 0, the
 	// schedule's.
 	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxMemory is how much memory one look may take, in bytes; without it, or with 0,
+	// the schedule's.
+	MaxMemory int64 `mapstructure:"max_memory"`
 	// Settings belong to the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
@@ -142,6 +151,9 @@ type Declaration struct {
 	// Timeout is how long one reading may take; without it, or with 0, the
 	// schedule's.
 	Timeout time.Duration `mapstructure:"timeout"`
+	// MaxMemory is how much memory one reading may take, with what is kept of it, in
+	// bytes; without it, or with 0, the schedule's.
+	MaxMemory int64 `mapstructure:"max_memory"`
 	// Settings belong to the type; see its section below.
 	Settings `mapstructure:"settings"`
 }
@@ -209,7 +221,8 @@ type Controller struct {
 func Default() *Config {
 	return &Config{
 		StateDir:  "/var/lib/driftd",
-		Schedule:  Schedule{Every: 10 * time.Minute, Jitter: 30 * time.Second, Timeout: 5 * time.Minute},
+		Schedule:  Schedule{Every: 10 * time.Minute, Jitter: 30 * time.Second, Timeout: 5 * time.Minute, MaxMemory: 512 << 20},
+		MaxMemory: 1 << 30,
 		Server:    Server{Listen: "127.0.0.1:9797", Access: defaultAccess()},
 		Log:       Log{Format: "text", Level: slog.LevelInfo},
 		Retention: Retention{MaxAge: 90 * moment.Day},
@@ -266,11 +279,13 @@ func (c *Config) adopt(doc *document) {
 		s := &c.Sources[i]
 		s.doc, s.path = doc, fmt.Sprintf("sources[%d]", i)
 		s.Every, s.Timeout = cmp.Or(s.Every, c.Schedule.Every), cmp.Or(s.Timeout, c.Schedule.Timeout)
+		s.MaxMemory = cmp.Or(s.MaxMemory, c.Schedule.MaxMemory)
 	}
 	for i := range c.Declarations {
 		d := &c.Declarations[i]
 		d.doc, d.path = doc, fmt.Sprintf("declarations[%d]", i)
 		d.Every, d.Timeout = cmp.Or(d.Every, c.Schedule.Every), cmp.Or(d.Timeout, c.Schedule.Timeout)
+		d.MaxMemory = cmp.Or(d.MaxMemory, c.Schedule.MaxMemory)
 	}
 	for i := range c.Notify.Receivers {
 		r := &c.Notify.Receivers[i]

@@ -41,12 +41,13 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	file := write(t, `
 state_dir: state
-schedule: {every: 1h, jitter: 0, timeout: 90s}
+schedule: {every: 1h, jitter: 0, timeout: 90s, max_memory: 64MiB}
+max_memory: 134217728
 server: {listen: ":9000", web_config_file: ~/web.yml}
 log: {format: json, level: debug}
 retention: {max_age: 1w, max_runs: 10}
 sources:
-  - {name: prod, type: kubernetes, every: 5m, timeout: 1m, settings: {kubeconfig: kube/config}}
+  - {name: prod, type: kubernetes, every: 5m, timeout: 1m, max_memory: 100MB, settings: {kubeconfig: kube/config}}
   - {name: pve.1, type: proxmox}
 declarations:
   - {name: shop, type: manifests, governs: [prod], every: 1d}
@@ -86,16 +87,17 @@ kubernetes: {controllers: [injector, {writer: "system:serviceaccount:ops:stamper
 	repeat := 24 * time.Hour
 	want := &config.Config{
 		StateDir:  filepath.Join(filepath.Dir(file), "state"),
-		Schedule:  config.Schedule{Every: time.Hour, Timeout: 90 * time.Second},
+		Schedule:  config.Schedule{Every: time.Hour, Timeout: 90 * time.Second, MaxMemory: 64 << 20},
+		MaxMemory: 128 << 20,
 		Server:    config.Server{Listen: ":9000", WebConfigFile: filepath.Join(home, "web.yml"), Access: config.Default().Server.Access},
 		Log:       config.Log{Format: "json", Level: slog.LevelDebug},
 		Retention: config.Retention{MaxAge: 168 * time.Hour, MaxRuns: 10},
 		Sources: []config.Source{
-			{Name: "prod", Type: "kubernetes", Every: 5 * time.Minute, Timeout: time.Minute},
-			{Name: "pve.1", Type: "proxmox", Every: time.Hour, Timeout: 90 * time.Second},
+			{Name: "prod", Type: "kubernetes", Every: 5 * time.Minute, Timeout: time.Minute, MaxMemory: 100_000_000},
+			{Name: "pve.1", Type: "proxmox", Every: time.Hour, Timeout: 90 * time.Second, MaxMemory: 64 << 20},
 		},
 		Declarations: []config.Declaration{
-			{Name: "shop", Type: "manifests", Governs: []string{"prod"}, Every: 24 * time.Hour, Timeout: 90 * time.Second},
+			{Name: "shop", Type: "manifests", Governs: []string{"prod"}, Every: 24 * time.Hour, Timeout: 90 * time.Second, MaxMemory: 64 << 20},
 		},
 		Ignore: []config.IgnoreRule{
 			{Source: "prod", Path: "spec.replicas", Reason: "sale", Expires: time.Date(2027, 1, 31, 23, 59, 59, 999999999, time.UTC)},

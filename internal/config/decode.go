@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/go-viper/mapstructure/v2"
 
 	"github.com/driftd/driftd/internal/moment"
@@ -59,6 +60,10 @@ func convert(from, to reflect.Value) (any, error) {
 		return instant(from)
 	case slog.Level:
 		return level(from)
+	case int64:
+		if from.Kind() == reflect.String {
+			return bytesIn(from.String())
+		}
 	}
 	if expanded, ok := expand(from, to); ok {
 		return expanded, nil
@@ -137,6 +142,15 @@ func instant(from reflect.Value) (any, error) {
 		}
 	}
 	return nil, errors.New("want a date such as 2026-12-31 or a time such as 2026-12-31T18:00:00Z")
+}
+
+// bytesIn reads a size such as 512MiB, in bytes.
+func bytesIn(text string) (any, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > math.MaxInt64 {
+		return nil, errors.New("want a size such as 512MiB, or a number of bytes")
+	}
+	return int64(n), nil
 }
 
 func level(from reflect.Value) (any, error) {

@@ -21,6 +21,17 @@ func TestProblems(t *testing.T) {
 			content: minimal + "shedule: {every: 5m}\n",
 			want:    []string{`2: unknown key "shedule": did you mean "schedule"?`},
 		},
+		"sizes": {
+			reason: "a look needs some memory, and no more than all together",
+			content: "max_memory: 256MiB\nschedule: {max_memory: 1KiB}\nsources:\n- {name: a, type: kubernetes, max_memory: 1GiB}\n" +
+				"- {name: b, type: kubernetes, max_memory: lots}\n- {name: c, type: kubernetes, max_memory: -5}\n",
+			want: []string{
+				"2: max_memory: want 16 MiB or more",
+				"4: max_memory: 1.0 GiB is more than the 256 MiB of max_memory at the top of the file, which is for all together: raise that too",
+				"5: max_memory: want a size such as 512MiB, or a number of bytes",
+				"6: max_memory: want 16 MiB or more",
+			},
+		},
 		"unknown key far off": {
 			reason:  "without a near key all of them are named",
 			content: minimal + "log: {destination: red}\n",

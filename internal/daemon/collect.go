@@ -112,12 +112,14 @@ func (e *Engine) before(source string) look {
 }
 
 func (e *Engine) keepLook(source string, l look) {
+	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.looks[source] = l
 }
 
 func (e *Engine) keepRead(declaration string, r read) {
+	e.calls.memory.Keep("declaration "+declaration, r.declaration.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reads[declaration] = r
@@ -150,13 +152,8 @@ func (e *Engine) tracked(before, now look) look {
 }
 
 func (e *Engine) lookOnce(parent context.Context, s Source) look {
-	ctx, cancel := withTimeout(parent, s.Timeout, "source "+s.Name)
-	defer cancel()
 	started := e.now()
-	snapshot, err := supervise(parent, ctx, &e.calls, "source "+s.Name, e.now, func(ctx context.Context) (model.Snapshot, error) {
-		snapshot, err := s.Collector.Collect(ctx)
-		return snapshot, reach.Because(ctx, err)
-	})
+	snapshot, err := run(parent, &e.calls, s.task(), e.now, s.Collector.Collect)
 	err = e.estate.Secrets.Error(err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
@@ -283,12 +280,7 @@ var errNoLive = errors.New("the declaration's engine did not read the live side"
 
 // loadOnce reads a declaration within its timeout.
 func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.Loader, now func() time.Time) (model.Declaration, error) {
-	ctx, cancel := withTimeout(parent, d.Timeout, "declaration "+d.Name)
-	defer cancel()
-	return supervise(parent, ctx, c, "declaration "+d.Name, now, func(ctx context.Context) (model.Declaration, error) {
-		declaration, err := loader.Load(ctx)
-		return declaration, reach.Because(ctx, err)
-	})
+	return run(parent, c, d.task(), now, loader.Load)
 }
 
 // Load reads the declaration within its timeout. A loader that does not return some
@@ -375,9 +367,14 @@ func since(before, claims []model.Claim, revised time.Time) []model.Claim {
 
 // complain logs what could not be read, unless driftd itself is stopping.
 func (e *Engine) complain(ctx context.Context, of string, err error) {
-	if ctx.Err() == nil {
-		e.log.Error("cannot read", "of", of, "err", err)
+	if ctx.Err() != nil {
+		return
 	}
+	log := e.log.With("of", of, "err", err)
+	if panicked, ok := errors.AsType[*panicError](err); ok {
+		log = log.With("stack", string(panicked.recovered.Stack))
+	}
+	log.Error("cannot read")
 }
 
 // canonicalize asks sources that offer it what they would make of the claims,
@@ -405,11 +402,10 @@ func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration
 	if r.err != nil || failed {
 		return
 	}
-	ctx, cancel := withTimeout(parent, s.Timeout, "canonicalizing for source "+s.Name)
-	defer cancel()
-	claims, err := supervise(parent, ctx, &e.calls, "source "+s.Name, e.now, func(ctx context.Context) ([]model.Claim, error) {
-		claims, err := c.Canonicalize(ctx, r.declaration.Claims)
-		return claims, reach.Because(ctx, err)
+	t := s.task()
+	t.what = "canonicalizing for source " + s.Name
+	claims, err := run(parent, &e.calls, t, e.now, func(ctx context.Context) ([]model.Claim, error) {
+		return c.Canonicalize(ctx, r.declaration.Claims)
 	})
 	if err != nil {
 		e.log.Warn("canonicalize claims", "source", s.Name, "declaration", d.Name, "err", e.estate.Secrets.Error(err))

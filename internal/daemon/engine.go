@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/classify"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
@@ -20,25 +21,38 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A Source is one live system, how often it is looked at, and for how long at
-// most.
+// A Source is one live system, and how often it is looked at.
 type Source struct {
-	Name, Type     string
-	Every, Timeout time.Duration
-	Collector      collectors.Collector
+	Name, Type string
+	Every      time.Duration
+	// Timeout and MaxMemory bound each look, in time and bytes; zero means no bound.
+	Timeout   time.Duration
+	MaxMemory int64
+	Collector collectors.Collector
+}
+
+func (s Source) task() task {
+	return task{of: "source " + s.Name, timeout: s.Timeout, memory: s.MaxMemory}
 }
 
 // A Declaration is one place where intent is written.
 type Declaration struct {
-	Name, Type     string
-	Governs        []string
-	Every, Timeout time.Duration
+	Name, Type string
+	Governs    []string
+	Every      time.Duration
+	// Timeout and MaxMemory bound each reading, in time and bytes; zero means no bound.
+	Timeout   time.Duration
+	MaxMemory int64
 	// Loader reads it; nil where Deriver reads it out of a source, each time that
 	// the source was looked at.
 	Loader  declared.Loader
 	Deriver declared.Deriver
 	// ClaimsNothing tells that there is nothing live that it speaks of.
 	ClaimsNothing bool
+}
+
+func (d Declaration) task() task {
+	return task{of: "declaration " + d.Name, timeout: d.Timeout, memory: d.MaxMemory}
 }
 
 // Estate is everything that driftd looks at, and how it judges.
@@ -50,6 +64,8 @@ type Estate struct {
 	Owners       []classify.OwnerRule
 	// Diff is how subjects are compared.
 	Diff diff.Options
+	// Memory bounds what all looks and readings take together; nil for no bound.
+	Memory *budget.Total
 	// Secrets seals everything that sources and declarations return; nil for nothing.
 	Secrets *secret.Room
 	// Whole tells that there is nothing else in the store's estate: findings of
@@ -178,7 +194,7 @@ func New(estate Estate, o Options) *Engine {
 	if o.Evaluating == nil {
 		o.Evaluating = &sync.Mutex{}
 	}
-	return &Engine{estate: estate, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
+	return &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
 		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, looks: map[string]look{}, reads: map[string]read{},
 		memory: map[string]look{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, settled: make(chan struct{})}
 }

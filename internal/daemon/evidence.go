@@ -10,7 +10,6 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A claimRef names one claim on one live source.
@@ -233,11 +232,10 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	for i, c := range q.candidates {
 		claims[i] = c.judged.Subject.Claims[c.claim]
 	}
-	within, cancel := withTimeout(ctx, d.Timeout, "history of declaration "+d.Name)
-	defer cancel()
-	history, err := supervise(ctx, within, &e.calls, "declaration "+d.Name, e.now, func(within context.Context) (model.History, error) {
-		history, err := historian.History(within, revision, claims)
-		return history, reach.Because(within, err)
+	t := d.task()
+	t.what = "history of declaration " + d.Name
+	history, err := run(ctx, &e.calls, t, e.now, func(ctx context.Context) (model.History, error) {
+		return historian.History(ctx, revision, claims)
 	})
 	switch {
 	case err != nil:

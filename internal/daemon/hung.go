@@ -1,16 +1,25 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // calls runs collectors and loaders, and leaves those behind that do not return when
 // their context ends: a read of a hung file system (NFS) cannot be interrupted. It is
 // safe for concurrent use.
 type calls struct {
+	// memory bounds what all calls take; nil bounds nothing.
+	memory *budget.Total
+
 	mu sync.Mutex
 	// left are the calls that were left behind and have not returned yet.
 	left map[*call]bool
@@ -34,13 +43,55 @@ const (
 // A hungError reports a call that was left behind.
 type hungError struct{ problem string }
 
+// A panicError reports a call that panicked.
+type panicError struct{ recovered *panics.Recovered }
+
+// newPanicError returns the error of a panic, of the goroutine where it began.
+func newPanicError(r *panics.Recovered) *panicError {
+	for {
+		inner, ok := r.Value.(*panics.Recovered)
+		if !ok {
+			return &panicError{r}
+		}
+		r = inner
+	}
+}
+
+// Error implements error.
+func (e *panicError) Error() string {
+	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", reach.Printable(fmt.Sprint(e.recovered.Value)))
+}
+
 // Error implements error.
 func (e *hungError) Error() string { return e.problem + ": is its file system hung?" }
 
-// supervise returns what f returns, whose context is ctx. If f has not returned some
-// time after ctx ended, supervise leaves it behind and returns a *hungError. Until f
-// returns, later calls of the same thing return a *hungError at once. The parent is the
-// context without the timeout of the call.
+// A task is what one call does, and its bounds.
+type task struct {
+	// of is what is read ("source pve"); of two calls of the same thing the second waits
+	// until the first has returned, if that was left behind. what is it in messages; ""
+	// stands for of.
+	of, what string
+	// timeout bounds the time, memory the bytes; zero means no bound.
+	timeout time.Duration
+	memory  int64
+}
+
+// run returns what f returns within the bounds of a task. A panic of f is an error. If
+// f has not returned some time after its context ended, run leaves it behind and returns
+// a *hungError. Until f returns, later calls of the same thing return a *hungError at
+// once.
+func run[T any](parent context.Context, c *calls, t task, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
+	return budget.Run(c.memory.Scope(parent, t.memory), func(parent context.Context) (T, error) {
+		ctx, cancel := withTimeout(parent, t.timeout, cmp.Or(t.what, t.of))
+		defer cancel()
+		return supervise(parent, ctx, c, t.of, now, func(ctx context.Context) (T, error) {
+			value, err := f(ctx)
+			return value, reach.Because(ctx, err)
+		})
+	})
+}
+
+// supervise is run without bounds of its own: ctx ends by itself, and parent with it.
 func supervise[T any](parent, ctx context.Context, c *calls, of string, now func() time.Time, f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -53,9 +104,12 @@ func supervise[T any](parent, ctx context.Context, c *calls, of string, now func
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		value, err := f(ctx)
+		var o outcome
+		if panicked := panics.Try(func() { o.value, o.err = f(ctx) }); panicked != nil {
+			o.err = newPanicError(panicked)
+		}
 		c.end(this)
-		done <- outcome{value, err}
+		done <- o
 	}()
 	select {
 	case o := <-done:

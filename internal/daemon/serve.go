@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // Run reads each source and declaration at once and then on its schedule, one
@@ -106,14 +108,30 @@ func (e *Engine) scan(ctx context.Context, due Due) {
 	}
 }
 
+// follow follows a source until ctx ends. A watch that breaks down is begun anew.
 func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watcher) {
-	err := watcher.Watch(ctx,
-		func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) },
-		func(err error) { e.scan(ctx, Due{Lost: []Loss{{s.Name, err}}}) })
-	if err != nil && ctx.Err() == nil {
-		e.log.Error("follow source", "source", s.Name, "err", err)
+	within := e.calls.memory.Scope(ctx, s.MaxMemory)
+	lose := func(err error) { e.scan(ctx, Due{Lost: []Loss{{s.Name, err}}}) }
+	for ctx.Err() == nil {
+		var err error
+		panicked := panics.Try(func() {
+			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) }, lose)
+		})
+		if panicked != nil {
+			err = newPanicError(panicked)
+		}
+		if recovered, ok := errors.AsType[*panics.ErrRecovered](err); ok {
+			err = newPanicError(&recovered.Recovered)
+		}
+		if ctx.Err() == nil && err != nil {
+			lose(err)
+		}
+		_ = reach.Wait(ctx, retryWatch)
 	}
 }
+
+// retryWatch is when a watch is begun anew that broke down.
+const retryWatch = 30 * time.Second
 
 // ErrUnknownSource tells that a source is not part of the estate.
 var ErrUnknownSource = errors.New("unknown source")

@@ -74,7 +74,7 @@ func NewBase(trust *tls.Config, l Limits) *http.Transport {
 // where the request can be sent twice. Its errors are *Timeout, *TooLarge, that of
 // the request's context, and those of base.
 func NewTransport(base http.RoundTripper, l Limits) http.RoundTripper {
-	t := &transport{base: Discreet(base), limits: l, running: make(chan struct{}, l.Concurrency)}
+	t := &transport{base: Guard(base), limits: l, running: make(chan struct{}, l.Concurrency)}
 	if l.Rate > 0 {
 		t.rate = rate.NewLimiter(rate.Limit(l.Rate), max(1, int(l.Rate)))
 	}

@@ -90,7 +90,7 @@ func newBoxed(t *testing.T) *boxed {
 	fmt.Fprintf(&config, "state_dir: state\nserver: {listen: \"\"}\nschedule: {every: 2s, jitter: 0s}\n"+
 		"sources: [{name: c, type: kubernetes, settings: {dump: live.json, dump_complete: true}}]\ndeclarations:\n")
 	declare := func(name, place string) {
-		fmt.Fprintf(&config, "- {name: %s, type: manifests, governs: [c], settings: {%s, timeout: 4s, max_memory: 134217728}}\n", name, place)
+		fmt.Fprintf(&config, "- {name: %s, type: manifests, governs: [c], max_memory: 128MiB, settings: {%s, timeout: 4s}}\n", name, place)
 	}
 	for name, h := range hostileDeclarations(filepath.Join(b.dir, "outside"), server.URL) {
 		for file, text := range h.files {

@@ -177,8 +177,8 @@ func typeOf(field reflect.StructField, comment string) string {
 	case reflect.Struct:
 		return "keys"
 	}
-	if strings.Contains(comment, "in bytes") {
-		return "bytes"
+	if strings.Contains(strings.ReplaceAll(comment, "\n", " "), "in bytes") {
+		return "size"
 	}
 	return "number"
 }

@@ -23,7 +23,8 @@ line and the nearest right key.
 - The file is named by ` + "`--config`" + `, or by ` + "`$DRIFTD_CONFIG`" + `; without either it is ` + "`/etc/driftd/driftd.yaml`" + `, where that exists.
 - A single value can be overridden by the environment: ` + "`server.listen`" + ` by ` + "`DRIFTD_SERVER_LISTEN`" + `. ` + "`--state-dir`" + ` is a flag of
   every command; ` + "`--server-listen`" + `, ` + "`--log-format`" + ` and ` + "`--log-level`" + ` are flags of ` + "`driftd serve`" + `.
-- A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **date** counts until its end, in UTC.
+- A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **size** is written ` + "`64MiB`" + `, or as a
+  number of bytes. A **date** counts until its end, in UTC.
 - A **path** is relative to the file; ` + "`~/`" + ` is your home. A bare name is first looked for among the systemd credentials of
   the service (` + "`$CREDENTIALS_DIRECTORY`" + `), then beside the file, then in the folder ` + "`credentials`" + ` beside it.
 - Secrets never stand in the file: keys that end in ` + "`_file`" + ` name the files that hold them.

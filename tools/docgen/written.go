@@ -32,8 +32,8 @@ func written(v reflect.Value, typ string) string {
 	case reflect.String, reflect.Slice, reflect.Map:
 		return code(short(v))
 	}
-	if bytes, ok := v.Interface().(int64); ok && typ == "bytes" {
-		return code(strconv.FormatInt(bytes, 10)) + size(bytes)
+	if bytes, ok := v.Interface().(int64); ok && typ == "size" {
+		return code(size(bytes))
 	}
 	return code(fmt.Sprint(v.Interface()))
 }
@@ -79,7 +79,7 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// size says what so many bytes are, where that is a round number.
+// size writes 512MiB, and a number that is not round as it is.
 func size(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB"}
 	unit := ""
@@ -89,8 +89,5 @@ func size(bytes int64) string {
 		}
 		bytes, unit = bytes/1024, u
 	}
-	if unit == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%d %s)", bytes, unit)
+	return strconv.FormatInt(bytes, 10) + unit
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
 	"github.com/driftd/driftd/internal/model"
@@ -136,8 +137,10 @@ func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, asks map[s
 		b.gaps[k.Name] = gap{reason: "no bucket can have its name, which may lead to another server: it was not asked for"}
 		return
 	}
-	a, err := b.ask(ctx, s, asks[k.Name])
 	var value model.Value
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(value.Weight()) }()
+	a, err := b.ask(ctx, s, asks[k.Name])
 	if err == nil {
 		value, err = k.Decode(a.body)
 	}

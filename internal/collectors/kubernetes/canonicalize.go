@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/sourcegraph/conc"
+
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/secret"
@@ -36,7 +38,7 @@ func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]mod
 	}
 	out, errs := slices.Clone(claims), make([]error, len(claims))
 	free := make(chan struct{}, c.config.Concurrency)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	for i := range out {
 		free <- struct{}{}
 		wait.Go(func() {
@@ -107,7 +109,9 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		contentType: "application/apply-patch+yaml",
 		body:        manifest(a, claim, namespace).AppendJSON(nil),
 	}
+	ctx, settle := budget.Part(ctx)
 	var stored model.Resource
+	defer func() { settle(stored.Weight()) }()
 	err := r.do(ctx, req, func(body io.Reader) error {
 		data, err := readAll(body, min(r.maxAnswer, r.config.MaxObjectSize))
 		if err != nil {

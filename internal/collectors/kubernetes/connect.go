@@ -40,7 +40,7 @@ func connect(config Config, jitter func() float64, running chan struct{}, change
 	}
 	return &client{
 		// A redirect would carry the credentials to somebody else.
-		http: &http.Client{Transport: throughPlugin(access, reach.Discreet(plain.Transport), running), CheckRedirect: func(*http.Request, []*http.Request) error {
+		http: &http.Client{Transport: throughPlugin(access, reach.Guard(plain.Transport), running), CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
 		base:      base,

@@ -11,7 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/reach"
@@ -238,7 +239,7 @@ func (d *discovery) groupVersions() []served {
 func discoverEach(ctx context.Context, c *client, all []served) ([]served, error) {
 	errs := make([]error, len(all))
 	free := make(chan struct{}, maxDiscoveries)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	for i := range all {
 		wait.Go(func() {
 			free <- struct{}{}

@@ -19,6 +19,8 @@ type inventory struct {
 	// defined counts what happened to the objects that define kinds: after the
 	// first, base no longer knows which kinds there are.
 	defined int
+	// weight is about what the objects take of memory, in bytes.
+	weight int64
 }
 
 // A shelf holds the objects of one target.
@@ -40,6 +42,7 @@ func newInventory(base *look) *inventory {
 	inv := &inventory{base: base, shelves: map[target]*shelf{}}
 	for _, l := range base.listings {
 		inv.shelves[l.target] = newShelf(l, base.source)
+		inv.weight += weigh(l.resources)
 	}
 	return inv
 }
@@ -71,6 +74,10 @@ func (inv *inventory) touch(t target) *shelf {
 func (inv *inventory) put(t target, r model.Resource) bool {
 	s := inv.touch(t)
 	old, ok := s.byID[r.ID]
+	if ok {
+		inv.weight -= old.Weight()
+	}
+	inv.weight += r.Weight()
 	s.byID[r.ID] = r
 	s.sorted = nil
 	return !ok || !same(old, r)
@@ -84,7 +91,10 @@ func (inv *inventory) advance(t target, version string) bool {
 
 func (inv *inventory) remove(t target, id string) bool {
 	s := inv.touch(t)
-	_, ok := s.byID[id]
+	old, ok := s.byID[id]
+	if ok {
+		inv.weight -= old.Weight()
+	}
 	delete(s.byID, id)
 	s.sorted = nil
 	return ok
@@ -102,6 +112,7 @@ func (inv *inventory) spoil(t target, u unreadable) bool {
 func (inv *inventory) replace(l listing) bool {
 	old, s := inv.touch(l.target), newShelf(l, inv.base.source)
 	inv.shelves[l.target] = s
+	inv.weight += weigh(l.resources) - weigh(slices.Collect(maps.Values(old.byID)))
 	return old.doubted || old.scope != s.scope || !maps.EqualFunc(old.byID, s.byID, same)
 }
 

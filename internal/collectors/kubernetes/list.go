@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -115,11 +116,13 @@ func (r *reader) page(ctx context.Context, t target, next string) (page, error) 
 	if next != "" {
 		req.query.Set("continue", next)
 	}
+	ctx, settle := budget.Part(ctx)
 	var p page
 	err := r.do(ctx, req, func(body io.Reader) error {
 		p = page{}
 		return r.readPage(body, t.api, &p)
 	})
+	settle(p.weight())
 	return p, err
 }
 
@@ -138,6 +141,23 @@ func (r *reader) readPage(body io.Reader, a api, p *page) error {
 		return early(err)
 	}
 	return p.finish(doc)
+}
+
+// unreadableWeight is about what an object takes of memory that cannot be decoded.
+const unreadableWeight = 512
+
+// weight returns about what the page takes of memory, in bytes.
+func (p *page) weight() int64 {
+	return weigh(p.resources) + unreadableWeight*int64(len(p.unreadable))
+}
+
+// weigh returns about what resources take of memory, in bytes.
+func weigh(resources []model.Resource) int64 {
+	var total int64
+	for i := range resources {
+		total += resources[i].Weight()
+	}
+	return total
 }
 
 // early calls a list that is not there at all one that broke off.

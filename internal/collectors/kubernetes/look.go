@@ -8,8 +8,9 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -46,7 +47,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 		return nil, c.fail(ctx, r, err)
 	}
 	apis := c.choose(found)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	wait.Go(func() { found.version = r.version(ctx) })
 	wait.Go(func() { c.refreshAudit(ctx, c.config.Timeout) })
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
@@ -113,7 +114,7 @@ func (r *reader) readAll(ctx context.Context, apis []api, list lister) []listing
 	slots := newSlots(r.config.Concurrency, apis)
 	found := make([][]listing, len(apis))
 	for rank := range kube.OwnerRanks {
-		var wait sync.WaitGroup
+		var wait conc.WaitGroup
 		for i, a := range apis {
 			if kube.OwnerRank(a.kind) == rank {
 				wait.Go(func() {

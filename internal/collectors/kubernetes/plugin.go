@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 const (
@@ -46,7 +48,13 @@ func (t *pluginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	answers, left := make(chan roundTrip), make(chan struct{})
 	defer close(left)
-	go t.carry(r, answers, left)
+	go func() {
+		var answer roundTrip
+		if panicked := panics.Try(func() { answer.resp, answer.err = t.next.RoundTrip(r) }); panicked != nil {
+			answer.err = panicked.AsError()
+		}
+		t.hand(answer, answers, left)
+	}()
 	select {
 	case answer := <-answers:
 		return answer.resp, answer.err
@@ -62,15 +70,14 @@ func (t *pluginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// carry hands over the answer, or drops it once the caller has left.
-func (t *pluginTransport) carry(r *http.Request, answers chan<- roundTrip, left <-chan struct{}) {
+// hand hands over the answer, or drops it once the caller has left.
+func (t *pluginTransport) hand(answer roundTrip, answers chan<- roundTrip, left <-chan struct{}) {
 	defer func() { <-t.running }()
-	resp, err := t.next.RoundTrip(r)
 	select {
-	case answers <- roundTrip{resp, err}:
+	case answers <- answer:
 	case <-left:
-		if err == nil {
-			_ = resp.Body.Close()
+		if answer.err == nil {
+			_ = answer.resp.Body.Close()
 		}
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sourcegraph/conc"
+
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -86,10 +89,10 @@ func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]ap
 		return nil
 	}
 	s.forget(addresses)
-	var wait sync.WaitGroup
+	var wait conc.WaitGroup
 	var mu sync.Mutex
 	found := map[string]map[string]*model.Kind{}
-	free := make(chan struct{}, r.config.Concurrency)
+	free := make(chan struct{}, maxDocuments)
 	for apiVersion := range versions {
 		address, ok := addresses[apiVersion]
 		if !ok {
@@ -111,6 +114,10 @@ func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]ap
 	wait.Wait()
 	return found
 }
+
+// maxDocuments is how many documents are read at once: each takes much memory while it
+// is decoded.
+const maxDocuments = 2
 
 // openapi returns where the document of each version is, by "group/version".
 func (r *reader) openapi(ctx context.Context) (map[string]string, error) {
@@ -145,7 +152,10 @@ func (s *schemas) document(ctx context.Context, r *reader, address string) (map[
 			return kinds, nil
 		}
 	}
+	ctx, settle := budget.Part(ctx)
 	data, err := r.document(ctx, address)
+	// What is kept of a document takes less than its text.
+	defer func() { settle(int64(len(data))) }()
 	if err != nil {
 		return nil, err
 	}

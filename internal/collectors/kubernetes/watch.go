@@ -5,6 +5,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -27,17 +31,26 @@ const (
 // one timeout, when kinds come or go, and after the API server was lost, it
 // takes one of its own and reports it.
 func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error {
-	ctx, stop := context.WithCancel(ctx)
+	ctx, stop := context.WithCancelCause(ctx)
 	w := &watch{cluster: c, pulse: &pulse{log: c.env.Log, now: c.now, server: c.address}, beat: newHeartbeat(c), changed: changed, lost: lost}
 	defer w.pulse.stop()
-	var beats sync.WaitGroup
+	var beats conc.WaitGroup
 	defer beats.Wait()
-	defer stop()
+	defer stop(nil)
 	c.mu.Lock()
 	c.heartbeat = w.beat
 	c.mu.Unlock()
-	beats.Go(func() { w.beat.run(ctx) })
+	beats.Go(guarded(stop, func() { w.beat.run(ctx) }))
 	return w.run(ctx)
+}
+
+// guarded returns f, so that a panic of f ends the context of stop.
+func guarded(stop context.CancelCauseFunc, f func()) func() {
+	return func() {
+		if panicked := panics.Try(f); panicked != nil {
+			stop(panicked.AsError())
+		}
+	}
 }
 
 // A watch is one call of Watch.
@@ -68,7 +81,7 @@ func (w *watch) run(ctx context.Context) error {
 		w.pulse.fails(err)
 		_ = sleep(ctx, w.retryAfter(failures))
 	}
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // seen returns the last look, or nil when there was none.
@@ -116,13 +129,15 @@ func (w *watch) lookAnew(ctx context.Context) bool {
 // lookOnce looks, and reports meanwhile that the API server is lost.
 func (w *watch) lookOnce(ctx context.Context) (found *look, err error) {
 	done := make(chan struct{})
+	var caught panics.Catcher
 	go func() {
 		defer close(done)
-		found, err = w.look(ctx)
+		caught.Try(func() { found, err = budget.Run(ctx, w.look) })
 	}()
 	for {
 		select {
 		case <-done:
+			caught.Repanic()
 			return found, err
 		case err := <-w.beat.lost:
 			w.lost(err)
@@ -158,7 +173,7 @@ type update func(*inventory) bool
 
 // follow keeps an inventory up to date, one stream a target, until ctx ends, a
 // newer look was taken, or one is needed: then current is false. All streams
-// have ended when it returns.
+// have ended when it returns. An error says that it cannot go on.
 func (w *watch) follow(ctx context.Context, base *look) (current bool, err error) {
 	if base == nil {
 		return false, nil
@@ -167,11 +182,12 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 	if err != nil {
 		return true, err
 	}
-	ctx, stop := context.WithCancel(ctx)
+	parent := ctx
+	ctx, stop := context.WithCancelCause(ctx)
 	updates, back, slots := make(chan update), newBell(), newSlots(w.config.Concurrency, base.catalog.apis)
-	var streams sync.WaitGroup
+	var streams conc.WaitGroup
 	defer streams.Wait()
-	defer stop()
+	defer stop(nil)
 	for _, l := range base.listings {
 		if !canFollow(l) {
 			continue
@@ -182,32 +198,39 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 		if l.err == nil {
 			f.version = l.version
 		}
-		streams.Go(func() { f.run(ctx) })
+		streams.Go(guarded(stop, func() { f.run(ctx) }))
 	}
-	return w.keep(ctx, newInventory(base), updates), nil
+	current, err = w.keep(ctx, newInventory(base), updates)
+	if err == nil && parent.Err() == nil && ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return current, err
 }
 
 // keep owns the inventory: it carries out the updates, and reports what came of
 // them once they pause. It returns false when kinds came or went, and when the
-// API server is lost.
-func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update) bool {
+// API server is lost. An error says that the inventory became too large.
+func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update) (current bool, err error) {
 	var due <-chan time.Time
 	var since time.Time
 	kinds := inv.base.again()
 	for {
 		select {
 		case <-ctx.Done():
-			return true
+			return true, nil
 		case <-w.fresh:
-			return true
+			return true, nil
 		case err := <-w.beat.lost:
 			w.lost(err)
-			return false
+			return false, nil
 		case <-kinds:
-			return false
+			return false, nil
 		case change := <-updates:
 			defined := inv.defined
 			different, now := change(inv), w.now()
+			if err := budget.Fits(ctx, inv.weight); err != nil {
+				return false, err
+			}
 			if inv.defined > defined {
 				kinds = time.After(max(settling, spacing-now.Sub(inv.base.taken)))
 			}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/model"
@@ -64,7 +66,7 @@ func (l *look) read(ctx context.Context) {
 	l.first = l.newestChange(ctx)
 	l.sight = l.readSight(ctx)
 	l.readTypes(ctx)
-	var beside sync.WaitGroup
+	var beside conc.WaitGroup
 	var failed error
 	if !l.brief && l.config.logged() && l.log.old(l.taken) {
 		beside.Go(func() { failed = l.log.update(ctx, l) })

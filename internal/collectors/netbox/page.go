@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -23,12 +24,16 @@ type page[T any] struct {
 	count int
 	// next is the address of the next page, "" after the last.
 	next string
+	// weight is about what the rows take of memory, in bytes.
+	weight int64
 }
 
 // readPage reads one page of a list, row by row: take makes of a row what is
 // kept of it.
 func readPage[T any](ctx context.Context, s *session, path string, query url.Values, take func(row model.Value) (T, error)) (page[T], error) {
+	ctx, settle := budget.Part(ctx)
 	var p page[T]
+	defer func() { settle(p.weight) }()
 	err := s.get(ctx, path, query, func(a answer) error {
 		p = page[T]{count: -1}
 		return p.read(a.body, take)
@@ -148,7 +153,7 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 		if err != nil {
 			return err
 		}
-		row, err := takeRow(raw, take)
+		row, err := p.readRow(raw, take)
 		if err != nil {
 			return &answerError{reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
 		}
@@ -157,12 +162,13 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 	return expect(dec, ']')
 }
 
-// takeRow decodes a row, within bounds.
-func takeRow[T any](raw []byte, take func(model.Value) (T, error)) (T, error) {
+// readRow decodes a row, within bounds.
+func (p *page[T]) readRow(raw []byte, take func(model.Value) (T, error)) (T, error) {
 	row, err := decode.JSON(bytes.TrimSpace(raw))
 	if err != nil {
 		var none T
 		return none, err
 	}
+	p.weight += row.Weight()
 	return take(row)
 }

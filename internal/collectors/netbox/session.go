@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
@@ -46,7 +47,7 @@ func connect(config Config, backoff time.Duration) (*session, error) {
 	}
 	s := &session{config: config, token: secret, running: make(chan struct{}, config.Concurrency), backoff: backoff}
 	s.http = &http.Client{
-		Transport: reach.Discreet(transport),
+		Transport: reach.Guard(transport),
 		// The token goes to no address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -221,6 +222,8 @@ func (s *session) statusError(resp *http.Response) error {
 
 // object asks for a path that answers with one object.
 func (s *session) object(ctx context.Context, path string, query url.Values) (v model.Value, header http.Header, err error) {
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(v.Weight()) }()
 	err = s.get(ctx, path, query, func(a answer) error {
 		header = a.header
 		body, err := io.ReadAll(a.body)

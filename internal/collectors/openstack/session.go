@@ -16,6 +16,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack"
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
@@ -113,7 +114,9 @@ func (s *session) ask(ctx context.Context, service, microversion, path string, q
 	return s.read(ctx, at.url+path, at.header(microversion), query)
 }
 
-func (s *session) read(ctx context.Context, address string, header map[string]string, query url.Values) (model.Value, error) {
+func (s *session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(v.Weight()) }()
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}
@@ -132,7 +135,7 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 	if isPage(resp.Header, body) {
 		return model.Value{}, &answerError{reason: "the answer is an HTML page", page: true}
 	}
-	v, err := decode.JSON(body)
+	v, err = decode.JSON(body)
 	if err != nil {
 		return model.Value{}, &answerError{reason: "the answer is no JSON: " + err.Error()}
 	}

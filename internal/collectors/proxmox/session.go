@@ -13,6 +13,7 @@ import (
 	pve "github.com/Telmate/proxmox-api-go/proxmox"
 	"golang.org/x/time/rate"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
@@ -62,7 +63,7 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 		return nil, err
 	}
 	client := &http.Client{
-		Transport: reach.Discreet(transport),
+		Transport: reach.Guard(transport),
 		// Credentials go to no address that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -181,7 +182,9 @@ type bounds struct {
 func (s *session) bounds() bounds { return bounds{s.config.Timeout, s.config.MaxBody} }
 
 // exchange sends one request and returns the data of its answer.
-func (s *session) exchange(ctx context.Context, within bounds, method, path string, form io.Reader) (model.Value, error) {
+func (s *session) exchange(ctx context.Context, within bounds, method, path string, form io.Reader) (data model.Value, err error) {
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(data.Weight()) }()
 	limited, cancel := reach.Within(ctx, within.time)
 	defer cancel()
 	headers := &http.Header{"Accept": {"application/json"}}
@@ -192,7 +195,7 @@ func (s *session) exchange(ctx context.Context, within bounds, method, path stri
 	if err != nil {
 		return model.Value{}, err
 	}
-	data, err := s.read(req, within.body)
+	data, err = s.read(req, within.body)
 	switch {
 	case err == nil, limited.Err() == nil:
 		return data, err

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/sourcegraph/conc/panics"
 )
 
 // Within returns what f returns, whose context ends after the timeout. An error
@@ -21,7 +23,7 @@ func Within[T any](ctx context.Context, timeout time.Duration, f func(context.Co
 	return value, err
 }
 
-// Call returns what f returns, or ctx's error when ctx ends first. Then f ends
+// Call returns what f returns, panics as f does, or ctx's error when ctx ends first. Then f ends
 // by itself, later, and what it returns is dropped: f must not need anybody to
 // wait for it.
 func Call[T any](ctx context.Context, f func() (T, error)) (T, error) {
@@ -30,12 +32,15 @@ func Call[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		err   error
 	}
 	done := make(chan outcome, 1)
+	var caught panics.Catcher
 	go func() {
-		value, err := f()
-		done <- outcome{value, err}
+		var o outcome
+		caught.Try(func() { o.value, o.err = f() })
+		done <- o
 	}()
 	select {
 	case o := <-done:
+		caught.Repanic()
 		return o.value, o.err
 	case <-ctx.Done():
 		var none T

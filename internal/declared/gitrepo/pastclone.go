@@ -17,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/transport"
+	"github.com/sourcegraph/conc/panics"
 )
 
 // The history with its files is fetched into a separate clone, and only when
@@ -65,11 +66,11 @@ func (c *pastClone) release() error {
 	if c.busy == nil {
 		return c.unlock()
 	}
-	go func() {
+	go panics.Try(func() {
 		<-c.busy
 		// If this fails, the next caller gets the error.
 		_ = errors.Join(c.discard(), c.unlock())
-	}()
+	})
 	return nil
 }
 
@@ -223,16 +224,21 @@ func (f *pastFetch) upload(ctx context.Context, s *objectStore, wants, have []pl
 	part := portion{depth: depth, filter: packp.FilterBlobLimit(uint64(limit), packp.BlobLimitPrefixNone), limit: maxHistory, setting: "history"}
 	done := make(chan error, 1)
 	ended := make(chan struct{})
+	var caught panics.Catcher
 	go func() {
 		defer close(ended)
-		err := f.receive(ctx, into, &endpoint, auth, request, part)
-		if request.Filter != "" && err == nil {
-			err = noteLeftOut(into, limit)
-		}
+		var err error
+		caught.Try(func() {
+			err = f.receive(ctx, into, &endpoint, auth, request, part)
+			if request.Filter != "" && err == nil {
+				err = noteLeftOut(into, limit)
+			}
+		})
 		done <- errors.Join(err, into.Close())
 	}()
 	select {
 	case err = <-done:
+		caught.Repanic()
 	case <-ctx.Done():
 		f.clone.busy = ended
 		return ctx.Err()

@@ -47,8 +47,8 @@ func TestBounds(t *testing.T) {
 		"aliases":        {"many documents of few aliases each", map[string]string{"a.yaml": repeated(400, aliases)}, "aliases stand for more than", 101},
 		"broken":         {"one small file has many broken documents", map[string]string{"a.yaml": strings.Repeat("---\n[\n", 5000)}, "4900 more parts of it cannot be read", 101},
 		"kinds":          {"a chart with very many kinds", map[string]string{"a/Chart.yaml": "name: a\n", "a/templates/a.yaml": "{{ x }}\n" + repeated(60_000, "kind: KN\n")}, "a Helm chart", 1},
-		"values":         {"many files of many values", many, "declares more than fits in 64 MiB; narrow it, or raise max_memory", -1},
-		"built":          {"many kustomizations of one large file", bases, "declares more than fits in 64 MiB", -1},
+		"values":         {"many files of many values", many, "needs more than 64 MiB of memory: read less of it, or raise its max_memory", -1},
+		"built":          {"many kustomizations of one large file", bases, "needs more than 64 MiB of memory", -1},
 		"one large part": {"one kustomization of many values", map[string]string{"a/kustomization.yaml": "resources: [w.yaml]\n", "a/w.yaml": repeated(3, "---\n"+wide)}, "kustomize needs more memory than it may take", 1},
 	}
 	for name, tc := range cases {
@@ -56,8 +56,8 @@ func TestBounds(t *testing.T) {
 			t.Parallel()
 			tc.files["good.yaml"] = configMap("plain")
 			config := manifests.Defaults()
-			config.Dir, config.MaxMemory, config.Timeout = deploy(t, tc.files), 64<<20, 5*time.Minute
-			d, err := load(t, config)
+			config.Dir, config.Timeout = deploy(t, tc.files), 5*time.Minute
+			d, err := loadWithin(t, config, 64<<20)
 			if tc.problems < 0 {
 				if err == nil || !strings.Contains(err.Error(), tc.says) {
 					t.Errorf("%s: %v, want %q", tc.reason, err, tc.says)

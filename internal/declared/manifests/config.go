@@ -42,9 +42,6 @@ type Config struct {
 	AllowNetwork bool `mapstructure:"allow_network"`
 	// MaxFileSize bounds a file, in bytes.
 	MaxFileSize int64 `mapstructure:"max_file_size"`
-	// MaxMemory bounds what building one kustomization, or reading one large file, may
-	// take of memory, in bytes, and what all that is declared takes.
-	MaxMemory int64 `mapstructure:"max_memory"`
 	// MaxFiles bounds the number of files, and that of folders.
 	MaxFiles int `mapstructure:"max_files"`
 	// Timeout bounds one reading of the whole declaration.
@@ -64,7 +61,6 @@ func Defaults() Config {
 		Lookback:         gitrepo.Lookback{Commits: gitrepo.DefaultLookback},
 		DefaultNamespace: "default",
 		MaxFileSize:      16 << 20,
-		MaxMemory:        512 << 20,
 		MaxFiles:         20_000,
 		Timeout:          2 * time.Minute,
 		DeployWindow:     time.Hour,
@@ -81,8 +77,8 @@ func (c Config) check() error {
 		}
 	}
 	switch {
-	case c.MaxFileSize <= 0 || c.MaxFiles <= 0 || c.MaxMemory <= 0:
-		return fmt.Errorf("max_file_size %d, max_files %d, max_memory %d: want more than 0", c.MaxFileSize, c.MaxFiles, c.MaxMemory)
+	case c.MaxFileSize <= 0 || c.MaxFiles <= 0:
+		return fmt.Errorf("max_file_size %d, max_files %d: want more than 0", c.MaxFileSize, c.MaxFiles)
 	case c.Timeout <= 0:
 		return fmt.Errorf("timeout %s: want more than 0", c.Timeout)
 	case c.DeployWindow < 0:

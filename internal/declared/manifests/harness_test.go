@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/box"
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/manifests"
 	"github.com/driftd/driftd/internal/model"
@@ -45,8 +46,13 @@ var definition = sync.OnceValue(manifests.Definition)
 
 // open returns a loader of a declaration "shop".
 func open(config manifests.Config, cacheDir string) (declared.Loader, error) {
+	return openWithin(config, cacheDir, 512<<20)
+}
+
+// openWithin returns a loader that may take some bytes of memory.
+func openWithin(config manifests.Config, cacheDir string, memory int64) (declared.Loader, error) {
 	env := declared.Env{
-		Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")),
+		Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: memory,
 		CacheDir: cacheDir, Log: slog.New(slog.DiscardHandler), Boxes: box.NewPool(),
 	}
 	return definition().Open(env, func(into any) error {
@@ -62,6 +68,16 @@ func load(t testing.TB, config manifests.Config) (model.Declaration, error) {
 		t.Fatalf("open: %v", err)
 	}
 	return loader.Load(t.Context())
+}
+
+// loadWithin reads a declaration as the daemon does, within some bytes of memory.
+func loadWithin(t testing.TB, config manifests.Config, memory int64) (model.Declaration, error) {
+	t.Helper()
+	loader, err := openWithin(config, "", memory)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return budget.Run(budget.NewTotal(1<<40).Scope(t.Context(), memory), loader.Load)
 }
 
 // loadDir reads a folder that must be readable.

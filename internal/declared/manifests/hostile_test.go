@@ -55,7 +55,7 @@ func TestHostile(t *testing.T) {
 		make map[string]func(file string) error
 		says string
 	}{
-		"aliases in a resource":      {map[string]string{"bad/kustomization.yaml": "resources: [bomb.yaml]\n", "bad/bomb.yaml": bomb}, nil, "kustomize needs more memory than it may take (128 MiB); raise max_memory in the declaration's settings"},
+		"aliases in a resource":      {map[string]string{"bad/kustomization.yaml": "resources: [bomb.yaml]\n", "bad/bomb.yaml": bomb}, nil, "kustomize needs more memory than it may take (128 MiB); raise max_memory of the declaration"},
 		"aliases in a kustomization": {map[string]string{"bad/kustomization.yaml": "resources: [cm.yaml]\n" + aliasBomb(""), "bad/cm.yaml": configMap("x")}, nil, "kustomize "},
 		"aliases in a manifest":      {map[string]string{"bad/bomb.yaml": bomb}, nil, "aliases stand for more than 100000 values"},
 		"a large manifest of little": {map[string]string{"bad/large.yaml": "kind: [" + strings.Repeat("{},", 2_000_000) + "]\n"}, nil, "reading it needs more memory than it may take (128 MiB); raise max_memory"},
@@ -76,13 +76,13 @@ func TestHostile(t *testing.T) {
 				files[file] = text
 			}
 			config := manifests.Defaults()
-			config.Dir, config.MaxMemory, config.Timeout = deploy(t, files), 128<<20, 20*time.Second
+			config.Dir, config.Timeout = deploy(t, files), 20*time.Second
 			for file, make := range tc.make {
 				if err := make(filepath.Join(config.Dir, file)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			d, err := load(t, config)
+			d, err := loadWithin(t, config, 128<<20)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -105,13 +105,12 @@ func (l *loader) read(ctx context.Context, t *tree) (model.Declaration, error) {
 	if err != nil {
 		return model.Declaration{}, err
 	}
-	room := newRoom(l.config.MaxMemory)
-	content, err := l.plainFiles(ctx, t, found.files, room)
+	content, err := l.plainFiles(ctx, t, found.files)
 	if err != nil {
 		return model.Declaration{}, err
 	}
 	content.problems = append(content.problems, found.problems...)
-	rendered, err := l.kustomizations(ctx, t, found.kustomizations, room)
+	rendered, err := l.kustomizations(ctx, t, found.kustomizations)
 	if err != nil {
 		return model.Declaration{}, err
 	}

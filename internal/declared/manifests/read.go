@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
@@ -58,11 +59,11 @@ func (c *content) limited(address string, s sketch, format string, args ...any) 
 const maxInline = 256 << 10
 
 // plainFiles reads files one after another and parses them side by side.
-func (l *loader) plainFiles(ctx context.Context, t *tree, names []string, room *room) (all content, err error) {
+func (l *loader) plainFiles(ctx context.Context, t *tree, names []string) (all content, err error) {
 	b := l.openBox(false)
 	defer func() { err = errors.Join(err, b.Close()) }()
 	parsed, full := make([]content, len(names)), make([]error, len(names))
-	var workers sync.WaitGroup
+	var workers conc.WaitGroup
 	defer workers.Wait()
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, name := range names {
@@ -78,20 +79,15 @@ func (l *loader) plainFiles(ctx context.Context, t *tree, names []string, room *
 			if parsed[i], err = l.parseFile(ctx, t, b, name); err != nil {
 				return content{}, err
 			}
-			full[i] = room.take(t, &parsed[i])
+			full[i] = parsed[i].take(ctx)
 			continue
 		}
 		free <- struct{}{}
 		workers.Go(func() {
-			if !room.isFull() {
-				parsed[i] = t.parse(name, data)
-				full[i] = room.take(t, &parsed[i])
-			}
-			<-free
+			defer func() { <-free }()
+			parsed[i] = t.parse(name, data)
+			full[i] = parsed[i].take(ctx)
 		})
-		if room.isFull() {
-			break
-		}
 	}
 	workers.Wait()
 	if err := cmp.Or(full...); err != nil {

@@ -13,12 +13,12 @@ import (
 // openBox returns a box for this declaration's input; network reports whether its
 // builds may fetch remote bases.
 func (l *loader) openBox(network bool) *box.Box {
-	return l.env.Boxes.Open(box.Limits{Memory: l.config.MaxMemory, File: l.config.MaxFileSize, Network: network})
+	return l.env.Boxes.Open(box.Limits{Memory: l.env.MaxMemory, File: l.config.MaxFileSize, Network: network})
 }
 
 // kustomizations renders the folders that are built for themselves. One that
 // cannot be built is a problem.
-func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string, room *room) (all content, err error) {
+func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string) (all content, err error) {
 	b := l.openBox(l.config.AllowNetwork)
 	defer func() { err = errors.Join(err, b.Close()) }()
 	for _, dir := range roots(t.kustomize, mounted(dirs)) {
@@ -27,7 +27,7 @@ func (l *loader) kustomizations(ctx context.Context, t *tree, dirs []string, roo
 		}
 		rendered, err := l.render(ctx, t, b, dir)
 		if err == nil {
-			err = room.take(t, &rendered)
+			err = rendered.take(ctx)
 		}
 		if err != nil {
 			return content{}, err
@@ -75,7 +75,7 @@ func (l *loader) unpacked(ctx context.Context, what, address string, made packed
 	if ctx.Err() != nil {
 		return content{}, fmt.Errorf("read %s: %w", address, ctx.Err())
 	}
-	if err == nil && made.weight() > l.config.MaxMemory {
+	if err == nil && made.weight() > l.env.MaxMemory {
 		err = box.ErrMemory
 	}
 	if err == nil {
@@ -84,16 +84,16 @@ func (l *loader) unpacked(ctx context.Context, what, address string, made packed
 	var c content
 	switch {
 	case errors.Is(err, box.ErrMemory):
-		err = raise(err, "max_memory")
+		err = raise(err, "max_memory of the declaration")
 	case errors.Is(err, box.ErrTime):
-		err = raise(err, "timeout")
+		err = raise(err, "timeout in the declaration's settings")
 	}
 	c.problem(address, "%s %v", what, err)
 	return c, nil
 }
 
 func raise(err error, setting string) error {
-	return fmt.Errorf("%w; raise %s in the declaration's settings, or exclude it", err, setting)
+	return fmt.Errorf("%w; raise %s, or exclude it", err, setting)
 }
 
 // A packed is a content on its way out of a box.

@@ -55,7 +55,7 @@ func TestKustomizationThatDoesNotFinish(t *testing.T) {
 	}
 	config := Defaults()
 	config.Dir, config.Timeout = dir, 12*time.Second
-	env := declared.Env{Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), Boxes: box.NewPool()}
+	env := declared.Env{Name: "shop", Governs: []string{"prod"}, Sealer: model.NewSealer([]byte("key")), MaxMemory: 512 << 20, Boxes: box.NewPool()}
 	made, err := Definition().Open(env, func(into any) error { *into.(*Config) = config; return nil })
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error)
 		IdleConnTimeout:       30 * time.Second,
 		ForceAttemptHTTP2:     true,
 	}
-	client := &http.Client{Transport: reach.Discreet(transport), CheckRedirect: stayHome}
+	client := &http.Client{Transport: reach.Guard(transport), CheckRedirect: stayHome}
 	return &fetcher{client: client, sign: sign, pause: firstPause}, nil
 }
 

@@ -1,0 +1,256 @@
+// Package budget bounds the memory that looks at foreign systems take. What a server
+// or a repository answers decides how much that is: a few megabytes of JSON may become
+// gigabytes of values.
+//
+// A look counts what it reads before it decodes it, by what decoding that text takes at
+// most. A look that needs more than its limit ends with an error; so does the largest
+// one when all together need more than their total.
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// An Exceeded reports that a look needs more memory than it may have.
+type Exceeded struct {
+	// Limit is in bytes: that of the look, or with Shared that of all looks together.
+	Limit  int64
+	Shared bool
+}
+
+// Error says what was exceeded, and names the setting.
+func (e *Exceeded) Error() string {
+	if e.Shared {
+		return fmt.Sprintf("it needs the largest part of what all sources and declarations together need, which is more than %s of memory: read less of it, or raise max_memory at the top of the configuration", size(e.Limit))
+	}
+	return fmt.Sprintf("it needs more than %s of memory: read less of it, or raise its max_memory", size(e.Limit))
+}
+
+// size returns a number of bytes in words.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// A Total bounds the memory of all looks and of what they leave behind. It is safe for
+// concurrent use; a nil Total bounds nothing.
+type Total struct {
+	limit int64
+	// turns lets looks run side by side, or one of them alone.
+	turns *semaphore.Weighted
+
+	mu      sync.Mutex
+	held    int64
+	running map[*look]bool
+	kept    map[string]int64
+}
+
+// maxLooks is how many looks can run at once.
+const maxLooks = 1 << 30
+
+// NewTotal returns a Total of a number of bytes.
+func NewTotal(limit int64) *Total {
+	return &Total{limit: limit, turns: semaphore.NewWeighted(maxLooks), running: map[*look]bool{}, kept: map[string]int64{}}
+}
+
+// Keep notes how much the result of the last look of a name takes while it is kept.
+func (t *Total) Keep(name string, bytes int64) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held += bytes - t.kept[name]
+	t.kept[name] = bytes
+}
+
+// A look counts the memory of one look. The mutex of its total guards what follows it.
+type look struct {
+	total  *Total
+	limit  int64
+	cancel context.CancelCauseFunc
+
+	held  int64
+	ended bool
+	err   error
+}
+
+// A part is a part of a look.
+type part struct {
+	look *look
+	// held is what it took since it was settled last. The mutex of the total guards it.
+	held int64
+}
+
+type (
+	partKey  struct{}
+	scopeKey struct{}
+)
+
+// A scope is what looks are begun with.
+type scope struct {
+	total *Total
+	limit int64
+}
+
+// Scope returns a context in which looks may take up to limit bytes each.
+func (t *Total) Scope(ctx context.Context, limit int64) context.Context {
+	if t == nil || limit <= 0 {
+		return ctx
+	}
+	return context.WithValue(ctx, scopeKey{}, scope{t, limit})
+}
+
+// Fits reports with an *Exceeded that what is kept between looks in the scope of ctx is
+// larger than a look may be.
+func Fits(ctx context.Context, bytes int64) error {
+	if s, ok := ctx.Value(scopeKey{}).(scope); ok && bytes > s.limit {
+		return &Exceeded{Limit: s.limit}
+	}
+	return nil
+}
+
+// Run calls f as one look, whose memory is counted through the context that f gets. A
+// look that was ended because all looks together needed too much is run a second time,
+// alone. In a context without a scope nothing is counted.
+func Run[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+	s, ok := ctx.Value(scopeKey{}).(scope)
+	if !ok {
+		return f(ctx)
+	}
+	value, err := attempt(ctx, s, 1, f)
+	if exceeded, ok := errors.AsType[*Exceeded](err); ok && exceeded.Shared {
+		return attempt(ctx, s, maxLooks, f)
+	}
+	return value, err
+}
+
+// attempt runs one look, which takes a number of turns.
+func attempt[T any](ctx context.Context, s scope, turns int64, f func(context.Context) (T, error)) (value T, err error) {
+	if err := s.total.turns.Acquire(ctx, turns); err != nil {
+		return value, err
+	}
+	defer s.total.turns.Release(turns)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	l := s.total.begin(s.limit, cancel)
+	value, err = f(context.WithValue(ctx, partKey{}, &part{look: l}))
+	if exceeded := l.end(); exceeded != nil {
+		var none T
+		return none, exceeded
+	}
+	return value, err
+}
+
+func (t *Total) begin(limit int64, cancel context.CancelCauseFunc) *look {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &look{total: t, limit: limit, cancel: cancel}
+	t.running[l] = true
+	return l
+}
+
+// end returns the memory of a look, and the error that ended it.
+func (l *look) end() error {
+	t := l.total
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.held -= l.held
+	l.held, l.ended = 0, true
+	delete(t.running, l)
+	return l.err
+}
+
+// Take counts n bytes that the look of the context is about to take until its end. It
+// fails with an *Exceeded if that is too much, and if the look has ended.
+func Take(ctx context.Context, n int64) error { return of(ctx).take(n) }
+
+// Part returns a context for a part of the look of ctx, such as a page of a list, and a
+// function that settles it: of what the part took since it began, or was settled last,
+// only kept bytes count until the end of the look.
+func Part(ctx context.Context) (_ context.Context, settle func(kept int64)) {
+	whole := of(ctx)
+	if whole == nil {
+		return ctx, func(int64) {}
+	}
+	p := &part{look: whole.look}
+	return context.WithValue(ctx, partKey{}, p), func(kept int64) { p.settle(kept) }
+}
+
+// Uncounted returns a context in which nothing is counted, for what is counted elsewhere.
+func Uncounted(ctx context.Context) context.Context {
+	return context.WithValue(ctx, partKey{}, (*part)(nil))
+}
+
+// of returns the part of a look that a context is of; nil without one.
+func of(ctx context.Context) *part {
+	p, _ := ctx.Value(partKey{}).(*part)
+	return p
+}
+
+func (p *part) take(n int64) error {
+	if p == nil {
+		return nil
+	}
+	l, t := p.look, p.look.total
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if l.ended {
+		return errEnded
+	}
+	p.held += n
+	l.held += n
+	t.held += n
+	switch {
+	case l.held > l.limit:
+		l.stop(&Exceeded{Limit: l.limit})
+	case t.held > t.limit:
+		t.largest().stop(&Exceeded{Limit: t.limit, Shared: true})
+	}
+	return l.err
+}
+
+// errEnded is what a look gets that goes on after it was given up.
+var errEnded = errors.New("the look has ended")
+
+func (p *part) settle(kept int64) {
+	t := p.look.total
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.look.ended {
+		return
+	}
+	free := max(0, p.held-kept)
+	p.held = 0
+	p.look.held -= free
+	t.held -= free
+}
+
+// stop ends a look for want of memory.
+func (l *look) stop(err *Exceeded) {
+	if l.err == nil {
+		l.err = err
+		l.cancel(err)
+	}
+}
+
+// largest returns the running look that holds the most.
+func (t *Total) largest() *look {
+	var largest *look
+	for l := range t.running {
+		if largest == nil || l.held > largest.held {
+			largest = l
+		}
+	}
+	return largest
+}

@@ -1,0 +1,306 @@
+package budget_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/decode"
+)
+
+// count returns what a text costs a look.
+func count(t *testing.T, text string, size int) int64 {
+	t.Helper()
+	low, high := int64(0), int64(1)<<40
+	for low < high {
+		limit := (low + high) / 2
+		if read(t, text, size, limit) == nil {
+			high = limit
+		} else {
+			low = limit + 1
+		}
+	}
+	return low
+}
+
+// read reads a text in parts of a size as a look with a limit.
+func read(t *testing.T, text string, size int, limit int64) error {
+	t.Helper()
+	ctx := budget.NewTotal(1<<50).Scope(t.Context(), limit)
+	_, err := budget.Run(ctx, func(ctx context.Context) (int64, error) {
+		return io.CopyBuffer(struct{ io.Writer }{io.Discard}, budget.Reader(ctx, struct{ io.Reader }{strings.NewReader(text)}), make([]byte, size))
+	})
+	return err
+}
+
+// TestReaderSplit holds that a text costs the same however it arrives.
+func TestReaderSplit(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"a":[1,2,{"b":"x,y,{[\"\\"}],"c":"\\\\","d":"é\u0022,"}`,
+		" \n\t[{},{}]",
+		"<a><b>x</b></a>",
+		"plain, text {with} [marks]",
+		"\ufeff{\"a\":1}",
+		"",
+	} {
+		whole := count(t, text, 1<<20)
+		for _, size := range []int{2, 3, 7} {
+			if got := count(t, text, size); got != whole {
+				t.Errorf("%q in parts of %d bytes costs %d, whole %d", text, size, got, whole)
+			}
+		}
+	}
+}
+
+// TestReaderStrings holds that what stands in strings costs by its length alone.
+func TestReaderStrings(t *testing.T) {
+	t.Parallel()
+	plain := count(t, `{"a":"`+strings.Repeat("x", 100)+`"}`, 64)
+	if got := count(t, `{"a":"`+strings.Repeat(`{[,\"`, 20)+`"}`, 64); got != plain {
+		t.Errorf("marks within a string cost %d, letters %d", got, plain)
+	}
+}
+
+// large is about what a struct of an SDK may be.
+type large struct {
+	A, B, C, D, E, F, G, H string
+	I, J, K, L             *int
+	M, N                   map[string]string
+	O, P                   []string
+}
+
+// TestCost holds that what decoding a text takes is counted.
+func TestCost(t *testing.T) {
+	const n = 50_000
+	repeat := func(s string) string { return "[" + strings.TrimSuffix(strings.Repeat(s+",", n), ",") + "]" }
+	values := func(text []byte) (any, error) { return decode.JSON(text) }
+	plain := func(text []byte) (v any, err error) { return v, json.Unmarshal(text, &v) }
+	structs := func(text []byte) (any, error) {
+		var v []large
+		return v, json.Unmarshal(text, &v)
+	}
+	elements := func(text []byte) (any, error) {
+		var v struct {
+			Items []large `xml:"i"`
+		}
+		return v, xml.Unmarshal(text, &v)
+	}
+	var keys strings.Builder
+	for i := range n {
+		fmt.Fprintf(&keys, `,"k%d":%d`, i, i)
+	}
+	for _, tc := range []struct {
+		name   string
+		text   string
+		decode func([]byte) (any, error)
+	}{
+		{"empty maps", repeat("{}"), values},
+		{"empty maps as any", repeat("{}"), plain},
+		{"empty maps as structs", repeat("{}"), structs},
+		{"nulls as structs", repeat("null"), structs},
+		{"empty lists", repeat("[]"), values},
+		{"empty lists as any", repeat("[]"), plain},
+		{"digits", repeat("1"), values},
+		{"digits as any", repeat("1"), plain},
+		{"empty strings", repeat(`""`), values},
+		{"small maps", repeat(`{"a":1}`), values},
+		{"small maps as any", repeat(`{"a":1}`), plain},
+		{"keys", "{" + keys.String()[1:] + "}", values},
+		{"keys as any", "{" + keys.String()[1:] + "}", plain},
+		{"long strings", repeat(`"` + strings.Repeat("x", 200) + `"`), values},
+		{"escapes", repeat(`"` + strings.Repeat(`\u00e9`, 20) + `"`), values},
+		{"nested", repeat(strings.Repeat("[", 50) + strings.Repeat("]", 50)), values},
+		{"objects", repeat(`{"id":17,"name":"web-17","display":"web-17","tags":[],"custom_fields":{"owner":null},"site":{"id":1,"slug":"a"}}`), values},
+		{"XML elements", "<l>" + strings.Repeat("<i/>", n) + "</l>", elements},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			counted := count(t, tc.text, 32<<10)
+			text := []byte(tc.text)
+			kept := heldBy(func() any {
+				v, err := tc.decode(bytes.Clone(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			})
+			t.Logf("%d bytes of text: counted %d, kept %d (%.2f)", len(text), counted, kept, float64(kept)/float64(counted))
+			if kept > counted {
+				t.Errorf("%d bytes are kept, and %d counted", kept, counted)
+			}
+		})
+	}
+}
+
+// heldBy returns how many bytes of memory the result of f holds.
+func heldBy(f func() any) int64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	v := f()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(v)
+	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}
+
+// take runs a look that takes some bytes.
+func take(ctx context.Context, n int64) error {
+	_, err := budget.Run(ctx, func(ctx context.Context) (int, error) { return 0, budget.Take(ctx, n) })
+	return err
+}
+
+// TestLimit holds that a look over its limit is an error, whatever it returns, and that
+// its context ends.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	total := budget.NewTotal(1000)
+	ctx := total.Scope(t.Context(), 100)
+	runs := 0
+	_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+		runs++
+		if err := budget.Take(ctx, 100); err != nil {
+			t.Errorf("within the limit: %v", err)
+		}
+		if err := budget.Take(ctx, 1); err == nil {
+			t.Error("beyond the limit there is no error")
+		}
+		if _, err := budget.Reader(ctx, strings.NewReader("x")).Read(make([]byte, 1)); err == nil {
+			t.Error("the look goes on reading")
+		}
+		if ctx.Err() == nil {
+			t.Error("the context goes on")
+		}
+		return 1, nil
+	})
+	exceeded, ok := errors.AsType[*budget.Exceeded](err)
+	if !ok || exceeded.Shared || !strings.Contains(err.Error(), "max_memory") || runs != 1 {
+		t.Errorf("error %v after %d runs, want one about max_memory after one", err, runs)
+	}
+	if err := take(ctx, 100); err != nil {
+		t.Errorf("the next look: %v", err)
+	}
+}
+
+// TestPart holds that a part gives back what it does not keep, and no more.
+func TestPart(t *testing.T) {
+	t.Parallel()
+	ctx := budget.NewTotal(1000).Scope(t.Context(), 100)
+	_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+		for range 8 {
+			within, end := budget.Part(ctx)
+			if err := budget.Take(within, 30); err != nil {
+				return 0, err
+			}
+			end(10)
+			end(0) // nothing was taken since
+		}
+		within, end := budget.Part(ctx)
+		if err := budget.Take(within, 10); err != nil {
+			return 0, err
+		}
+		end(1000) // more than it took
+		return 0, budget.Take(ctx, 11)
+	})
+	if _, ok := errors.AsType[*budget.Exceeded](err); !ok {
+		t.Errorf("8 parts that keep 10 of 30, one of 10, and 11 more are %v, want too much by one", err)
+	}
+}
+
+// TestTotal holds that the largest look ends when all need too much, and that it is
+// tried again alone.
+func TestTotal(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		kept   int64
+		second int64
+		fails  bool
+	}{
+		{"alone it fits", 0, 60, false},
+		{"alone it does not fit either", 50, 60, true},
+		{"it needs less", 50, 40, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			total := budget.NewTotal(100)
+			total.Keep("other", 1000)
+			total.Keep("other", tc.kept)
+			ctx := total.Scope(t.Context(), 90)
+			took, ended := make(chan bool), make(chan bool)
+			small := make(chan error, 1)
+			go func() {
+				_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+					<-took
+					err := budget.Take(ctx, 45)
+					<-ended
+					return 0, err
+				})
+				small <- err
+			}()
+			runs := 0
+			_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+				if runs++; runs == 2 {
+					return 0, budget.Take(ctx, tc.second)
+				}
+				if err := budget.Take(ctx, min(90, 100-tc.kept)); err != nil {
+					t.Errorf("first: %v", err)
+				}
+				took <- true
+				<-ctx.Done()
+				close(ended)
+				return 0, ctx.Err()
+			})
+			exceeded, ok := errors.AsType[*budget.Exceeded](err)
+			if ok != tc.fails || ok && !exceeded.Shared || runs != 2 {
+				t.Errorf("the largest: %v after %d runs", err, runs)
+			}
+			if err := <-small; err != nil {
+				t.Errorf("the small one: %v", err)
+			}
+		})
+	}
+}
+
+// TestLeftBehind holds that a look that goes on after it was given up takes nothing.
+func TestLeftBehind(t *testing.T) {
+	t.Parallel()
+	total := budget.NewTotal(100)
+	ctx := total.Scope(t.Context(), 100)
+	var left context.Context
+	var end func(int64)
+	if _, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+		left, end = budget.Part(ctx)
+		return 0, budget.Take(left, 50)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	end(0)
+	if err := budget.Take(left, 1); err == nil {
+		t.Error("it still takes memory")
+	}
+	if err := take(ctx, 100); err != nil {
+		t.Errorf("the next look: %v", err)
+	}
+}
+
+// TestNoScope holds that nothing is counted without a scope.
+func TestNoScope(t *testing.T) {
+	t.Parallel()
+	if err := take(t.Context(), 1<<60); err != nil {
+		t.Error(err)
+	}
+	var none *budget.Total
+	none.Keep("x", 1)
+	if err := take(none.Scope(t.Context(), 1), 1<<60); err != nil {
+		t.Error(err)
+	}
+}

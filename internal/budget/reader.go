@@ -1,0 +1,178 @@
+package budget
+
+import (
+	"bytes"
+	"context"
+	"io"
+)
+
+// What decoding a text takes at most, in bytes. A value takes more where it is decoded
+// into a struct, and slices grow by copying.
+const (
+	// perByte counts the text twice: as it was read, and in the strings of the values.
+	perByte = 2
+	// perMap and perList are of one in JSON, perField and perItem of what follows a comma
+	// in them.
+	perMap   = 512
+	perList  = 160
+	perField = 128
+	perItem  = 288
+	// perTag is of one in XML.
+	perTag = 320
+)
+
+// Reader returns a reader that counts what decoding the text of r takes, as Take does,
+// and that fails when the context ends. Text that is neither JSON nor XML counts by its
+// length.
+func Reader(ctx context.Context, r io.Reader) io.Reader {
+	return &reader{ctx: ctx, part: of(ctx), r: r}
+}
+
+type reader struct {
+	ctx  context.Context
+	part *part
+	r    io.Reader
+	scan scanner
+}
+
+// Read counts before it returns.
+func (r *reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	n, err := r.r.Read(p)
+	if taken := r.part.take(r.scan.cost(p[:n])); taken != nil {
+		return 0, taken
+	}
+	return n, err
+}
+
+// Writer returns a writer that counts what decoding the text that is written to w takes,
+// as Reader does.
+func Writer(ctx context.Context, w io.Writer) io.Writer {
+	return &writer{part: of(ctx), w: w}
+}
+
+type writer struct {
+	part *part
+	w    io.Writer
+	scan scanner
+}
+
+// Write counts before it writes.
+func (w *writer) Write(p []byte) (int, error) {
+	if err := w.part.take(w.scan.cost(p)); err != nil {
+		return 0, err
+	}
+	return w.w.Write(p)
+}
+
+// A scanner tells what a text costs, part by part.
+type scanner struct {
+	form form
+	// quoted reports whether the text is within a string of JSON, and escaped whether a
+	// backslash stands before what follows.
+	quoted, escaped bool
+	// maps has an element for each map and list that the text is within, true for a map.
+	maps []bool
+}
+
+// A form is that of a text.
+type form uint8
+
+const (
+	unknown form = iota
+	jsonText
+	xmlText
+	otherText
+)
+
+// cost returns what the next part of the text costs.
+func (s *scanner) cost(text []byte) int64 {
+	cost := int64(len(text)) * perByte
+	if s.form == unknown {
+		s.form = formOf(text)
+	}
+	switch s.form {
+	case jsonText:
+		cost += s.json(text)
+	case xmlText:
+		cost += perTag * int64(bytes.Count(text, []byte("<")))
+	}
+	return cost
+}
+
+// formOf returns the form of a text by how it begins; unknown for space alone.
+func formOf(text []byte) form {
+	for _, b := range text {
+		switch b {
+		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf: // the last three are a byte order mark
+		case '{', '[':
+			return jsonText
+		case '<':
+			return xmlText
+		default:
+			return otherText
+		}
+	}
+	return unknown
+}
+
+// json returns what the maps, lists and items of a part of a JSON text cost.
+func (s *scanner) json(text []byte) int64 {
+	var cost int64
+	for i := 0; i < len(text); i++ {
+		if s.quoted {
+			i += s.inString(text[i:])
+			continue
+		}
+		switch text[i] {
+		case '"':
+			s.quoted = true
+		case '{', '[':
+			cost += s.open(text[i] == '{')
+		case '}', ']':
+			s.maps = s.maps[:max(0, len(s.maps)-1)]
+		case ',':
+			cost += s.next()
+		}
+	}
+	return cost
+}
+
+// open returns what a map or a list costs that begins.
+func (s *scanner) open(isMap bool) int64 {
+	if len(s.maps) < maxDepth {
+		s.maps = append(s.maps, isMap)
+	}
+	if isMap {
+		return perMap
+	}
+	return perList
+}
+
+// maxDepth is above the depth that decoders accept.
+const maxDepth = 20_000
+
+// next returns what the field or item costs that follows a comma.
+func (s *scanner) next() int64 {
+	if n := len(s.maps); n > 0 && s.maps[n-1] {
+		return perField
+	}
+	return perItem
+}
+
+// inString reads on in a string, and returns the index of the last byte that it read.
+func (s *scanner) inString(text []byte) int {
+	if s.escaped {
+		s.escaped = false
+		return 0
+	}
+	i := bytes.IndexAny(text, `"\`)
+	if i < 0 {
+		return len(text) - 1
+	}
+	s.escaped = text[i] == '\\'
+	s.quoted = s.escaped
+	return i
+}

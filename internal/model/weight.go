@@ -1,0 +1,78 @@
+package model
+
+// What values and records take of memory beside their texts, in bytes.
+const (
+	valueWeight  = 32
+	nodeWeight   = 48
+	fieldWeight  = 16
+	recordWeight = 1 << 10
+	stepWeight   = 64
+)
+
+// Weight returns about what a value takes of memory, in bytes.
+func (v Value) Weight() int64 {
+	total := int64(valueWeight + len(v.text))
+	if v.node == nil {
+		return total
+	}
+	total += nodeWeight
+	for _, item := range v.node.items {
+		total += item.Weight()
+	}
+	for _, f := range v.node.fields {
+		total += fieldWeight + int64(len(f.Name)) + f.Value.Weight()
+	}
+	return total
+}
+
+// Weight returns about what a resource takes of memory, in bytes.
+func (r *Resource) Weight() int64 {
+	total := recordWeight + r.Value.Weight()
+	if r.LastApplied != nil {
+		total += r.LastApplied.Weight()
+	}
+	for i := range r.Owners {
+		total += r.Owners[i].Fields.weight()
+	}
+	return total
+}
+
+func (s FieldSet) weight() int64 {
+	var total int64
+	for i := range s.steps {
+		total += stepWeight + int64(len(s.steps[i].Text)) + s.steps[i].below.weight()
+	}
+	return total
+}
+
+// Weight returns about what a claim takes of memory, in bytes.
+func (c *Claim) Weight() int64 {
+	total := recordWeight + c.Value.Weight()
+	for _, v := range []*Value{c.Recorded, c.Written} {
+		if v != nil {
+			total += v.Weight()
+		}
+	}
+	return total
+}
+
+// Weight returns about what a snapshot takes of memory, in bytes.
+func (s *Snapshot) Weight() int64 {
+	var total int64
+	for i := range s.Resources {
+		total += s.Resources[i].Weight()
+	}
+	return total
+}
+
+// Weight returns about what a declaration takes of memory without Live, in bytes.
+func (d *Declaration) Weight() int64 {
+	var total int64
+	for i := range d.Claims {
+		total += d.Claims[i].Weight()
+	}
+	for i := range d.Problems {
+		total += recordWeight + int64(len(d.Problems[i].Reason))
+	}
+	return total
+}

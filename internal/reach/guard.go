@@ -1,0 +1,35 @@
+package reach
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/driftd/driftd/internal/budget"
+)
+
+// Guard returns a transport for requests to a foreign server. It counts what decoding an
+// answer takes against the memory of the look that the request belongs to, as
+// budget.Reader does, and takes the credentials of the request out of an answer, as
+// Discreet does.
+func Guard(next http.RoundTripper) http.RoundTripper { return Discreet(&counted{next}) }
+
+// counted counts the bodies of answers.
+type counted struct{ next http.RoundTripper }
+
+// RoundTrip sends a request.
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.next.RoundTrip(r)
+	if err != nil || answer.StatusCode == http.StatusSwitchingProtocols {
+		return answer, err
+	}
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{budget.Reader(r.Context(), answer.Body), answer.Body}
+	return answer, nil
+}
+
+// CloseIdleConnections gives the connections back.
+func (c *counted) CloseIdleConnections() {
+	(&http.Client{Transport: c.next}).CloseIdleConnections()
+}
