@@ -5,3 +5,7 @@ package box_test
 const weakVerb = "weak"
 
 func runWeak() error { return nil }
+
+const launchVerb = "launch"
+
+func launch(string, []string) int { return 1 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +30,10 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
+	// fromFiles are the variables of EnvFiles.
+	fromFiles map[string]string
+	// required are the root's version constraints on the CLI.
+	required []string
 	// backend completes the backend block.
 	backend map[string]any
 	lock    *os.File
@@ -100,7 +105,7 @@ func (w *work) end() error {
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
-func (w *work) plugins() string { return filepath.Join(w.shared(), "plugins") }
+func (w *work) plugins() string { return filepath.Join(w.CacheDir, "plugins") }
 
 func (w *work) home() string {
 	if w.Home != "" {
@@ -130,11 +135,13 @@ func (w *work) cliConfig(cli string) string {
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir,
-		Stateless: rootdir.Scan(w.Dir).Backend != "", Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
+		Stateless: rootdir.Scan(w.Dir).Backend != "", Sealed: w.Boxed, Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
 	if err != nil {
 		return err
 	}
-	w.root = root
+	w.root, w.required = root, rootdir.Scan(root).Required
+	slices.Sort(w.required)
+	w.required = slices.Compact(w.required)
 	if !whole && !rootdir.IsRoot(root) {
 		return fmt.Errorf("%s holds no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
 	}

@@ -42,7 +42,10 @@ type Source struct {
 	// take them for what is to be migrated.
 	Except    string
 	Stateless bool
-	Limits    Limits
+	// Sealed copies a link that leads out of what is copied as a link: whoever writes
+	// the root must not choose what driftd reads.
+	Sealed bool
+	Limits Limits
 }
 
 // Copy copies a root, and what its modules need beside it, into the folder to,
@@ -66,7 +69,7 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		wanted = append(wanted, s.Within)
 	}
 	base := commonFolder(wanted)
-	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}, absent: s.absent}
+	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}, absent: s.absent, borders: s.borders(wanted)}
 	if s.Stateless {
 		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
 	}
@@ -79,6 +82,23 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		}
 	}
 	return filepath.Join(to, strings.TrimPrefix(root, base)), nil
+}
+
+// borders returns the folders that links must not lead out of; none where they may.
+func (s Source) borders(wanted []string) []string {
+	if !s.Sealed {
+		return nil
+	}
+	if s.Within != "" {
+		wanted = []string{s.Within, s.Root}
+	}
+	var borders []string
+	for _, path := range wanted {
+		if place, err := filepath.EvalSymlinks(path); err == nil {
+			borders = append(borders, place)
+		}
+	}
+	return borders
 }
 
 // wanted returns what is copied: the root, what its files speak of outside of
@@ -177,6 +197,24 @@ type copier struct {
 	inside []string
 	done   map[string]bool
 	absent absences
+	// borders are the folders that links must not lead out of; none where they may.
+	borders []string
+}
+
+// leadsOut returns where a path leads out of the borders, "" where it does not. Below
+// the paths that were asked for, only a link does.
+func (c *copier) leadsOut(path string, depth int) string {
+	if len(c.borders) == 0 {
+		return ""
+	}
+	if info, err := os.Lstat(path); err != nil || depth > 0 && info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	place, err := filepath.EvalSymlinks(path)
+	if err != nil || slices.ContainsFunc(c.borders, func(b string) bool { return holds(b, place) }) {
+		return ""
+	}
+	return place
 }
 
 // copy copies a file or folder.
@@ -196,6 +234,8 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("copy root: %w", err)
+	case c.leadsOut(from, depth) != "":
+		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Symlink(c.leadsOut(from, depth), to))
 	case depth > maxDepth:
 		return fmt.Errorf("copy %s: more than %d folders deep: does a link lead in a circle?", from, maxDepth)
 	case info.IsDir():
