@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,6 +75,7 @@ resource "lab_server" "plain" {}
 		"more.tf.json": `{"terraform":{"required_version":"< 2"},"module":{"a":{"source":"../json"}},
 			"resource":{"lab_server":{"json":{"lifecycle":{"ignore_changes":["size"]},"disk":[{"size":1}],"dynamic":{"nic":{"for_each":[],"content":{}}}}}}}`,
 		"broken.tf":  `resource "a" {`,
+		"deep.tf":    "locals { a = " + strings.Repeat("[", 1<<20) + " }",
 		"notes.txt":  `module "x" { source = "../nothing" }`,
 		"extra.tofu": `module "t" { source = "./../tofu?ref=1" }`,
 	})
