@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -116,8 +117,18 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (model.Declarati
 	p.planned.keep(out.Instances)
 	d := model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
-		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally}
+		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
+		Notes: notes(out.Notes)}
 	return d, nil
+}
+
+// notes returns the notes of a plan as those of its declaration.
+func notes(found []policy.Note) []model.Note {
+	list := make([]model.Note, len(found))
+	for i, n := range found {
+		list[i] = model.Note{Address: n.Place, Text: n.Text}
+	}
+	return list
 }
 
 func (p *plans) options(dir, within string) plan.Options {
@@ -129,7 +140,8 @@ func (p *plans) options(dir, within string) plan.Options {
 	return plan.Options{Dir: dir, Within: within, Binary: run.Binary, Workspace: run.Workspace, VarFiles: run.VarFiles, Vars: vars,
 		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, PassEnv: run.PassEnv,
 		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
-		MemoryLimit: run.MemoryLimit, CacheDir: p.env.CacheDir, SharedDir: p.env.SharedDir, Limiter: p.limiter, Sealer: p.env.Sealer}
+		MemoryLimit: run.MemoryLimit, Policy: policy.Policy{Providers: run.Allow.Providers, Modules: run.Allow.Modules, Refuse: run.Refuse},
+		CacheDir: p.env.CacheDir, SharedDir: p.env.SharedDir, Limiter: p.limiter, Sealer: p.env.Sealer}
 }
 
 // instance claims one instance: on the live resource of a governed source,

@@ -31,7 +31,7 @@ func (o Options) Check() error {
 			return fmt.Errorf("env: %q is no name of a variable", name)
 		}
 	}
-	return nil
+	return o.Policy.Check()
 }
 
 // given returns the variables that the configuration names.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.
 	MemoryLimit string
+	// Policy is what the root may do.
+	Policy policy.Policy
 	// CacheDir is a folder of ours, for private copies; SharedDir one that other
 	// roots share, for providers and their schemas. "" stands for CacheDir.
 	CacheDir, SharedDir string

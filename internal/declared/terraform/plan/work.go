@@ -130,7 +130,7 @@ func (w *work) cliConfig(cli string) string {
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Except: w.CacheDir,
-		Stateless: rootdir.Scan(w.Dir).Backend != "", Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
+		Stateless: rootdir.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
 	if err != nil {
 		return err
 	}
