@@ -36,15 +36,6 @@ func (w *work) checkAfter(terragrunt bool) ([]policy.Note, error) {
 }
 
 func (w *work) policed() policy.Root {
-	return policy.Root{Dir: w.root, From: resolved(w.Dir), Within: resolved(w.Within), Shown: cmp.Or(w.Shown, w.Dir), Data: w.data,
+	return policy.Root{Dir: w.root, Top: filepath.Join(w.dir, copied), Shown: cmp.Or(w.Shown, w.Dir), Data: w.data,
 		BackendFiles: w.BackendFiles}
-}
-
-// resolved returns a path without links: copies are made of what they lead to.
-func resolved(path string) string {
-	target, err := filepath.EvalSymlinks(path)
-	if path == "" || err != nil {
-		return path
-	}
-	return target
 }

@@ -25,8 +25,11 @@ func dangers() []danger {
 			// methods of OpenTofu's state encryption run with init, too.
 			reported: []string{"data.external", "data.local_command", "data.shell_script", "resource.shell_script",
 				"encryption.key_provider.external", "encryption.method.external"}},
-		{name: "exec", does: "runs a program of the repository's choice to sign in" + inPlan,
-			reported: []string{"provider.*.exec", "backend.*.exec"}},
+		{name: "exec", does: "may run a program of the repository's choice for credentials" + inPlan,
+			// What files of AWS (credential_process) and of Kubernetes (exec) name is run as well.
+			reported: []string{"provider.*.exec", "backend.*.exec"},
+			quiet: []string{"provider.*.shared_c*_file*", "backend.*.shared_c*_file*", "provider.*.config_path*", "backend.*.config_path*",
+				"provider.*.ssh_opts"}},
 		{name: "http", does: "sends a request to an address of the repository's choice" + inPlan,
 			reported: []string{"data.http", "ephemeral.http"}},
 		{name: "files", does: "may read files of the machine" + inPlan,

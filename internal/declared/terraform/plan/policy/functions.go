@@ -65,13 +65,13 @@ func (r *reading) function(call *hclsyntax.FunctionCallExpr, place string, templ
 	if !readsFile(name) || len(call.Args) == 0 {
 		return
 	}
-	path, ok := r.path(call.Args[0])
+	path, shown, ok := r.path(call.Args[0])
 	if !ok {
 		r.block("file.computed", name+"(…)", place)
 		return
 	}
-	shown := fmt.Sprintf("%s(%s)", name, r.shownPath(path))
-	if !r.inside(r.module, path) || name == "fileset" && len(call.Args) > 1 && leadsUp(call.Args[1]) {
+	shown = fmt.Sprintf("%s(%s)", name, shown)
+	if path == "" || !r.inside(r.module, path) || name == "fileset" && len(call.Args) > 1 && leadsUp(call.Args[1]) {
 		r.block("file.outside", shown, place)
 		return
 	}
@@ -108,32 +108,45 @@ func (r *reading) template(path, shown, place string, templates []string) {
 	r.visit(e, place, append(templates, path))
 }
 
-// path returns the absolute path of a file that is a constant but for path.module, path.root
-// and path.cwd. Paths that begin in a home folder or at / are returned as they are.
-func (r *reading) path(e hclsyntax.Expression) (string, bool) {
-	text := ""
+// path returns the path of a file that is a constant but for path.module, path.root and
+// path.cwd, and how messages show it. The path is empty where it is written from / or from a
+// home folder.
+func (r *reading) path(e hclsyntax.Expression) (path, shown string, ok bool) {
+	text, from, follows := "", r.Dir, false
 	for i, part := range parts(e) {
 		switch t := part.(type) {
 		case *hclsyntax.LiteralValueExpr:
 			if t.Val.IsNull() || t.Val.Type() != cty.String {
-				return "", false
+				return "", "", false
 			}
-			text += t.Val.AsString()
+			if follows && !strings.HasPrefix(t.Val.AsString(), "/") {
+				return "", "", false // The name of the folder goes on.
+			}
+			text, follows = text+t.Val.AsString(), false
 		case *hclsyntax.ScopeTraversalExpr:
 			dir, ok := r.folder(t.Traversal)
 			if !ok || i > 0 {
-				return "", false
+				return "", "", false
 			}
-			text = dir
+			text, from, follows = ".", dir, true
 		default:
-			return "", false
+			return "", "", false
 		}
 	}
-	switch {
-	case strings.HasPrefix(text, "~"), filepath.IsAbs(text):
-		return text, true
+	if strings.HasPrefix(text, "~") || filepath.IsAbs(text) {
+		return "", shownPath(text), true
 	}
-	return filepath.Join(r.Dir, text), true
+	path = filepath.Join(from, text)
+	return path, shownPath(relative(r.Dir, path)), true
+}
+
+// shownPath returns a path for messages.
+func shownPath(path string) string {
+	const most = 120
+	if len(path) > most {
+		path = path[:most] + "…"
+	}
+	return fmt.Sprintf("%q", path)
 }
 
 // parts returns the parts of a template; of another expression, itself.
@@ -168,20 +181,8 @@ func (r *reading) folder(t hcl.Traversal) (string, bool) {
 	return r.Dir, name.Name == "root" || name.Name == "cwd"
 }
 
-// shownPath returns a path for messages.
-func (r *reading) shownPath(path string) string {
-	if strings.HasPrefix(path, r.Dir) || r.inside(r.module, path) {
-		path = relative(r.Dir, path)
-	}
-	const most = 120
-	if len(path) > most {
-		path = path[:most] + "…"
-	}
-	return fmt.Sprintf("%q", path)
-}
-
-// inside reports whether a path that a module uses lies in the repository, or in the fetched
-// package of the module. The copy of a repository has no links.
+// inside reports whether a path that a module uses lies in the copy of the repository, or in
+// the fetched package of the module. The copy has no links.
 func (s *scan) inside(m *module, path string) bool {
 	path = filepath.Clean(path)
 	if m.pack != "" && holds(m.pack, path) {
@@ -189,11 +190,7 @@ func (s *scan) inside(m *module, path string) bool {
 		target, err := filepath.EvalSymlinks(path)
 		return os.IsNotExist(err) || topErr == nil && err == nil && holds(top, target)
 	}
-	top := s.Within
-	if top == "" {
-		top = s.From
-	}
-	return filepath.IsAbs(path) && holds(top, filepath.Join(s.From, relative(s.Dir, path)))
+	return holds(s.Top, path)
 }
 
 // holds reports whether path lies in dir, or is it.

@@ -48,11 +48,9 @@ func (p Policy) Check() error {
 
 // A Root is what is checked.
 type Root struct {
-	// Dir is the private copy that the CLI runs in.
-	Dir string
-	// From is the folder that Dir is a copy of, and Within the top of its repository, ""
-	// for none: paths that lead out of it are outside.
-	From, Within string
+	// Dir is the private copy that the CLI runs in, and Top the folder that holds it with
+	// what it needs of its repository: what lies outside of Top is not the repository's.
+	Dir, Top string
 	// Shown is what stands for Dir in messages.
 	Shown string
 	// Data is TF_DATA_DIR.
@@ -170,7 +168,7 @@ func (p Policy) violations(m *module) []violation {
 func (p Policy) call(c call) []violation {
 	switch {
 	case c.leadsOut != "":
-		return []violation{{c.place, c.shown, "its source " + c.leadsOut + " leads out of the repository, and allow or refuse is set"}}
+		return []violation{{c.place, c.shown, "its source " + c.leadsOut + " is not in the repository, and allow or refuse is set"}}
 	case c.local || p.Modules == nil:
 		return nil
 	case c.err != nil:

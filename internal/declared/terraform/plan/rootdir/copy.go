@@ -57,14 +57,15 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
 	s.Root = root
-	wanted := s.wanted()
-	base := commonFolder(wanted)
 	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}}
 	if s.Contained {
 		if c.border, err = filepath.EvalSymlinks(cmp.Or(s.Within, root)); err != nil {
 			return "", fmt.Errorf("copy root: %w", err)
 		}
+		s.Within = c.border
 	}
+	wanted := s.wanted()
+	base := commonFolder(wanted)
 	if s.Stateless {
 		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
 	}
