@@ -122,13 +122,13 @@ func template(text string, visit func(hclsyntax.Expression) error) error {
 		return nil
 	}
 	e, err := ParseTemplate(text)
-	switch {
-	case errors.Is(err, errDepth):
+	if errors.Is(err, errDepth) {
 		return err
-	case err != nil || visit == nil: // Not every string is one: the CLI decides.
-		return nil
 	}
-	return visit(e)
+	if err == nil && visit != nil { // Not every string is one: the CLI decides.
+		return visit(e)
+	}
+	return nil
 }
 
 // A bracket is an open bracket and the number of operators in a row before it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -98,11 +99,11 @@ func (r *reading) resource(b *hcl.Block) {
 }
 
 func shownBlock(b *hcl.Block) string {
-	text := b.Type
+	words := []string{b.Type}
 	for _, label := range b.Labels {
-		text += fmt.Sprintf(" %q", label)
+		words = append(words, strconv.Quote(label))
 	}
-	return text
+	return strings.Join(words, " ")
 }
 
 // uses notes the use of providers by their local names.

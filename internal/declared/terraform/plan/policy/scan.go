@@ -68,12 +68,16 @@ func newScan(r Root) *scan { return &scan{Root: r, seen: map[string]bool{}} }
 func (r Root) local() *scan {
 	s := newScan(r)
 	s.add(r.Dir, "", prefixOf(r.Shown))
-	for i := 0; i < len(s.modules); i++ {
-		for _, c := range s.modules[i].calls {
-			if c.local && c.leadsOut == "" {
-				s.add(c.dir, "", prefixOf(path.Join(r.Shown, relative(r.Dir, c.dir))))
+	for due := s.modules; len(due) > 0; {
+		known := len(s.modules)
+		for _, m := range due {
+			for _, c := range m.calls {
+				if c.local && c.leadsOut == "" {
+					s.add(c.dir, "", prefixOf(path.Join(r.Shown, relative(r.Dir, c.dir))))
+				}
 			}
 		}
+		due = s.modules[known:]
 	}
 	return s
 }
@@ -112,11 +116,11 @@ func prefixOf(shown string) string {
 
 // relative returns the path of dir from the folder from; both are absolute.
 func relative(from, dir string) string {
-	path, err := filepath.Rel(from, dir)
+	way, err := filepath.Rel(from, dir)
 	if err != nil {
 		return dir
 	}
-	return filepath.ToSlash(path)
+	return filepath.ToSlash(way)
 }
 
 // add reads a folder, once. Folders that do not exist are the CLI's to report.
@@ -168,9 +172,8 @@ func (r *reading) file(name string) {
 		text, err = folder.ReadFile(full)
 	}
 	if err != nil {
-		var path *os.PathError
-		if errors.As(err, &path) {
-			err = path.Err
+		if failed, ok := errors.AsType[*os.PathError](err); ok {
+			err = failed.Err // Without the name of the private copy.
 		}
 		r.module.unread = append(r.module.unread, fmt.Errorf("read %s%s: %w", r.module.prefix, name, err))
 		return

@@ -87,21 +87,7 @@ func dots(path string) bool {
 
 // fetched returns the place of a package that go-getter fetches.
 func fetched(address string, isHub bool) (string, error) {
-	getter, rest, forced := strings.Cut(address, "::")
-	if !forced {
-		getter, rest = "", address
-	}
-	if getter == "" && isHub {
-		getter, rest = "git", "https://"+hubPath(rest)
-	}
-	if user, remote, ok := strings.Cut(rest, "@"); ok && !strings.Contains(rest, "://") && !strings.Contains(user, "/") {
-		// git@HOST:PATH
-		host, path, _ := strings.Cut(remote, ":")
-		getter, rest = "git", "ssh://"+host+"/"+strings.TrimPrefix(path, "/")
-	}
-	if strings.HasPrefix(rest, "/") {
-		rest = "file://" + rest
-	}
+	getter, rest := inFull(address, isHub)
 	u, err := url.Parse(strings.ReplaceAll(rest, "*", wildcard))
 	if err != nil || u.Scheme == "" || u.Opaque != "" || u.Fragment != "" || dots(u.Path) || u.Host == "" && u.Scheme != "file" {
 		return "", errSource
@@ -111,6 +97,25 @@ func fetched(address string, isHub bool) (string, error) {
 	}
 	place := strings.ToLower(getter+u.Scheme+"://"+u.Host) + "/" + strings.Trim(u.Path, "/")
 	return strings.ReplaceAll(strings.TrimSuffix(place, ".git"), wildcard, "*"), nil
+}
+
+// inFull returns the getter of an address, "" for the one that its URL chooses, and the URL.
+func inFull(address string, isHub bool) (getter, rest string) {
+	getter, rest, forced := strings.Cut(address, "::")
+	if !forced {
+		getter, rest = "", address
+	}
+	user, remote, hasUser := strings.Cut(rest, "@")
+	switch {
+	case getter == "" && isHub:
+		return "git", "https://" + hubPath(rest)
+	case hasUser && !strings.Contains(rest, "://") && !strings.Contains(user, "/"): // git@HOST:PATH
+		host, path, _ := strings.Cut(remote, ":")
+		return "git", "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
+	case strings.HasPrefix(rest, "/"):
+		return getter, "file://" + rest
+	}
+	return getter, rest
 }
 
 // wildcard stands for "*" in URLs while they are parsed.
