@@ -10,6 +10,7 @@ import (
 	"syscall"
 	_ "time/tzdata" // quiet hours have a timezone, on machines without any as well
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/cli"
 )
 
@@ -22,6 +23,9 @@ var version, commit, date = "devel", "", ""
 const headroom = 50
 
 func main() {
+	if status, guarded := box.Guard(); guarded {
+		os.Exit(status)
+	}
 	if err := forbidCores(); err != nil {
 		fmt.Fprintln(os.Stderr, "driftd:", err)
 	}

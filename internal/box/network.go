@@ -17,3 +17,17 @@ func networkEnv(temp string) []string {
 	}
 	return env
 }
+
+// systemFolders are what programs read of the system: programs, libraries, certificates,
+// how names are resolved.
+func systemFolders() []string {
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ssl", "/etc/pki", "/etc/ca-certificates",
+		"/var/lib/ca-certificates", "/etc/alternatives", "/etc/ssh", "/etc/ld.so.conf.d", "/run/systemd/resolve",
+		"/sys/kernel/mm/transparent_hugepage"}
+}
+
+// systemFiles are the files beside systemFolders.
+func systemFiles() []string {
+	return []string{"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/passwd", "/etc/group",
+		"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/gitconfig", "/etc/ld.so.cache", "/etc/ld.so.conf"}
+}

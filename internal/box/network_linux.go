@@ -7,13 +7,15 @@ import (
 	"github.com/landlock-lsm/go-landlock/landlock"
 )
 
-// systemFiles are what git and its helpers read: programs, libraries, certificates,
-// how names are resolved, and how the user signs in. Only temp can be written to.
-func systemFiles(temp string) []landlock.Rule {
-	folders := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ssl", "/etc/pki", "/etc/ca-certificates",
-		"/etc/alternatives", "/etc/ssh", "/etc/ld.so.conf.d", "/run/systemd/resolve", "/sys/kernel/mm/transparent_hugepage"}
-	files := []string{"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/passwd", "/etc/group",
-		"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/gitconfig", "/etc/ld.so.cache", "/etc/ld.so.conf"}
+// devices are those that any program may use.
+func devices() landlock.Rule {
+	return landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty").IgnoreIfMissing()
+}
+
+// gitFiles are what git and its helpers read, and how the user signs in. Only temp can be
+// written to.
+func gitFiles(temp string) []landlock.Rule {
+	folders, files := systemFolders(), systemFiles()
 	if home := os.Getenv("HOME"); filepath.IsAbs(home) {
 		folders = append(folders, filepath.Join(home, ".ssh"), filepath.Join(home, ".config", "git"))
 		for _, name := range []string{".gitconfig", ".git-credentials", ".netrc"} {
@@ -21,8 +23,6 @@ func systemFiles(temp string) []landlock.Rule {
 		}
 	}
 	return []landlock.Rule{
-		landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(),
-		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/tty").IgnoreIfMissing(),
-		landlock.RWDirs(temp),
+		landlock.RODirs(folders...).IgnoreIfMissing(), landlock.ROFiles(files...).IgnoreIfMissing(), devices(), landlock.RWDirs(temp),
 	}
 }

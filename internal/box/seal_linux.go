@@ -92,7 +92,7 @@ func landlocked(s setup) (string, error) {
 	name := fmt.Sprintf("landlock %d", abi)
 	newest := landlock.V7.BestEffort()
 	if s.Limits.Network {
-		return name, newest.RestrictPaths(systemFiles(s.Temp)...)
+		return name, newest.RestrictPaths(gitFiles(s.Temp)...)
 	}
 	return name, newest.Restrict()
 }

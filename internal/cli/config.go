@@ -18,6 +18,7 @@ import (
 	"github.com/driftd/driftd/internal/daemon"
 	"github.com/driftd/driftd/internal/declared/await"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -36,7 +37,7 @@ func (c *command) config() *cobra.Command {
 		Long: `Check the configuration file: the syntax, every key, and the settings of sources,
 declarations and receivers. Every error that driftd serve would report is printed
 in the order of the file, as is a declaration whose folder or local git repository
-does not exist.
+does not exist, or whose file of env_files cannot be read.
 Nothing is contacted over the network.`,
 		Example: "  driftd config check driftd.yaml",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -131,14 +132,14 @@ func (c *command) checkConfigured(cmd *cobra.Command) (*config.Config, error) {
 }
 
 // checkFolders returns an error for each declaration whose folder or local git
-// repository does not exist. A daemon starts all the same: the folder may be mounted later, and what
+// repository does not exist, or whose file of variables cannot be read. A daemon starts all the same: the folder may be mounted later, and what
 // it declares is unchecked until then.
 func checkFolders(ctx context.Context, cfg *config.Config) error {
 	var problems []error
 	for _, d := range cfg.Declarations {
 		within, cancel := context.WithTimeout(ctx, folderTimeout)
 		_, err := await.Call(within, func() (struct{}, error) {
-			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal))
+			return struct{}{}, errors.Join(d.CheckExists("dir"), d.CheckText("git", gitrepo.CheckLocal), d.CheckFiles("env_files", checkEnvFile))
 		})
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = d.Problem("its folder or repository did not answer within %s: is the file system hung?", folderTimeout)
@@ -147,6 +148,12 @@ func checkFolders(ctx context.Context, cfg *config.Config) error {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// checkEnvFile returns why a plan would not take a file of env_files.
+func checkEnvFile(file string) error {
+	_, err := plan.ReadEnvFile(file)
+	return err
 }
 
 // folderTimeout bounds the look at one declaration's folder.

@@ -57,7 +57,7 @@ func sortPaths(paths []string) (declaredPaths, error) {
 // rootDeclaration plans as the caller's own terraform would: with his
 // environment, his home and the workspace that he chose.
 func rootDeclaration(name, path string) config.Declaration {
-	settings := map[string]any{"dir": path, "pass_env": []string{"*"}}
+	settings := map[string]any{"dir": path, "pass_env": []string{"*"}, "box": false}
 	for setting, variable := range map[string]string{"home": "HOME", "cli_config_file": "TF_CLI_CONFIG_FILE", "workspace": "TF_WORKSPACE"} {
 		if value := os.Getenv(variable); value != "" {
 			settings[setting] = value

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -104,6 +105,10 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	}
 	if s.gate, err = newGate(cfg, s.log); err != nil {
 		return errors.Join(err, s.store.Close())
+	}
+	// Earlier versions had one cache of providers for all declarations there.
+	if err := os.RemoveAll(filepath.Join(cacheDir(cfg.StateDir), "types")); err != nil {
+		s.log.Warn("an old cache cannot be removed", "err", err)
 	}
 	s.metrics = metrics.New(metrics.Build{Version: s.build.Version, Commit: s.build.Commit, GoVersion: runtime.Version()}, time.Now)
 	s.news, s.boxes = web.NewNews(), box.NewPool()

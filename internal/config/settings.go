@@ -97,6 +97,30 @@ func (s Settings) CheckText(key string, check func(text string) error) error {
 	return doc.err()
 }
 
+// CheckFiles returns an error on the line of each file of a list for which check returns
+// one; nil where the setting is missing or no list.
+func (s Settings) CheckFiles(key string, check func(file string) error) error {
+	list, ok := s.tree[key].([]any)
+	if !ok {
+		return nil
+	}
+	doc := s.document()
+	for i, entry := range list {
+		text, ok := entry.(string)
+		if !ok {
+			continue
+		}
+		file, err := absolute(text, doc.dir)
+		if err == nil {
+			err = check(file)
+		}
+		if err != nil {
+			doc.add(fmt.Sprintf("%s[%d]", child(child(s.path, "settings"), key), i), "%s: %v", key, err)
+		}
+	}
+	return doc.err()
+}
+
 // Problem returns an error that stands on the line of what the settings belong
 // to.
 func (s Settings) Problem(format string, args ...any) error {

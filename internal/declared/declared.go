@@ -54,8 +54,6 @@ type Env struct {
 	// CacheDir is a folder of the loader's own (clones); it may be emptied
 	// between two loads.
 	CacheDir string
-	// SharedDir is one that all loaders of the type share (programs, schemas).
-	SharedDir string
 	// Boxes start the processes in which foreign input is expanded.
 	Boxes *box.Pool
 	Log   *slog.Logger

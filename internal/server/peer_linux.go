@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/driftd/driftd/internal/box"
 )
 
 // peerOf asks the kernel who is at the other end of a unix socket: as whom it
@@ -37,6 +40,7 @@ func (p *peer) read(conn net.Conn) error {
 			return
 		}
 		p.uid, p.gid = cred.Uid, cred.Gid
+		p.started = int(cred.Pid) != os.Getpid() && box.Descends(int(cred.Pid))
 		p.groups, asked = peerGroups(fd)
 	})
 	return errors.Join(err, asked)

@@ -20,11 +20,13 @@ func TestMayUse(t *testing.T) {
 		peer   peer
 		want   bool
 	}{
-		"root":       {reason: "root may do everything anyway", peer: peer{uid: 0, gid: 0}, want: true},
-		"same user":  {reason: "the daemon's user is its owner", peer: peer{uid: 500, gid: 700}, want: true},
-		"same group": {reason: "the group is who was let in", peer: peer{uid: 501, gid: 600}, want: true},
-		"in group":   {reason: "most members have another first group", peer: peer{uid: 501, gid: 700, groups: []uint32{1, 600}}, want: true},
-		"stranger":   {reason: "nobody else", peer: peer{uid: 501, gid: 700, groups: []uint32{500}}, want: false},
+		"root":                      {reason: "root may do everything anyway", peer: peer{uid: 0, gid: 0}, want: true},
+		"same user":                 {reason: "the daemon's user is its owner", peer: peer{uid: 500, gid: 700}, want: true},
+		"same group":                {reason: "the group is who was let in", peer: peer{uid: 501, gid: 600}, want: true},
+		"in group":                  {reason: "most members have another first group", peer: peer{uid: 501, gid: 700, groups: []uint32{1, 600}}, want: true},
+		"started":                   {reason: "a provider of a plan is the daemon's user, and must not decide on findings", peer: peer{uid: 500, gid: 600, started: true}, want: false},
+		"own child of another user": {reason: "a program of a plan cannot become another user", peer: peer{uid: 501, gid: 600, started: true}, want: true},
+		"stranger":                  {reason: "nobody else", peer: peer{uid: 501, gid: 700, groups: []uint32{500}}, want: false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +91,21 @@ func TestAsSomebodyElse(t *testing.T) {
 		_, err = c.Findings(t.Context(), Query{})
 	}
 	t.Log("answer:", err)
+}
+
+// TestChild connects as the daemon's own user, from a program that the daemon started.
+func TestChild(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	serve(t, o)
+	for reason, run := range map[string]string{"a child": `"$0" "$@"`, "an orphan's parent is read before it is one": `"$0" "$@" & wait`} {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", run, os.Args[0], "-test.v", "-test.run=^TestAsSomebodyElse$")
+		cmd.Env = append(os.Environ(), socketOfParent+"="+o.Socket)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "answer: this socket is not for you") {
+			t.Errorf("%s: %v:\n%s", reason, err, out)
+		}
+	}
 }
 
 // TestStrangers connects as other users; only root can become them.

@@ -71,6 +71,9 @@ type peerKey struct{}
 type peer struct {
 	uid, gid uint32
 	groups   []uint32
+	// started is set for a program that the daemon started, such as a provider of a
+	// Terraform plan, or whose parents cannot be read.
+	started bool
 	// err is why the kernel did not say.
 	err error
 }
@@ -96,8 +99,13 @@ func onlyPeers(next http.Handler, a API, self peer) http.Handler {
 	})
 }
 
-// mayUse tells whether a peer is root, the daemon's user or in its group.
+// mayUse tells whether a peer is root, the daemon's user or in its group, and was not
+// started by the daemon itself: a plan runs as the daemon's user, and must not decide on
+// what it finds.
 func (p *peer) mayUse(self peer) bool {
+	if p.started && p.uid == self.uid {
+		return false
+	}
 	if p.uid == 0 || p.uid == self.uid || p.gid == self.gid {
 		return true
 	}

@@ -60,7 +60,7 @@ func (c completer) complete(tree map[string]any) error {
 	return errors.Join(c.folders(tree), os.MkdirAll(filepath.Join(c.dir, "mappings"), 0o750), os.WriteFile(filepath.Join(c.dir, "mappings", "own.yaml"), []byte(c.table), 0o600), c.files(tree))
 }
 
-// folders makes the folders that declarations are read from.
+// folders makes the folders and the files of variables that declarations are read from.
 func (c completer) folders(tree map[string]any) error {
 	var errs []error
 	for _, d := range list(tree["declarations"]) {
@@ -68,6 +68,9 @@ func (c completer) folders(tree map[string]any) error {
 		have, _ := declaration["settings"].(map[string]any)
 		if dir, ok := have["dir"].(string); ok && !filepath.IsAbs(dir) {
 			errs = append(errs, os.MkdirAll(filepath.Join(c.dir, dir), 0o750))
+		}
+		for _, file := range list(have["env_files"]) {
+			errs = append(errs, os.WriteFile(filepath.Join(c.dir, fmt.Sprint(file)), []byte("TOKEN=x\n"), 0o600))
 		}
 	}
 	return errors.Join(errs...)

@@ -111,6 +111,7 @@ func TestService(t *testing.T) {
 		{"is hardened", isHardened},
 		{"starts", starts},
 		{"boxes foreign input", boxes},
+		{"boxes plans", boxesPlans},
 		{"boots without network", bootsWithoutNetwork},
 		{"waits for its address", waitsForItsAddress},
 		{"reloads", reloads},

@@ -76,6 +76,9 @@ type Run struct {
 	BackendConfigFiles []string `mapstructure:"backend_config_files"`
 	// Env sets variables of the program's environment.
 	Env map[string]string `mapstructure:"env"`
+	// EnvFiles are files of NAME=VALUE lines that set variables of the program's
+	// environment. They are read at each plan, and count before env and pass_env.
+	EnvFiles []string `mapstructure:"env_files" path:"true"`
 	// PassEnv lets variables of driftd's own environment through, by name or
 	// pattern ("AWS_*"). Nothing else of it is seen.
 	PassEnv []string `mapstructure:"pass_env"`
@@ -85,6 +88,14 @@ type Run struct {
 	// Home is the program's home folder, for credential files; without it, an
 	// empty one.
 	Home string `mapstructure:"home" path:"true"`
+	// Box keeps the program from all files but those of the root, the system and the
+	// settings, where the kernel has landlock.
+	Box bool `mapstructure:"box"`
+	// ReadPaths are more files and folders that the program may read in the box.
+	ReadPaths []string `mapstructure:"read_paths" path:"true"`
+	// MaxMemory bounds what the program and all that it starts hold together, in
+	// bytes; more ends the plan. 0 is no bound.
+	MaxMemory int64 `mapstructure:"max_plan_memory"`
 	// MemoryLimit is what the program and each provider try to stay within
 	// ("1GiB"); without it, that is left to them.
 	MemoryLimit string `mapstructure:"memory_limit"`
@@ -113,7 +124,7 @@ type Allow struct {
 // Defaults returns the settings that hold where the configuration is silent.
 func Defaults() Config {
 	return Config{Place: gitrepo.DefaultPlace(), Lookback: gitrepo.Lookback{Commits: gitrepo.DefaultLookback}, DeployWindow: time.Hour,
-		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute}}
+		Backend: backend.Defaults(), Run: Run{Timeout: 10 * time.Minute, Box: true}}
 }
 
 // engine returns the engine that the settings mean.
@@ -151,6 +162,9 @@ func (c Config) check(env declared.Env) error {
 		}
 		if c.Run.Timeout <= 0 {
 			return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
+		}
+		if c.Run.MaxMemory < 0 {
+			return fmt.Errorf("max_plan_memory %d: want 0 or more", c.Run.MaxMemory)
 		}
 		return cmp.Or(c.Place.Check("Terraform root"), c.Lookback.Check())
 	case State:

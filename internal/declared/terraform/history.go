@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/literal"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -116,8 +118,9 @@ func (c *commits) root(commit *gitrepo.LogCommit) *literal.Root {
 // outside of the repository are unknown, because they may have been different at
 // earlier commits.
 func (r Run) literalOptions(files fs.FS, dir string) literal.Options {
-	foreign := r.foreign
-	if isTerragrunt(files, dir) {
+	passed, err := r.passed()
+	foreign := func(variable string) bool { return r.foreign(variable, passed) }
+	if err != nil || isTerragrunt(files, dir) {
 		foreign = func(string) bool { return true }
 	}
 	return literal.Options{Foreign: foreign, VarFiles: slices.DeleteFunc(slices.Clone(r.VarFiles), filepath.IsAbs)}
@@ -133,15 +136,25 @@ func isTerragrunt(files fs.FS, dir string) bool {
 	return false
 }
 
-// foreign reports whether something outside of the repository may set a
-// variable.
-func (r Run) foreign(variable string) bool {
+// passed returns the variables of the environment that the settings may set, by name or
+// pattern.
+func (r Run) passed() ([]string, error) {
+	passed := slices.AppendSeq(slices.Clone(r.PassEnv), maps.Keys(r.Env))
+	for _, file := range r.EnvFiles {
+		env, err := plan.ReadEnvFile(file)
+		if err != nil {
+			return nil, err
+		}
+		passed = slices.AppendSeq(passed, maps.Keys(env))
+	}
+	return passed, nil
+}
+
+// foreign reports whether something outside of the repository may set a variable; passed
+// are the variables of the environment.
+func (r Run) foreign(variable string, passed []string) bool {
 	if _, set := r.Vars[variable]; set || slices.ContainsFunc(r.VarFiles, filepath.IsAbs) {
 		return true
-	}
-	passed := slices.Clone(r.PassEnv)
-	for name := range r.Env {
-		passed = append(passed, name)
 	}
 	return slices.ContainsFunc(passed, func(pattern string) bool {
 		prefix, open := strings.CutSuffix(pattern, "*")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -447,6 +448,13 @@ func TestHistoryInTime(t *testing.T) {
 
 func TestForeign(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
+	size, name := filepath.Join(dir, "size.env"), filepath.Join(dir, "name.env")
+	for file, text := range map[string]string{size: "TF_VAR_size=1", name: "TF_VAR_name=1"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cases := map[string]struct {
 		reason string
 		run    Run
@@ -463,12 +471,15 @@ func TestForeign(t *testing.T) {
 		"OtherPattern": {"another pattern", Run{PassEnv: []string{"TF_VAR_x*"}}, false},
 		"Args":         {"arguments may set any", Run{PassEnv: []string{"TF_CLI_ARGS_plan"}}, true},
 		"AllArgs":      {"arguments of every command, too", Run{Env: map[string]string{"TF_CLI_ARGS": "-var x=y"}}, true},
+		"EnvFile":      {"a file of variables", Run{EnvFiles: []string{size}}, true},
+		"OtherFile":    {"another variable there", Run{EnvFiles: []string{name}}, false},
+		"NoFile":       {"a file that cannot be read may set any", Run{EnvFiles: []string{name, filepath.Join(dir, "gone")}}, true},
 		"ArgsPattern":  {"and a pattern of those", Run{PassEnv: []string{"TF_*"}}, true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := tc.run.foreign("size"); got != tc.want {
+			if got := tc.run.literalOptions(fstest.MapFS{}, ".").Foreign("size"); got != tc.want {
 				t.Errorf("%s: got %t", tc.reason, got)
 			}
 		})

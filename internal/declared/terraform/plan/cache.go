@@ -23,10 +23,7 @@ const builtin = "terraform.io/builtin/"
 // schemas returns the schemas of the types in a plan. They change only with
 // the CLI and the locked providers, and are asked for once for each.
 func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
-	name, err := r.schemaFile(p)
-	if err != nil {
-		return nil, err
-	}
+	name := r.schemaFile(p)
 	if text, err := os.ReadFile(name); err == nil {
 		if s, err := DecodeSchemas(bytes.NewReader(text), p); err == nil {
 			return s, nil
@@ -36,7 +33,7 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 	cmd := r.command("providers", "schema", "-json", "-no-color")
 	cmd.Stdout = out
 	if err := cmd.Run(ctx); err != nil {
-		return nil, r.explain("providers schema", err, nil, r.mask)
+		return nil, r.explain("providers schema", err, nil)
 	}
 	s, err := DecodeSchemas(bytes.NewReader(out.Bytes()), p)
 	if err != nil || name == "" {
@@ -47,16 +44,12 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 
 // schemaFile returns where the schemas are kept; "" when nothing tells which
 // providers they are of.
-func (r *runner) schemaFile(p *Plan) (string, error) {
-	lock, err := os.ReadFile(filepath.Join(r.root, lockFileName))
-	switch {
-	case errors.Is(err, os.ErrNotExist) && !onlyBuiltin(p):
-		return "", nil
-	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("read lock file: %w", err)
+func (r *runner) schemaFile(p *Plan) string {
+	if r.lock == nil && !onlyBuiltin(p) {
+		return ""
 	}
-	sum := sha256.Sum256([]byte(r.cli + "\x00" + p.TerraformVersion + "\x00" + string(lock)))
-	return filepath.Join(r.shared(), "schemas", hex.EncodeToString(sum[:16])+".json"), nil
+	sum := sha256.Sum256([]byte(r.cli + "\x00" + p.TerraformVersion + "\x00" + string(r.lock)))
+	return filepath.Join(r.CacheDir, "schemas", hex.EncodeToString(sum[:16])+".json")
 }
 
 func onlyBuiltin(p *Plan) bool {

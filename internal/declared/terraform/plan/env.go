@@ -2,11 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -25,7 +27,7 @@ func reserved(name string) bool {
 func (o Options) Check() error {
 	for name := range o.Env {
 		if reserved(name) {
-			return fmt.Errorf("env: %s is driftd's to set; settings like workspace, cli_config_file and parallelism speak for it", name)
+			return fmt.Errorf("env: %w", &reservedError{name})
 		}
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return fmt.Errorf("env: %q is no name of a variable", name)
@@ -34,18 +36,53 @@ func (o Options) Check() error {
 	return o.Policy.Check()
 }
 
+// A reservedError is a variable that driftd sets itself.
+type reservedError struct{ name string }
+
+// Error implements error.
+func (e *reservedError) Error() string {
+	return e.name + " is driftd's to set; settings like workspace, cli_config_file and parallelism speak for it"
+}
+
+// ReadEnvFile returns the variables of one of Options.EnvFiles. An error shows no value.
+func ReadEnvFile(file string) (map[string]string, error) {
+	env, err := credential.ReadEnv(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if reserved(name) {
+			return nil, fmt.Errorf("%s: %w", file, &reservedError{name})
+		}
+	}
+	return env, nil
+}
+
+// readEnvFiles reads EnvFiles. The work folder's owner calls it once for each plan, so
+// that a credential that was rotated counts from the next plan on.
+func (w *work) readEnvFiles() error {
+	w.fromFiles = map[string]string{}
+	for _, file := range w.EnvFiles {
+		env, err := ReadEnvFile(file)
+		if err != nil {
+			return fmt.Errorf("env_files: %w", err)
+		}
+		maps.Copy(w.fromFiles, env)
+	}
+	return nil
+}
+
 // given returns the variables that the configuration names.
-func (o Options) given(environ []string) map[string]string {
+func (w *work) given(environ []string) map[string]string {
 	given := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !reserved(name) && slices.ContainsFunc(o.PassEnv, func(pattern string) bool { return matches(pattern, name) }) {
+		if !reserved(name) && slices.ContainsFunc(w.PassEnv, func(pattern string) bool { return matches(pattern, name) }) {
 			given[name] = value
 		}
 	}
-	for name, value := range o.Env {
-		given[name] = value
-	}
+	maps.Copy(given, w.Env)
+	maps.Copy(given, w.fromFiles)
 	return given
 }
 
@@ -62,9 +99,7 @@ func (w *work) environment(cli string, environ []string) []string {
 	if w.MemoryLimit != "" {
 		env["GOMEMLIMIT"] = w.MemoryLimit
 	}
-	for name, value := range w.given(environ) {
-		env[name] = value
-	}
+	maps.Copy(env, w.given(environ))
 	for name, value := range map[string]string{
 		"TMPDIR":              w.tmp,
 		"TF_DATA_DIR":         w.data,
@@ -94,13 +129,25 @@ func (w *work) environment(cli string, environ []string) []string {
 	return list
 }
 
+// minMaskedLine is the length from which one line of a secret is looked for in messages.
+const minMaskedLine = 8
+
 // secrets returns the values that the CLI was given and that may be secret.
 // Addresses and paths are left readable: most errors are about them.
 func (w *work) secrets(environ []string) []string {
 	var found []string
 	add := unlessPlace(func(value string) { found = append(found, value) })
-	for _, value := range w.given(environ) {
-		add(value)
+	for name, value := range w.given(environ) {
+		if isPlace(value) && (!secret.Name(name) || exists(value)) {
+			continue
+		}
+		found = append(found, value)
+		// A message may show one line of it.
+		for line := range strings.Lines(value) {
+			if line = strings.TrimSpace(line); len(line) >= minMaskedLine {
+				found = append(found, line)
+			}
+		}
 	}
 	for _, value := range w.Vars {
 		texts(valueOf(value), add)
@@ -120,6 +167,13 @@ func unlessPlace(found func(string)) func(string) {
 			found(value)
 		}
 	}
+}
+
+// exists reports whether a path leads to something: a name like GCP_CREDENTIALS may stand
+// for a secret that begins with a slash, and for the file that holds it.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // isPlace tells a path, and a URL without a user.

@@ -12,11 +12,16 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/driftd/driftd/internal/box"
 )
 
 // TestMain lets the test binary be the CLI, too: with FAKE_DIR set, a folder in
 // which a test says how it should behave, and reads what it was called with.
 func TestMain(m *testing.M) {
+	if status, guarded := box.Guard(); guarded {
+		os.Exit(status)
+	}
 	if dir := os.Getenv("FAKE_DIR"); dir != "" {
 		os.Exit(fake{dir}.run(os.Args[1:]))
 	}

@@ -9,8 +9,6 @@ import (
 // Each of them takes a core or two and some hundred megabytes.
 type Limiter struct {
 	plans chan struct{}
-	// inits is for one: the CLIs do not guard their plugin cache.
-	inits chan struct{}
 }
 
 // NewLimiter returns a Limiter of n plans, or for 0 of one plan a core and two
@@ -19,7 +17,7 @@ func NewLimiter(n int) *Limiter {
 	if n <= 0 {
 		n = min(2, runtime.NumCPU())
 	}
-	return &Limiter{plans: make(chan struct{}, n), inits: make(chan struct{}, 1)}
+	return &Limiter{plans: make(chan struct{}, n)}
 }
 
 // enter waits for a place; the caller calls leave when done.

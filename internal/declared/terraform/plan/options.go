@@ -31,11 +31,14 @@ type Options struct {
 	// without them, what init was told in Dir does.
 	BackendConfig map[string]string
 	BackendFiles  []string
-	// Env is set for the CLI and its providers, and PassEnv names variables of
+	// EnvFiles set variables for the CLI and its providers (credential.ReadEnv). They
+	// are read at each run; a later one replaces what an earlier one sets, and all
+	// replace Env. Env is set for the CLI and its providers, too, and PassEnv names variables of
 	// driftd's own environment, or with a * at the end all that begin so, that
 	// are handed on. Nothing else is.
-	Env     map[string]string
-	PassEnv []string
+	EnvFiles []string
+	Env      map[string]string
+	PassEnv  []string
 	// CLIConfig is the CLI's configuration file; "" stands for that in Home, or
 	// an empty one.
 	CLIConfig string
@@ -47,14 +50,24 @@ type Options struct {
 	// Timeout bounds one reading: copy, init, plan and show; 0 stands for 15
 	// minutes. Grace is how long after it the CLI may take to stop by itself.
 	Timeout, Grace time.Duration
+	// Guarded has driftd's own program guard the CLI (box.Launch), so that nothing of
+	// it is left when it ends; that program must call box.Guard. Boxed seals it, too:
+	// it reads its own folder, the system's, and the files that these options name.
+	// ReadPaths are more files and folders that it may read.
+	Guarded, Boxed bool
+	ReadPaths      []string
+	// MaxMemory bounds what the CLI and all that it starts hold together, in bytes,
+	// where Guarded is set; 0 for no bound.
+	MaxMemory int64
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.
 	MemoryLimit string
 	// Policy is what the root may do.
 	Policy policy.Policy
-	// CacheDir is a folder of ours, for private copies; SharedDir one that other
-	// roots share, for providers and their schemas. "" stands for CacheDir.
-	CacheDir, SharedDir string
+	// CacheDir is a folder of ours and of this root alone, for private copies,
+	// providers and their schemas. No other root's plan may write to it: it would
+	// choose what this one runs.
+	CacheDir string
 	// Limiter is shared by all roots.
 	Limiter *Limiter
 	Sealer  model.Sealer
@@ -66,7 +79,5 @@ const (
 )
 
 func (o Options) timeout() time.Duration { return cmp.Or(o.Timeout, defaultTimeout) }
-
-func (o Options) shared() string { return cmp.Or(o.SharedDir, o.CacheDir) }
 
 func (o Options) grace() time.Duration { return cmp.Or(o.Grace, defaultGrace) }

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
 // A hint is what to do about an error that a CLI reports.
@@ -53,26 +51,27 @@ type failure struct {
 func (f *failure) Error() string { return f.stage + ": " + f.reason }
 
 // explain makes one reason of what a stage reported, without secrets.
-func (w *work) explain(stage string, err error, reported []Diagnostic, mask mask) error {
+func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 	exit, exited := errors.AsType[*process.ExitError](err)
 	if !exited {
-		return w.explainRun(stage, err)
+		return r.explainRun(stage, err)
 	}
 	if len(reported) == 0 {
 		reported = errorsOf(exit.Stderr)
 	}
 	if len(reported) == 0 {
-		return &failure{stage, mask.hide(fmt.Sprintf("%s: %s", exit, oneLine(lastLines(exit.Stderr))))}
+		last := oneLine(lastLines(exit.Stderr))
+		return &failure{stage, r.mask.hide(fmt.Sprintf("%s: %s%s", exit, last, r.refusal(last)))}
 	}
 	reported = withoutPreface(reported)
 	whole := reported[0].Summary + "\n" + reported[0].Detail
-	text := mask.hide(failures(reported).summary())
-	required := rootdir.Scan(w.root).Required
-	slices.Sort(required)
-	required = slices.Compact(required)
-	if misfit := strings.Contains(whole, "Core version") || strings.Contains(whole, "not compatible with OpenTofu"); misfit && len(required) > 0 {
+	text := r.mask.hide(failures(reported).summary())
+	if refusal := r.refusal(whole); refusal != "" {
+		return &failure{stage, text + r.mask.hide(refusal)}
+	}
+	if misfit := strings.Contains(whole, "Core version") || strings.Contains(whole, "not compatible with OpenTofu"); misfit && len(r.required) > 0 {
 		return &failure{stage, fmt.Sprintf("the root requires version %s, and this is %s: name a binary that fits",
-			strings.Join(required, ", "), ownVersion(whole))}
+			strings.Join(r.required, ", "), ownVersion(whole))}
 	}
 	for _, h := range hints() {
 		for _, mark := range h.marks {

@@ -66,6 +66,9 @@ func Run(ctx context.Context, o Options) (Output, error) {
 
 // run does one root in its work folder.
 func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, error) {
+	if err := w.readEnvFiles(); err != nil {
+		return Output{}, err
+	}
 	if err := w.copyRoot(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
@@ -79,11 +82,16 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 	}
 	environ := os.Environ()
 	r := &runner{work: w, cli: cli, env: w.environment(cli, environ), mask: newMask(w.secrets(environ), w.places()...)}
+	r.readable = w.readPaths(cli, environ)
 	if err := r.initialize(ctx); err != nil {
 		return Output{}, err
 	}
 	notes, err := w.checkAfter(terragrunt)
 	if err != nil {
+		return Output{}, err
+	}
+	in := Input{}
+	if err := r.note(&in); err != nil {
 		return Output{}, err
 	}
 	if err := r.selectWorkspace(ctx); err != nil {
@@ -93,8 +101,7 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 	if err != nil {
 		return Output{}, err
 	}
-	in := Input{Plan: plan, Diagnostics: r.hidden(stream.diagnostics)}
-	r.configuration(&in)
+	in.Plan, in.Diagnostics = plan, r.hidden(stream.diagnostics)
 	if in.Schemas, err = r.schemas(ctx, plan); err != nil {
 		return Output{}, err
 	}
@@ -118,21 +125,32 @@ type runner struct {
 	cli  string
 	env  []string
 	mask mask
+	// readable is what the CLI may read outside of its folders when it is boxed.
+	readable []string
+	// lock is the content of the lock file; nil where there is none.
+	lock []byte
 }
 
-// command returns one call of the CLI, in the copy.
+// command returns one call of the CLI, in the copy. It runs no provider of the
+// cache with the right to change it.
 func (r *runner) command(args ...string) process.Command {
-	return process.Command{Path: r.cli, Args: args, Dir: r.root, Env: r.env, Grace: r.grace()}
+	return process.Command{Path: r.cli, Args: args, Dir: r.root, Env: r.env, Grace: r.grace(), Launch: r.launch(args[0] == "init")}
 }
 
-// initialize gets providers and modules and opens the backend. The plugin cache
-// is shared, and not made for two at once.
-func (r *runner) initialize(ctx context.Context) error {
-	leave, err := enter(ctx, r.Limiter.inits)
-	if err != nil {
-		return fmt.Errorf("init: %w", err)
+// note keeps what is needed of the root's files, before a program of the root
+// runs that could change them or put pipes in their place.
+func (r *runner) note(in *Input) (err error) {
+	r.configuration(in)
+	r.lock, err = os.ReadFile(filepath.Join(r.root, lockFileName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read lock file: %w", err)
 	}
-	defer leave()
+	return nil
+}
+
+// initialize gets providers and modules and opens the backend. The CLIs do not
+// guard their plugin cache: another process of driftd may plan the same root.
+func (r *runner) initialize(ctx context.Context) error {
 	gate, err := waitForLock(ctx, r.plugins()+".lock")
 	if err != nil {
 		return fmt.Errorf("init: wait for another: %w", err)
@@ -147,7 +165,7 @@ func (r *runner) initialize(ctx context.Context) error {
 	}
 	err = r.command(append(args, r.backendArgs()...)...).Run(ctx)
 	if err != nil {
-		return r.explain("init", err, nil, r.mask)
+		return r.explain("init", err, nil)
 	}
 	return nil
 }
@@ -194,7 +212,7 @@ func (r *runner) selectWorkspace(ctx context.Context) error {
 		return nil
 	}
 	if err := r.command("workspace", "select", "-no-color", name).Run(ctx); err != nil {
-		return r.explain("select workspace "+name, err, nil, r.mask)
+		return r.explain("select workspace "+name, err, nil)
 	}
 	return nil
 }
@@ -211,7 +229,7 @@ func (r *runner) plan(ctx context.Context, name string, more ...string) (*Plan, 
 	lines.Close()
 	_, exited := errors.AsType[*process.ExitError](err)
 	if err != nil && (!exited || !isFile(file)) {
-		return nil, nil, r.explain(name, err, s.diagnostics, r.mask)
+		return nil, nil, r.explain(name, err, s.diagnostics)
 	}
 	plan, err := r.show(ctx, file)
 	return plan, s, err
@@ -236,7 +254,7 @@ func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 	cmd := r.command("show", "-json", "-no-color", file)
 	cmd.Stdout = out
 	if err := cmd.Run(ctx); err != nil {
-		return nil, r.explain("show", err, nil, r.mask)
+		return nil, r.explain("show", err, nil)
 	}
 	plan, err := Decode(bytes.NewReader(out.Bytes()))
 	if err != nil {
@@ -277,7 +295,7 @@ func (p *Plan) changesAnything() bool {
 func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 	hidden := make([]Diagnostic, len(list))
 	for i, d := range list {
-		hidden[i] = Diagnostic{Address: d.Address, Summary: r.mask.hide(d.Summary), Detail: r.mask.hide(d.Detail)}
+		hidden[i] = Diagnostic{Address: d.Address, Summary: r.mask.hide(d.Summary), Detail: r.mask.hide(d.Detail + r.refusal(d.Text()))}
 	}
 	return hidden
 }

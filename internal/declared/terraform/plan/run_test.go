@@ -183,22 +183,21 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestSharedDir keeps what roots share apart from their copies, and gives up in
-// time when another process initializes.
-func TestSharedDir(t *testing.T) {
+// TestCacheDir keeps providers and schemas in the root's own folder, and gives up
+// in time when another process initializes.
+func TestCacheDir(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, map[string]string{".terraform.lock.hcl": "locked"})
-	s.options.SharedDir = filepath.Join(s.root, "..", "..", "shared")
 	if _, err := s.run(); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(s.fake.text("env"), "TF_PLUGIN_CACHE_DIR="+filepath.Join(s.options.SharedDir, "plugins")+"\n") {
+	if !strings.Contains(s.fake.text("env"), "TF_PLUGIN_CACHE_DIR="+filepath.Join(s.options.CacheDir, "plugins")+"\n") {
 		t.Errorf("the plugin cache lies elsewhere: %s", s.fake.text("env"))
 	}
-	if kept, err := os.ReadDir(filepath.Join(s.options.SharedDir, "schemas")); err != nil || len(kept) != 1 {
+	if kept, err := os.ReadDir(filepath.Join(s.options.CacheDir, "schemas")); err != nil || len(kept) != 1 {
 		t.Errorf("schemas: got %v, %v", kept, err)
 	}
-	held, err := lockFile(filepath.Join(s.options.SharedDir, "plugins.lock"), syscall.LOCK_EX)
+	held, err := lockFile(filepath.Join(s.options.CacheDir, "plugins.lock"), syscall.LOCK_EX)
 	if err != nil {
 		t.Fatal(err)
 	}

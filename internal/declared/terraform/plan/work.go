@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +30,10 @@ type work struct {
 	// root is the copy of Options.Dir.
 	root      string
 	data, tmp string
+	// fromFiles are the variables of EnvFiles.
+	fromFiles map[string]string
+	// required are the root's version constraints on the CLI.
+	required []string
 	// backend completes the backend block.
 	backend map[string]any
 	lock    *os.File
@@ -100,7 +105,7 @@ func (w *work) end() error {
 	return errors.Join(err, os.Remove(w.lock.Name()), w.lock.Close())
 }
 
-func (w *work) plugins() string { return filepath.Join(w.shared(), "plugins") }
+func (w *work) plugins() string { return filepath.Join(w.CacheDir, "plugins") }
 
 func (w *work) home() string {
 	if w.Home != "" {
@@ -133,11 +138,14 @@ const copied = "copy"
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Except: w.CacheDir,
-		Stateless: rootdir.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
+		Stateless: rootdir.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Sealed: w.Boxed,
+		Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
 	if err != nil {
 		return err
 	}
-	w.root = root
+	w.root, w.required = root, rootdir.Scan(root).Required
+	slices.Sort(w.required)
+	w.required = slices.Compact(w.required)
 	if !whole && !rootdir.IsRoot(root) {
 		return fmt.Errorf("%s holds no configuration (*.tf)", cmp.Or(w.Shown, w.Dir))
 	}

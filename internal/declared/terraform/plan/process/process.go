@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/driftd/driftd/internal/box"
 )
 
 // A Command is one run of a program.
@@ -25,6 +27,10 @@ type Command struct {
 	// Stdout takes what it prints; nil discards it. It must not block. An error
 	// of it ends the program, and is Run's.
 	Stdout io.Writer
+	// Launch has the program started by a guard, which ends all that it started, and
+	// seals it; nil for neither. Its Program, Grace and environment are those of the
+	// command.
+	Launch *box.Launch
 	// Grace is how long it may take to end by itself once it was asked to; 0
 	// stands for ten seconds.
 	Grace time.Duration
@@ -44,31 +50,52 @@ func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code
 // from its end.
 const maxStderr = 64 << 10
 
+// lateGuard is how much longer than the program a guard may take to end: it kills what
+// the program left.
+const lateGuard = 15 * time.Second
+
+// start returns what is started for the command, and how long it may take to end by
+// itself.
+func (c Command) start() (path string, env []string, grace time.Duration, err error) {
+	grace = cmp.Or(c.Grace, 10*time.Second)
+	if c.Launch == nil {
+		return c.Path, c.Env, grace, nil
+	}
+	l := *c.Launch
+	l.Program, l.Grace = c.Path, grace
+	path, env, err = l.Start(c.Env)
+	return path, env, grace + lateGuard, err
+}
+
 // Run runs the command in a process group of its own, and returns when it has
-// ended and nothing of the group is left. When the context ends it asks the
-// program to stop, as Ctrl-C does, so that it stops what it started; when that
-// takes longer than Grace it kills the group. The error is then the context's
-// cause.
+// ended and nothing of the group is left; with Launch, nothing that it started.
+// When the context ends it asks the program to stop, as Ctrl-C does, so that it
+// stops what it started; when that takes longer than Grace it kills the group.
+// The error is then the context's cause.
 func (c Command) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	path, env, grace, err := c.start()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, path, c.Args...)
 	stderr := &Excerpt{Limit: maxStderr}
-	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, c.Env, stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, env, stderr
 	if c.Stdout != nil {
 		cmd.Stdout = sink{c.Stdout, stop}
 	}
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	// Who keeps the pipes open after the program ended is killed then.
-	cmd.WaitDelay = cmp.Or(c.Grace, 10*time.Second)
+	cmd.WaitDelay = grace
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", c.Path, err)
 	}
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); killErr != nil && !errors.Is(killErr, syscall.ESRCH) {
 		err = errors.Join(err, fmt.Errorf("kill what %s left: %w", c.Path, killErr))
 	}

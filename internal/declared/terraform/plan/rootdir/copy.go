@@ -41,8 +41,9 @@ type Source struct {
 	Except    string
 	Stateless bool
 	// Contained makes a link that leads out of Within, or out of Root without one, an error.
-	Contained bool
-	Limits    Limits
+	// Sealed copies one as a link: whoever writes the root must not choose what driftd reads.
+	Contained, Sealed bool
+	Limits            Limits
 }
 
 // Copy copies a root, and what its modules need beside it, into the folder to,
@@ -66,6 +67,7 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 	}
 	wanted := s.wanted()
 	base := commonFolder(wanted)
+	c.borders = s.borders(wanted)
 	if s.Stateless {
 		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
 	}
@@ -78,6 +80,23 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		}
 	}
 	return filepath.Join(to, strings.TrimPrefix(root, base)), nil
+}
+
+// borders returns the folders that links must not lead out of; none where they may.
+func (s Source) borders(wanted []string) []string {
+	if !s.Sealed {
+		return nil
+	}
+	if s.Within != "" {
+		wanted = []string{s.Within, s.Root}
+	}
+	var borders []string
+	for _, path := range wanted {
+		if place, err := filepath.EvalSymlinks(path); err == nil {
+			borders = append(borders, place)
+		}
+	}
+	return borders
 }
 
 // wanted returns what is copied: the root, what its files speak of outside of
@@ -177,6 +196,24 @@ type copier struct {
 	// leads in a circle, and is left out.
 	inside []string
 	done   map[string]bool
+	// borders are the folders that links must not lead out of; none where they may.
+	borders []string
+}
+
+// leadsOut returns where a path leads out of the borders, "" where it does not. Below
+// the paths that were asked for, only a link does.
+func (c *copier) leadsOut(path string, depth int) string {
+	if len(c.borders) == 0 {
+		return ""
+	}
+	if info, err := os.Lstat(path); err != nil || depth > 0 && info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	place, err := filepath.EvalSymlinks(path)
+	if err != nil || slices.ContainsFunc(c.borders, func(b string) bool { return holds(b, place) }) {
+		return ""
+	}
+	return place
 }
 
 // copy copies a file or folder.
@@ -194,6 +231,8 @@ func (c *copier) copy(ctx context.Context, from, to string, depth int) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("copy root: %w", err)
+	case c.leadsOut(from, depth) != "":
+		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Symlink(c.leadsOut(from, depth), to))
 	case depth > maxDepth:
 		return fmt.Errorf("copy %s: more than %d folders deep: does a link lead in a circle?", from, maxDepth)
 	case info.IsDir():

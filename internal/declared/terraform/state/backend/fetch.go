@@ -2,15 +2,12 @@ package backend
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,31 +34,22 @@ type fetcher struct {
 	pause time.Duration
 }
 
-// newFetcher returns a fetcher that trusts the authorities of caFile beside
-// the system's own, and follows no redirection to another host, which would
-// take credentials there.
+// newFetcher returns a fetcher that trusts the authorities of caFile alone, or
+// the system's where it is empty, and follows no redirection to another host,
+// which would take credentials there.
 func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error) {
+	trust, err := reach.Trust(caFile)
+	if err != nil {
+		return nil, err
+	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+		TLSClientConfig:       trust,
 		TLSHandshakeTimeout:   15 * time.Second,
 		ResponseHeaderTimeout: time.Minute,
 		IdleConnTimeout:       30 * time.Second,
 		ForceAttemptHTTP2:     true,
-	}
-	if caFile != "" {
-		pem, err := os.ReadFile(caFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
-		}
-		roots, err := x509.SystemCertPool()
-		if err != nil {
-			return nil, fmt.Errorf("read the system's certificates: %w", err)
-		}
-		if !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca_file %s: no certificate in it", caFile)
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
 	client := &http.Client{Transport: reach.Discreet(transport), CheckRedirect: stayHome}
 	return &fetcher{client: client, sign: sign, pause: firstPause}, nil

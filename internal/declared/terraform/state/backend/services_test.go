@@ -92,7 +92,7 @@ func TestWebTLS(t *testing.T) {
 		"Trusted": {authority, ""},
 		"Unknown": {"", "name the authority that signed it in ca_file"},
 		"NoFile":  {"/nowhere/ca.pem", "read ca_file"},
-		"NoCert":  {file(t, "no certificate"), "no certificate in it"},
+		"NoCert":  {file(t, "no certificate"), "no certificate in PEM form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

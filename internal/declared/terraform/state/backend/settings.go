@@ -57,8 +57,8 @@ type S3 struct {
 	Endpoint string `mapstructure:"endpoint"`
 	// PathStyle puts the bucket into the path instead of the host's name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile holds the authorities that signed the store's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's, for the store's
+	// certificate; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// WorkspacePrefix is the backend's workspace_key_prefix.
 	WorkspacePrefix string `mapstructure:"workspace_prefix"`
@@ -95,8 +95,8 @@ type HTTP struct {
 	PasswordFile string `mapstructure:"password_file" path:"true"`
 	// HeadersFile holds one "Name: value" a line.
 	HeadersFile string `mapstructure:"headers_file" path:"true"`
-	// CAFile holds the authorities that signed the server's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's, for the server's
+	// certificate; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
@@ -119,8 +119,8 @@ type Consul struct {
 	Scheme string `mapstructure:"scheme"`
 	// Datacenter is the one to ask; without it, the agent's own.
 	Datacenter string `mapstructure:"datacenter"`
-	// CAFile holds the authorities that signed the agent's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's, for the agent's
+	// certificate; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }
 
@@ -138,7 +138,7 @@ type Kubernetes struct {
 type Remote struct {
 	// TokenFile holds the API token.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds the authorities that signed the server's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's, for the server's
+	// certificate; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 }

@@ -1,0 +1,127 @@
+package box
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Launch says how a program is run that is not driftd's own, such as terraform, whose
+// configuration decides what it does. driftd's own program is started in its place: as a
+// guard that ends everything that the program started, also what left its process group.
+// The guard starts the program sealed.
+type Launch struct {
+	// Program is the absolute path of what is run.
+	Program string `json:"program"`
+	// Open runs the program without a seal: with all files, signals and sockets.
+	Open bool `json:"open,omitempty"`
+	// Read are files and folders that may be read and run, Write folders that may be
+	// written to, too. Those that do not exist are left out. The system's own are always
+	// readable. Nothing else is, where the kernel has landlock.
+	Read  []string `json:"read,omitempty"`
+	Write []string `json:"write,omitempty"`
+	// Memory bounds what all processes of the program hold together, in bytes; 0 for no
+	// bound. MemorySetting is the name of that setting, for the message.
+	Memory        int64  `json:"memory,omitempty"`
+	MemorySetting string `json:"memory_setting,omitempty"`
+	// Grace is how long the program has after it was interrupted.
+	Grace time.Duration `json:"grace,omitempty"`
+	// Inner is set in the process that the guard starts.
+	Inner bool `json:"inner,omitempty"`
+}
+
+// launchVariable holds a Launch, as JSON. It is read before the command line, so that
+// what runs a program by its path alone can run it boxed.
+const launchVariable = "DRIFTD_LAUNCH"
+
+// Start returns the program that stands for l.Program, and its environment. Its arguments
+// and standard streams are those of l.Program.
+func (l Launch) Start(env []string) (path string, environment []string, err error) {
+	if os.Getenv(launchVariable) != "" {
+		return "", nil, errors.New("this program is started as a guard and does not call Guard")
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return "", nil, fmt.Errorf("launch %s: %w", l.Program, err)
+	}
+	return program(), append(env[:len(env):len(env)], launchVariable+"="+string(text)), nil
+}
+
+// Guard runs the program that this process was started for by Launch.Start, and returns
+// with the program's status once nothing of it is left. It returns false at once in any
+// other process. It must be called first in main.
+func Guard() (status int, guarded bool) {
+	text := os.Getenv(launchVariable)
+	if text == "" {
+		return 0, false
+	}
+	var l Launch
+	err := json.Unmarshal([]byte(text), &l)
+	if err == nil {
+		err = os.Unsetenv(launchVariable)
+	}
+	if err == nil && l.Inner {
+		err = l.become()
+	} else if err == nil {
+		status, err = l.guard()
+	}
+	if err != nil {
+		complain(err)
+		return 1, true
+	}
+	return status, true
+}
+
+// complain writes an error as Terraform and OpenTofu write theirs: the reader of what they
+// print takes it from there.
+func complain(err error) {
+	text := "driftd: " + err.Error()
+	if sentence, ok := errors.AsType[*exceeded](err); ok {
+		text = sentence.Error()
+	}
+	fmt.Fprintf(os.Stderr, "\nError: %s\n", text)
+}
+
+// exceeded is the error of a program that held too much memory.
+type exceeded struct{ l Launch }
+
+// Error implements error.
+func (e *exceeded) Error() string {
+	return fmt.Sprintf("the program and what it started needed more memory than %s (%d MiB)", e.l.MemorySetting, e.l.Memory>>20)
+}
+
+// A relative is a process of the system with its parent.
+type relative struct{ pid, parent int }
+
+// parentOf returns the parent of a process, from a line of /proc/PID/stat: the name of the
+// program, in parentheses, may hold anything.
+func parentOf(stat string) (int, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0, errors.New("the kernel does not say who the parent of a process is")
+	}
+	return strconv.Atoi(fields[1])
+}
+
+// descendants returns the processes that descend from one.
+func descendants(all []relative, of int) []int {
+	children := map[int][]int{}
+	for _, p := range all {
+		children[p.parent] = append(children[p.parent], p.pid)
+	}
+	var found []int
+	for next := children[of]; len(next) > 0; {
+		pid := next[0]
+		next = append(next[1:], children[pid]...)
+		delete(children, pid)
+		found = append(found, pid)
+	}
+	return found
+}
+
+// Readable returns the files and folders of the system that a sealed program may read.
+func Readable() []string { return append(systemFolders(), systemFiles()...) }

@@ -1,0 +1,18 @@
+//go:build unix && !linux
+
+package box
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// guard becomes the program: other kernels than Linux neither seal it nor give its orphans
+// to this process.
+func (l Launch) guard() (int, error) { return 1, l.become() }
+
+func (l Launch) become() error {
+	err := syscall.Exec(l.Program, append([]string{l.Program}, os.Args[1:]...), os.Environ())
+	return errors.Join(errors.New("start "+l.Program), err)
+}

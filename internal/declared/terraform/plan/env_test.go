@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// calledWith returns what the CLI's last call had in its environment.
+func (s *stage) calledWith(name string) string {
+	lines := strings.Split(s.fake.text("env"), "\n")
+	slices.Reverse(lines)
+	for _, line := range lines {
+		if value, ok := strings.CutPrefix(line, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func TestEnvFiles(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first.env"), filepath.Join(dir, "second.env")
+	s.write(first, "LAB_TOKEN=first\nLAB_USER=first\nLAB_REGION=first\n")
+	s.write(second, "# dns\nLAB_USER='second'\n")
+	s.options.EnvFiles = []string{first, second}
+	s.options.Env["LAB_REGION"], s.options.Env["LAB_ZONE"] = "env", "env"
+	for variable, want := range map[string]string{"LAB_TOKEN": "first", "LAB_USER": "second", "LAB_REGION": "first", "LAB_ZONE": "env"} {
+		if _, err := s.run(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.calledWith(variable); got != want {
+			t.Errorf("%s is %q, want %q: a file counts before env, and a later one before an earlier one", variable, got, want)
+		}
+	}
+	s.write(first, "LAB_TOKEN=rotated\n")
+	if _, err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.calledWith("LAB_TOKEN"); got != "rotated" {
+		t.Errorf("after a rotation it is %q", got)
+	}
+}
+
+func TestEnvFilesFail(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ reason, content, want string }{
+		"gone":     {"a file that does not exist", "", "no such file or directory"},
+		"reserved": {"a variable of driftd's own", "TF_DATA_DIR=hunter22", "TF_DATA_DIR is driftd's to set"},
+		"syntax":   {"no variable", "hunter22", "line 1 is not NAME=VALUE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, nil)
+			file := filepath.Join(t.TempDir(), "dns.env")
+			if tt.content != "" {
+				s.write(file, tt.content)
+			}
+			s.options.EnvFiles = []string{file}
+			_, err := s.run()
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "env_files: ") || strings.Contains(err.Error(), "hunter") {
+				t.Errorf("%s: got %v", tt.reason, err)
+			}
+			if s.fake.has("calls") {
+				t.Error("the CLI was called")
+			}
+		})
+	}
+}
+
+func TestEnvFileIsMasked(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	file := filepath.Join(t.TempDir(), "dns.env")
+	s.write(file, "DNS_TOKEN=/hunter22+x\nDNS_KEY='begin\nhunter23\nend'\nDNS_CA_PATH=/etc/ca\nDNS_CREDENTIALS="+s.root+"\n")
+	s.options.EnvFiles = []string{file}
+	s.set("init.stderr", "Error: not good: /hunter22+x hunter23 /etc/ca "+s.root+"\n")
+	_, err := s.run()
+	if want := "not good: (secret) (secret) /etc/ca " + s.root; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.options.CacheDir, "work")); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
