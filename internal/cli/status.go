@@ -72,6 +72,8 @@ func writeStatus(w io.Writer, s *server.Status, now time.Time) error {
 		t.table("NOT JUDGED", []string{"SOURCE", "RESOURCES", "WHY"}, len(run.NotJudged), func(i int) []string { return notJudgedRow(&run.NotJudged[i]) })
 		t.table("NOT GOVERNED", []string{"SOURCE", "DECLARATION", "TO GOVERN IT"}, len(run.NotGoverned),
 			func(i int) []string { return notGovernedRow(&run.NotGoverned[i]) })
+		notes := noteRows(run.Declarations)
+		t.table("CODE THAT PLANS RUN", []string{"DECLARATION", "WHAT"}, len(notes), func(i int) []string { return notes[i] })
 	}
 	t.table("RECEIVER", []string{"TYPE", "WAITING", "DELIVERED", "STATE"}, len(s.Receivers),
 		func(i int) []string { return t.receiver(&s.Receivers[i], s.Daemon) })
@@ -187,6 +189,16 @@ func notJudgedRow(n *model.NotJudged) []string {
 
 func notGovernedRow(n *model.NotGoverned) []string {
 	return []string{n.Place, n.Source, n.Declaration, n.Remedy}
+}
+
+func noteRows(declarations []model.DeclarationRun) [][]string {
+	var rows [][]string
+	for i := range declarations {
+		for _, n := range declarations[i].Notes {
+			rows = append(rows, []string{cmp.Or(n.Address, "-"), declarations[i].Name, n.Text})
+		}
+	}
+	return rows
 }
 
 // receiver says how it stands with a receiver: what became of deliveries only a

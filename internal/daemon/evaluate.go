@@ -212,7 +212,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: v.unread.problems(d), Tally: tally(d.declaration, judged),
+			Claims: len(d.declaration.Claims), Problems: v.unread.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()

@@ -144,6 +144,9 @@ type Declaration struct {
 	// Problems are parts that could not be read. Resources that they may declare are
 	// not unmanaged.
 	Problems []Problem
+	// Notes are parts that a reader should know of, although they are no drift and were
+	// read: programs that a plan runs.
+	Notes []Note
 	// Kinds are the kinds that the declaration itself defines (custom resources).
 	Kinds map[string]*Kind
 	// Live is what the declaration's own engine read of the live side (a Terraform plan

@@ -81,6 +81,8 @@ type DeclarationRun struct {
 	Claims   int           `json:"claims"`
 	Problems []Problem     `json:"problems"`
 	Err      string        `json:"error"`
+	// Notes are parts of it that a reader should know of.
+	Notes []Note `json:"notes,omitempty"`
 	// Tally says how much of it could be compared at all.
 	Tally *Tally `json:"tally,omitempty"`
 	// States are the records that the next reading is held against.
@@ -171,7 +173,7 @@ type Scan struct {
 	// was not.
 	Complete   bool       `json:"complete"`
 	NotChecked NotChecked `json:"not_checked,omitzero"`
-	// Declarations are those that have a commit or a tally.
+	// Declarations are those that have a commit, a tally or notes.
 	Declarations []Revision `json:"declarations,omitempty"`
 	// NotJudged and NotGoverned are the run's.
 	NotJudged   []NotJudged   `json:"not_judged,omitempty"`
@@ -183,8 +185,8 @@ func (r *Run) Scan() Scan {
 	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete, NotChecked: r.NotChecked,
 		NotJudged: r.NotJudged, NotGoverned: r.NotGoverned}
 	for _, d := range r.Declarations {
-		if d.Revision != "" || d.Tally != nil {
-			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision, Tally: d.Tally})
+		if d.Revision != "" || d.Tally != nil || len(d.Notes) > 0 {
+			s.Declarations = append(s.Declarations, Revision{Name: d.Name, Revision: d.Revision, Tally: d.Tally, Notes: d.Notes})
 		}
 	}
 	return s
@@ -196,6 +198,7 @@ type Revision struct {
 	Name     string `json:"name"`
 	Revision string `json:"revision,omitempty"`
 	Tally    *Tally `json:"tally,omitempty"`
+	Notes    []Note `json:"notes,omitempty"`
 }
 
 // ReportVersion is the version of Report's JSON form.

@@ -33,6 +33,8 @@ type page struct {
 	// NotJudged and NotGoverned say what was not judged, and which places are
 	// not governed.
 	NotJudged, NotGoverned []Phrase
+	// Notes are what a reader should know of declarations.
+	Notes []Phrase
 }
 
 func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
@@ -50,7 +52,7 @@ func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	said, calm := out.headline()
 	p := page{Headline: said, Calm: calm, Scan: out.scan(), Missing: out.listed(), Drifted: len(out.open) > 0, Findings: out.blocks(out.crowds),
 		Over: len(out.resolved) > 0, Resolved: out.blocks(crowds(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies(),
-		NotJudged: out.notJudged(), NotGoverned: out.notGoverned()}
+		NotJudged: out.notJudged(), NotGoverned: out.notGoverned(), Notes: out.notes()}
 	return tmpl.Execute(w, p)
 }
 

@@ -21,6 +21,21 @@ func (o *outline) tallies() []Phrase {
 	return phrases
 }
 
+// notes are those of each declaration.
+func (o *outline) notes() []Phrase {
+	var phrases []Phrase
+	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
+		for _, n := range d.Notes {
+			p := Phrase{}.quote(d.Name).say(": ")
+			if n.Address != "" {
+				p = p.quote(n.Address).say(": ")
+			}
+			phrases = append(phrases, p.quote(n.Text))
+		}
+	}
+	return phrases
+}
+
 func tallied(name string, t *model.Tally) Phrase {
 	p := Phrase{}.quote(name).say(": " + count(t.Resources, "resource") + ", " + thousands(t.Compared) + " compared")
 	if t.Without > 0 {

@@ -122,13 +122,15 @@ type State struct {
 	// NotJudged say which live resources were not judged and why, and NotGoverned
 	// which places are not governed.
 	NotJudged, NotGoverned []Phrase
+	// Notes are what a reader should know of declarations, see model.Note.
+	Notes []Phrase
 }
 
 // State says how it stands.
 func (w Words) State(r *model.Report) State {
 	o := newOutline(r, Options{Now: w.clock.now, RelativeTime: w.clock.relative})
 	s := State{Scan: o.scan(), Unchecked: o.unchecked(), Unread: o.unread(), Tallies: o.tallies(),
-		NotJudged: o.notJudged(), NotGoverned: o.notGoverned()}
+		NotJudged: o.notJudged(), NotGoverned: o.notGoverned(), Notes: o.notes()}
 	s.Headline, s.Calm = o.headline()
 	s.NotChecked = o.notChecked()
 	for _, c := range o.crowds {

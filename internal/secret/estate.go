@@ -86,6 +86,10 @@ func (r *Room) declaration(d model.Declaration, again bool) model.Declaration {
 	for i := range d.Problems {
 		d.Problems[i].Reason = r.Text(d.Problems[i].Reason)
 	}
+	d.Notes = slices.Clone(d.Notes)
+	for i := range d.Notes {
+		d.Notes[i].Text = r.Text(d.Notes[i].Text)
+	}
 	if d.Live != nil {
 		live := r.Snapshot(*d.Live)
 		d.Live = &live

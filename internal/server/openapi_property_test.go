@@ -228,6 +228,7 @@ func anyRun(t *rapid.T, at time.Time) model.Run {
 		d := model.DeclarationRun{Name: "shop", Revision: anyText().Draw(t, "revision"), Tally: rapid.Ptr(rapid.Just(model.Tally{Resources: 1, Unmapped: map[string]int{}}), true).Draw(t, "tally")}
 		for range rapid.IntRange(0, 1).Draw(t, "problems") {
 			d.Problems = append(d.Problems, model.Problem{Address: anyText().Draw(t, "address"), Reason: anyText().Draw(t, "reason")})
+			d.Notes = append(d.Notes, model.Note{Address: anyText().Draw(t, "place"), Text: anyText().Draw(t, "note")})
 		}
 		r.Declarations = append(r.Declarations, d)
 	}

@@ -174,7 +174,7 @@ func run() model.Run {
 			{Name: "pve", Type: "proxmox", Version: "8.4", Resources: 85, Every: 10 * time.Minute, Taken: earlier(5 * time.Minute), Kinds: map[string]int{"proxmox/qemu": 61, "proxmox/lxc": 24}},
 		},
 		Declarations: []model.DeclarationRun{
-			{Name: "infra", Type: "terraform", Claims: 412, Tally: &model.Tally{Resources: 412, Compared: 385, Without: 3, Unmapped: map[string]int{"aws_sqs_queue": 19}}},
+			{Name: "infra", Type: "terraform", Claims: 412, Notes: []model.Note{{Address: "infra/main.tf:3", Text: `data "http" "<b>" sends a request`}, {Text: "and 3 more"}}, Tally: &model.Tally{Resources: 412, Compared: 385, Without: 3, Unmapped: map[string]int{"aws_sqs_queue": 19}}},
 			{Name: "shop", Type: "manifests", Revision: "731e5b7a11c3f1d2b4c5d6e7f8091a2b3c4d5e6f", Claims: 877, Problems: []model.Problem{{Address: "deploy/broken.yaml:4", Reason: "found character that cannot start any token"}}},
 		},
 		Summary: model.Summary{Resources: 1289, InSync: 1237},

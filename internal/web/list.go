@@ -40,9 +40,11 @@ type listView struct {
 	// NotJudged and NotGoverned say what was not judged, and which places are not
 	// governed.
 	NotJudged, NotGoverned []report.Phrase
-	Filter                 filter
-	Controls               controls
-	Rows                   []rowView
+	// Notes are what a reader should know of declarations.
+	Notes    []report.Phrase
+	Filter   filter
+	Controls controls
+	Rows     []rowView
 	// Found counts the findings that fit, Lines the lines that they take.
 	Found, Lines int
 	Pages        pager
@@ -160,7 +162,7 @@ func (v *listView) stand(x *index, s *site) {
 	}
 	v.Headline, v.NotChecked, v.Scan = x.state.Headline, x.state.NotChecked, x.state.Scan
 	v.Unchecked, v.Unread, v.Tallies = x.state.Unchecked, x.state.Unread, x.state.Tallies
-	v.NotJudged, v.NotGoverned = x.state.NotJudged, x.state.NotGoverned
+	v.NotJudged, v.NotGoverned, v.Notes = x.state.NotJudged, x.state.NotGoverned, x.state.Notes
 	for _, source := range s.sourceViews(x.run) {
 		if source.Trouble != "" {
 			v.Stale = append(v.Stale, source)

@@ -89,11 +89,13 @@ type sourcesView struct {
 	Tallies      []report.Phrase
 	// NotJudged and NotGoverned are those of report.State.
 	NotJudged, NotGoverned []report.Phrase
-	Receivers              []model.ReceiverStatus
-	Mend                   string
-	Dead                   []model.RuleRun
-	Store                  int64
-	CanScan                bool
+	// Notes are those of report.State.
+	Notes     []report.Phrase
+	Receivers []model.ReceiverStatus
+	Mend      string
+	Dead      []model.RuleRun
+	Store     int64
+	CanScan   bool
 }
 
 // A declarationView is how it stands with one declaration.
@@ -119,7 +121,7 @@ func (s *site) sourcesPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	if x.run != nil {
 		v.Sources, v.Tallies = s.sourceViews(x.run), x.state.Tallies
-		v.NotJudged, v.NotGoverned = x.state.NotJudged, x.state.NotGoverned
+		v.NotJudged, v.NotGoverned, v.Notes = x.state.NotJudged, x.state.NotGoverned, x.state.Notes
 		for _, d := range x.run.Declarations {
 			d.Problems = slices.DeleteFunc(slices.Clone(d.Problems), func(p model.Problem) bool { return d.Err != "" && p.Reason == d.Err })
 			n := min(len(d.Problems), maxProblems)

@@ -99,10 +99,26 @@ type Run struct {
 	// MemoryLimit is what the program and each provider try to stay within
 	// ("1GiB"); without it, that is left to them.
 	MemoryLimit string `mapstructure:"memory_limit"`
+	// Allow is what the plan may use, where many may push to the root.
+	Allow Allow `mapstructure:"allow"`
+	// Refuse are blocks that the root must not have, by name of a danger
+	// ("external") or by pattern ("provider.aws.endpoints").
+	Refuse []string `mapstructure:"refuse"`
 	// Parallelism is that of one plan; 0 is the program's default.
 	Parallelism int `mapstructure:"parallelism"`
 	// Timeout bounds one plan with all that it needs.
 	Timeout time.Duration `mapstructure:"timeout"`
+}
+
+// Allow lists what a plan may use.
+type Allow struct {
+	// Providers are the providers, by address or pattern ("hashicorp/*"); without
+	// it, all.
+	Providers []string `mapstructure:"providers"`
+	// Modules are the sources of modules that are fetched, or patterns
+	// ("git::https://git.example.org/*"); without it, all. Modules in the
+	// repository are always allowed.
+	Modules []string `mapstructure:"modules"`
 }
 
 // Defaults returns the settings that hold where the configuration is silent.

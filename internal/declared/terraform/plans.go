@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/declared/gitrepo"
 	"github.com/driftd/driftd/internal/declared/terraform/plan"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -120,8 +121,18 @@ func (p *plans) plan(ctx context.Context, options plan.Options) (d model.Declara
 	p.planned.keep(out.Instances)
 	d = model.Declaration{Name: p.env.Name, Governs: append(slices.Clone(p.env.Governs), own.snapshot.Source),
 		DeployWindow: p.config.DeployWindow, ApplyBeforeMerge: p.config.ApplyBeforeMerge,
-		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally}
+		Claims: t.sorted(), Scopes: t.scopes(p.config.Unmanaged), Problems: t.problems, Live: own.sorted(), Tally: &t.tally,
+		Notes: notes(out.Notes)}
 	return d, nil
+}
+
+// notes returns the notes of a plan as those of its declaration.
+func notes(found []policy.Note) []model.Note {
+	list := make([]model.Note, len(found))
+	for i, n := range found {
+		list[i] = model.Note{Address: n.Place, Text: n.Text}
+	}
+	return list
 }
 
 func (p *plans) options(dir, within string) plan.Options {
@@ -134,7 +145,8 @@ func (p *plans) options(dir, within string) plan.Options {
 		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, EnvFiles: run.EnvFiles, PassEnv: run.PassEnv,
 		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
 		MemoryLimit: run.MemoryLimit, MaxMemory: run.MaxMemory, Guarded: p.env.Boxes != nil, Boxed: p.env.Boxes != nil && run.Box,
-		ReadPaths: run.ReadPaths, CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
+		ReadPaths: run.ReadPaths, Policy: policy.Policy{Providers: run.Allow.Providers, Modules: run.Allow.Modules, Refuse: run.Refuse},
+		CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
 }
 
 // instance claims one instance: on the live resource of a governed source,

@@ -1,16 +1,14 @@
 package literal
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	hcljson "github.com/hashicorp/hcl/v2/json"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // A Parser parses files. It caches its results, because most files are the same at
@@ -76,166 +74,23 @@ func (p *Parser) parse(t text) (*hcl.File, error) {
 	return file, err
 }
 
+// parseText parses a file. A for expression in JSON syntax is an error: the result of one is
+// not bounded by the size of the file, and other expressions of JSON are not examined later.
 func parseText(name string, text []byte) (*hcl.File, error) {
-	parse := hcljson.Parse
-	if strings.HasSuffix(name, ".json") {
-		if err := checkJSON(text); err != nil {
-			return nil, fmt.Errorf("parse %s: %w", name, err)
-		}
-	} else {
-		if tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos); tooDeep(tokens) {
-			return nil, fmt.Errorf("parse %s: nested too deeply", name)
-		}
-		parse = parseNative
+	file, err := syntax.Parse(name, text)
+	if err != nil {
+		return nil, err
 	}
-	file, diags := parse(text, name)
-	if diags.HasErrors() {
-		// The detail of a diagnostic may quote a value; its summary does not.
-		d := diags.Errs()[0].(*hcl.Diagnostic) //nolint:forcetypeassert,errorlint // Errs holds nothing else
-		line := 0
-		if d.Subject != nil {
-			line = d.Subject.Start.Line
-		}
-		return nil, fmt.Errorf("parse %s:%d: %s", name, line, d.Summary)
+	if strings.HasSuffix(name, ".json") {
+		err = syntax.Templates(text, func(e hclsyntax.Expression) error {
+			if loops(e) {
+				return fmt.Errorf("parse %s: a for expression", name)
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
 	}
 	return file, nil
-}
-
-func parseNative(text []byte, name string) (*hcl.File, hcl.Diagnostics) {
-	return hclsyntax.ParseConfig(text, name, hcl.InitialPos)
-}
-
-// The parser and the evaluator of HCL recurse for each bracket and operator. Go cannot
-// recover from a stack overflow, so files that exceed these bounds are rejected.
-const (
-	maxDepth = 100
-	maxChain = 200
-)
-
-// A bracket is an open bracket and the number of operators in a row before it.
-type bracket struct {
-	typ   hclsyntax.TokenType
-	chain int
-}
-
-// tooDeep reports whether brackets are nested too deeply, an expression has too
-// many operators in a row, or a number has too many digits.
-func tooDeep(tokens hclsyntax.Tokens) bool {
-	var n nesting
-	for i := range tokens {
-		if tokens[i].Type == hclsyntax.TokenNumberLit && isHuge(string(tokens[i].Bytes)) {
-			return true
-		}
-		n.take(tokens[i].Type)
-		if len(n.open) > maxDepth || n.chain > maxChain {
-			return true
-		}
-	}
-	return false
-}
-
-// nesting is the position of a token in an expression.
-type nesting struct {
-	open []bracket
-	// chain is the number of operators in a row.
-	chain int
-}
-
-// take advances by one token.
-func (n *nesting) take(t hclsyntax.TokenType) {
-	switch t {
-	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
-		hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
-		if t == hclsyntax.TokenOBrack || t == hclsyntax.TokenTemplateControl {
-			n.chain++
-		}
-		n.open, n.chain = append(n.open, bracket{t, n.chain}), 0
-	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
-		hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
-		if last := len(n.open) - 1; last >= 0 {
-			n.open, n.chain = n.open[:last], n.open[last].chain
-		}
-	case hclsyntax.TokenComma:
-		n.chain = 0
-	case hclsyntax.TokenNewline:
-		if len(n.open) == 0 || n.open[len(n.open)-1].typ == hclsyntax.TokenOBrace {
-			n.chain = 0
-		}
-	case hclsyntax.TokenNumberLit, hclsyntax.TokenIdent, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit,
-		hclsyntax.TokenComment, hclsyntax.TokenEqual, hclsyntax.TokenEOF:
-	default: // Operators.
-		n.chain++
-	}
-}
-
-// isHuge reports whether a number written in decimal has a large exponent.
-func isHuge(number string) bool {
-	i := strings.IndexAny(number, "eE")
-	if i < 0 {
-		return false
-	}
-	exponent, err := strconv.Atoi(number[i+1:])
-	return err != nil || exponent > maxExponent || exponent < -maxExponent
-}
-
-// maxExponent bounds the decimal exponent of a number.
-const maxExponent = 400
-
-// checkJSON returns an error for JSON that is nested too deeply or has templates that
-// are, and for templates with a for expression, whose result is not bounded by the
-// size of the file.
-func checkJSON(text []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		// Its position is in the error of the HCL parser; here no value may be shown.
-		return fmt.Errorf("not JSON")
-	}
-	return checkNode(tree, 0)
-}
-
-func checkNode(node any, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("nested too deeply")
-	}
-	switch t := node.(type) {
-	case string:
-		return checkTemplate(t)
-	case json.Number:
-		if isHuge(t.String()) {
-			return fmt.Errorf("a number is too large")
-		}
-	case []any:
-		for _, below := range t {
-			if err := checkNode(below, depth+1); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for name, below := range t {
-			if err := checkTemplate(name); err != nil {
-				return err
-			}
-			if err := checkNode(below, depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func checkTemplate(text string) error {
-	if !strings.Contains(text, "${") && !strings.Contains(text, "%{") {
-		return nil
-	}
-	tokens, _ := hclsyntax.LexTemplate([]byte(text), "", hcl.InitialPos)
-	if tooDeep(tokens) {
-		return fmt.Errorf("nested too deeply")
-	}
-	e, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
-	if !diags.HasErrors() && loops(e) {
-		return fmt.Errorf("a for expression")
-	}
-	return nil
 }

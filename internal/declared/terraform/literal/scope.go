@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // sensitive marks values that come from sensitive variables.
@@ -155,7 +157,7 @@ func ctyOf(v any) cty.Value {
 	case string:
 		return cty.StringVal(t)
 	case json.Number:
-		if n, err := cty.ParseNumberVal(t.String()); err == nil && !isHuge(t.String()) {
+		if n, err := cty.ParseNumberVal(t.String()); err == nil && !syntax.IsHuge(t.String()) {
 			return n
 		}
 		return cty.DynamicVal
@@ -238,13 +240,16 @@ func converted(v cty.Value, constraint *hcl.Attribute) cty.Value {
 	return v
 }
 
+// maxLocals bounds the locals that one local refers to, one through another.
+const maxLocals = 100
+
 // local returns the value of a local.
 func (s *scope) local(name string) cty.Value {
 	if v, known := s.locals[name]; known {
 		return v
 	}
 	e := s.module.locals[name]
-	if e == nil || s.busy[name] || len(s.busy) > maxDepth {
+	if e == nil || s.busy[name] || len(s.busy) > maxLocals {
 		return cty.DynamicVal
 	}
 	s.busy[name] = true

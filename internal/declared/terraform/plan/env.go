@@ -33,7 +33,7 @@ func (o Options) Check() error {
 			return fmt.Errorf("env: %q is no name of a variable", name)
 		}
 	}
-	return nil
+	return o.Policy.Check()
 }
 
 // A reservedError is a variable that driftd sets itself.

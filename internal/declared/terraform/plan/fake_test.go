@@ -41,6 +41,9 @@ func (f fake) run(args []string) int {
 		_ = os.WriteFile("spoiled.tf", []byte("spoiled"), 0o600)
 		_ = os.WriteFile("../modules/spoiled.tf", []byte("spoiled"), 0o600)
 	}
+	if f.has(name + ".lays") {
+		_ = os.CopyFS(os.Getenv("TF_DATA_DIR"), os.DirFS(filepath.Join(f.dir, name+".lays")))
+	}
 	if f.has(name + ".hangs") {
 		f.hang(name)
 	}
@@ -171,6 +174,16 @@ func newStage(t *testing.T, files map[string]string) *stage {
 
 // set tells the fake CLI something.
 func (s *stage) set(name, text string) { s.write(filepath.Join(s.fake.dir, name), text) }
+
+// lay writes a file, or makes a link of a text that begins with "-> ".
+func (s *stage) lay(path, text string) {
+	s.t.Helper()
+	if target, isLink := strings.CutPrefix(text, "-> "); !isLink {
+		s.write(path, text)
+	} else if err := os.Symlink(target, path); err != nil {
+		s.t.Fatal(err)
+	}
+}
 
 func (s *stage) write(path, text string) {
 	s.t.Helper()

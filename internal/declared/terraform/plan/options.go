@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -64,6 +65,8 @@ type Options struct {
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.
 	MemoryLimit string
+	// Policy is what the root may do.
+	Policy policy.Policy
 	// CacheDir is a folder of ours and of this root alone, for private copies,
 	// providers and their schemas. No other root's plan may write to it: it would
 	// choose what this one runs.

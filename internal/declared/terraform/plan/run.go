@@ -13,6 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
@@ -28,6 +29,8 @@ type Output struct {
 	Result
 	// Tool is the program that planned: "Terraform 1.11.4".
 	Tool string
+	// Notes are the dangerous parts of the root, by place.
+	Notes []policy.Note
 }
 
 // Run makes a plan of a root and reads it. It waits for a place at the limiter,
@@ -75,10 +78,17 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 			return Output{}, err
 		}
 	}
+	if err := w.checkBefore(terragrunt); err != nil {
+		return Output{}, err
+	}
 	environ := os.Environ()
 	r := &runner{work: w, cli: cli, env: w.environment(cli, environ), mask: newMask(w.secrets(environ), w.places()...)}
 	r.readable = w.readPaths(cli, environ)
 	if err := r.initialize(ctx); err != nil {
+		return Output{}, err
+	}
+	notes, err := w.checkAfter(terragrunt)
+	if err != nil {
 		return Output{}, err
 	}
 	in := Input{}
@@ -100,7 +110,7 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 		return Output{}, err
 	}
 	res := Read(in, w.Sealer)
-	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version)}, nil
+	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
 }
 
 // places returns where private folders lie and what stands for them in
@@ -310,11 +320,11 @@ func (r *runner) configuration(in *Input) {
 // it.
 func (r *runner) modules() map[string]string {
 	modules := map[string]string{"": r.root}
-	for key, dir := range rootdir.Modules(filepath.Join(r.data, "modules", "modules.json")) {
-		if key != "" {
-			prefix := "module." + strings.ReplaceAll(key, ".", ".module.") + "."
-			modules[prefix] = cmp.Or(absolute(dir), filepath.Join(r.root, dir))
-		}
+	// init has written the list: only the work folder's own disk can fail it.
+	list, _ := rootdir.Modules(filepath.Join(r.data, "modules", "modules.json"))
+	for _, m := range list {
+		prefix := "module." + strings.ReplaceAll(m.Key, ".", ".module.") + "."
+		modules[prefix] = cmp.Or(absolute(m.Dir), filepath.Join(r.root, m.Dir))
 	}
 	return modules
 }

@@ -132,10 +132,14 @@ func (w *work) cliConfig(cli string) string {
 	return filepath.Join(w.dir, "cli.tfrc")
 }
 
+// copied is the folder of the private copy, in the work folder.
+const copied = "copy"
+
 // copyRoot makes the private copy.
 func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	root, err := rootdir.Copy(ctx, rootdir.Source{Root: w.Dir, Within: w.Within, Whole: whole, Absent: w.Absent, Except: w.CacheDir,
-		Stateless: rootdir.Scan(w.Dir).Backend != "", Sealed: w.Boxed, Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, "copy"))
+		Stateless: rootdir.Scan(w.Dir).Backend != "", Contained: w.Policy.Enforced(), Sealed: w.Boxed,
+		Limits: rootdir.Limits{Files: maxFiles, Bytes: maxBytes}}, filepath.Join(w.dir, copied))
 	if err != nil {
 		return err
 	}

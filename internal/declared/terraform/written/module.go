@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/driftd/driftd/internal/declared/folder"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // maxFile bounds the files that are read; Terraform's own are far smaller.
@@ -97,24 +97,25 @@ func (m *module) scan(dir string) {
 	if err != nil {
 		return
 	}
-	parser := hclparse.NewParser()
 	for _, e := range entries {
 		full := filepath.Join(dir, e.Name())
-		var file *hcl.File
-		switch name := e.Name(); {
-		case !isReadable(full):
-			continue
-		case strings.HasSuffix(name, ".tf"), strings.HasSuffix(name, ".tofu"), name == "terragrunt.hcl":
-			file, _ = parser.ParseHCLFile(full)
-		case strings.HasSuffix(name, ".tf.json"), strings.HasSuffix(name, ".tofu.json"), name == "terragrunt.hcl.json":
-			file, _ = parser.ParseJSONFile(full)
-		default:
+		if !isConfiguration(e.Name()) || !isReadable(full) {
 			continue
 		}
-		if file != nil {
+		text, err := folder.ReadFile(full)
+		if err != nil {
+			continue
+		}
+		if file, _ := syntax.Parse(e.Name(), text); file != nil {
 			m.read(path.Join(m.dir, e.Name()), file.Body)
 		}
 	}
+}
+
+// isConfiguration reports whether a file holds resources, variables or module calls.
+func isConfiguration(name string) bool {
+	name = strings.TrimSuffix(name, ".json")
+	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu") || name == "terragrunt.hcl"
 }
 
 func isReadable(file string) bool {
@@ -228,11 +229,14 @@ func setsVariables(name string) bool {
 
 // assigned returns the variables that a file of values sets.
 func assigned(file string) []string {
+	text, err := folder.ReadFile(file)
+	if err != nil {
+		return nil
+	}
 	var names []string
 	if strings.HasSuffix(file, ".json") {
 		var values map[string]json.RawMessage
-		text, err := folder.ReadFile(file)
-		if err != nil || json.Unmarshal(text, &values) != nil {
+		if json.Unmarshal(text, &values) != nil {
 			return nil
 		}
 		for name := range values {
@@ -240,7 +244,7 @@ func assigned(file string) []string {
 		}
 		return names
 	}
-	parsed, _ := hclparse.NewParser().ParseHCLFile(file)
+	parsed, _ := syntax.Parse(filepath.Base(file), text)
 	if parsed == nil {
 		return nil
 	}

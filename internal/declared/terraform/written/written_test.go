@@ -81,6 +81,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestDeep proves that a file that would overflow the parser's stack, and with that end the
+// process, is left out.
+func TestDeep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	deep := "a = " + strings.Repeat("[", 1<<20)
+	write(t, dir, map[string]string{"main.tf": `resource "lab_server" "web" { memory = var.a }`, "deep.tf": deep, "deep.auto.tfvars": deep})
+	if diff := cmp.Diff([]string{"main.tf"}, written.New(dir, "", nil).Files("lab_server.web")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // FuzzFiles proves that no address, and no configuration, makes it crash or
 // hang.
 func FuzzFiles(f *testing.F) {

@@ -24,6 +24,9 @@ type Limits struct {
 // ErrTooLarge is the error of a copy that would go over its limits.
 var ErrTooLarge = errors.New("the folder is too large to copy")
 
+// ErrLeadsOut is the error of a contained copy.
+var ErrLeadsOut = errors.New("the link leads out of the repository, and allow or refuse is set")
+
 // A Source is what is copied.
 type Source struct {
 	// Root is the folder that the CLI runs in.
@@ -42,10 +45,10 @@ type Source struct {
 	// take them for what is to be migrated.
 	Except    string
 	Stateless bool
-	// Sealed copies a link that leads out of what is copied as a link: whoever writes
-	// the root must not choose what driftd reads.
-	Sealed bool
-	Limits Limits
+	// Contained makes a link that leads out of Within, or out of Root without one, an error.
+	// Sealed copies one as a link: whoever writes the root must not choose what driftd reads.
+	Contained, Sealed bool
+	Limits            Limits
 }
 
 // Copy copies a root, and what its modules need beside it, into the folder to,
@@ -60,6 +63,13 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
 	s.Root = root
+	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}}
+	if s.Contained {
+		if c.border, err = filepath.EvalSymlinks(cmp.Or(s.Within, root)); err != nil {
+			return "", fmt.Errorf("copy root: %w", err)
+		}
+		s.Within = c.border
+	}
 	if s.absent, err = absentBelow(s.Within, s.Absent); err != nil {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
@@ -69,13 +79,16 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 		wanted = append(wanted, s.Within)
 	}
 	base := commonFolder(wanted)
-	c := copier{limits: s.Limits, except: []string{s.Except}, done: map[string]bool{}, absent: s.absent, borders: s.borders(wanted)}
+	c.absent, c.borders = s.absent, s.borders(wanted)
 	if s.Stateless {
 		c.except = append(c.except, filepath.Join(root, "terraform.tfstate"), filepath.Join(root, "terraform.tfstate.d"))
 	}
 	for i, path := range wanted {
 		if i == needed {
 			c.absent = nil
+		}
+		if err := c.contained(path); err != nil {
+			return "", err
 		}
 		if err := c.copy(ctx, path, filepath.Join(to, strings.TrimPrefix(path, base)), 0); err != nil {
 			return "", err
@@ -191,6 +204,8 @@ const maxDepth = 64
 
 type copier struct {
 	limits Limits
+	// border is the folder that no link may lead out of, "" for none.
+	border string
 	except []string
 	// inside are the folders that are being copied: a link back to one of them
 	// leads in a circle, and is left out.
@@ -270,11 +285,28 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 		if skipped(e.Name()) {
 			continue
 		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			if err := c.contained(filepath.Join(from, e.Name())); err != nil {
+				return err
+			}
+		}
 		if err := c.copy(ctx, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()), depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// contained returns an error for a path that links lead out of the border.
+func (c *copier) contained(path string) error {
+	if c.border == "" {
+		return nil
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil && !holds(c.border, target) {
+		return fmt.Errorf("copy %s: %w", path, ErrLeadsOut)
+	}
+	return nil // A link that leads nowhere is left out.
 }
 
 func (c *copier) copyFile(from, to string, info fs.FileInfo) error {

@@ -2,26 +2,39 @@ package rootdir
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 )
 
-// Modules reads the list that init keeps of the modules of a root: their
-// folders by key ("network.subnets"), relative to the root.
-func Modules(list string) map[string]string {
+// An Installed is a module of a root, as init has laid it out.
+type Installed struct {
+	// Key is the path of the calls that lead to it: "network.subnets".
+	Key string
+	// Dir is its folder, absolute or relative to the root.
+	Dir string
+}
+
+// Modules reads the list that init keeps of the modules of a root, without the root. A root
+// that calls none has no list.
+func Modules(list string) ([]Installed, error) {
 	text, err := os.ReadFile(list)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		// A root without modules has none.
-		return nil
+		return nil, fmt.Errorf("read list of modules: %w", err)
 	}
-	var manifest struct {
-		Modules []struct{ Key, Dir string }
+	var manifest struct{ Modules []Installed }
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return nil, fmt.Errorf("read list of modules: %w", err)
 	}
-	if json.Unmarshal(text, &manifest) != nil {
-		return nil
-	}
-	dirs := map[string]string{}
+	var modules []Installed
 	for _, m := range manifest.Modules {
-		dirs[m.Key] = m.Dir
+		if m.Key != "" {
+			modules = append(modules, m)
+		}
 	}
-	return dirs
+	return modules, nil
 }

@@ -75,6 +75,7 @@ resource "lab_server" "plain" {}
 		"more.tf.json": `{"terraform":{"required_version":"< 2"},"module":{"a":{"source":"../json"}},
 			"resource":{"lab_server":{"json":{"lifecycle":{"ignore_changes":["size"]},"disk":[{"size":1}],"dynamic":{"nic":{"for_each":[],"content":{}}}}}}}`,
 		"broken.tf":  `resource "a" {`,
+		"deep.tf":    "locals { a = " + strings.Repeat("[", 1<<20) + " }",
 		"notes.txt":  `module "x" { source = "../nothing" }`,
 		"extra.tofu": `module "t" { source = "./../tofu?ref=1" }`,
 	})
@@ -266,13 +267,50 @@ func TestModules(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"good": `{"Modules":[{"Key":"","Dir":"."},{"Key":"a.b","Source":"x","Dir":"/m/a"}]}`, "bad": "{"})
-	if d := cmp.Diff(map[string]string{"": ".", "a.b": "/m/a"}, Modules(filepath.Join(dir, "good"))); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	got, err := Modules(filepath.Join(dir, "good"))
+	if d := cmp.Diff([]Installed{{Key: "a.b", Dir: "/m/a"}}, got); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
-	for _, name := range []string{"bad", "gone"} {
-		if got := Modules(filepath.Join(dir, name)); len(got) != 0 {
-			t.Errorf("%s: got %v", name, got)
+	for name, fails := range map[string]bool{"bad": true, "gone": false} {
+		if got, err := Modules(filepath.Join(dir, name)); len(got) != 0 || (err != nil) != fails {
+			t.Errorf("%s: got %v, %v", name, got, err)
 		}
+	}
+}
+
+// TestContained proves that no link of a contained copy brings in what lies outside of the
+// repository.
+func TestContained(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		files  map[string]string
+		within string
+		want   bool
+	}{
+		"In":      {"a link within the repository is followed", map[string]string{"repo/a/link": "-> ../b/x", "repo/b/x": "x"}, "repo", true},
+		"Nowhere": {"a link that leads nowhere is left out", map[string]string{"repo/a/link": "-> ../b/x"}, "repo", true},
+		"File":    {"a file outside", map[string]string{"repo/a/link": "-> ../../secret", "secret": "s"}, "repo", false},
+		"Folder":  {"a folder outside", map[string]string{"repo/a/sub/link": "-> ../../../other", "other/secret": "s"}, "repo", false},
+		"Chain":   {"through a second link", map[string]string{"repo/a/link": "-> ../b/link", "repo/b/link": "-> ../../secret", "secret": "s"}, "repo", false},
+		"Module": {"a module beside the root, below a folder that is a link", map[string]string{
+			"repo/a/more.tf": `module "m" { source = "../link/m" }`, "repo/link": "-> ../other", "other/m/main.tf": "#"}, "repo", false},
+		"Plain": {"without a repository the root is the border", map[string]string{"repo/a/link": "-> ../b/x", "repo/b/x": "x"}, "", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			lay(t, dir, tc.files)
+			lay(t, dir, map[string]string{"repo/a/main.tf": "#"})
+			s := Source{Root: filepath.Join(dir, "repo/a"), Contained: true, Limits: limits()}
+			if tc.within != "" {
+				s.Within = filepath.Join(dir, tc.within)
+			}
+			if _, err := Copy(t.Context(), s, filepath.Join(dir, "copy")); (err == nil) != tc.want || err != nil && !errors.Is(err, ErrLeadsOut) {
+				t.Errorf("%s: got %v", tc.reason, err)
+			}
+		})
 	}
 }
 

@@ -10,9 +10,11 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/driftd/driftd/internal/declared/folder"
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
 // maxFile bounds the files that are parsed; Terraform's own are far smaller.
@@ -61,9 +63,8 @@ func Scan(dir string) Module {
 	if err != nil {
 		return m
 	}
-	parser := hclparse.NewParser()
 	for _, e := range entries {
-		if file := parse(parser, filepath.Join(dir, e.Name()), e); file != nil {
+		if file := parse(filepath.Join(dir, e.Name())); file != nil {
 			m.read(file)
 		}
 	}
@@ -88,21 +89,20 @@ func isNative(name string) bool {
 	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tofu")
 }
 
-// parse returns the file when it is one of Terraform, OpenTofu or Terragrunt.
-func parse(parser *hclparse.Parser, path string, e fs.DirEntry) *hcl.File {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+// parse returns the file if it is one of Terraform, OpenTofu or Terragrunt: what can be
+// parsed of it.
+func parse(path string) *hcl.File {
+	name := filepath.Base(path)
+	isTerragrunt := strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, ".")
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile || !isJSON(name) && !isNative(name) && !isTerragrunt {
 		return nil
 	}
-	name := e.Name()
-	switch {
-	case isJSON(name):
-		file, _ := parser.ParseJSONFile(path)
-		return file
-	case isNative(name), strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, "."):
-		file, _ := parser.ParseHCLFile(path)
-		return file
+	text, err := folder.ReadFile(path)
+	if err != nil {
+		return nil
 	}
-	return nil
+	file, _ := syntax.Parse(name, text)
+	return file
 }
 
 func (m *Module) read(file *hcl.File) {

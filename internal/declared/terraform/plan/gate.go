@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
+)
+
+// checkBefore checks the copy before the CLI runs: init already fetches what the root names.
+func (w *work) checkBefore(terragrunt bool) error {
+	switch {
+	case !w.Policy.Enforced():
+		return nil
+	case terragrunt:
+		return &failure{"policy", "the root is one of Terragrunt, and allow or refuse is set: nothing tells beforehand what Terragrunt runs; " +
+			"plan the roots that it makes, or use engine: state"}
+	}
+	if err := w.Policy.Before(w.policed()); err != nil {
+		return &failure{"refused before init", err.Error()}
+	}
+	return nil
+}
+
+// checkAfter checks what init fetched and installed, before a provider runs. It returns what
+// is dangerous in the root.
+func (w *work) checkAfter(terragrunt bool) ([]policy.Note, error) {
+	if terragrunt {
+		return nil, nil
+	}
+	notes, err := w.Policy.After(w.policed())
+	if err != nil {
+		return nil, &failure{"refused before plan", err.Error()}
+	}
+	return notes, nil
+}
+
+func (w *work) policed() policy.Root {
+	return policy.Root{Dir: w.root, Top: filepath.Join(w.dir, copied), Shown: cmp.Or(w.Shown, w.Dir), Data: w.data,
+		BackendFiles: w.BackendFiles}
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
+)
+
+// TestGate proves what runs of the CLI where a policy refuses a root.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		policy policy.Policy
+		files  map[string]string
+		// fetched is what init lays out below TF_DATA_DIR.
+		fetched map[string]string
+		want    string
+		calls   string
+	}{
+		"Allowed": {"a root that is allowed is planned", policy.Policy{Providers: []string{"hashicorp/lab"}, Modules: []string{}}, nil, nil, "", "init plan show providers"},
+		"Before": {"before init nothing runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"x.tf": `data "external" "x" {}`}, nil,
+			`refused before init: infra/x.tf:1: data "external" "x" runs a program of the repository's choice in every plan: refuse has external`, ""},
+		"Provider": {"a provider that only the state names", policy.Policy{Providers: []string{"hashicorp/lab"}}, nil,
+			map[string]string{"providers/registry.terraform.io/evil/x/1.0.0/linux_amd64/x": ""}, "refused before plan: init installed the provider registry.terraform.io/evil/x", "init"},
+		"Module": {"a fetched module", policy.Policy{Refuse: []string{"external"}}, nil,
+			map[string]string{"modules/modules.json": `{"Modules":[{"Key":"net","Dir":"../data/modules/net"}]}`, "modules/net/x.tf": `data "external" "x" {}`},
+			`refused before plan: module net: x.tf:1: data "external" "x"`, "init"},
+		"Link": {"a link that leads out of the root", policy.Policy{Refuse: []string{"external"}}, map[string]string{"x.txt": "-> ../../fake/plan.json"}, nil,
+			"the link leads out of the repository, and allow or refuse is set", ""},
+		"Terragrunt": {"nothing tells what Terragrunt runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"terragrunt.hcl": "inputs = {}"}, nil,
+			"policy: the root is one of Terragrunt, and allow or refuse is set", ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, nil)
+			for file, text := range tc.files {
+				s.lay(filepath.Join(s.root, file), text)
+			}
+			for file, text := range tc.fetched {
+				s.set(filepath.Join("init.lays", file), text)
+			}
+			s.options.Policy, s.options.Shown = tc.policy, "infra"
+			if tc.files["terragrunt.hcl"] != "" {
+				link := filepath.Join(s.fake.dir, "terragrunt")
+				s.lay(link, "-> "+s.options.Binary)
+				s.options.Binary = link
+			}
+			_, err := s.run()
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: got %v, want %s", tc.reason, err, tc.want)
+			}
+			var calls []string
+			for _, call := range s.calls() {
+				name, _, _ := strings.Cut(call, " ")
+				calls = append(calls, name)
+			}
+			if d := cmp.Diff(tc.calls, strings.Join(calls, " ")); d != "" {
+				t.Errorf("%s: calls (-want +got):\n%s", tc.reason, d)
+			}
+			if left := s.left(); len(left) != 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+func TestPolicySettings(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, nil)
+	s.options.Policy.Refuse = []string{"x"}
+	if _, err := s.run(); err == nil || !strings.Contains(err.Error(), `refuse: "x": want external`) || s.fake.has("calls") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNotes reports what is dangerous in a root that is planned.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, map[string]string{"x.tf": "\n" + `data "external" "x" {}`})
+	out, err := s.run()
+	want := []policy.Note{{Place: s.root + "/x.tf:2", Text: `data "external" "x" runs a program of the repository's choice in every plan`}}
+	if d := cmp.Diff(want, out.Notes); d != "" || err != nil || !out.Complete {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}

@@ -1,0 +1,311 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// A reading reads the files of one module.
+type reading struct {
+	*scan
+	*module
+
+	// name is the file that is being read.
+	name string
+	// required are the sources that required_providers gives to local names, and used are
+	// the local names that are used.
+	required map[string][]use
+	used     []local
+}
+
+// A local is the use of a provider by its local name.
+type local struct{ name, place, shown string }
+
+func (r *reading) block(name, shown, place string) {
+	r.blocks = append(r.blocks, Block{Name: name, Shown: shown, Place: place})
+}
+
+func (r *reading) place(at hcl.Range) string { return fmt.Sprintf("%s:%d", r.name, at.Start.Line) }
+
+// content returns the blocks and attributes of a body. What does not fit the schema makes
+// the file one that cannot be read.
+func (r *reading) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
+	content, _, diags := body.PartialContent(schema)
+	if diags.HasErrors() {
+		r.unread = append(r.unread, fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
+	}
+	return content
+}
+
+func blockSchema(labels map[string][]string, attributes ...string) *hcl.BodySchema {
+	schema := &hcl.BodySchema{}
+	for name, l := range labels {
+		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: name, LabelNames: l})
+	}
+	for _, name := range attributes {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	return schema
+}
+
+// body reads the blocks of a file.
+func (r *reading) body(body hcl.Body) {
+	typed, named := []string{"type", "name"}, []string{"name"}
+	content := r.content(body, blockSchema(map[string][]string{"terraform": nil, "provider": named, "module": named, "check": named,
+		"removed": nil, "resource": typed, "data": typed, "ephemeral": typed, "action": typed}))
+	for _, b := range content.Blocks {
+		switch b.Type {
+		case "terraform":
+			r.settings(b.Body)
+		case "provider":
+			r.provider(b)
+		case "module":
+			r.call(b)
+		case "check":
+			for _, data := range r.content(b.Body, blockSchema(map[string][]string{"data": typed})).Blocks {
+				r.resource(data)
+			}
+		default:
+			r.resource(b)
+		}
+	}
+}
+
+// resource reads a resource, or a data, ephemeral, action or removed block.
+func (r *reading) resource(b *hcl.Block) {
+	place, shown := r.place(b.DefRange), shownBlock(b)
+	content := r.content(b.Body, blockSchema(map[string][]string{"provisioner": {"type"}}, "provider"))
+	for _, p := range content.Blocks {
+		r.block("provisioner."+p.Labels[0], shownBlock(p), r.place(p.DefRange))
+	}
+	if len(b.Labels) == 0 {
+		return
+	}
+	r.block(b.Type+"."+b.Labels[0], shown, place)
+	if a := content.Attributes["provider"]; a != nil {
+		r.uses(place, shown, roots(a.Expr)...)
+		return
+	}
+	name, _, _ := strings.Cut(b.Labels[0], "_")
+	r.uses(place, shown, name)
+}
+
+func shownBlock(b *hcl.Block) string {
+	words := []string{b.Type}
+	for _, label := range b.Labels {
+		words = append(words, strconv.Quote(label))
+	}
+	return strings.Join(words, " ")
+}
+
+// uses notes the use of providers by their local names.
+func (r *reading) uses(place, shown string, names ...string) {
+	for _, name := range names {
+		r.used = append(r.used, local{name, place, shown})
+	}
+}
+
+// roots returns the names that the references of an expression begin with.
+func roots(e hcl.Expression) []string {
+	var names []string
+	if text, ok := constantText(e); ok {
+		// The old form "aws.west", and that of JSON.
+		name, _, _ := strings.Cut(text, ".")
+		return []string{name}
+	}
+	for _, t := range e.Variables() {
+		if !slices.Contains([]string{"each", "count", "var", "local", "path", "self", "terraform", "module", "data"}, t.RootName()) {
+			names = append(names, t.RootName())
+		}
+	}
+	return names
+}
+
+// constantText returns the value of an expression that is a constant text.
+func constantText(e hcl.Expression) (string, bool) {
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || !v.IsWhollyKnown() || v.IsNull() || v.Type() != cty.String {
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+// provider reads a provider block.
+func (r *reading) provider(b *hcl.Block) {
+	name := b.Labels[0]
+	r.block("provider."+name, shownBlock(b), r.place(b.DefRange))
+	r.uses(r.place(b.DefRange), shownBlock(b), name)
+	r.arguments("provider."+name, shownBlock(b), b.Body)
+}
+
+// settings reads a terraform block.
+func (r *reading) settings(body hcl.Body) {
+	typed := []string{"type"}
+	content := r.content(body, blockSchema(map[string][]string{"backend": typed, "cloud": nil, "state_store": typed,
+		"encryption": nil, "required_providers": nil}))
+	for _, b := range content.Blocks {
+		switch b.Type {
+		case "required_providers":
+			r.requirements(b.Body)
+		case "encryption":
+			for _, e := range r.content(b.Body, blockSchema(map[string][]string{"key_provider": {"type", "name"}, "method": {"type", "name"}})).Blocks {
+				r.block("encryption."+e.Type+"."+e.Labels[0], shownBlock(e), r.place(e.DefRange))
+			}
+		default:
+			name := strings.Join(append([]string{b.Type}, b.Labels...), ".")
+			if b.Type == "cloud" {
+				name = "backend.cloud"
+			}
+			if b.Type == "state_store" {
+				local, _, _ := strings.Cut(b.Labels[0], "_")
+				r.uses(r.place(b.DefRange), shownBlock(b), local)
+			}
+			r.block(name, shownBlock(b), r.place(b.DefRange))
+			r.arguments(name, shownBlock(b), b.Body)
+		}
+	}
+}
+
+// requirements reads a required_providers block.
+func (r *reading) requirements(body hcl.Body) {
+	attributes, diags := body.JustAttributes()
+	if diags.HasErrors() {
+		r.unread = append(r.unread, fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
+	}
+	for name, a := range attributes {
+		u := use{place: r.place(a.NameRange), shown: "required_providers." + name, address: implied(name)}
+		pairs, diags := hcl.ExprMap(a.Expr)
+		if _, isVersion := constantText(a.Expr); diags.HasErrors() && !isVersion {
+			u.unknown = true
+		}
+		for _, pair := range pairs {
+			if key, ok := keyText(pair.Key); ok && key != "source" {
+				continue
+			}
+			text, ok := constantText(pair.Value)
+			parsed, err := parseAddress(text)
+			u.address, u.unknown = parsed, !ok || err != nil
+		}
+		r.required[name] = append(r.required[name], u)
+		r.providers = append(r.providers, u)
+	}
+}
+
+// keyText returns the key of an object.
+func keyText(e hcl.Expression) (string, bool) {
+	if name := hcl.ExprAsKeyword(e); name != "" {
+		return name, true
+	}
+	return constantText(e)
+}
+
+// resolve adds the providers whose local names are used and not required.
+func (r *reading) resolve() {
+	for _, l := range r.used {
+		if len(r.required[l.name]) == 0 {
+			r.providers = append(r.providers, use{place: l.place, shown: l.shown, address: implied(l.name)})
+		}
+	}
+}
+
+// call reads the call of a module.
+func (r *reading) call(b *hcl.Block) {
+	c := call{place: r.place(b.DefRange), shown: shownBlock(b)}
+	content := r.content(b.Body, blockSchema(nil, "source", "version", "providers"))
+	if a := content.Attributes["providers"]; a != nil {
+		pairs, _ := hcl.ExprMap(a.Expr)
+		for _, pair := range pairs {
+			r.uses(c.place, c.shown, roots(pair.Value)...)
+		}
+	}
+	a := content.Attributes["source"]
+	if a == nil {
+		return // An override file, or an error of the CLI.
+	}
+	text, ok := constantText(a.Expr)
+	switch {
+	case !ok:
+		c.err = errors.New("its source is not a constant, and allow.modules is set")
+	case isLocal(text):
+		c.local, c.dir = true, filepath.Join(r.dir, filepath.FromSlash(text))
+		if !r.inside(r.module, c.dir) {
+			c.leadsOut = text
+		}
+	default:
+		c.source, c.err = parseSource(text)
+		version := ""
+		if v := content.Attributes["version"]; v != nil {
+			version, _ = constantText(v.Expr)
+		}
+		if c.err == nil && !c.source.pinned(version) {
+			r.block("module.unpinned", c.shown+" from "+c.source.String(), c.place)
+		}
+	}
+	r.calls = append(r.calls, c)
+}
+
+// maxNested bounds the depth of arguments that are read.
+const maxNested = 20
+
+// arguments notes the arguments and blocks of a body, and what is in them, by their names
+// below prefix.
+func (r *reading) arguments(prefix, shown string, body hcl.Body) {
+	native, ok := body.(*hclsyntax.Body)
+	if !ok {
+		attributes, _ := body.JustAttributes()
+		for name, a := range attributes {
+			r.argument(prefix, shown, name, a.NameRange)
+			r.objects(prefix+"."+name, shown, a.Expr, 0)
+		}
+		return
+	}
+	for name, a := range native.Attributes {
+		r.argument(prefix, shown, name, a.NameRange)
+		r.objects(prefix+"."+name, shown, a.Expr, 0)
+	}
+	for _, b := range native.Blocks {
+		name := b.Type
+		if name == "dynamic" && len(b.Labels) == 1 {
+			name = b.Labels[0]
+		}
+		r.argument(prefix, shown, name, b.TypeRange)
+		r.arguments(prefix+"."+name, shown, b.Body)
+	}
+}
+
+func (r *reading) argument(prefix, shown, name string, at hcl.Range) {
+	r.block(prefix+"."+name, shown+": "+name, r.place(at))
+}
+
+// objects notes the names in objects and lists.
+func (r *reading) objects(prefix, shown string, e hcl.Expression, depth int) {
+	if depth > maxNested {
+		return
+	}
+	list, diags := hcl.ExprList(e)
+	if !diags.HasErrors() {
+		for _, item := range list {
+			r.objects(prefix, shown, item, depth+1)
+		}
+	}
+	pairs, diags := hcl.ExprMap(e)
+	if diags.HasErrors() {
+		return
+	}
+	for _, pair := range pairs {
+		name, ok := keyText(pair.Key)
+		if !ok {
+			continue
+		}
+		r.argument(prefix, shown, name, pair.Key.Range())
+		r.objects(prefix+"."+name, shown, pair.Value, depth+1)
+	}
+}

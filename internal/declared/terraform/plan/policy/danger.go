@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A danger is what a root can do to the machine that plans or applies it, by a name that
+// the setting refuse may list.
+type danger struct {
+	name string
+	// reported and quiet are patterns of the names of blocks. Both are refused with the
+	// danger; ordinary roots are full of those in quiet, and they are not reported.
+	reported, quiet []string
+	does            string
+}
+
+// dangers are what is reported, and refused by name.
+func dangers() []danger {
+	const inPlan = " in every plan"
+	return []danger{
+		{name: "external", does: "runs a program of the repository's choice" + inPlan,
+			// local_command: hashicorp/local; shell_script: scottwinkler/shell; key providers and
+			// methods of OpenTofu's state encryption run with init, too.
+			reported: []string{"data.external", "data.local_command", "data.shell_script", "resource.shell_script",
+				"encryption.key_provider.external", "encryption.method.external"}},
+		{name: "exec", does: "may run a program of the repository's choice for credentials" + inPlan,
+			// What files of AWS (credential_process) and of Kubernetes (exec) name is run as well.
+			reported: []string{"provider.*.exec", "backend.*.exec"},
+			quiet: []string{"provider.*.shared_c*_file*", "backend.*.shared_c*_file*", "provider.*.config_path*", "backend.*.config_path*",
+				"provider.*.ssh_opts"}},
+		{name: "http", does: "sends a request to an address of the repository's choice" + inPlan,
+			reported: []string{"data.http", "ephemeral.http"}},
+		{name: "files", does: "may read files of the machine" + inPlan,
+			reported: []string{"file.outside"},
+			quiet:    []string{"file.computed", "data.local_file", "data.local_sensitive_file"}},
+		{name: "plugins", does: "has programs that init may install as any provider",
+			reported: []string{"plugins.folder"}},
+		{name: "remote-state", does: "reads a state at a place of the repository's choice" + inPlan,
+			quiet: []string{"data.terraform_remote_state"}},
+		{name: "local-exec", does: "does not run in a plan; an apply runs a program on the machine that applies",
+			reported: []string{"provisioner.local-exec", "action.local_command"}},
+		{name: "remote-exec", does: "does not run in a plan; an apply runs it on the created machine",
+			reported: []string{"provisioner.remote-exec", "provisioner.file"}},
+		{name: "unpinned", does: "is not fetched by commit, exact version or checksum: its code may change without a commit here",
+			quiet: []string{"module.unpinned"}},
+	}
+}
+
+// dangerNames returns the names, for messages.
+func dangerNames() []string {
+	var names []string
+	for _, d := range dangers() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// A Block is a part of a configuration that a policy may refuse.
+type Block struct {
+	// Name is what patterns match: "data.external", "provisioner.local-exec",
+	// "provider.kubernetes.exec", "backend.http.address", "file.outside".
+	Name string
+	// Shown is how the configuration writes it: data "external" "who".
+	Shown string
+	// Place is the file with the line, "main.tf:12"; without one in JSON syntax where the
+	// line is not known.
+	Place string
+}
+
+// reportable returns the danger that a block is reported for.
+func reportable(b Block) (danger, bool) {
+	return find(b, func(d danger) []string { return d.reported })
+}
+
+// known returns the danger that a block belongs to.
+func known(b Block) (danger, bool) {
+	return find(b, func(d danger) []string { return slices.Concat(d.reported, d.quiet) })
+}
+
+func find(b Block, patterns func(danger) []string) (danger, bool) {
+	all := dangers()
+	i := slices.IndexFunc(all, func(d danger) bool { return matchesAny(patterns(d), b.Name) })
+	if i < 0 {
+		return danger{}, false
+	}
+	return all[i], true
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchName(p, name) })
+}
+
+// refused returns the entry of the setting refuse that a block matches.
+func (p Policy) refused(b Block) (entry string, ok bool) {
+	d, isKnown := known(b)
+	i := slices.IndexFunc(p.Refuse, func(entry string) bool {
+		return isKnown && entry == d.name || strings.Contains(entry, ".") && matchesAny([]string{entry}, b.Name)
+	})
+	if i < 0 {
+		return "", false
+	}
+	return p.Refuse[i], true
+}
+
+// kinds are what the names of blocks begin with.
+func kinds() []string {
+	return []string{"action", "backend", "data", "encryption", "ephemeral", "file", "module", "plugins", "provider", "provisioner",
+		"resource", "state_store"}
+}
+
+func checkRefuse(entry string) error {
+	kind, _, isPattern := strings.Cut(entry, ".")
+	if isPattern && (kind == "*" || slices.Contains(kinds(), kind)) || !isPattern && slices.Contains(dangerNames(), entry) {
+		return nil
+	}
+	return fmt.Errorf("%q: want %s, or a block such as data.external, provisioner.* or provider.aws.endpoints",
+		entry, strings.Join(dangerNames(), ", "))
+}

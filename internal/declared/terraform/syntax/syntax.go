@@ -1,0 +1,198 @@
+// Package syntax parses files of Terraform, OpenTofu and Terragrunt. Who pushes to a
+// repository writes these files: the parser and the evaluator of HCL recurse for each
+// bracket and operator, and Go cannot recover from a stack overflow, so a file that is
+// nested too deeply is an error.
+package syntax
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+)
+
+// The bounds of a file: nested brackets, operators in a row, and the decimal exponent of
+// a number.
+const (
+	maxDepth    = 100
+	maxChain    = 200
+	maxExponent = 400
+)
+
+var errDepth = errors.New("nested too deeply")
+
+// Parse parses a file in native syntax, or in JSON syntax if its name ends in .json. An
+// error names the file and the line, and holds no value of the file.
+func Parse(name string, text []byte) (*hcl.File, error) {
+	if strings.HasSuffix(name, ".json") {
+		if err := Templates(text, nil); err != nil {
+			return nil, fmt.Errorf("parse %s: %w", name, err)
+		}
+		file, diags := hcljson.Parse(text, name)
+		return file, located(name, diags)
+	}
+	if tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos); tooDeep(tokens) {
+		return nil, fmt.Errorf("parse %s: %w", name, errDepth)
+	}
+	file, diags := hclsyntax.ParseConfig(text, name, hcl.InitialPos)
+	return file, located(name, diags)
+}
+
+// located returns the first error of the diagnostics.
+func located(name string, diags hcl.Diagnostics) error {
+	if !diags.HasErrors() {
+		return nil
+	}
+	// The detail of a diagnostic may quote a value; its summary does not.
+	d := diags.Errs()[0].(*hcl.Diagnostic) //nolint:forcetypeassert,errorlint // Errs holds nothing else
+	line := 0
+	if d.Subject != nil {
+		line = d.Subject.Start.Line
+	}
+	return fmt.Errorf("parse %s:%d: %s", name, line, d.Summary)
+}
+
+// ParseTemplate parses the text of a template, such as a string in JSON syntax or a file
+// that templatefile reads.
+func ParseTemplate(text string) (hclsyntax.Expression, error) {
+	tokens, _ := hclsyntax.LexTemplate([]byte(text), "", hcl.InitialPos)
+	if tooDeep(tokens) {
+		return nil, errDepth
+	}
+	e, diags := hclsyntax.ParseTemplate([]byte(text), "", hcl.InitialPos)
+	return e, located("template", diags)
+}
+
+// IsTemplate reports whether a string in JSON syntax is more than a literal.
+func IsTemplate(text string) bool {
+	return strings.Contains(text, "${") || strings.Contains(text, "%{")
+}
+
+// Templates calls visit, unless it is nil, with each template of a file in JSON syntax that
+// can be parsed. It returns the errors of visit, and one for JSON that is too deeply nested
+// or has templates that are.
+func Templates(text []byte, visit func(hclsyntax.Expression) error) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		// Its position is in the error of the HCL parser; here no value may be shown.
+		return errors.New("not JSON")
+	}
+	return templates(tree, visit, 0)
+}
+
+func templates(node any, visit func(hclsyntax.Expression) error, depth int) error {
+	if depth > maxDepth {
+		return errDepth
+	}
+	switch t := node.(type) {
+	case string:
+		return template(t, visit)
+	case json.Number:
+		if IsHuge(t.String()) {
+			return errors.New("a number is too large")
+		}
+	case []any:
+		for _, below := range t {
+			if err := templates(below, visit, depth+1); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(t)) {
+			if err := errors.Join(template(name, visit), templates(t[name], visit, depth+1)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func template(text string, visit func(hclsyntax.Expression) error) error {
+	if !IsTemplate(text) {
+		return nil
+	}
+	e, err := ParseTemplate(text)
+	if errors.Is(err, errDepth) {
+		return err
+	}
+	if err == nil && visit != nil { // Not every string is one: the CLI decides.
+		return visit(e)
+	}
+	return nil
+}
+
+// A bracket is an open bracket and the number of operators in a row before it.
+type bracket struct {
+	typ   hclsyntax.TokenType
+	chain int
+}
+
+// tooDeep reports whether brackets are nested too deeply, an expression has too
+// many operators in a row, or a number has too many digits.
+func tooDeep(tokens hclsyntax.Tokens) bool {
+	var n nesting
+	for i := range tokens {
+		if tokens[i].Type == hclsyntax.TokenNumberLit && IsHuge(string(tokens[i].Bytes)) {
+			return true
+		}
+		n.take(tokens[i].Type)
+		if len(n.open) > maxDepth || n.chain > maxChain {
+			return true
+		}
+	}
+	return false
+}
+
+// nesting is the position of a token in an expression.
+type nesting struct {
+	open []bracket
+	// chain is the number of operators in a row.
+	chain int
+}
+
+// take advances by one token.
+func (n *nesting) take(t hclsyntax.TokenType) {
+	switch t {
+	case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenOQuote,
+		hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		if t == hclsyntax.TokenOBrack || t == hclsyntax.TokenTemplateControl {
+			n.chain++
+		}
+		n.open, n.chain = append(n.open, bracket{t, n.chain}), 0
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+		hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+		if last := len(n.open) - 1; last >= 0 {
+			n.open, n.chain = n.open[:last], n.open[last].chain
+		}
+	case hclsyntax.TokenComma:
+		n.chain = 0
+	case hclsyntax.TokenNewline:
+		if len(n.open) == 0 || n.open[len(n.open)-1].typ == hclsyntax.TokenOBrace {
+			n.chain = 0
+		}
+	case hclsyntax.TokenNumberLit, hclsyntax.TokenIdent, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit,
+		hclsyntax.TokenComment, hclsyntax.TokenEqual, hclsyntax.TokenEOF:
+	default: // Operators.
+		n.chain++
+	}
+}
+
+// IsHuge reports whether a number written in decimal has a large exponent.
+func IsHuge(number string) bool {
+	i := strings.IndexAny(number, "eE")
+	if i < 0 {
+		return false
+	}
+	exponent, err := strconv.Atoi(number[i+1:])
+	return err != nil || exponent > maxExponent || exponent < -maxExponent
+}

@@ -1,0 +1,53 @@
+package syntax_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/driftd/driftd/internal/declared/terraform/syntax"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ reason, name, text, want string }{
+		"Native":       {"native syntax", "main.tf", `locals { a = "${b}" }`, ""},
+		"JSON":         {"JSON syntax", "main.tf.json", `{"locals": {"a": "${b}"}}`, ""},
+		"Broken":       {"an error has its line and no value", "main.tf", "\nlocals { secret = \"x }", "parse main.tf:2: "},
+		"BrokenJSON":   {"no JSON", "main.tf.json", "{", "parse main.tf.json: not JSON"},
+		"Deep":         {"brackets that would overflow the stack", "main.tf", "a = " + strings.Repeat("[", 1<<20), "parse main.tf: nested too deeply"},
+		"DeepJSON":     {"the same in JSON", "main.tf.json", strings.Repeat("[", 200) + strings.Repeat("]", 200), "parse main.tf.json: nested too deeply"},
+		"DeepTemplate": {"a template in JSON", "main.tf.json", `{"a": "${` + strings.Repeat("(", 200) + `"}`, "parse main.tf.json: nested too deeply"},
+		"DeepKey":      {"a template in a key", "main.tf.json", `{"${` + strings.Repeat("(", 200) + `": 1}`, "parse main.tf.json: nested too deeply"},
+		"Huge":         {"a number of many digits", "main.tf.json", `{"a": 1e999999999}`, "parse main.tf.json: a number is too large"},
+		"NoTemplate":   {"a string that is no template is the CLI's to judge", "main.tf.json", `{"a": "${"}`, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file, err := syntax.Parse(tc.name, []byte(tc.text))
+			switch {
+			case tc.want == "" && (err != nil || file == nil):
+				t.Errorf("%s: got %v", tc.reason, err)
+			case tc.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.want)):
+				t.Errorf("%s: got %v, want %s", tc.reason, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	n := 0
+	err := syntax.Templates([]byte(`{"a": ["${b}", "c", "%{ if d }e%{ endif }"], "${f}": "${"}`), func(hclsyntax.Expression) error {
+		n++
+		return nil
+	})
+	if n != 3 || err != nil {
+		t.Errorf("%d templates, %v", n, err)
+	}
+	if e, err := syntax.ParseTemplate("${" + strings.Repeat("(", 200)); err == nil || e != nil {
+		t.Errorf("got %v", err)
+	}
+}
