@@ -67,6 +67,7 @@ func busy() *metrics.Metrics {
 	m.Delivered("slack", errors.New("no answer"))
 	m.ReceiversStatus([]model.ReceiverStatus{{Name: "slack", Queued: 1, Oldest: now}})
 	m.StoreSize(1 << 20)
+	m.StoreVerified(false)
 	return m
 }
 

@@ -52,6 +52,14 @@ func (l *lateStore) FirstLooks() ([]model.FirstLook, error) {
 	return late(l, (*store.Store).FirstLooks)
 }
 
+func (l *lateStore) LastLook(source string) (model.SourceRun, error) {
+	return late(l, func(s *store.Store) (model.SourceRun, error) { return s.LastLook(source) })
+}
+
+func (l *lateStore) LastStates(declaration string) ([]model.StateRead, error) {
+	return late(l, func(s *store.Store) ([]model.StateRead, error) { return s.LastStates(declaration) })
+}
+
 func (l *lateStore) Save(record store.Record) error {
 	_, err := late(l, func(s *store.Store) (any, error) { return nil, s.Save(record) })
 	return err

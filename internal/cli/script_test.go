@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/signal"
@@ -27,6 +28,17 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// flipBit inverts a bit of each place of a file where a text stands.
+func flipBit(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	content := []byte(ts.ReadFile(args[0]))
+	changed := bytes.ReplaceAll(content, []byte(args[1]), append([]byte{args[1][0] ^ 1}, args[1][1:]...))
+	if bytes.Equal(content, changed) {
+		ts.Fatalf("%s does not hold %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, changed, 0o600))
+}
+
 // capture sets a variable to what the parentheses of a pattern fit in the last
 // output.
 func capture(ts *testscript.TestScript, neg bool, args []string) {
@@ -44,7 +56,7 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:  "testdata/script",
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "flipbit": flipBit},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", e.WorkDir+"/state")
 			e.Setenv("HOME", e.WorkDir)

@@ -90,6 +90,8 @@ type service struct {
 	unread atomic.Pointer[string]
 	// unsaved says why the last scan could not be stored; nil when it was.
 	unsaved atomic.Pointer[string]
+	// spoilt says what of the store was last found damaged; nil when it was whole.
+	spoilt atomic.Pointer[string]
 }
 
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
@@ -130,6 +132,7 @@ func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	group.Go(func() { s.watchdog(ctx) })
 	group.Go(s.probeBox)
 	group.Go(func() { s.tend(ctx) })
+	group.Go(func() { s.verifyDaily(ctx) })
 	group.Go(func() { s.hooks.Run(ctx) })
 	ran = s.generations(ctx)
 	s.log.Info("stopping")
@@ -284,7 +287,7 @@ func (s *service) probeBox() {
 
 // api is what answers over HTTP.
 func (s *service) api() server.API {
-	return server.API{Store: s.store, Copy: s.store.CopyTo, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
+	return server.API{Store: s.store, Copy: s.store.CopyTo, Verify: s.store.Verify, Scanner: s, Decider: s, Receivers: s.receivers, Problems: s.problems, Box: s.boxes.Report,
 		Compare: newCompare(), Metrics: s.metrics.Handler(),
 		Hooks: s.hooks, Audit: http.HandlerFunc(s.listen), Waiting: func() []string { return s.current.Load().engine.Waiting() },
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
@@ -293,7 +296,7 @@ func (s *service) api() server.API {
 // problems tells what somebody should mend.
 func (s *service) problems() []string {
 	var all []string
-	for _, said := range []*string{s.unread.Load(), s.unsaved.Load()} {
+	for _, said := range []*string{s.unread.Load(), s.unsaved.Load(), s.spoilt.Load()} {
 		if said != nil {
 			all = append(all, *said)
 		}

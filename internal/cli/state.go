@@ -64,7 +64,7 @@ func cacheDir(stateDir string) string { return filepath.Join(stateDir, "cache") 
 
 func storeOptions(cfg *config.Config, log *slog.Logger) store.Options {
 	return store.Options{Now: time.Now, Log: log,
-		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns}}
+		Retention: store.Retention{MaxAge: cfg.Retention.MaxAge, MaxRuns: cfg.Retention.MaxRuns, MaxRunBytes: cfg.Retention.MaxRunBytes}}
 }
 
 // quietLogger logs what a person should know of a command that prints its own

@@ -31,6 +31,9 @@ func (d *document) check(c *Config) {
 	if c.Retention.MaxRuns < 0 {
 		d.add("retention.max_runs", "max_runs: want a number from 0, which means all")
 	}
+	if c.Retention.MaxRunBytes < 0 {
+		d.add("retention.max_run_bytes", "max_run_bytes: want a number of bytes from 0, which means all")
+	}
 	sources := d.checkSources(c.Sources)
 	declarations := d.checkDeclarations(c.Declarations, sources)
 	known := knownNames(c, sources, declarations)

@@ -112,6 +112,9 @@ type Retention struct {
 	// MaxRuns is how many scans are kept, with what has changed since the oldest
 	// of them; 0 keeps all.
 	MaxRuns int `mapstructure:"max_runs"`
+	// MaxRunBytes bounds what the records of scans take, in bytes. The oldest are
+	// removed first, and what changed is kept also from before them; 0 keeps all.
+	MaxRunBytes int64 `mapstructure:"max_run_bytes"`
 }
 
 // A Source is one live system. Its Settings belong to its type.
@@ -226,7 +229,7 @@ func Default() *Config {
 		MaxMemory: 1 << 30,
 		Server:    Server{Listen: "127.0.0.1:9797", Access: defaultAccess()},
 		Log:       Log{Format: "text", Level: slog.LevelInfo},
-		Retention: Retention{MaxAge: 90 * moment.Day},
+		Retention: Retention{MaxAge: 90 * moment.Day, MaxRunBytes: 64 << 20},
 		Notify:    Notify{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute},
 	}
 }

@@ -113,6 +113,14 @@ func TestProblems(t *testing.T) {
 				`6: max_age: want a duration that is not negative`,
 			},
 		},
+		"retention": {
+			reason:  "nothing is kept less than not at all",
+			content: minimal + "retention: {max_runs: -1, max_run_bytes: -1}\n",
+			want: []string{
+				`2: max_run_bytes: want a number of bytes from 0, which means all`,
+				`2: max_runs: want a number from 0, which means all`,
+			},
+		},
 		"durations of a source": {
 			reason:  "a source's own schedule counts by the same rules",
 			content: "sources: [{name: prod, type: kubernetes, every: -1m}]\ndeclarations: [{name: d, type: manifests, governs: [prod], timeout: -1m}]\n",

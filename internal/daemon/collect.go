@@ -13,6 +13,7 @@ import (
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // collect reads what is due, every source and declaration at the same time,
@@ -162,7 +163,7 @@ func (e *Engine) lookOnce(parent context.Context, s Source) look {
 
 // remembered is what the store knows of the last look at a source that this
 // engine has not seen yet. It is asked once: what comes later is this engine's
-// own, and many records take long to read.
+// own.
 func (e *Engine) remembered(source string) look {
 	e.mu.Lock()
 	known, ok := e.memory[source]
@@ -170,31 +171,17 @@ func (e *Engine) remembered(source string) look {
 	if ok {
 		return known
 	}
-	runs, err := e.store.Runs(rememberedRuns)
-	if err != nil {
-		e.log.Warn("read run records", "err", err)
+	last, err := e.store.LastLook(source)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		e.log.Warn("read the last look", "source", source, "err", err)
 		return look{}
 	}
-	last := lastLook(runs, source)
+	known = look{snapshot: model.Snapshot{Taken: last.Taken}, believed: last.Kinds, held: last.Held, marks: last.Marks}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.memory[source] = last
-	return last
+	e.memory[source] = known
+	return known
 }
-
-func lastLook(runs []model.Run, source string) look {
-	for _, run := range runs {
-		for _, s := range run.Sources {
-			if s.Name == source {
-				return look{snapshot: model.Snapshot{Taken: s.Taken}, believed: s.Kinds, held: s.Held, marks: s.Marks}
-			}
-		}
-	}
-	return look{}
-}
-
-// rememberedRuns is how far back a source's last look is searched.
-const rememberedRuns = 100
 
 const (
 	vanishedShare = 0.20

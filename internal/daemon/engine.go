@@ -99,6 +99,10 @@ type MemoryStore interface {
 	// first.
 	Observations(keys []model.Key) ([][]model.Observation, error)
 	FirstLooks() ([]model.FirstLook, error)
+	// LastLook returns the part that a source has in the last run that had it, and
+	// LastStates the last records of a declaration, or store.ErrNotFound.
+	LastLook(source string) (model.SourceRun, error)
+	LastStates(declaration string) ([]model.StateRead, error)
 }
 
 // DecisionStore keeps what people decided about findings.

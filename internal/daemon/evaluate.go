@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/match"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // A view is what a scan compares: the last look at every source, and the last
@@ -173,18 +174,11 @@ func (e *Engine) recordsBefore(v view) map[string][]model.StateRead {
 
 // recordsOf returns what the store knows of a declaration's records.
 func (e *Engine) recordsOf(declaration string) []model.StateRead {
-	runs, err := e.store.Runs(rememberedRuns)
-	if err != nil {
-		e.log.Warn("read run records", "err", err)
+	states, err := e.store.LastStates(declaration)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		e.log.Warn("read the last records", "declaration", declaration, "err", err)
 	}
-	for _, run := range runs {
-		for _, d := range run.Declarations {
-			if d.Name == declaration && len(d.States) > 0 {
-				return d.States
-			}
-		}
-	}
-	return nil
+	return states
 }
 
 // record makes the run record of a scan.

@@ -16,7 +16,7 @@ type descriptions struct {
 	queued, oldestQueued, held, stopped                 *prometheus.Desc
 	rules, severityRules                                *prometheus.Desc
 	reloadSuccessful, reloadTimestamp                   *prometheus.Desc
-	storeBytes, buildInfo                               *prometheus.Desc
+	storeBytes, storeDamaged, storeVerified, buildInfo  *prometheus.Desc
 	notJudged                                           *prometheus.Desc
 }
 
@@ -59,6 +59,8 @@ func newDescriptions(build Build) descriptions {
 		reloadSuccessful: desc("config_last_reload_successful", "Whether the last attempt to read the configuration succeeded."),
 		reloadTimestamp:  desc("config_last_reload_success_timestamp_seconds", "When the configuration was last read."),
 		storeBytes:       desc("store_bytes", "Size of the database."),
+		storeDamaged:     desc("store_damaged", "Whether the last verification found the database damaged."),
+		storeVerified:    desc("store_verified_timestamp_seconds", "When the database was last verified."),
 		buildInfo: prometheus.NewDesc("driftd_build_info", "Always 1; the labels say which driftd runs.", nil,
 			prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.GoVersion}),
 	}
@@ -73,7 +75,7 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		d.findings, d.oldestFinding, d.flapping, d.accepted, d.hidden,
 		d.resources, d.unchecked, d.coverage, d.lastSuccess, d.up, d.complete, d.notChecked, d.stale, d.declared, d.declarationLastSuccess,
-		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.buildInfo, d.notJudged,
+		d.queued, d.oldestQueued, d.held, d.stopped, d.rules, d.severityRules, d.reloadSuccessful, d.reloadTimestamp, d.storeBytes, d.storeDamaged, d.storeVerified, d.buildInfo, d.notJudged,
 	} {
 		ch <- desc
 	}
@@ -117,6 +119,10 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	if s.storeBytes > 0 {
 		p.gauge(d.storeBytes, float64(s.storeBytes))
 	}
+	if !s.verified.IsZero() {
+		p.gauge(d.storeDamaged, number(s.damaged))
+	}
+	p.moment(d.storeVerified, s.verified)
 	p.gauge(d.buildInfo, 1)
 }
 

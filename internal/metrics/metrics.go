@@ -189,3 +189,10 @@ func (m *Metrics) StoreSize(bytes int64) {
 	defer m.mu.Unlock()
 	m.state.storeBytes = bytes
 }
+
+// StoreVerified notes whether a verification found the database damaged.
+func (m *Metrics) StoreVerified(damaged bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state.verified, m.state.damaged = m.now(), damaged
+}

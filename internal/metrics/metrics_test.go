@@ -80,6 +80,7 @@ func busy(t *testing.T) *Metrics {
 	m.Delivered("gone", nil)
 	m.ConfigReloaded(false)
 	m.StoreSize(1 << 20)
+	m.StoreVerified(true)
 	c.at = c.at.Add(4 * time.Minute)
 	return m
 }

@@ -30,6 +30,10 @@ type state struct {
 	reloaded     time.Time
 	// storeBytes is 0 before it was measured.
 	storeBytes int64
+	// verified is when the store was last verified, zero before; damaged tells that it
+	// was found damaged then.
+	verified time.Time
+	damaged  bool
 }
 
 // unjudged are the labels of driftd_objects_not_judged.

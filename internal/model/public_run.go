@@ -27,6 +27,11 @@ func (r Run) Public() Run {
 		r.Rules[i].Expires = r.Rules[i].Expires.UTC()
 	}
 	r.SeverityRules = slices.Clone(r.SeverityRules)
+	if r.Repeated != nil {
+		repeated := *r.Repeated
+		repeated.FirstStarted = repeated.FirstStarted.UTC()
+		r.Repeated = &repeated
+	}
 	return r
 }
 

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A Run is the record of one scan.
+// A Run is the record of one scan, or of several in a row that found the same: then
+// it is the last of them, and Repeated describes all.
 type Run struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
@@ -35,6 +36,8 @@ type Run struct {
 	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
 	// Tool is the version of driftd that ran.
 	Tool string `json:"tool"`
+	// Repeated is nil for a single scan.
+	Repeated *Repeated `json:"repeated,omitempty"`
 }
 
 // Holds tells a finding of the run's estate from one of another scan that shares

@@ -83,6 +83,9 @@ type API struct {
 	Waiting func() []string
 	// Copy writes a copy of the whole store; nil where that cannot be had.
 	Copy func(io.Writer) (int64, error)
+	// Verify reads the whole store and names what is damaged in it; nil where that
+	// cannot be had.
+	Verify func() (store.Health, error)
 	// Metrics serves /metrics; nil where there are none.
 	Metrics http.Handler
 	// Hooks serves POST /hooks/{name}, over TCP as well; nil where nobody asks
@@ -118,6 +121,7 @@ func (a API) Handler() http.Handler {
 	a.Gate = nil
 	routes := a.routes()
 	routes.Handle("GET /api/v1/backup", a.backup())
+	routes.Handle("GET /api/v1/verify", a.verify())
 	return a.withHooks(a.guard(bounds{maxInFlight, maxBody}, local(routes)))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -19,23 +20,30 @@ const (
 // backup serves a copy of the whole store, one at a time. It is for the unix
 // socket alone.
 func (a API) backup() http.Handler {
-	busy := make(chan struct{}, 1)
+	return a.alone(a.Copy != nil, "there is nothing to copy here: run driftd backup on the host of the daemon", "a backup is being made already", a.sendCopy)
+}
+
+// alone serves what reads the whole store, one request at a time. lacking says what
+// to do where the store cannot be had, busy what is under way.
+func (a API) alone(has bool, lacking, busy string, serve http.HandlerFunc) http.Handler {
+	taken := make(chan struct{}, 1)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := a.params(r); err != nil {
 			a.reply(w, r, nil, err)
 			return
 		}
-		if a.Copy == nil {
-			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: "there is nothing to copy here", Hint: "run driftd backup on the host of the daemon"})
+		if !has {
+			message, hint, _ := strings.Cut(lacking, ": ")
+			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: message, Hint: hint})
 			return
 		}
 		select {
-		case busy <- struct{}{}:
-			defer func() { <-busy }()
-			a.sendCopy(w, r)
+		case taken <- struct{}{}:
+			defer func() { <-taken }()
+			serve(w, r)
 		default:
 			w.Header().Set("Retry-After", "60")
-			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: "a backup is being made already", Hint: "try again when it is done"})
+			a.reply(w, r, nil, &Error{Status: http.StatusServiceUnavailable, Message: busy, Hint: "try again when it is done"})
 		}
 	})
 }

@@ -39,8 +39,11 @@ func rich(t *testing.T) API {
 	}
 	return API{
 		Store: s, Compare: compare, Version: "1.2.3", Now: now, Log: quiet(),
-		Decider:  storeDecider{s, now, bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, 600))},
-		Copy:     func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader("pages")) },
+		Decider: storeDecider{s, now, bytes.NewReader(bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7}, 600))},
+		Copy:    func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader("pages")) },
+		Verify: func() (store.Health, error) {
+			return store.Health{Records: 7, Bytes: 4096, Damages: []string{"bucket runs, record number 3: the checksum does not match"}, More: 1}, nil
+		},
 		Problems: func() []string { return []string{"the configuration was not reloaded: line 3"} },
 		Box: func() *box.Report {
 			return &box.Report{Seals: []string{"seccomp"}, Lacks: []string{"landlock (old kernel)"}}
@@ -160,6 +163,8 @@ func fullRun(id string, at time.Time) model.Run {
 		{Rule: "kind=Job.batch", Reason: "noise", Findings: 1, Fields: 2, Expires: at.Add(time.Hour)},
 		{Rule: "kind=Event", Reason: "until it is gone", Expires: at, Ended: true},
 	}
+	r.Repeated = &model.Repeated{Runs: 3, FirstID: "run-0", FirstStarted: at.Add(-time.Hour), Shortest: time.Second, Longest: 2 * time.Second,
+		Total: 4 * time.Second, LongestPause: 10 * time.Minute}
 	r.SeverityRules = []model.RuleRun{{Rule: "source=prod", Reason: "customers notice", Set: model.Critical, Findings: 1, Fields: 1}}
 	return r
 }

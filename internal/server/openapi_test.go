@@ -24,6 +24,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/store"
 )
 
 // A contract is the document, and what of it live answers have shown.
@@ -163,6 +164,7 @@ func refusals(t *testing.T, a API) []rejection {
 	broken := errors.New("disk full")
 	dead.Store, dead.Decider = s, storeDecider{s, now, bytes.NewReader(nil)}
 	dead.Scanner = scanner(func(context.Context, []string) (model.Report, error) { return model.Report{}, broken })
+	dead.Verify = func() (store.Health, error) { return store.Health{}, broken }
 	dead.Copy = func(io.Writer) (int64, error) { return 0, broken }
 	closed, flooded := a, a
 	closed.Gate, flooded.Gate = passwords(t), passwords(t)
@@ -221,6 +223,7 @@ func plainest() []exchange {
 		{method: post, target: "/api/v1/scan"},
 		{method: get, target: "/api/v1/openapi.yaml"},
 		{method: get, target: "/api/v1/backup"},
+		{method: get, target: "/api/v1/verify"},
 	}
 }
 
@@ -236,7 +239,7 @@ func (c *contract) everywhere(t *testing.T, a API) {
 			switch {
 			case path == "/api/v1/openapi.yaml" && q.status == http.StatusInternalServerError:
 				continue // it is no store's
-			case path == "/api/v1/backup" && refusal.over:
+			case (path == "/api/v1/backup" || path == "/api/v1/verify") && refusal.over:
 				q.status = http.StatusNotFound
 			}
 			if refusal.query != "" {
@@ -346,6 +349,7 @@ func asks(t *testing.T, a API) []exchange {
 		{"a source may be wrong", full, post, "/api/v1/scan?source=prd", "", 404, "", false},
 		{"no daemon runs", idle.Handler(), post, "/api/v1/scan", "", 503, "", false},
 		{"all of the store", full, get, "/api/v1/backup", "", 200, "", false},
+		{"what is damaged in it", full, get, "/api/v1/verify", "", 200, "", false},
 		{"itself", full, get, "/api/v1/openapi.yaml", "", 200, "", false},
 	}
 }

@@ -102,7 +102,7 @@ func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 		if err != nil {
 			return err
 		}
-		if d, err = t.parseDecision([]byte(id), t.decisions.Get([]byte(id))); err != nil {
+		if d, err = t.parseDecision([]byte(id), t.decisions.get([]byte(id))); err != nil {
 			return err
 		}
 		if d.From != "" {
@@ -111,7 +111,7 @@ func (s *Store) Revoke(idPrefix string, now time.Time) (model.Decision, error) {
 		if d.ReplacedBy != "" {
 			return &ReplacedError{d}
 		}
-		if err := t.decisions.Delete([]byte(id)); err != nil {
+		if err := t.decisions.remove([]byte(id)); err != nil {
 			return err
 		}
 		_, err = t.settle(now)
@@ -198,7 +198,7 @@ func (t *txn) saveDecisions(files map[string][]model.Decision, findings []model.
 			gone = append(gone, []byte(d.ID))
 		}
 	}
-	return deleteAll(t.decisions, gone)
+	return removeAll(t.decisions, gone)
 }
 
 // putDecision writes a decision, unless it is there as it should be.
@@ -207,10 +207,10 @@ func (t *txn) putDecision(d *model.Decision) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(t.decisions.Get([]byte(d.ID)), value) {
+	if bytes.Equal(t.decisions.get([]byte(d.ID)), value) {
 		return nil
 	}
-	if err := t.decisions.Put([]byte(d.ID), value); err != nil {
+	if err := t.decisions.put([]byte(d.ID), value); err != nil {
 		return fmt.Errorf("write decision %q: %w", d.ID, err)
 	}
 	return nil

@@ -329,11 +329,11 @@ func flipVersion(t *testing.T, s *Store, id string, at time.Time) {
 	t.Helper()
 	err := s.update("flip", func(tx *txn) error {
 		k := findingKey(id, momentOf(at))
-		v := slices.Clone(tx.findings.Get(k))
+		v := slices.Clone(tx.findings.get(k))
 		if v == nil {
 			return fmt.Errorf("no version of %s", id)
 		}
-		return tx.findings.Put(k, flip(8, len(v)-8)(v))
+		return tx.findings.put(k, flip(8, len(v)-8)(v))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -176,25 +176,75 @@ type codec struct {
 	dec *zstd.Decoder
 }
 
-// maxContent bounds what a damaged length may make the decoder allocate.
-const maxContent = 1 << 30
+const (
+	// maxContent bounds what one record may hold, in bytes before compression.
+	maxContent = 256 << 20
+	// maxBlock is how much the smallest block of compressed data, of minBlock bytes,
+	// may stand for.
+	maxBlock, minBlock = 128 << 10, 4
+	// maxUnsaid bounds a content whose length the encoder leaves out.
+	maxUnsaid = 255
+	// withID names the content at hand in a record that was compressed with one.
+	withID = 1
+)
 
 func newCodec() (codec, error) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return codec{}, fmt.Errorf("make encoder: %w", err)
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxContent))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		return codec{}, fmt.Errorf("make decoder: %w", err)
 	}
 	return codec{enc: enc, dec: dec}, nil
 }
 
-func (c codec) pack(b []byte) []byte { return c.enc.EncodeAll(b, nil) }
+// pack compresses a content.
+func (c codec) pack(b []byte) ([]byte, error) {
+	if len(b) > maxContent {
+		return nil, fmt.Errorf("it has %d bytes, and the store keeps %d of one thing", len(b), maxContent)
+	}
+	return c.enc.EncodeAll(b, nil), nil
+}
 
-func (c codec) unpack(b []byte) ([]byte, error) {
-	raw, err := c.dec.DecodeAll(b, nil)
+func (c codec) unpack(b []byte) ([]byte, error) { return unpackBy(c.dec, b) }
+
+// packWith compresses a content of which much is in another one.
+func (c codec) packWith(other, b []byte) ([]byte, error) {
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(withID, other), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		return nil, fmt.Errorf("make encoder: %w", err)
+	}
+	return enc.EncodeAll(b, nil), nil
+}
+
+// unpackWith returns a content that packWith compressed with the same other one.
+func (c codec) unpackWith(other, b []byte) ([]byte, error) {
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderDictRaw(withID, other), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		return nil, fmt.Errorf("%w: decompress: %w", errCorrupt, err)
+	}
+	defer dec.Close()
+	return unpackBy(dec, b)
+}
+
+// unpackBy decompresses a content. It allocates no more than so many bytes can
+// stand for, whatever length they claim.
+func unpackBy(dec *zstd.Decoder, b []byte) ([]byte, error) {
+	var head zstd.Header
+	if err := head.Decode(b); err != nil {
+		return nil, fmt.Errorf("%w: decompress: %w", errCorrupt, err)
+	}
+	size := head.FrameContentSize
+	if !head.HasFCS {
+		size = maxUnsaid
+	}
+	if most := uint64(len(b)/minBlock+1) * maxBlock; size > min(most, maxContent) {
+		return nil, fmt.Errorf("%w: decompress: %d bytes cannot stand for %d", errCorrupt, len(b), size)
+	}
+	raw, err := dec.DecodeAll(b, make([]byte, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("%w: decompress: %w", errCorrupt, err)
 	}
@@ -206,7 +256,7 @@ func (c codec) packJSON(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode: %w", err)
 	}
-	return c.pack(raw), nil
+	return c.pack(raw)
 }
 
 func (c codec) unpackJSON(b []byte, into any) error {

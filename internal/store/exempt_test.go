@@ -13,7 +13,7 @@ func TestOnlyTheLastRunListsExemptions(t *testing.T) {
 	s := openNew(t)
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for i, id := range []string{"1", "2", "3"} {
-		run := model.Run{ID: id, Started: start.Add(time.Duration(i) * time.Minute), Summary: model.Summary{Exempt: 1}, Tool: "test",
+		run := model.Run{ID: id, Started: start.Add(time.Duration(i) * time.Minute), Summary: model.Summary{Exempt: 1, Resources: i}, Tool: "test",
 			Exempt: []model.Exemption{{Declaration: "shop", Path: "spec.replicas", Why: id}}}
 		if err := s.Save(Record{Run: run}); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -75,7 +73,7 @@ func (s *Store) Recent(since time.Time) ([]model.Finding, error) {
 func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // collect returns the findings of a bucket that the filter wants.
-func (t *txn) collect(b *bbolt.Bucket, f Filter) ([]model.Finding, error) {
+func (t *txn) collect(b *bucket, f Filter) ([]model.Finding, error) {
 	var all []packed
 	since := momentOf(f.Since)
 	err := each(b, nil, func(id, v []byte) error {
@@ -106,7 +104,7 @@ type packed struct {
 
 // packed returns a finding as it is now.
 func (t *txn) packed(id string, h *head) (packed, error) {
-	v := t.findings.Get(findingKey(id, h.at))
+	v := t.findings.get(findingKey(id, h.at))
 	if v == nil {
 		return packed{}, fmt.Errorf("%w: finding %s has no content", errCorrupt, id)
 	}
@@ -197,7 +195,7 @@ const maxCandidates = 10
 
 // complete finds the only key of the buckets that is or begins with begin; hint
 // says what to do when there is none.
-func complete(begin, hint string, buckets ...*bbolt.Bucket) (string, error) {
+func complete(begin, hint string, buckets ...*bucket) (string, error) {
 	var ids []string
 	for _, b := range buckets {
 		err := each(b, []byte(begin), func(id, _ []byte) error {

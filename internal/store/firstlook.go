@@ -7,16 +7,12 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// firstKey begins the keys of first looks in the meta bucket, which files of earlier
-// versions have too. The source, the kind and the place follow.
-const firstKey = "first\x00"
-
 // FirstLooks returns the saved first complete looks at sources, sorted by source, kind
 // and place. They are never pruned.
 func (s *Store) FirstLooks() ([]model.FirstLook, error) {
 	var looks []model.FirstLook
 	err := s.view("read first looks", func(t *txn) error {
-		return each(t.meta, []byte(firstKey), func(k, v []byte) error {
+		return each(t.notes, []byte(firstNote), func(k, v []byte) error {
 			look, err := parseFirstLook(k, v)
 			looks = append(looks, look)
 			return err
@@ -26,7 +22,7 @@ func (s *Store) FirstLooks() ([]model.FirstLook, error) {
 }
 
 func parseFirstLook(k, v []byte) (model.FirstLook, error) {
-	key, err := parseKey(bytes.TrimPrefix(k, []byte(firstKey)))
+	key, err := parseKey(bytes.TrimPrefix(k, []byte(firstNote)))
 	if err == nil && len(v) != 8 {
 		err = fmt.Errorf("%w: first look of %d bytes", errCorrupt, len(v))
 	}
@@ -43,11 +39,11 @@ func (t *txn) saveFirstLooks(looks []model.FirstLook) error {
 		if err := validKey(key); err != nil {
 			return err
 		}
-		k := appendKey([]byte(firstKey), key)
-		if t.meta.Get(k) != nil {
+		k := appendKey([]byte(firstNote), key)
+		if t.notes.get(k) != nil {
 			continue
 		}
-		if err := t.meta.Put(k, momentOf(look.Newest).append(nil)); err != nil {
+		if err := t.notes.put(k, momentOf(look.Newest).append(nil)); err != nil {
 			return fmt.Errorf("write first look: %w", err)
 		}
 	}

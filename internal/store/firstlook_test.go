@@ -57,16 +57,16 @@ func TestDamagedFirstLooks(t *testing.T) {
 		key, value string
 		ok         bool
 	}{
-		"as it is written":   {firstKey + "s\x00k\x00", "12345678", true},
-		"a short value":      {firstKey + "s\x00k\x00", "1234567", false},
-		"a long value":       {firstKey + "s\x00k\x00", "123456789", false},
-		"a key without kind": {firstKey + "s", "12345678", false},
+		"as it is written":   {firstNote + "s\x00k\x00", "12345678", true},
+		"a short value":      {firstNote + "s\x00k\x00", "1234567", false},
+		"a long value":       {firstNote + "s\x00k\x00", "123456789", false},
+		"a key without kind": {firstNote + "s", "12345678", false},
 	} {
-		if err := verifyMeta([]byte(entry.key), []byte(entry.value)); (err == nil) != entry.ok {
+		if err := (&txn{}).decodeNote([]byte(entry.key), []byte(entry.value)); (err == nil) != entry.ok {
 			t.Errorf("%s: %v, want it read: %t", reason, err, entry.ok)
 		}
 	}
-	if err := verifyMeta([]byte(schemaKey), []byte("2")); err != nil {
+	if err := (&txn{}).decodeNote([]byte(versionNote), []byte("3")); err != nil {
 		t.Errorf("the schema's version is read as a first look: %v", err)
 	}
 }

@@ -1,11 +1,8 @@
 package store
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"runtime/debug"
 	"syscall"
@@ -93,22 +90,17 @@ func (h *handle) checkSize() error {
 }
 
 // oneMetaLost tells that one of the two meta pages fails its checksum. bbolt
-// then goes by the other, which may be one transaction older. The layout is
-// that of bbolt's internal/common/meta.go.
+// then goes by the other, which may be one transaction older.
 func (h *handle) oneMetaLost() bool {
-	const header, summed = 16, 56
-	for page := range int64(2) {
-		b := make([]byte, header+summed+8)
-		if _, err := h.file.ReadAt(b, page*int64(h.db.Info().PageSize)); err != nil {
-			return true
-		}
-		sum := fnv.New64a()
-		sum.Write(b[header : header+summed])
-		if !bytes.Equal(binary.NativeEndian.AppendUint64(nil, sum.Sum64()), b[header+summed:]) {
-			return true
+	// What is read while it is being written may seem damaged once.
+	for range 3 {
+		_, first := readMeta(h.file, 0)
+		_, second := readMeta(h.file, int64(h.db.Info().PageSize))
+		if first && second {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 func (h *handle) close() error { return h.db.Close() }
@@ -134,11 +126,16 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprint(e.value) }
 
-// guard runs fn and turns a panic or a memory fault into a *panicError.
+// guard runs fn and turns a panic or a memory fault into a *panicError, and that
+// of a damaged record into its *RecordError.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
+			if record, ok := r.(*RecordError); ok {
+				err = record
+				return
+			}
 			err = &panicError{value: r, stack: debug.Stack()}
 		}
 	}()

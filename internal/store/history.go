@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -36,7 +34,7 @@ type ResourceChange struct {
 func (s *Store) History(key model.Key) ([]Version, error) {
 	var versions []Version
 	err := s.view("read history of "+key.String(), func(t *txn) error {
-		v := t.resources.Get(appendKey(nil, key))
+		v := t.resources.get(appendKey(nil, key))
 		if v == nil {
 			return fmt.Errorf("%w: no scan has seen this resource", ErrNotFound)
 		}
@@ -75,7 +73,7 @@ func (s *Store) Observations(keys []model.Key) ([][]model.Observation, error) {
 }
 
 func (t *txn) observations(key model.Key) ([]model.Observation, error) {
-	known := t.resources.Get(appendKey(nil, key))
+	known := t.resources.get(appendKey(nil, key))
 	if known == nil {
 		return nil, nil
 	}
@@ -85,9 +83,9 @@ func (t *txn) observations(key model.Key) ([]model.Observation, error) {
 	}
 	var list []model.Observation
 	prefix := runKey(st.num)
-	c := t.versions.Cursor()
-	k, v := c.Seek(versionKey(st.num, st.at))
-	for ; bytes.HasPrefix(k, prefix) && len(list) < maxObservations; k, v = c.Prev() {
+	c := t.versions.cursor()
+	k, v := c.seek(versionKey(st.num, st.at))
+	for ; bytes.HasPrefix(k, prefix) && len(list) < maxObservations; k, v = c.prev() {
 		sum, err := versionSum(v)
 		if err != nil {
 			return nil, err
@@ -139,11 +137,15 @@ func (t *txn) value(sum digest) (*model.Value, error) {
 
 // content returns the JSON with this digest.
 func (t *txn) content(sum digest) ([]byte, error) {
-	packed := t.contents.Get(sum[:])
+	packed := t.contents.get(sum[:])
 	if packed == nil {
 		return nil, fmt.Errorf("%w: content %x is missing", errCorrupt, sum)
 	}
-	raw, err := t.unpack(packed)
+	return t.parseContent(sum, packed)
+}
+
+func (c codec) parseContent(sum digest, packed []byte) ([]byte, error) {
+	raw, err := c.unpack(packed)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +220,7 @@ func (s *Store) FirstLook(source string) (time.Time, error) {
 			if err != nil {
 				return err
 			}
-			k, _ := t.versions.Cursor().Seek(runKey(st.num))
+			k, _ := t.versions.cursor().seek(runKey(st.num))
 			if at := momentAt(k[8:]); first == never || at < first {
 				first = at
 			}
@@ -256,14 +258,14 @@ func (t *txn) change(num uint64, from, to moment) (*ResourceChange, error) {
 
 // versionAt returns the version in force at a moment; nil, as for one that is
 // gone, when there was none yet.
-func versionAt(versions *bbolt.Bucket, num uint64, at moment) (moment, []byte) {
+func versionAt(versions *bucket, num uint64, at moment) (moment, []byte) {
 	key := versionKey(num, at)
-	c := versions.Cursor()
-	k, v := c.Seek(key)
+	c := versions.cursor()
+	k, v := c.seek(key)
 	if k == nil {
-		k, v = c.Last()
+		k, v = c.last()
 	} else if !bytes.Equal(k, key) {
-		k, v = c.Prev()
+		k, v = c.prev()
 	}
 	if !bytes.HasPrefix(k, key[:8]) {
 		return never, nil

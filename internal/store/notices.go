@@ -88,13 +88,13 @@ func (t *txn) putThread(thread *model.Thread) error {
 
 // replaceThread writes a thread, or removes it where the value is nil.
 func (t *txn) replaceThread(id string, value []byte) error {
-	before, _, _ := bytes.Cut(t.threads.Get([]byte(id)), []byte{0})
+	before, _, _ := bytes.Cut(t.threads.get([]byte(id)), []byte{0})
 	receiver := string(before)
 	var err error
 	if value == nil {
-		err = t.threads.Delete([]byte(id))
+		err = t.threads.remove([]byte(id))
 	} else {
-		err = t.threads.Put([]byte(id), value)
+		err = t.threads.put([]byte(id), value)
 	}
 	if err != nil {
 		return err
@@ -117,11 +117,11 @@ func (t *txn) parseThread(k, v []byte) (model.Thread, error) {
 // putPace writes how much a receiver was told, if it was told anything.
 func (t *txn) putPace(receiver string, pace model.Pace) error {
 	if len(pace.Sent) == 0 && pace.Digest.IsZero() && pace.Held.IsZero() && pace.Untold == 0 {
-		return t.paces.Delete([]byte(receiver))
+		return t.paces.remove([]byte(receiver))
 	}
 	packed, err := t.packJSON(pace)
 	if err != nil {
 		return err
 	}
-	return t.paces.Put([]byte(receiver), packed)
+	return t.paces.put([]byte(receiver), packed)
 }

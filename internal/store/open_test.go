@@ -306,98 +306,70 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	before := hash(t, dbIn(dir))
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		says(t, err, dbIn(dir), "version 7", "up to 2", "upgrade driftd")
+		says(t, err, dbIn(dir), "version 7", "up to 3", "upgrade driftd")
 	}
 	if hash(t, dbIn(dir)) != before {
 		t.Error("the file was changed")
 	}
 }
 
-// oldSchema makes a file of version 1, which has another bucket and lacks one,
-// and returns the schema that brings it to version 3.
-func oldSchema(tb testing.TB, dir string) schema {
-	tb.Helper()
-	setVersionIn(tb, dir, func(tx *bbolt.Tx) error {
-		old, err := tx.CreateBucket([]byte("old runs"))
-		if err != nil {
-			return err
-		}
-		if err := old.Put([]byte("k"), []byte("v")); err != nil {
-			return err
-		}
-		return errors.Join(tx.DeleteBucket([]byte(seenBucket)), setVersion(tx, 1))
-	})
-	return schema{version: 3, steps: map[int]func(*bbolt.Tx) error{
-		1: func(tx *bbolt.Tx) error {
-			_, err := tx.CreateBucket([]byte(seenBucket))
-			return err
-		},
-		2: func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("old runs")) },
-	}}
-}
-
 func TestMigration(t *testing.T) {
 	t.Parallel()
-	dir := saved(t)
-	want := oldSchema(t, dir)
-
-	_, err := open(dir, Options{ReadOnly: true}, want)
-	says(t, err, "version 1", "needs 3", "driftd scan")
-
-	s, err := open(dir, Options{}, want)
+	dir := t.TempDir()
+	writeFixture(t, dir, "schema-1")
+	before := hash(t, dbIn(dir))
+	s, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	save(t, s, scan(1, nil, look(1, resource("shop/a", "2"))))
-	if diff := cmp.Diff([]string{"0s 1", "1m0s 2"}, history(t, s, "shop/a")); diff != "" {
+	save(t, s, scan(2, nil, look(2, resource("shop/a", "3"))))
+	if diff := cmp.Diff([]string{"0s 1", "1m0s 2", "2m0s 3"}, history(t, s, "shop/a")); diff != "" {
 		t.Error(diff)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	checkFile(t, dbIn(dir))
-	_, err = Open(dir, Options{})
-	says(t, err, "version 3", "up to 2")
 	if diff := cmp.Diff([]string{fileName, fileName + ".schema-1"}, names(t, dir)); diff != "" {
-		t.Errorf("the backup stays: %s", diff)
+		t.Errorf("the old file stays: %s", diff)
+	}
+	if hash(t, dbIn(dir)+".schema-1") != before {
+		t.Error("the old file was changed")
 	}
 	if err := os.Rename(dbIn(dir)+".schema-1", dbIn(dir)); err != nil {
 		t.Fatal(err)
 	}
-	s, err = open(dir, Options{}, want)
-	if err != nil {
-		t.Fatalf("the backup is what was there before: %v", err)
-	}
-	if diff := cmp.Diff([]string{"0s 1"}, history(t, s, "shop/a")); diff != "" {
-		t.Error(diff)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	if diff := cmp.Diff([]string{"0s 1", "1m0s 2"}, history(t, openAt(t, dir, Options{}), "shop/a")); diff != "" {
+		t.Errorf("the old file can be migrated again: %s", diff)
 	}
 }
 
 func TestMigrationThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		step func(*bbolt.Tx) error
-		says string
+		version string
+		convert func(*bbolt.Tx, int, *filler) error
+		says    string
 	}{
-		"step fails":   {func(*bbolt.Tx) error { return errors.New("no such thing") }, "no such thing"},
-		"step missing": {nil, "too old"},
+		"conversion fails": {"1", func(*bbolt.Tx, int, *filler) error { return errors.New("no such thing") }, "no such thing"},
+		"too old":          {"0", convert, "too old"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := saved(t)
-			want := oldSchema(t, dir)
-			if want.steps[2] = c.step; c.step == nil {
-				delete(want.steps, 2)
-			}
+			dir := t.TempDir()
+			writeFixture(t, dir, "schema-1")
+			setVersionIn(t, dir, func(tx *bbolt.Tx) error {
+				return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(c.version))
+			})
 			before := hash(t, dbIn(dir))
-			_, err := open(dir, Options{}, want)
-			says(t, err, "from schema version 1 to 3", c.says, "as it was")
+			_, err := open(dir, Options{}, schema{version: 3, convert: c.convert})
+			says(t, err, "from schema version "+c.version+" to 3", c.says, "as it was")
 			if hash(t, dbIn(dir)) != before {
 				t.Error("the file was changed")
+			}
+			if diff := cmp.Diff([]string{fileName}, names(t, dir)); diff != "" {
+				t.Errorf("nothing of the new file is left: %s", diff)
 			}
 		})
 	}

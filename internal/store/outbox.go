@@ -15,7 +15,7 @@ import (
 func (s *Store) NextParcel(receiver string) (parcel model.Parcel, ok bool, err error) {
 	var p model.Parcel
 	err = s.view("read next message for "+receiver, func(t *txn) error {
-		k, v := t.outbox.Cursor().Seek(under(receiver))
+		k, v := t.outbox.cursor().seek(under(receiver))
 		if !bytes.HasPrefix(k, under(receiver)) {
 			return nil
 		}
@@ -24,7 +24,7 @@ func (s *Store) NextParcel(receiver string) (parcel model.Parcel, ok bool, err e
 			return err
 		}
 		p.Message, p.Begun, ok = m, q.begun, true
-		packed := t.receipts.Get(receiptKey(receiver, q.thread))
+		packed := t.receipts.get(receiptKey(receiver, q.thread))
 		if packed == nil {
 			return nil
 		}
@@ -46,7 +46,7 @@ func (s *Store) BeginDelivery(receiver, key string) error {
 			return err
 		}
 		q.begun = true
-		return t.outbox.Put(k, q.encode())
+		return t.outbox.put(k, q.encode())
 	})
 }
 
@@ -196,12 +196,12 @@ func (t *txn) append(m *model.Message) error {
 	if err != nil {
 		return err
 	}
-	num, err := t.outbox.NextSequence()
+	num, err := t.outbox.next()
 	if err != nil {
 		return err
 	}
 	q := queued{at: momentOf(m.At), key: m.Key, thread: m.Thread, packed: packed}
-	return t.outbox.Put(queueKey(m.Receiver, num), q.encode())
+	return t.outbox.put(queueKey(m.Receiver, num), q.encode())
 }
 
 func (t *txn) queuedKeys(receiver string) (map[string]bool, error) {
@@ -216,8 +216,8 @@ func (t *txn) queuedKeys(receiver string) (map[string]bool, error) {
 // waiting finds the first message for a receiver that is wanted; the key is nil
 // when none is.
 func (t *txn) waiting(receiver string, wanted func(*queued) bool) (key []byte, q queued, err error) {
-	c := t.outbox.Cursor()
-	for k, v := c.Seek(under(receiver)); bytes.HasPrefix(k, under(receiver)); k, v = c.Next() {
+	c := t.outbox.cursor()
+	for k, v := c.seek(under(receiver)); bytes.HasPrefix(k, under(receiver)); k, v = c.next() {
 		q, err := parseQueued(v)
 		if err != nil {
 			return nil, q, err
@@ -240,11 +240,11 @@ func (t *txn) dequeue(receiver, key, receipt string) error {
 		if err != nil {
 			return err
 		}
-		if err := t.receipts.Put(receiptKey(receiver, q.thread), packed); err != nil {
+		if err := t.receipts.put(receiptKey(receiver, q.thread), packed); err != nil {
 			return fmt.Errorf("write receipt: %w", err)
 		}
 	}
-	if err := t.outbox.Delete(k); err != nil {
+	if err := t.outbox.remove(k); err != nil {
 		return err
 	}
 	return t.release(receiver, q.thread)
@@ -254,12 +254,12 @@ func (t *txn) dequeue(receiver, key, receipt string) error {
 // nothing of it waits.
 func (t *txn) release(receiver, thread string) error {
 	key := receiptKey(receiver, thread)
-	if t.receipts.Get(key) == nil || bytes.HasPrefix(t.threads.Get([]byte(thread)), under(receiver)) {
+	if t.receipts.get(key) == nil || bytes.HasPrefix(t.threads.get([]byte(thread)), under(receiver)) {
 		return nil
 	}
 	k, _, err := t.waiting(receiver, func(q *queued) bool { return q.thread == thread })
 	if err != nil || k != nil {
 		return err
 	}
-	return t.receipts.Delete(key)
+	return t.receipts.remove(key)
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 // Prune removes what lies beyond the retention: versions that were superseded,
@@ -23,9 +21,13 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 	err = s.update("prune", func(t *txn) error {
 		p := &pruner{txn: t, cut: never}
 		if age := s.o.Retention.MaxAge; age > 0 {
-			p.cut = cutOf(momentOf(now), age, t.runSpans())
+			runs, err := t.runRecords()
+			if err != nil {
+				return fmt.Errorf("runs: %w", err)
+			}
+			p.cut = cutOf(momentOf(now), age, spansOf(runs))
 		}
-		if err := p.prune(s.o.Retention.MaxRuns); err != nil {
+		if err := p.prune(s.o.Retention); err != nil {
 			return err
 		}
 		removed = p.removed
@@ -34,12 +36,11 @@ func (s *Store) Prune(now time.Time) (removed int, err error) {
 	return removed, err
 }
 
-// runSpans returns when the runs were made, newest first.
-func (t *txn) runSpans() []span {
-	var spans []span
-	c := t.runs.Cursor()
-	for k, v := c.Last(); k != nil; k, v = c.Prev() {
-		spans = append(spans, span{momentAt(v), momentAt(v)})
+// spansOf returns when the runs of records were made, in the same order.
+func spansOf(records []runRecord) []span {
+	spans := make([]span, len(records))
+	for i, r := range records {
+		spans[i] = span{r.first, r.last}
 	}
 	return spans
 }
@@ -52,8 +53,8 @@ type pruner struct {
 	removed int
 }
 
-func (p *pruner) prune(maxRuns int) error {
-	if err := p.pruneRuns(maxRuns); err != nil {
+func (p *pruner) prune(keep Retention) error {
+	if err := p.pruneRuns(keep); err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
 	if err := p.pruneResources(); err != nil {
@@ -65,33 +66,79 @@ func (p *pruner) prune(maxRuns int) error {
 	if err := p.pruneDecisions(); err != nil {
 		return fmt.Errorf("decisions: %w", err)
 	}
+	if err := p.pruneLooks(); err != nil {
+		return fmt.Errorf("last looks: %w", err)
+	}
 	if err := p.pruneContents(); err != nil {
 		return fmt.Errorf("contents: %w", err)
 	}
 	return nil
 }
 
-// pruneRuns removes old run records. Where there are more than limit, it moves
-// the cut to the start of the oldest that stays.
-func (p *pruner) pruneRuns(limit int) error {
-	var old [][]byte
-	kept, oldest := 0, withSource
-	c := p.runs.Cursor()
-	for k, v := c.Last(); k != nil; k, v = c.Prev() {
-		at := momentAt(v)
-		beyond := limit > 0 && kept >= limit
-		if beyond {
-			p.cut = max(p.cut, oldest)
+// A runRecord is a stored record of runs, without the runs.
+type runRecord struct {
+	in  *bucket
+	key []byte
+	series
+	// size is what it takes in the file.
+	size int64
+}
+
+// runRecords returns the records of runs, newest first.
+func (t *txn) runRecords() ([]runRecord, error) {
+	var list []runRecord
+	for _, b := range []*bucket{t.newest, t.runs} {
+		c := b.cursor()
+		for k, v := c.last(); k != nil; k, v = c.prev() {
+			s, err := parseSeries(v)
+			if err != nil {
+				return nil, b.damage(k, err.Error())
+			}
+			s.packed = nil
+			list = append(list, runRecord{b, bytes.Clone(k), s, int64(len(k) + len(v) + checksumSize)})
 		}
-		if beyond || kept > 0 && at < p.cut {
-			old = append(old, bytes.Clone(k))
-			continue
-		}
-		kept++
-		oldest = min(oldest, at)
 	}
-	p.removed += len(old)
-	return deleteAll(p.runs, old)
+	return list, nil
+}
+
+// pruneRuns removes the oldest records of runs, as far as they are beyond one of the
+// bounds. Where there are more runs than MaxRuns, it moves the cut to the start of
+// the oldest that stays. The newest record stays.
+func (p *pruner) pruneRuns(keep Retention) error {
+	list, err := p.runRecords()
+	if err != nil {
+		return err
+	}
+	n := p.within(list, keep)
+	for n > 1 && list[n-1].last < p.cut {
+		n--
+	}
+	for _, r := range list[min(n, len(list)):] {
+		if err := r.in.remove(r.key); err != nil {
+			return err
+		}
+		p.removed++
+	}
+	return nil
+}
+
+// within returns how many of the records MaxRuns and MaxRunBytes allow.
+func (p *pruner) within(list []runRecord, keep Retention) int {
+	var size int64
+	var runs uint64
+	oldest := withSource
+	for i, r := range list {
+		if keep.MaxRuns > 0 && runs >= uint64(keep.MaxRuns) {
+			p.cut = max(p.cut, oldest)
+			return i
+		}
+		if size += r.size; i > 0 && keep.MaxRunBytes > 0 && size > keep.MaxRunBytes {
+			return i
+		}
+		runs += r.runs
+		oldest = min(oldest, r.first)
+	}
+	return len(list)
 }
 
 // pruneResources removes versions that were over at the cut, and resources of
@@ -99,9 +146,9 @@ func (p *pruner) pruneRuns(limit int) error {
 func (p *pruner) pruneResources() error {
 	var old [][]byte
 	emptied := map[uint64]bool{}
-	c := p.versions.Cursor()
-	for k, v := c.First(); k != nil; {
-		next, nextValue := c.Next()
+	c := p.versions.cursor()
+	for k, v := c.first(); k != nil; {
+		next, nextValue := c.next()
 		last := !bytes.HasPrefix(next, k[:8])
 		switch {
 		case !last && momentAt(next[8:]) <= p.cut:
@@ -113,7 +160,7 @@ func (p *pruner) pruneResources() error {
 		k, v = next, nextValue
 	}
 	p.removed += len(old)
-	if err := deleteAll(p.versions, old); err != nil || len(emptied) == 0 {
+	if err := removeAll(p.versions, old); err != nil || len(emptied) == 0 {
 		return err
 	}
 	return p.forget(emptied)
@@ -132,7 +179,7 @@ func (p *pruner) forget(nums map[uint64]bool) error {
 	if err != nil {
 		return err
 	}
-	return deleteAll(p.resources, keys)
+	return removeAll(p.resources, keys)
 }
 
 // pruneFindings removes findings that were resolved before the cut, and the
@@ -149,13 +196,13 @@ func (p *pruner) pruneFindings() error {
 	if err != nil {
 		return err
 	}
-	if err := deleteAll(p.resolved, ids); err != nil {
+	if err := removeAll(p.resolved, ids); err != nil {
 		return err
 	}
 	var old [][]byte
-	c := p.findings.Cursor()
-	for k, _ := c.First(); k != nil; {
-		next, _ := c.Next()
+	c := p.findings.cursor()
+	for k, _ := c.first(); k != nil; {
+		next, _ := c.next()
 		id := k[:len(k)-8]
 		over := bytes.HasPrefix(next, id) && momentAt(next[len(id):]) <= p.cut
 		if over || p.forgotten(id) {
@@ -164,14 +211,14 @@ func (p *pruner) pruneFindings() error {
 		k = next
 	}
 	p.removed += len(old)
-	return deleteAll(p.findings, old)
+	return removeAll(p.findings, old)
 }
 
 // forgotten tells whether there is no finding with this ID, given with the NUL
 // that follows it in the keys of versions.
 func (p *pruner) forgotten(id []byte) bool {
 	id = bytes.TrimSuffix(id, []byte{0})
-	return p.open.Get(id) == nil && p.resolved.Get(id) == nil
+	return p.open.get(id) == nil && p.resolved.get(id) == nil
 }
 
 // pruneDecisions removes those that had ended at the cut.
@@ -188,7 +235,7 @@ func (p *pruner) pruneDecisions() error {
 		}
 	}
 	p.removed += len(ended)
-	return deleteAll(p.decisions, ended)
+	return removeAll(p.decisions, ended)
 }
 
 // pruneContents removes what no version names.
@@ -212,15 +259,5 @@ func (p *pruner) pruneContents() error {
 	if err != nil {
 		return err
 	}
-	return deleteAll(p.contents, unnamed)
-}
-
-// deleteAll removes entries once their bucket is no longer being read.
-func deleteAll(b *bbolt.Bucket, keys [][]byte) error {
-	for _, k := range keys {
-		if err := b.Delete(k); err != nil {
-			return err
-		}
-	}
-	return nil
+	return removeAll(p.contents, unnamed)
 }

@@ -5,13 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/driftd/driftd/internal/model"
 )
-
-// sealKey is the key, in the file, of the rules by which its values are sealed.
-const sealKey = "sealed"
 
 // A Seal seals values that were stored under other rules.
 type Seal struct {
@@ -27,15 +22,15 @@ type Seal struct {
 func (s *Store) Sealed(rules string) (bool, error) {
 	same := false
 	err := s.view("read the rules on secrets", func(t *txn) error {
-		same = string(t.meta.Get([]byte(sealKey))) == rules || empty(t)
+		same = string(t.notes.get([]byte(sealNote))) == rules || empty(t)
 		return nil
 	})
 	return same, err
 }
 
 func empty(t *txn) bool {
-	k, _ := t.resources.Cursor().First()
-	l, _ := t.findings.Cursor().First()
+	k, _ := t.resources.cursor().first()
+	l, _ := t.findings.cursor().first()
 	return k == nil && l == nil
 }
 
@@ -55,10 +50,10 @@ func (s *Store) Reseal(seal Seal) error {
 				return err
 			}
 		}
-		if string(t.meta.Get([]byte(sealKey))) == seal.Rules {
+		if string(t.notes.get([]byte(sealNote))) == seal.Rules {
 			return nil
 		}
-		return t.meta.Put([]byte(sealKey), []byte(seal.Rules))
+		return t.notes.put([]byte(sealNote), []byte(seal.Rules))
 	})
 }
 
@@ -151,7 +146,7 @@ func (r *resealer) versionsOf(kind string, st state) (state, error) {
 	if err := putAll(r.versions, changed); err != nil {
 		return st, err
 	}
-	return st, deleteAll(r.versions, gone)
+	return st, removeAll(r.versions, gone)
 }
 
 // sum returns the digest of a content after it was sealed, and stores that.
@@ -170,7 +165,11 @@ func (r *resealer) sum(kind string, sum digest) (digest, error) {
 	if sealed := r.seal.Value(kind, *value); !sealed.Equal(*value) {
 		raw := sealed.AppendJSON(nil)
 		now = sha256.Sum256(raw)
-		if err := r.contents.Put(now[:], r.pack(raw)); err != nil {
+		packed, err := r.pack(raw)
+		if err != nil {
+			return sum, err
+		}
+		if err := r.contents.put(now[:], packed); err != nil {
 			return sum, fmt.Errorf("write content: %w", err)
 		}
 	}
@@ -199,7 +198,11 @@ func (r *resealer) sealFindings() error {
 		if f.Basis != basis {
 			r.bases[basis] = f.Basis
 		}
-		changed = append(changed, entry{bytes.Clone(k), append(bytes.Clone(v[:8]), r.pack(body)...)})
+		packed, err := r.pack(body)
+		if err != nil {
+			return err
+		}
+		changed = append(changed, entry{bytes.Clone(k), append(bytes.Clone(v[:8]), packed...)})
 		sums[string(k)] = sha256.Sum256(body)
 		return nil
 	})
@@ -209,7 +212,7 @@ func (r *resealer) sealFindings() error {
 	if err := putAll(r.findings, changed); err != nil {
 		return err
 	}
-	for _, b := range []*bbolt.Bucket{r.open, r.resolved} {
+	for _, b := range []*bucket{r.open, r.resolved} {
 		if err := sealHeads(b, sums); err != nil {
 			return err
 		}
@@ -219,7 +222,7 @@ func (r *resealer) sealFindings() error {
 
 // sealHeads writes the digests of findings into their heads. sums has them by the key
 // of the version.
-func sealHeads(b *bbolt.Bucket, sums map[string]digest) error {
+func sealHeads(b *bucket, sums map[string]digest) error {
 	var changed []entry
 	err := each(b, nil, func(id, v []byte) error {
 		h, err := parseHead(v)

@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -38,6 +36,9 @@ func (s *Store) Save(rec Record) error {
 			return err
 		}
 		if err := t.saveNotices(&rec.Notices); err != nil {
+			return err
+		}
+		if err := t.saveLooks(&rec.Run, at); err != nil {
 			return err
 		}
 		return t.saveRun(&rec.Run, at)
@@ -100,15 +101,15 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 	}
 	in.changed, in.volatile = in.changed[:0], volatileFields(snap.Kinds)
 	prefix := under(snap.Source)
-	c := in.resources.Cursor()
-	k, v := c.Seek(prefix)
+	c := in.resources.cursor()
+	k, v := c.seek(prefix)
 	for i := range snap.Resources {
 		r := &snap.Resources[i]
 		if i+1 < len(snap.Resources) && snap.Resources[i+1].Key == r.Key {
 			continue // seen twice, as a pager may when the list moves: the last counts
 		}
 		in.key = appendKey(in.key[:0], r.Key)
-		for ; bytes.HasPrefix(k, prefix) && bytes.Compare(k, in.key) < 0; k, v = c.Next() {
+		for ; bytes.HasPrefix(k, prefix) && bytes.Compare(k, in.key) < 0; k, v = c.next() {
 			if err := in.absent(snap, k, v); err != nil {
 				return err
 			}
@@ -116,13 +117,13 @@ func (in *intake) snapshot(snap *model.Snapshot) error {
 		var known []byte
 		if bytes.Equal(k, in.key) {
 			known = v
-			k, v = c.Next()
+			k, v = c.next()
 		}
 		if err := in.present(snap, r, known); err != nil {
 			return fmt.Errorf("resource %s: %w", r.Key, err)
 		}
 	}
-	for ; bytes.HasPrefix(k, prefix); k, v = c.Next() {
+	for ; bytes.HasPrefix(k, prefix); k, v = c.next() {
 		if err := in.absent(snap, k, v); err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte)
 	var was state
 	var err error
 	if known == nil {
-		was.num, err = in.versions.NextSequence()
+		was.num, err = in.versions.next()
 		was.at = never
 	} else {
 		was, err = parseState(known)
@@ -170,7 +171,9 @@ func (in *intake) present(snap *model.Snapshot, r *model.Resource, known []byte)
 		if err := in.putVersion(&now, writer(snap, r, was.at)); err != nil {
 			return err
 		}
-		in.keepContent(now.sum)
+		if err := in.keepContent(now.sum); err != nil {
+			return err
+		}
 	}
 	in.changed = append(in.changed, entry{bytes.Clone(in.key), now.encode()})
 	return nil
@@ -181,20 +184,20 @@ func (in *intake) putVersion(now *state, actor model.Actor) error {
 	if err != nil {
 		return fmt.Errorf("encode actor: %w", err)
 	}
-	return in.versions.Put(versionKey(now.num, now.at), append(now.sum[:], name...))
+	return in.versions.put(versionKey(now.num, now.at), append(now.sum[:], name...))
 }
 
 // keepContent remembers the JSON at hand, unless the store has it already.
-func (in *intake) keepContent(sum digest) {
-	if _, ok := in.fresh[sum]; ok || in.contents.Get(sum[:]) != nil {
-		return
+func (in *intake) keepContent(sum digest) (err error) {
+	if _, ok := in.fresh[sum]; !ok && in.contents.get(sum[:]) == nil {
+		in.fresh[sum], err = in.pack(in.json)
 	}
-	in.fresh[sum] = in.pack(in.json)
+	return err
 }
 
 func (in *intake) putContents() error {
 	for _, sum := range slices.SortedFunc(maps.Keys(in.fresh), compareDigests) {
-		if err := in.contents.Put(sum[:], in.fresh[sum]); err != nil {
+		if err := in.contents.put(sum[:], in.fresh[sum]); err != nil {
 			return fmt.Errorf("write content: %w", err)
 		}
 	}
@@ -221,7 +224,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	if a, told := lastDeed(snap, key, was.at, func(d model.Deed) bool { return d == model.Deleted }); told {
 		return in.putVersion(&now, a)
 	}
-	return in.versions.Put(versionKey(now.num, now.at), nil)
+	return in.versions.put(versionKey(now.num, now.at), nil)
 }
 
 // writer names who wrote a resource last, since its last version: after its own
@@ -254,13 +257,4 @@ func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model
 		a.Confidence = model.Likely
 	}
 	return a, told
-}
-
-// appendTo puts a value behind the last one of a bucket.
-func appendTo(b *bbolt.Bucket, value []byte) error {
-	num, err := b.NextSequence()
-	if err != nil {
-		return err
-	}
-	return b.Put(runKey(num), value)
 }

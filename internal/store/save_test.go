@@ -219,7 +219,7 @@ func contents(tb testing.TB, s *Store) int {
 	tb.Helper()
 	n := 0
 	err := s.view("count", func(t *txn) error {
-		n = t.contents.Stats().KeyN
+		n = t.contents.raw.Stats().KeyN
 		return nil
 	})
 	if err != nil {

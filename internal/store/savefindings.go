@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -100,7 +98,7 @@ func holds(sorted []model.Finding, id []byte) bool {
 
 // sourceSeen is when the source's findings were last seen.
 func (t *txn) sourceSeen(source string) moment {
-	if v := t.seen.Get(under(source)); len(v) == 8 {
+	if v := t.seen.get(under(source)); len(v) == 8 {
 		return momentAt(v)
 	}
 	return never
@@ -112,7 +110,7 @@ func (l *ledger) close() error {
 		if seen == l.before[source] {
 			continue
 		}
-		if err := l.seen.Put(under(source), seen.append(nil)); err != nil {
+		if err := l.seen.put(under(source), seen.append(nil)); err != nil {
 			return fmt.Errorf("write last seen: %w", err)
 		}
 	}
@@ -139,8 +137,11 @@ func (l *ledger) save(f *model.Finding) error {
 		}
 		now.at = max(l.at, momentOf(f.Resolved)).after(was.at)
 		l.written++
-		value := append(momentOf(f.LastSeen).append(nil), l.pack(body)...)
-		if err := l.findings.Put(findingKey(f.ID, now.at), value); err != nil {
+		packed, err := l.pack(body)
+		if err != nil {
+			return err
+		}
+		if err := l.findings.put(findingKey(f.ID, now.at), append(momentOf(f.LastSeen).append(nil), packed...)); err != nil {
 			return fmt.Errorf("write version: %w", err)
 		}
 	}
@@ -149,7 +150,7 @@ func (l *ledger) save(f *model.Finding) error {
 
 // move writes the head to where it belongs, open or resolved, unless it is
 // there as it should be.
-func (l *ledger) move(f *model.Finding, home *bbolt.Bucket, was, now *head) error {
+func (l *ledger) move(f *model.Finding, home *bucket, was, now *head) error {
 	to := l.open
 	if !f.Resolved.IsZero() {
 		to = l.resolved
@@ -158,11 +159,11 @@ func (l *ledger) move(f *model.Finding, home *bbolt.Bucket, was, now *head) erro
 		return nil
 	}
 	if home != nil && home != to {
-		if err := home.Delete([]byte(f.ID)); err != nil {
+		if err := home.remove([]byte(f.ID)); err != nil {
 			return fmt.Errorf("move: %w", err)
 		}
 	}
-	return to.Put([]byte(f.ID), now.encode())
+	return to.put([]byte(f.ID), now.encode())
 }
 
 // seenFor is how the head tells when the finding was last seen.
@@ -178,21 +179,21 @@ func (l *ledger) seenFor(f *model.Finding) moment {
 // sources' times are still those of before.
 func (l *ledger) supersede(id string, was *head) error {
 	key := findingKey(id, was.at)
-	v := l.findings.Get(key)
+	v := l.findings.get(key)
 	if v == nil {
 		return nil
 	}
 	if len(v) < 8 {
 		return fmt.Errorf("%w: version of %d bytes", errCorrupt, len(v))
 	}
-	return l.findings.Put(key, append(l.lastSeen(was).append(nil), v[8:]...))
+	return l.findings.put(key, append(l.lastSeen(was).append(nil), v[8:]...))
 }
 
 // head finds what is known of a finding, and in which bucket; the bucket is
 // nil when nothing is.
-func (t *txn) head(id string) (head, *bbolt.Bucket, error) {
-	for _, b := range []*bbolt.Bucket{t.open, t.resolved} {
-		if v := b.Get([]byte(id)); v != nil {
+func (t *txn) head(id string) (head, *bucket, error) {
+	for _, b := range []*bucket{t.open, t.resolved} {
+		if v := b.get([]byte(id)); v != nil {
 			h, err := parseHead(v)
 			return h, b, err
 		}

@@ -14,9 +14,20 @@ import (
 // fileName is the database's name in the state folder.
 const fileName = "driftd.db"
 
-// The buckets, and what lies in them.
+// metaBucket holds the schema's version under schemaKey, in decimal and without
+// a checksum: every driftd, of before and of later, can read it.
 const (
-	metaBucket     = "meta"      // "schema" → the schema's version, in decimal; first looks
+	metaBucket = "meta"
+	schemaKey  = "schema"
+)
+
+// totalBucket holds the total of each other bucket by name. Its own records have
+// checksums too.
+const totalBucket = "totals"
+
+// The buckets of records, and what lies in them. Each value ends with a checksum.
+const (
+	noteBucket     = "notes"     // see the keys of notes
 	resourceBucket = "resources" // key → state
 	versionBucket  = "versions"  // resource number, moment → digest, actor; nothing when gone
 	contentBucket  = "contents"  // digest → compressed value
@@ -24,7 +35,8 @@ const (
 	resolvedBucket = "resolved"  // finding id → head
 	findingBucket  = "findings"  // finding id, NUL, moment → last seen, compressed finding
 	seenBucket     = "seen"      // source → when its findings were last seen
-	runBucket      = "runs"      // number → start, compressed run
+	runBucket      = "runs"      // number → header, run compressed with the next one at hand
+	newestBucket   = "newest"    // number → header, compressed run: the last two
 	decisionBucket = "decisions" // id → compressed decision
 	threadBucket   = "threads"   // id → receiver, NUL, compressed thread
 	paceBucket     = "paces"     // receiver → compressed pace
@@ -32,11 +44,22 @@ const (
 	receiptBucket  = "receipts"  // receiver, NUL, thread → compressed receipt
 )
 
-const schemaKey = "schema"
+// The keys of notes, or how they begin.
+const (
+	// versionNote is the schema's version once more, with a checksum.
+	versionNote = "schema"
+	// sealNote identifies the rules by which the values of the file are sealed.
+	sealNote = "sealed"
+	// firstNote begins the keys of first looks: the source, the kind and the place follow.
+	firstNote = "first\x00"
+	// lookNote begins the keys of last looks, stateNote of last records of what was
+	// applied: the source or the declaration follows.
+	lookNote, stateNote = "look\x00", "state\x00"
+)
 
 func bucketNames() []string {
-	return []string{metaBucket, resourceBucket, versionBucket, contentBucket, openBucket,
-		resolvedBucket, findingBucket, seenBucket, runBucket, decisionBucket, threadBucket, paceBucket,
+	return []string{noteBucket, resourceBucket, versionBucket, contentBucket, openBucket,
+		resolvedBucket, findingBucket, seenBucket, runBucket, newestBucket, decisionBucket, threadBucket, paceBucket,
 		outboxBucket, receiptBucket}
 }
 
@@ -44,19 +67,11 @@ func bucketNames() []string {
 // from earlier ones.
 type schema struct {
 	version int
-	// steps take a file from the version that they stand under to the next.
-	steps map[int]func(*bbolt.Tx) error
+	// convert fills a new store with what is in the file of an earlier version.
+	convert func(old *bbolt.Tx, version int, to *filler) error
 }
 
-func currentSchema() schema {
-	return schema{version: 2, steps: map[int]func(*bbolt.Tx) error{1: addNotices}}
-}
-
-// addNotices makes room for what people decide and are told, which version 1
-// did not keep.
-func addNotices(tx *bbolt.Tx) error {
-	return makeBuckets(tx, decisionBucket, threadBucket, paceBucket, outboxBucket, receiptBucket)
-}
+func currentSchema() schema { return schema{version: 3, convert: convert} }
 
 // create makes an empty store where there is no file. It appears under its
 // name only when it is whole.
@@ -65,11 +80,9 @@ func (s *Store) create(want schema) error {
 		return nil
 	}
 	err := replace(s.path, func(temp string) error {
-		db, err := bbolt.Open(temp, fileMode, &bbolt.Options{Timeout: lockTimeout})
-		if err != nil {
-			return err
-		}
-		return errors.Join(db.Update(func(tx *bbolt.Tx) error { return lay(tx, want.version) }), db.Close())
+		return build(temp, func(db *bbolt.DB) error {
+			return db.Update(func(tx *bbolt.Tx) error { return lay(tx, want.version) })
+		})
 	})
 	if err != nil {
 		return unwritable(filepath.Dir(s.path), err)
@@ -78,35 +91,72 @@ func (s *Store) create(want schema) error {
 	return nil
 }
 
+// build makes a database file.
+func build(path string, fill func(*bbolt.DB) error) error {
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockTimeout, FreelistType: bbolt.FreelistMapType, NoSync: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(db), db.Sync(), db.Close())
+}
+
 // lay makes the buckets of an empty store.
 func lay(tx *bbolt.Tx, version int) error {
-	if err := makeBuckets(tx, bucketNames()...); err != nil {
-		return err
+	for _, name := range append([]string{metaBucket, totalBucket}, bucketNames()...) {
+		if _, err := tx.CreateBucket([]byte(name)); err != nil {
+			return fmt.Errorf("create bucket %s: %w", name, err)
+		}
+	}
+	totals := newBucket(totalBucket, tx.Bucket([]byte(totalBucket)))
+	for _, name := range bucketNames() {
+		if err := totals.put([]byte(name), total{}.encode()); err != nil {
+			return err
+		}
 	}
 	return setVersion(tx, version)
 }
 
-func makeBuckets(tx *bbolt.Tx, names ...string) error {
-	for _, name := range names {
-		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
-			return fmt.Errorf("create bucket %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
+// setVersion writes the schema's version, for every driftd and, with a
+// checksum, for this one.
 func setVersion(tx *bbolt.Tx, version int) error {
-	return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(strconv.Itoa(version)))
+	t, err := begin(tx, codec{})
+	if err != nil {
+		return err
+	}
+	text := []byte(strconv.Itoa(version))
+	if err := t.notes.put([]byte(versionNote), text); err != nil {
+		return err
+	}
+	if err := t.finish(); err != nil {
+		return err
+	}
+	return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), text)
 }
 
+// firstChecked is the first version whose records have checksums.
+const firstChecked = 3
+
+// versionOf reads the schema's version. A version of a file with checksums that
+// its own checksum does not confirm is damaged.
 func versionOf(tx *bbolt.Tx) (int, error) {
 	meta := tx.Bucket([]byte(metaBucket))
 	if meta == nil {
 		return 0, fmt.Errorf("%w: it is no store of driftd's", errCorrupt)
 	}
-	version, err := strconv.Atoi(string(meta.Get([]byte(schemaKey))))
+	text := string(meta.Get([]byte(schemaKey)))
+	version, err := strconv.Atoi(text)
 	if err != nil {
 		return 0, fmt.Errorf("%w: the schema version is unreadable", errCorrupt)
+	}
+	raw := tx.Bucket([]byte(noteBucket))
+	if raw == nil && version < firstChecked {
+		return version, nil
+	}
+	if raw == nil {
+		return 0, &RecordError{Bucket: noteBucket, What: "the bucket is missing"}
+	}
+	if sealed := newBucket(noteBucket, raw).get([]byte(versionNote)); string(sealed) != text {
+		return 0, &RecordError{Bucket: metaBucket, Key: schemaKey, What: fmt.Sprintf("it is %s, and was written as %s", printable(text), printable(string(sealed)))}
 	}
 	return version, nil
 }
@@ -148,44 +198,39 @@ func (s *Store) inspect(run func(func(*bbolt.Tx) error) error, fn func(*bbolt.Tx
 	return damaged
 }
 
-// migrate takes the file step by step to the wanted schema, all in one
-// transaction, after it has put a copy aside.
+// migrate makes a new file of the wanted schema and puts it in the place of the
+// old one, which stays under another name.
 func (s *Store) migrate(from int, want schema) error {
 	backup := s.path + ".schema-" + strconv.Itoa(from)
 	what := fmt.Sprintf("migrate %s from schema version %d to %d", s.path, from, want.version)
-	if err := s.backup(backup); err != nil {
-		return fmt.Errorf("%s: %w", what, unwritable(filepath.Dir(s.path), err))
-	}
-	err := s.inspect(s.db.Update, func(tx *bbolt.Tx) error {
-		for version := from; version < want.version; version++ {
-			step, ok := want.steps[version]
-			if !ok {
-				return fmt.Errorf("version %d is too old for this driftd: use an earlier one first", version)
-			}
-			if err := step(tx); err != nil {
-				return fmt.Errorf("version %d: %w", version, err)
-			}
+	err := replace(s.path, func(temp string) error {
+		err := build(temp, func(db *bbolt.DB) error {
+			return s.inspect(s.db.View, func(tx *bbolt.Tx) error {
+				return fillStore(db, s.codec, want.version, func(f *filler) error { return want.convert(tx, from, f) })
+			})
+		})
+		if err != nil {
+			return err
 		}
-		return setVersion(tx, want.version)
+		return errors.Join(removeAny(backup), os.Link(s.path, backup))
 	})
 	if err != nil {
-		return fmt.Errorf("%s: %w: the file is as it was", what, err)
+		return fmt.Errorf("%s: %w: the file is as it was", what, unwritable(filepath.Dir(s.path), err))
+	}
+	if err := s.reopen(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	s.o.Log.Info("migrated the store", "path", s.path, "from", from, "to", want.version, "backup", backup)
 	return nil
 }
 
-// backup copies the open file.
-func (s *Store) backup(path string) error {
-	return replace(path, func(temp string) error {
-		file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-		if err != nil {
-			return err
-		}
-		err = s.inspect(s.db.View, func(tx *bbolt.Tx) error {
-			_, err := tx.WriteTo(file)
-			return err
-		})
-		return errors.Join(err, file.Sync(), file.Close())
-	})
+// reopen lets go of the file that was opened, and opens the one in its place.
+func (s *Store) reopen() error {
+	h, err := openHandle(s.path, s.o.ReadOnly, s.o.Wait)
+	if err != nil {
+		return err
+	}
+	old := s.handle
+	s.handle = h
+	return old.close()
 }

@@ -46,6 +46,9 @@ type Retention struct {
 	// MaxRuns is how many runs are kept, with what has changed since the
 	// oldest of them.
 	MaxRuns int
+	// MaxRunBytes bounds the size of the records of runs; what changed is kept
+	// also where the oldest of them are removed.
+	MaxRunBytes int64
 }
 
 // A Record is everything that one scan leaves behind.
@@ -183,7 +186,7 @@ func (s *Store) Size() int64 {
 
 // view runs fn on one consistent state of the store.
 func (s *Store) view(what string, fn func(*txn) error) error {
-	return s.transact(what, s.db.View, fn)
+	return s.transact(what, false, s.db.View, fn)
 }
 
 // update runs fn in one transaction: all that it writes is kept, or nothing.
@@ -195,7 +198,7 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 		return fmt.Errorf("%s: %s was removed or replaced while driftd had it open: put it back, or stop driftd and start it again", what, s.path)
 	}
 	written := false
-	err := s.transact(what, s.db.Update, func(t *txn) error {
+	err := s.transact(what, true, s.db.Update, func(t *txn) error {
 		err := fn(t)
 		written = err == nil
 		return err
@@ -206,7 +209,7 @@ func (s *Store) update(what string, fn func(*txn) error) error {
 	return err
 }
 
-func (s *Store) transact(what string, run func(func(*bbolt.Tx) error) error, fn func(*txn) error) error {
+func (s *Store) transact(what string, writable bool, run func(func(*bbolt.Tx) error) error, fn func(*txn) error) error {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return fmt.Errorf("%s: %w", what, damaged)
 	}
@@ -216,7 +219,10 @@ func (s *Store) transact(what string, run func(func(*bbolt.Tx) error) error, fn 
 			if err != nil {
 				return err
 			}
-			return fn(t)
+			if err := fn(t); err != nil || !writable {
+				return err
+			}
+			return t.finish()
 		})
 	})
 	if suspicious(err) {

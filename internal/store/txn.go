@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -14,53 +13,84 @@ const fullPages = 0.9
 // A txn is one transaction's view of the buckets.
 type txn struct {
 	codec
-	meta                           *bbolt.Bucket
-	resources, versions, contents  *bbolt.Bucket
-	open, resolved, findings, seen *bbolt.Bucket
-	runs, decisions                *bbolt.Bucket
-	threads, paces                 *bbolt.Bucket
-	outbox, receipts               *bbolt.Bucket
+
+	// all are the buckets below in the order of bucketNames; totals holds their
+	// totals by name.
+	all    []*bucket
+	totals *bucket
+
+	notes                          *bucket
+	resources, versions, contents  *bucket
+	open, resolved, findings, seen *bucket
+	runs, newest, decisions        *bucket
+	threads, paces                 *bucket
+	outbox, receipts               *bucket
 }
 
-// begin finds the buckets; one that is missing means damage.
+// begin finds the buckets; one that is missing means damage. It panics with a
+// *RecordError where the total of a bucket is damaged.
 func begin(tx *bbolt.Tx, c codec) (*txn, error) {
-	found := map[string]*bbolt.Bucket{}
+	t := &txn{codec: c}
+	raw, err := rawBucket(tx, totalBucket)
+	if err != nil {
+		return nil, err
+	}
+	t.totals = newBucket(totalBucket, raw)
+	found := map[string]*bucket{}
 	for _, name := range bucketNames() {
-		b := tx.Bucket([]byte(name))
-		if b == nil {
-			return nil, fmt.Errorf("%w: bucket %s is missing", errCorrupt, name)
+		b, err := t.find(tx, name)
+		if err != nil {
+			return nil, err
 		}
-		b.FillPercent = fullPages
 		found[name] = b
+		t.all = append(t.all, b)
 	}
-	return &txn{
-		codec: c, meta: found[metaBucket], resources: found[resourceBucket], versions: found[versionBucket], contents: found[contentBucket],
-		open: found[openBucket], resolved: found[resolvedBucket], findings: found[findingBucket],
-		seen: found[seenBucket], runs: found[runBucket],
-		decisions: found[decisionBucket], threads: found[threadBucket], paces: found[paceBucket],
-		outbox: found[outboxBucket], receipts: found[receiptBucket],
-	}, nil
+	t.notes = found[noteBucket]
+	t.resources, t.versions, t.contents = found[resourceBucket], found[versionBucket], found[contentBucket]
+	t.open, t.resolved, t.findings, t.seen = found[openBucket], found[resolvedBucket], found[findingBucket], found[seenBucket]
+	t.runs, t.newest, t.decisions = found[runBucket], found[newestBucket], found[decisionBucket]
+	t.threads, t.paces = found[threadBucket], found[paceBucket]
+	t.outbox, t.receipts = found[outboxBucket], found[receiptBucket]
+	return t, nil
 }
 
-// each calls fn for the entries of b whose keys begin with prefix, in order.
-// fn must not change b.
-func each(b *bbolt.Bucket, prefix []byte, fn func(k, v []byte) error) error {
-	c := b.Cursor()
-	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		if err := fn(k, v); err != nil {
-			return err
+func rawBucket(tx *bbolt.Tx, name string) (*bbolt.Bucket, error) {
+	raw := tx.Bucket([]byte(name))
+	if raw == nil {
+		return nil, &RecordError{Bucket: name, What: "the bucket is missing"}
+	}
+	raw.FillPercent = fullPages
+	return raw, nil
+}
+
+func (t *txn) find(tx *bbolt.Tx, name string) (*bucket, error) {
+	raw, err := rawBucket(tx, name)
+	if err != nil {
+		return nil, err
+	}
+	b := newBucket(name, raw)
+	stored := t.totals.get([]byte(name))
+	if stored == nil {
+		return nil, &RecordError{Bucket: name, What: "its total is missing"}
+	}
+	if b.was, err = parseTotal(stored); err != nil {
+		return nil, t.totals.damage([]byte(name), err.Error())
+	}
+	if n := raw.Sequence(); n != b.was.sequence {
+		return nil, &RecordError{Bucket: name, What: fmt.Sprintf("its sequence is at %d, and was written as %d", n, b.was.sequence)}
+	}
+	b.now = b.was
+	return b, nil
+}
+
+// finish writes the totals of the buckets that the transaction changed.
+func (t *txn) finish() error {
+	for _, b := range t.all {
+		if b.now == b.was {
+			continue
 		}
-	}
-	return nil
-}
-
-// An entry is what is to be written once a bucket is no longer being read.
-type entry struct{ key, value []byte }
-
-func putAll(b *bbolt.Bucket, entries []entry) error {
-	for _, e := range entries {
-		if err := b.Put(e.key, e.value); err != nil {
-			return fmt.Errorf("write %q: %w", e.key, err)
+		if err := t.totals.put([]byte(b.name), b.now.encode()); err != nil {
+			return fmt.Errorf("write total of %s: %w", b.name, err)
 		}
 	}
 	return nil

@@ -5,106 +5,291 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/driftd/driftd/internal/model"
 )
 
-// verify reads every record of a file and checks it against the others: the
-// order of keys, each content against its digest, each reference.
-func verify(path string, c codec) error {
-	h, err := openHandle(path, true, lockTimeout)
-	if err != nil {
-		return err
+// maxDamages bounds how many damages of one file are named.
+const maxDamages = 20
+
+// Health is what a verification of a database found.
+type Health struct {
+	// Records is how many records were read, Bytes the size of the file.
+	Records int   `json:"records"`
+	Bytes   int64 `json:"bytes"`
+	// Damages name what is damaged, the first of all; never null. More counts those
+	// that are not named.
+	Damages []string `json:"damages"`
+	More    int      `json:"more,omitempty"`
+}
+
+// Whole reports whether nothing is damaged.
+func (h *Health) Whole() bool { return len(h.Damages) == 0 }
+
+// Err is nil where nothing is damaged; otherwise it names the first damages.
+func (h *Health) Err() error {
+	if h.Whole() {
+		return nil
 	}
-	err = guard(func() error {
+	more := ""
+	if n := len(h.Damages) - 1 + h.More; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Errorf("%w: %s%s", errCorrupt, h.Damages[0], more)
+}
+
+func (h *Health) add(err error) {
+	switch {
+	case err == nil:
+	case len(h.Damages) < maxDamages:
+		h.Damages = append(h.Damages, err.Error())
+	default:
+		h.More++
+	}
+}
+
+// Verify reads the whole file and names what is damaged in it: pages, records,
+// records that are lost, references that lead nowhere. Scans may be saved
+// meanwhile. It changes nothing, and the store goes on to be used. An error means
+// that the file could not be verified.
+func (s *Store) Verify() (Health, error) {
+	if damaged := s.damaged.Load(); damaged != nil {
+		return Health{}, fmt.Errorf("verify store: %w", damaged)
+	}
+	h, err := s.check(s.codec)
+	if err != nil {
+		return h, fmt.Errorf("verify store: %w", err)
+	}
+	return h, nil
+}
+
+// VerifyFile verifies the database file at path, which no process may be writing
+// to. It changes nothing.
+func VerifyFile(path string) (Health, error) {
+	c, err := newCodec()
+	if err != nil {
+		return Health{}, fmt.Errorf("verify store: %w", err)
+	}
+	defer c.dec.Close()
+	h, err := verifyFile(path, c)
+	if err != nil {
+		return h, fmt.Errorf("verify store: %w", err)
+	}
+	return h, nil
+}
+
+func verifyFile(path string, c codec) (Health, error) {
+	h, err := openHandle(path, true, lockTimeout)
+	var short *os.PathError
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return Health{}, &LockedError{Path: path}
+	case errors.As(err, &short):
+		return Health{}, err
+	case err != nil:
+		health := Health{Damages: []string{}}
+		health.add(err)
+		return health, nil
+	}
+	health, err := h.check(c)
+	if !health.Whole() {
+		return health, errors.Join(err, h.abandon())
+	}
+	return health, errors.Join(err, h.close())
+}
+
+// verify returns an error that names what is damaged in a file.
+func verify(path string, c codec) error {
+	health, err := verifyFile(path, c)
+	return errors.Join(err, health.Err())
+}
+
+// check verifies the file as it is in one transaction.
+func (h *handle) check(c codec) (Health, error) {
+	health := Health{Damages: []string{}}
+	err := guard(func() error {
 		return h.db.View(func(tx *bbolt.Tx) error {
+			health.Bytes = tx.Size()
+			version, err := versionOf(tx)
+			if err != nil {
+				return err
+			}
+			if want := currentSchema().version; version != want {
+				return fmt.Errorf("the file has schema version %d, and this driftd verifies version %d: run `driftd scan` once, or start the daemon, to migrate it", version, want)
+			}
+			if h.oneMetaLost() {
+				health.add(&RecordError{What: "one of the two heads of the file is damaged, and the other one may be older"})
+			}
+			for _, err := range h.checkPages(tx) {
+				health.add(err)
+			}
+			if !health.Whole() {
+				return nil
+			}
 			t, err := begin(tx, c)
 			if err != nil {
 				return err
 			}
-			return t.verify()
+			t.verify(&health)
+			return nil
 		})
 	})
 	if suspicious(err) {
-		return errors.Join(err, h.abandon())
+		health.add(err)
+		return health, nil
 	}
-	return errors.Join(err, h.close())
+	return health, err
 }
 
-func (t *txn) verify() error {
-	for _, part := range []struct {
-		what  string
-		in    *bbolt.Bucket
-		check func(k, v []byte) error
-	}{
-		{"first look", t.meta, verifyMeta},
-		{"content", t.contents, func(k, _ []byte) error { _, err := t.content(digest(k)); return err }},
-		{"version", t.versions, func(_, v []byte) error { return t.verifyVersion(v) }},
-		{"resource", t.resources, t.verifyState},
-		{"open finding", t.open, t.verifyHead},
-		{"resolved finding", t.resolved, t.verifyHead},
-		{"version of a finding", t.findings, func(_, v []byte) error { _, err := t.parseFinding(v); return err }},
-		{"run", t.runs, func(_, v []byte) error { _, err := t.parseRun(v); return err }},
-		{"decision", t.decisions, func(k, v []byte) error { _, err := t.parseDecision(k, v); return err }},
-		{"thread", t.threads, func(k, v []byte) error { _, err := t.parseThread(k, v); return err }},
-		{"pace", t.paces, func(_, v []byte) error { return t.unpackJSON(v, new(model.Pace)) }},
-		{"message", t.outbox, func(k, v []byte) error { _, _, err := t.parseMessage(k, v); return err }},
-		{"receipt", t.receipts, func(_, v []byte) error { return t.unpackJSON(v, new(string)) }},
-	} {
-		if err := inOrder(part.what, part.in, part.check); err != nil {
-			return err
+// A part is a bucket with the form of its records.
+type part struct {
+	in *bucket
+	// decode reads a record by itself, refer checks what it leads to; nil where it
+	// leads nowhere.
+	decode, refer func(k, v []byte) error
+}
+
+func (t *txn) parts() []part {
+	return []part{
+		{in: t.notes, decode: t.decodeNote},
+		{in: t.contents, decode: t.decodeContent},
+		{in: t.versions, decode: decodeVersion, refer: func(_, v []byte) error { return t.referVersion(v) }},
+		{in: t.resources, decode: decodeResource, refer: func(_, v []byte) error { return t.referState(v) }},
+		{in: t.open, decode: decodeHead, refer: t.referHead},
+		{in: t.resolved, decode: decodeHead, refer: t.referHead},
+		{in: t.findings, decode: func(_, v []byte) error { _, err := t.parseFinding(v); return err }},
+		{in: t.seen, decode: decodeSeen},
+		{in: t.newest, decode: func(_, v []byte) error { _, _, err := t.parseRun(v); return err }},
+		{in: t.runs, decode: func(_, v []byte) error { _, err := parseSeries(v); return err }},
+		{in: t.decisions, decode: func(k, v []byte) error { _, err := t.parseDecision(k, v); return err }},
+		{in: t.threads, decode: func(k, v []byte) error { _, err := t.parseThread(k, v); return err }},
+		{in: t.paces, decode: func(_, v []byte) error { return t.unpackJSON(v, new(model.Pace)) }},
+		{in: t.outbox, decode: func(k, v []byte) error { _, _, err := t.parseMessage(k, v); return err }},
+		{in: t.receipts, decode: func(_, v []byte) error { return t.unpackJSON(v, new(string)) }},
+	}
+}
+
+// verify reads every record: its checksum, its form, and, where all of that is
+// whole, what it leads to.
+func (t *txn) verify(h *Health) {
+	parts := t.parts()
+	for _, p := range parts {
+		t.verifyPart(p, h)
+	}
+	if !h.Whole() {
+		return
+	}
+	for _, p := range parts {
+		if p.refer != nil {
+			h.add(p.walk(p.refer))
 		}
 	}
-	return nil
+	h.add(t.eachRun(func(raw []byte) (bool, error) { return true, parseJSON(raw, new(model.Run)) }))
 }
 
-// verifyMeta checks an entry of the file's own data.
-func verifyMeta(k, v []byte) error {
-	if !bytes.HasPrefix(k, []byte(firstKey)) {
-		return nil
-	}
-	_, err := parseFirstLook(k, v)
-	return err
-}
-
-// inOrder checks the entries of a bucket up to the first that is wrong.
-func inOrder(what string, b *bbolt.Bucket, check func(k, v []byte) error) error {
-	var last []byte
-	return each(b, nil, func(k, v []byte) error {
-		if last != nil && bytes.Compare(last, k) >= 0 {
-			return fmt.Errorf("%w: %s %q is out of order", errCorrupt, what, k)
+// verifyPart names each damaged record of a bucket, and those that are lost.
+func (t *txn) verifyPart(p part, h *Health) {
+	counted := total{sequence: p.in.now.sequence}
+	damaged := false
+	c := p.in.raw.Cursor()
+	for k, stored := c.First(); k != nil; k, stored = c.Next() {
+		h.Records++
+		v, sum, err := p.in.unseal(k, stored)
+		if err == nil {
+			counted.add(sum)
+			if err = p.decode(k, v); err != nil {
+				err = p.in.damage(k, err.Error())
+			}
 		}
-		last = k
+		damaged = damaged || err != nil
+		h.add(err)
+	}
+	if !damaged {
+		h.add(p.in.compare(counted))
+	}
+}
+
+// walk calls check for each record up to the first that is wrong.
+func (p part) walk(check func(k, v []byte) error) error {
+	return each(p.in, nil, func(k, v []byte) error {
 		if err := check(k, v); err != nil {
-			return fmt.Errorf("%s %q: %w", what, k, err)
+			return p.in.damage(k, err.Error())
 		}
 		return nil
 	})
 }
 
-func (t *txn) verifyVersion(v []byte) error {
+func (t *txn) decodeNote(k, v []byte) error {
+	switch {
+	case bytes.HasPrefix(k, []byte(firstNote)):
+		_, err := parseFirstLook(k, v)
+		return err
+	case bytes.HasPrefix(k, []byte(lookNote)):
+		return t.parseNote(v, new(model.SourceRun))
+	case bytes.HasPrefix(k, []byte(stateNote)):
+		return t.parseNote(v, new([]model.StateRead))
+	case slices.Contains([]string{versionNote, sealNote}, string(k)):
+		return nil
+	}
+	return fmt.Errorf("%w: no such note", errCorrupt)
+}
+
+func (t *txn) decodeContent(k, v []byte) error {
+	if len(k) != sha256.Size {
+		return fmt.Errorf("%w: digest of %d bytes", errCorrupt, len(k))
+	}
+	_, err := t.parseContent(digest(k), v)
+	return err
+}
+
+func decodeVersion(k, v []byte) error {
+	if len(k) != 16 {
+		return fmt.Errorf("%w: key of %d bytes", errCorrupt, len(k))
+	}
 	sum, err := versionSum(v)
 	if err != nil || sum == (digest{}) {
 		return err
-	}
-	if t.contents.Get(sum[:]) == nil {
-		return fmt.Errorf("%w: content %x is missing", errCorrupt, sum)
 	}
 	_, err = versionActor(v)
 	return err
 }
 
-func (t *txn) verifyState(k, v []byte) error {
-	if _, err := parseKey(k); err != nil {
-		return err
+func decodeResource(k, v []byte) error {
+	_, err := parseState(v)
+	if err == nil {
+		_, err = parseKey(k)
 	}
+	return err
+}
+
+func decodeHead(_, v []byte) error { _, err := parseHead(v); return err }
+
+func decodeSeen(_, v []byte) error {
+	if len(v) != 8 {
+		return fmt.Errorf("%w: time of %d bytes", errCorrupt, len(v))
+	}
+	return nil
+}
+
+func (t *txn) referVersion(v []byte) error {
+	sum, err := versionSum(v)
+	if err == nil && sum != (digest{}) && t.contents.get(sum[:]) == nil {
+		err = fmt.Errorf("%w: content %x is missing", errCorrupt, sum)
+	}
+	return err
+}
+
+func (t *txn) referState(v []byte) error {
 	st, err := parseState(v)
 	if err != nil {
 		return err
 	}
-	version := t.versions.Get(versionKey(st.num, st.at))
+	version := t.versions.get(versionKey(st.num, st.at))
 	if version == nil {
 		return fmt.Errorf("%w: its last version is missing", errCorrupt)
 	}
@@ -114,12 +299,12 @@ func (t *txn) verifyState(k, v []byte) error {
 	return nil
 }
 
-func (t *txn) verifyHead(id, v []byte) error {
+func (t *txn) referHead(id, v []byte) error {
 	h, err := parseHead(v)
 	if err != nil {
 		return err
 	}
-	version := t.findings.Get(findingKey(string(id), h.at))
+	version := t.findings.get(findingKey(string(id), h.at))
 	if len(version) < 8 {
 		return fmt.Errorf("%w: its content is missing", errCorrupt)
 	}

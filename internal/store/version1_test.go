@@ -17,10 +17,10 @@ import (
 func TestFileOfVersion1(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	writeVersion1(t, dir)
+	writeFixture(t, dir, "schema-1")
 	old := hash(t, dbIn(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
-	says(t, err, "version 1", "needs 2", "driftd scan")
+	says(t, err, "version 1", "needs 3", "driftd scan")
 	if hash(t, dbIn(dir)) != old {
 		t.Error("a reader changed the file")
 	}
@@ -51,9 +51,10 @@ func TestFileOfVersion1(t *testing.T) {
 	}
 }
 
-func writeVersion1(t *testing.T, dir string) {
+// writeFixture writes a database that an earlier driftd made.
+func writeFixture(t *testing.T, dir, name string) {
 	t.Helper()
-	packed, err := os.Open("testdata/schema-1.db.gz")
+	packed, err := os.Open("testdata/" + name + ".db.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/driftd/driftd/internal/config"
+	"github.com/driftd/driftd/internal/server"
+	"github.com/driftd/driftd/internal/store"
+)
+
+func (c *command) store() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "store",
+		Short:   "Look after the database",
+		Example: "  driftd store verify",
+		Args:    nothing,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(c.storeVerify())
+	return cmd
+}
+
+func (c *command) storeVerify() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify [FILE]",
+		Short: "Read the whole database and name each damaged record",
+		Long: `Read the whole database, also while the daemon runs, and compare every record with
+its checksum, every bucket with the number and the sum of its records, and every
+page with the others. FILE is a backup; without it, it is the database in use.
+Nothing is changed.
+
+The exit code is 1 where something is damaged. Then stop driftd, put the last good
+backup in the place of the database, and start driftd.`,
+		Example: "  driftd store verify\n  driftd store verify /var/backups/driftd.db",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.loadConfig(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			return c.verifyStore(cmd.Context(), cfg, args)
+		},
+	}
+}
+
+func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []string) error {
+	path := filepath.Join(cfg.StateDir, "driftd.db")
+	verify := func() (store.Health, error) { return verifyInUse(ctx, cfg, path) }
+	if len(args) == 1 {
+		path = args[0]
+		verify = func() (store.Health, error) { return store.VerifyFile(path) }
+	}
+	stop := c.progress("verifying")
+	health, err := verify()
+	stop()
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no database %s: run driftd scan first, or name another folder with --state-dir or --config", path)
+	}
+	if err != nil {
+		return err
+	}
+	for _, damage := range health.Damages {
+		fmt.Fprintln(c.streams.Out, inLine(damage))
+	}
+	if health.More > 0 {
+		fmt.Fprintf(c.streams.Out, "and %d more\n", health.More)
+	}
+	if !health.Whole() {
+		return fmt.Errorf("%s is damaged: %s", path, restore)
+	}
+	fmt.Fprintf(c.streams.Out, "%s: %d records, %d bytes, whole\n", inLine(path), health.Records, health.Bytes)
+	return nil
+}
+
+// restore says what to do about a damaged database.
+const restore = "stop driftd, put the last good backup in its place, and start driftd; look at the disk and the memory of this machine, too"
+
+// verifyInUse lets the daemon verify its database, or reads it where none runs.
+func verifyInUse(ctx context.Context, cfg *config.Config, path string) (store.Health, error) {
+	client, err := server.Dial(ctx, socketPath(cfg.StateDir))
+	if errors.Is(err, server.ErrNoDaemon) {
+		return store.VerifyFile(path)
+	}
+	if err != nil {
+		return store.Health{}, err
+	}
+	return client.Verify(ctx)
+}
+
+// verifyEvery is how often the daemon verifies its database, beside at the start.
+const verifyEvery = 24 * time.Hour
+
+// verifyDaily verifies the database now and then once a day, until ctx ends.
+func (s *service) verifyDaily(ctx context.Context) {
+	ticker := time.NewTicker(verifyEvery)
+	defer ticker.Stop()
+	for {
+		s.verify()
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// verify verifies the database, and says in the log, the metrics, the status and on
+// the page what is damaged. The database stays in use: what is not damaged is right.
+func (s *service) verify() {
+	health, err := s.store.Verify()
+	if err != nil {
+		s.log.Error("verify store", "err", err)
+		return
+	}
+	s.metrics.StoreVerified(!health.Whole())
+	if health.Whole() {
+		s.spoilt.Store(nil)
+		s.log.Info("verified the store", "records", health.Records, "bytes", health.Bytes)
+		return
+	}
+	for _, damage := range health.Damages {
+		s.log.Error("the store is damaged", "damage", damage)
+	}
+	said := fmt.Sprintf("the database is damaged (%s): %s; driftd store verify lists all", health.Err(), restore)
+	s.spoilt.Store(&said)
+	s.news.Tell()
+}
