@@ -111,6 +111,7 @@ func TestCost(t *testing.T) {
 		{"empty lists as any", repeat("[]"), plain},
 		{"digits", repeat("1"), values},
 		{"digits as any", repeat("1"), plain},
+		{"exponents", repeat("1E308"), values},
 		{"empty strings", repeat(`""`), values},
 		{"small maps", repeat(`{"a":1}`), values},
 		{"small maps as any", repeat(`{"a":1}`), plain},

@@ -17,6 +17,8 @@ const (
 	perList  = 160
 	perField = 128
 	perItem  = 288
+	// perExponent is of a number with an exponent, which is kept with all its digits.
+	perExponent = 320
 	// perTag is of one in XML.
 	perTag = 320
 )
@@ -73,6 +75,8 @@ type scanner struct {
 	// quoted reports whether the text is within a string of JSON, and escaped whether a
 	// backslash stands before what follows.
 	quoted, escaped bool
+	// digit reports whether a digit stands before what follows.
+	digit bool
 	// maps has an element for each map and list that the text is within, true for a map.
 	maps []bool
 }
@@ -126,7 +130,13 @@ func (s *scanner) json(text []byte) int64 {
 			i += s.inString(text[i:])
 			continue
 		}
+		afterDigit := s.digit
+		s.digit = '0' <= text[i] && text[i] <= '9'
 		switch text[i] {
+		case 'e', 'E':
+			if afterDigit {
+				cost += perExponent
+			}
 		case '"':
 			s.quoted = true
 		case '{', '[':

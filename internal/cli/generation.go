@@ -72,6 +72,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 		return nil, err
 	}
 	estate.Whole = true
+	s.log.Debug("memory limit", "bytes", limitMemory(cfg.MaxMemory))
 	seal := daemon.Reseal(estate.Secrets)
 	opened, err := s.openReceivers(cfg, s.log)
 	if err != nil {

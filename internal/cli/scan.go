@@ -194,6 +194,7 @@ func (c *command) scanInDaemon(ctx context.Context, client *server.Client) error
 
 // scanOnce runs one cycle in this process.
 func (c *command) scanOnce(ctx context.Context, cfg *config.Config, estate daemon.Estate) error {
+	limitMemory(cfg.MaxMemory)
 	kubernetes.RedirectLogs(slog.New(slog.DiscardHandler))
 	estate.ConfirmAtOnce = true
 	options := storeOptions(cfg, c.quietLogger())

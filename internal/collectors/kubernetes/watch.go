@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 	// again.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 30 * time.Second
+	// retryTooLarge is the pause before a cluster is read again that needs more memory
+	// than it may have.
+	retryTooLarge = 10 * time.Minute
 )
 
 // Watch follows the API server from the last look on. When none comes within
@@ -78,6 +82,9 @@ func (w *watch) run(ctx context.Context) error {
 			failures = 0
 			continue
 		}
+		if isTooLarge(err) {
+			w.lost(err)
+		}
 		w.pulse.fails(err)
 		_ = sleep(ctx, w.retryAfter(failures))
 	}
@@ -121,9 +128,19 @@ func (w *watch) lookAnew(ctx context.Context) bool {
 			return true
 		}
 		w.pulse.fails(err)
-		w.rest(ctx, w.retryAfter(failures))
+		pause := w.retryAfter(failures)
+		if isTooLarge(err) {
+			pause = retryTooLarge
+		}
+		w.rest(ctx, pause)
 	}
 	return false
+}
+
+// isTooLarge reports whether a source needs more memory than it may have.
+func isTooLarge(err error) bool {
+	_, ok := errors.AsType[*budget.Exceeded](err)
+	return ok
 }
 
 // lookOnce looks, and reports meanwhile that the API server is lost.

@@ -44,7 +44,12 @@ func watchFake(t *testing.T, f *fake) *watched {
 
 func watchCluster(t *testing.T, f *fake, c *cluster) *watched {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	return watchWithin(t.Context(), t, f, c)
+}
+
+func watchWithin(ctx context.Context, t *testing.T, f *fake, c *cluster) *watched {
+	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
 	w := &watched{t: t, fake: f, c: c, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
