@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/model"
@@ -154,7 +155,10 @@ func (e *Engine) tracked(before, now look) look {
 
 func (e *Engine) lookOnce(parent context.Context, s Source) look {
 	started := e.now()
-	snapshot, err := run(parent, &e.calls, s.task(), e.now, s.Collector.Collect)
+	snapshot, err := run(parent, &e.calls, s.task(), e.now, func(ctx context.Context) (model.Snapshot, error) {
+		snapshot, err := s.Collector.Collect(ctx)
+		return snapshot, cmp.Or(err, budget.Fits(ctx, snapshot.Weight()))
+	})
 	err = e.estate.Secrets.Error(err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
@@ -267,7 +271,10 @@ var errNoLive = errors.New("the declaration's engine did not read the live side"
 
 // loadOnce reads a declaration within its timeout.
 func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.Loader, now func() time.Time) (model.Declaration, error) {
-	return run(parent, c, d.task(), now, loader.Load)
+	return run(parent, c, d.task(), now, func(ctx context.Context) (model.Declaration, error) {
+		declaration, err := loader.Load(ctx)
+		return declaration, cmp.Or(err, budget.Fits(ctx, declaration.Weight()))
+	})
 }
 
 // Load reads the declaration within its timeout. A loader that does not return some
