@@ -79,6 +79,8 @@ type large struct {
 }
 
 // TestCost holds that what decoding a text takes is counted.
+//
+//nolint:paralleltest // memory is measured for the whole process
 func TestCost(t *testing.T) {
 	const n = 50_000
 	repeat := func(s string) string { return "[" + strings.TrimSuffix(strings.Repeat(s+",", n), ",") + "]" }
@@ -284,15 +286,19 @@ func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	total := budget.NewTotal(100)
 	ctx := total.Scope(t.Context(), 100)
-	var left context.Context
-	var end func(int64)
-	if _, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
-		left, end = budget.Part(ctx)
-		return 0, budget.Take(left, 50)
-	}); err != nil {
+	type part struct {
+		context.Context
+
+		end func(int64)
+	}
+	left, err := budget.Run(ctx, func(ctx context.Context) (part, error) {
+		within, end := budget.Part(ctx)
+		return part{within, end}, budget.Take(within, 50)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	end(0)
+	left.end(0)
 	if err := budget.Take(left, 1); err == nil {
 		t.Error("it still takes memory")
 	}

@@ -27,20 +27,21 @@ const (
 // and that fails when the context ends. Text that is neither JSON nor XML counts by its
 // length.
 func Reader(ctx context.Context, r io.Reader) io.Reader {
-	return &reader{ctx: ctx, part: of(ctx), r: r}
+	return &reader{ended: func() error { return context.Cause(ctx) }, part: of(ctx), r: r}
 }
 
 type reader struct {
-	ctx  context.Context
-	part *part
-	r    io.Reader
-	scan scanner
+	// ended returns why the context has ended; nil while it has not.
+	ended func() error
+	part  *part
+	r     io.Reader
+	scan  scanner
 }
 
 // Read counts before it returns.
 func (r *reader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, context.Cause(r.ctx)
+	if err := r.ended(); err != nil {
+		return 0, err
 	}
 	n, err := r.r.Read(p)
 	if taken := r.part.take(r.scan.cost(p[:n])); taken != nil {

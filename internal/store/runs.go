@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"time"
 	"slices"
+	"time"
 
 	"go.etcd.io/bbolt"
 

@@ -73,6 +73,8 @@ const maxScanned = 700 << 10
 
 // TestHostileServers holds that a server of any type cannot make driftd take more memory
 // than the default lets it, and that its source is unchecked.
+//
+//nolint:paralleltest // a process begins with the memory of this one
 func TestHostileServers(t *testing.T) {
 	answers := hostileAnswers(t)
 	for _, typ := range []string{"netbox", "proxmox", "kubernetes", "openstack", "aws"} {

@@ -50,6 +50,7 @@ func (t *pluginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer close(left)
 	go func() {
 		var answer roundTrip
+		//nolint:bodyclose // who gets the answer closes it
 		if panicked := panics.Try(func() { answer.resp, answer.err = t.next.RoundTrip(r) }); panicked != nil {
 			answer.err = panicked.AsError()
 		}
