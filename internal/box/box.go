@@ -100,8 +100,8 @@ func (b *Box) run(ctx context.Context, files fs.FS, r request) (result message, 
 
 // withinHalf returns a context that ends after half of the time that is left.
 func withinHalf(ctx context.Context) (_ context.Context, limit time.Duration, cancel context.CancelFunc) {
-	deadline, bounded := ctx.Deadline()
-	if !bounded {
+	deadline, ends := ctx.Deadline()
+	if !ends {
 		ctx, cancel = context.WithCancel(ctx)
 		return ctx, 0, cancel
 	}

@@ -15,7 +15,7 @@ import (
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	for _, root := range []string{".", filepath.Join("..", "declared")} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.Dir(path), "test") {
 				return err
 			}
