@@ -67,11 +67,15 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 		return err
 	}
 	defer leave()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	limited, limit, cancel := withinHalf(ctx)
 	defer cancel()
 	result, err := b.run(limited, files, request)
 	switch {
-	case err != nil && ctx.Err() == nil && limited.Err() != nil:
+	// On a busy system the rest of the time may be over, too, before the process is ended.
+	case err != nil && errors.Is(limited.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("%w within %s", ErrTime, limit.Round(time.Millisecond))
 	case err != nil:
 		return err

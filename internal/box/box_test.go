@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -75,12 +76,28 @@ func errorText(err error) string {
 	return err.Error()
 }
 
+// A soon is a context whose deadline is always near. The deadline has passed once late is
+// set: no test depends on which of two deadlines a busy system notices first.
+type soon struct {
+	context.Context
+	late *atomic.Bool
+}
+
+func endsSoon(t *testing.T) soon { return soon{t.Context(), new(atomic.Bool)} }
+
+func (s soon) Deadline() (time.Time, bool) { return time.Now().Add(100 * time.Millisecond), true }
+
+func (s soon) Err() error {
+	if s.late.Load() {
+		return context.DeadlineExceeded
+	}
+	return s.Context.Err()
+}
+
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	b := opened(t, box.Limits{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := b.Do(ctx, fstest.MapFS{}, "spin", "", new(string)); !errors.Is(err, box.ErrTime) {
+	if err := b.Do(endsSoon(t), fstest.MapFS{}, "spin", "", new(string)); !errors.Is(err, box.ErrTime) {
 		t.Errorf("a job without end: %v", err)
 	}
 	if got, err := do(t, b, fstest.MapFS{}, "echo", "again"); got != "again" || err != nil {
@@ -96,18 +113,42 @@ func (h hungFS) Open(string) (fs.File, error) {
 	return nil, fs.ErrNotExist
 }
 
+// A lateFS hangs until after the deadline of the whole.
+type lateFS struct {
+	hungFS
+	late *atomic.Bool
+}
+
+func (l lateFS) Open(name string) (fs.File, error) {
+	l.late.Store(true)
+	return l.hungFS.Open(name)
+}
+
 func TestHungFile(t *testing.T) {
 	t.Parallel()
 	hung := hungFS{make(chan struct{})}
 	defer close(hung.until)
 	b := opened(t, box.Limits{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := b.Do(ctx, hung, "read", "a", new(string)); !errors.Is(err, box.ErrTime) {
-		t.Errorf("a file that hangs: %v", err)
+	ctx := endsSoon(t)
+	for reason, files := range map[string]fs.FS{
+		"there is time left":                        hung,
+		"the process is ended when no time is left": lateFS{hung, ctx.late},
+	} {
+		// The start of the process must not take the time.
+		if got, err := do(t, b, fstest.MapFS{}, "echo", "again"); got != "again" || err != nil {
+			t.Errorf("before: %q, %v", got, err)
+		}
+		ctx.late.Store(false)
+		if err := b.Do(ctx, files, "read", "a", new(string)); !errors.Is(err, box.ErrTime) {
+			t.Errorf("a file that hangs, %s: %v", reason, err)
+		}
 	}
 	if got, err := do(t, b, fstest.MapFS{}, "echo", "again"); got != "again" || err != nil {
 		t.Errorf("afterwards: %q, %v", got, err)
+	}
+	ctx.late.Store(true)
+	if err := b.Do(ctx, hung, "read", "a", new(string)); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, box.ErrTime) {
+		t.Errorf("no time left at first: %v", err)
 	}
 }
 

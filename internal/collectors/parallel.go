@@ -5,6 +5,9 @@ import "github.com/sourcegraph/conc/pool"
 // Parallel calls do for 0 to count-1, at most limit at once, and returns when
 // all have returned. If one of them panics, so does Parallel then.
 func Parallel(limit, count int, do func(i int)) {
+	if count == 0 {
+		return
+	}
 	workers := pool.New().WithMaxGoroutines(limit)
 	for i := range count {
 		workers.Go(func() { do(i) })

@@ -84,37 +84,59 @@ func (c Command) Run(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, path, c.Args...)
 	stderr := &Excerpt{Limit: maxStderr}
-	cmd.Dir, cmd.Env, cmd.Stderr = c.Dir, env, stderr
-	if c.Stdout != nil {
-		cmd.Stdout = sink{c.Stdout, stop}
-	}
+	cmd.Dir, cmd.Env = c.Dir, env
 	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	// Who keeps the pipes open after the program ended is killed then.
 	cmd.WaitDelay = grace
-	if err := cmd.Start(); err != nil {
+	outputs, err := c.connect(cmd, stderr, stop)
+	if err == nil {
+		err = cmd.Start()
+	}
+	for _, o := range outputs {
+		// The program has its own.
+		_ = o.write.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("start %s: %w", c.Path, err)
 	}
+	return outcome(ctx, await(ctx, cmd, outputs, grace), stderr)
+}
+
+// await waits for the program and for what it wrote, and kills what it left.
+func await(ctx context.Context, cmd *exec.Cmd, outputs []*output, grace time.Duration) (err error) {
+	defer func() {
+		if killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); killErr != nil && !errors.Is(killErr, syscall.ESRCH) {
+			err = errors.Join(err, fmt.Errorf("kill what %s left: %w", cmd.Path, killErr))
+		}
+	}()
 	err = cmd.Wait()
-	if killErr := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); killErr != nil && !errors.Is(killErr, syscall.ESRCH) {
-		err = errors.Join(err, fmt.Errorf("kill what %s left: %w", c.Path, killErr))
+	// What keeps the pipes open after the program ended is killed then.
+	deadline := time.Now()
+	if ctx.Err() == nil {
+		deadline = deadline.Add(grace)
 	}
-	return outcome(ctx, err, stderr)
+	for _, o := range outputs {
+		o.finish(deadline)
+	}
+	return err
 }
 
-// A sink stops the program when what it prints cannot be taken.
-type sink struct {
-	io.Writer
-	stop context.CancelCauseFunc
-}
-
-// Write hands p on.
-func (s sink) Write(p []byte) (int, error) {
-	n, err := s.Writer.Write(p)
+// connect opens what the program writes to. It returns what it opened, also with an error.
+func (c Command) connect(cmd *exec.Cmd, stderr io.Writer, stop context.CancelCauseFunc) (outputs []*output, err error) {
+	errs, err := openOutput(stderr, stop)
 	if err != nil {
-		s.stop(err)
+		return nil, err
 	}
-	return n, err
+	cmd.Stderr, outputs = errs.write, append(outputs, errs)
+	if c.Stdout == nil {
+		return outputs, nil
+	}
+	out, err := openOutput(c.Stdout, stop)
+	if err != nil {
+		return outputs, err
+	}
+	cmd.Stdout = out.write
+	return append(outputs, out), nil
 }
 
 func outcome(ctx context.Context, err error, stderr *Excerpt) error {
@@ -123,10 +145,6 @@ func outcome(ctx context.Context, err error, stderr *Excerpt) error {
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return &ExitError{Code: exit.ExitCode(), Stderr: stderr.String()}
-	}
-	if errors.Is(err, exec.ErrWaitDelay) {
-		// It ended well; what it left behind was killed.
-		return nil
 	}
 	return err
 }

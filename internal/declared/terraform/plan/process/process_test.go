@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,6 +90,70 @@ func TestNothingOutlivesIt(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
+	}
+}
+
+// A late writer takes nothing before the program has ended and was waited for.
+type late struct {
+	bytes.Buffer
+	fifo string
+}
+
+func (l *late) Write(p []byte) (int, error) {
+	if l.Len() == 0 {
+		pid, err := os.ReadFile(l.fifo) // to its end, which is the program's
+		if err != nil {
+			return 0, err
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+		if err != nil {
+			return 0, err
+		}
+		for !errors.Is(syscall.Kill(n, 0), syscall.ESRCH) {
+			runtime.Gosched()
+		}
+	}
+	return l.Buffer.Write(p)
+}
+
+// TestLateReader reads what a program wrote when its time to end is long over.
+func TestLateReader(t *testing.T) {
+	t.Parallel()
+	const size = 60_000 // fits into a pipe
+	for range 20 {
+		dir := t.TempDir()
+		out := &late{fifo: filepath.Join(dir, "fifo")}
+		if err := syscall.Mkfifo(out.fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := shell("echo begin; exec 4>fifo; echo $$ >&4; head -c " + strconv.Itoa(size) + " /dev/zero")
+		c.Dir, c.Stdout, c.Grace = dir, out, time.Nanosecond
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := size + len("begin\n"); out.Len() != want {
+			t.Errorf("got %d bytes, want %d", out.Len(), want)
+		}
+	}
+}
+
+// A broken writer is one that a line breaks.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { panic("broken") }
+
+// TestPanic holds that the panic of a writer is Run's, and ends its caller and not driftd.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	c := shell("echo line")
+	c.Stdout = broken{}
+	if err := c.Run(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
