@@ -6,15 +6,16 @@
 package box
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
 	"github.com/driftd/driftd/internal/bounded"
+	"github.com/driftd/driftd/internal/budget"
 )
 
 // Verb is the argument that starts driftd's own program as a box. The program must then
@@ -82,7 +83,7 @@ func (b *Box) Do(ctx context.Context, files fs.FS, job string, args, reply any) 
 	case result.Error != "":
 		return errors.New(result.Error)
 	}
-	return decode(result.Result, reply)
+	return decodeCounted(ctx, result.Result, reply)
 }
 
 // run starts the process if there is none, and runs the requested job in it.
@@ -186,16 +187,28 @@ func fileError(err error) fileResponse {
 }
 
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(v); err != nil {
+	text, err := json.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("write for the box: %w", err)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 func decode(data []byte, into any) error {
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(into); err != nil {
+	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("read from the box: %w", err)
 	}
 	return nil
+}
+
+// decodeCounted decodes a result if the look of ctx may take the memory for it: a process
+// that was taken over may return many small values. Until the end of the look, what the
+// caller keeps of it is for the caller to count.
+func decodeCounted(ctx context.Context, data []byte, into any) error {
+	ctx, settle := budget.Part(ctx)
+	defer settle(0)
+	if _, err := budget.Writer(ctx, io.Discard).Write(data); err != nil {
+		return fmt.Errorf("read from the box: %w", err)
+	}
+	return decode(data, into)
 }

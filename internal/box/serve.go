@@ -16,8 +16,8 @@ import (
 // goes to the parent.
 type Job func(files fs.FS, args []byte) (result []byte, err error)
 
-// NewJob returns a job of a function. R must hold no map: a process that was taken over
-// could claim one of any size, for which the parent would make room.
+// NewJob returns a job of a function. A and R are encoded as JSON, whose memory the parent
+// counts before it decodes it.
 func NewJob[A, R any](f func(fs.FS, A) (R, error)) Job {
 	return func(files fs.FS, data []byte) ([]byte, error) {
 		var args A

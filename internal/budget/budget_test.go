@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,12 +62,17 @@ func TestReaderSplit(t *testing.T) {
 	}
 }
 
-// TestReaderStrings holds that what stands in strings costs by its length alone.
+// TestReaderStrings holds that a string costs by its length, and by what a document in it
+// may hold.
 func TestReaderStrings(t *testing.T) {
 	t.Parallel()
-	plain := count(t, `{"a":"`+strings.Repeat("x", 100)+`"}`, 64)
-	if got := count(t, `{"a":"`+strings.Repeat(`{[,\"`, 20)+`"}`, 64); got != plain {
-		t.Errorf("marks within a string cost %d, letters %d", got, plain)
+	in := func(s string) int64 { return count(t, `{"a":"`+s+`"}`, 64) }
+	plain := in(strings.Repeat("x", 100))
+	if got := in(strings.Repeat(`}]:\"`, 20)); got != plain {
+		t.Errorf("marks that hold nothing cost %d, letters %d", got, plain)
+	}
+	if got := in(strings.Repeat(`[{,x\"`, 20)); got < plain+60*100 {
+		t.Errorf("a document costs %d, letters %d", got, plain)
 	}
 }
 
@@ -96,6 +102,27 @@ func TestCost(t *testing.T) {
 		}
 		return v, xml.Unmarshal(text, &v)
 	}
+	within := func(text []byte) (any, error) {
+		var outer string
+		if err := json.Unmarshal(text, &outer); err != nil {
+			return nil, err
+		}
+		return decode.JSON([]byte(outer))
+	}
+	attributes := func(text []byte) (any, error) {
+		d := xml.NewDecoder(bytes.NewReader(text))
+		for {
+			if token, err := d.Token(); err != nil {
+				return nil, err
+			} else if start, ok := token.(xml.StartElement); ok {
+				return start, nil
+			}
+		}
+	}
+	yaml := func(text []byte) (any, error) {
+		documents, err := decode.YAML(bytes.NewReader(text))
+		return documents, err
+	}
 	var keys strings.Builder
 	for i := range n {
 		fmt.Fprintf(&keys, `,"k%d":%d`, i, i)
@@ -123,6 +150,15 @@ func TestCost(t *testing.T) {
 		{"escapes", repeat(`"` + strings.Repeat(`\u00e9`, 20) + `"`), values},
 		{"nested", repeat(strings.Repeat("[", 50) + strings.Repeat("]", 50)), values},
 		{"objects", repeat(`{"id":17,"name":"web-17","display":"web-17","tags":[],"custom_fields":{"owner":null},"site":{"id":1,"slug":"a"}}`), values},
+		{"maps in a string", strconv.Quote(repeat("{}")), within},
+		{"digits in a string", strconv.Quote(repeat("1")), within},
+		{"small maps in a string", strconv.Quote(repeat(`{"a":1}`)), within},
+		{"escaped maps in a string", `"[` + strings.Repeat(`\u007b\u007d\u002c`, n) + `{}]"`, within},
+		{"XML attributes", "<l " + strings.Repeat(`a="" `, n) + "/>", attributes},
+		{"XML elements after a letter", "x<l>" + strings.Repeat("<i/>", n) + "</l>", elements},
+		{"YAML items", strings.Repeat("- a\n", n), yaml},
+		{"YAML keys", strings.NewReplacer(",", "\n", `":`, `": `).Replace(keys.String()[1:]), yaml},
+		{"YAML in one line", strings.Repeat("- ", 150) + "a\n", yaml},
 		{"XML elements", "<l>" + strings.Repeat("<i/>", n) + "</l>", elements},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

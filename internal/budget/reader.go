@@ -19,13 +19,19 @@ const (
 	perItem  = 288
 	// perExponent is of a number with an exponent, which is kept with all its digits.
 	perExponent = 320
-	// perTag is of one in XML.
-	perTag = 320
+	// perQuoted is of what looks like a map, list or item within a string of JSON: the
+	// string may hold a document that is decoded in its turn.
+	perQuoted = 112
+	// perTag is of one in XML, perAttribute of what may be one of its attributes.
+	perTag       = 320
+	perAttribute = 192
+	// perNode is of what may be a line, key or item in YAML.
+	perNode = 288
 )
 
 // Reader returns a reader that counts what decoding the text of r takes, as Take does,
-// and that fails when the context ends. Text that is neither JSON nor XML counts by its
-// length.
+// and that fails when the context ends. Text that begins like neither JSON nor XML
+// counts as what takes most of both and YAML: decoders of XML skip what stands before.
 func Reader(ctx context.Context, r io.Reader) io.Reader {
 	return &reader{ended: func() error { return context.Cause(ctx) }, part: of(ctx), r: r}
 }
@@ -102,9 +108,25 @@ func (s *scanner) cost(text []byte) int64 {
 	case jsonText:
 		cost += s.json(text)
 	case xmlText:
-		cost += perTag * int64(bytes.Count(text, []byte("<")))
+		cost += xmlCost(text)
+	case otherText:
+		cost += s.json(text) + xmlCost(text) + perNode*count(text, "\n-:")
 	}
 	return cost
+}
+
+// xmlCost returns what the tags and attributes of a part of an XML text cost.
+func xmlCost(text []byte) int64 {
+	return perTag*count(text, "<") + perAttribute*count(text, "=")
+}
+
+// count returns how often some bytes are in a text.
+func count(text []byte, some string) int64 {
+	var n int
+	for _, b := range []byte(some) {
+		n += bytes.Count(text, []byte{b})
+	}
+	return int64(n)
 }
 
 // formOf returns the form of a text by how it begins; unknown for space alone.
@@ -128,7 +150,12 @@ func (s *scanner) json(text []byte) int64 {
 	var cost int64
 	for i := 0; i < len(text); i++ {
 		if s.quoted {
-			i += s.inString(text[i:])
+			if s.escaped && text[i] == 'u' { // it may stand for a mark
+				cost += perQuoted
+			}
+			n := s.inString(text[i:])
+			cost += perQuoted * count(text[i:i+n+1], "{[,")
+			i += n
 			continue
 		}
 		afterDigit := s.digit

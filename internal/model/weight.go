@@ -7,6 +7,8 @@ const (
 	fieldWeight  = 16
 	recordWeight = 1 << 10
 	stepWeight   = 64
+	schemaWeight = 256
+	entryWeight  = 64
 )
 
 // Weight returns about what a value takes of memory, in bytes.
@@ -64,6 +66,37 @@ func (s *Snapshot) Weight() int64 {
 	}
 	for i := range s.Resources {
 		total += s.Resources[i].Weight()
+	}
+	return total + KindsWeight(s.Kinds)
+}
+
+// KindsWeight returns about what kinds with their schemas take of memory, in bytes. A
+// schema that stands in several places counts once.
+func KindsWeight(kinds map[string]*Kind) int64 {
+	var total int64
+	seen := map[*Schema]bool{}
+	for _, k := range kinds {
+		if k != nil {
+			total += schemaWeight + k.Schema.weight(seen)
+		}
+	}
+	return total
+}
+
+func (s *Schema) weight(seen map[*Schema]bool) int64 {
+	if s == nil || seen[s] {
+		return 0
+	}
+	seen[s] = true
+	total := schemaWeight + s.Each.weight(seen)
+	for name, field := range s.Fields {
+		total += entryWeight + int64(len(name)) + field.weight(seen)
+	}
+	for _, key := range s.Keys {
+		total += valueWeight + int64(len(key))
+	}
+	if s.Default != nil {
+		total += s.Default.Weight()
 	}
 	return total
 }

@@ -53,18 +53,22 @@ type TooLarge struct{ Limit int64 }
 // Error names the bound.
 func (e *TooLarge) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Limit) }
 
+// MaxHeader bounds the header of an answer, in bytes: its fields take many times that.
+const MaxHeader = 256 << 10
+
 // NewBase returns what carries requests by the trust that is given, with no more
 // connections to a server than requests.
 func NewBase(trust *tls.Config, l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		TLSClientConfig:     trust,
-		TLSHandshakeTimeout: l.Timeout,
-		MaxConnsPerHost:     l.Concurrency,
-		MaxIdleConnsPerHost: l.Concurrency,
-		IdleConnTimeout:     time.Minute,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        trust,
+		TLSHandshakeTimeout:    l.Timeout,
+		MaxConnsPerHost:        l.Concurrency,
+		MaxIdleConnsPerHost:    l.Concurrency,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: MaxHeader,
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sourcegraph/conc"
-
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -237,17 +237,13 @@ func (d *discovery) groupVersions() []served {
 // discoverEach asks for each version of each group on its own. One that does
 // not answer is a fault of its group alone, unless none does.
 func discoverEach(ctx context.Context, c *client, all []served) ([]served, error) {
-	errs := make([]error, len(all))
-	free := make(chan struct{}, maxDiscoveries)
-	var wait conc.WaitGroup
-	for i := range all {
-		wait.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			all[i].resources, errs[i] = discoverVersion(ctx, c, all[i])
-		})
+	if err := budget.Take(ctx, versionWeight*int64(len(all))); err != nil {
+		return nil, err
 	}
-	wait.Wait()
+	errs := make([]error, len(all))
+	collectors.Parallel(maxDiscoveries, len(all), func(i int) {
+		all[i].resources, errs[i] = discoverVersion(ctx, c, all[i])
+	})
 	failed := 0
 	for i, err := range errs {
 		if err != nil {
@@ -260,6 +256,10 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	}
 	return all, nil
 }
+
+// versionWeight is about what asking for one version takes of memory, and the reason why
+// it failed, in bytes.
+const versionWeight = 2 << 10
 
 // maxDiscoveries is how many versions are asked for at once.
 const maxDiscoveries = 8

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/kube"
@@ -42,12 +43,14 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	}
 	defer func() { _ = file.Close() }()
 	defer context.AfterFunc(ctx, func() { _ = file.Close() })()
-	return d.collect(file)
+	ctx, settle := budget.Part(ctx)
+	return d.collect(budget.Reader(ctx, file), settle)
 }
 
-func (d *dump) collect(content io.Reader) (model.Snapshot, error) {
+// collect reads a dump. It settles what reading takes of memory, object by object.
+func (d *dump) collect(content io.Reader, settle func(kept int64)) (model.Snapshot, error) {
 	found := &dumped{
-		dump: d, taken: d.now(),
+		dump: d, taken: d.now(), settle: settle,
 		namespaces: map[string]bool{}, excluded: map[string]bool{}, byKind: map[string]*dumpedKind{},
 	}
 	text := bufio.NewReader(content)
@@ -75,6 +78,7 @@ func (d *dump) Probe(ctx context.Context) (collectors.Probe, error) {
 type dumped struct {
 	*dump
 	taken      time.Time
+	settle     func(kept int64)
 	namespaces map[string]bool
 	byKind     map[string]*dumpedKind
 	// excluded are kinds of the dump that the settings leave out.
@@ -133,7 +137,7 @@ func (d *dumped) rawItem(list *document, raw jsontext.Value) {
 		d.fault = unreadable{labelOf(raw), err}.fault()
 		return
 	}
-	d.object(named(tree, list.text("apiVersion"), strings.TrimSuffix(list.text("kind"), "List")))
+	d.settle(d.object(named(tree, list.text("apiVersion"), strings.TrimSuffix(list.text("kind"), "List"))))
 }
 
 func (d *dumped) single(doc *document) error {
@@ -166,20 +170,21 @@ func (d *dumped) document(tree model.Value) {
 	}
 }
 
-// object takes one object; of two with one name the later counts.
-func (d *dumped) object(tree model.Value) {
+// object takes one object; of two with one name the later counts. It returns about what
+// is kept of it takes of memory, in bytes.
+func (d *dumped) object(tree model.Value) (kept int64) {
 	if tree.IsNull() {
-		return
+		return 0
 	}
 	resource, err := kube.NewResource(d.env.Name, tree, d.env.Sealer)
 	if err != nil {
-		d.unreadable(tree, err)
-		return
+		return d.unreadable(tree, err)
 	}
 	if d.config.excludes(resource.Kind) {
 		d.excluded[resource.Kind] = true
-		return
+		return 0
 	}
+	kept = resource.Weight()
 	if resource.Place != "" {
 		d.namespaces[resource.Place] = true
 	}
@@ -189,7 +194,9 @@ func (d *dumped) object(tree model.Value) {
 	k.byID[resource.ID] = resource
 	if kube.KindsFromCRD(tree) != nil {
 		d.defined = append(d.defined, tree)
+		kept += tree.Weight()
 	}
+	return kept
 }
 
 func (d *dumped) kind(name string) *dumpedKind {
@@ -201,15 +208,17 @@ func (d *dumped) kind(name string) *dumpedKind {
 	return k
 }
 
-// unreadable notes an object that is none, for its kind or for the whole.
-func (d *dumped) unreadable(tree model.Value, err error) {
+// unreadable notes an object that is none, for its kind or for the whole, and returns
+// its weight.
+func (d *dumped) unreadable(tree model.Value, err error) (kept int64) {
 	u := unreadable{err: err}
 	u.Metadata.Name, u.Metadata.Namespace = tree.At("metadata", "name").Str(), tree.At("metadata", "namespace").Str()
 	apiVersion, kind := tree.At("apiVersion").Str(), tree.At("kind").Str()
 	if apiVersion == "" || kind == "" {
 		d.fault = u.fault()
-		return
+		return 0
 	}
 	k := d.kind(kube.KindName(apiVersion, kind))
 	k.unreadable = append(k.unreadable, u)
+	return u.weight()
 }

@@ -239,7 +239,7 @@ func FuzzDump(f *testing.F) {
 		builtin: func() (map[string]*model.Kind, error) { return map[string]*model.Kind{}, nil },
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := d.collect(bytes.NewReader(data))
+		s, err := d.collect(bytes.NewReader(data), func(int64) {})
 		if err != nil {
 			return
 		}

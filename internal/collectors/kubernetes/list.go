@@ -143,12 +143,18 @@ func (r *reader) readPage(body io.Reader, a api, p *page) error {
 	return p.finish(doc)
 }
 
-// unreadableWeight is about what an object takes of memory that cannot be decoded.
-const unreadableWeight = 512
+// weight returns about what an object takes of memory that cannot be decoded, in bytes.
+func (u *unreadable) weight() int64 {
+	return 512 + int64(len(u.Metadata.Name)+len(u.Metadata.Namespace))
+}
 
 // weight returns about what the page takes of memory, in bytes.
 func (p *page) weight() int64 {
-	return weigh(p.resources) + unreadableWeight*int64(len(p.unreadable))
+	total := weigh(p.resources)
+	for i := range p.unreadable {
+		total += p.unreadable[i].weight()
+	}
+	return total
 }
 
 // weigh returns about what resources take of memory, in bytes.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
@@ -47,6 +48,9 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 		return nil, c.fail(ctx, r, err)
 	}
 	apis := c.choose(found)
+	if err := budget.Take(ctx, kindWeight*int64(len(found.catalog.apis))); err != nil {
+		return nil, c.fail(ctx, r, err)
+	}
 	var wait conc.WaitGroup
 	wait.Go(func() { found.version = r.version(ctx) })
 	wait.Go(func() { c.refreshAudit(ctx, c.config.Timeout) })
@@ -60,6 +64,9 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 	c.await(found)
 	return found, nil
 }
+
+// kindWeight is about what reading one kind takes of memory beside its objects, in bytes.
+const kindWeight = 4 << 10
 
 // choose returns the kinds to list, and notes the scopes that are left out.
 func (c *cluster) choose(found *look) []api {

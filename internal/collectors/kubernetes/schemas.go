@@ -28,12 +28,19 @@ type schemas struct {
 	builtin func() (map[string]*model.Kind, error)
 
 	mu sync.Mutex
-	// parsed holds the kinds of a document by its address, which has its hash.
-	parsed map[string]map[string]*model.Kind
+	// parsed holds documents by their addresses, which have their hashes.
+	parsed map[string]parsedDocument
+}
+
+// A parsedDocument has the kinds of a document, and about what they take of memory, in
+// bytes.
+type parsedDocument struct {
+	kinds  map[string]*model.Kind
+	weight int64
 }
 
 func newSchemas(env collectors.Env) *schemas {
-	s := &schemas{log: env.Log, builtin: sync.OnceValues(kube.Builtin), parsed: map[string]map[string]*model.Kind{}}
+	s := &schemas{log: env.Log, builtin: sync.OnceValues(kube.Builtin), parsed: map[string]parsedDocument{}}
 	if env.CacheDir != "" {
 		s.cache = cache(filepath.Join(env.CacheDir, "openapi"))
 	}
@@ -143,19 +150,23 @@ func (r *reader) openapi(ctx context.Context) (map[string]string, error) {
 // from the server. An address without a hash tells nothing of its content.
 func (s *schemas) document(ctx context.Context, r *reader, address string) (map[string]*model.Kind, error) {
 	hashed := strings.Contains(address, "hash=")
-	if kinds := s.known(address); kinds != nil && hashed {
-		return kinds, nil
+	if p, ok := s.known(address); ok && hashed {
+		return p.kinds, budget.Take(ctx, p.weight)
 	}
+	ctx, settle := budget.Part(ctx)
+	var p parsedDocument
+	defer func() { settle(p.weight) }()
 	if data := s.cache.get(address); data != nil && hashed {
+		// The writer counts what decoding takes.
+		if _, err := budget.Writer(ctx, io.Discard).Write(data); err != nil {
+			return nil, err
+		}
 		if kinds, err := kube.KindsFromOpenAPI(data); err == nil {
-			s.remember(address, kinds)
+			p = s.remember(address, kinds)
 			return kinds, nil
 		}
 	}
-	ctx, settle := budget.Part(ctx)
 	data, err := r.document(ctx, address)
-	// What is kept of a document takes less than its text.
-	defer func() { settle(int64(len(data))) }()
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +177,23 @@ func (s *schemas) document(ctx context.Context, r *reader, address string) (map[
 	if err := s.cache.put(address, data); err != nil {
 		s.log.WarnContext(ctx, "schema cannot be kept for the next scan", "err", err)
 	}
-	s.remember(address, kinds)
+	p = s.remember(address, kinds)
 	return kinds, nil
 }
 
-func (s *schemas) known(address string) map[string]*model.Kind {
+func (s *schemas) known(address string) (parsedDocument, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.parsed[address]
+	p, ok := s.parsed[address]
+	return p, ok
 }
 
-func (s *schemas) remember(address string, kinds map[string]*model.Kind) {
+func (s *schemas) remember(address string, kinds map[string]*model.Kind) parsedDocument {
+	p := parsedDocument{kinds, model.KindsWeight(kinds)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.parsed[address] = kinds
+	s.parsed[address] = p
+	return p
 }
 
 // forget drops what the server no longer serves.
@@ -190,7 +204,7 @@ func (s *schemas) forget(served map[string]string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.parsed, func(address string, _ map[string]*model.Kind) bool { return !current[address] })
+	maps.DeleteFunc(s.parsed, func(address string, _ parsedDocument) bool { return !current[address] })
 	s.cache.keep(current)
 }
 

@@ -20,13 +20,14 @@ func newTransport(config Config) (*http.Transport, error) {
 	}
 	dialer := &net.Dialer{Timeout: config.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		TLSClientConfig:     trust,
-		TLSHandshakeTimeout: config.Timeout,
-		MaxConnsPerHost:     config.Concurrency,
-		MaxIdleConnsPerHost: config.Concurrency,
-		IdleConnTimeout:     time.Minute,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        trust,
+		TLSHandshakeTimeout:    config.Timeout,
+		MaxConnsPerHost:        config.Concurrency,
+		MaxIdleConnsPerHost:    config.Concurrency,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: reach.MaxHeader,
 	}, nil
 }
 

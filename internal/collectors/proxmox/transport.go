@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/driftd/driftd/internal/reach"
 	"net"
 	"net/http"
 	"os"
@@ -23,13 +24,14 @@ func newTransport(config Config) (*http.Transport, error) {
 	}
 	dialer := &net.Dialer{Timeout: config.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		TLSClientConfig:     trust,
-		TLSHandshakeTimeout: config.Timeout,
-		MaxConnsPerHost:     maxRequests,
-		MaxIdleConnsPerHost: maxRequests,
-		IdleConnTimeout:     time.Minute,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        trust,
+		TLSHandshakeTimeout:    config.Timeout,
+		MaxConnsPerHost:        maxRequests,
+		MaxIdleConnsPerHost:    maxRequests,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: reach.MaxHeader,
 	}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/model"
 )
 
 // The jobs of this package in a box.
@@ -231,7 +232,10 @@ func withOrigins(data []byte) []byte {
 
 // pack returns the content in the form in which it leaves the box.
 func (c *content) pack() packed {
-	p := packed{Problems: c.problems}
+	p := packed{Problems: make([]packedProblem, len(c.problems))}
+	for i := range c.problems {
+		p.Problems[i] = packedProblem(c.problems[i])
+	}
 	for _, o := range c.objects {
 		p.Objects = append(p.Objects, packedObject{JSON: o.value.AppendJSON(nil), Address: o.address, Files: o.files})
 	}
@@ -240,7 +244,10 @@ func (c *content) pack() packed {
 
 // content returns the content of a packed.
 func (p *packed) content() (content, error) {
-	c := content{problems: p.Problems}
+	c := content{problems: make([]model.Problem, len(p.Problems))}
+	for i := range p.Problems {
+		c.problems[i] = model.Problem(p.Problems[i])
+	}
 	for _, o := range p.Objects {
 		value, err := decode.JSON(o.JSON)
 		if err != nil {

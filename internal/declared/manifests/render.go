@@ -99,7 +99,14 @@ func raise(err error, setting string) error {
 // A packed is a content as it leaves a box.
 type packed struct {
 	Objects  []packedObject
-	Problems []model.Problem
+	Problems []packedProblem
+}
+
+// A packedProblem is a model.Problem with all of its fields.
+type packedProblem struct {
+	Address, Reason, Source string
+	Bounded                 bool
+	Extents                 []model.Extent
 }
 
 type packedObject struct {

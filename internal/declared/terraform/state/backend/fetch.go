@@ -43,13 +43,14 @@ func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error)
 		return nil, err
 	}
 	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
-		TLSClientConfig:       trust,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ResponseHeaderTimeout: time.Minute,
-		IdleConnTimeout:       30 * time.Second,
-		ForceAttemptHTTP2:     true,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 15 * time.Second}).DialContext,
+		TLSClientConfig:        trust,
+		TLSHandshakeTimeout:    15 * time.Second,
+		ResponseHeaderTimeout:  time.Minute,
+		IdleConnTimeout:        30 * time.Second,
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: reach.MaxHeader,
 	}
 	client := &http.Client{Transport: reach.Guard(transport), CheckRedirect: stayHome}
 	return &fetcher{client: client, sign: sign, pause: firstPause}, nil

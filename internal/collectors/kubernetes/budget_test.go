@@ -1,0 +1,143 @@
+package kubernetes
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/reach"
+)
+
+// within collects as one look with a limit.
+func within(t *testing.T, limit int64, c collectors.Collector) error {
+	t.Helper()
+	ctx := budget.NewTotal(1<<50).Scope(t.Context(), limit)
+	_, err := budget.Run(ctx, c.Collect)
+	return err
+}
+
+// counted returns a cluster whose answers are counted, as those of a real one are.
+func counted(t *testing.T, h http.Handler) *cluster {
+	t.Helper()
+	c := newTestCluster(t, h, nil)
+	connect := c.connect
+	c.connect = func() (*client, error) {
+		made, err := connect()
+		made.http.Transport = reach.Guard(made.http.Transport)
+		return made, err
+	}
+	return c
+}
+
+// repeated returns items in order, separated by commas.
+func repeated(n int, item string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ","+item, i)
+	}
+	return b.String()[1:]
+}
+
+// TestMemory holds that what a look keeps beside the objects is counted.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	answers := func(paths map[string]string) http.Handler {
+		f := newFake()
+		f.before = func(w http.ResponseWriter, r *http.Request) bool {
+			text, ok := paths[r.URL.Path]
+			if ok {
+				_, _ = w.Write([]byte(text))
+			}
+			return ok
+		}
+		return f
+	}
+	list := func(items string) string {
+		return `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[` + items + `]}`
+	}
+	const n = 10_000
+	for _, tc := range []struct {
+		reason  string
+		handler http.Handler
+		limit   int64
+	}{
+		{"each version is asked for", answers(map[string]string{"/apis": `{"kind":"APIGroupList","groups":[` + repeated(n, `{"name":"g%d"}`) + `]}`}), n << 11},
+		{"each kind is listed", answers(map[string]string{"/apis": `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x"},"versions":[{"version":"v1","resources":[` +
+			repeated(n, `{"resource":"a","responseKind":{"kind":"A%d"},"verbs":["list"]}`) + `]}]}]}`}), n << 12},
+		{"the document in an annotation is decoded", answers(map[string]string{"/api/v1/configmaps": list(
+			`{"metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"[` + repeated(n*10, `%d`) + `]"}}}`)}), n * 10 * 100},
+	} {
+		t.Run(tc.reason, func(t *testing.T) {
+			t.Parallel()
+			if _, ok := errors.AsType[*budget.Exceeded](within(t, tc.limit, counted(t, tc.handler))); !ok {
+				t.Error("it is within the limit")
+			}
+		})
+	}
+	if err := within(t, 16<<20, counted(t, newFake())); err != nil {
+		t.Errorf("a small cluster: %v", err)
+	}
+}
+
+// TestMemoryOfSchemas holds that the schemas of a document count as long as they are
+// kept, from wherever they are read.
+func TestMemoryOfSchemas(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	f, dir := newFake(), t.TempDir()
+	f.before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != widgetDocument {
+			return false
+		}
+		_, _ = w.Write([]byte(`{"components":{"schemas":{"Widget":{"x-kubernetes-group-version-kind":[{"group":"example.org","version":"v1","kind":"Widget"}],"properties":{"metadata":{},` +
+			repeated(n, `"%d":{}`) + `}}}}}`))
+		return true
+	}
+	for _, from := range []string{"the server", "the folder"} {
+		c := counted(t, f)
+		env := testEnv(t)
+		env.CacheDir = dir
+		c.schemas = newSchemas(env)
+		c.schemas.builtin = builtinOnce
+		for _, from := range []string{from, "memory"} {
+			s, err := c.Collect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := s.Weight(); w < n*300 {
+				t.Errorf("from %s: the snapshot weighs %d", from, w)
+			}
+			// The fake asks for a hash: what was read once is known.
+			if _, ok := errors.AsType[*budget.Exceeded](within(t, n*300, c)); !ok {
+				t.Errorf("from %s: it is within the limit", from)
+			}
+		}
+	}
+}
+
+// TestMemoryOfDump holds that a dump counts while it is read, and its objects after that.
+func TestMemoryOfDump(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	item := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n%d"},"data":{"a":"1","b":"2","c":"3","d":"4","e":"5","f":"6"}}`
+	json := `{"apiVersion":"v1","kind":"List","items":[` + repeated(n, item) + `]}`
+	for _, tc := range []struct {
+		reason, text string
+		limit        int64
+		fits         bool
+	}{
+		{"the objects of JSON", json, n * 2500, true},
+		{"the objects of JSON, and no less", json, n * 1000, false},
+		{"YAML", strings.Repeat("- a\n", n), n * 200, false},
+	} {
+		err := within(t, tc.limit, openDump(t, tc.text, nil))
+		_, exceeded := errors.AsType[*budget.Exceeded](err)
+		if exceeded == tc.fits {
+			t.Errorf("%s: %v", tc.reason, err)
+		}
+	}
+}
