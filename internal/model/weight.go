@@ -39,10 +39,10 @@ func (r *Resource) Weight() int64 {
 	return total
 }
 
-func (s FieldSet) weight() int64 {
+func (f FieldSet) weight() int64 {
 	var total int64
-	for i := range s.steps {
-		total += stepWeight + int64(len(s.steps[i].Text)) + s.steps[i].below.weight()
+	for i := range f.steps {
+		total += stepWeight + int64(len(f.steps[i].Text)) + f.steps[i].below.weight()
 	}
 	return total
 }
