@@ -45,7 +45,7 @@ func repeated(n int, item string) string {
 // TestMemory holds that what a look keeps beside the objects is counted.
 func TestMemory(t *testing.T) {
 	t.Parallel()
-	answers := func(paths map[string]string) http.Handler {
+	answers := func(paths map[string]string) *fake {
 		f := newFake()
 		f.before = func(w http.ResponseWriter, r *http.Request) bool {
 			text, ok := paths[r.URL.Path]
@@ -65,7 +65,6 @@ func TestMemory(t *testing.T) {
 		handler http.Handler
 		limit   int64
 	}{
-		{"each version is asked for", answers(map[string]string{"/apis": `{"kind":"APIGroupList","groups":[` + repeated(n, `{"name":"g%d"}`) + `]}`}), n << 11},
 		{"each kind is listed", answers(map[string]string{"/apis": `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x"},"versions":[{"version":"v1","resources":[` +
 			repeated(n, `{"resource":"a","responseKind":{"kind":"A%d"},"verbs":["list"]}`) + `]}]}]}`}), n << 12},
 		{"the document in an annotation is decoded", answers(map[string]string{"/api/v1/configmaps": list(
@@ -77,6 +76,10 @@ func TestMemory(t *testing.T) {
 				t.Error("it is within the limit")
 			}
 		})
+	}
+	groups := answers(map[string]string{"/apis": `{"kind":"APIGroupList","groups":[` + repeated(n, `{"name":"g%d","preferredVersion":{"version":"v1"}}`) + `]}`})
+	if _, ok := errors.AsType[*budget.Exceeded](within(t, n<<11, counted(t, groups))); !ok || groups.requests("/apis/g0/v1") > 0 {
+		t.Errorf("versions are asked for, %d times, that are not within the limit", groups.requests("/apis/g0/v1"))
 	}
 	if err := within(t, 16<<20, counted(t, newFake())); err != nil {
 		t.Errorf("a small cluster: %v", err)

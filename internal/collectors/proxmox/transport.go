@@ -7,12 +7,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"github.com/driftd/driftd/internal/reach"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/driftd/driftd/internal/reach"
 )
 
 // newTransport returns what carries the requests: TLS by the authority or the
