@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,32 +53,48 @@ func (d monthsDeclaration) Load(ctx context.Context) (model.Declaration, error) 
 // months is an estate of many sources, each with a declaration, and the clock by
 // which it lives.
 type months struct {
-	now     time.Time
+	clock   monthsClock
 	sources []*monthsSource
 	engine  *Engine
 	store   *store.Store
+}
+
+// A monthsClock moves on by some milliseconds whenever it is asked, so that each look
+// takes another time. It is safe for concurrent use.
+type monthsClock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *monthsClock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(time.Duration(7+c.at.UnixNano()%97) * time.Millisecond)
+	return c.at
+}
+
+func (c *monthsClock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
 }
 
 const monthsSources = 40
 
 func newMonths(t *testing.T) *months {
 	t.Helper()
-	m := &months{now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	now := func() time.Time {
-		// Each look takes another time.
-		m.now = m.now.Add(time.Duration(7+m.now.UnixNano()%97) * time.Millisecond)
-		return m.now
-	}
+	m := &months{}
+	m.clock.set(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	var estate Estate
 	for i := range monthsSources {
-		s := &monthsSource{name: fmt.Sprintf("cluster-%02d", i), now: func() time.Time { return m.now }}
+		s := &monthsSource{name: fmt.Sprintf("cluster-%02d", i), now: m.clock.now}
 		m.sources = append(m.sources, s)
 		estate.Sources = append(estate.Sources, Source{Name: s.name, Type: "test", Every: 10 * time.Minute, Timeout: time.Minute, Collector: s})
 		d := monthsDeclaration{fmt.Sprintf("apps-%02d", i), s.name}
 		estate.Declarations = append(estate.Declarations, Declaration{Name: d.name, Type: "test", Governs: []string{s.name}, Every: 10 * time.Minute, Timeout: time.Minute, Loader: d})
 	}
 	var err error
-	m.store, err = store.Open(t.TempDir(), store.Options{Now: now, Retention: store.Retention{MaxAge: 90 * 24 * time.Hour, MaxRunBytes: 64 << 20}})
+	m.store, err = store.Open(t.TempDir(), store.Options{Now: m.clock.now, Retention: store.Retention{MaxAge: 90 * 24 * time.Hour, MaxRunBytes: 64 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +103,7 @@ func newMonths(t *testing.T) *months {
 			t.Error(err)
 		}
 	})
-	m.engine = New(estate, Options{Store: m.store, Now: now, Log: slog.New(slog.DiscardHandler)})
+	m.engine = New(estate, Options{Store: m.store, Now: m.clock.now, Log: slog.New(slog.DiscardHandler)})
 	return m
 }
 
@@ -105,7 +122,7 @@ func (m *months) round(t *testing.T, begin time.Time, flips ...int) {
 		m.sources[i].drifted = !m.sources[i].drifted
 	}
 	for i, s := range m.sources {
-		m.now = begin.Add(time.Duration(i) * 10 * time.Second)
+		m.clock.set(begin.Add(time.Duration(i) * 10 * time.Second))
 		m.cycle(t, Due{Sources: []string{s.name}})
 	}
 }
@@ -138,7 +155,7 @@ func TestMonths(t *testing.T) {
 			t.Parallel()
 			m := newMonths(t)
 			m.cycle(t, m.engine.Everything())
-			begin := m.now
+			begin := m.clock.now()
 			m.round(t, begin.Add(10*time.Minute), 0, 1)
 			before, rounds := m.store.Size(), hours*6
 			flips := 0
@@ -149,7 +166,7 @@ func TestMonths(t *testing.T) {
 				}
 				m.round(t, begin.Add(time.Duration(r+2)*10*time.Minute), flip...)
 				if r%6 == 5 {
-					if _, err := m.store.Prune(m.now); err != nil {
+					if _, err := m.store.Prune(m.clock.now()); err != nil {
 						t.Fatal(err)
 					}
 				}
