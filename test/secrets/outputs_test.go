@@ -183,9 +183,14 @@ func (i *installation) database(place, path string) {
 	}
 }
 
-// unpacked returns what is compressed in a value, at the end of it, or nil.
+// unpacked returns what is compressed in a value, before the checksum at the end of it,
+// or nil.
 func unpacked(decoder *zstd.Decoder, value []byte) []byte {
-	const magic = "\x28\xb5\x2f\xfd"
+	const (
+		magic        = "\x28\xb5\x2f\xfd"
+		checksumSize = 4
+	)
+	value = value[:max(0, len(value)-checksumSize)]
 	for at := 0; ; at++ {
 		next := strings.Index(string(value[at:]), magic)
 		if next < 0 {
