@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -23,23 +25,12 @@ type Exceeded struct {
 	Shared bool
 }
 
-// Error says what was exceeded, and names the setting.
+// Error returns which limit was exceeded, and the setting that raises it.
 func (e *Exceeded) Error() string {
 	if e.Shared {
-		return fmt.Sprintf("it needs the largest part of what all sources and declarations together need, which is more than %s of memory: read less of it, or raise max_memory at the top of the configuration", size(e.Limit))
+		return fmt.Sprintf("it needs the largest part of what all sources and declarations together need, which is more than %s of memory: read less of it, or raise max_memory at the top of the configuration", humanize.IBytes(uint64(e.Limit)))
 	}
-	return fmt.Sprintf("it needs more than %s of memory: read less of it, or raise its max_memory", size(e.Limit))
-}
-
-// size returns a number of bytes in words.
-func size(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
+	return fmt.Sprintf("it needs more than %s of memory: read less of it, or raise its max_memory", humanize.IBytes(uint64(e.Limit)))
 }
 
 // A Total bounds the memory of all looks and of what they leave behind. It is safe for
@@ -57,6 +48,10 @@ type Total struct {
 
 // maxLooks is how many looks can run at once.
 const maxLooks = 1 << 30
+
+// aloneWait is how long a look waits for the others to end in order to run alone. No
+// other look begins meanwhile, so it is short beside the time that a plan may take.
+const aloneWait = time.Minute
 
 // NewTotal returns a Total of a number of bytes.
 func NewTotal(limit int64) *Total {
@@ -122,25 +117,34 @@ func Fits(ctx context.Context, bytes int64) error {
 
 // Run calls f as one look, whose memory is counted through the context that f gets. A
 // look that was ended because all looks together needed too much is run a second time,
-// alone. In a context without a scope nothing is counted.
+// alone, if the others end within a minute. In a context without a scope nothing is
+// counted.
 func Run[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	s, ok := ctx.Value(scopeKey{}).(scope)
 	if !ok {
 		return f(ctx)
 	}
-	value, err := attempt(ctx, s, 1, f)
-	if exceeded, ok := errors.AsType[*Exceeded](err); ok && exceeded.Shared {
-		return attempt(ctx, s, maxLooks, f)
+	turns := s.total.turns
+	if err := turns.Acquire(ctx, 1); err != nil {
+		var none T
+		return none, err
 	}
-	return value, err
-}
-
-// attempt runs one look, which takes a number of turns.
-func attempt[T any](ctx context.Context, s scope, turns int64, f func(context.Context) (T, error)) (value T, err error) {
-	if err := s.total.turns.Acquire(ctx, turns); err != nil {
+	value, err := attempt(ctx, s, f)
+	turns.Release(1)
+	if exceeded, ok := errors.AsType[*Exceeded](err); !ok || !exceeded.Shared {
 		return value, err
 	}
-	defer s.total.turns.Release(turns)
+	wait, cancel := context.WithTimeout(ctx, aloneWait)
+	defer cancel()
+	if turns.Acquire(wait, maxLooks) != nil {
+		return value, err
+	}
+	defer turns.Release(maxLooks)
+	return attempt(ctx, s, f)
+}
+
+// attempt runs one look.
+func attempt[T any](ctx context.Context, s scope, f func(context.Context) (T, error)) (value T, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l := s.total.begin(s.limit, cancel)
@@ -185,11 +189,6 @@ func Part(ctx context.Context) (_ context.Context, settle func(kept int64)) {
 	}
 	p := &part{look: whole.look}
 	return context.WithValue(ctx, partKey{}, p), func(kept int64) { p.settle(kept) }
-}
-
-// Uncounted returns a context in which nothing is counted, for what is counted elsewhere.
-func Uncounted(ctx context.Context) context.Context {
-	return context.WithValue(ctx, partKey{}, (*part)(nil))
 }
 
 // of returns the part of a look that a context is of; nil without one.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
@@ -315,6 +317,36 @@ func TestTotal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBusy holds that a look that was ended for the others' sake does not wait for a
+// long one to run alone, and that new looks begin again after it gave up.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := budget.NewTotal(100).Scope(t.Context(), 90)
+		begin := time.Now()
+		long := make(chan error)
+		go func() {
+			_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+				err := budget.Take(ctx, 40)
+				time.Sleep(10 * time.Minute)
+				return 0, err
+			})
+			long <- err
+		}()
+		synctest.Wait()
+		exceeded, ok := errors.AsType[*budget.Exceeded](take(ctx, 80))
+		if waited := time.Since(begin); !ok || !exceeded.Shared || waited > 2*time.Minute {
+			t.Errorf("the largest: error %v after %s", exceeded, waited)
+		}
+		if err := take(ctx, 1); err != nil || time.Since(begin) > 2*time.Minute {
+			t.Errorf("a new one: error %v after %s", err, time.Since(begin))
+		}
+		if err := <-long; err != nil {
+			t.Errorf("the long one: %v", err)
+		}
+	})
 }
 
 // TestLeftBehind holds that a look that goes on after it was given up takes nothing.

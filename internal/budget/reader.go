@@ -76,7 +76,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// A scanner tells what a text costs, part by part.
+// A scanner computes the cost of a text, part by part.
 type scanner struct {
 	form form
 	// quoted reports whether the text is within a string of JSON, and escaped whether a

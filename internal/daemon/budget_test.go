@@ -53,7 +53,7 @@ func TestBounds(t *testing.T) {
 		with   costly
 		want   string
 	}{
-		"memory":  {"more than max_memory", costly{need: 2 << 20}, "it needs more than 1 MiB of memory: read less of it, or raise its max_memory"},
+		"memory":  {"more than max_memory", costly{need: 2 << 20}, "it needs more than 1.0 MiB of memory: read less of it, or raise its max_memory"},
 		"panic":   {"a bug of driftd", costly{panics: errors.New("index out of range")}, "driftd panicked, which is a bug in driftd: report it with the stack in its log (index out of range)"},
 		"goexits": {"a panic with no error", costly{panics: "no\nway"}, "(no way)"},
 	} {
@@ -109,7 +109,7 @@ func TestTotalBound(t *testing.T) {
 	b.engine = b.restart(estate)
 	b.cycle(t)
 	r := b.cycle(t)
-	want := "it needs the largest part of what all sources and declarations together need, which is more than 1 MiB of memory: read less of it, or raise max_memory at the top of the configuration"
+	want := "it needs the largest part of what all sources and declarations together need, which is more than 1.0 MiB of memory: read less of it, or raise max_memory at the top of the configuration"
 	if got := reasons(r); !strings.Contains(got, want) {
 		t.Errorf("reasons %q, want %q", got, want)
 	}
