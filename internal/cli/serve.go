@@ -86,12 +86,13 @@ type service struct {
 	// evaluating is shared by the engines of all generations.
 	evaluating sync.Mutex
 	current    atomic.Pointer[generation]
-	// unread says why the configuration was last not reloaded; nil when it was.
+	// unread is why the configuration was last not reloaded; nil when it was.
 	unread atomic.Pointer[string]
-	// unsaved says why the last scan could not be stored; nil when it was.
+	// unsaved is why the last scan could not be stored; nil when it was.
 	unsaved atomic.Pointer[string]
-	// spoilt says what of the store was last found damaged; nil when it was whole.
-	spoilt atomic.Pointer[string]
+	// corrupt lists the records that the last verification of the store found damaged;
+	// nil if there were none.
+	corrupt atomic.Pointer[string]
 }
 
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
@@ -293,10 +294,10 @@ func (s *service) api() server.API {
 		Gate: s.gate, Version: s.build.Version, Now: time.Now, Log: s.log}
 }
 
-// problems tells what somebody should mend.
+// problems returns what an operator should mend.
 func (s *service) problems() []string {
 	var all []string
-	for _, said := range []*string{s.unread.Load(), s.unsaved.Load(), s.spoilt.Load()} {
+	for _, said := range []*string{s.unread.Load(), s.unsaved.Load(), s.corrupt.Load()} {
 		if said != nil {
 			all = append(all, *said)
 		}
@@ -304,7 +305,7 @@ func (s *service) problems() []string {
 	return append(all, s.damaged()...)
 }
 
-// damaged tells of databases that were set aside, until somebody has moved them
+// damaged returns a message for each database that was set aside, until it is moved
 // away: what was accepted was in there, and the one in force knows nothing of it.
 func (s *service) damaged() []string {
 	aside, err := store.SetAside(s.current.Load().config.StateDir)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ backup in the place of the database, and start driftd.`,
 }
 
 func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []string) error {
-	path := filepath.Join(cfg.StateDir, "driftd.db")
+	path := store.Path(cfg.StateDir)
 	verify := func() (store.Health, error) { return verifyInUse(ctx, cfg, path) }
 	if len(args) == 1 {
 		path = args[0]
@@ -79,7 +78,7 @@ func (c *command) verifyStore(ctx context.Context, cfg *config.Config, args []st
 	return nil
 }
 
-// restore says what to do about a damaged database.
+// restore is the advice about a damaged database.
 const restore = "stop driftd, put the last good backup in its place, and start driftd; look at the disk and the memory of this machine, too"
 
 // verifyInUse lets the daemon verify its database, or reads it where none runs.
@@ -111,8 +110,8 @@ func (s *service) verifyDaily(ctx context.Context) {
 	}
 }
 
-// verify verifies the database, and says in the log, the metrics, the status and on
-// the page what is damaged. The database stays in use: what is not damaged is right.
+// verify verifies the database, and reports damage in the log, the metrics, the status
+// and on the page. The database stays in use: its undamaged records are correct.
 func (s *service) verify() {
 	health, err := s.store.Verify()
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *service) verify() {
 	}
 	s.metrics.StoreVerified(!health.Whole())
 	if health.Whole() {
-		s.spoilt.Store(nil)
+		s.corrupt.Store(nil)
 		s.log.Info("verified the store", "records", health.Records, "bytes", health.Bytes)
 		return
 	}
@@ -129,6 +128,6 @@ func (s *service) verify() {
 		s.log.Error("the store is damaged", "damage", damage)
 	}
 	said := fmt.Sprintf("the database is damaged (%s): %s; driftd store verify lists all", health.Err(), restore)
-	s.spoilt.Store(&said)
+	s.corrupt.Store(&said)
 	s.news.Tell()
 }

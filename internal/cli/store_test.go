@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,13 +37,13 @@ func TestDamageIsToldWhileItLasts(t *testing.T) {
 	var log bytes.Buffer
 	s := &service{store: st, news: web.NewNews(), metrics: metrics.New(metrics.Build{}, time.Now), log: slog.New(slog.NewTextHandler(&log, nil))}
 	s.verify()
-	if said := s.spoilt.Load(); said != nil {
+	if said := s.corrupt.Load(); said != nil {
 		t.Fatalf("a whole store: %s", *said)
 	}
 	before, _ := s.news.Now()
-	flipIn(t, filepath.Join(dir, "driftd.db"), name)
+	flipIn(t, store.Path(dir), name)
 	s.verify()
-	said := s.spoilt.Load()
+	said := s.corrupt.Load()
 	for _, want := range []string{"bucket resources", "checksum", "backup", "driftd store verify"} {
 		if said == nil || !strings.Contains(*said, want) {
 			t.Fatalf("got %v, want one that says %q", said, want)
@@ -59,9 +58,9 @@ func TestDamageIsToldWhileItLasts(t *testing.T) {
 	if _, err := st.LastRun(); err != nil {
 		t.Errorf("what is not damaged is read: %v", err)
 	}
-	flipIn(t, filepath.Join(dir, "driftd.db"), string(rune(name[0]^1))+name[1:])
+	flipIn(t, store.Path(dir), string(rune(name[0]^1))+name[1:])
 	s.verify()
-	if said := s.spoilt.Load(); said != nil {
+	if said := s.corrupt.Load(); said != nil {
 		t.Errorf("a store that is whole again: %s", *said)
 	}
 }

@@ -19,7 +19,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := t.TempDir()
-	path := dbIn(to)
+	path := Path(to)
 	err := WriteBackup(path, func(w io.Writer) error {
 		_, err := s.CopyTo(&interrupted{Writer: w, meanwhile: func() error { return s.Save(numbered(2)) }})
 		return err

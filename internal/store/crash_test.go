@@ -30,7 +30,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		checkFile(t, dbIn(dir))
+		checkFile(t, Path(dir))
 	}
 	if acknowledged == 0 {
 		t.Error("no save was ever acknowledged; the test tests nothing")
@@ -65,7 +65,7 @@ func TestKilledWhileDelivering(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		checkFile(t, dbIn(dir))
+		checkFile(t, Path(dir))
 	}
 	if done < 2*steps || len(seen) < 2 {
 		t.Errorf("the kills hit too little: %d steps, %v", done, seen)
@@ -172,7 +172,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("last run: got %q, %v; want run-%d", run.ID, err, saves)
 	}
 	save(t, s, scan(saves+1, nil, estate(500, saves+1)))
-	if _, err := os.Stat(dbIn(dir)); err != nil {
+	if _, err := os.Stat(Path(dir)); err != nil {
 		t.Error(err)
 	}
 }

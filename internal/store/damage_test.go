@@ -22,11 +22,11 @@ import (
 // edit changes the bytes of a closed file.
 func edit(tb testing.TB, dir string, change func([]byte) []byte) {
 	tb.Helper()
-	b, err := os.ReadFile(dbIn(dir))
+	b, err := os.ReadFile(Path(dir))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := os.WriteFile(dbIn(dir), change(b), 0o600); err != nil {
+	if err := os.WriteFile(Path(dir), change(b), 0o600); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			t.Parallel()
 			dir := saved(t)
 			edit(t, dir, change)
-			before := hash(t, dbIn(dir))
+			before := hash(t, Path(dir))
 			now := func() time.Time { return minute(0) }
 
 			_, err := Open(dir, Options{ReadOnly: true, Now: now})
@@ -87,17 +87,17 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			if !errors.As(err, &damaged) || damaged.Moved != "" {
 				t.Fatalf("a reader: got %v", err)
 			}
-			says(t, err, dbIn(dir), "backup")
+			says(t, err, Path(dir), "backup")
 			if diff := cmp.Diff([]string{fileName}, names(t, dir)); diff != "" {
 				t.Errorf("a reader leaves it where it is: %s", diff)
 			}
 
 			_, err = Open(dir, Options{Now: now})
-			moved := dbIn(dir) + ".damaged-20260102T030405Z"
-			if !errors.As(err, &damaged) || damaged.Moved != moved || damaged.Path != dbIn(dir) || damaged.Err == nil {
+			moved := Path(dir) + ".damaged-20260102T030405Z"
+			if !errors.As(err, &damaged) || damaged.Moved != moved || damaged.Path != Path(dir) || damaged.Err == nil {
 				t.Fatalf("got %v", err)
 			}
-			says(t, err, dbIn(dir), moved, "begin a new one", "backup")
+			says(t, err, Path(dir), moved, "begin a new one", "backup")
 			if diff := cmp.Diff([]string{filepath.Base(moved)}, names(t, dir)); diff != "" {
 				t.Errorf("set aside and nothing made in its place: %s", diff)
 			}
@@ -116,7 +116,7 @@ func TestSetAsideNeverOverwrites(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for i := range 3 {
-		if err := os.WriteFile(dbIn(dir), []byte{byte(i)}, 0o600); err != nil {
+		if err := os.WriteFile(Path(dir), []byte{byte(i)}, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Open(dir, Options{Now: func() time.Time { return minute(0) }}); err == nil {
@@ -246,7 +246,7 @@ func TestDamagedWhileOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, s := large(t)
-			file, err := os.OpenFile(dbIn(dir), os.O_RDWR, 0)
+			file, err := os.OpenFile(Path(dir), os.O_RDWR, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -295,7 +295,7 @@ func TestLostSectors(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(dbIn(dir))
+	whole, err := os.ReadFile(Path(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestLostSectors(t *testing.T) {
 			loseSector(b, random)
 		}
 		scratch := t.TempDir()
-		if err := os.WriteFile(dbIn(scratch), b, 0o600); err != nil {
+		if err := os.WriteFile(Path(scratch), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := tryOut(scratch); err != nil {
@@ -366,5 +366,5 @@ func TestOwnMistakeIsNoDamage(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	checkFile(t, dbIn(dir))
+	checkFile(t, Path(dir))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -125,15 +124,15 @@ func TestEveryFlippedBitOfARecordIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	everything(t, dir)
-	places := placesOf(t, dbIn(dir))
+	places := placesOf(t, Path(dir))
 	for _, name := range append([]string{metaBucket, totalBucket}, bucketNames()...) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if len(places[name]) == 0 {
 				t.Fatal("the bucket has no record")
 			}
-			path := filepath.Join(t.TempDir(), fileName)
-			copyFile(t, dbIn(dir), path)
+			path := Path(t.TempDir())
+			copyFile(t, Path(dir), path)
 			c := mustCodec(t)
 			for _, p := range places[name] {
 				step := 1 + p.size/40
@@ -179,29 +178,29 @@ func TestFlippedBitsAnywhere(t *testing.T) {
 	}
 	dir := t.TempDir()
 	everything(t, dir)
-	whole, err := os.ReadFile(dbIn(dir))
+	whole, err := os.ReadFile(Path(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := dump(t, dbIn(dir))
+	before := dump(t, Path(dir))
 	random := rand.New(rand.NewPCG(seed, 1))
 	c := mustCodec(t)
 	named := 0
 	for range flips {
 		at, bit := random.IntN(len(whole)), uint(random.IntN(8))
-		flipBit(t, dbIn(dir), at, bit)
-		health, err := verifyFile(dbIn(dir), c)
+		flipBit(t, Path(dir), at, bit)
+		health, err := verifyFile(Path(dir), c)
 		if err != nil {
 			t.Fatalf("byte %d, bit %d: %v", at, bit, err)
 		}
 		if health.Whole() {
-			if diff := cmp.Diff(before, dump(t, dbIn(dir))); diff != "" {
+			if diff := cmp.Diff(before, dump(t, Path(dir))); diff != "" {
 				t.Fatalf("byte %d, bit %d is not named: %s", at, bit, diff)
 			}
 		} else {
 			named++
 		}
-		flipBit(t, dbIn(dir), at, bit)
+		flipBit(t, Path(dir), at, bit)
 	}
 	if named == 0 {
 		t.Error("no flip was ever named")
@@ -297,7 +296,7 @@ func TestLostAndMovedRecordsAreNamed(t *testing.T) {
 			dir := t.TempDir()
 			everything(t, dir)
 			setVersionIn(t, dir, c.change)
-			health, err := VerifyFile(dbIn(dir))
+			health, err := VerifyFile(Path(dir))
 			if err != nil || health.Whole() {
 				t.Fatalf("got %+v, %v", health, err)
 			}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -240,7 +239,7 @@ func FuzzFile(f *testing.F) {
 	if err := s.Close(); err != nil {
 		f.Fatal(err)
 	}
-	whole, err := os.ReadFile(dbIn(dir))
+	whole, err := os.ReadFile(Path(dir))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -251,7 +250,7 @@ func FuzzFile(f *testing.F) {
 		for i, x := range change {
 			b[(int(at)+i)%len(b)] ^= x
 		}
-		path := filepath.Join(t.TempDir(), fileName)
+		path := Path(t.TempDir())
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}

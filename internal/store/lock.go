@@ -56,7 +56,7 @@ func takeOwnership(dir string, now time.Time, wait time.Duration) (*owner, error
 			return &owner{file: file, unnamed: sign(file, now)}, nil
 		}
 		if waited >= wait {
-			return nil, &LockedError{Path: filepath.Join(dir, fileName), Holder: holder(path)}
+			return nil, &LockedError{Path: Path(dir), Holder: holder(path)}
 		}
 		time.Sleep(retryStep)
 	}

@@ -30,7 +30,7 @@ func asNobody(tb testing.TB, fn func()) {
 // readable makes the folder and its file readable by all, writable by none.
 func readable(tb testing.TB, dir string) {
 	tb.Helper()
-	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o555, dbIn(dir): 0o444} {
+	for path, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o555, Path(dir): 0o444} {
 		if err := os.Chmod(path, mode); err != nil && !os.IsNotExist(err) {
 			tb.Fatal(err)
 		}
@@ -72,11 +72,11 @@ func TestUnreadableFile(t *testing.T) {
 	t.Parallel()
 	dir := saved(t)
 	readable(t, dir)
-	if err := os.Chmod(dbIn(dir), 0); err != nil {
+	if err := os.Chmod(Path(dir), 0); err != nil {
 		t.Fatal(err)
 	}
 	asNobody(t, func() {
 		_, err := Open(dir, Options{ReadOnly: true})
-		says(t, err, "permission denied", dbIn(dir), "may read the state folder")
+		says(t, err, "permission denied", Path(dir), "may read the state folder")
 	})
 }

@@ -34,8 +34,6 @@ func saved(tb testing.TB) string {
 	return dir
 }
 
-func dbIn(dir string) string { return filepath.Join(dir, fileName) }
-
 // names lists a folder.
 func names(tb testing.TB, dir string) []string {
 	tb.Helper()
@@ -68,7 +66,7 @@ func TestOpenMakesFolderAndFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "var", "driftd")
 	s := openAt(t, dir, Options{})
 	save(t, s, scan(0, nil))
-	for path, want := range map[string]fs.FileMode{dir: 0o750, dbIn(dir): 0o640} {
+	for path, want := range map[string]fs.FileMode{dir: 0o750, Path(dir): 0o640} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +132,7 @@ func TestTwoOpeners(t *testing.T) {
 			first := openAt(t, dir, c.first)
 			_, err := Open(dir, c.second)
 			var locked *LockedError
-			if !errors.As(err, &locked) || locked.Path != dbIn(dir) {
+			if !errors.As(err, &locked) || locked.Path != Path(dir) {
 				t.Fatalf("%s: got %v", c.reason, err)
 			}
 			if c.holder {
@@ -210,7 +208,7 @@ func TestReplaced(t *testing.T) {
 func TestReadOnlyChangesNoByte(t *testing.T) {
 	t.Parallel()
 	dir := saved(t)
-	before, list := hash(t, dbIn(dir)), names(t, dir)
+	before, list := hash(t, Path(dir)), names(t, dir)
 	s := openAt(t, dir, Options{ReadOnly: true, Retention: Retention{MaxRuns: 1}})
 	if open, err := s.OpenFindings(); err != nil || len(open) != 1 {
 		t.Errorf("got %d findings, %v", len(open), err)
@@ -230,7 +228,7 @@ func TestReadOnlyChangesNoByte(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if hash(t, dbIn(dir)) != before || !cmp.Equal(list, names(t, dir)) {
+	if hash(t, Path(dir)) != before || !cmp.Equal(list, names(t, dir)) {
 		t.Error("a reader changed the folder or the file")
 	}
 }
@@ -251,8 +249,8 @@ func TestReadOnlyCreatesNothing(t *testing.T) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("got %v, want one that errors.Is fs.ErrNotExist", err)
 		}
-		says(t, err, dbIn(dir), "driftd scan")
-		if _, err := os.Stat(dbIn(dir)); !errors.Is(err, fs.ErrNotExist) {
+		says(t, err, Path(dir), "driftd scan")
+		if _, err := os.Stat(Path(dir)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the reader made a file: %v", err)
 		}
 	}
@@ -275,10 +273,10 @@ func TestRemovedWhileOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(dbIn(dir)); err != nil {
+	if err := os.Remove(Path(dir)); err != nil {
 		t.Fatal(err)
 	}
-	says(t, s.Save(scan(1, nil)), dbIn(dir), "removed or replaced")
+	says(t, s.Save(scan(1, nil)), Path(dir), "removed or replaced")
 	if _, err := s.LastRun(); err != nil {
 		t.Errorf("what was read can still be read: %v", err)
 	}
@@ -290,7 +288,7 @@ func TestRemovedWhileOpen(t *testing.T) {
 // setVersionIn writes a schema version into a closed file.
 func setVersionIn(tb testing.TB, dir string, edit func(*bbolt.Tx) error) {
 	tb.Helper()
-	db, err := bbolt.Open(dbIn(dir), 0o600, nil)
+	db, err := bbolt.Open(Path(dir), 0o600, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -303,12 +301,12 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := saved(t)
 	setVersionIn(t, dir, func(tx *bbolt.Tx) error { return setVersion(tx, 7) })
-	before := hash(t, dbIn(dir))
+	before := hash(t, Path(dir))
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		says(t, err, dbIn(dir), "version 7", "up to 3", "upgrade driftd")
+		says(t, err, Path(dir), "version 7", "up to 3", "upgrade driftd")
 	}
-	if hash(t, dbIn(dir)) != before {
+	if hash(t, Path(dir)) != before {
 		t.Error("the file was changed")
 	}
 }
@@ -317,7 +315,7 @@ func TestMigration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFixture(t, dir, "schema-1")
-	before := hash(t, dbIn(dir))
+	before := hash(t, Path(dir))
 	s, err := Open(dir, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -329,14 +327,14 @@ func TestMigration(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	checkFile(t, dbIn(dir))
+	checkFile(t, Path(dir))
 	if diff := cmp.Diff([]string{fileName, fileName + ".schema-1"}, names(t, dir)); diff != "" {
 		t.Errorf("the old file stays: %s", diff)
 	}
-	if hash(t, dbIn(dir)+".schema-1") != before {
+	if hash(t, Path(dir)+".schema-1") != before {
 		t.Error("the old file was changed")
 	}
-	if err := os.Rename(dbIn(dir)+".schema-1", dbIn(dir)); err != nil {
+	if err := os.Rename(Path(dir)+".schema-1", Path(dir)); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"0s 1", "1m0s 2"}, history(t, openAt(t, dir, Options{}), "shop/a")); diff != "" {
@@ -362,10 +360,10 @@ func TestMigrationThatFailsChangesNothing(t *testing.T) {
 			setVersionIn(t, dir, func(tx *bbolt.Tx) error {
 				return tx.Bucket([]byte(metaBucket)).Put([]byte(schemaKey), []byte(c.version))
 			})
-			before := hash(t, dbIn(dir))
+			before := hash(t, Path(dir))
 			_, err := open(dir, Options{}, schema{version: 3, convert: c.convert})
 			says(t, err, "from schema version "+c.version+" to 3", c.says, "as it was")
-			if hash(t, dbIn(dir)) != before {
+			if hash(t, Path(dir)) != before {
 				t.Error("the file was changed")
 			}
 			if diff := cmp.Diff([]string{fileName}, names(t, dir)); diff != "" {

@@ -167,7 +167,7 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	before := hash(t, dbIn(dir))
+	before := hash(t, Path(dir))
 	s = openAt(t, dir, Options{ReadOnly: true})
 	for _, err := range []error{
 		s.BeginDelivery("slack", "t.0"), s.EndDelivery("slack", "t.0", "r"), s.DropMessage("slack", "t.0"),
@@ -178,7 +178,7 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 	if p := next(t, s, "slack"); p.Message.Key != "t.0" {
 		t.Errorf("got %q", p.Message.Key)
 	}
-	if err := s.Close(); err != nil || hash(t, dbIn(dir)) != before {
+	if err := s.Close(); err != nil || hash(t, Path(dir)) != before {
 		t.Errorf("the file was changed, or %v", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestSpoiltNotices(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			spoilt(t, dir, c.bucket, c.spoil)
-			if err := verify(dbIn(dir), mustCodec(t)); !errors.Is(err, errCorrupt) {
+			if err := verify(Path(dir), mustCodec(t)); !errors.Is(err, errCorrupt) {
 				t.Errorf("verify: got %v", err)
 			}
 			s, err := Open(dir, Options{Retention: Retention{MaxRuns: 1}})

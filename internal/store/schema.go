@@ -14,6 +14,9 @@ import (
 // fileName is the database's name in the state folder.
 const fileName = "driftd.db"
 
+// Path returns the path of the database in a state folder.
+func Path(dir string) string { return filepath.Join(dir, fileName) }
+
 // metaBucket holds the schema's version under schemaKey, in decimal and without
 // a checksum: every driftd, of before and of later, can read it.
 const (

@@ -42,7 +42,7 @@ func Sealer(dir string) (model.Sealer, error) {
 // refuseOrphan refuses to make a key beside a database: under a new key every
 // secret in it would seem to have changed, and somebody would be named for it.
 func refuseOrphan(dir, path string) error {
-	database := filepath.Join(dir, fileName)
+	database := Path(dir)
 	if _, err := os.Stat(database); err != nil {
 		return nil //nolint:nilerr // no database, or none that can be looked at: opening it will tell
 	}

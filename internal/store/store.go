@@ -105,7 +105,7 @@ func open(dir string, o Options, want schema) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: filepath.Join(dir, fileName), o: o, codec: c}
+	s := &Store{path: Path(dir), o: o, codec: c}
 	s.closed = sync.OnceValue(s.shut)
 	if err := s.attach(want); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -39,7 +38,7 @@ func openAt(tb testing.TB, dir string, o Options) *Store {
 		if err := s.Close(); err != nil {
 			tb.Errorf("close: %v", err)
 		}
-		checkFile(tb, filepath.Join(dir, fileName))
+		checkFile(tb, Path(dir))
 	})
 	return s
 }

@@ -18,10 +18,10 @@ func TestFileOfVersion1(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFixture(t, dir, "schema-1")
-	old := hash(t, dbIn(dir))
+	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
 	says(t, err, "version 1", "needs 3", "driftd scan")
-	if hash(t, dbIn(dir)) != old {
+	if hash(t, Path(dir)) != old {
 		t.Error("a reader changed the file")
 	}
 
@@ -66,7 +66,7 @@ func writeFixture(t *testing.T, dir, name string) {
 	if err := errors.Join(err, unpacked.Close(), packed.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(dbIn(dir), b, 0o600); err != nil {
+	if err := os.WriteFile(Path(dir), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

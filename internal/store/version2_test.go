@@ -17,17 +17,17 @@ func TestFileOfVersion2(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	writeFixture(t, dir, "schema-2")
-	old := hash(t, dbIn(dir))
+	old := hash(t, Path(dir))
 	_, err := Open(dir, Options{ReadOnly: true})
 	says(t, err, "version 2", "needs 3", "driftd scan")
-	_, err = VerifyFile(dbIn(dir))
+	_, err = VerifyFile(Path(dir))
 	says(t, err, "version 2", "driftd scan")
-	if hash(t, dbIn(dir)) != old {
+	if hash(t, Path(dir)) != old {
 		t.Error("a reader changed the file")
 	}
 
 	s := openAt(t, dir, Options{})
-	if hash(t, dbIn(dir)+".schema-2") != old {
+	if hash(t, Path(dir)+".schema-2") != old {
 		t.Error("the old file is not as it was")
 	}
 	if diff := cmp.Diff([]string{"0s 0", "1m0s 1", "2m0s 2", "3m0s 3"}, history(t, s, "shop/a")); diff != "" {
