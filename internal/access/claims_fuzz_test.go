@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzClaims reads what a provider says of somebody: either the name is the claim's own
+// FuzzClaims reads ID token claims: either the name is the claim's own
 // and can be shown, or the login is refused.
 func FuzzClaims(f *testing.F) {
 	for _, seed := range [][2]string{

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Launch says how a program is run that is not driftd's own, such as terraform, whose
+// A Launch describes how to run a program that is not driftd's own, such as terraform, whose
 // configuration decides what it does. driftd's own program is started in its place: as a
 // guard that ends everything that the program started, also what left its process group.
 // The guard starts the program sealed.

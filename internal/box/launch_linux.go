@@ -28,7 +28,7 @@ const (
 
 // guard starts the program, passes on interrupts, and waits until nothing of it is left.
 func (l Launch) guard() (status int, err error) {
-	// The kernel tells a child of its parent's end when the thread ends that started it.
+	// The kernel sends PDEATHSIG when the thread that started the child ends.
 	runtime.LockOSThread()
 	// What loses its parent becomes a child of this process.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

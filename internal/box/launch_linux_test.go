@@ -44,7 +44,7 @@ func launch(text string, args []string) int {
 	return 0
 }
 
-// guarded returns a command that runs a script of the shell as l says.
+// guarded returns a command that runs a shell script under l.
 func guarded(t *testing.T, l box.Launch, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	l.Program = "/bin/sh"

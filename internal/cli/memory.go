@@ -20,7 +20,6 @@ func limitMemory(maxMemory int64) int64 {
 	}
 	limit := maxMemory + beside
 	provider := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
-	// Where neither tells a limit, that of max_memory is all there is.
 	if has, err := memlimit.ApplyRatio(provider, 0.9)(); err == nil && has < uint64(limit) {
 		limit = int64(has)
 	}

@@ -43,6 +43,9 @@ const (
 // A hungError reports an abandoned call.
 type hungError struct{ problem string }
 
+// Error implements error.
+func (e *hungError) Error() string { return e.problem + ": is its file system hung?" }
+
 // A panicError reports a call that panicked.
 type panicError struct{ recovered *panics.Recovered }
 
@@ -61,9 +64,6 @@ func newPanicError(r *panics.Recovered) *panicError {
 func (e *panicError) Error() string {
 	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", reach.Printable(fmt.Sprint(e.recovered.Value)))
 }
-
-// Error implements error.
-func (e *hungError) Error() string { return e.problem + ": is its file system hung?" }
 
 // A task is what one call does, and its bounds.
 type task struct {

@@ -48,7 +48,7 @@ func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot), lost 
 	return w.run(ctx)
 }
 
-// guarded returns f, so that a panic of f ends the context of stop.
+// guarded returns a function that calls f and ends the context of stop if f panics.
 func guarded(stop context.CancelCauseFunc, f func()) func() {
 	return func() {
 		if panicked := panics.Try(f); panicked != nil {
