@@ -40,7 +40,7 @@ func differingMaps(schema *model.Schema, d, l model.Value) []pairing {
 // insideLists reports what differs between two lists, pair by pair.
 func (w *walk) insideLists(schema *model.Schema, d, r, l model.Value, pairs []pairing) {
 	for _, p := range pairs {
-		w.push(segment{kind: model.IndexStep, index: p.at, liveIndex: p.l})
+		w.push(indexSegment(p.at, p.l))
 		dv, lv := itemAt(d, p.d), itemAt(l, p.l)
 		rv := recordedBeside(schema, dv, lv, r, p.d)
 		if dv.IsNull() || lv.IsNull() {

@@ -254,10 +254,10 @@ func TestSchemaAt(t *testing.T) {
 		"the root":             {path{}, schema},
 		"a field":              {path{fieldSegment("cpu")}, schema.Fields["cpu"]},
 		"an unknown field":     {path{fieldSegment("other")}, nil},
-		"below an unknown one": {path{fieldSegment("other"), fieldSegment("x"), indexSegment(0)}, nil},
+		"below an unknown one": {path{fieldSegment("other"), fieldSegment("x"), indexSegment(0, 0)}, nil},
 		"an element by name":   {path{fieldSegment("env"), elementSegment(env, &element)}, env.Each},
 		"a field of it":        {path{fieldSegment("env"), elementSegment(env, &element), fieldSegment("value")}, env.Each.Fields["value"]},
-		"a position":           {path{fieldSegment("args"), indexSegment(3)}, schema.Fields["args"].Each},
+		"a position":           {path{fieldSegment("args"), indexSegment(3, 3)}, schema.Fields["args"].Each},
 		"a free name":          {path{fieldSegment("labels"), fieldSegment("a")}, schema.Fields["labels"].Each},
 	} {
 		if got := schemaAt(schema, tc.path); got != tc.want {

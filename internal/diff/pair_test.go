@@ -256,7 +256,7 @@ func TestPathText(t *testing.T) {
 		{path{fieldSegment("a"), fieldSegment("b.c")}, `a["b.c"]`, "a/b.c"},
 		{path{fieldSegment("labels"), fieldSegment("")}, `labels[""]`, "labels/"},
 		{path{fieldSegment("été")}, `["été"]`, "été"},
-		{path{fieldSegment("args"), indexSegment(2), fieldSegment("x")}, "args[2].x", "args/2/x"},
+		{path{fieldSegment("args"), indexSegment(2, 2), fieldSegment("x")}, "args[2].x", "args/2/x"},
 		{path{fieldSegment("ports"), elementSegment(ports, &udp)}, "ports[port=53,protocol=UDP]", `ports/{"port":53,"protocol":"UDP"}`},
 		{path{fieldSegment("ports"), elementSegment(ports, &plain)}, "ports[port=80,protocol=TCP]", `ports/{"port":80,"protocol":"TCP"}`},
 		{path{fieldSegment("env"), elementSegment(named, element(`{"name":"a,b"}`))}, `env[name="a,b"]`, `env/{"name":"a,b"}`},
@@ -290,7 +290,7 @@ func TestStepKinds(t *testing.T) {
 		want    model.StepKind
 	}{
 		{fieldSegment("a"), model.FieldStep},
-		{indexSegment(0), model.IndexStep},
+		{indexSegment(0, 0), model.IndexStep},
 		{elementSegment(keyed, &element), model.KeyStep},
 		{elementSegment(set, &element), model.ItemStep},
 	} {

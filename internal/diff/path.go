@@ -26,7 +26,10 @@ type segment struct {
 
 func fieldSegment(name string) segment { return segment{kind: model.FieldStep, name: name} }
 
-func indexSegment(i int) segment { return segment{kind: model.IndexStep, index: i, liveIndex: i} }
+// indexSegment leads to an element by its position in the two lists.
+func indexSegment(i, live int) segment {
+	return segment{kind: model.IndexStep, index: i, liveIndex: live}
+}
 
 // elementSegment leads to an element of a keyed list or a set.
 func elementSegment(schema *model.Schema, element *model.Value) segment {

@@ -316,7 +316,7 @@ func TestOwnersOfANode(t *testing.T) {
 		"the closest":                          {field("atom", "a"), map[string][]string{"one": {"atom"}, "two": {"atom/a"}}, "two"},
 		"the closest, listed first":            {field("atom", "a"), map[string][]string{"one": {"atom/a"}, "two": {"atom"}}, "one"},
 		"an atomic map is owned as one":        {field("atom", "a"), map[string][]string{"one": {"atom"}}, "one"},
-		"a list without names is owned as one": {path{fieldSegment("args"), indexSegment(0)}, map[string][]string{"one": {"args"}}, "one"},
+		"a list without names is owned as one": {path{fieldSegment("args"), indexSegment(0, 0)}, map[string][]string{"one": {"args"}}, "one"},
 		"a list with names is not":             {env, map[string][]string{"one": {"env"}}, ""},
 		"an atomic map in an element":          {append(env[:2:2], fieldSegment("value"), fieldSegment("x")), map[string][]string{"one": {`env/{"name":"A"}/value`}}, "one"},
 		"nobody":                               {field("cpu"), nil, ""},

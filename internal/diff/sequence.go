@@ -69,7 +69,7 @@ type pairing struct{ d, l, at int }
 // segment leads to the element. One that live lacks is known there by its key,
 // or else by its position among the declared.
 func (p pairing) segment(schema *model.Schema, d model.Value) segment {
-	s := segment{kind: model.IndexStep, index: p.at, liveIndex: p.l}
+	s := indexSegment(p.at, p.l)
 	if p.l < 0 {
 		s.liveIndex = -1 - p.d
 		if len(schema.Keys) == 1 {

@@ -75,15 +75,6 @@ func Hangs() Fault {
 	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 }
 
-// Slow answers late.
-func Slow(delay time.Duration) Fault {
-	return func(cluster http.Handler, w http.ResponseWriter, r *http.Request) {
-		if pause(r.Context(), delay) {
-			cluster.ServeHTTP(w, r)
-		}
-	}
-}
-
 // pause returns after d, and false when the request ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
