@@ -28,6 +28,9 @@ const (
 	saveUntilFull = "full"
 	// makeKeyOnce asks for the sealer and says what it makes of a word.
 	makeKeyOnce = "key"
+	// migrateOnce opens the store, migrateWhenFull does so where no file may be larger
+	// than migrateLimit.
+	migrateOnce, migrateWhenFull = "migrate", "migrate-full"
 )
 
 func child(tb testing.TB, job, dir string) *exec.Cmd {
@@ -51,6 +54,12 @@ func runChild(job, dir string) int {
 		err = deliverOn(dir)
 	case saveUntilFull:
 		err = fill(dir)
+	case migrateOnce:
+		err = openOnce(dir)
+	case migrateWhenFull:
+		if err = limitFiles(migrateLimit); err == nil {
+			err = openOnce(dir)
+		}
 	case makeKeyOnce:
 		var sealer model.Sealer
 		if sealer, err = Sealer(dir); err == nil {
@@ -205,9 +214,7 @@ func waitsAt(s *Store, n, step int) (bool, error) {
 // fill saves ever more until the disk is full, as far as a process can make
 // itself believe so, and then shows that the store is still good.
 func fill(dir string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	limit := syscall.Rlimit{Cur: 1 << 20, Max: 1 << 20}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	if err := limitFiles(1 << 20); err != nil {
 		return err
 	}
 	s, err := Open(dir, Options{})
@@ -222,6 +229,22 @@ func fill(dir string) error {
 		fmt.Println(n)
 	}
 	if _, err := s.LastRun(); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// limitFiles lets no file of this process be larger.
+func limitFiles(size uint64) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size})
+}
+
+// openOnce opens the store and closes it again.
+func openOnce(dir string) error {
+	fmt.Println("open")
+	s, err := Open(dir, Options{})
+	if err != nil {
 		return err
 	}
 	return s.Close()

@@ -52,7 +52,7 @@ func TestFileOfVersion1(t *testing.T) {
 }
 
 // writeFixture writes a database that an earlier driftd made.
-func writeFixture(t *testing.T, dir, name string) {
+func writeFixture(t testing.TB, dir, name string) {
 	t.Helper()
 	packed, err := os.Open("testdata/" + name + ".db.gz")
 	if err != nil {
