@@ -37,10 +37,15 @@ func driftdPath(t *testing.T) string {
 	return path
 }
 
-// objects is how many objects the source has. Each round one more drifts.
+// objects is how many objects the source prod has. Each round one more drifts.
 const objects = 400
 
-// An estate is a source in a dump, and a kustomization, which is built in the box.
+// swollen is how many objects the source swollen has, of which some drift all the time.
+const swollen, swollenDrift = 20, 5
+
+// An estate has two sources in dumps, and a kustomization of each, which are built in
+// the box. The dump of the source swollen exceeds its budget in some rounds, and what
+// kustomize makes for it the budget of its declaration in others.
 type estate struct {
 	t       *testing.T
 	program string
@@ -50,32 +55,64 @@ type estate struct {
 func newEstate(t *testing.T) *estate {
 	t.Helper()
 	e := &estate{t: t, program: driftdPath(t), dir: t.TempDir()}
-	if err := os.Mkdir(e.path("deploy"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{"deploy", "swollen"} {
+		if err := os.Mkdir(e.path(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e.write("driftd.yaml", `
 state_dir: state
 server: {listen: ""}
-schedule: {every: 1s, jitter: 0s}
-sources: [{name: prod, type: kubernetes, settings: {dump: live.yaml, dump_complete: true}}]
-declarations: [{name: shop, type: manifests, governs: [prod], settings: {dir: deploy}}]
+schedule: {every: 1s, jitter: 0s, max_memory: 48MiB}
+max_memory: 64MiB
+sources:
+  - {name: prod, type: kubernetes, settings: {dump: live.yaml, dump_complete: true}}
+  - {name: swollen, type: kubernetes, max_memory: 16MiB, settings: {dump: swollen.json, dump_complete: true}}
+declarations:
+  - {name: shop, type: manifests, governs: [prod], settings: {dir: deploy}}
+  - {name: bulk, type: manifests, governs: [swollen], max_memory: 16MiB, settings: {dir: swollen}}
 `)
 	e.write("deploy/kustomization.yaml", "resources: [all.yaml]\n")
-	e.write("deploy/all.yaml", list(0))
+	e.write("deploy/all.yaml", list("c", objects, 0))
+	e.write("swollen/kustomization.yaml", "resources: [all.yaml]\n")
+	e.swell(false, false)
 	return e
 }
 
-// list returns the objects, of which the first so many drift.
-func list(drifted int) string {
+// list returns objects, of which the first so many drift.
+func list(prefix string, n, drifted int) string {
 	var b strings.Builder
-	for i := range objects {
+	for i := range n {
 		value := "good"
 		if i < drifted {
 			value = "bad"
 		}
-		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%03d, namespace: shop}\ndata: {v: %s, more: %s}\n", i, value, strings.Repeat("x", 200))
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s%03d, namespace: shop}\ndata: {v: %s, more: %s}\n", prefix, i, value, strings.Repeat("x", 200))
 	}
 	return b.String()
+}
+
+// swell writes the dump of the source swollen and its manifests: within their budgets,
+// or larger.
+func (e *estate) swell(live, declared bool) {
+	e.t.Helper()
+	var items []string
+	for i := range swollen {
+		value := "good"
+		if i < swollenDrift {
+			value = "bad"
+		}
+		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b%03d","namespace":"shop"},"data":{"v":%q,"more":%q}}`, i, value, strings.Repeat("x", 200)))
+	}
+	if live {
+		items = append(items, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"z","namespace":"shop"},"data":[`+strings.Repeat("{},", 60_000)+`{}]}`)
+	}
+	e.write("swollen.json", `{"apiVersion":"v1","kind":"List","items":[`+strings.Join(items, ",")+`]}`)
+	text := list("b", swollen, 0)
+	if declared {
+		text += "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: z, namespace: shop}\nx: [" + strings.Repeat("[],", 300_000) + "]\n"
+	}
+	e.write("swollen/all.yaml", text)
 }
 
 func (e *estate) path(name string) string { return filepath.Join(e.dir, name) }
@@ -106,27 +143,60 @@ func (e *estate) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// drifted returns how many objects drift in the output of scan or report.
-func (e *estate) drifted(args ...string) int {
+// scan scans and returns how many objects of prod drift then.
+func (e *estate) scan() int {
 	e.t.Helper()
-	stdout, stderr, code := e.run(append(args, "-o", "json")...)
-	var report struct {
-		Findings []struct{ Verdict, Name string }
+	if stdout, stderr, code := e.run("scan", "-o", "json"); code == 1 {
+		e.t.Fatalf("driftd scan: %s%s", stdout, stderr)
 	}
+	return e.drifted()
+}
+
+// drifted returns how many objects of prod drift in the report. They are the first
+// ones, each once, and those of swollen are open, too.
+func (e *estate) drifted() int {
+	e.t.Helper()
+	prod := 0
+	seen := map[string]int{}
+	for _, f := range e.findings("report", "-o", "json") {
+		switch {
+		case f.Verdict == "unchecked": // a daemon that is killed early has not read all
+		case f.Verdict != "changed":
+			e.t.Fatalf("driftd report: %s is %s", f.Name, f.Verdict)
+		default:
+			seen[f.Source+" "+f.Name]++
+			if f.Source == "prod" {
+				prod++
+			}
+		}
+	}
+	for i := range prod {
+		if name := fmt.Sprintf("prod c%03d", i); seen[name] != 1 {
+			e.t.Fatalf("driftd report: %s is there %d times, with %d of prod", name, seen[name], prod)
+		}
+	}
+	for i := range swollenDrift {
+		if name := fmt.Sprintf("swollen b%03d", i); seen[name] != 1 {
+			e.t.Fatalf("driftd report: %s is there %d times", name, seen[name])
+		}
+	}
+	if len(seen) != prod+swollenDrift {
+		e.t.Fatalf("driftd report: %v", seen)
+	}
+	return prod
+}
+
+type finding struct{ Verdict, Source, Name, Reason string }
+
+// findings returns those in the output of a command.
+func (e *estate) findings(args ...string) []finding {
+	e.t.Helper()
+	stdout, stderr, code := e.run(args...)
+	var report struct{ Findings []finding }
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code == 1 {
 		e.t.Fatalf("driftd %v: exit code %d, %v: %s%s", args, code, err, stdout, stderr)
 	}
-	n := 0
-	for _, f := range report.Findings {
-		switch f.Verdict {
-		case "changed":
-			n++
-		case "unchecked": // a daemon that is killed early has not read all
-		default:
-			e.t.Fatalf("driftd %v: %s is %s", args, f.Name, f.Verdict)
-		}
-	}
-	return n
+	return report.Findings
 }
 
 // killed runs a command and kills it at a moment, unless it ends before.
@@ -151,7 +221,29 @@ func (e *estate) killed(after time.Duration, args ...string) (ended bool) {
 	return false
 }
 
-// TestKilledScansLoseNothing kills scans and daemons. Each time the database is
+// resolvedNone fails where a finding other than unchecked is resolved: nothing that
+// drifts is ever repaired here.
+func (e *estate) resolvedNone() {
+	e.t.Helper()
+	stdout, _, _ := e.run("findings", "--resolved", "--verdict", "changed", "-o", "json")
+	var list struct {
+		Findings []struct {
+			Verdict, Source, Name string
+			Resolved              *string
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil {
+		e.t.Fatalf("driftd findings: %v: %s", err, stdout)
+	}
+	for _, f := range list.Findings {
+		if f.Resolved != nil {
+			e.t.Fatalf("%s of %s is called resolved at %s", f.Name, f.Source, *f.Resolved)
+		}
+	}
+}
+
+// TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests,
+// and while a source or a declaration exceeds its budget. Each time the database is
 // whole, it holds what the last scan that ended has found, and no more than there
 // is. DRIFTD_KILLS says how many kills, DRIFTD_SEED which moments.
 func TestKilledScansLoseNothing(t *testing.T) {
@@ -159,14 +251,15 @@ func TestKilledScansLoseNothing(t *testing.T) {
 	kills, seed := number(t, "DRIFTD_KILLS", 20), number(t, "DRIFTD_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 18))
 	e := newEstate(t)
-	e.write("live.yaml", list(1))
+	e.write("live.yaml", list("c", objects, 1))
 	began := time.Now()
-	stored := e.drifted("scan")
+	stored := e.scan()
 	whole := time.Since(began)
-	died, advanced := 0, 0
+	died, advanced, exceeded := 0, 0, 0
 	for n := 1; died < kills; n++ {
-		there := min(n/4+2, objects)
-		e.write("live.yaml", list(there))
+		there := min(n+1, objects)
+		e.write("live.yaml", list("c", objects, there))
+		e.swell(n%5 == 1 || n%5 == 2, n%5 == 3)
 		args := []string{[]string{"scan", "serve"}[n%2]}
 		if !e.killed(time.Duration(random.Int64N(int64(whole*3/2))), args...) {
 			died++
@@ -174,27 +267,45 @@ func TestKilledScansLoseNothing(t *testing.T) {
 		if stdout, stderr, code := e.run("store", "verify"); code != 0 {
 			t.Fatalf("after kill %d: driftd store verify: exit code %d: %s%s", died, code, stdout, stderr)
 		}
-		got := e.drifted("report")
+		got := e.drifted()
 		if got < stored || got > there {
 			t.Fatalf("after kill %d: %d findings, want from %d that were stored to %d that there are", died, got, stored, there)
 		}
+		e.resolvedNone()
 		if got > stored {
 			advanced++
 		}
 		stored = got
-		if n%10 == 0 {
-			if stored = e.drifted("scan"); stored != there {
+		if n%11 == 0 {
+			if stored = e.scan(); stored != there {
 				t.Fatalf("after kill %d: a scan finds %d, want %d", died, stored, there)
 			}
+			exceeded += e.exceeded()
 		}
 	}
 	if aside, err := filepath.Glob(e.path("state/*.damaged-*")); err != nil || len(aside) > 0 {
 		t.Errorf("set aside: %v, %v", aside, err)
 	}
-	t.Logf("%d kills; after %d of them something new was stored", died, advanced)
-	if advanced == 0 {
-		t.Error("no kill came after a save; the test tests too little")
+	e.swell(false, false)
+	if e.scan(); e.exceeded() != 0 {
+		t.Error("what fits its budget again is still called too large")
 	}
+	e.resolvedNone()
+	t.Logf("%d kills; after %d of them something new was stored; %d of the scans in between exceeded a budget", died, advanced, exceeded)
+	if advanced == 0 || exceeded == 0 {
+		t.Error("no kill came after a save, or no budget was exceeded; the test tests too little")
+	}
+}
+
+// exceeded returns 1 where the report names a budget.
+func (e *estate) exceeded() int {
+	e.t.Helper()
+	for _, f := range e.findings("report", "-o", "json") {
+		if f.Verdict == "unchecked" && strings.Contains(f.Reason, "max_memory") {
+			return 1
+		}
+	}
+	return 0
 }
 
 func number(t *testing.T, name string, otherwise int) int {
