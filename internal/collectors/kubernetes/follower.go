@@ -13,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
 
@@ -29,8 +31,12 @@ type follower struct {
 	pulse *pulse
 	// heartbeat is notified of every event: an event shows that the server is alive.
 	heartbeat *heartbeat
-	// slots bound how many lists run at once.
+	// slots bound how many lists run at once, turns how many streams read and decode
+	// a large event.
 	slots *slots
+	turns chan struct{}
+	// stop ends the following of all targets.
+	stop context.CancelCauseFunc
 	// version is where the watch goes on; "" when the target must be listed.
 	version string
 	// failures are those in a row; alive is when the target was last known to
@@ -64,6 +70,10 @@ func (f *follower) run(ctx context.Context) {
 		if err != nil && !f.stood {
 			f.pulse.fails(err)
 		}
+		if isTooLarge(err) {
+			f.stop(err)
+			return
+		}
 		if isDenied(err) {
 			f.giveUp(ctx, err)
 			return
@@ -86,9 +96,15 @@ func (f *follower) run(ctx context.Context) {
 func (f *follower) step(ctx context.Context) error {
 	if f.version == "" {
 		var l listing
-		f.slots.run(f.group, func() { l = f.list(ctx, f.target) })
-		if l.err != nil {
-			return l.err
+		var err error
+		f.slots.run(f.group, func() {
+			l, err = budget.Run(ctx, func(ctx context.Context) (listing, error) {
+				l := f.list(ctx, f.target)
+				return l, l.err
+			})
+		})
+		if err != nil {
+			return err
 		}
 		f.version = l.version
 		f.send(ctx, func(inv *inventory) bool { return inv.replace(l) })
@@ -175,13 +191,14 @@ const settled = 5 * time.Second
 // that ends in order is no error.
 func (f *follower) watch(ctx context.Context) error {
 	lasts := time.Duration(float64(watchTime) * (1 + f.jitter()))
-	ctx, cancel := context.WithTimeout(ctx, lasts+f.timeout)
+	// What was read is handed on although the stream ends meanwhile.
+	within, cancel := context.WithTimeout(ctx, lasts+f.timeout)
 	defer cancel()
-	if err := reach.Turn(ctx, f.limiter); err != nil {
+	if err := reach.Turn(within, f.limiter); err != nil {
 		return err
 	}
 	timer := time.AfterFunc(f.timeout, cancel)
-	body, err := f.client.send(ctx, request{path: f.path(), query: url.Values{
+	body, err := f.client.send(within, request{path: f.path(), query: url.Values{
 		"watch":               {"1"},
 		"allowWatchBookmarks": {"true"},
 		"resourceVersion":     {f.version},
@@ -196,7 +213,7 @@ func (f *follower) watch(ctx context.Context) error {
 	}
 	defer func() { _ = body.Close() }()
 	f.works(ctx)
-	err = f.events(ctx, body)
+	err = f.events(ctx, newQueue(within, cancel, f.timeout, body, f.turns))
 	f.pulse.ends(err)
 	now := f.cluster.now()
 	if now.Sub(f.alive) > settled {
@@ -206,8 +223,9 @@ func (f *follower) watch(ctx context.Context) error {
 	return err
 }
 
-func (f *follower) events(ctx context.Context, body io.Reader) error {
-	s := newStream(body, f.config.MaxObjectSize, 0)
+func (f *follower) events(ctx context.Context, q *queue) error {
+	defer q.leave()
+	s := newStream(q, f.config.MaxObjectSize, 0)
 	for {
 		raw, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -218,6 +236,11 @@ func (f *follower) events(ctx context.Context, body io.Reader) error {
 		}
 		if err := f.event(ctx, raw); err != nil {
 			return err
+		}
+		if q.leave() {
+			// The decoder would keep a buffer of the size of the event.
+			q.unread = s.unread()
+			s = newStream(q, f.config.MaxObjectSize, 0)
 		}
 		f.heartbeat.alive()
 		f.failures = 0
@@ -251,8 +274,7 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 		f.advance(ctx, labelOf(e.Object))
 		return nil
 	case "ADDED", "MODIFIED", "DELETED":
-		f.object(ctx, e)
-		return nil
+		return f.object(ctx, e)
 	}
 	return &answerError{fmt.Sprintf("the watch tells an event of type %q", reach.Printable(e.Type))}
 }
@@ -265,18 +287,34 @@ func (e event) status() error {
 	return s.error()
 }
 
-func (f *follower) object(ctx context.Context, e event) {
+func (f *follower) object(ctx context.Context, e event) error {
 	name := labelOf(e.Object)
-	o, err := f.reader.object(f.api, e.Object)
-	switch {
-	case e.Type == "DELETED":
+	if e.Type == "DELETED" {
 		f.send(ctx, func(inv *inventory) bool { return inv.remove(f.target, name.id()) })
+		f.advance(ctx, name)
+		return nil
+	}
+	o, err := f.decode(ctx, e.Object)
+	switch {
+	case isTooLarge(err) || ctx.Err() != nil:
+		return err
 	case err != nil:
 		f.send(ctx, func(inv *inventory) bool { return inv.spoil(f.target, unreadable{name, err}) })
 	default:
 		f.send(ctx, func(inv *inventory) bool { return inv.put(f.target, o) })
 	}
 	f.advance(ctx, name)
+	return nil
+}
+
+// decode decodes an object within the memory that a look may take.
+func (f *follower) decode(ctx context.Context, raw jsontext.Value) (model.Resource, error) {
+	return budget.Run(ctx, func(ctx context.Context) (model.Resource, error) {
+		if _, err := budget.Writer(ctx, io.Discard).Write(raw); err != nil {
+			return model.Resource{}, err
+		}
+		return f.reader.object(f.api, raw)
+	})
 }
 
 // advance moves to where the watch goes on.

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func (s *stream) next() (jsontext.Value, error) {
 	s.bounds.left = s.bounds.object
 	return s.dec.ReadValue()
 }
+
+// unread returns a copy of what was read of the values that follow.
+func (s *stream) unread() []byte { return bytes.Clone(s.dec.UnreadBuffer()) }
 
 // A document is one object at the top of a stream. The items of a list are
 // not in it: they were handed over one by one.

@@ -202,6 +202,7 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 	parent := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	updates, back, slots := make(chan update), newBell(), newSlots(w.config.Concurrency, base.catalog.apis)
+	turns := make(chan struct{}, 1)
 	var streams conc.WaitGroup
 	defer streams.Wait()
 	defer stop(nil)
@@ -211,6 +212,7 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 		}
 		f := &follower{
 			reader: r, target: l.target, cluster: w.cluster, updates: updates, back: back, pulse: w.pulse, heartbeat: w.beat, slots: slots, alive: w.now(),
+			turns: turns, stop: stop,
 		}
 		if l.err == nil {
 			f.version = l.version
