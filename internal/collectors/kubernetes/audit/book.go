@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// Bounds of what is remembered of writes: in all, of one object, and of one
-// writer of an object, of whom the last ones count.
+// Bounds of what is remembered of writes: in all, by number and in bytes, of one
+// object, and of one writer of an object, of whom the last ones count.
 const (
 	maxWrites   = 50_000
+	maxBytes    = 64 << 20
 	maxOfObject = 256
 	maxOfWriter = 16
 )
@@ -25,6 +26,8 @@ type book struct {
 	// order holds *Write, the one that was told first in front.
 	order   *list.List
 	objects map[Object][]*list.Element
+	// bytes is about what the writes take of memory.
+	bytes int
 }
 
 func newBook(keep time.Duration, limit int) *book {
@@ -41,10 +44,11 @@ func (b *book) add(w Write, now time.Time) {
 		return
 	}
 	b.objects[w.Object] = append(b.objects[w.Object], b.order.PushBack(&w))
+	b.bytes += w.weight()
 	if excess := b.excess(&w); excess != nil {
 		b.drop(excess)
 	}
-	for b.order.Len() > b.max {
+	for b.order.Len() > b.max || b.bytes > maxBytes {
 		b.drop(b.order.Front())
 	}
 }
@@ -82,6 +86,7 @@ func (b *book) forget(now time.Time) {
 
 func (b *book) drop(e *list.Element) {
 	o := writeOf(e).Object
+	b.bytes -= writeOf(e).weight()
 	b.order.Remove(e)
 	rest := slices.DeleteFunc(b.objects[o], func(f *list.Element) bool { return f == e })
 	if len(rest) == 0 {

@@ -68,6 +68,29 @@ func TestBookIsBounded(t *testing.T) {
 	}
 }
 
+// TestBookIsBoundedInBytes has a server send the longest events that are taken.
+func TestBookIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	b := newBook(24*time.Hour, maxWrites)
+	held := 0
+	for i := range 40_000 {
+		b.add(writeAt(fmt.Sprint(i), 0, func(w *Write) {
+			w.Object.Name, w.User = fmt.Sprint("pod-", i), strings.Repeat("u", 8*maxShown)
+		}), noon())
+	}
+	b.each(noon(), func(_ Object, writes []Write) {
+		for _, w := range writes {
+			held += len(w.User)
+		}
+	})
+	if held > maxBytes || held < maxBytes/2 || b.bytes > maxBytes {
+		t.Errorf("%d bytes of users are remembered, %d are counted, want at most %d", held, b.bytes, maxBytes)
+	}
+	if b.contents(noon().Add(48 * time.Hour)); b.bytes != 0 {
+		t.Errorf("%d bytes are counted of nothing", b.bytes)
+	}
+}
+
 // TestBookTakesAnyOrder adds the same writes in many orders.
 func TestBookTakesAnyOrder(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func Decode(text []byte) ([]Write, error) {
 // the writes of each event. Broken is how many events could not be read. An
 // error means that the list broke off, or is none; it shows nothing of it.
 func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
-	source := &source{r: r}
+	source := &source{r: r, left: maxLine}
 	dec := jsontext.NewDecoder(source, options())
 	isList := false
 	err = object(dec, func(field string) error {
@@ -80,7 +80,7 @@ func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
 			return dec.SkipValue()
 		}
 		isList = true
-		return decodeItems(dec, &broken, each)
+		return decodeItems(dec, source, &broken, each)
 	})
 	switch {
 	case source.err != nil:
@@ -96,14 +96,25 @@ func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
 // errNoList says nothing of what came instead.
 var errNoList = errors.New("read events: not an EventList of audit.k8s.io")
 
-// A source remembers why it could not be read to its end.
+// errLong is of an event that is too large.
+var errLong = fmt.Errorf("an event has more than %d bytes", maxLine)
+
+// A source remembers why it could not be read to its end. It ends where one event
+// has more than maxLine bytes.
 type source struct {
-	r   io.Reader
-	err error
+	r io.Reader
+	// left is how much may be read of the present event, in bytes.
+	left int
+	err  error
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
+	if s.left <= 0 {
+		s.err = errLong
+		return 0, errLong
+	}
+	n, err := s.r.Read(p[:min(len(p), s.left)])
+	s.left -= n
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
@@ -111,11 +122,15 @@ func (s *source) Read(p []byte) (int, error) {
 }
 
 // decodeItems reads the elements of a list, one at a time.
-func decodeItems(dec *jsontext.Decoder, broken *int, each func([]Write)) error {
+func decodeItems(dec *jsontext.Decoder, source *source, broken *int, each func([]Write)) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
 	}
-	for dec.PeekKind() != ']' {
+	for {
+		source.left = maxLine
+		if dec.PeekKind() == ']' {
+			break
+		}
 		item, err := dec.ReadValue()
 		if err != nil {
 			return err
@@ -250,6 +265,8 @@ func manager(named, agent string) string {
 
 // shown makes a text that others chose fit to be printed.
 func shown(text string) string {
+	// More than maxShown runes are left, of which the first are shown.
+	text = text[:min(len(text), utf8.UTFMax*(maxShown+1))]
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -216,4 +217,27 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("in a list: %d writes, %d broken, %v; alone: %d", n, broken, listErr, len(writes))
 		}
 	})
+}
+
+// TestLongTexts holds that a long text is cut before anything is made of it.
+//
+//nolint:paralleltest // memory is measured for the whole process
+func TestLongTexts(t *testing.T) {
+	for name, r := range map[string]string{"letters": "x", "wide letters": "ä", "emoji": "\U0001f600", "not UTF-8": "\xff"} {
+		want := shown(strings.Repeat(r, maxShown+1))
+		long := strings.Repeat(r, 1<<20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := shown(long)
+		runtime.ReadMemStats(&after)
+		if got != want {
+			t.Errorf("%s: %d bytes are shown, want %d", name, len(got), len(want))
+		}
+		if made := after.TotalAlloc - before.TotalAlloc; made > 256<<10 {
+			t.Errorf("%s: %d bytes are made of %d", name, made, len(long))
+		}
+	}
+	if got := shown(strings.Repeat("x", maxShown)); len(got) != maxShown {
+		t.Errorf("%d letters become %d", maxShown, len(got))
+	}
 }

@@ -25,7 +25,7 @@ func (l *Log) receive(w http.ResponseWriter, r *http.Request) {
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge):
+	case errors.As(err, &tooLarge), errors.Is(err, errLong):
 		l.warn(r.Context(), "audit events refused", slog.Any("err", err))
 		answer(w, http.StatusRequestEntityTooLarge, `{"error":"too many events at once","hint":"let the policy log metadata alone, or lower --audit-webhook-batch-max-size"}`)
 	case err != nil:

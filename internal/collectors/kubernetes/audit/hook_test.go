@@ -75,6 +75,23 @@ func TestHookTakesWhatComesAgain(t *testing.T) {
 	}
 }
 
+// TestHookBoundsEvents holds that one event may have no more bytes than a line of the
+// file, however large the list may be.
+func TestHookBoundsEvents(t *testing.T) {
+	t.Parallel()
+	l, _ := newLog(t, "")
+	of := func(n int) string { return `{"requestObject":"` + strings.Repeat("x", n) + `"}` }
+	if code := send(t.Context(), l, eventList(of(maxLine/2), of(maxLine/2), of(maxLine/2), editAs("1", "alice", 0))); code != http.StatusOK {
+		t.Errorf("three events of half the size: %d", code)
+	}
+	if code := send(t.Context(), l, eventList(editAs("2", "alice", 0), of(maxLine+1<<20), editAs("3", "alice", 0))); code != http.StatusRequestEntityTooLarge {
+		t.Errorf("an event that is too large: %d", code)
+	}
+	if got := known(l); got != "1 2" {
+		t.Errorf("%q is known", got)
+	}
+}
+
 func send(ctx context.Context, l *Log, body string) int {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/hooks/audit/prod", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer hunter2")

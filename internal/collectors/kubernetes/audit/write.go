@@ -50,6 +50,13 @@ type Write struct {
 	Began, Ended time.Time
 }
 
+// weight returns about what a remembered write takes of memory, in bytes.
+func (w *Write) weight() int {
+	const fixed = 512
+	return fixed + len(w.Group) + len(w.Resource.Name) + len(w.Namespace) + len(w.Object.Name) +
+		len(w.ID) + len(w.User) + len(w.Account) + len(w.Manager) + len(w.Subresource)
+}
+
 // by is what tells one writer of an object from another.
 type by struct {
 	user, manager, subresource string
