@@ -30,7 +30,7 @@ func (a API) sendHealth(w http.ResponseWriter, r *http.Request) {
 
 // Verify lets the daemon verify its store.
 func (c *Client) Verify(ctx context.Context) (health store.Health, err error) {
-	err = c.do(ctx, http.MethodGet, "/api/v1/verify", nil, &health)
+	err = c.do(ctx, http.MethodGet, "verify", nil, &health)
 	if err == nil && health.Damages == nil {
 		err = errors.New("the daemon does not say what is damaged: restart it, it is an older driftd")
 	}

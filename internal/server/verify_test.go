@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			api := API{Now: now, Log: quiet(), Verify: c.verify}
-			got, err := asking(t, api.verify()).Verify(t.Context())
+			got, err := asking(t, api.Handler()).Verify(t.Context())
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s: %s", c.reason, diff)
 			}
