@@ -25,6 +25,8 @@ const (
 	updatePrefix = "update VM "
 	shownValue   = 60
 	shownLine    = 240
+	// maxUpdate bounds a line, in bytes. A cluster keeps entries of some kilobytes.
+	maxUpdate = 64 << 10
 )
 
 // parseUpdate reads a line of the cluster log; ok is false when it tells of
@@ -35,7 +37,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		return update{}, false
 	}
 	id, what, ok := strings.Cut(rest, ":")
-	if !ok || !isVMID(id) {
+	if !ok || !isVMID(id) || len(line) > maxUpdate {
 		return update{}, false
 	}
 	u.id = id
@@ -48,14 +50,14 @@ func parseUpdate(line string) (u update, ok bool) {
 		return u, true
 	}
 	u.options = parseOptions(what)
-	u.shown = updatePrefix + id + ":"
+	shown := []string{updatePrefix + id + ":"}
 	for _, o := range u.options {
 		u.fields = append(u.fields, o.names()...)
-		u.shown += " -" + o.key + " " + o.shown()
+		shown = append(shown, "-"+o.key, o.shown())
 	}
 	slices.Sort(u.fields)
 	u.fields = slices.Compact(u.fields)
-	u.shown = clip(reach.Printable(u.shown), shownLine)
+	u.shown = clip(reach.Printable(strings.Join(shown, " ")), shownLine)
 	return u, true
 }
 
@@ -66,16 +68,25 @@ type option struct{ key, value string }
 // come sorted: what stands out of order belongs to the value before it.
 func parseOptions(text string) []option {
 	var options []option
+	var words []string // of the last option's value
+	end := func() {
+		if last := len(options) - 1; last >= 0 {
+			options[last].value = strings.TrimLeft(strings.Join(words, " "), " ")
+		}
+		words = nil
+	}
 	for word := range strings.SplitSeq(strings.TrimSpace(text), " ") {
 		last := len(options) - 1
 		key, dashed := strings.CutPrefix(word, "-")
 		switch {
 		case dashed && isKey(key) && (last < 0 || key > options[last].key):
+			end()
 			options = append(options, option{key: key})
 		case last >= 0:
-			options[last].value = strings.TrimPrefix(options[last].value+" "+word, " ")
+			words = append(words, word)
 		}
 	}
+	end()
 	return options
 }
 

@@ -2,6 +2,7 @@ package proxmox
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,6 +88,31 @@ func TestUpdateLines(t *testing.T) {
 		if u, ok := parseUpdate(other); ok {
 			t.Errorf("parseUpdate(%q) = %+v", other, u)
 		}
+	}
+}
+
+// TestLongUpdateLine holds that a long line takes about its length, and that one that no
+// cluster writes tells of nothing.
+//
+//nolint:paralleltest // memory is measured for the whole process
+func TestLongUpdateLine(t *testing.T) {
+	line := func(n int) string {
+		text := "update VM 512: -description"
+		return text + strings.Repeat(" x", (n-len(text))/2)
+	}
+	long := line(maxUpdate)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	u, ok := parseUpdate(long)
+	runtime.ReadMemStats(&after)
+	if !ok || !slices.Equal(u.fields, []string{"description"}) {
+		t.Errorf("%v, %t", u.fields, ok)
+	}
+	if made := after.TotalAlloc - before.TotalAlloc; made > 64*maxUpdate {
+		t.Errorf("%d bytes are made of a line of %d", made, len(long))
+	}
+	if u, ok := parseUpdate(line(maxUpdate + 10)); ok {
+		t.Errorf("a longer line: %v", u.fields)
 	}
 }
 
