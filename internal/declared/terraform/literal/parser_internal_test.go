@@ -13,7 +13,9 @@ import (
 // TestParserIsBounded parses files of many commits: what they take is kept until the end.
 func TestParserIsBounded(t *testing.T) {
 	t.Parallel()
-	textOf := func(content string) text { return text{"infra/main.tf", []byte(content), sha256.Sum256([]byte(content))} }
+	textOf := func(content string) text {
+		return text{"infra/main.tf", []byte(content), sha256.Sum256([]byte(content))}
+	}
 	first, second := textOf("a = [1, 2]"), textOf("a = [1, 3]")
 	p := NewParser()
 	p.cost = maxParsed - syntax.Cost(first.name, first.content)

@@ -9,8 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,39 +133,37 @@ func IsTemplate(text string) bool {
 func Templates(text []byte, visit func(hclsyntax.Expression) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		// Its position is in the error of the HCL parser; here no value may be shown.
-		return errors.New("not JSON")
-	}
-	return templates(tree, visit, 0)
-}
-
-func templates(node any, visit func(hclsyntax.Expression) error, depth int) error {
-	if depth > maxDepth {
-		return errDepth
-	}
-	switch t := node.(type) {
-	case string:
-		return template(t, visit)
-	case json.Number:
-		if IsHuge(t.String()) {
-			return errors.New("a number is too large")
+	// HCL reads both of two values of one name: a tree in which the last one counts would
+	// lack the first.
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if err != nil {
+			// Its position is in the error of the HCL parser; here no value may be shown.
+			return errors.New("not JSON")
 		}
-	case []any:
-		for _, below := range t {
-			if err := templates(below, visit, depth+1); err != nil {
+		switch t := token.(type) {
+		case string:
+			if err := template(t, visit); err != nil {
 				return err
 			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(t)) {
-			if err := errors.Join(template(name, visit), templates(t[name], visit, depth+1)); err != nil {
-				return err
+		case json.Number:
+			if IsHuge(t.String()) {
+				return errors.New("a number is too large")
+			}
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			if depth > maxDepth {
+				return errDepth
 			}
 		}
+		if depth == 0 {
+			return nil
+		}
 	}
-	return nil
 }
 
 func template(text string, visit func(hclsyntax.Expression) error) error {

@@ -20,6 +20,8 @@ func TestParse(t *testing.T) {
 		"DeepJSON":      {"the same in JSON", "main.tf.json", strings.Repeat("[", 200) + strings.Repeat("]", 200), "parse main.tf.json: nested too deeply"},
 		"DeepTemplate":  {"a template in JSON", "main.tf.json", `{"a": "${` + strings.Repeat("(", 200) + `"}`, "parse main.tf.json: nested too deeply"},
 		"DeepKey":       {"a template in a key", "main.tf.json", `{"${` + strings.Repeat("(", 200) + `": 1}`, "parse main.tf.json: nested too deeply"},
+		"DeepTwice":     {"a template in one of two values of a name, which HCL reads both", "main.tf.json", `{"module": {"a": {"source": "${` + strings.Repeat("(", 200) + `"}}, "module": {}}`, "parse main.tf.json: nested too deeply"},
+		"HugeTwice":     {"a number in one of two values of a name", "main.tf.json", `{"a": 1e999999999, "a": 1}`, "parse main.tf.json: a number is too large"},
 		"Huge":          {"a number of many digits", "main.tf.json", `{"a": 1e999999999}`, "parse main.tf.json: a number is too large"},
 		"Large":         {"a file of 8 MiB that takes gigabytes to parse", "main.tf", strings.Repeat("b{}\n", 2<<20), "parse main.tf: too large"},
 		"LargeJSON":     {"the same in JSON", "main.tf.json", `{"a":[` + strings.Repeat("{},", 2<<20) + "{}]}", "parse main.tf.json: too large"},
