@@ -13,6 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
@@ -142,7 +143,8 @@ func (r *runner) command(args ...string) process.Command {
 // runs that could change them or put pipes in their place.
 func (r *runner) note(in *Input) (err error) {
 	r.configuration(in)
-	r.lock, err = os.ReadFile(filepath.Join(r.root, lockFileName))
+	// A program that init ran may have put a pipe or an endless file there, too.
+	r.lock, err = folder.ReadBounded(filepath.Join(r.root, lockFileName), maxLockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read lock file: %w", err)
 	}
@@ -174,6 +176,9 @@ func (r *runner) initialize(ctx context.Context) error {
 // lockFileName is the dependency lock file of a root.
 const lockFileName = ".terraform.lock.hcl"
 
+// maxLockFile bounds the lock file. One with a hundred providers has about 100 KiB.
+const maxLockFile = 8 << 20
+
 func (r *runner) backendArgs() []string {
 	var args []string
 	for _, path := range r.BackendFiles {
@@ -199,12 +204,15 @@ func (r *runner) inCopy(path string) string {
 	return filepath.Join(r.root, path)
 }
 
+// maxWorkspace bounds the file that names the selected workspace.
+const maxWorkspace = 1 << 10
+
 // selectWorkspace selects, and so proves that the workspace exists: planning in
 // one that does not would make it.
 func (r *runner) selectWorkspace(ctx context.Context) error {
 	name := r.Workspace
 	if name == "" {
-		selected, err := os.ReadFile(filepath.Join(r.Dir, ".terraform", "environment"))
+		selected, err := folder.ReadBounded(filepath.Join(r.Dir, ".terraform", "environment"), maxWorkspace)
 		if err == nil {
 			name = strings.TrimSpace(string(selected))
 		}
