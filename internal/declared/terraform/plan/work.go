@@ -34,9 +34,9 @@ type work struct {
 	fromFiles map[string]string
 	// required are the root's version constraints on the CLI.
 	required []string
-	// backend completes the backend block.
-	backend map[string]any
-	lock    *os.File
+	// backend completes the backend block. kept is what of it .terraform in the root keeps.
+	backend, kept map[string]any
+	lock          *os.File
 }
 
 // begin makes a work folder, and removes what killed processes left.

@@ -45,7 +45,8 @@ type Source struct {
 	// take them for what is to be migrated.
 	Except    string
 	Stateless bool
-	// Contained makes a link that leads out of Within, or out of Root without one, an error.
+	// Contained makes a link that leads out of Within, or out of Root without one, an error. It
+	// leaves out the files of tests: init would fetch their modules, and no plan reads them.
 	// Sealed copies one as a link: whoever writes the root must not choose what driftd reads.
 	Contained, Sealed bool
 	Limits            Limits
@@ -187,6 +188,13 @@ func skipped(name string) bool {
 	return strings.HasSuffix(name, ".tfstate.lock.info") || strings.HasSuffix(name, ".tfstate.backup")
 }
 
+// isTest reports whether a file is one of `terraform test` or `tofu test`.
+func isTest(name string) bool {
+	name, isHCL := strings.CutSuffix(name, ".hcl")
+	name, isJSON := strings.CutSuffix(name, ".json")
+	return (isHCL || isJSON) && (strings.HasSuffix(name, ".tftest") || strings.HasSuffix(name, ".tofutest"))
+}
+
 // commonFolder returns the folder that holds all the paths.
 func commonFolder(paths []string) string {
 	base := paths[0]
@@ -282,7 +290,7 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 		return fmt.Errorf("copy root: %w", err)
 	}
 	for _, e := range entries {
-		if skipped(e.Name()) {
+		if skipped(e.Name()) || c.border != "" && isTest(e.Name()) {
 			continue
 		}
 		if e.Type()&fs.ModeSymlink != 0 {
