@@ -239,6 +239,9 @@ func (r *reading) remembered(prefix string, arguments map[string]any) {
 	}
 }
 
+// maxNotes bounds the notes: they are stored and shown with every scan.
+const maxNotes = 500
+
 // notes returns what is dangerous, sorted by place, each once.
 func (s *scan) notes() []Note {
 	var notes []Note
@@ -250,5 +253,9 @@ func (s *scan) notes() []Note {
 		}
 	}
 	slices.SortFunc(notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(a.Text, b.Text)) })
-	return slices.Compact(notes)
+	notes = slices.Compact(notes)
+	if more := len(notes) - maxNotes; more > 0 {
+		notes = append(notes[:maxNotes:maxNotes], Note{notes[maxNotes].Place, fmt.Sprintf("here and after: %d more dangerous blocks that are not listed", more)})
+	}
+	return notes
 }

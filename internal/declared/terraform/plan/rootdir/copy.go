@@ -74,7 +74,10 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 	if s.absent, err = absentBelow(s.Within, s.Absent); err != nil {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
-	wanted := s.wanted()
+	wanted, err := s.wanted(ctx)
+	if err != nil {
+		return "", err
+	}
 	needed := len(wanted)
 	if s.Whole && s.Within != "" {
 		wanted = append(wanted, s.Within)
@@ -117,10 +120,13 @@ func (s Source) borders(wanted []string) []string {
 
 // wanted returns what is copied: the root, what its files speak of outside of
 // it, what the files there speak of, and so on; the widest folders come first.
-func (s Source) wanted() []string {
+func (s Source) wanted(ctx context.Context) ([]string, error) {
 	wanted := []string{s.Root}
 	for i := 0; i < len(wanted); i++ {
 		for _, dir := range s.folders(wanted[i]) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			for _, path := range s.outside(dir) {
 				if !slices.ContainsFunc(wanted, func(w string) bool { return holds(w, path) }) {
 					wanted = append(wanted, path)
@@ -129,7 +135,7 @@ func (s Source) wanted() []string {
 		}
 	}
 	slices.SortFunc(wanted, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
-	return wanted
+	return wanted, nil
 }
 
 // outside returns what the files of a folder speak of outside of it. Nothing

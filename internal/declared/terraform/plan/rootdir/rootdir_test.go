@@ -329,3 +329,13 @@ func FuzzScan(f *testing.F) {
 		Scan(dir)
 	})
 }
+
+// TestWantedEnds holds that a root of many folders is not scanned after its time.
+func TestWantedEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if wanted, err := (Source{Root: t.TempDir()}).wanted(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", wanted, err)
+	}
+}
