@@ -107,3 +107,23 @@ func TestNotes(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 }
+
+// TestTooLarge has a file that the CLI reads and driftd does not: what it ignores would be
+// reported.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("b {}\n", 1<<18)
+	for name, tt := range map[string]struct{ reason, file, want string }{
+		"root":   {"a file of the root", "x.tf", "read configuration: parse x.tf: too large"},
+		"module": {"a file of a module", "m/x.tf", "read configuration: module.m: parse x.tf: too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, map[string]string{tt.file: large})
+			s.set("init.lays/modules/modules.json", `{"Modules":[{"Key":"m","Dir":"m"}]}`)
+			if _, err := s.run(); err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "part the file") {
+				t.Errorf("%s: got %v, want %s", tt.reason, err, tt.want)
+			}
+		})
+	}
+}

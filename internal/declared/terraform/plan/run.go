@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
@@ -142,7 +144,9 @@ func (r *runner) command(args ...string) process.Command {
 // note keeps what is needed of the root's files, before a program of the root
 // runs that could change them or put pipes in their place.
 func (r *runner) note(in *Input) (err error) {
-	r.configuration(in)
+	if err := r.configuration(in); err != nil {
+		return &failure{"read configuration", err.Error()}
+	}
 	// A program that init ran may have put a pipe or an endless file there, too.
 	r.lock, err = folder.ReadBounded(filepath.Join(r.root, lockFileName), maxLockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -310,11 +314,16 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 }
 
 // configuration adds what a plan leaves out of the configuration, from all modules as
-// init has laid them out.
-func (r *runner) configuration(in *Input) {
+// init has laid them out. Without a file that the CLI reads, what is ignored would be
+// reported.
+func (r *runner) configuration(in *Input) error {
 	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
-	for prefix, dir := range r.modules() {
-		m := rootdir.Scan(dir)
+	modules := r.modules()
+	for _, prefix := range slices.Sorted(maps.Keys(modules)) {
+		m := rootdir.Scan(modules[prefix])
+		if m.Unread != nil {
+			return fmt.Errorf("%s: %w", cmp.Or(strings.TrimSuffix(prefix, "."), "root"), m.Unread)
+		}
 		for name, i := range m.Ignored {
 			in.Ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
 		}
@@ -322,6 +331,7 @@ func (r *runner) configuration(in *Input) {
 			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}
 		}
 	}
+	return nil
 }
 
 // modules returns the folder of each module, by the prefix of the addresses in

@@ -143,7 +143,11 @@ func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	if err != nil {
 		return err
 	}
-	w.root, w.required = root, rootdir.Scan(root).Required
+	m := rootdir.Scan(root)
+	if m.Unread != nil {
+		return &failure{"read configuration", m.Unread.Error()}
+	}
+	w.root, w.required = root, m.Required
 	slices.Sort(w.required)
 	w.required = slices.Compact(w.required)
 	if !whole && !rootdir.IsRoot(root) {

@@ -35,6 +35,10 @@ var (
 	errSize  = errors.New("too large")
 )
 
+// IsBound reports whether an error is about a text that may be right, and that is not
+// parsed: it is nested too deeply, or would take too much memory.
+func IsBound(err error) bool { return errors.Is(err, errDepth) || errors.Is(err, errSize) }
+
 // Cost returns how many bytes the result of parsing a text takes at most, about. The name
 // decides as for Parse.
 func Cost(name string, text []byte) int { return 2*len(text) + costOfToken*tokens(name, text) }
@@ -78,7 +82,7 @@ func tokensJSON(text []byte) int {
 // error names the file and the line, and holds no value of the file.
 func Parse(name string, text []byte) (*hcl.File, error) {
 	if n := tokens(name, text); n > maxTokens {
-		return nil, fmt.Errorf("parse %s: %w: about %d names, values and signs, and driftd reads %d", name, errSize, n, maxTokens)
+		return nil, fmt.Errorf("parse %s: %w: about %d names, values and signs, and the most is %d", name, errSize, n, maxTokens)
 	}
 	if strings.HasSuffix(name, ".json") {
 		if err := Templates(text, nil); err != nil {
