@@ -104,21 +104,30 @@ func parse(path string) (*hcl.File, error) {
 	name := filepath.Base(path)
 	isRead := isJSON(name) || isNative(name)
 	isTerragrunt := strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, ".")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || !isRead && !isTerragrunt {
+	if !isRead && !isTerragrunt {
 		return nil, nil
 	}
 	text, err := folder.ReadBounded(path, maxFile)
-	if isRead && errors.Is(err, folder.ErrTooLarge) {
-		return nil, fmt.Errorf("read %s: more than %d MiB: part the file", name, maxFile>>20)
+	if errors.Is(err, folder.ErrTooLarge) {
+		err = fmt.Errorf("read %s: more than %d MiB: part the file", name, maxFile>>20)
+		return nil, onlyIf(isRead, err)
 	}
 	if err != nil {
 		return nil, nil //nolint:nilerr // The CLI reports it.
 	}
 	file, err := syntax.Parse(name, text)
-	if isRead && syntax.IsBound(err) {
-		return nil, fmt.Errorf("%w: part the file", err)
+	if syntax.IsBound(err) {
+		return nil, onlyIf(isRead, fmt.Errorf("%w: part the file", err))
 	}
 	return file, nil
+}
+
+// onlyIf returns the error if the condition holds.
+func onlyIf(holds bool, err error) error {
+	if holds {
+		return err
+	}
+	return nil
 }
 
 func (m *Module) read(file *hcl.File) {
