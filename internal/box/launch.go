@@ -34,35 +34,35 @@ type Launch struct {
 	Inner bool `json:"inner,omitempty"`
 }
 
-// launchVariable holds a Launch, as JSON. It is read before the command line, so that
+// LaunchVariable holds a Launch, as JSON. It is read before the command line, so that
 // what runs a program by its path alone can run it boxed.
-const launchVariable = "DRIFTD_LAUNCH"
+const LaunchVariable = "DRIFTD_LAUNCH"
 
 // Start returns the program that stands for l.Program, and its environment. Its arguments
 // and standard streams are those of l.Program.
 func (l Launch) Start(env []string) (path string, environment []string, err error) {
-	if os.Getenv(launchVariable) != "" {
+	if os.Getenv(LaunchVariable) != "" {
 		return "", nil, errors.New("this program is started as a guard and does not call Guard")
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return "", nil, fmt.Errorf("launch %s: %w", l.Program, err)
 	}
-	return program(), append(env[:len(env):len(env)], launchVariable+"="+string(text)), nil
+	return program(), append(env[:len(env):len(env)], LaunchVariable+"="+string(text)), nil
 }
 
 // Guard runs the program that this process was started for by Launch.Start, and returns
 // with the program's status once nothing of it is left. It returns false at once in any
 // other process. It must be called first in main.
 func Guard() (status int, guarded bool) {
-	text := os.Getenv(launchVariable)
+	text := os.Getenv(LaunchVariable)
 	if text == "" {
 		return 0, false
 	}
 	var l Launch
 	err := json.Unmarshal([]byte(text), &l)
 	if err == nil {
-		err = os.Unsetenv(launchVariable)
+		err = os.Unsetenv(LaunchVariable)
 	}
 	if err == nil && l.Inner {
 		err = l.become()

@@ -132,6 +132,23 @@ func ReadFile(name string) (_ []byte, err error) {
 	return io.ReadAll(file)
 }
 
+// ErrTooLarge reports a file that is larger than its reader takes.
+var ErrTooLarge = errors.New("the file is too large")
+
+// ReadBounded is like ReadFile for a file of at most most bytes. A larger one is ErrTooLarge.
+func ReadBounded(name string, most int64) (_ []byte, err error) {
+	file, err := OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrTooLarge}
+	}
+	return text, err
+}
+
 func check(name string, info fs.FileInfo) error {
 	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() {
 		return &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/fstest"
@@ -62,5 +63,23 @@ func TestOpenFile(t *testing.T) {
 		if _, err := folder.ReadFile(name); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", name, err, want)
 		}
+	}
+}
+
+func TestReadBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a")
+	if err := os.WriteFile(file, []byte("12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := folder.ReadBounded(file, 5); string(text) != "12345" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if _, err := folder.ReadBounded(file, 4); !errors.Is(err, folder.ErrTooLarge) || !strings.Contains(err.Error(), file) {
+		t.Errorf("a byte too many: %v", err)
+	}
+	if _, err := folder.ReadBounded("/dev/zero", 5); !errors.Is(err, folder.ErrNotRegular) {
+		t.Errorf("a device: %v", err)
 	}
 }

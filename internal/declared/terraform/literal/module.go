@@ -31,10 +31,11 @@ type module struct {
 // MaxFile bounds the files that are read, in bytes.
 const MaxFile = 4 << 20
 
-// The bounds of one root: module folders, and entries of one folder.
+// The bounds of one root: module folders, entries of one folder, and bytes of its files.
 const (
 	maxModules = 500
 	maxFiles   = 2000
+	maxFolder  = 32 << 20
 )
 
 var errTooMuch = errors.New("too large to be evaluated")
@@ -77,6 +78,7 @@ func (r *Root) texts(dir string) ([]text, error) {
 		return nil, fmt.Errorf("%s: more than %d files: %w", dir, maxFiles, errTooMuch)
 	}
 	var texts []text
+	left := maxFolder
 	for _, name := range names {
 		if _, suffix := split(name); suffix == "" || isEditorFile(name) {
 			continue
@@ -84,6 +86,9 @@ func (r *Root) texts(dir string) ([]text, error) {
 		content, err := readFile(r.files, path.Join(dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", path.Join(dir, name), err)
+		}
+		if left -= len(content); left < 0 {
+			return nil, fmt.Errorf("%s: more than %d MiB of files: %w", dir, maxFolder>>20, errTooMuch)
 		}
 		texts = append(texts, text{path.Join(dir, name), content, sha256.Sum256(content)})
 	}

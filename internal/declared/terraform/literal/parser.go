@@ -11,11 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/declared/terraform/syntax"
 )
 
-// A Parser parses files. It caches its results, because most files are the same at
-// most commits. It is not safe for concurrent use.
+// A Parser parses files. It keeps its results, because most files are the same at
+// most commits, and because the roots of these commits need them. When they take too much
+// memory, it parses no more. It is not safe for concurrent use.
 type Parser struct {
-	parsed  map[parsedKey]parsed
-	bytes   int
+	parsed map[parsedKey]parsed
+	// cost is what the results take, in bytes.
+	cost    int
 	modules map[[sha256.Size]byte]*module
 }
 
@@ -29,9 +31,9 @@ type parsed struct {
 	err  error
 }
 
-// The bounds of a Parser's cache: the bytes of parsed files, and modules.
+// The bounds of a Parser: the memory of parsed files in bytes, and cached modules.
 const (
-	maxParsed      = 32 << 20
+	maxParsed      = 384 << 20
 	maxModulesKept = 500
 )
 
@@ -65,11 +67,12 @@ func (p *Parser) parse(t text) (*hcl.File, error) {
 	if known, ok := p.parsed[key]; ok {
 		return known.file, known.err
 	}
-	file, err := parseText(t.name, t.content)
-	if p.bytes += len(t.content); p.bytes > maxParsed {
-		clear(p.parsed)
-		p.bytes = len(t.content)
+	cost := syntax.Cost(t.name, t.content)
+	if p.cost+cost > maxParsed {
+		return nil, fmt.Errorf("parse %s: %w: the files of the commits that were read take more than %d MiB of memory", t.name, errTooMuch, maxParsed>>20)
 	}
+	p.cost += cost
+	file, err := parseText(t.name, t.content)
 	p.parsed[key] = parsed{file, err}
 	return file, err
 }

@@ -3,9 +3,9 @@ package plan
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
@@ -18,7 +18,8 @@ func (w *work) completeBackend() error {
 		w.backend[name] = value
 	}
 	if len(w.BackendConfig)+len(w.BackendFiles) == 0 {
-		w.backend = w.remembered(m)
+		w.kept = w.remembered(m)
+		maps.Copy(w.backend, w.kept)
 	}
 	if m.Backend == "local" && len(w.BackendFiles) == 0 {
 		w.locate(m, "path", "terraform.tfstate")
@@ -26,6 +27,9 @@ func (w *work) completeBackend() error {
 	}
 	return w.writeJSON("backend.json", w.backend)
 }
+
+// maxKeptConfig bounds the files of .terraform that are read.
+const maxKeptConfig = 1 << 20
 
 // remembered returns what .terraform in the root keeps of its backend, beyond
 // what the block says.
@@ -36,7 +40,7 @@ func (w *work) remembered(m rootdir.Module) map[string]any {
 			Config map[string]any `json:"config"`
 		} `json:"backend"`
 	}
-	text, err := os.ReadFile(filepath.Join(w.Dir, ".terraform", "terraform.tfstate"))
+	text, err := folder.ReadBounded(filepath.Join(w.Dir, ".terraform", "terraform.tfstate"), maxKeptConfig)
 	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Backend.Type != m.Backend || kept.Backend.Config == nil {
 		// Nobody ran init there, or for another backend.
 		return map[string]any{}

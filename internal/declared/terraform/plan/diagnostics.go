@@ -3,18 +3,26 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
-// maxDiagnostics bounds the errors that are kept: 5,000 resources may fail for
-// one reason.
-const maxDiagnostics = 1000
+// Bounds of the errors that are kept. 5,000 resources may fail for one reason, and a
+// provider decides how long its errors are.
+const (
+	maxDiagnostics = 1000
+	// maxText bounds each text of one error, in bytes; maxTexts those of all.
+	maxText  = 64 << 10
+	maxTexts = 16 << 20
+)
 
 // A stream reads what `plan -json` prints, a line at a time.
 type stream struct {
 	// tool is the program, "Terraform" or "OpenTofu".
 	tool        string
 	diagnostics []Diagnostic
+	// bytes is the length of the texts in diagnostics.
+	bytes int
 }
 
 // line takes one line in. What is no JSON is not the CLI's.
@@ -41,9 +49,33 @@ func (s *stream) line(text []byte) {
 		s.tool = "OpenTofu"
 	case message.Type == "version" && message.Terraform != "":
 		s.tool = "Terraform"
-	case message.Type == "diagnostic" && d.Severity == "error" && len(s.diagnostics) < maxDiagnostics:
-		s.diagnostics = append(s.diagnostics, Diagnostic{Address: d.Address, Summary: d.Summary, Detail: d.Detail})
+	case message.Type == "diagnostic" && d.Severity == "error":
+		s.keep(Diagnostic{Address: d.Address, Summary: d.Summary, Detail: d.Detail})
 	}
+}
+
+// keep adds an error within the bounds. A text that exceeds them is left out.
+func (s *stream) keep(d Diagnostic) {
+	if len(s.diagnostics) >= maxDiagnostics {
+		return
+	}
+	take := func(text, otherwise string) string {
+		if len(text) > maxText || s.bytes+len(text) > maxTexts {
+			return otherwise
+		}
+		s.bytes += len(text)
+		return text
+	}
+	d.Address = take(d.Address, "")
+	d.Summary = take(d.Summary, leftOut(d.Summary))
+	d.Detail = take(d.Detail, leftOut(d.Detail))
+	s.diagnostics = append(s.diagnostics, d)
+}
+
+// leftOut returns what stands for a text that is not kept. Its beginning does not: it may
+// hold half of a secret, which is not found when secrets are hidden.
+func leftOut(text string) string {
+	return fmt.Sprintf("(driftd left out a text of %d KiB)", (len(text)+1<<10-1)>>10)
 }
 
 // errorsOf returns the errors in what a CLI prints for people: paragraphs that

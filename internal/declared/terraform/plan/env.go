@@ -8,24 +8,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// reserved tells variables that driftd sets, or that would change what the
-// CLI does behind its back.
+// reserved reports whether driftd sets a variable itself, or whether it would change what
+// the CLI does in a way that driftd does not see.
 func reserved(name string) bool {
 	switch name {
 	case "TF_DATA_DIR", "TF_PLUGIN_CACHE_DIR", "TF_CLI_CONFIG_FILE", "TF_INPUT", "TF_IN_AUTOMATION", "TF_WORKSPACE",
-		"TF_CLI_ARGS", "TF_LOG", "TF_LOG_CORE", "TF_LOG_PATH", "TF_LOG_PROVIDER", "CHECKPOINT_DISABLE", "TMPDIR":
+		"TF_CLI_ARGS", "TF_LOG", "TF_LOG_PATH", "CHECKPOINT_DISABLE", "TMPDIR",
+		// Providers that were started elsewhere: they are neither installed nor in the box, so
+		// allow.providers does not see them.
+		"TF_REATTACH_PROVIDERS",
+		// A cached provider would be taken without a look at the lock file.
+		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE",
+		box.LaunchVariable:
 		return true
 	}
-	return strings.HasPrefix(name, "TF_CLI_ARGS_")
+	return strings.HasPrefix(name, "TF_CLI_ARGS_") || strings.HasPrefix(name, "TF_LOG_")
 }
 
 // Check finds what is wrong with the options before anything runs.
 func (o Options) Check() error {
-	for name := range o.Env {
+	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
 		if reserved(name) {
 			return fmt.Errorf("env: %w", &reservedError{name})
 		}
@@ -36,12 +43,23 @@ func (o Options) Check() error {
 	return o.Policy.Check()
 }
 
-// A reservedError is a variable that driftd sets itself.
+// A reservedError is a variable that env and env_files must not set.
 type reservedError struct{ name string }
 
 // Error implements error.
 func (e *reservedError) Error() string {
-	return e.name + " is driftd's to set; settings like workspace, cli_config_file and parallelism speak for it"
+	switch {
+	case e.name == "TF_REATTACH_PROVIDERS":
+		return e.name + " is not passed on: a plan must not use a provider that runs outside of it; remove the variable, and name a build " +
+			"of one's own under dev_overrides in cli_config_file"
+	case e.name == "TF_WORKSPACE":
+		return e.name + " is driftd's to set; remove it, and set workspace"
+	case e.name == "TF_CLI_CONFIG_FILE":
+		return e.name + " is driftd's to set; remove it, and set cli_config_file"
+	case strings.HasPrefix(e.name, "TF_CLI_ARGS"):
+		return e.name + " is driftd's to set; remove it: settings like parallelism, vars and backend_config stand for arguments"
+	}
+	return e.name + " is driftd's to set; remove it"
 }
 
 // ReadEnvFile returns the variables of one of Options.EnvFiles. An error shows no value.

@@ -51,6 +51,7 @@ func TestEnvFilesFail(t *testing.T) {
 	for name, tt := range map[string]struct{ reason, content, want string }{
 		"gone":     {"a file that does not exist", "", "no such file or directory"},
 		"reserved": {"a variable of driftd's own", "TF_DATA_DIR=hunter22", "TF_DATA_DIR is driftd's to set"},
+		"reattach": {"a provider that runs outside of the plan", "TF_REATTACH_PROVIDERS={}", "TF_REATTACH_PROVIDERS is not passed on: "},
 		"syntax":   {"no variable", "hunter22", "line 1 is not NAME=VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,6 +70,41 @@ func TestEnvFilesFail(t *testing.T) {
 				t.Error("the CLI was called")
 			}
 		})
+	}
+}
+
+// TestReserved names variables that would take the CLI out of driftd's hands.
+func TestReserved(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]string{
+		"TF_REATTACH_PROVIDERS": "dev_overrides in cli_config_file",
+		"TF_CLI_CONFIG_FILE":    "set cli_config_file",
+		"TF_WORKSPACE":          "set workspace",
+		"TF_CLI_ARGS_plan":      "settings like parallelism",
+		"TF_LOG_SDK":            "remove it",
+		"DRIFTD_LAUNCH":         "remove it",
+		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE": "remove it",
+	} {
+		err := Options{Env: map[string]string{name: "x"}}.Check()
+		if err == nil || !strings.HasPrefix(err.Error(), "env: "+name+" is ") || !strings.Contains(err.Error(), next) {
+			t.Errorf("%s: got %v, want %q", name, err, next)
+		}
+		s := newStage(t, nil)
+		file := filepath.Join(t.TempDir(), "x.env")
+		s.write(file, name+"=x\n")
+		if _, err := ReadEnvFile(file); err == nil || !strings.Contains(err.Error(), file+": "+name+" is ") {
+			t.Errorf("%s in a file: got %v", name, err)
+		}
+	}
+}
+
+// TestReservedIsNotPassed has a pattern of pass_env leave out such variables.
+func TestReservedIsNotPassed(t *testing.T) {
+	t.Parallel()
+	w := &work{Options: Options{PassEnv: []string{"TF_*"}}}
+	given := w.given([]string{"TF_REATTACH_PROVIDERS={}", "TF_TOKEN_example=x"})
+	if _, passed := given["TF_REATTACH_PROVIDERS"]; passed || given["TF_TOKEN_example"] != "x" {
+		t.Errorf("got %v", given)
 	}
 }
 

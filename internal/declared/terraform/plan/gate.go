@@ -37,5 +37,5 @@ func (w *work) checkAfter(terragrunt bool) ([]policy.Note, error) {
 
 func (w *work) policed() policy.Root {
 	return policy.Root{Dir: w.root, Top: filepath.Join(w.dir, copied), Shown: cmp.Or(w.Shown, w.Dir), Data: w.data,
-		BackendFiles: w.BackendFiles}
+		BackendFiles: w.BackendFiles, Remembered: w.kept}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,6 +33,16 @@ func TestGate(t *testing.T) {
 			`refused before plan: module net: x.tf:1: data "external" "x"`, "init"},
 		"Link": {"a link that leads out of the root", policy.Policy{Refuse: []string{"external"}}, map[string]string{"x.txt": "-> ../../fake/plan.json"}, nil,
 			"the link leads out of the repository, and allow or refuse is set", ""},
+		"Remembered": {"a repository that has what init keeps of a backend", policy.Policy{Refuse: []string{"exec"}},
+			map[string]string{"x.tf": "terraform {\n  backend \"s3\" {}\n}", ".terraform/terraform.tfstate": `{"backend":{"type":"s3","config":{"bucket":"b","shared_config_files":["./evil"]}}}`}, nil,
+			"refused before init: infra/.terraform/terraform.tfstate: the backend of the last init: shared_config_files may run a program", ""},
+		"Nested": {"the same in an object", policy.Policy{Refuse: []string{"backend.*.role_arn"}},
+			map[string]string{"x.tf": "terraform {\n  backend \"s3\" {}\n}", ".terraform/terraform.tfstate": `{"backend":{"type":"s3","config":{"assume_role":[{"role_arn":"x"}]}}}`}, nil,
+			"refused before init: infra/.terraform/terraform.tfstate: the backend of the last init: role_arn", ""},
+		"Tests": {"tests, whose modules init would fetch from anywhere", policy.Policy{Modules: []string{}},
+			map[string]string{"x.tftest.hcl": "run \"a\" {}", "tests/x.tofutest.json": "{}"}, nil, "", "init plan show providers"},
+		"Pipe": {"a file that never ends in the place of the list of modules", policy.Policy{Refuse: []string{"http"}}, nil,
+			map[string]string{"modules/modules.json": "-> /dev/zero"}, "refused before plan: read list of modules: ", "init"},
 		"Terragrunt": {"nothing tells what Terragrunt runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"terragrunt.hcl": "inputs = {}"}, nil,
 			"policy: the root is one of Terragrunt, and allow or refuse is set", ""},
 	}
@@ -43,7 +54,11 @@ func TestGate(t *testing.T) {
 				s.lay(filepath.Join(s.root, file), text)
 			}
 			for file, text := range tc.fetched {
-				s.set(filepath.Join("init.lays", file), text)
+				path := filepath.Join(s.fake.dir, "init.lays", file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				s.lay(path, text)
 			}
 			s.options.Policy, s.options.Shown = tc.policy, "infra"
 			if tc.files["terragrunt.hcl"] != "" {
@@ -62,6 +77,9 @@ func TestGate(t *testing.T) {
 			}
 			if d := cmp.Diff(tc.calls, strings.Join(calls, " ")); d != "" {
 				t.Errorf("%s: calls (-want +got):\n%s", tc.reason, d)
+			}
+			if s.fake.has("init.saw") {
+				t.Errorf("%s: init saw %s", tc.reason, s.fake.text("init.saw"))
 			}
 			if left := s.left(); len(left) != 0 {
 				t.Errorf("left behind: %v", left)
@@ -87,5 +105,25 @@ func TestNotes(t *testing.T) {
 	want := []policy.Note{{Place: s.root + "/x.tf:2", Text: `data "external" "x" runs a program of the repository's choice in every plan`}}
 	if d := cmp.Diff(want, out.Notes); d != "" || err != nil || !out.Complete {
 		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+}
+
+// TestTooLarge has a file that the CLI reads and driftd does not: what it ignores would be
+// reported.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("b {}\n", 1<<18)
+	for name, tt := range map[string]struct{ reason, file, want string }{
+		"root":   {"a file of the root", "x.tf", "read configuration: parse x.tf: too large"},
+		"module": {"a file of a module", "m/x.tf", "read configuration: module.m: parse x.tf: too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, map[string]string{tt.file: large})
+			s.set("init.lays/modules/modules.json", `{"Modules":[{"Key":"m","Dir":"m"}]}`)
+			if _, err := s.run(); err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.HasSuffix(err.Error(), "part the file") {
+				t.Errorf("%s: got %v, want %s", tt.reason, err, tt.want)
+			}
+		})
 	}
 }

@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
@@ -141,8 +144,11 @@ func (r *runner) command(args ...string) process.Command {
 // note keeps what is needed of the root's files, before a program of the root
 // runs that could change them or put pipes in their place.
 func (r *runner) note(in *Input) (err error) {
-	r.configuration(in)
-	r.lock, err = os.ReadFile(filepath.Join(r.root, lockFileName))
+	if err := r.configuration(in); err != nil {
+		return &failure{"read configuration", err.Error()}
+	}
+	// A program that init ran may have put a pipe or an endless file there, too.
+	r.lock, err = folder.ReadBounded(filepath.Join(r.root, lockFileName), maxLockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read lock file: %w", err)
 	}
@@ -174,6 +180,9 @@ func (r *runner) initialize(ctx context.Context) error {
 // lockFileName is the dependency lock file of a root.
 const lockFileName = ".terraform.lock.hcl"
 
+// maxLockFile bounds the lock file. One with a hundred providers has about 100 KiB.
+const maxLockFile = 8 << 20
+
 func (r *runner) backendArgs() []string {
 	var args []string
 	for _, path := range r.BackendFiles {
@@ -199,12 +208,15 @@ func (r *runner) inCopy(path string) string {
 	return filepath.Join(r.root, path)
 }
 
+// maxWorkspace bounds the file that names the selected workspace.
+const maxWorkspace = 1 << 10
+
 // selectWorkspace selects, and so proves that the workspace exists: planning in
 // one that does not would make it.
 func (r *runner) selectWorkspace(ctx context.Context) error {
 	name := r.Workspace
 	if name == "" {
-		selected, err := os.ReadFile(filepath.Join(r.Dir, ".terraform", "environment"))
+		selected, err := folder.ReadBounded(filepath.Join(r.Dir, ".terraform", "environment"), maxWorkspace)
 		if err == nil {
 			name = strings.TrimSpace(string(selected))
 		}
@@ -302,11 +314,16 @@ func (r *runner) hidden(list []Diagnostic) []Diagnostic {
 }
 
 // configuration adds what a plan leaves out of the configuration, from all modules as
-// init has laid them out.
-func (r *runner) configuration(in *Input) {
+// init has laid them out. Without a file that the CLI reads, what is ignored would be
+// reported.
+func (r *runner) configuration(in *Input) error {
 	in.Ignored, in.Blocks = map[string]Ignored{}, map[string]Blocks{}
-	for prefix, dir := range r.modules() {
-		m := rootdir.Scan(dir)
+	modules := r.modules()
+	for _, prefix := range slices.Sorted(maps.Keys(modules)) {
+		m := rootdir.Scan(modules[prefix])
+		if m.Unread != nil {
+			return fmt.Errorf("%s: %w", cmp.Or(strings.TrimSuffix(prefix, "."), "root"), m.Unread)
+		}
 		for name, i := range m.Ignored {
 			in.Ignored[prefix+name] = Ignored{All: i.All, Paths: i.Paths}
 		}
@@ -314,6 +331,7 @@ func (r *runner) configuration(in *Input) {
 			in.Blocks[prefix+name] = Blocks{Names: b.Names, Dynamic: b.Dynamic}
 		}
 	}
+	return nil
 }
 
 // modules returns the folder of each module, by the prefix of the addresses in

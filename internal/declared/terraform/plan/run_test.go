@@ -467,9 +467,9 @@ func TestIgnoredInModules(t *testing.T) {
 		"module.net.module.sub.lab_server.web": {Paths: [][]string{{"size"}}},
 	}
 	var in Input
-	r.configuration(&in)
-	if d := cmp.Diff(want, in.Ignored); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	err := r.configuration(&in)
+	if d := cmp.Diff(want, in.Ignored); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	if _, known := in.Blocks["module.net.module.sub.lab_server.web"]; !known {
 		t.Errorf("blocks of modules are not known: %v", in.Blocks)

@@ -34,9 +34,9 @@ type work struct {
 	fromFiles map[string]string
 	// required are the root's version constraints on the CLI.
 	required []string
-	// backend completes the backend block.
-	backend map[string]any
-	lock    *os.File
+	// backend completes the backend block. kept is what of it .terraform in the root keeps.
+	backend, kept map[string]any
+	lock          *os.File
 }
 
 // begin makes a work folder, and removes what killed processes left.
@@ -143,7 +143,11 @@ func (w *work) copyRoot(ctx context.Context, whole bool) error {
 	if err != nil {
 		return err
 	}
-	w.root, w.required = root, rootdir.Scan(root).Required
+	m := rootdir.Scan(root)
+	if m.Unread != nil {
+		return &failure{"read configuration", m.Unread.Error()}
+	}
+	w.root, w.required = root, m.Required
 	slices.Sort(w.required)
 	w.required = slices.Compact(w.required)
 	if !whole && !rootdir.IsRoot(root) {

@@ -9,10 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -27,11 +26,64 @@ const (
 	maxExponent = 400
 )
 
-var errDepth = errors.New("nested too deeply")
+// maxTokens bounds what is parsed at once: a parsed token takes about 400 bytes, so this
+// is 200 MiB. Native syntax of 3 MiB and JSON syntax of 5 MiB have as many.
+const maxTokens = 500_000
+
+var (
+	errDepth = errors.New("nested too deeply")
+	errSize  = errors.New("too large")
+)
+
+// IsBound reports whether an error is about a text that may be right, and that is not
+// parsed: it is nested too deeply, or would take too much memory.
+func IsBound(err error) bool { return errors.Is(err, errDepth) || errors.Is(err, errSize) }
+
+// Cost returns how many bytes the result of parsing a text takes at most, about. The name
+// decides as for Parse.
+func Cost(name string, text []byte) int { return 2*len(text) + costOfToken*tokens(name, text) }
+
+// costOfToken is measured.
+const costOfToken = 420
+
+// tokens returns how many tokens a text has at most, without parsing it.
+func tokens(name string, text []byte) int {
+	if strings.HasSuffix(name, ".json") {
+		return tokensJSON(text)
+	}
+	n, inWord := 0, false
+	for _, c := range text {
+		isWord := c == '_' || c >= utf8.RuneSelf || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !isWord && c != ' ' && c != '\t' || isWord && !inWord {
+			n++
+		}
+		inWord = isWord
+	}
+	return n
+}
+
+// tokensJSON is tokens for JSON. A string is one token.
+func tokensJSON(text []byte) int {
+	n, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			n, inString = n+1, !inString
+		case inString && c == '\\':
+			i++
+		case !inString && c != ' ' && c != '\t' && c != '\n' && c != '\r':
+			n++
+		}
+	}
+	return n
+}
 
 // Parse parses a file in native syntax, or in JSON syntax if its name ends in .json. An
 // error names the file and the line, and holds no value of the file.
 func Parse(name string, text []byte) (*hcl.File, error) {
+	if n := tokens(name, text); n > maxTokens {
+		return nil, fmt.Errorf("parse %s: %w: about %d names, values and signs, and the most is %d", name, errSize, n, maxTokens)
+	}
 	if strings.HasSuffix(name, ".json") {
 		if err := Templates(text, nil); err != nil {
 			return nil, fmt.Errorf("parse %s: %w", name, err)
@@ -63,6 +115,9 @@ func located(name string, diags hcl.Diagnostics) error {
 // ParseTemplate parses the text of a template, such as a string in JSON syntax or a file
 // that templatefile reads.
 func ParseTemplate(text string) (hclsyntax.Expression, error) {
+	if tokens("", []byte(text)) > maxTokens {
+		return nil, errSize
+	}
 	tokens, _ := hclsyntax.LexTemplate([]byte(text), "", hcl.InitialPos)
 	if tooDeep(tokens) {
 		return nil, errDepth
@@ -82,39 +137,37 @@ func IsTemplate(text string) bool {
 func Templates(text []byte, visit func(hclsyntax.Expression) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	var tree any
-	if err := dec.Decode(&tree); err != nil {
-		// Its position is in the error of the HCL parser; here no value may be shown.
-		return errors.New("not JSON")
-	}
-	return templates(tree, visit, 0)
-}
-
-func templates(node any, visit func(hclsyntax.Expression) error, depth int) error {
-	if depth > maxDepth {
-		return errDepth
-	}
-	switch t := node.(type) {
-	case string:
-		return template(t, visit)
-	case json.Number:
-		if IsHuge(t.String()) {
-			return errors.New("a number is too large")
+	// HCL reads both of two values of one name: a tree in which the last one counts would
+	// lack the first.
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if err != nil {
+			// Its position is in the error of the HCL parser; here no value may be shown.
+			return errors.New("not JSON")
 		}
-	case []any:
-		for _, below := range t {
-			if err := templates(below, visit, depth+1); err != nil {
+		switch t := token.(type) {
+		case string:
+			if err := template(t, visit); err != nil {
 				return err
 			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(t)) {
-			if err := errors.Join(template(name, visit), templates(t[name], visit, depth+1)); err != nil {
-				return err
+		case json.Number:
+			if IsHuge(t.String()) {
+				return errors.New("a number is too large")
+			}
+		case json.Delim:
+			if t == '{' || t == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			if depth > maxDepth {
+				return errDepth
 			}
 		}
+		if depth == 0 {
+			return nil
+		}
 	}
-	return nil
 }
 
 func template(text string, visit func(hclsyntax.Expression) error) error {
@@ -122,7 +175,7 @@ func template(text string, visit func(hclsyntax.Expression) error) error {
 		return nil
 	}
 	e, err := ParseTemplate(text)
-	if errors.Is(err, errDepth) {
+	if errors.Is(err, errDepth) || errors.Is(err, errSize) {
 		return err
 	}
 	if err == nil && visit != nil { // Not every string is one: the CLI decides.

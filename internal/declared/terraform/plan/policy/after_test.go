@@ -64,6 +64,17 @@ func TestAfter(t *testing.T) {
 	}
 }
 
+// TestNotesAreBounded has a root with more dangerous blocks than are stored and shown.
+func TestNotesAreBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"copy/infra/main.tf": strings.Repeat("data \"http\" \"x\" {}\n", maxNotes+7)})
+	notes, err := Policy{}.After(rootOf(dir))
+	if err != nil || len(notes) != maxNotes+1 || !strings.HasSuffix(notes[maxNotes].Text, ": 7 more dangerous blocks that are not listed") {
+		t.Errorf("got %d notes, %v", len(notes), err)
+	}
+}
+
 // FuzzBefore proves that no file makes the check crash or hang, and that a file that is
 // refused for its blocks is refused after a comment, too.
 func FuzzBefore(f *testing.F) {

@@ -113,6 +113,7 @@ func TestBeforeModules(t *testing.T) {
 func TestBeforeBlocks(t *testing.T) {
 	t.Parallel()
 	refuse := func(entries ...string) Policy { return Policy{Refuse: entries} }
+	many := strings.Repeat("data \"a\" \"b\" {}\n", 40_000)
 	const external = `data "external" "x" runs a program of the repository's choice in every plan: refuse has external`
 	for name, tc := range map[string]beforeCase{
 		"External":     {"a program", refuse("external"), file("\n\ndata \"external\" \"x\" {}"), "infra/main.tf:3: " + external},
@@ -136,6 +137,20 @@ func TestBeforeBlocks(t *testing.T) {
 		"ExecList":     {"in a list of objects", refuse("exec"), file("provider \"helm\" {\n  kubernetes = [{ \"exec\" = {} }]\n}"), `infra/main.tf:2: provider "helm": exec may run a program`},
 		"ExecDynamic":  {"in a dynamic block", refuse("exec"), file("provider \"kubernetes\" {\n  dynamic \"exec\" {\n    for_each = [1]\n    content {}\n  }\n}"), `infra/main.tf:2: provider "kubernetes": exec may run a program`},
 		"ExecJSON":     {"in JSON", refuse("exec"), jsonFile(`{"provider": {"helm": [{"kubernetes": {"exec": {}}}]}}`), `infra/main.tf.json:1: provider "helm": exec may run a program`},
+		"ExecNested":   {"in JSON, in a list in a list, which the CLI reads by its schema", refuse("exec"), jsonFile(`{"provider": {"kubernetes": [[{"exec": {}}]]}}`), "parse infra/main.tf.json:1: "},
+		"ExecTwice":    {"in JSON, in the second value of a name", refuse("exec"), jsonFile(`{"provider": {"helm": {"kubernetes": {}, "kubernetes": {"exec": {}}}}}`), "parse infra/main.tf.json:1: "},
+		"ExecComputed": {"an object that driftd does not evaluate", refuse("exec"), file("provider \"helm\" {\n  kubernetes = jsondecode(local.x)\n}"), `infra/main.tf:2: provider "helm": kubernetes may run a program`},
+		"ExecKey":      {"an object with a name that driftd does not evaluate", refuse("exec"), file("provider \"helm\" {\n  kubernetes = { (local.x) = {} }\n}"), `infra/main.tf:2: provider "helm": kubernetes may run a program`},
+		"ExecContent":  {"in a dynamic block, by the name of the block", refuse("provider.helm.kubernetes.exec"), file("provider \"helm\" {\n  dynamic \"kubernetes\" {\n    for_each = [1]\n    content {\n      exec {}\n    }\n  }\n}"), `infra/main.tf:5: provider "helm": exec may run a program of the repository's choice for credentials in every plan: refuse has provider.helm.kubernetes.exec`},
+		"ExecDynJSON":  {"in a dynamic block in JSON, by the name of the block", refuse("provider.aws.endpoints.sts"), jsonFile(`{"provider": {"aws": {"dynamic": {"endpoints": {"for_each": [1], "content": {"sts": "http://evil"}}}}}}`), `infra/main.tf.json:1: provider "aws": sts: refuse has provider.aws.endpoints.sts`},
+		"ExecVariable": {"an ordinary argument that driftd does not evaluate", refuse("exec"), file("provider \"aws\" {\n  region = var.region\n}"), ""},
+		"KeyProvider":  {"a key provider with a file of AWS that names a program", refuse("exec"), file("terraform {\n  encryption {\n    key_provider \"aws_kms\" \"x\" {\n      shared_config_files = [\"./x\"]\n    }\n  }\n}"), `infra/main.tf:4: key_provider "aws_kms" "x": shared_config_files may run a program`},
+		"OtherState":   {"the backend of another state with such a file", refuse("exec"), file("data \"terraform_remote_state\" \"x\" {\n  backend = \"s3\"\n  config = {\n    shared_config_files = [\"./x\"]\n  }\n}"), `infra/main.tf:4: data "terraform_remote_state" "x": shared_config_files may run a program`},
+		"OtherExec":    {"the backend of another state with a program", refuse("exec"), file("data \"terraform_remote_state\" \"x\" {\n  backend = \"kubernetes\"\n  config = {\n    exec = {}\n  }\n}"), `infra/main.tf:4: data "terraform_remote_state" "x": exec may run a program`},
+		"OtherAny":     {"the backend of another state with arguments that driftd does not evaluate", refuse("exec"), file("data \"terraform_remote_state\" \"x\" {\n  backend = \"s3\"\n  config = local.x\n}"), `infra/main.tf:3: data "terraform_remote_state" "x": config may run a program`},
+		"OtherPlain":   {"the backend of another state with ordinary arguments", refuse("exec"), file("data \"terraform_remote_state\" \"x\" {\n  backend = \"s3\"\n  config = {\n    bucket = var.x\n  }\n}"), ""},
+		"LongLabel":    {"a label that would be repeated for each argument", refuse("http"), file("provider \"" + strings.Repeat("x", 2000) + "\" {\n  a = 1\n}"), "parse infra/main.tf:1: a label or name of more than 1024 bytes"},
+		"ManyBlocks":   {"more blocks than driftd keeps", refuse("http"), map[string]string{"a.tf": many, "b.tf": many, "c.tf": many}, "read infra/c.tf: more than 100000 blocks and arguments in all"},
 		"Backend":      {"a program that signs in to the backend", refuse("exec"), file("terraform {\n  backend \"kubernetes\" {\n    exec {}\n  }\n}"), `infra/main.tf:3: backend "kubernetes": exec may run a program`},
 		"AWSConfig":    {"a file of AWS that names a program", refuse("exec"), file("terraform {\n  backend \"s3\" {\n    shared_config_files = [\"./x\"]\n  }\n}"), `infra/main.tf:3: backend "s3": shared_config_files may run a program`},
 		"Kubeconfig":   {"a kubeconfig that names a program", refuse("exec"), file("provider \"kubernetes\" {\n  config_path = \"./x\"\n}"), `infra/main.tf:2: provider "kubernetes": config_path may run a program`},
@@ -187,6 +202,7 @@ func TestBeforeFiles(t *testing.T) {
 		"JSONKey":       {"a key in JSON", files, jsonFile(`{"locals": {"a": {"${file(\"/etc/passwd\")}": 1}}}`), `infra/main.tf.json: file("/etc/passwd")`},
 		"Module":        {"path.module of a module", files, map[string]string{"main.tf": `module "a" { source = "../a" }`, "../a/main.tf": "locals {\n  a = file(\"${path.module}/x\")\n  b = file(\"${path.module}/../../x\")\n}"}, `a/main.tf:3: file("../../x")`},
 		"Data":          {"a data source that reads files", files, file(`data "local_file" "x" {}`), `infra/main.tf:1: data "local_file" "x" may read files`},
+		"JSONTwice":     {"the first of two values of a name in JSON, which HCL reads both", files, jsonFile(`{"locals": {"a": "${file(\"/etc/passwd\")}"}, "locals": {"b": 1}}`), `infra/main.tf.json: file("/etc/passwd")`},
 		"NoArguments":   {"a call that the CLI refuses", files, local(`file()`), ""},
 		"Long":          {"a long path is cut", files, local(`file("/` + strings.Repeat("x", 500) + `")`), `infra/main.tf:2: file("/` + strings.Repeat("x", 119) + `…")`},
 		"Not refused":   {"without files in refuse", Policy{Refuse: []string{"http"}}, local(`file("/etc/passwd")`), ""},

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -29,8 +28,34 @@ type reading struct {
 // A local is the use of a provider by its local name.
 type local struct{ name, place, shown string }
 
+// Bounds of the blocks that are noted. No CLI takes a label of a kilobyte, and each argument
+// of a block is noted with its labels.
+const (
+	maxName   = 1 << 10
+	maxBlocks = 100_000
+)
+
 func (r *reading) block(name, shown, place string) {
+	switch {
+	case len(name) > maxName || len(shown) > maxName:
+		r.refuseToRead(fmt.Errorf("parse %s: a label or name of more than %d bytes", place, maxName))
+		return
+	case r.noted >= maxBlocks:
+		r.refuseToRead(fmt.Errorf("read %s: more than %d blocks and arguments in all", r.name, maxBlocks))
+		return
+	}
+	r.noted++
 	r.blocks = append(r.blocks, Block{Name: name, Shown: shown, Place: place})
+}
+
+// maxUnread bounds the errors that are kept of one module.
+const maxUnread = 100
+
+// refuseToRead notes that the module has something that driftd does not read.
+func (r *reading) refuseToRead(err error) {
+	if len(r.unread) < maxUnread {
+		r.unread = append(r.unread, err)
+	}
 }
 
 func (r *reading) place(at hcl.Range) string { return fmt.Sprintf("%s:%d", r.name, at.Start.Line) }
@@ -40,7 +65,7 @@ func (r *reading) place(at hcl.Range) string { return fmt.Sprintf("%s:%d", r.nam
 func (r *reading) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
 	content, _, diags := body.PartialContent(schema)
 	if diags.HasErrors() {
-		r.unread = append(r.unread, fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
+		r.refuseToRead(fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
 	}
 	return content
 }
@@ -90,6 +115,10 @@ func (r *reading) resource(b *hcl.Block) {
 		return
 	}
 	r.block(b.Type+"."+b.Labels[0], shown, place)
+	if b.Labels[0] == "terraform_remote_state" {
+		// Its arguments are those of a backend, which may run programs.
+		r.arguments(b.Type+"."+b.Labels[0], shown, b.Body)
+	}
 	if a := content.Attributes["provider"]; a != nil {
 		r.uses(place, shown, roots(a.Expr)...)
 		return
@@ -157,7 +186,9 @@ func (r *reading) settings(body hcl.Body) {
 			r.requirements(b.Body)
 		case "encryption":
 			for _, e := range r.content(b.Body, blockSchema(map[string][]string{"key_provider": {"type", "name"}, "method": {"type", "name"}})).Blocks {
-				r.block("encryption."+e.Type+"."+e.Labels[0], shownBlock(e), r.place(e.DefRange))
+				name := "encryption." + e.Type + "." + e.Labels[0]
+				r.block(name, shownBlock(e), r.place(e.DefRange))
+				r.arguments(name, shownBlock(e), e.Body)
 			}
 		default:
 			name := strings.Join(append([]string{b.Type}, b.Labels...), ".")
@@ -178,7 +209,7 @@ func (r *reading) settings(body hcl.Body) {
 func (r *reading) requirements(body hcl.Body) {
 	attributes, diags := body.JustAttributes()
 	if diags.HasErrors() {
-		r.unread = append(r.unread, fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
+		r.refuseToRead(fmt.Errorf("parse %s: %s", r.place(body.MissingItemRange()), diags[0].Summary))
 	}
 	for name, a := range attributes {
 		u := use{place: r.place(a.NameRange), shown: "required_providers." + name, address: implied(name)}
@@ -250,62 +281,4 @@ func (r *reading) call(b *hcl.Block) {
 		}
 	}
 	r.calls = append(r.calls, c)
-}
-
-// maxNested bounds the depth of arguments that are read.
-const maxNested = 20
-
-// arguments notes the arguments and blocks of a body, and what is in them, by their names
-// below prefix.
-func (r *reading) arguments(prefix, shown string, body hcl.Body) {
-	native, ok := body.(*hclsyntax.Body)
-	if !ok {
-		attributes, _ := body.JustAttributes()
-		for name, a := range attributes {
-			r.argument(prefix, shown, name, a.NameRange)
-			r.objects(prefix+"."+name, shown, a.Expr, 0)
-		}
-		return
-	}
-	for name, a := range native.Attributes {
-		r.argument(prefix, shown, name, a.NameRange)
-		r.objects(prefix+"."+name, shown, a.Expr, 0)
-	}
-	for _, b := range native.Blocks {
-		name := b.Type
-		if name == "dynamic" && len(b.Labels) == 1 {
-			name = b.Labels[0]
-		}
-		r.argument(prefix, shown, name, b.TypeRange)
-		r.arguments(prefix+"."+name, shown, b.Body)
-	}
-}
-
-func (r *reading) argument(prefix, shown, name string, at hcl.Range) {
-	r.block(prefix+"."+name, shown+": "+name, r.place(at))
-}
-
-// objects notes the names in objects and lists.
-func (r *reading) objects(prefix, shown string, e hcl.Expression, depth int) {
-	if depth > maxNested {
-		return
-	}
-	list, diags := hcl.ExprList(e)
-	if !diags.HasErrors() {
-		for _, item := range list {
-			r.objects(prefix, shown, item, depth+1)
-		}
-	}
-	pairs, diags := hcl.ExprMap(e)
-	if diags.HasErrors() {
-		return
-	}
-	for _, pair := range pairs {
-		name, ok := keyText(pair.Key)
-		if !ok {
-			continue
-		}
-		r.argument(prefix, shown, name, pair.Key.Range())
-		r.objects(prefix+"."+name, shown, pair.Value, depth+1)
-	}
 }

@@ -29,7 +29,12 @@ func dangers() []danger {
 			// What files of AWS (credential_process) and of Kubernetes (exec) name is run as well.
 			reported: []string{"provider.*.exec", "backend.*.exec"},
 			quiet: []string{"provider.*.shared_c*_file*", "backend.*.shared_c*_file*", "provider.*.config_path*", "backend.*.config_path*",
-				"provider.*.ssh_opts"}},
+				"provider.*.ssh_opts",
+				// The key providers of OpenTofu, and the backends of other states.
+				"encryption.*.shared_c*_file*", "data.terraform_remote_state.config.*exec", "data.terraform_remote_state.config.*shared_c*_file*",
+				"data.terraform_remote_state.config.*config_path*", "data.terraform_remote_state.config.computed",
+				// An object whose names driftd does not know: it may have exec.
+				"provider.*.kubernetes.computed"}},
 		{name: "http", does: "sends a request to an address of the repository's choice" + inPlan,
 			reported: []string{"data.http", "ephemeral.http"}},
 		{name: "files", does: "may read files of the machine" + inPlan,

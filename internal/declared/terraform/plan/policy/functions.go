@@ -93,7 +93,7 @@ func (r *reading) template(path, shown, place string, templates []string) {
 			return
 		}
 	}
-	text, err := folder.ReadFile(path)
+	text, err := folder.ReadBounded(path, maxFile)
 	if os.IsNotExist(err) {
 		return // The CLI reports it.
 	}

@@ -57,6 +57,9 @@ type Root struct {
 	Data string
 	// BackendFiles complete the backend block; those in the root are relative.
 	BackendFiles []string
+	// Remembered completes the backend block, too: what .terraform in the root keeps of an
+	// earlier init. A repository may hold that.
+	Remembered map[string]any
 }
 
 // A Note is a dangerous part of a root that was planned.

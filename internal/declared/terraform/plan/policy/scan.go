@@ -26,6 +26,8 @@ type scan struct {
 	Root
 	modules []*module
 	seen    map[string]bool
+	// noted is the number of blocks in modules.
+	noted int
 }
 
 // A module is what the files of one folder say.
@@ -197,11 +199,16 @@ func (r *reading) rest() {
 	if _, err := os.Lstat(filepath.Join(r.module.dir, plugins)); !errors.Is(err, os.ErrNotExist) {
 		r.block("plugins.folder", r.module.prefix+plugins, "")
 	}
+	r.name = r.module.prefix + ".terraform/terraform.tfstate"
+	r.remembered("backend.file", r.scan.Remembered)
 	for _, name := range r.scan.BackendFiles {
 		if filepath.IsAbs(name) {
 			continue
 		}
-		text, err := folder.ReadFile(filepath.Join(r.module.dir, name))
+		text, err := folder.ReadBounded(filepath.Join(r.module.dir, name), maxFile)
+		if errors.Is(err, folder.ErrTooLarge) {
+			r.refuseToRead(fmt.Errorf("read %s%s: more than %d MiB", r.module.prefix, name, maxFile>>20))
+		}
 		if err != nil {
 			continue // init reports it.
 		}
@@ -215,6 +222,26 @@ func (r *reading) rest() {
 	}
 }
 
+// remembered notes the arguments that complete the backend block without being written in a
+// file of the configuration.
+func (r *reading) remembered(prefix string, arguments map[string]any) {
+	for name, value := range arguments {
+		r.block(prefix+"."+name, "the backend of the last init: "+name, r.name)
+		items, isList := value.([]any)
+		if !isList {
+			items = []any{value}
+		}
+		for _, item := range items {
+			if below, ok := item.(map[string]any); ok && len(prefix)+len(name) < maxName {
+				r.remembered(prefix+"."+name, below)
+			}
+		}
+	}
+}
+
+// maxNotes bounds the notes: they are stored and shown with every scan.
+const maxNotes = 500
+
 // notes returns what is dangerous, sorted by place, each once.
 func (s *scan) notes() []Note {
 	var notes []Note
@@ -226,5 +253,9 @@ func (s *scan) notes() []Note {
 		}
 	}
 	slices.SortFunc(notes, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Place, b.Place), cmp.Compare(a.Text, b.Text)) })
-	return slices.Compact(notes)
+	notes = slices.Compact(notes)
+	if more := len(notes) - maxNotes; more > 0 {
+		notes = append(notes[:maxNotes:maxNotes], Note{notes[maxNotes].Place, fmt.Sprintf("here and after: %d more dangerous blocks that are not listed", more)})
+	}
+	return notes
 }

@@ -45,7 +45,8 @@ type Source struct {
 	// take them for what is to be migrated.
 	Except    string
 	Stateless bool
-	// Contained makes a link that leads out of Within, or out of Root without one, an error.
+	// Contained makes a link that leads out of Within, or out of Root without one, an error. It
+	// leaves out the files of tests: init would fetch their modules, and no plan reads them.
 	// Sealed copies one as a link: whoever writes the root must not choose what driftd reads.
 	Contained, Sealed bool
 	Limits            Limits
@@ -73,7 +74,10 @@ func Copy(ctx context.Context, s Source, to string) (string, error) {
 	if s.absent, err = absentBelow(s.Within, s.Absent); err != nil {
 		return "", fmt.Errorf("copy root: %w", err)
 	}
-	wanted := s.wanted()
+	wanted, err := s.wanted(ctx)
+	if err != nil {
+		return "", err
+	}
 	needed := len(wanted)
 	if s.Whole && s.Within != "" {
 		wanted = append(wanted, s.Within)
@@ -116,10 +120,13 @@ func (s Source) borders(wanted []string) []string {
 
 // wanted returns what is copied: the root, what its files speak of outside of
 // it, what the files there speak of, and so on; the widest folders come first.
-func (s Source) wanted() []string {
+func (s Source) wanted(ctx context.Context) ([]string, error) {
 	wanted := []string{s.Root}
 	for i := 0; i < len(wanted); i++ {
 		for _, dir := range s.folders(wanted[i]) {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
 			for _, path := range s.outside(dir) {
 				if !slices.ContainsFunc(wanted, func(w string) bool { return holds(w, path) }) {
 					wanted = append(wanted, path)
@@ -128,7 +135,7 @@ func (s Source) wanted() []string {
 		}
 	}
 	slices.SortFunc(wanted, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
-	return wanted
+	return wanted, nil
 }
 
 // outside returns what the files of a folder speak of outside of it. Nothing
@@ -185,6 +192,13 @@ func skipped(name string) bool {
 		return true
 	}
 	return strings.HasSuffix(name, ".tfstate.lock.info") || strings.HasSuffix(name, ".tfstate.backup")
+}
+
+// isTest reports whether a file is one of `terraform test` or `tofu test`.
+func isTest(name string) bool {
+	name, isHCL := strings.CutSuffix(name, ".hcl")
+	name, isJSON := strings.CutSuffix(name, ".json")
+	return (isHCL || isJSON) && (strings.HasSuffix(name, ".tftest") || strings.HasSuffix(name, ".tofutest"))
 }
 
 // commonFolder returns the folder that holds all the paths.
@@ -282,7 +296,7 @@ func (c *copier) copyDir(ctx context.Context, from, to string, depth int) error 
 		return fmt.Errorf("copy root: %w", err)
 	}
 	for _, e := range entries {
-		if skipped(e.Name()) {
+		if skipped(e.Name()) || c.border != "" && isTest(e.Name()) {
 			continue
 		}
 		if e.Type()&fs.ModeSymlink != 0 {

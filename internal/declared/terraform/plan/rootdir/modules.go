@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+
+	"github.com/driftd/driftd/internal/declared/folder"
 )
 
 // An Installed is a module of a root, as init has laid it out.
@@ -16,10 +17,13 @@ type Installed struct {
 	Dir string
 }
 
+// maxList bounds the list of modules: 2,000 modules have about 1 MiB.
+const maxList = 16 << 20
+
 // Modules reads the list that init keeps of the modules of a root, without the root. A root
 // that calls none has no list.
 func Modules(list string) ([]Installed, error) {
-	text, err := os.ReadFile(list)
+	text, err := folder.ReadBounded(list, maxList)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -98,6 +98,10 @@ resource "lab_server" "plain" {}
 	got := Scan(dir)
 	slices.Sort(got.Required)
 	slices.Sort(want.Required)
+	if got.Unread == nil || !strings.HasPrefix(got.Unread.Error(), "parse deep.tf: ") {
+		t.Errorf("deep.tf: %v", got.Unread)
+	}
+	got.Unread = nil
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
@@ -328,4 +332,40 @@ func FuzzScan(f *testing.F) {
 		}
 		Scan(dir)
 	})
+}
+
+// TestWantedEnds holds that a root of many folders is not scanned after its time.
+func TestWantedEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if wanted, err := (Source{Root: t.TempDir()}).wanted(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, %v", wanted, err)
+	}
+}
+
+// TestUnread tells files that the CLI reads and driftd does not from others.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	long, deep := "#"+strings.Repeat("x", maxFile), "a = "+strings.Repeat("[", 1000)
+	for name, tt := range map[string]struct{ reason, file, text, want string }{
+		"size":   {"a file beyond the bound", "x.tf", long, "read x.tf: more than 8 MiB: part the file"},
+		"depth":  {"brackets", "x.tofu", deep, "parse x.tofu: nested too deeply: part the file"},
+		"syntax": {"what is wrong with a file, the CLI reports", "x.tf", "a = [", ""},
+		"other":  {"no file of Terraform", "x.pkr.hcl", deep, ""},
+		"text":   {"any other file", "x.txt", long, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			lay(t, dir, map[string]string{tt.file: tt.text})
+			got := ""
+			if err := Scan(dir).Unread; err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
+			}
+		})
+	}
 }

@@ -3,6 +3,9 @@
 package rootdir
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +39,9 @@ type Module struct {
 	Ignored map[string]Ignored
 	// Blocks are the blocks of each resource ("lab_server.web").
 	Blocks map[string]Blocks
+	// Unread is why a file was left out that the CLI may read: it is too large for driftd,
+	// or nested too deeply.
+	Unread error
 	// Outside are paths with ".." in them that the files speak of, as they are
 	// written, up to the first part that is not constant.
 	Outside []string
@@ -64,9 +70,11 @@ func Scan(dir string) Module {
 		return m
 	}
 	for _, e := range entries {
-		if file := parse(filepath.Join(dir, e.Name())); file != nil {
+		file, err := parse(filepath.Join(dir, e.Name()))
+		if file != nil {
 			m.read(file)
 		}
+		m.Unread = cmp.Or(m.Unread, err)
 	}
 	slices.Sort(m.Outside)
 	m.Outside = slices.Compact(m.Outside)
@@ -90,19 +98,36 @@ func isNative(name string) bool {
 }
 
 // parse returns the file if it is one of Terraform, OpenTofu or Terragrunt: what can be
-// parsed of it.
-func parse(path string) *hcl.File {
+// parsed of it. The error is about one that is too large or nested too deeply; what is wrong
+// with others, the CLI reports.
+func parse(path string) (*hcl.File, error) {
 	name := filepath.Base(path)
+	isRead := isJSON(name) || isNative(name)
 	isTerragrunt := strings.HasSuffix(name, ".hcl") && !strings.HasPrefix(name, ".")
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxFile || !isJSON(name) && !isNative(name) && !isTerragrunt {
-		return nil
+	if !isRead && !isTerragrunt {
+		return nil, nil
 	}
-	text, err := folder.ReadFile(path)
+	text, err := folder.ReadBounded(path, maxFile)
+	if errors.Is(err, folder.ErrTooLarge) {
+		err = fmt.Errorf("read %s: more than %d MiB: part the file", name, maxFile>>20)
+		return nil, onlyIf(isRead, err)
+	}
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // The CLI reports it.
 	}
-	file, _ := syntax.Parse(name, text)
-	return file
+	file, err := syntax.Parse(name, text)
+	if syntax.IsBound(err) {
+		return nil, onlyIf(isRead, fmt.Errorf("%w: part the file", err))
+	}
+	return file, nil
+}
+
+// onlyIf returns the error if the condition holds.
+func onlyIf(holds bool, err error) error {
+	if holds {
+		return err
+	}
+	return nil
 }
 
 func (m *Module) read(file *hcl.File) {

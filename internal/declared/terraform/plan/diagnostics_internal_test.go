@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestDiagnosticsAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	for name, tt := range map[string]struct {
+		reason string
+		each   Diagnostic
+		// of is the number of errors that are kept as they are.
+		of int
+	}{
+		"short":     {"ordinary errors are kept as they are", Diagnostic{"lab_server.a", "no", "it is gone"}, maxDiagnostics},
+		"detail":    {"a detail of 1 MiB", Diagnostic{"lab_server.a", "no", long}, 0},
+		"summary":   {"a summary of 1 MiB", Diagnostic{"lab_server.a", long, "it is gone"}, 0},
+		"address":   {"an address of 1 MiB", Diagnostic{long, "no", "it is gone"}, 0},
+		"many":      {"many errors of nearly the most", Diagnostic{"lab_server.a", "no", long[:maxText]}, maxTexts / (maxText + len("lab_server.a") + len("no"))},
+		"addresses": {"many long addresses", Diagnostic{long[:maxText], "no", ""}, maxTexts / (maxText + len("no"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var s stream
+			line, err := json.Marshal(map[string]any{"type": "diagnostic", "diagnostic": map[string]string{
+				"severity": "error", "summary": tt.each.Summary, "detail": tt.each.Detail, "address": tt.each.Address}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.line(line)
+			for range maxDiagnostics {
+				s.keep(tt.each)
+			}
+			whole, size := 0, 0
+			for _, d := range s.diagnostics {
+				size += len(d.Address) + len(d.Summary) + len(d.Detail)
+				if d == tt.each {
+					whole++
+				} else if !strings.Contains(d.Summary+d.Detail, "(driftd left out a text of ") && d.Address != "" {
+					t.Fatalf("%s: %d bytes of %q were cut without a note", tt.reason, len(d.Detail), d.Summary)
+				}
+			}
+			if most := maxTexts + maxDiagnostics*200; size > most || len(s.diagnostics) != maxDiagnostics {
+				t.Errorf("%s: kept %d bytes of %d errors, want %d at most", tt.reason, size, len(s.diagnostics), most)
+			}
+			if whole != tt.of {
+				t.Errorf("%s: kept %d errors as they are, want %d", tt.reason, whole, tt.of)
+			}
+		})
+	}
+}
