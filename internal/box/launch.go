@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
 // A Launch describes how to run a program that is not driftd's own, such as terraform, whose
@@ -28,45 +31,77 @@ type Launch struct {
 	// bound. MemorySetting is the name of that setting, for the message.
 	Memory        int64  `json:"memory,omitempty"`
 	MemorySetting string `json:"memory_setting,omitempty"`
+	// Output bounds what the program prints, in bytes: it is ended when it prints more.
+	// Lines of more than Line bytes are left out. 0 for no bound.
+	Output int64 `json:"output,omitempty"`
+	Line   int   `json:"line,omitempty"`
 	// Grace is how long the program has after it was interrupted.
 	Grace time.Duration `json:"grace,omitempty"`
+	// Version is printed for the arguments "version -json", in the form of Terraform's
+	// own; if it is "", the program answers.
+	Version string `json:"version,omitempty"`
 	// Inner is set in the process that the guard starts.
 	Inner bool `json:"inner,omitempty"`
 }
 
-// LaunchVariable holds a Launch, as JSON. It is read before the command line, so that
+// launchVariable holds a Launch, as JSON. It is read before the command line, so that
 // what runs a program by its path alone can run it boxed.
-const LaunchVariable = "DRIFTD_LAUNCH"
+const launchVariable = "DRIFTD_LAUNCH"
 
-// Start returns the program that stands for l.Program, and its environment. Its arguments
-// and standard streams are those of l.Program.
+// passed begins the names of the variables that the guard passes on to the program,
+// without it. No other variable reaches the program, and none of the program's has an
+// effect on the guard.
+const passed = "DRIFTD_ENV_"
+
+// Start returns the program that stands for l.Program, and its environment, for which env
+// is that of l.Program. Its arguments and standard input are those of l.Program.
 func (l Launch) Start(env []string) (path string, environment []string, err error) {
-	if os.Getenv(LaunchVariable) != "" {
+	if os.Getenv(launchVariable) != "" {
 		return "", nil, errors.New("this program is started as a guard and does not call Guard")
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return "", nil, fmt.Errorf("launch %s: %w", l.Program, err)
 	}
-	return program(), append(env[:len(env):len(env)], LaunchVariable+"="+string(text)), nil
+	environment = append(environment, launchVariable+"="+string(text))
+	for _, variable := range env {
+		environment = append(environment, passed+variable)
+	}
+	return Program(), environment, nil
+}
+
+// passedOn returns the environment of the program, sorted.
+func passedOn() []string {
+	var env []string
+	for _, variable := range os.Environ() {
+		if variable, ok := strings.CutPrefix(variable, passed); ok {
+			env = append(env, variable)
+		}
+	}
+	slices.Sort(env)
+	return env
 }
 
 // Guard runs the program that this process was started for by Launch.Start, and returns
 // with the program's status once nothing of it is left. It returns false at once in any
 // other process. It must be called first in main.
 func Guard() (status int, guarded bool) {
-	text := os.Getenv(LaunchVariable)
+	text := os.Getenv(launchVariable)
 	if text == "" {
 		return 0, false
 	}
 	var l Launch
 	err := json.Unmarshal([]byte(text), &l)
 	if err == nil {
-		err = os.Unsetenv(LaunchVariable)
+		err = os.Unsetenv(launchVariable)
 	}
-	if err == nil && l.Inner {
+	switch {
+	case err != nil:
+	case l.Inner:
 		err = l.become()
-	} else if err == nil {
+	case l.Version != "" && slices.Equal(os.Args[1:], []string{"version", "-json"}):
+		_, err = fmt.Printf("{\"terraform_version\":%q}\n", l.Version)
+	default:
 		status, err = l.guard()
 	}
 	if err != nil {
@@ -80,18 +115,24 @@ func Guard() (status int, guarded bool) {
 // print takes it from there.
 func complain(err error) {
 	text := "driftd: " + err.Error()
-	if sentence, ok := errors.AsType[*exceeded](err); ok {
-		text = sentence.Error()
+	if limit, ok := errors.AsType[limitError](err); ok {
+		text = string(limit)
 	}
 	fmt.Fprintf(os.Stderr, "\nError: %s\n", text)
 }
 
-// exceeded is the error of a program that held too much memory.
-type exceeded struct{ l Launch }
+// A limitError is the error of a program that was ended because it exceeded a limit.
+type limitError string
 
 // Error implements error.
-func (e *exceeded) Error() string {
-	return fmt.Sprintf("the program and what it started needed more memory than %s (%d MiB)", e.l.MemorySetting, e.l.Memory>>20)
+func (e limitError) Error() string { return string(e) }
+
+func (l Launch) tooMuchMemory() error {
+	return limitError(fmt.Sprintf("the program and what it started needed more memory than %s (%s)", l.MemorySetting, humanize.IBytes(uint64(l.Memory))))
+}
+
+func (l Launch) tooMuchOutput() error {
+	return limitError("the program prints more than " + humanize.IBytes(uint64(l.Output)))
 }
 
 // A relative is a process of the system with its parent.

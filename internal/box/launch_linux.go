@@ -36,25 +36,50 @@ func (l Launch) guard() (status int, err error) {
 	}
 	told := make(chan os.Signal, 8)
 	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM)
+	// Nobody reads the output any more: that must not end the guard before the program.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	if err := ownEnd(); err != nil {
+		return 1, err
+	}
 	inner := l
 	inner.Inner = true
-	_, env, err := inner.Start(os.Environ())
+	_, env, err := inner.Start(passedOn())
 	if err != nil {
 		return 1, err
 	}
-	pid, err := syscall.ForkExec(program(), append([]string{l.Program}, os.Args[1:]...), &syscall.ProcAttr{Env: env, Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
+	out, err := l.openOutput()
+	if err != nil {
+		return 1, err
+	}
+	pid, err := syscall.ForkExec(Program(), append([]string{l.Program}, os.Args[1:]...), &syscall.ProcAttr{Env: env,
+		Files: []uintptr{0, out.stdout.Fd(), out.stderr.Fd()}, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return 1, fmt.Errorf("start %s: %w", l.Program, err)
 	}
 	ended := make(chan int, 1)
 	go reap(pid, ended)
-	status, err = l.watch(pid, ended, told)
-	return status, errors.Join(err, killChildren(ended))
+	copied := out.copy(l)
+	status, err = l.watch(pid, ended, out.full, told)
+	killErr := killChildren(ended)
+	out.finish(copied, killErr == nil)
+	return status, errors.Join(err, killErr)
+}
+
+// ownEnd has the kernel send SIGTERM to this process when its parent ends, whatever the
+// parent asked for: SIGKILL would leave what the program started.
+func ownEnd() error {
+	parent := os.Getppid()
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with the parent: %w", err)
+	}
+	if os.Getppid() != parent {
+		return errors.New("driftd has ended")
+	}
+	return nil
 }
 
 // watch waits until the program ends, or has to be ended.
-func (l Launch) watch(pid int, ended chan int, told chan os.Signal) (status int, err error) {
+func (l Launch) watch(pid int, ended chan int, full <-chan struct{}, told chan os.Signal) (status int, err error) {
 	var grace, tick <-chan time.Time
 	if l.Memory > 0 {
 		ticker := time.NewTicker(watchEvery)
@@ -77,8 +102,10 @@ func (l Launch) watch(pid int, ended chan int, told chan os.Signal) (status int,
 			return 1, nil
 		case <-tick:
 			if held() > l.Memory {
-				return 1, &exceeded{l}
+				return 1, l.tooMuchMemory()
 			}
+		case <-full:
+			return 1, l.tooMuchOutput()
 		}
 	}
 }
@@ -217,7 +244,7 @@ func (l Launch) become() error {
 			return fmt.Errorf("seal %s: %w", l.Program, err)
 		}
 	}
-	err := syscall.Exec(l.Program, append([]string{l.Program}, os.Args[1:]...), os.Environ())
+	err := syscall.Exec(l.Program, append([]string{l.Program}, os.Args[1:]...), passedOn())
 	return fmt.Errorf("start %s: %w", l.Program, err)
 }
 

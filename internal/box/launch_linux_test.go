@@ -30,10 +30,13 @@ func launch(text string, args []string) int {
 	if cmd.Path, cmd.Env, err = l.Start(os.Environ()); err != nil {
 		return 91
 	}
+	// The library that starts the guard may add variables of its own.
+	cmd.Env = append(cmd.Env, "PLUS_OF_LIBRARY=1")
 	cmd.Err = nil
 	cmd.Args = append([]string{"guard"}, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
+	// As terraform-exec does.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
@@ -80,7 +83,11 @@ func TestLaunch(t *testing.T) {
 	}{
 		"status":        {"the program's own", box.Launch{}, "echo done; exit 3", 3, "done\n"},
 		"signal":        {"as a shell says it", box.Launch{}, "kill -TERM $$", 128 + 15, ""},
-		"environment":   {"the order is not passed on", box.Launch{}, "env | grep -c DRIFTD_LAUNCH", 1, "0\n"},
+		"environment":   {"nothing of the guard's is passed on", box.Launch{}, "env | grep -c -e DRIFTD -e PLUS_OF_LIBRARY", 1, "0\n"},
+		"output":        {"as much as is allowed", box.Launch{Output: 100_000}, "head -c 100000 /dev/zero | tr '\\0' x; exit 3", 3, strings.Repeat("x", 100_000)},
+		"too much":      {"more than is allowed", box.Launch{Output: 1 << 20}, "while :; do echo more; done", 1, "\nError: the program prints more than 1.0 MiB\n"},
+		"lines":         {"a line that is too long", box.Launch{Line: 4}, "echo 1234; echo 12345; echo end; exit 3", 3, "1234\nend\n"},
+		"stderr":        {"is bounded", box.Launch{}, "echo begin >&2; head -c 9000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo end >&2", 0, "begin\n…\nend\n"},
 		"core":          {"no memory is written to disk", box.Launch{}, "ulimit -Hc", 0, "0\n"},
 		"secret":        {"a file that nobody named", box.Launch{}, "cat $1 2>&1", 1, "Permission denied"},
 		"open":          {"without a seal", box.Launch{Open: true}, "cat $1", 0, "hunter2"},
@@ -191,6 +198,19 @@ func TestLaunchMemory(t *testing.T) {
 	out, err := guarded(t, l, script, dir).CombinedOutput()
 	if want := "Error: the program and what it started needed more memory than max_plan_memory (100 MiB)"; err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("got %v, %s, want %q", err, out, want)
+	}
+}
+
+// TestLaunchVersion answers for a program that does not know the question.
+func TestLaunchVersion(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(box.Launch{Program: "/bin/false", Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), os.Args[0], launchVerb, string(text), "version", "-json").CombinedOutput()
+	if want := `{"terraform_version":"1.2.3"}` + "\n"; err != nil || string(out) != want {
+		t.Errorf("got %v, %q", err, out)
 	}
 }
 

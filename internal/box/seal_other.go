@@ -20,7 +20,8 @@ func seal(setup) (Report, error) {
 // peakMemory returns 0: memory is not limited.
 func peakMemory(*os.ProcessState) int64 { return 0 }
 
-func program() string {
+// Program returns the path of the running program.
+func Program() string {
 	path, err := os.Executable()
 	if err != nil {
 		return os.Args[0]

@@ -115,6 +115,14 @@ func Fits(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// Limit returns how many bytes a look in the scope of ctx may take, or most without a scope.
+func Limit(ctx context.Context, most int64) int64 {
+	if s, ok := ctx.Value(scopeKey{}).(scope); ok {
+		return min(s.limit, most)
+	}
+	return most
+}
+
 // Run calls f as one look, whose memory is counted through the context that f gets. A
 // look that was ended because all looks together needed too much is run a second time,
 // alone, if the others end within a minute. In a context without a scope nothing is

@@ -144,7 +144,7 @@ func (p *plans) options(dir, within string) plan.Options {
 	return plan.Options{Dir: dir, Within: within, Binary: run.Binary, Workspace: run.Workspace, VarFiles: run.VarFiles, Vars: vars,
 		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, EnvFiles: run.EnvFiles, PassEnv: run.PassEnv,
 		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
-		MemoryLimit: run.MemoryLimit, MaxMemory: run.MaxMemory, Guarded: p.env.Boxes != nil, Boxed: p.env.Boxes != nil && run.Box,
+		MemoryLimit: run.MemoryLimit, MaxMemory: run.MaxMemory, Boxed: run.Box,
 		ReadPaths: run.ReadPaths, Policy: policy.Policy{Providers: run.Allow.Providers, Modules: run.Allow.Modules, Refuse: run.Refuse},
 		CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
 }

@@ -16,21 +16,10 @@ import (
 	"github.com/driftd/driftd/internal/box"
 )
 
-// launch returns how the CLI is started. Only init may write to the plugin cache: it runs
-// no provider.
-func (r *runner) launch(init bool) *box.Launch {
-	if !r.Guarded {
-		return nil
-	}
-	l := &box.Launch{Open: !r.Boxed, Memory: r.MaxMemory, MemorySetting: "max_plan_memory"}
-	if l.Open {
-		return l
-	}
-	l.Read, l.Write = append(slices.Clone(r.readable), r.plugins()), []string{r.dir}
-	if init {
-		l.Write = append(l.Write, r.plugins())
-	}
-	return l
+// launch returns how the CLI is started.
+func (r *runner) launch() box.Launch {
+	return box.Launch{Open: !r.Boxed, Read: append(slices.Clone(r.readable), r.plugins()), Write: []string{r.dir},
+		Memory: r.MaxMemory, MemorySetting: "max_plan_memory", Grace: r.grace()}
 }
 
 // readPaths returns what a boxed CLI may read beside its own folders and the system's: the

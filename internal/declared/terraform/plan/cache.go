@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +16,9 @@ import (
 	"strings"
 	"time"
 
+	tfjson "github.com/hashicorp/terraform-json"
+
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 )
 
 // builtin begins the addresses of the providers that the CLI holds itself.
@@ -35,25 +38,51 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 			return s, nil
 		}
 	}
-	out := &process.Buffer{Limit: maxSchemas}
-	cmd := r.command("providers", "schema", "-json", "-no-color")
-	cmd.Stdout = out
-	if err := cmd.Run(ctx); err != nil {
-		return nil, r.explain("providers schema", err, nil)
-	}
-	if err := takeSchemas(ctx, out.Bytes()); err != nil {
+	text, err := r.askSchemas(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s, err := DecodeSchemas(bytes.NewReader(out.Bytes()), p)
+	s, err := DecodeSchemas(bytes.NewReader(text), p)
 	if err != nil || name == "" {
 		return s, err
 	}
-	return s, keep(name, out.Bytes())
+	return s, keep(name, text)
 }
 
-// maxSchemas bounds the JSON of all schemas of a root: those of the large clouds take
-// about 15 MiB each.
+// askSchemas asks the providers for their schemas, and returns those of resource types.
+func (r *runner) askSchemas(ctx context.Context) ([]byte, error) {
+	var all *tfjson.ProviderSchemas
+	c := call{output: budget.Limit(ctx, maxSchemas*perSchema) / perSchema, stdout: taker{ctx, perSchema}}
+	err := r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
+		all, err = r.cli.tf.ProvidersSchema(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, r.explain("providers schema", err, nil)
+	}
+	for _, provider := range all.Schemas {
+		*provider = tfjson.ProviderSchema{ResourceSchemas: provider.ResourceSchemas}
+	}
+	return json.Marshal(all)
+}
+
+// maxSchemas bounds the JSON of all schemas of a root, in bytes: those of the large clouds
+// take about 15 MiB each.
 const maxSchemas = 256 << 20
+
+// perSchema is what reading the schemas takes at most for each byte of their JSON.
+const perSchema = 12
+
+// A taker is a writer that counts memory for each byte, and keeps nothing.
+type taker struct {
+	ctx     context.Context
+	perByte int64
+}
+
+// Write fails if the memory is too much.
+func (t taker) Write(p []byte) (int, error) {
+	return len(p), budget.Take(t.ctx, t.perByte*int64(len(p)))
+}
 
 // takeSchemas counts the memory for decoding schemas. Only the types in the plan are
 // decoded, the others are copied as text.
@@ -67,7 +96,7 @@ func (r *runner) schemaFile(p *Plan) string {
 	if r.lock == nil && !onlyBuiltin(p) {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(r.cli + "\x00" + p.TerraformVersion + "\x00" + string(r.lock)))
+	sum := sha256.Sum256([]byte(r.cli.path + "\x00" + p.TerraformVersion + "\x00" + string(r.lock)))
 	return filepath.Join(r.CacheDir, "schemas", hex.EncodeToString(sum[:16])+".json")
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/box"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/secret"
 )
@@ -23,8 +22,7 @@ func reserved(name string) bool {
 		// allow.providers does not see them.
 		"TF_REATTACH_PROVIDERS",
 		// A cached provider would be taken without a look at the lock file.
-		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE",
-		box.LaunchVariable:
+		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE":
 		return true
 	}
 	return strings.HasPrefix(name, "TF_CLI_ARGS_") || strings.HasPrefix(name, "TF_LOG_")

@@ -82,7 +82,6 @@ func TestReserved(t *testing.T) {
 		"TF_WORKSPACE":          "set workspace",
 		"TF_CLI_ARGS_plan":      "settings like parallelism",
 		"TF_LOG_SDK":            "remove it",
-		"DRIFTD_LAUNCH":         "remove it",
 		"TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE": "remove it",
 	} {
 		err := Options{Env: map[string]string{name: "x"}}.Check()

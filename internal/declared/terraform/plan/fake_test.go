@@ -33,7 +33,11 @@ func TestMain(m *testing.M) {
 type fake struct{ dir string }
 
 func (f fake) run(args []string) int {
-	f.note("calls", strings.Join(args, " "))
+	call := strings.Join(args, " ")
+	if more := os.Getenv("TF_CLI_ARGS_" + args[0]); more != "" {
+		call += " (" + more + ")"
+	}
+	f.note("calls", call)
 	f.note("env", strings.Join(os.Environ(), "\n"))
 	name := args[0]
 	if f.has(name + ".writes") {
@@ -58,6 +62,8 @@ func (f fake) run(args []string) int {
 	fmt.Print(f.text(name + ".stdout"))
 	fmt.Fprint(os.Stderr, f.text(name+".stderr"))
 	switch name {
+	case "version":
+		fmt.Println(`{"terraform_version":"1.11.4"}`)
 	case "plan":
 		return f.plan(args)
 	case "show":

@@ -23,14 +23,14 @@ func TestGate(t *testing.T) {
 		want    string
 		calls   string
 	}{
-		"Allowed": {"a root that is allowed is planned", policy.Policy{Providers: []string{"hashicorp/lab"}, Modules: []string{}}, nil, nil, "", "init plan show providers"},
+		"Allowed": {"a root that is allowed is planned", policy.Policy{Providers: []string{"hashicorp/lab"}, Modules: []string{}}, nil, nil, "", "version init plan show providers"},
 		"Before": {"before init nothing runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"x.tf": `data "external" "x" {}`}, nil,
 			`refused before init: infra/x.tf:1: data "external" "x" runs a program of the repository's choice in every plan: refuse has external`, ""},
 		"Provider": {"a provider that only the state names", policy.Policy{Providers: []string{"hashicorp/lab"}}, nil,
-			map[string]string{"providers/registry.terraform.io/evil/x/1.0.0/linux_amd64/x": ""}, "refused before plan: init installed the provider registry.terraform.io/evil/x", "init"},
+			map[string]string{"providers/registry.terraform.io/evil/x/1.0.0/linux_amd64/x": ""}, "refused before plan: init installed the provider registry.terraform.io/evil/x", "version init"},
 		"Module": {"a fetched module", policy.Policy{Refuse: []string{"external"}}, nil,
 			map[string]string{"modules/modules.json": `{"Modules":[{"Key":"net","Dir":"../data/modules/net"}]}`, "modules/net/x.tf": `data "external" "x" {}`},
-			`refused before plan: module net: x.tf:1: data "external" "x"`, "init"},
+			`refused before plan: module net: x.tf:1: data "external" "x"`, "version init"},
 		"Link": {"a link that leads out of the root", policy.Policy{Refuse: []string{"external"}}, map[string]string{"x.txt": "-> ../../fake/plan.json"}, nil,
 			"the link leads out of the repository, and allow or refuse is set", ""},
 		"Remembered": {"a repository that has what init keeps of a backend", policy.Policy{Refuse: []string{"exec"}},

@@ -53,14 +53,12 @@ type Options struct {
 	// Timeout bounds one reading: copy, init, plan and show; 0 stands for 15
 	// minutes. Grace is how long after it the CLI may take to stop by itself.
 	Timeout, Grace time.Duration
-	// Guarded has driftd's own program guard the CLI (box.Launch), so that nothing of
-	// it is left when it ends; that program must call box.Guard. Boxed seals it, too:
-	// it reads its own folder, the system's, and the files that these options name.
-	// ReadPaths are more files and folders that it may read.
-	Guarded, Boxed bool
-	ReadPaths      []string
-	// MaxMemory bounds what the CLI and all that it starts hold together, in bytes,
-	// where Guarded is set; 0 for no bound.
+	// Boxed seals the CLI: it reads its own folder, the system's, and the files that
+	// these options name. ReadPaths are more files and folders that it may read.
+	Boxed     bool
+	ReadPaths []string
+	// MaxMemory bounds what the CLI and all that it starts hold together, in bytes; 0
+	// for no bound.
 	MaxMemory int64
 	// MemoryLimit is GOMEMLIMIT for the CLI and each provider ("1GiB"); ""
 	// leaves it to them.

@@ -3,11 +3,8 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 	"syscall"
-
-	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 )
 
 // A hint is what to do about an error that a CLI reports.
@@ -21,6 +18,8 @@ type hint struct {
 func hints() []hint {
 	return []hint{
 		{[]string{"no space left on device"}, "make room where state_dir lies"},
+		{[]string{"the program prints more than"}, "part the root, raise max_memory, or use engine: state"},
+		{[]string{"driftd: start "}, "make the program executable, or name another binary"},
 		{[]string{"Inconsistent dependency lock file", "dependency lock file", "Provider dependency changes detected",
 			"does not match any of the checksums", "incorrect package checksum"},
 			"run init in the root and commit .terraform.lock.hcl; it must hold this platform, too (providers lock -platform=linux_amd64)"},
@@ -52,15 +51,15 @@ func (f *failure) Error() string { return f.stage + ": " + f.reason }
 
 // explain makes one reason of what a stage reported, without secrets.
 func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
-	exit, exited := errors.AsType[*process.ExitError](err)
+	exit, exited := errors.AsType[*exitError](err)
 	if !exited {
 		return r.explainRun(stage, err)
 	}
 	if len(reported) == 0 {
-		reported = errorsOf(exit.Stderr)
+		reported = errorsOf(exit.stderr)
 	}
 	if len(reported) == 0 {
-		last := oneLine(lastLines(exit.Stderr))
+		last := oneLine(lastLines(exit.stderr))
 		return &failure{stage, r.mask.hide(fmt.Sprintf("%s: %s%s", exit, last, r.refusal(last)))}
 	}
 	reported = withoutPreface(reported)
@@ -108,10 +107,6 @@ func (w *work) explainRun(stage string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return &failure{stage, "no space left on device; make room where state_dir lies"}
-	case errors.Is(err, process.ErrTooMuch):
-		return &failure{stage, fmt.Sprintf("%v (over %d MiB); part the root, or use engine: state", err, maxOutput>>20)}
-	case errors.Is(err, fs.ErrPermission):
-		return &failure{stage, err.Error() + "; make the program executable, or name another binary"}
 	}
 	return fmt.Errorf("%s: %w", stage, err)
 }

@@ -1,23 +1,23 @@
 package plan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/declared/folder"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/policy"
-	"github.com/driftd/driftd/internal/declared/terraform/plan/process"
 	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 )
 
@@ -69,7 +69,7 @@ func Run(ctx context.Context, o Options) (Output, error) {
 }
 
 // run does one root in its work folder.
-func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, error) {
+func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, error) {
 	if err := w.readEnvFiles(); err != nil {
 		return Output{}, err
 	}
@@ -85,8 +85,11 @@ func (w *work) run(ctx context.Context, cli string, terragrunt bool) (Output, er
 		return Output{}, err
 	}
 	environ := os.Environ()
-	r := &runner{work: w, cli: cli, env: w.environment(cli, environ), mask: newMask(w.secrets(environ), w.places()...)}
-	r.readable = w.readPaths(cli, environ)
+	r := &runner{work: w, mask: newMask(w.secrets(environ), w.places()...), readable: w.readPaths(path, environ)}
+	var err error
+	if r.cli, err = newCLI(ctx, w.root, path, w.environment(path, environ), r.launch(), terragrunt); err != nil {
+		return Output{}, r.explain("version", err, nil)
+	}
 	if err := r.initialize(ctx); err != nil {
 		return Output{}, err
 	}
@@ -126,19 +129,12 @@ func (w *work) places() []string {
 // A runner runs the CLI in one work folder.
 type runner struct {
 	*work
-	cli  string
-	env  []string
+	cli  *cli
 	mask mask
 	// readable is what the CLI may read outside of its folders when it is boxed.
 	readable []string
 	// lock is the content of the lock file; nil where there is none.
 	lock []byte
-}
-
-// command returns one call of the CLI, in the copy. It runs no provider of the
-// cache with the right to change it.
-func (r *runner) command(args ...string) process.Command {
-	return process.Command{Path: r.cli, Args: args, Dir: r.root, Env: r.env, Grace: r.grace(), Launch: r.launch(args[0] == "init")}
 }
 
 // note keeps what is needed of the root's files, before a program of the root
@@ -163,14 +159,17 @@ func (r *runner) initialize(ctx context.Context) error {
 		return fmt.Errorf("init: wait for another: %w", err)
 	}
 	defer release(gate)
-	args := []string{"init", "-input=false", "-no-color", "-lock=false"}
+	args := "TF_CLI_ARGS_init=-lock=false"
 	if isFile(filepath.Join(r.root, lockFileName)) {
-		args = append(args, "-lockfile=readonly")
+		args += " -lockfile=readonly"
 	} else {
 		// The lock file that init writes is the copy's and nobody's.
-		r.env = append(r.env, "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE=1")
+		r.cli.env = append(r.cli.env, "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE=1")
 	}
-	err = r.command(append(args, r.backendArgs()...)...).Run(ctx)
+	// Only init may write to the plugin cache: it runs no provider.
+	err = r.cli.run(ctx, call{args: args, write: []string{r.plugins()}}, func(ctx context.Context, _ io.Writer) error {
+		return r.cli.tf.Init(ctx, r.backendConfig()...)
+	})
 	if err != nil {
 		return r.explain("init", err, nil)
 	}
@@ -183,20 +182,20 @@ const lockFileName = ".terraform.lock.hcl"
 // maxLockFile bounds the lock file. One with a hundred providers has about 100 KiB.
 const maxLockFile = 8 << 20
 
-func (r *runner) backendArgs() []string {
-	var args []string
+func (r *runner) backendConfig() []tfexec.InitOption {
+	var configs []tfexec.InitOption
 	for _, path := range r.BackendFiles {
-		args = append(args, "-backend-config="+r.inCopy(path))
+		configs = append(configs, tfexec.BackendConfig(r.inCopy(path)))
 	}
 	if len(r.backend) > 0 {
-		args = append(args, "-backend-config="+filepath.Join(r.dir, "backend.json"))
+		configs = append(configs, tfexec.BackendConfig(filepath.Join(r.dir, "backend.json")))
 	}
 	if rootdir.Scan(r.root).Backend == "pg" {
 		// It would make its schema and table where they are missing.
-		args = append(args, "-backend-config=skip_schema_creation=true", "-backend-config=skip_table_creation=true",
-			"-backend-config=skip_index_creation=true")
+		configs = append(configs, tfexec.BackendConfig("skip_schema_creation=true"), tfexec.BackendConfig("skip_table_creation=true"),
+			tfexec.BackendConfig("skip_index_creation=true"))
 	}
-	return args
+	return configs
 }
 
 // inCopy returns where a file that the options name lies: a relative one in
@@ -224,7 +223,8 @@ func (r *runner) selectWorkspace(ctx context.Context) error {
 	if name == "" || name == "default" {
 		return nil
 	}
-	if err := r.command("workspace", "select", "-no-color", name).Run(ctx); err != nil {
+	err := r.cli.run(ctx, call{}, func(ctx context.Context, _ io.Writer) error { return r.cli.tf.WorkspaceSelect(ctx, name) })
+	if err != nil {
 		return r.explain("select workspace "+name, err, nil)
 	}
 	return nil
@@ -232,15 +232,15 @@ func (r *runner) selectWorkspace(ctx context.Context) error {
 
 // plan makes a plan and shows it. A partial plan is no error: its diagnostics
 // say what failed.
-func (r *runner) plan(ctx context.Context, name string, more ...string) (*Plan, *stream, error) {
+func (r *runner) plan(ctx context.Context, name string, more ...tfexec.PlanOption) (*Plan, *stream, error) {
 	file := filepath.Join(r.dir, name+".tfplan")
 	s := &stream{}
-	lines := &process.Lines{Limit: maxLine, Line: s.line}
-	cmd := r.command(append([]string{"plan", "-json", "-input=false", "-lock=false", "-out=" + file}, append(r.planArgs(), more...)...)...)
-	cmd.Stdout = lines
-	err := cmd.Run(ctx)
-	lines.Close()
-	_, exited := errors.AsType[*process.ExitError](err)
+	options := append(append(r.planOptions(), tfexec.Out(file)), more...)
+	err := r.cli.run(ctx, call{line: maxLine, stdout: lineWriter(s.line)}, func(ctx context.Context, stdout io.Writer) error {
+		_, err := r.cli.tf.PlanJSON(ctx, stdout, options...)
+		return err
+	})
+	_, exited := errors.AsType[*exitError](err)
 	if err != nil && (!exited || !isFile(file)) {
 		return nil, nil, r.explain(name, err, s.diagnostics)
 	}
@@ -248,28 +248,33 @@ func (r *runner) plan(ctx context.Context, name string, more ...string) (*Plan, 
 	return plan, s, err
 }
 
-func (r *runner) planArgs() []string {
-	var args []string
+func (r *runner) planOptions() []tfexec.PlanOption {
+	options := []tfexec.PlanOption{tfexec.Lock(false)}
 	if r.Parallelism > 0 {
-		args = append(args, fmt.Sprintf("-parallelism=%d", r.Parallelism))
+		options = append(options, tfexec.Parallelism(r.Parallelism))
 	}
 	for _, path := range r.VarFiles {
-		args = append(args, "-var-file="+r.inCopy(path))
+		options = append(options, tfexec.VarFile(r.inCopy(path)))
 	}
 	if len(r.Vars) > 0 {
-		args = append(args, "-var-file="+filepath.Join(r.dir, "driftd.tfvars.json"))
+		options = append(options, tfexec.VarFile(filepath.Join(r.dir, "driftd.tfvars.json")))
 	}
-	return args
+	return options
 }
 
+// show reads a plan file. tfexec.ShowPlanFile is not used: it reads numbers in the state as
+// float64, and does not tell whether the plan is partial.
 func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
-	out := &process.Buffer{Limit: maxOutput}
-	cmd := r.command("show", "-json", "-no-color", file)
-	cmd.Stdout = budget.Writer(ctx, out)
-	if err := cmd.Run(ctx); err != nil {
+	var text string
+	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput), stdout: budget.Writer(ctx, io.Discard)}
+	err := r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
+		text, err = r.cli.tf.ShowPlanFileRaw(ctx, file)
+		return err
+	})
+	if err != nil {
 		return nil, r.explain("show", err, nil)
 	}
-	plan, err := Decode(bytes.NewReader(out.Bytes()))
+	plan, err := Decode(strings.NewReader(text))
 	if err != nil {
 		return nil, &failure{"show", err.Error()}
 	}
@@ -282,7 +287,7 @@ func (r *runner) judgeChecks(ctx context.Context, p *Plan) (*Plan, error) {
 	if p.Errored || !p.hasChecks() || !p.changesAnything() {
 		return nil, nil
 	}
-	refreshed, _, err := r.plan(ctx, "refresh-only plan", "-refresh-only")
+	refreshed, _, err := r.plan(ctx, "refresh-only plan", tfexec.RefreshOnly(true))
 	return refreshed, err
 }
 

@@ -29,9 +29,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %+v", out)
 	}
 	want := []string{
-		"init -input=false -no-color -lock=false -lockfile=readonly",
-		"plan -json -input=false -lock=false -out=W/plan.tfplan",
-		"show -json -no-color W/plan.tfplan",
+		"version -json",
+		"init -no-color -input=false -backend=true -get=true -upgrade=false (-lock=false -lockfile=readonly)",
+		"plan -no-color -input=false -detailed-exitcode -lock-timeout=0s -out=W/plan.tfplan -lock=false -parallelism=10 -refresh=true -json",
+		"show -no-color W/plan.tfplan (-json)",
 		"providers schema -json -no-color",
 	}
 	if d := cmp.Diff(want, s.calls()); d != "" {
@@ -46,7 +47,7 @@ func TestRun(t *testing.T) {
 	if _, err := s.run(); err != nil {
 		t.Fatal(err)
 	}
-	if calls := s.calls(); len(calls) != len(want)+3 {
+	if calls := s.calls(); len(calls) != 2*len(want)-1 {
 		t.Errorf("schemas are asked for again: %v", calls)
 	}
 }
@@ -65,12 +66,13 @@ func TestArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"init -input=false -no-color -lock=false -backend-config=W/copy/site.tfbackend -backend-config=W/backend.json" +
-			" -backend-config=skip_schema_creation=true -backend-config=skip_table_creation=true -backend-config=skip_index_creation=true",
+		"version -json",
+		"init -no-color -input=false -backend=true -get=true -upgrade=false -backend-config=W/copy/site.tfbackend -backend-config=W/backend.json" +
+			" -backend-config=skip_schema_creation=true -backend-config=skip_table_creation=true -backend-config=skip_index_creation=true (-lock=false)",
 		"workspace select -no-color staging",
-		"plan -json -input=false -lock=false -out=W/plan.tfplan -parallelism=4 -var-file=W/copy/prod.tfvars" +
-			" -var-file=/etc/site.tfvars -var-file=W/driftd.tfvars.json",
-		"show -json -no-color W/plan.tfplan",
+		"plan -no-color -input=false -detailed-exitcode -lock-timeout=0s -out=W/plan.tfplan -var-file=W/copy/prod.tfvars" +
+			" -var-file=/etc/site.tfvars -var-file=W/driftd.tfvars.json -lock=false -parallelism=4 -refresh=true -json",
+		"show -no-color W/plan.tfplan (-json)",
 		"providers schema -json -no-color",
 	}
 	if d := cmp.Diff(want, s.calls()); d != "" {

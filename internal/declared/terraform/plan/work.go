@@ -222,7 +222,7 @@ func killUsers(data string) {
 	}
 	for _, path := range entries {
 		environ, err := os.ReadFile(path)
-		if err != nil || !strings.Contains("\x00"+string(environ), "\x00TF_DATA_DIR="+data+"\x00") {
+		if err != nil || !strings.Contains(string(environ), "TF_DATA_DIR="+data+"\x00") {
 			continue
 		}
 		var pid int

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/driftd/driftd/internal/budget"
+)
+
+// TestSink holds that a writer that fails, or panics, ends the command and not driftd.
+func TestSink(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("full")
+	for name, tt := range map[string]struct {
+		reason string
+		w      func() error
+		panics bool
+	}{
+		"error": {"the command is ended with it", func() error { return failed }, false},
+		"panic": {"it is the caller's", func() error { panic("broken") }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := boxed(t, `while :; do echo more; done`, nil)
+			s.options.Boxed = false
+			c, err := newCLI(t.Context(), s.options.Dir, s.options.Binary, nil, (&runner{work: &work{Options: s.options}}).launch(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if panicked := recover() != nil; panicked != tt.panics {
+					t.Errorf("%s: panicked: %v", tt.reason, panicked)
+				}
+			}()
+			err = c.run(t.Context(), call{stdout: writerFunc(tt.w)}, func(ctx context.Context, stdout io.Writer) error {
+				_, err := c.tf.PlanJSON(ctx, stdout)
+				return err
+			})
+			if !errors.Is(err, failed) {
+				t.Errorf("%s: got %v", tt.reason, err)
+			}
+		})
+	}
+}
+
+type writerFunc func() error
+
+func (f writerFunc) Write(p []byte) (int, error) { return len(p), f() }
+
+// TestOutputBound ends a plan that prints more than the memory of its reading allows.
+func TestOutputBound(t *testing.T) {
+	t.Parallel()
+	s := boxed(t, `case $1 in
+plan) for a; do case $a in -out=*) echo >${a#-out=} ;; esac; done ;;
+show) while :; do printf '"more",'; done ;;
+esac`, nil)
+	ctx := budget.NewTotal(1<<30).Scope(t.Context(), 1<<20)
+	_, err := budget.Run(ctx, func(ctx context.Context) (Output, error) { return Run(ctx, s.options) })
+	if want := "it needs more than 1.0 MiB of memory"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
