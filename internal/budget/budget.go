@@ -3,8 +3,8 @@
 // gigabytes of values.
 //
 // A look counts what it reads before it decodes it, by what decoding that text takes at
-// most. A look that needs more than its limit ends with an error; so does the largest
-// one when all together need more than their total.
+// most. A look that needs more than its limit ends with an error. When all together need
+// more than their total, the largest one ends and is tried again, with preference.
 package budget
 
 import (
@@ -37,8 +37,8 @@ func (e *Exceeded) Error() string {
 // concurrent use; a nil Total bounds nothing.
 type Total struct {
 	limit int64
-	// turns lets looks run side by side, or one of them alone.
-	turns *semaphore.Weighted
+	// preference is held by the one look that is tried again.
+	preference *semaphore.Weighted
 
 	mu      sync.Mutex
 	held    int64
@@ -46,16 +46,12 @@ type Total struct {
 	kept    map[string]int64
 }
 
-// maxLooks is how many looks can run at once.
-const maxLooks = 1 << 30
-
-// aloneWait is how long a look waits for the others to end in order to run alone. No
-// other look begins meanwhile, so it is short beside the time that a plan may take.
-const aloneWait = time.Minute
+// preferenceWait is how long a look waits to be tried again, while another one is.
+const preferenceWait = time.Minute
 
 // NewTotal returns a Total of a number of bytes.
 func NewTotal(limit int64) *Total {
-	return &Total{limit: limit, turns: semaphore.NewWeighted(maxLooks), running: map[*look]bool{}, kept: map[string]int64{}}
+	return &Total{limit: limit, preference: semaphore.NewWeighted(1), running: map[*look]bool{}, kept: map[string]int64{}}
 }
 
 // Keep notes how much the result of the last look of a name takes while it is kept.
@@ -74,6 +70,8 @@ type look struct {
 	total  *Total
 	limit  int64
 	cancel context.CancelCauseFunc
+	// preferred looks end only when they do not fit beside what is kept.
+	preferred bool
 
 	held  int64
 	ended bool
@@ -124,38 +122,32 @@ func Limit(ctx context.Context, most int64) int64 {
 }
 
 // Run calls f as one look, whose memory is counted through the context that f gets. A
-// look that was ended because all looks together needed too much is run a second time,
-// alone, if the others end within a minute. In a context without a scope nothing is
-// counted.
+// look that was ended because all looks together needed too much is run a second time:
+// then it is others that end. That is one look at a time, and others wait for a minute at
+// most. In a context without a scope nothing is counted.
 func Run[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	s, ok := ctx.Value(scopeKey{}).(scope)
 	if !ok {
 		return f(ctx)
 	}
-	turns := s.total.turns
-	if err := turns.Acquire(ctx, 1); err != nil {
-		var none T
-		return none, err
-	}
-	value, err := attempt(ctx, s, f)
-	turns.Release(1)
+	value, err := attempt(ctx, s, false, f)
 	if exceeded, ok := errors.AsType[*Exceeded](err); !ok || !exceeded.Shared {
 		return value, err
 	}
-	wait, cancel := context.WithTimeout(ctx, aloneWait)
+	wait, cancel := context.WithTimeout(ctx, preferenceWait)
 	defer cancel()
-	if turns.Acquire(wait, maxLooks) != nil {
+	if s.total.preference.Acquire(wait, 1) != nil {
 		return value, err
 	}
-	defer turns.Release(maxLooks)
-	return attempt(ctx, s, f)
+	defer s.total.preference.Release(1)
+	return attempt(ctx, s, true, f)
 }
 
 // attempt runs one look.
-func attempt[T any](ctx context.Context, s scope, f func(context.Context) (T, error)) (value T, err error) {
+func attempt[T any](ctx context.Context, s scope, preferred bool, f func(context.Context) (T, error)) (value T, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	l := s.total.begin(s.limit, cancel)
+	l := s.total.begin(&look{total: s.total, limit: s.limit, cancel: cancel, preferred: preferred})
 	value, err = f(context.WithValue(ctx, partKey{}, &part{look: l}))
 	if exceeded := l.end(); exceeded != nil {
 		var none T
@@ -164,10 +156,9 @@ func attempt[T any](ctx context.Context, s scope, f func(context.Context) (T, er
 	return value, err
 }
 
-func (t *Total) begin(limit int64, cancel context.CancelCauseFunc) *look {
+func (t *Total) begin(l *look) *look {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := &look{total: t, limit: limit, cancel: cancel}
 	t.running[l] = true
 	return l
 }
@@ -229,7 +220,7 @@ func (l *look) add(n int64) {
 	case l.held > l.limit:
 		l.stop(&Exceeded{Limit: l.limit})
 	case t.held > t.limit:
-		t.largest().stop(&Exceeded{Limit: t.limit, Shared: true})
+		t.excess().stop(&Exceeded{Limit: t.limit, Shared: true})
 	}
 }
 
@@ -255,13 +246,27 @@ func (l *look) stop(err *Exceeded) {
 	}
 }
 
-// largest returns the running look that holds the most.
-func (t *Total) largest() *look {
-	var largest *look
+// excess returns the look that has to end because all together hold too much: the
+// preferred one if it does not fit beside what is kept, or else the largest of the others.
+func (t *Total) excess() *look {
+	var largest, preferred *look
 	for l := range t.running {
-		if largest == nil || l.held > largest.held {
+		switch {
+		case l.preferred:
+			preferred = l
+		case largest == nil || l.held > largest.held:
 			largest = l
 		}
+	}
+	if preferred == nil {
+		return largest
+	}
+	needed := preferred.held
+	for _, bytes := range t.kept {
+		needed += bytes
+	}
+	if largest == nil || needed > t.limit {
+		return preferred
 	}
 	return largest
 }

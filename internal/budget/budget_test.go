@@ -265,7 +265,7 @@ func TestPart(t *testing.T) {
 }
 
 // TestTotal holds that the largest look ends when all need too much, and that it is
-// tried again alone.
+// tried again.
 func TestTotal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -306,47 +306,69 @@ func TestTotal(t *testing.T) {
 				took <- true
 				<-ctx.Done()
 				close(ended)
+				if err := <-small; err != nil {
+					t.Errorf("the small one: %v", err)
+				}
 				return 0, ctx.Err()
 			})
 			exceeded, ok := errors.AsType[*budget.Exceeded](err)
 			if ok != tc.fails || ok && !exceeded.Shared || runs != 2 {
 				t.Errorf("the largest: %v after %d runs", err, runs)
 			}
-			if err := <-small; err != nil {
-				t.Errorf("the small one: %v", err)
-			}
 		})
 	}
 }
 
-// TestBusy holds that a look that was ended for the others' sake does not wait for a
-// long one to run alone, and that new looks begin again after it gave up.
-func TestBusy(t *testing.T) {
+// TestPreference holds that a look that is tried again goes on beside small ones, that
+// another one ends if both need too much, and that it does not wait for long to be tried
+// again in its turn.
+func TestPreference(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx := budget.NewTotal(100).Scope(t.Context(), 90)
-		begin := time.Now()
-		long := make(chan error)
-		go func() {
-			_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
-				err := budget.Take(ctx, 40)
-				time.Sleep(10 * time.Minute)
-				return 0, err
+	for _, tc := range []struct {
+		name  string
+		lasts time.Duration
+		fails bool
+	}{
+		{"short", time.Second, false},
+		{"longer than anybody waits", 10 * time.Minute, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx := budget.NewTotal(100).Scope(t.Context(), 90)
+				begin := time.Now()
+				run := func(first, then int64, done chan<- error) {
+					runs := 0
+					_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
+						if runs++; runs == 2 {
+							err := budget.Take(ctx, then)
+							time.Sleep(tc.lasts)
+							return 0, err
+						}
+						_ = budget.Take(ctx, first)
+						<-ctx.Done()
+						return 0, ctx.Err()
+					})
+					done <- err
+				}
+				large, other := make(chan error, 1), make(chan error, 1)
+				go run(40, 40, other)
+				synctest.Wait()
+				go run(70, 80, large) // ends at first, and the other one when it is tried again
+				synctest.Wait()
+				if err := take(ctx, 10); err != nil || time.Since(begin) > 0 {
+					t.Errorf("a small one: error %v after %s", err, time.Since(begin))
+				}
+				exceeded, ok := errors.AsType[*budget.Exceeded](<-other)
+				if ok != tc.fails || ok && !exceeded.Shared || time.Since(begin) > 2*time.Minute {
+					t.Errorf("the other one: error %v after %s", exceeded, time.Since(begin))
+				}
+				if err := <-large; err != nil {
+					t.Errorf("the large one: %v", err)
+				}
 			})
-			long <- err
-		}()
-		synctest.Wait()
-		exceeded, ok := errors.AsType[*budget.Exceeded](take(ctx, 80))
-		if waited := time.Since(begin); !ok || !exceeded.Shared || waited > 2*time.Minute {
-			t.Errorf("the largest: error %v after %s", exceeded, waited)
-		}
-		if err := take(ctx, 1); err != nil || time.Since(begin) > 2*time.Minute {
-			t.Errorf("a new one: error %v after %s", err, time.Since(begin))
-		}
-		if err := <-long; err != nil {
-			t.Errorf("the long one: %v", err)
-		}
-	})
+		})
+	}
 }
 
 // TestLeftBehind holds that a look that goes on after it was given up takes nothing.

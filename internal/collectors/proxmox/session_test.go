@@ -78,7 +78,11 @@ func TestWholeFailures(t *testing.T) {
 	} {
 		server := lab()
 		server.Break("", tc.fault)
-		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = 100 * time.Millisecond })
+		timeout := time.Minute
+		if tc.reason == "never" {
+			timeout = 100 * time.Millisecond
+		}
+		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = timeout })
 		var access *reach.Error
 		if !errors.As(err, &access) || access.Hint == "" {
 			t.Errorf("%s: %v is no reach.Error", tc.reason, err)

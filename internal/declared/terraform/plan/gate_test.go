@@ -40,9 +40,9 @@ func TestGate(t *testing.T) {
 			map[string]string{"x.tf": "terraform {\n  backend \"s3\" {}\n}", ".terraform/terraform.tfstate": `{"backend":{"type":"s3","config":{"assume_role":[{"role_arn":"x"}]}}}`}, nil,
 			"refused before init: infra/.terraform/terraform.tfstate: the backend of the last init: role_arn", ""},
 		"Tests": {"tests, whose modules init would fetch from anywhere", policy.Policy{Modules: []string{}},
-			map[string]string{"x.tftest.hcl": "run \"a\" {}", "tests/x.tofutest.json": "{}"}, nil, "", "init plan show providers"},
+			map[string]string{"x.tftest.hcl": "run \"a\" {}", "tests/x.tofutest.json": "{}"}, nil, "", "version init plan show providers"},
 		"Pipe": {"a file that never ends in the place of the list of modules", policy.Policy{Refuse: []string{"http"}}, nil,
-			map[string]string{"modules/modules.json": "-> /dev/zero"}, "refused before plan: read list of modules: ", "init"},
+			map[string]string{"modules/modules.json": "-> /dev/zero"}, "refused before plan: read list of modules: ", "version init"},
 		"Terragrunt": {"nothing tells what Terragrunt runs", policy.Policy{Refuse: []string{"external"}}, map[string]string{"terragrunt.hcl": "inputs = {}"}, nil,
 			"policy: the root is one of Terragrunt, and allow or refuse is set", ""},
 	}
