@@ -52,7 +52,8 @@ func (r *runner) schemas(ctx context.Context, p *Plan) (*Schemas, error) {
 // askSchemas asks the providers for their schemas, and returns those of resource types.
 func (r *runner) askSchemas(ctx context.Context) ([]byte, error) {
 	var all *tfjson.ProviderSchemas
-	c := call{output: budget.Limit(ctx, maxSchemas*perSchema) / perSchema, stdout: taker{ctx, perSchema}}
+	count := func(p []byte) (int, error) { return len(p), budget.Take(ctx, perSchema*int64(len(p))) }
+	c := call{output: budget.Limit(ctx, maxSchemas*perSchema) / perSchema, stdout: writerFunc(count)}
 	err := r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
 		all, err = r.cli.tf.ProvidersSchema(ctx)
 		return err
@@ -72,17 +73,6 @@ const maxSchemas = 256 << 20
 
 // perSchema is what reading the schemas takes at most for each byte of their JSON.
 const perSchema = 12
-
-// A taker is a writer that counts memory for each byte, and keeps nothing.
-type taker struct {
-	ctx     context.Context
-	perByte int64
-}
-
-// Write fails if the memory is too much.
-func (t taker) Write(p []byte) (int, error) {
-	return len(p), budget.Take(t.ctx, t.perByte*int64(len(p)))
-}
 
 // takeSchemas counts the memory for decoding schemas. Only the types in the plan are
 // decoded, the others are copied as text.

@@ -52,10 +52,11 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 		return nil, err
 	}
 	c.tf.SetStderr(&c.stderr)
-	return c, c.run(ctx, call{output: maxVersion}, func(ctx context.Context, _ io.Writer) error {
+	err = c.run(ctx, call{output: maxVersion}, func(ctx context.Context, _ io.Writer) error {
 		_, _, err := c.tf.Version(ctx, false)
 		return err
 	})
+	return c, err
 }
 
 // maxVersion bounds what the CLI prints of its version, in bytes: it names all providers.
@@ -156,13 +157,19 @@ func (s *sink) Write(p []byte) (int, error) {
 
 var errPanicked = errors.New("driftd panicked")
 
-// lineWriter is a writer that gets whole lines, as terraform-exec writes them.
-type lineWriter func(line []byte)
+// A writerFunc is a writer.
+type writerFunc func(p []byte) (int, error)
 
-// Write never fails.
-func (f lineWriter) Write(p []byte) (int, error) {
-	for line := range bytes.Lines(p) {
-		f(bytes.TrimSuffix(line, []byte("\n")))
-	}
-	return len(p), nil
+// Write calls f.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// lineWriter returns a writer that calls f with each line, without its end. terraform-exec
+// writes whole lines.
+func lineWriter(f func(line []byte)) io.Writer {
+	return writerFunc(func(p []byte) (int, error) {
+		for line := range bytes.Lines(p) {
+			f(bytes.TrimSuffix(line, []byte("\n")))
+		}
+		return len(p), nil
+	})
 }

@@ -35,7 +35,7 @@ func TestSink(t *testing.T) {
 					t.Errorf("%s: panicked: %v", tt.reason, panicked)
 				}
 			}()
-			err = c.run(t.Context(), call{stdout: writerFunc(tt.w)}, func(ctx context.Context, stdout io.Writer) error {
+			err = c.run(t.Context(), call{stdout: writerFunc(func(p []byte) (int, error) { return len(p), tt.w() })}, func(ctx context.Context, stdout io.Writer) error {
 				_, err := c.tf.PlanJSON(ctx, stdout)
 				return err
 			})
@@ -45,10 +45,6 @@ func TestSink(t *testing.T) {
 		})
 	}
 }
-
-type writerFunc func() error
-
-func (f writerFunc) Write(p []byte) (int, error) { return len(p), f() }
 
 // TestOutputBound ends a plan that prints more than the memory of its reading allows.
 func TestOutputBound(t *testing.T) {

@@ -104,8 +104,7 @@ func ownVersion(complaint string) string {
 
 // explainRun tells of a CLI that could not be run, or not to its end.
 func (w *work) explainRun(stage string, err error) error {
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	if errors.Is(err, syscall.ENOSPC) {
 		return &failure{stage, "no space left on device; make room where state_dir lies"}
 	}
 	return fmt.Errorf("%s: %w", stage, err)
