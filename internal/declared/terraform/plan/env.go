@@ -38,10 +38,14 @@ func (o Options) Check() error {
 			return fmt.Errorf("env: %q is no name of a variable", name)
 		}
 	}
+	// Patterns leave out reserved variables.
+	if i := slices.IndexFunc(o.PassEnv, reserved); i >= 0 {
+		return fmt.Errorf("pass_env: %w", &reservedError{o.PassEnv[i]})
+	}
 	return o.Policy.Check()
 }
 
-// A reservedError is a variable that env and env_files must not set.
+// A reservedError is a variable that env, env_files and pass_env must not name.
 type reservedError struct{ name string }
 
 // Error implements error.

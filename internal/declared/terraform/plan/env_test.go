@@ -88,6 +88,10 @@ func TestReserved(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "env: "+name+" is ") || !strings.Contains(err.Error(), next) {
 			t.Errorf("%s: got %v, want %q", name, err, next)
 		}
+		err = Options{PassEnv: []string{"A", name}}.Check()
+		if err == nil || !strings.HasPrefix(err.Error(), "pass_env: "+name+" is ") {
+			t.Errorf("%s in pass_env: got %v", name, err)
+		}
 		s := newStage(t, nil)
 		file := filepath.Join(t.TempDir(), "x.env")
 		s.write(file, name+"=x\n")
