@@ -14,11 +14,20 @@ import (
 	"unicode"
 )
 
-// Broken tells a connection that ended in the middle, as when the server
-// restarts: another one may do better.
+// Broken reports whether a connection ended in the middle, as when the server restarts.
+// A second try may succeed. A server that cannot be reached or is too slow is not broken.
 func Broken(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	if err == nil {
+		return false
+	}
+	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	// net/http keeps the errors of HTTP/2 to itself.
+	text := err.Error()
+	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
 }
 
 // WithoutURL takes the address off an error of an HTTP client, where that is

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -87,7 +86,7 @@ func (c *client) do(ctx context.Context, req request, read func(io.Reader) error
 		if !again || try == maxTries {
 			return err
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := reach.Wait(ctx, pause); err != nil {
 			return reach.Because(ctx, err)
 		}
 	}
@@ -135,22 +134,12 @@ func (c *client) send(ctx context.Context, req request) (io.ReadCloser, error) {
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, reach.WithoutURL(err)
 	}
 	if resp.StatusCode/100 == 2 {
 		return resp.Body, nil
 	}
 	return nil, errors.Join(readStatus(resp), resp.Body.Close())
-}
-
-// withoutURL strips the method and the address that net/http puts in front of
-// an error: our own errors name the server.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
 
 // pause tells whether a request that failed is worth another try, and when.
@@ -160,30 +149,5 @@ func (c *client) pause(err error, try int) (time.Duration, bool) {
 	if errors.As(err, &status) {
 		return max(backoff, status.retryAfter), status.temporary() && status.retryAfter <= maxRetryAfter
 	}
-	return backoff, isBroken(err)
-}
-
-// isBroken tells a connection that broke off, which a second try may mend, from
-// a server that cannot be reached, is too slow or answers nonsense.
-func isBroken(err error) bool {
-	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, broken) {
-			return true
-		}
-	}
-	// net/http keeps the errors of HTTP/2 to itself.
-	text := err.Error()
-	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
-}
-
-// sleep waits, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return backoff, reach.Broken(err)
 }

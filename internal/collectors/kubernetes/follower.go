@@ -156,7 +156,7 @@ func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
 	}
 	f.failures++
 	short := min(long, f.cluster.retryAfter(0))
-	if sleep(ctx, short) != nil || long == short {
+	if reach.Wait(ctx, short) != nil || long == short {
 		return
 	}
 	timer := time.NewTimer(long - short)

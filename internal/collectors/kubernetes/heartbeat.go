@@ -49,7 +49,7 @@ func newHeartbeat(c *cluster) *heartbeat { return &heartbeat{cluster: c, lost: m
 func (h *heartbeat) run(ctx context.Context) {
 	defer h.alive()
 	pause := beatEvery
-	for sleep(ctx, pause) == nil {
+	for reach.Wait(ctx, pause) == nil {
 		began := h.cluster.now()
 		err := h.probe(ctx)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/driftd/driftd/internal/reach"
@@ -76,8 +75,8 @@ func readStatus(resp *http.Response) error {
 	}
 	s.Code = resp.StatusCode
 	answer := s.error()
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
-		answer.retryAfter = time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
+	if text := resp.Header.Get("Retry-After"); text != "" {
+		answer.retryAfter = reach.RetryAfter(text, time.Now())
 	}
 	return answer
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -86,7 +87,7 @@ func (w *watch) run(ctx context.Context) error {
 			w.lost(err)
 		}
 		w.pulse.fails(err)
-		_ = sleep(ctx, w.retryAfter(failures))
+		_ = reach.Wait(ctx, w.retryAfter(failures))
 	}
 	return context.Cause(ctx)
 }

@@ -9,9 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/driftd/driftd/internal/reach"
@@ -75,10 +73,8 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 		if !again || try+1 == maxTries || ctx.Err() != nil {
 			return body, err
 		}
-		select {
-		case <-ctx.Done():
+		if reach.Wait(ctx, pause) != nil {
 			return nil, err
-		case <-time.After(pause):
 		}
 	}
 }
@@ -96,23 +92,13 @@ func (f *fetcher) once(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, reach.WithoutURL(err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp.Body, nil
 	}
 	err = readStatus(resp)
 	return nil, errors.Join(err, resp.Body.Close())
-}
-
-// withoutURL strips the method and the address that net/http puts in front of
-// an error: ours name the state.
-func withoutURL(err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return err
 }
 
 // firstLine leaves out what libraries print below an error: whole answers.
@@ -159,12 +145,10 @@ func (e *statusError) busy() bool {
 func readStatus(resp *http.Response) error {
 	// An error page that breaks off has no code to show.
 	page, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	e := &statusError{code: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region")}
+	e := &statusError{code: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region"),
+		pause: reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if found := regexp.MustCompile(`<Code>(\w{1,64})</Code>`).FindSubmatch(page); found != nil {
 		e.reason = string(found[1])
-	}
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.pause = time.Duration(seconds) * time.Second
 	}
 	missing := e.code == http.StatusNotFound || e.code == http.StatusNoContent
 	if missing && e.reason != "NoSuchBucket" && e.reason != "ContainerNotFound" {
@@ -179,12 +163,7 @@ func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
 	if errors.As(err, &status) {
 		return max(pause, status.pause), status.busy() && status.pause <= maxPause
 	}
-	for _, broken := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
-		if errors.Is(err, broken) {
-			return pause, true
-		}
-	}
-	return 0, false
+	return pause, reach.Broken(err)
 }
 
 // guarded tells an address to which a secret may be sent: encrypted, or on
