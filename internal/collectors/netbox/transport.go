@@ -2,33 +2,20 @@ package netbox
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/reach"
 )
 
-// newTransport returns what carries the requests, with no more connections than
-// requests.
+// newTransport returns the transport of the requests.
 func newTransport(config Config) (*http.Transport, error) {
 	trust, err := reach.Trust(config.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: config.Timeout, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        trust,
-		TLSHandshakeTimeout:    config.Timeout,
-		MaxConnsPerHost:        config.Concurrency,
-		MaxIdleConnsPerHost:    config.Concurrency,
-		IdleConnTimeout:        time.Minute,
-		MaxResponseHeaderBytes: reach.MaxHeader,
-	}, nil
+	return reach.NewBase(trust, reach.Limits{Timeout: config.Timeout, Concurrency: config.Concurrency}), nil
 }
 
 // A token opens NetBox. Versions since 4.5 have a second form, nbt_KEY.TOKEN,
