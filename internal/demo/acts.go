@@ -10,6 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/demo/cluster"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/web"
 )
 
@@ -146,7 +147,7 @@ func (d *Demo) inNetBox() []act {
 			func(time.Time) error { return d.memory("queue-01", 6144, 8192) },
 			func(time.Time) error { return d.memory("queue-01", 4096, 4096) }},
 		{"outage", "Let NetBox fail", "NetBox answers with errors. What it declares is unchecked from then on, and nothing is called missing.",
-			func(time.Time) error { d.netbox.Break("", netboxtest.BadGateway()); return nil },
+			func(time.Time) error { d.netbox.Break("", faults.BadGateway()); return nil },
 			func(time.Time) error { d.netbox.Heal(); return nil }},
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/faults"
 )
 
 func TestAnswersThatEndTheLook(t *testing.T) {
@@ -21,26 +22,26 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 	defer elsewhere.Close()
 	for _, tc := range []struct {
 		reason string
-		fault  netboxtest.Fault
+		fault  faults.Fault
 		want   []string
 	}{
-		{"a token that is wrong", netboxtest.Status(403, `{"detail":"Invalid v1 token"}`), []string{"403 Forbidden: Invalid v1 token", "does not take the token"}},
-		{"a token that is wrong, before 4.5", netboxtest.Status(403, `{"detail":"Invalid token"}`), []string{"does not take the token"}},
-		{"a token that is too old", netboxtest.Status(403, `{"detail":"Token expired"}`), []string{"Token expired", "does not take the token"}},
-		{"no token arrived", netboxtest.Status(403, `{"detail":"Authentication credentials were not provided."}`), []string{"does not take the token"}},
-		{"a proxy's own login", netboxtest.Status(401, "<html>"), []string{"401 Unauthorized, with an HTML page", "does not take the token"}},
-		{"a firewall's page", netboxtest.Status(403, "<html>blocked</html>"), []string{"403 Forbidden, with an HTML page", "what stands before NetBox"}},
-		{"a login page", netboxtest.LoginPage(), []string{"an HTML page", "let driftd past any login page"}},
-		{"a login page that calls itself JSON", netboxtest.Status(200, " <!DOCTYPE html>"), []string{"an HTML page", "set url"}},
-		{"a redirect", netboxtest.Redirect(elsewhere.URL + "/login?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/login;", "a token goes to no other"}},
-		{"a proxy without NetBox", netboxtest.BadGateway(), []string{"502 Bad Gateway, with an HTML page", "systemctl status netbox"}},
-		{"NetBox in trouble", netboxtest.Status(500, "<html>"), []string{"500 Internal Server Error", "journalctl -u netbox"}},
-		{"another application", netboxtest.Status(404, "<html>"), []string{"404 Not Found", "not NetBox's API"}},
-		{"another API", netboxtest.Status(200, `{"version":"1.2"}`), []string{"tells no version", "not NetBox's API"}},
-		{"a list", netboxtest.Status(200, `[]`), []string{"no object", "not NetBox's API"}},
-		{"half an answer", netboxtest.Status(200, `{"netbox-ver`), []string{"no JSON", "not NetBox's API"}},
-		{"too busy", netboxtest.Status(429, ``), []string{"429", "set rate"}},
-		{"words with the token", netboxtest.Status(500, `{"detail":"boom `+testToken+`"}`), []string{"boom …"}},
+		{"a token that is wrong", faults.Status(403, `{"detail":"Invalid v1 token"}`), []string{"403 Forbidden: Invalid v1 token", "does not take the token"}},
+		{"a token that is wrong, before 4.5", faults.Status(403, `{"detail":"Invalid token"}`), []string{"does not take the token"}},
+		{"a token that is too old", faults.Status(403, `{"detail":"Token expired"}`), []string{"Token expired", "does not take the token"}},
+		{"no token arrived", faults.Status(403, `{"detail":"Authentication credentials were not provided."}`), []string{"does not take the token"}},
+		{"a proxy's own login", faults.Status(401, "<html>"), []string{"401 Unauthorized, with an HTML page", "does not take the token"}},
+		{"a firewall's page", faults.Status(403, "<html>blocked</html>"), []string{"403 Forbidden, with an HTML page", "what stands before NetBox"}},
+		{"a login page", faults.LoginPage(), []string{"an HTML page", "let driftd past any login page"}},
+		{"a login page that calls itself JSON", faults.Status(200, " <!DOCTYPE html>"), []string{"an HTML page", "set url"}},
+		{"a redirect", faults.Redirect(elsewhere.URL + "/login?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/login;", "a token goes to no other"}},
+		{"a proxy without NetBox", faults.BadGateway(), []string{"502 Bad Gateway, with an HTML page", "systemctl status netbox"}},
+		{"NetBox in trouble", faults.Status(500, "<html>"), []string{"500 Internal Server Error", "journalctl -u netbox"}},
+		{"another application", faults.Status(404, "<html>"), []string{"404 Not Found", "not NetBox's API"}},
+		{"another API", faults.Status(200, `{"version":"1.2"}`), []string{"tells no version", "not NetBox's API"}},
+		{"a list", faults.Status(200, `[]`), []string{"no object", "not NetBox's API"}},
+		{"half an answer", faults.Status(200, `{"netbox-ver`), []string{"no JSON", "not NetBox's API"}},
+		{"too busy", faults.Status(429, ``), []string{"429", "set rate"}},
+		{"words with the token", faults.Status(500, `{"detail":"boom `+testToken+`"}`), []string{"boom …"}},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break("", tc.fault)
@@ -57,7 +58,7 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 }
 
 // fromNetBox is a fault of NetBox itself, which names its version all the same.
-func fromNetBox(f netboxtest.Fault) netboxtest.Fault {
+func fromNetBox(f faults.Fault) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("API-Version", "4.6")
 		f(server, w, r)
@@ -91,18 +92,18 @@ func TestAnswersThatEndAList(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason  string
-		fault   netboxtest.Fault
+		fault   faults.Fault
 		want    string
 		skipped bool
 	}{
-		{"no permission", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`), "grant view on dcim.site", false},
-		{"a version without it", fromNetBox(netboxtest.Status(404, "<html>")), "NetBox 4.6.8 has none", true},
-		{"a proxy that lost NetBox for a moment", netboxtest.Status(404, "<html>"), "404 Not Found, with an HTML page, and not from NetBox", false},
-		{"a login page", netboxtest.LoginPage(), "HTML page: let driftd past", false},
-		{"a proxy that gave up", netboxtest.BadGateway(), "502 Bad Gateway, with an HTML page: see the proxy", false},
-		{"a redirect", netboxtest.Redirect("/login/"), "302 Found", false},
-		{"an error", netboxtest.Status(500, "{}"), "500 Internal Server Error: see the log", false},
-		{"a token that expired meanwhile", netboxtest.Status(403, `{"detail":"Token expired"}`), "check the token", false},
+		{"no permission", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`), "grant view on dcim.site", false},
+		{"a version without it", fromNetBox(faults.Status(404, "<html>")), "NetBox 4.6.8 has none", true},
+		{"a proxy that lost NetBox for a moment", faults.Status(404, "<html>"), "404 Not Found, with an HTML page, and not from NetBox", false},
+		{"a login page", faults.LoginPage(), "HTML page: let driftd past", false},
+		{"a proxy that gave up", faults.BadGateway(), "502 Bad Gateway, with an HTML page: see the proxy", false},
+		{"a redirect", faults.Redirect("/login/"), "302 Found", false},
+		{"an error", faults.Status(500, "{}"), "500 Internal Server Error: see the log", false},
+		{"a token that expired meanwhile", faults.Status(403, `{"detail":"Token expired"}`), "check the token", false},
 	} {
 		server := newServer(sites("4.6.8", 3))
 		server.Break("dcim/sites", tc.fault)
@@ -122,12 +123,12 @@ func TestBusyServersAreAskedAgain(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{429, 502, 503, 504} {
 		server := newServer(sites("4.6.8", 3))
-		server.Break("dcim/sites", netboxtest.Once(netboxtest.Status(code, "")))
+		server.Break("dcim/sites", faults.Once(faults.Status(code, "")))
 		if s := collect(t, server); len(siteIDs(s)) != 3 || len(server.Requests("dcim/sites")) != 2 {
 			t.Errorf("%d once: %d sites in %d requests", code, len(siteIDs(s)), len(server.Requests("dcim/sites")))
 		}
 		server = newServer(sites("4.6.8", 3))
-		server.Break("dcim/sites", netboxtest.Status(code, ""))
+		server.Break("dcim/sites", faults.Status(code, ""))
 		if s := collect(t, server); covered(t, s, "dcim.site").Complete || len(server.Requests("dcim/sites")) != tries {
 			t.Errorf("%d always: %d requests, want %d", code, len(server.Requests("dcim/sites")), tries)
 		}

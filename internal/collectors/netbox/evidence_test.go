@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -243,7 +244,7 @@ func TestChangelogThatIsNotReadIsSaid(t *testing.T) {
 	if got := collect(t, server).LogUnread; got != "" {
 		t.Errorf("the changelog was read, but: %s", got)
 	}
-	server.Break("core/object-changes", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`))
+	server.Break("core/object-changes", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`))
 	wantIn(t, collect(t, server).LogUnread, "grant view on core.objectchange")
 	wantIn(t, collect(t, server, func(c *Config) { c.Changes = 0 }).LogUnread, "changes, or max_changes, is 0")
 }

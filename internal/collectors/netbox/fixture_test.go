@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -107,7 +108,7 @@ func shown(v model.Value) string { return string(v.AppendJSON(nil)) }
 func model46() shape.Version { return shape.Version{Major: 4, Minor: 6} }
 
 // withHeader answers without a version but that of the header.
-func withHeader(version string) netboxtest.Fault {
+func withHeader(version string) faults.Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("API-Version", version)
 		_, _ = w.Write([]byte("{}"))

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -148,7 +149,7 @@ func TestVersionWithoutStatus(t *testing.T) {
 	t.Parallel()
 	server := newServer(netboxtest.Small())
 	server.Edit(func(e *netboxtest.Estate) { e.Version = "" })
-	server.Break("status", netboxtest.Status(200, "{}"))
+	server.Break("status", faults.Status(200, "{}"))
 	if _, err := listen(t, server).Collect(t.Context()); err == nil {
 		t.Error("a NetBox without a version is read")
 	}
@@ -245,7 +246,7 @@ func TestCustomFieldsOfEveryType(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		server := newServer(e)
 		if !known {
-			server.Break("extras/custom-fields", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`))
+			server.Break("extras/custom-fields", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`))
 		}
 		vm := must(t, collect(t, server), "virtualization.virtualmachine", "1")
 		for name, f := range fields {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -129,7 +130,7 @@ func TestServerThatIgnoresTheCursor(t *testing.T) {
 	stuck := newServer(sites("4.6.8", 7))
 	stuck.Break("dcim/sites", func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if start := r.URL.Query().Get("start"); start != "" && start != "0" {
-			netboxtest.Status(http.StatusOK, `{"count":null,"next":null,"results":[{"id":1},{"id":2},{"id":3}]}`)(server, w, r)
+			faults.Status(http.StatusOK, `{"count":null,"next":null,"results":[{"id":1},{"id":2},{"id":3}]}`)(server, w, r)
 			return
 		}
 		server.ServeHTTP(w, r)
@@ -140,7 +141,7 @@ func TestServerThatIgnoresTheCursor(t *testing.T) {
 	refusing := newServer(sites("4.6.8", 7))
 	refusing.Break("dcim/sites", func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("start") {
-			netboxtest.Status(http.StatusBadRequest, `{"detail":"start?"}`)(server, w, r)
+			faults.Status(http.StatusBadRequest, `{"detail":"start?"}`)(server, w, r)
 			return
 		}
 		server.ServeHTTP(w, r)
@@ -201,7 +202,7 @@ func TestListsThatAreNone(t *testing.T) {
 		{"a page", `<html>`, "HTML page"},
 	} {
 		server := newServer(sites("4.6.8", 7))
-		server.Break("dcim/sites", netboxtest.Status(http.StatusOK, tc.body))
+		server.Break("dcim/sites", faults.Status(http.StatusOK, tc.body))
 		s := collect(t, server)
 		c := covered(t, s, "dcim.site")
 		if c.Complete || c.Skipped || len(siteIDs(s)) > 0 {

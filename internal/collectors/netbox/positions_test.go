@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -17,7 +18,7 @@ func saved(e *netboxtest.Estate, times ...string) {
 }
 
 // withMark answers with a header that a cache sets.
-func withMark(name, value string) netboxtest.Fault {
+func withMark(name, value string) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cache-Control") != "no-cache" {
 			panic("netbox: a request lets caches answer")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -147,16 +148,16 @@ func TestWeakTokens(t *testing.T) {
 
 func TestTokensOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
-	forbidden := netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`)
+	forbidden := faults.Status(403, `{"detail":"You do not have permission to perform this action."}`)
 	for _, tc := range []struct {
 		reason, path string
-		fault        netboxtest.Fault
+		fault        faults.Fault
 	}{
 		{"permissions may not be read", "users/permissions", forbidden},
-		{"permissions are not there", "users/permissions", netboxtest.Status(404, "<html>")},
-		{"permissions break", "users/permissions", netboxtest.Status(500, "")},
-		{"who asks is not said", "authentication-check", netboxtest.Status(500, "")},
-		{"who asks is nobody", "authentication-check", netboxtest.Status(200, "{}")},
+		{"permissions are not there", "users/permissions", faults.Status(404, "<html>")},
+		{"permissions break", "users/permissions", faults.Status(500, "")},
+		{"who asks is not said", "authentication-check", faults.Status(500, "")},
+		{"who asks is nobody", "authentication-check", faults.Status(200, "{}")},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break(tc.path, tc.fault)
@@ -176,7 +177,7 @@ func TestTokensOfWhichNothingIsKnown(t *testing.T) {
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	server := newServer(netboxtest.Small())
-	server.Break("dcim/sites", netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`))
+	server.Break("dcim/sites", faults.Status(403, `{"detail":"You do not have permission to perform this action."}`))
 	p, err := listen(t, server, func(c *Config) { c.ExcludeKinds = []string{"netbox/users.*"} }).Probe(t.Context())
 	if err != nil {
 		t.Fatal(err)

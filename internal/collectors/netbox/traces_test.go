@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -222,22 +223,22 @@ func TestChangelogThatIsLongerThanWanted(t *testing.T) {
 
 func TestChangelogThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	forbidden := netboxtest.Status(403, `{"detail":"You do not have permission to perform this action."}`)
+	forbidden := faults.Status(403, `{"detail":"You do not have permission to perform this action."}`)
 	const changes = "core/object-changes"
 	for _, tc := range []struct {
 		reason string
 		change func(*Config)
 		path   string
-		fault  netboxtest.Fault
+		fault  faults.Fault
 		want   string
 	}{
 		{"all is well", func(*Config) {}, "-", forbidden, "the changelog of the last 90 days (object-changes) tells nothing of it: it was before that (raise changes)"},
 		{"a shorter time", func(c *Config) { c.Changes = 36 * time.Hour }, "-", forbidden, "the changelog of the last 36h0m (object-changes) tells nothing of it"},
 		{"it is not wanted", func(c *Config) { c.Changes = 0 }, "-", forbidden, "the changelog is not read: changes, or max_changes, is 0"},
 		{"no permission", func(*Config) {}, changes, forbidden, "the token may not read the changelog: grant view on core.objectchange"},
-		{"it is not there", func(*Config) {}, "c", netboxtest.Status(404, ""), "NetBox 4.6.8 shows no changelog"},
-		{"it breaks", func(*Config) {}, changes, netboxtest.Status(500, ""), "the changelog could not be read: 500"},
-		{"it is none", func(*Config) {}, changes, netboxtest.Status(200, `{"count":1,"next":null,"results":[{"id":1,"time":"soon"}]}`), `its time is none: "soon"`},
+		{"it is not there", func(*Config) {}, "c", faults.Status(404, ""), "NetBox 4.6.8 shows no changelog"},
+		{"it breaks", func(*Config) {}, changes, faults.Status(500, ""), "the changelog could not be read: 500"},
+		{"it is none", func(*Config) {}, changes, faults.Status(200, `{"count":1,"next":null,"results":[{"id":1,"time":"soon"}]}`), `its time is none: "soon"`},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break(tc.path, tc.fault)
@@ -267,7 +268,7 @@ func TestChangelogOutlivesAFailure(t *testing.T) {
 	for i, want := range []string{"tells nothing of it", "could not be read", "tells nothing of it"} {
 		server.Heal()
 		if i == 1 {
-			server.Break("core/object-changes", netboxtest.Status(500, ""))
+			server.Break("core/object-changes", faults.Status(500, ""))
 		}
 		s, err := inventory.Collect(t.Context())
 		if err != nil || len(s.Traces) != 2 {

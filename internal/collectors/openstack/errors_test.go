@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/openstacktest"
+	"github.com/driftd/driftd/internal/faults"
 )
 
 const login401 = `{"error":{"code":401,"message":"The request you have made requires authentication.","title":"Unauthorized"}}`
@@ -20,20 +21,20 @@ func TestAnswersThatEndTheLook(t *testing.T) {
 	}))
 	t.Cleanup(elsewhere.Close)
 	for name, tc := range map[string]struct {
-		fault openstacktest.Fault
+		fault faults.Fault
 		want  []string
 	}{
-		"refused":       {openstacktest.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
-		"no role":       {openstacktest.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
-		"another API":   {openstacktest.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
-		"login page":    {openstacktest.Status(201, "<html>"), []string{"no JSON of Keystone", "set auth_url"}},
-		"nothing":       {openstacktest.Status(201, ""), []string{"no JSON of Keystone"}},
-		"no token":      {openstacktest.Status(201, `{"token":{}}`), []string{"holds no token"}},
-		"redirect":      {openstacktest.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "a password goes to no other"}},
-		"in trouble":    {openstacktest.Status(500, ""), []string{"500", "see its log"}},
-		"no Keystone":   {openstacktest.Status(502, "<html>"), []string{"502", "see that it runs"}},
-		"busy":          {openstacktest.Busy(429, "3600"), []string{"429", "set rate"}},
-		"password said": {openstacktest.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
+		"refused":       {faults.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
+		"no role":       {faults.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
+		"another API":   {faults.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
+		"login page":    {faults.Status(201, "<html>"), []string{"no JSON of Keystone", "set auth_url"}},
+		"nothing":       {faults.Status(201, ""), []string{"no JSON of Keystone"}},
+		"no token":      {faults.Status(201, `{"token":{}}`), []string{"holds no token"}},
+		"redirect":      {faults.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "a password goes to no other"}},
+		"in trouble":    {faults.Status(500, ""), []string{"500", "see its log"}},
+		"no Keystone":   {faults.Status(502, "<html>"), []string{"502", "see that it runs"}},
+		"busy":          {faults.Busy(429, "3600"), []string{"429", "set rate"}},
+		"password said": {faults.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,22 +92,22 @@ func TestServiceThatIsNotThere(t *testing.T) {
 func TestAnswersThatEndAList(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		fault openstacktest.Fault
+		fault faults.Fault
 		want  string
 	}{
-		"forbidden":     {openstacktest.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
-		"login page":    {openstacktest.Status(200, "<html>"), "HTML page: let driftd past"},
-		"not there":     {openstacktest.Status(404, "{}"), "404 Not Found: see that the endpoint"},
-		"in trouble":    {openstacktest.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
-		"gave up":       {openstacktest.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: see the proxy"},
-		"redirect":      {openstacktest.Redirect("/elsewhere"), "302 Found"},
-		"too busy":      {openstacktest.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
-		"no list":       {openstacktest.Status(200, `{"networks":null}`), "has no list networks"},
-		"another list":  {openstacktest.Status(200, `{"nets":[]}`), "has no list networks"},
-		"no object":     {openstacktest.Status(200, `[]`), "no object"},
-		"row without":   {openstacktest.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
-		"lost next":     {openstacktest.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "does not say where the next page begins"},
-		"token refused": {openstacktest.Status(401, login401), "with a new token too"},
+		"forbidden":     {faults.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
+		"login page":    {faults.Status(200, "<html>"), "HTML page: let driftd past"},
+		"not there":     {faults.Status(404, "{}"), "404 Not Found: see that the endpoint"},
+		"in trouble":    {faults.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
+		"gave up":       {faults.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: see the proxy"},
+		"redirect":      {faults.Redirect("/elsewhere"), "302 Found"},
+		"too busy":      {faults.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
+		"no list":       {faults.Status(200, `{"networks":null}`), "has no list networks"},
+		"another list":  {faults.Status(200, `{"nets":[]}`), "has no list networks"},
+		"no object":     {faults.Status(200, `[]`), "no object"},
+		"row without":   {faults.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
+		"lost next":     {faults.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "does not say where the next page begins"},
+		"token refused": {faults.Status(401, login401), "with a new token too"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,8 +129,8 @@ func TestAnswersThatEndAList(t *testing.T) {
 func TestPauseIsKept(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
-	server.Break(openstacktest.Servers, openstacktest.Once(openstacktest.Busy(413, "0")))
-	server.Break(openstacktest.Ports, openstacktest.Once(openstacktest.Busy(429, "0")))
+	server.Break(openstacktest.Servers, faults.Once(faults.Busy(413, "0")))
+	server.Break(openstacktest.Ports, faults.Once(faults.Busy(429, "0")))
 	s := collect(t, server, "member")
 	if !covered(t, s, "server", project).Complete || !covered(t, s, "port", project).Complete {
 		t.Errorf("a service that was busy is not asked again: %+v", s.Coverage)
@@ -139,7 +140,7 @@ func TestPauseIsKept(t *testing.T) {
 func TestTokenThatEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
-	server.Break(openstacktest.Networks, openstacktest.Once(openstacktest.Before(server.EndTokens)))
+	server.Break(openstacktest.Networks, faults.Once(faults.Before(server.EndTokens)))
 	s := collect(t, server, "credential")
 	for _, c := range s.Coverage {
 		if c.Failed() {
@@ -154,7 +155,7 @@ func TestTokenThatEndsMeanwhile(t *testing.T) {
 func TestCredentialThatEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
-	server.Break(openstacktest.Networks, openstacktest.Once(openstacktest.Before(func() {
+	server.Break(openstacktest.Networks, faults.Once(faults.Before(func() {
 		server.EndTokens()
 		server.Edit(func(e *openstacktest.Estate) { e.Accounts = nil })
 	})))

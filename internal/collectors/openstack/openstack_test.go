@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/openstacktest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -232,18 +233,18 @@ func TestPagesThatMove(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
-		fault  func(*openstacktest.Server) openstacktest.Fault
+		fault  func(*openstacktest.Server) faults.Fault
 		rules  int
 		want   string
 	}{
-		"marker gone once": {reason: "the list is read anew", rules: 7, fault: func(*openstacktest.Server) openstacktest.Fault {
-			gone := openstacktest.Once(openstacktest.Status(404, `{"NeutronError":{"message":"Security group rule could not be found."}}`))
+		"marker gone once": {reason: "the list is read anew", rules: 7, fault: func(*openstacktest.Server) faults.Fault {
+			gone := faults.Once(faults.Status(404, `{"NeutronError":{"message":"Security group rule could not be found."}}`))
 			return onMarker(gone)
 		}},
-		"marker gone for good": {reason: "three times and no more", want: "the object that a page begins after is gone: the next scan may do better", fault: func(*openstacktest.Server) openstacktest.Fault {
-			return onMarker(openstacktest.Status(400, `{"badRequest":{"message":"marker not found"}}`))
+		"marker gone for good": {reason: "three times and no more", want: "the object that a page begins after is gone: the next scan may do better", fault: func(*openstacktest.Server) faults.Fault {
+			return onMarker(faults.Status(400, `{"badRequest":{"message":"marker not found"}}`))
 		}},
-		"pages that repeat": {reason: "a list without an end is none", want: "its pages repeat", fault: func(*openstacktest.Server) openstacktest.Fault {
+		"pages that repeat": {reason: "a list without an end is none", want: "its pages repeat", fault: func(*openstacktest.Server) faults.Fault {
 			return onMarker(func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 				again := r.Clone(r.Context())
 				q := again.URL.Query()
@@ -271,7 +272,7 @@ func TestPagesThatMove(t *testing.T) {
 }
 
 // onMarker lets a fault meet the pages after the first.
-func onMarker(f openstacktest.Fault) openstacktest.Fault {
+func onMarker(f faults.Fault) faults.Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("marker") {
 			f(server, w, r)
@@ -284,7 +285,7 @@ func onMarker(f openstacktest.Fault) openstacktest.Fault {
 func TestNextPageIsAskedOfOurOwnAddress(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, openstacktest.Small())
-	server.Break(openstacktest.Networks, openstacktest.Once(openstacktest.Status(200,
+	server.Break(openstacktest.Networks, faults.Once(faults.Status(200,
 		`{"networks":[],"networks_links":[{"rel":"next","href":"http://elsewhere.example.org/v2.0/networks?marker=x&fields=none"}]}`)))
 	s := collect(t, server, "admin")
 	if c := covered(t, s, "network", project); !c.Complete || len(ids(s, "network")) == 0 {

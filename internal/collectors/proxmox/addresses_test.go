@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -63,8 +64,8 @@ func TestAgentAddresses(t *testing.T) {
 		{"they do not run", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Status, c.Guest(410).Status = "stopped", "stopped" })
 		}, "-", "-"},
-		{"an agent hangs", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", pvetest.Hangs()) }, "-", "192.0.2.10/24"},
-		{"an agent's answer is a page", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", pvetest.HTML()) }, "-", "192.0.2.10/24"},
+		{"an agent hangs", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", faults.Hangs()) }, "-", "192.0.2.10/24"},
+		{"an agent's answer is a page", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", faults.LoginPage()) }, "-", "192.0.2.10/24"},
 		{"the node is said to hang while it asks", func(s *pvetest.Server) {
 			s.Break("/nodes/pve2/lxc/410/interfaces", pvetest.NodeHangs())
 		}, "192.0.2.41/24 2001:db8::41/64", "-"},

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -187,7 +188,7 @@ func TestGuestThatSaysItDoesNotExist(t *testing.T) {
 func TestGuestThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	server := lab()
-	server.Break("/nodes/pve2/qemu/402/pending", pvetest.Truncated())
+	server.Break("/nodes/pve2/qemu/402/pending", faults.Truncated())
 	s := collect(t, server)
 	wantIn(t, unreadReason(&s, "qemu", "402"), "no JSON")
 	if find(&s, "firewall_options", "qemu/402") == nil || find(&s, "pool_member", "shop/vm/402") == nil {

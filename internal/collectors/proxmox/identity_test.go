@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -50,7 +51,7 @@ func TestIdentitiesOfWhatIsNotRead(t *testing.T) {
 	}{
 		{"its node is down", func(s *pvetest.Server) { s.Edit(func(c *pvetest.Cluster) { c.Nodes[1].Offline = true }) }},
 		{"its node hangs", func(s *pvetest.Server) { s.Break("/nodes/pve2/", pvetest.NodeHangs()) }},
-		{"its configuration makes no sense", func(s *pvetest.Server) { s.Break("/nodes/pve2/qemu/402/pending", pvetest.HTML()) }},
+		{"its configuration makes no sense", func(s *pvetest.Server) { s.Break("/nodes/pve2/qemu/402/pending", faults.LoginPage()) }},
 	} {
 		server := lab()
 		server.Edit(func(c *pvetest.Cluster) { c.Guest(402).Config["name"] = "Store" })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/faults"
 )
 
 func TestNodeThatDoesNotAnswer(t *testing.T) {
@@ -21,7 +22,7 @@ func TestNodeThatDoesNotAnswer(t *testing.T) {
 	}{
 		{"switched off", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeDown()) }, "(595", 1},
 		{"it hangs, says the proxy", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeHangs()) }, "(596", 1},
-		{"it hangs, and nobody says so", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.Hangs()) }, "no full answer within", 1},
+		{"it hangs, and nobody says so", func(s *pvetest.Server) { s.Break("/nodes/pve3/", faults.Hangs()) }, "no full answer within", 1},
 		{"the cluster lost it", func(s *pvetest.Server) { s.Edit(func(c *pvetest.Cluster) { c.Nodes[2].Offline = true }) }, "(offline)", 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/reach"
 )
 
@@ -63,18 +64,18 @@ func TestWholeFailures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
-		fault  pvetest.Fault
+		fault  faults.Fault
 		want   []string
 	}{
 		{"401", pvetest.Unauthorized(), []string{"401", "driftd@pve!ro is refused", "expiry"}},
-		{"403", pvetest.Status(http.StatusForbidden), []string{"403", "PVEAuditor"}},
+		{"403", faults.Status(http.StatusForbidden, ""), []string{"403", "PVEAuditor"}},
 		{"500", pvetest.Message(http.StatusInternalServerError, "got no worker upid"), []string{"got no worker upid", "journalctl"}},
-		{"a page", pvetest.HTML(), []string{"no JSON", "8006"}},
+		{"a page", faults.LoginPage(), []string{"no JSON", "8006"}},
 		{"a redirect", func(_ http.Handler, w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example.org/", http.StatusFound)
 		}, []string{"302", "redirects"}},
-		{"half an answer", pvetest.Truncated(), []string{"no JSON"}},
-		{"never", pvetest.Hangs(), []string{"no full answer within 100ms", "raise timeout"}},
+		{"half an answer", faults.Truncated(), []string{"no JSON"}},
+		{"never", faults.Hangs(), []string{"no full answer within 100ms", "raise timeout"}},
 	} {
 		server := lab()
 		server.Break("", tc.fault)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -227,9 +228,9 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "Sys.Syslog" })
 			})
 		}},
-		{"the log is broken", "qemu", "401", "does not tell of it, and the cluster log could not be read: ", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.HTML()) }},
-		{"the log fails", "qemu", "401", "the cluster log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", pvetest.Status(500)) }},
-		{"a task log fails", "lxc", "410", "a task log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/tasks", pvetest.Status(500)) }},
+		{"the log is broken", "qemu", "401", "does not tell of it, and the cluster log could not be read: ", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", faults.LoginPage()) }},
+		{"the log fails", "qemu", "401", "the cluster log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", faults.Status(500, "")) }},
+		{"a task log fails", "lxc", "410", "a task log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/tasks", faults.Status(500, "")) }},
 		{"nobody wants it", "qemu", "401", "log_since is 0; set it", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
 		{"all is read", "qemu", "401", "look for /qemu/ in", func(*Config) {}, func(*pvetest.Server) {}},
 		{"containers leave no trace", "lxc", "410", "logs no edit of a container", func(*Config) {}, func(*pvetest.Server) {}},
@@ -270,7 +271,7 @@ func TestLogsThatTellNotWhoDeleted(t *testing.T) {
 		{"the cluster log would not help", "qemu", "newest tasks only", without("Sys.Syslog")},
 		{"a container", "lxc", "newest tasks only; look for /lxc/ in", func(*pvetest.Server) {}},
 		{"the tasks of others are not shown", "lxc", "driftd@pve!ro lacks Sys.Audit on /nodes", without("Sys.Audit")},
-		{"a task log fails", "qemu", "a task log could not be read: 500", func(s *pvetest.Server) { s.Break("/cluster/tasks", pvetest.Status(500)) }},
+		{"a task log fails", "qemu", "a task log could not be read: 500", func(s *pvetest.Server) { s.Break("/cluster/tasks", faults.Status(500, "")) }},
 		{"what no log tells of", "user", "logs no change of this kind", func(*pvetest.Server) {}},
 	} {
 		server := lab()

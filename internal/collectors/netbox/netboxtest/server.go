@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/driftd/driftd/internal/faults"
 )
 
 // Host is what the server calls itself in the addresses of its answers: nobody
@@ -24,10 +25,11 @@ const maxPage = 1000
 
 // A Server answers for one Estate. It is safe for concurrent use.
 type Server struct {
+	// Set holds faults by paths below /api/.
+	faults.Set
+
 	// Token is the Authorization that it takes; "" takes any.
 	Token string
-	// Delay is how long each answer takes.
-	Delay time.Duration
 	// MaxPage is the most rows that a page holds, in the place of 1000.
 	MaxPage int
 	// Forgets tells that what was asked is not kept, and Requests knows nothing:
@@ -37,7 +39,6 @@ type Server struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	estate Estate
-	faults []fault
 	// edits run once each, after so many answers of a path.
 	edits []edit
 	seen  []*http.Request
@@ -97,18 +98,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.running++
 	s.peak = max(s.peak, s.running)
-	f := s.fault(at)
 	s.mu.Unlock()
 	defer s.done()
-	if s.Delay > 0 && !pause(r.Context(), s.Delay) {
-		return
-	}
-	answer := func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, at) }
-	if f != nil {
-		f(http.HandlerFunc(answer), w, r)
-		return
-	}
-	answer(w, r)
+	s.Serve(func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, at) }, at, w, r)
 }
 
 func (s *Server) done() {

@@ -14,13 +14,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/driftd/driftd/internal/faults"
 )
 
 // A Server answers for one Estate. It is safe for concurrent use.
 type Server struct {
-	// Delay is how long each answer takes.
-	Delay time.Duration
+	// Set holds faults by paths.
+	faults.Set
+
 	// MaxPage is the most rows that a page holds, in the place of 1000.
 	MaxPage int
 	// Strange is told of each request that the server does not know; it answers
@@ -29,7 +31,6 @@ type Server struct {
 
 	mu     sync.Mutex
 	estate Estate
-	faults []fault
 	// tokens are whose those are that are good.
 	tokens map[string]Account
 	issued int
@@ -80,20 +81,8 @@ func (s *Server) Requests(prefix string) []*url.URL {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.seen = append(s.seen, r)
-	f := s.fault(r.URL.Path)
 	s.mu.Unlock()
-	if s.Delay > 0 {
-		select {
-		case <-time.After(s.Delay):
-		case <-r.Context().Done():
-			return
-		}
-	}
-	if f != nil {
-		f(http.HandlerFunc(s.answer), w, r)
-		return
-	}
-	s.answer(w, r)
+	s.Serve(s.answer, r.URL.Path, w, r)
 }
 
 // The services, by what their paths begin with.

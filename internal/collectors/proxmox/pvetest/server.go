@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/driftd/driftd/internal/faults"
 )
 
 // Prefix is where the API begins on a server.
@@ -18,15 +20,15 @@ const Prefix = "/api2/json"
 
 // A Server answers for one Cluster. It is safe for concurrent use.
 type Server struct {
+	// Set holds faults by paths below Prefix, such as "/nodes/pve2/".
+	faults.Set
+
 	// Now is the clock of the logs.
 	Now func() time.Time
-	// Delay is how long each answer takes.
-	Delay time.Duration
 
 	mu      sync.Mutex
 	random  *rand.Rand
 	cluster Cluster
-	faults  []fault
 	// listed run once each, after the next list of guests.
 	listed []func(*Cluster)
 	log    []Row
@@ -46,15 +48,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	done := s.begin(at)
 	defer done()
-	if s.Delay > 0 && !pause(r.Context(), s.Delay) {
-		return
-	}
-	answer := func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, at) }
-	if f := s.fault(at); f != nil {
-		f(http.HandlerFunc(answer), w, r)
-		return
-	}
-	answer(w, r)
+	s.Serve(func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, at) }, at, w, r)
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
