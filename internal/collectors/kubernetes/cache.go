@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+
+	"github.com/driftd/driftd/internal/atomicfile"
 )
 
 // A cache is a folder that keeps documents by their address. What is in it may
@@ -33,25 +35,7 @@ func (c cache) put(address string, data []byte) error {
 	if c == "" {
 		return nil
 	}
-	if err := os.MkdirAll(string(c), 0o700); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(string(c), "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if closing := temp.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), c.file(address))
-	}
-	if err != nil {
-		// What is left of it is dropped with the next keep.
-		_ = os.Remove(temp.Name())
-	}
-	return err
+	return atomicfile.Write(c.file(address), data)
 }
 
 // keep drops every document but those of the given addresses.

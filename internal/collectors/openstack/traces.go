@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
@@ -227,7 +228,7 @@ func (h *history) save() error {
 	if err != nil {
 		return fmt.Errorf("keep history: %w", err)
 	}
-	if err := bus.Keep(h.file, text); err != nil {
+	if err := atomicfile.Write(h.file, text); err != nil {
 		return fmt.Errorf("keep history: %w", err)
 	}
 	return nil

@@ -2,14 +2,12 @@ package bus
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -133,29 +131,8 @@ func (b *book) save() error {
 	if err != nil {
 		return fmt.Errorf("keep notifications: %w", err)
 	}
-	if err := Keep(b.file, text); err != nil {
+	if err := atomicfile.Write(b.file, text); err != nil {
 		return fmt.Errorf("keep notifications: %w", err)
 	}
 	return nil
-}
-
-// Keep writes a file at once, or not at all; only its owner may read it.
-func Keep(file string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), file)
-	}
-	if err != nil {
-		if left := os.Remove(temporary.Name()); left != nil && !errors.Is(left, fs.ErrNotExist) {
-			err = errors.Join(err, left)
-		}
-	}
-	return err
 }

@@ -18,6 +18,7 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/budget"
 )
 
@@ -125,21 +126,10 @@ func prune(dir string) error {
 	return nil
 }
 
-// keep writes a file at once, or not at all.
+// keep writes a file of schemas.
 func keep(name string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	if err := atomicfile.Write(name, text); err != nil {
 		return fmt.Errorf("keep schemas: %w", err)
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), "new-*")
-	if err != nil {
-		return fmt.Errorf("keep schemas: %w", err)
-	}
-	_, err = temporary.Write(text)
-	if err = errors.Join(err, temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("keep schemas: %w", err), os.Remove(temporary.Name()))
 	}
 	return prune(filepath.Dir(name))
 }
