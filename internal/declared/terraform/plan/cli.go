@@ -56,6 +56,10 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 		_, _, err := c.tf.Version(ctx, false)
 		return err
 	})
+	_, exited := errors.AsType[*exitError](err)
+	if err != nil && !exited && ctx.Err() == nil {
+		return nil, fmt.Errorf("%s does not say its version as Terraform does (%s); name terraform or tofu as binary", path, oneLine(err.Error()))
+	}
 	return c, err
 }
 

@@ -59,3 +59,14 @@ esac`, nil)
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
+
+// TestOtherProgram names what to do about a binary that is no Terraform.
+func TestOtherProgram(t *testing.T) {
+	t.Parallel()
+	s := boxed(t, "", nil)
+	s.write(s.options.Binary, "#!/bin/sh\necho hello\n")
+	if got := s.says(); !strings.HasPrefix(got, "version: "+s.options.Binary+" does not say its version as Terraform does (") ||
+		!strings.HasSuffix(got, "; name terraform or tofu as binary") {
+		t.Errorf("got %q", got)
+	}
+}
