@@ -1,4 +1,4 @@
-// Package atomicfile writes files of which no reader sees a part.
+// Package atomicfile writes files as a whole or not at all.
 package atomicfile
 
 import (
@@ -8,9 +8,9 @@ import (
 )
 
 // Write replaces a file, or leaves it as it was and returns an error. It makes the folder
-// if it is missing. Only the owner may read the file. It does not wait for the disk: after
-// a crash of the machine the file may be empty, so it is for what can be made again, such
-// as caches. Files of the same folder that begin with "new-" are what a killed process left.
+// if it is missing. Only the owner may read the file. After a crash of the machine the file
+// has the old content or the new one. A process that is killed may leave a file in the same
+// folder whose name begins with "new-".
 func Write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -21,7 +21,7 @@ func Write(file string, data []byte) error {
 		return err
 	}
 	_, err = temporary.Write(data)
-	if err = errors.Join(err, temporary.Close()); err == nil {
+	if err = errors.Join(err, temporary.Sync(), temporary.Close()); err == nil {
 		err = os.Rename(temporary.Name(), file)
 	}
 	if err != nil {

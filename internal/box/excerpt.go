@@ -55,13 +55,13 @@ func (e *excerpt) String() string {
 	return strings.ToValidUTF8(string(head)+"…\n"+string(tail), "\uFFFD")
 }
 
-// A lineFilter passes on whole lines of at most limit bytes, without their end, and leaves
-// out longer ones. With limit 0 it passes on everything.
+// A lineFilter writes whole lines to w and leaves out those of more than limit bytes, not
+// counting the line feed. With limit 0 it writes everything.
 type lineFilter struct {
 	limit   int
 	w       io.Writer
 	partial []byte
-	// skipping tells that the current line is too long.
+	// skipping is true while the current line is longer than limit.
 	skipping bool
 }
 
@@ -88,7 +88,7 @@ func (f *lineFilter) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// end passes on a last line that has no end.
+// end writes a last line without a line feed.
 func (f *lineFilter) end() error {
 	_, err := f.w.Write(f.partial)
 	f.partial, f.skipping = f.partial[:0], false

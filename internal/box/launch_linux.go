@@ -36,7 +36,8 @@ func (l Launch) guard() (status int, err error) {
 	}
 	told := make(chan os.Signal, 8)
 	signal.Notify(told, syscall.SIGINT, syscall.SIGTERM)
-	// Nobody reads the output any more: that must not end the guard before the program.
+	// A write after driftd has closed its end of the output must not end the guard: it has to
+	// end the program first.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if err := ownEnd(); err != nil {
 		return 1, err

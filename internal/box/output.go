@@ -56,7 +56,7 @@ func (o *output) copyStdout(l Launch) {
 	to := &lineFilter{limit: l.Line, w: os.Stdout}
 	_, err := io.Copy(to, from)
 	err = errors.Join(err, to.end())
-	// All was read up to the limit, or nobody reads what is written.
+	// One more byte exceeds the limit, unless the copy ended because of a failed write.
 	if n, _ := o.out.Read(make([]byte, 1)); n > 0 && err == nil {
 		close(o.full)
 	}

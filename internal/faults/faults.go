@@ -115,7 +115,7 @@ func Hangs() Fault {
 	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 }
 
-// Truncated answers with the first half of what the server says.
+// Truncated answers with the first half of the body that the server writes.
 func Truncated() Fault {
 	return func(server http.Handler, w http.ResponseWriter, r *http.Request) {
 		whole := &keeper{ResponseWriter: w}

@@ -20,7 +20,7 @@ func testQueue(t *testing.T, r io.Reader, turns chan struct{}) *queue {
 }
 
 // TestQueue holds that one stream at a time reads a large event, and that small ones
-// wait for nobody.
+// do not wait.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

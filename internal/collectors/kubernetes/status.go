@@ -75,8 +75,8 @@ func readStatus(resp *http.Response) error {
 	}
 	s.Code = resp.StatusCode
 	answer := s.error()
-	if text := resp.Header.Get("Retry-After"); text != "" {
-		answer.retryAfter = reach.RetryAfter(text, time.Now())
+	if pause := reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now()); pause > 0 {
+		answer.retryAfter = pause
 	}
 	return answer
 }

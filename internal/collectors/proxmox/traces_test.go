@@ -92,8 +92,8 @@ func TestUpdateLines(t *testing.T) {
 	}
 }
 
-// TestLongUpdateLine holds that a long line takes about its length, and that one that no
-// cluster writes tells of nothing.
+// TestLongUpdateLine holds that parsing a long line takes memory in proportion to its
+// length, and that a line of more than maxUpdate bytes is not an update.
 //
 //nolint:paralleltest // memory is measured for the whole process
 func TestLongUpdateLine(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
 	"strings"
 	"time"
@@ -57,8 +58,10 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 		return err
 	})
 	_, exited := errors.AsType[*exitError](err)
-	if err != nil && !exited && ctx.Err() == nil {
-		return nil, fmt.Errorf("%s does not say its version as Terraform does (%s); name terraform or tofu as binary", path, oneLine(err.Error()))
+	_, unstarted := errors.AsType[*fs.PathError](err)
+	if err != nil && !exited && !unstarted && ctx.Err() == nil {
+		// The error of terraform-exec quotes what was printed, which may hold a secret.
+		return nil, fmt.Errorf("%s does not print its version as Terraform does; name terraform or tofu as binary", path)
 	}
 	return c, err
 }
@@ -135,9 +138,9 @@ func (c *cli) run(ctx context.Context, call call, f func(ctx context.Context, st
 	return err
 }
 
-// A sink takes what a command prints. terraform-exec stops reading after an error, on which
-// the command would wait for ever, and calls it in a goroutine of its own, where a panic
-// would end driftd. So after an error or a panic a sink ends the context and drops the rest.
+// A sink is a writer for the output of a command. After an error or a panic of w it ends the
+// context and drops the rest. Otherwise terraform-exec would stop reading, which blocks the
+// command, and a panic in its goroutine would end driftd.
 type sink struct {
 	w        io.Writer
 	stop     context.CancelCauseFunc

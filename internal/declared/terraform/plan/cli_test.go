@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/driftd/driftd/internal/budget"
@@ -51,11 +50,11 @@ func TestOutputBound(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, `case $1 in
 plan) for a; do case $a in -out=*) echo >${a#-out=} ;; esac; done ;;
-show) while :; do printf '"more",'; done ;;
+show) while :; do printf 'mooooooooooooooore'; done ;;
 esac`, nil)
 	ctx := budget.NewTotal(1<<30).Scope(t.Context(), 1<<20)
 	_, err := budget.Run(ctx, func(ctx context.Context) (Output, error) { return Run(ctx, s.options) })
-	if want := "it needs more than 1.0 MiB of memory"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "show: the program prints more than 256 KiB; part the root, raise max_memory, or use engine: state"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
@@ -64,9 +63,8 @@ esac`, nil)
 func TestOtherProgram(t *testing.T) {
 	t.Parallel()
 	s := boxed(t, "", nil)
-	s.write(s.options.Binary, "#!/bin/sh\necho hello\n")
-	if got := s.says(); !strings.HasPrefix(got, "version: "+s.options.Binary+" does not say its version as Terraform does (") ||
-		!strings.HasSuffix(got, "; name terraform or tofu as binary") {
-		t.Errorf("got %q", got)
+	s.write(s.options.Binary, "#!/bin/sh\necho the token is hunter22\n")
+	if got, want := s.says(), "version: "+s.options.Binary+" does not print its version as Terraform does; name terraform or tofu as binary"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

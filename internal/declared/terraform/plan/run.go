@@ -27,6 +27,10 @@ const maxOutput = 1 << 30
 // maxLine bounds one line of what `plan -json` prints.
 const maxLine = 4 << 20
 
+// perLine is what a line takes that terraform-exec reads, for each of its bytes, before
+// driftd gets and counts it: JSON is one line.
+const perLine = 4
+
 // An Output is what a run gives.
 type Output struct {
 	Result
@@ -266,7 +270,7 @@ func (r *runner) planOptions() []tfexec.PlanOption {
 // float64, and does not tell whether the plan is partial.
 func (r *runner) show(ctx context.Context, file string) (*Plan, error) {
 	var text string
-	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput), stdout: budget.Writer(ctx, io.Discard)}
+	c := call{args: "TF_CLI_ARGS_show=-json", output: budget.Limit(ctx, maxOutput*perLine) / perLine, stdout: budget.Writer(ctx, io.Discard)}
 	err := r.cli.run(ctx, c, func(ctx context.Context, _ io.Writer) (err error) {
 		text, err = r.cli.tf.ShowPlanFileRaw(ctx, file)
 		return err

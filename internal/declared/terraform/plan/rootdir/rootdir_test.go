@@ -344,7 +344,8 @@ func TestWantedEnds(t *testing.T) {
 	}
 }
 
-// TestUnread tells files that the CLI reads and driftd does not from others.
+// TestUnread holds that a file is reported that the CLI reads and that is too large or too
+// deep for driftd.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	long, deep := "#"+strings.Repeat("x", maxFile), "a = "+strings.Repeat("[", 1000)
