@@ -12,6 +12,9 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 # The packages whose tests must notice nearly every mistake.
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
+# The folders whose comments keep to the rules of tools/vale/styles.
+PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults
+
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh)
 
@@ -34,9 +37,10 @@ race: ## run the unit tests under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: lint
-lint: ## run golangci-lint, which also holds the borders between the rooms
+lint: ## run golangci-lint, which also checks the imports between packages, and vale, which checks comments; needs a C compiler
 	$$(sh tools/build.sh lint)/golangci-lint run
 	cd test/provider && $$(sh ../../tools/build.sh lint)/golangci-lint run
+	$$(sh tools/build.sh vale)/vale --output line $(PROSE)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)

@@ -24,9 +24,13 @@ tofu)
 	# Without it the program calls itself a development build.
 	ldflags="$ldflags -X github.com/opentofu/opentofu/version.dev=no"
 	;;
+vale)
+	# Its parser of Go is C code.
+	cgo=1
+	;;
 esac
 
-export CGO_ENABLED=0
+export CGO_ENABLED=${cgo:-0}
 sources=$(find . -name '*.go' | sort)
 key=$({ cat go.mod go.sum $sources && echo "$flags $ldflags" && go env GOVERSION GOOS GOARCH; } | git hash-object --stdin | cut -c1-16)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/driftd

@@ -17,9 +17,9 @@ import (
 // Set by the linker.
 var version, commit, date = "devel", "", ""
 
-// headroom is how much garbage may pile up, in percent of what is alive, unless
-// $GOGC says otherwise. What driftd holds of an estate lives long: half the usual
-// costs a few percent of CPU time and saves a tenth of the memory.
+// headroom is the default of $GOGC: the garbage collector runs when the heap has grown by
+// this many percent. Snapshots live long, so half of Go's default costs a few percent of
+// CPU time and saves a tenth of the memory.
 const headroom = 50
 
 func main() {
