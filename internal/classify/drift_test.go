@@ -163,6 +163,10 @@ type otherWords struct{}
 func (otherWords) Schema() *model.Schema               { return nil }
 func (otherWords) View(live model.Value) model.Value   { return live }
 func (otherWords) LivePath(model.Value, string) string { return "" }
+func (otherWords) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
+	return model.Value{}, false
+}
+func (otherWords) IsShared(string) bool { return false }
 
 func TestParseSteps(t *testing.T) {
 	t.Parallel()

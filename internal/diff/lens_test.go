@@ -48,6 +48,12 @@ func (l *guestLens) LivePath(_ model.Value, path string) string {
 	return strings.Replace(path, "cpu[0].cores", "cores", 1)
 }
 
+func (*guestLens) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
+	return model.Value{}, false
+}
+
+func (*guestLens) IsShared(string) bool { return false }
+
 // sketch writes outcomes as lines, to compare them at a glance.
 func sketch(outcomes []model.Outcome) []string {
 	text := func(v *model.Value) string {

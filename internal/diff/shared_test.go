@@ -23,7 +23,7 @@ func (l elementLens) View(live model.Value) model.Value {
 	return model.MapOf()
 }
 
-func (elementLens) Shares(path string) bool { return path == "to" }
+func (elementLens) IsShared(path string) bool { return path == "to" }
 
 func TestElementsOfOneListAreNoDispute(t *testing.T) {
 	t.Parallel()

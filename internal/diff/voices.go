@@ -30,24 +30,12 @@ type voice struct {
 	waits bool
 }
 
-// An interpreter is a lens that can say what the field of live behind a path would
-// hold, if the claim's field held v.
-type interpreter interface {
-	Declares(live model.Value, path string, v model.Value) (means model.Value, known bool)
-}
-
-// A sharer is a lens that knows fields of live of which each claim says a part of its
-// own: a route among a router's. Nobody is contradicted by what another says there.
-type sharer interface {
-	Shares(path string) bool
-}
-
 // speak notes what the claim says of the field at the walk's path.
 func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	if w.voices == nil || d.IsNull() {
 		return
 	}
-	if lens, ok := w.claim.Lens.(sharer); ok && lens.Shares(w.path.String()) {
+	if lens := w.claim.Lens; lens != nil && lens.IsShared(w.path.String()) {
 		return
 	}
 	live := w.livePath()
@@ -56,11 +44,10 @@ func (w *walk) speak(schema *model.Schema, d, l model.Value) {
 	}
 	v := voice{claim: w.claim, path: w.path.String(), live: live, spot: slices.Clone(w.path), at: slices.Clone(w.path.live()), schema: schema,
 		says: d, view: l, agrees: Equal(schema, d, l)}
-	switch lens, interprets := w.claim.Lens.(interpreter); {
-	case interprets:
-		v.means, v.known = lens.Declares(w.live.Value, v.path, d)
-	case w.claim.Lens == nil:
+	if w.claim.Lens == nil {
 		v.means, v.known = d, true
+	} else {
+		v.means, v.known = w.claim.Lens.LiveValue(w.live.Value, v.path, d)
 	}
 	*w.voices = append(*w.voices, v)
 }

@@ -93,6 +93,9 @@ func (l *lens) LivePath(live model.Value, at string) string {
 	return livePath(l.attributes, traced(live), steps)
 }
 
+// IsShared implements model.Lens.
+func (l *lens) IsShared(string) bool { return false }
+
 func livePath(attributes []attribute, sc scope, steps []step) string {
 	a := find(attributes, steps[0].name)
 	if a == nil {

@@ -88,9 +88,8 @@ func (l *claimLens) View(live model.Value) model.Value {
 	return v
 }
 
-// Shares tells whether the attribute at path is one element of a live list in which
-// other claims have theirs.
-func (l *claimLens) Shares(path string) bool {
+// IsShared implements model.Lens.
+func (l *claimLens) IsShared(path string) bool {
 	steps := parseSteps(path)
 	if len(steps) == 0 {
 		return false

@@ -111,6 +111,13 @@ type Lens interface {
 	// LivePath returns the path in live that corresponds to a path in the result of
 	// View ("net1.bridge" for "network_device[1].bridge"), or "".
 	LivePath(live Value, path string) string
+	// LiveValue returns the value of the field of live at LivePath if the field at path
+	// has the value v. known is false if it does not follow from v alone.
+	LiveValue(live Value, path string, v Value) (value Value, known bool)
+	// IsShared reports whether each claim declares one element of the live list at
+	// LivePath, such as a route of a router. Different values there do not contradict
+	// each other.
+	IsShared(path string) bool
 }
 
 // A Declaration is the result of reading one declaration once.

@@ -94,6 +94,10 @@ func (renamed) View(live model.Value) model.Value {
 	return model.MapOf(model.Field{Name: "code", Value: live.At("text")}, model.Field{Name: "db_password", Value: live.At("pw")}, model.Field{Name: "token", Value: live.At("env")})
 }
 func (renamed) LivePath(model.Value, string) string { return "" }
+func (renamed) LiveValue(model.Value, string, model.Value) (model.Value, bool) {
+	return model.Value{}, false
+}
+func (renamed) IsShared(string) bool { return false }
 
 func TestLensesShowLiveValuesSealedAlike(t *testing.T) {
 	t.Parallel()

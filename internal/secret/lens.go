@@ -32,23 +32,6 @@ type lens struct {
 // View implements model.Lens.
 func (l lens) View(live model.Value) model.Value { return l.room.Again("", l.Lens.View(live)) }
 
-// Shares returns the result of the inner lens.
-func (l lens) Shares(path string) bool {
-	inner, ok := l.Lens.(interface{ Shares(string) bool })
-	return ok && inner.Shares(path)
-}
-
-// Declares returns the result of the inner lens.
-func (l lens) Declares(live model.Value, path string, v model.Value) (means model.Value, known bool) {
-	inner, ok := l.Lens.(interface {
-		Declares(model.Value, string, model.Value) (model.Value, bool)
-	})
-	if !ok {
-		return model.Value{}, false
-	}
-	return inner.Declares(live, path, v)
-}
-
 // A claimLens also seals the fields that are sealed in the claim.
 type claimLens struct {
 	lens

@@ -187,7 +187,7 @@ func TestDeclaresTurnsWordsRound(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
-			means, known := (&lens{system: systemOf(proxmox)}).Declares(parse(t, `{"cores":1,"sockets":2}`), test.path, parse(t, test.says))
+			means, known := (&lens{system: systemOf(proxmox)}).LiveValue(parse(t, `{"cores":1,"sockets":2}`), test.path, parse(t, test.says))
 			got := ""
 			if known {
 				got = string(means.AppendJSON(nil))

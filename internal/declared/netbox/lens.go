@@ -113,9 +113,11 @@ func (l *lens) LivePath(live model.Value, path string) string {
 	return l.look(live, m, word, says).path
 }
 
-// Declares returns what the field of live behind a path would hold if the claim's
-// field held v; known is false where that cannot be told.
-func (l *lens) Declares(live model.Value, path string, v model.Value) (means model.Value, known bool) {
+// IsShared implements model.Lens.
+func (l *lens) IsShared(string) bool { return false }
+
+// LiveValue implements model.Lens.
+func (l *lens) LiveValue(live model.Value, path string, v model.Value) (value model.Value, known bool) {
 	word, _, field := splitPath(path)
 	return l.system.read(live).means(word, field, v)
 }
@@ -144,7 +146,7 @@ func splitPath(path string) (word, name, field string) {
 	return word, name, strings.TrimPrefix(strings.TrimPrefix(rest, "]"), ".")
 }
 
-// present compares nothing: it is enough that the resource is there.
+// present is the lens of a claim that only requires its resource to exist.
 type present struct{}
 
 // Schema implements model.Lens.
@@ -155,3 +157,11 @@ func (present) View(model.Value) model.Value { return model.MapOf() }
 
 // LivePath implements model.Lens.
 func (present) LivePath(model.Value, string) string { return "" }
+
+// LiveValue implements model.Lens.
+func (present) LiveValue(model.Value, string, model.Value) (value model.Value, known bool) {
+	return model.Value{}, false
+}
+
+// IsShared implements model.Lens.
+func (present) IsShared(string) bool { return false }

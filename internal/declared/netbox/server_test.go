@@ -270,7 +270,7 @@ func TestDeclaresTurnsWordsOfServersRound(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
-			means, known := (&lens{system: systemOf(openstack)}).Declares(parse(t, server1), path, parse(t, test.says))
+			means, known := (&lens{system: systemOf(openstack)}).LiveValue(parse(t, server1), path, parse(t, test.says))
 			got := ""
 			if known {
 				got = string(means.AppendJSON(nil))

@@ -2,11 +2,9 @@ package mapping
 
 import "github.com/driftd/driftd/internal/model"
 
-// Declares returns what the live field at LivePath would hold if the attribute
-// at path, written as package diff does, held v. known is false where that
-// cannot be told: the conversion cannot be turned round, the field depends on
-// more than this attribute, or v says nothing.
-func (l *lens) Declares(_ model.Value, path string, v model.Value) (means model.Value, known bool) {
+// LiveValue implements model.Lens. The live value is not known if the conversion has no
+// inverse, if the field depends on other attributes, too, or if v is null.
+func (l *lens) LiveValue(_ model.Value, path string, v model.Value) (value model.Value, known bool) {
 	attributes, steps := l.attributes, parseSteps(path)
 	for len(steps) > 0 {
 		a := find(attributes, steps[0].name)
@@ -15,7 +13,7 @@ func (l *lens) Declares(_ model.Value, path string, v model.Value) (means model.
 		}
 		steps = steps[1:]
 		if a.block == plainValue {
-			return a.means(v, len(steps) > 0)
+			return a.liveValue(v, len(steps) > 0)
 		}
 		if a.block != objectBlock && len(steps) > 0 {
 			steps = steps[1:]
@@ -25,9 +23,9 @@ func (l *lens) Declares(_ model.Value, path string, v model.Value) (means model.
 	return model.Value{}, false
 }
 
-// means turns the attribute's view round; inside tells that v stands inside of
-// its value.
-func (a *attribute) means(v model.Value, inside bool) (model.Value, bool) {
+// liveValue is the inverse of the attribute's view. inside reports whether v is a part of
+// the attribute's value.
+func (a *attribute) liveValue(v model.Value, inside bool) (model.Value, bool) {
 	turns := a.convert.view == nil || a.convert.back != nil && !inside
 	own := a.live.part == "" && !a.masked && !a.computed && !a.typed && !a.relative.depends()
 	if v.IsNull() || !own || !turns {
@@ -43,8 +41,7 @@ func (a *attribute) means(v model.Value, inside bool) (model.Value, bool) {
 	return a.convert.back(v)
 }
 
-// untranslated returns the one text for which v stands, or v where it stands for
-// itself.
+// untranslated returns the only text that is translated to v, or v if no text is.
 func (a *attribute) untranslated(v model.Value) (model.Value, bool) {
 	if a.translated(v).IsNull() {
 		return model.Value{}, false
