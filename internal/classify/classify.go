@@ -19,7 +19,7 @@ type Input struct {
 	Snapshots    []model.Snapshot
 	Declarations []model.Declaration
 	// Sources are the names of all sources of the estate, those included that
-	// could not be read. Whole tells that there is nothing beside them and
+	// could not be read. Whole reports that there is nothing beside them and
 	// Declarations: findings of others are over.
 	Sources []string
 	Whole   bool

@@ -57,7 +57,7 @@ func (p *proof) lookedAt(source string) time.Time {
 	return p.now
 }
 
-// over tells whether a finding that this scan did not make again is done with:
+// over reports whether a finding that this scan did not make again is done with:
 // both its sides were looked at, and neither look failed. Otherwise it stays
 // open as it was last seen.
 func (p *proof) over(f *model.Finding) bool {
@@ -91,19 +91,19 @@ func (p *proof) over(f *model.Finding) bool {
 	return covered
 }
 
-// recordRead tells whether the record that the finding is about was read again.
+// recordRead reports whether the record that the finding is about was read again.
 func (p *proof) recordRead(f *model.Finding) bool {
 	d := p.declarations[f.Declaration]
 	return d != nil && slices.ContainsFunc(d.States, func(s model.StateRead) bool { return s.Address == f.Address })
 }
 
-// gone tells whether the finding's source or declaration is no longer part of
+// gone reports whether the finding's source or declaration is no longer part of
 // the estate.
 func (p *proof) gone(f *model.Finding) bool {
 	return f.Source != "" && !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
-// heard tells whether all who have a say in the finding were read.
+// heard reports whether all who have a say in the finding were read.
 func (p *proof) heard(f *model.Finding) bool {
 	return !slices.ContainsFunc(p.parties(f), func(name string) bool { return !p.read(f, name) })
 }
@@ -129,7 +129,7 @@ func (p *proof) parties(f *model.Finding) []string {
 	return slices.Compact(names)
 }
 
-// read tells whether a declaration that the finding is about was read, and if a
+// read reports whether a declaration that the finding is about was read, and if a
 // part of it was not, that the finding's resource stands in another part. One
 // that left the estate has nothing more to say in a dispute.
 func (p *proof) read(f *model.Finding, name string) bool {

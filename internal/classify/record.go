@@ -39,7 +39,7 @@ func heldRecords(in *Input) (map[string][]model.StateRead, []model.Finding) {
 	return good, findings
 }
 
-// rewritten tells whether a record cannot have followed another by applying:
+// rewritten reports whether a record cannot have followed another by applying:
 // every apply raises the serial, and keeps the lineage.
 func rewritten(d *model.Declaration, before, now model.StateRead) (model.Finding, bool) {
 	f := model.Finding{Verdict: model.Changed, Severity: model.High, Name: now.Address, Declaration: d.Name, Address: now.Address,

@@ -53,7 +53,7 @@ func (p *proof) compared(f *model.Finding) bool {
 		!slices.ContainsFunc(judged.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unchecked && own(o.Claim) })
 }
 
-// without returns an outcome less what stands already; said tells that something
+// without returns an outcome less what stands already; said reports that something
 // is left of it. A dispute that is found again speaks for itself.
 func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, said bool) {
 	open := s[key]

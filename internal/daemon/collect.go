@@ -62,7 +62,7 @@ func (e *Engine) lose(ctx context.Context, l Loss) {
 	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
 }
 
-// derives tells whether a declaration is to be read out of its source: because
+// derives reports whether a declaration is to be read out of its source: because
 // that was looked at, or for its own sake.
 func (d Due) derives(declaration Declaration) bool {
 	if declaration.Deriver == nil {
@@ -72,7 +72,7 @@ func (d Due) derives(declaration Declaration) bool {
 	return d.looksAt(from) || slices.Contains(d.Declarations, declaration.Name)
 }
 
-// looksAt tells whether the scan has a new look at the source.
+// looksAt reports whether the scan has a new look at the source.
 func (d Due) looksAt(source string) bool {
 	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Seen, func(s model.Snapshot) bool { return s.Source == source }) ||
 		slices.ContainsFunc(d.Lost, func(l Loss) bool { return l.Source == source })
@@ -219,7 +219,7 @@ func doubt(before, now look) look {
 	return now
 }
 
-// reads tells whether a kind was fully read in some place at least.
+// reads reports whether a kind was fully read in some place at least.
 func reads(s *model.Snapshot, kind string) bool {
 	whole, _ := s.Covers(kind, "")
 	return whole || slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == kind && c.Complete })

@@ -47,7 +47,7 @@ type Declaration struct {
 	// the source was looked at.
 	Loader  declared.Loader
 	Deriver declared.Deriver
-	// ClaimsNothing tells that there is nothing live that it speaks of.
+	// ClaimsNothing reports that there is nothing live that it speaks of.
 	ClaimsNothing bool
 }
 
@@ -68,7 +68,7 @@ type Estate struct {
 	Memory *budget.Total
 	// Secrets seals everything that sources and declarations return; nil for nothing.
 	Secrets *secret.Room
-	// Whole tells that there is nothing else in the store's estate: findings of
+	// Whole reports that there is nothing else in the store's estate: findings of
 	// other sources and declarations are over.
 	Whole bool
 	// ConfirmAtOnce looks a second time, instead of waiting for the next scan,
@@ -130,7 +130,7 @@ type Observer interface {
 	// ObserveFindings hears of all findings that are open, where that changed
 	// without a scan.
 	ObserveFindings(open []model.Finding)
-	// Saved tells whether a scan could be stored: what it is compared with was
+	// Saved reports whether a scan could be stored: what it is compared with was
 	// read, and what it found was written.
 	Saved(err error)
 }
@@ -209,7 +209,7 @@ type look struct {
 	err      error
 	duration time.Duration
 	// believed counts the resources of each kind in the last look that was
-	// believed; held tells that this one is not yet.
+	// believed; held reports that this one is not yet.
 	believed map[string]int
 	held     bool
 	// marks are the greatest positions of the source's parts that were seen so far.
@@ -443,7 +443,7 @@ func (e *Engine) noteSaved(v view, saved bool) {
 	}
 }
 
-// behind tells whether a scan could not be stored.
+// behind reports whether a scan could not be stored.
 func (e *Engine) behind() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

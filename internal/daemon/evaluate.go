@@ -27,7 +27,7 @@ type view struct {
 type sourceView struct {
 	Source
 	look
-	// fresh tells that the look belongs to this scan.
+	// fresh reports that the look belongs to this scan.
 	fresh bool
 	// declarations that govern the source, as it would store them.
 	declarations []model.Declaration

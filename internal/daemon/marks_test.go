@@ -21,7 +21,7 @@ func TestTrack(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason string
 		steps  []step
-		// object is whose last change the position is; gone tells that it is no more
+		// object is whose last change the position is; gone reports that it is no more
 		// from the second look on. lineage is that of the second look and later.
 		object, lineage string
 		gone, unread    bool

@@ -134,7 +134,7 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 // retryWatch is when a watch is begun anew that broke down.
 const retryWatch = 30 * time.Second
 
-// ErrUnknownSource tells that a source is not part of the estate.
+// ErrUnknownSource reports that a source is not part of the estate.
 var ErrUnknownSource = errors.New("unknown source")
 
 // Scan reads the named sources now, and every declaration that governs one of

@@ -53,7 +53,7 @@ func TestRecordInOtherWords(t *testing.T) {
 		{"below maps and lists", `{"l":[{"a":"x","b":1}]}`, `{"l":[{"a":"x","b":2}]}`, `{"l":[{"a":"X","b":2}]}`, `{"l":[{"a":"X","b":1}]}`},
 		{"a map became a text", `{"a":"x"}`, `"x"`, `"X"`, `{"a":"x"}`},
 	} {
-		got := texts(rewrite(value(t, tc.recorded), value(t, tc.written), value(t, tc.canonical)))
+		got := texts(canonicalRecord(value(t, tc.recorded), value(t, tc.written), value(t, tc.canonical)))
 		if got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 		}
@@ -124,7 +124,7 @@ func TestDeclaredLaterThan(t *testing.T) {
 			s.Claims[0].Since = hour(tc.since)
 		}
 		w := walkAt(s, tc.path...)
-		if got := w.declaredLater(w.writers.declarer()); got != tc.want {
+		if got := w.declaredLater(w.writers.applier()); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestAppliedSince(t *testing.T) {
 			tc.change(s)
 		}
 		w := walkAt(s, "port")
-		if got := w.appliedSince(w.writers.of(w.path)); got != tc.want {
+		if got := w.appliedSince(w.writers.ownersAt(w.path)); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -228,7 +228,7 @@ func TestAppliedBesideRecord(t *testing.T) {
 			if o.Changes[0].Unproven {
 				got += "?"
 			}
-			got += " " + texts(valueOf(o.Changes[0].Recorded), valueOf(o.Changes[0].Live))
+			got += " " + texts(deref(o.Changes[0].Recorded), deref(o.Changes[0].Live))
 		}
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)

@@ -32,7 +32,7 @@ func TestDeclaredAs(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, Owners: tc.owners})
 		w := walkAt(s, "mode")
-		if got := texts(w.declaredAs(testSchema().Fields["mode"], value(t, tc.recorded), value(t, tc.live))); got != tc.want {
+		if got := texts(w.appliedValue(testSchema().Fields["mode"], value(t, tc.recorded), value(t, tc.live))); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 		}
 	}
@@ -42,14 +42,14 @@ func TestDeclaredAs(t *testing.T) {
 func TestSeenAs(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"ram":4}`), &model.Resource{Value: value(t, `{"memory":4}`)})
-	if got := walkAt(s).seenAs(pointer(value(t, `{"memory":8}`))); texts(*got) != `{"memory":8}` {
+	if got := walkAt(s).inClaimForm(pointer(value(t, `{"memory":8}`))); texts(*got) != `{"memory":8}` {
 		t.Errorf("without a lens: %s", texts(*got))
 	}
 	s.Claims[0].Lens = newRenamedLens(map[string]string{"ram": "memory"}, "")
-	if got := walkAt(s).seenAs(pointer(value(t, `{"memory":8}`))); texts(*got) != `{"ram":8}` {
+	if got := walkAt(s).inClaimForm(pointer(value(t, `{"memory":8}`))); texts(*got) != `{"ram":8}` {
 		t.Errorf("with a lens: %s", texts(*got))
 	}
-	if got := walkAt(s).seenAs(nil); got != nil {
+	if got := walkAt(s).inClaimForm(nil); got != nil {
 		t.Errorf("a resource that was gone was seen as %s", texts(*got))
 	}
 }

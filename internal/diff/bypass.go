@@ -8,26 +8,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// waits reports a field whose live and recorded values agree and differ from the
+// reportPending reports a field whose live and recorded values agree and differ from the
 // declared one: pending if the declaration changed, bypassed if the live value did.
-func (w *walk) waits(schema *model.Schema, d, r, l model.Value) {
-	ruled := w.rule(schema, d, w.declaredAs(schema, r, l), l)
+func (w *walk) reportPending(schema *model.Schema, d, r, l model.Value) {
+	ruled := w.rule(schema, d, w.appliedValue(schema, r, l), l)
 	actor := w.appliedBy(schema, l)
 	if ruled.Verdict == model.Pending && !ruled.Unproven {
 		if actor = declaredBy(w.claim, schema, w.path, d); actor.Confidence == model.Unknown {
-			actor = notApplied()
+			actor = notAppliedActor()
 		}
 	}
 	c := w.change(d, r, l, actor)
 	c.Unproven = ruled.Unproven
-	w.found = append(w.found, found{ruled.Verdict, c, ruled.Reason})
+	w.differences = append(w.differences, difference{ruled.Verdict, c, ruled.Reason})
 }
 
 // declaredBy returns who made the claim declare d at a path: the author of the commit
 // since which the ref declares it, or else whom the claim's own log names last.
 func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) model.Actor {
 	text := at.String()
-	logged := claimActor(c, text)
+	logged := claimAuthor(c, text)
 	switch {
 	case logged.Confidence != model.Unknown || c.Unsigned != "":
 	case c.RecordOnly:
@@ -41,14 +41,14 @@ func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) mo
 	known := true
 	since := sinceWhen(c.Evidence, func(v *model.Version) bool {
 		known = known && !isUnknownAt(v, text)
-		held, ok := heldAt(v.Value, at)
+		held, ok := fieldAt(v.Value, at)
 		return known && ok && Equal(schema, held, d)
 	})
 	switch {
 	case !known || since.Hash == "":
 		return logged
 	case since.Oldest:
-		return model.UnknownActor("declared by commit " + short(since.Hash) + " or before, the oldest one that was read; raise history")
+		return model.UnknownActor("declared by commit " + shortHash(since.Hash) + " or before, the oldest one that was read; raise history")
 	case since.Author == "":
 		return logged
 	}
@@ -60,11 +60,11 @@ func isUnknownAt(v *model.Version, at string) bool {
 	return slices.ContainsFunc(v.Unknown, func(u string) bool { return u == "" || below(at, u) || below(u, at) })
 }
 
-// declaredAs returns the declared value that, applied as r, results in the live value
+// appliedValue returns the declared value that, applied as r, results in the live value
 // l: r if the system filled l in, l otherwise.
-func (w *walk) declaredAs(schema *model.Schema, r, l model.Value) model.Value {
-	set := func(o *model.Owner) bool { return !w.writers.declares(o) }
-	if r.IsNull() && fillsIn(schema, l) && !slices.ContainsFunc(w.writers.of(w.path), set) {
+func (w *walk) appliedValue(schema *model.Schema, r, l model.Value) model.Value {
+	set := func(o *model.Owner) bool { return !w.writers.isApplier(o) }
+	if r.IsNull() && fillsIn(schema, l) && !slices.ContainsFunc(w.writers.ownersAt(w.path), set) {
 		return r
 	}
 	return l
@@ -88,30 +88,22 @@ func (w *walk) aspect(schema *model.Schema, d, v, l model.Value) *aspect {
 		v:          v,
 		l:          l,
 		equal:      func(a, b model.Value) bool { return Equal(schema, a, b) },
-		ofDeclared: func(v *model.Value) (model.Value, bool) { return heldAt(v, at) },
-		ofLive:     func(v *model.Value) (model.Value, bool) { return heldAt(w.seenAs(v), live) },
+		ofDeclared: func(v *model.Value) (model.Value, bool) { return fieldAt(v, at) },
+		ofLive:     func(v *model.Value) (model.Value, bool) { return fieldAt(w.inClaimForm(v), live) },
 		unknown:    "declares it by an expression",
 		written:    w.lastWrite(),
 	}
 	text := w.path.String()
 	a.isUnknown = func(v *model.Version) bool { return isUnknownAt(v, text) }
-	if last, ok := a.evidence.Rulings[text]; ok && valueOf(last.Live).Equal(l) {
+	if last, ok := a.evidence.Rulings[text]; ok && deref(last.Live).Equal(l) {
 		a.last = &last
 	}
 	return a
 }
 
-// valueOf returns a side of a change: null if it is absent.
-func valueOf(v *model.Value) model.Value {
-	if v == nil {
-		return model.Value{}
-	}
-	return *v
-}
-
-// heldAt returns what a value of a claim or a resource has at a path. A nil or null
+// fieldAt returns what a value of a claim or a resource has at a path. A nil or null
 // value has nothing, not even an absent field.
-func heldAt(of *model.Value, at path) (held model.Value, ok bool) {
+func fieldAt(of *model.Value, at path) (held model.Value, ok bool) {
 	if of == nil || of.IsNull() {
 		return model.Value{}, false
 	}
@@ -119,8 +111,8 @@ func heldAt(of *model.Value, at path) (held model.Value, ok bool) {
 	return held, true
 }
 
-// seenAs returns an earlier value of the resource in the form of the claim.
-func (w *walk) seenAs(v *model.Value) *model.Value {
+// inClaimForm returns an earlier value of the resource in the form of the claim.
+func (w *walk) inClaimForm(v *model.Value) *model.Value {
 	if v == nil || w.claim.Lens == nil {
 		return v
 	}
@@ -141,13 +133,13 @@ func (w *walk) lastWrite() time.Time {
 // which removed it; nil if the live side keeps no record of writers.
 func (w *walk) lastWriter() *model.Owner {
 	var last *model.Owner
-	for _, o := range w.writers.of(w.path) {
+	for _, o := range w.writers.ownersAt(w.path) {
 		if last == nil || o.At.After(last.At) {
 			last = o
 		}
 	}
 	if last == nil {
-		last = w.writers.declarer()
+		last = w.writers.applier()
 	}
 	return last
 }
@@ -156,10 +148,10 @@ func (w *walk) lastWriter() *model.Owner {
 func (w *walk) appliedBy(schema *model.Schema, l model.Value) model.Actor {
 	o := w.lastWriter()
 	if o == nil {
-		return w.traced()
+		return w.loggedActor()
 	}
 	disproved := w.disproved(o, schema, l)
-	if disproved && l.IsNull() && len(w.writers.of(w.path)) == 0 {
+	if disproved && l.IsNull() && len(w.writers.ownersAt(w.path)) == 0 {
 		return w.removedBy()
 	}
 	return w.writtenBy(o, disproved)
@@ -187,7 +179,7 @@ func (w *walk) writtenBy(o *model.Owner, disproved bool) model.Actor {
 // owner, which therefore did not write the live value.
 func (w *walk) disproved(o *model.Owner, schema *model.Schema, l model.Value) bool {
 	return w.claim.Evidence != nil && slices.ContainsFunc(w.claim.Evidence.Live, func(seen model.Observation) bool {
-		held, ok := heldAt(w.seenAs(seen.Value), w.path.live())
+		held, ok := fieldAt(w.inClaimForm(seen.Value), w.path.live())
 		return seen.At.After(o.At) && (!ok || !Equal(schema, held, l))
 	})
 }
@@ -213,23 +205,23 @@ func destroyed(e *model.Evidence) bool {
 	return false
 }
 
-// inHash returns a commit's short hash in parentheses, followed by a space; "" for a
+// hashInParentheses returns a commit's short hash in parentheses, followed by a space; "" for a
 // commit without a hash.
-func inHash(c model.Commit) string {
+func hashInParentheses(c model.Commit) string {
 	if c.Hash == "" {
 		return ""
 	}
-	return "(" + short(c.Hash) + ") "
+	return "(" + shortHash(c.Hash) + ") "
 }
 
-// after returns the short hash of the commit that superseded a version, or else a text
+// supersederText returns the short hash of the commit that superseded a version, or else a text
 // with the time at which driftd saw that.
-func after(c model.Commit) string {
+func supersederText(c model.Commit) string {
 	if c.Hash != "" {
-		return short(c.Hash)
+		return shortHash(c.Hash)
 	}
 	return "another one was declared at " + c.Seen.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// short abbreviates a commit's hash.
-func short(hash string) string { return strings.TrimSpace(hash[:min(len(hash), 12)]) }
+// shortHash abbreviates a commit's hash.
+func shortHash(hash string) string { return strings.TrimSpace(hash[:min(len(hash), 12)]) }

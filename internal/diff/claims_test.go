@@ -219,19 +219,19 @@ func TestWithPending(t *testing.T) {
 func TestSayOnce(t *testing.T) {
 	t.Parallel()
 	one, other := newRenamedLens(map[string]string{"port": "port"}, ""), newRenamedLens(map[string]string{"port": "port"}, "")
-	of := func(lines ...string) []found {
-		var all []found
+	of := func(lines ...string) []difference {
+		var all []difference
 		for _, line := range lines {
 			verdict, at, _ := strings.Cut(line, " ")
 			name, unproven := strings.CutSuffix(verdict, "?")
-			all = append(all, found{verdict: model.Verdict(name), change: model.Change{Path: at, Unproven: unproven}})
+			all = append(all, difference{verdict: model.Verdict(name), change: model.Change{Path: at, Unproven: unproven}})
 		}
 		return all
 	}
 	for _, tc := range []struct {
 		reason        string
 		lenses        [2]model.Lens
-		first, second []found
+		first, second []difference
 		disputes      []dispute
 		want          string
 	}{
@@ -243,11 +243,11 @@ func TestSayOnce(t *testing.T) {
 		{"the later one waits and the first does not", [2]model.Lens{}, of("changed port"), of("bypassed port"), nil, "changed port | "},
 		{"the later one is worse and does not wait", [2]model.Lens{}, of("pending port"), of("changed port"), nil, "pending port | "},
 		{"other words", [2]model.Lens{one, other}, of("changed port"), of("changed port"), nil, "changed port | changed port"},
-		{"a disputed field", [2]model.Lens{}, of("changed port", "changed cpu"), of("bypassed port"), []dispute{{about: saying{nil, "port"}}}, "changed cpu | "},
-		{"a field that is disputed in other words", [2]model.Lens{one, one}, of("changed port"), nil, []dispute{{about: saying{other, "port"}}}, "changed port | "},
+		{"a disputed field", [2]model.Lens{}, of("changed port", "changed cpu"), of("bypassed port"), []dispute{{field: fieldRef{nil, "port"}}}, "changed cpu | "},
+		{"a field that is disputed in other words", [2]model.Lens{one, one}, of("changed port"), nil, []dispute{{field: fieldRef{other, "port"}}}, "changed port | "},
 	} {
-		differs := [][]found{tc.first, tc.second}
-		sayOnce([]*model.Claim{{Lens: tc.lenses[0]}, {Lens: tc.lenses[1]}}, differs, tc.disputes)
+		differs := [][]difference{tc.first, tc.second}
+		deduplicate([]*model.Claim{{Lens: tc.lenses[0]}, {Lens: tc.lenses[1]}}, differs, tc.disputes)
 		var got [2][]string
 		for i, all := range differs {
 			for _, f := range all {
@@ -268,7 +268,7 @@ func TestSameWords(t *testing.T) {
 	claims := []*model.Claim{{Value: model.IntOf(0)}, {Value: model.IntOf(1)}, {Value: model.IntOf(2), Lens: one}, {Value: model.IntOf(3), Lens: other},
 		{Value: model.IntOf(4), Lens: one}}
 	for i, want := range []string{"1", "0", "4", "", "2"} {
-		if got := texts(sameWords(claims, i)...); got != want {
+		if got := texts(sameFormValues(claims, i)...); got != want {
 			t.Errorf("claim %d: %q, want %q", i, got, want)
 		}
 	}
@@ -278,21 +278,21 @@ func TestSameWords(t *testing.T) {
 // what was not checked keeps them all, since each names a next step.
 func TestByVerdict(t *testing.T) {
 	t.Parallel()
-	of := func(verdict model.Verdict, at, reason string) found {
-		return found{verdict: verdict, reason: reason, change: model.Change{Path: at, Actor: &model.Actor{}}}
+	of := func(verdict model.Verdict, at, reason string) difference {
+		return difference{verdict: verdict, reason: reason, change: model.Change{Path: at, Actor: &model.Actor{}}}
 	}
 	for _, tc := range []struct {
 		reason string
-		all    []found
+		all    []difference
 		want   []string
 	}{
 		{"nothing", nil, nil},
-		{"sorted by path", []found{of(model.Changed, "b", ""), of(model.Changed, "a", "")}, []string{"changed [a b]: "}},
-		{"the worst first", []found{of(model.Pending, "a", ""), of(model.Changed, "b", ""), of(model.Conflict, "c", "")},
+		{"sorted by path", []difference{of(model.Changed, "b", ""), of(model.Changed, "a", "")}, []string{"changed [a b]: "}},
+		{"the worst first", []difference{of(model.Pending, "a", ""), of(model.Changed, "b", ""), of(model.Conflict, "c", "")},
 			[]string{"conflict [c]: ", "changed [b]: ", "pending [a]: "}},
-		{"the first reason", []found{of(model.Changed, "a", ""), of(model.Changed, "b", "one"), of(model.Changed, "c", "two")}, []string{"changed [a b c]: one"}},
-		{"a reason of another verdict", []found{of(model.Changed, "a", "one"), of(model.Pending, "b", "")}, []string{"changed [a]: one", "pending [b]: "}},
-		{"all reasons of what was not checked", []found{of(model.Unchecked, "a", "one"), of(model.Unchecked, "b", "two"), of(model.Unchecked, "c", "one")},
+		{"the first reason", []difference{of(model.Changed, "a", ""), of(model.Changed, "b", "one"), of(model.Changed, "c", "two")}, []string{"changed [a b c]: one"}},
+		{"a reason of another verdict", []difference{of(model.Changed, "a", "one"), of(model.Pending, "b", "")}, []string{"changed [a]: one", "pending [b]: "}},
+		{"all reasons of what was not checked", []difference{of(model.Unchecked, "a", "one"), of(model.Unchecked, "b", "two"), of(model.Unchecked, "c", "one")},
 			[]string{"unchecked [a b c]: one; two"}},
 	} {
 		var got []string

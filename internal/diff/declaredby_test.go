@@ -159,7 +159,7 @@ func TestAuthor(t *testing.T) {
 	if got := author(commit, logged); got.Name != "mara" {
 		t.Errorf("without an author: %+v, want mara", got)
 	}
-	if got := author(commit, &model.Claim{}); got != notApplied() {
+	if got := author(commit, &model.Claim{}); got != notAppliedActor() {
 		t.Errorf("without an author and a log: %+v", got)
 	}
 	if got := author(model.Commit{Hash: "c1", Author: "ann"}, &model.Claim{}); got.Name != "ann" {
@@ -183,7 +183,7 @@ func TestWaitingActor(t *testing.T) {
 		{"no evidence", nil, "pending? apply"},
 		{"declared by a commit", &model.Evidence{Past: model.Past{Versions: []model.Version{by(t, "c2", "ann", `{"port":2}`), before}}}, "pending ann"},
 		{"declared by an unknown author", &model.Evidence{Past: model.Past{Versions: []model.Version{by(t, "c2", "", `{"port":2}`), before}}},
-			"pending unknown: " + notApplied().Reason},
+			"pending unknown: " + notAppliedActor().Reason},
 		{"never declared", &model.Evidence{}, "bypassed apply"},
 		{"the history is cut", &model.Evidence{Past: model.Past{Gap: "cut"}}, "pending? apply"},
 	} {

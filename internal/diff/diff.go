@@ -1,6 +1,6 @@
-// Package diff compares a subject's three sides, declared, recorded and live,
-// by its kind's schema. It is pure: the same subject gives the same outcomes,
-// sorted.
+// Package diff compares the three sides of a subject, declared, recorded and live, by the
+// schema of its kind. It is pure: the same subject results in the same outcomes, in the
+// same order.
 package diff
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options are what a comparison needs to know besides the subject.
+// Options configure a comparison.
 type Options struct {
-	// Controller reports whether a writer, or an account of the source's log, is a
-	// known controller. It decides only who is named as an actor; nil knows none.
+	// Controller reports whether a writer, or an account of the source's log, is a known
+	// controller. Only the actors of findings depend on it. nil means that there are none.
 	Controller func(writer string) bool
-	// Exempt returns the evidence for which a field that no declaration sets is
-	// not drift; "" where it is drift. nil exempts nothing.
+	// Exempt returns the evidence that a field that no declaration sets is not drift; ""
+	// if it is drift. nil exempts nothing.
 	Exempt func(*model.Write) string
 	// exempted collects the exemptions; nil drops them.
 	exempted *[]model.Exemption
@@ -36,29 +36,29 @@ func Judge(s *model.Subject, o Options) model.Judged {
 	return j
 }
 
-// Compare judges a subject. No outcome means in-sync, or a live resource that
-// nobody is expected to declare.
+// Compare returns the outcomes on a subject. No outcome means that it is in sync, or that
+// no declaration is expected to declare it.
 func Compare(s *model.Subject, o Options) []model.Outcome {
 	if len(s.Claims) == 0 {
-		return unclaimed(s)
+		return judgeUnclaimed(s)
 	}
 	claims, outcomes := checkable(s)
 	if len(claims) == 0 {
 		return outcomes
 	}
 	if s.Live == nil {
-		return append(outcomes, absent(s, claims)...)
+		return append(outcomes, judgeAbsent(s, claims)...)
 	}
 	disputes := disputed(s, claims, o)
 	compared, disputes := compareClaims(s, claims, disputes, o)
 	if len(disputes) > 0 {
 		outcomes = append(outcomes, disputeOutcome(claims[0], disputes))
 	}
-	return append(append(outcomes, compared...), silent(s, claims)...)
+	return append(append(outcomes, compared...), judgeUndeclaredElsewhere(s, claims)...)
 }
 
 func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
-	slices.SortStableFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.about.path, b.about.path) })
+	slices.SortStableFunc(disputes, func(a, b dispute) int { return cmp.Compare(a.field.path, b.field.path) })
 	out := model.Outcome{Verdict: model.Disputed, Claim: c, Changes: make([]model.Change, len(disputes))}
 	var reasons []string
 	for i, d := range disputes {
@@ -76,7 +76,7 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 	return out
 }
 
-func unclaimed(s *model.Subject) []model.Outcome {
+func judgeUnclaimed(s *model.Subject) []model.Outcome {
 	if len(s.Silent) == 0 || s.Automatic != "" {
 		return nil
 	}
@@ -84,7 +84,7 @@ func unclaimed(s *model.Subject) []model.Outcome {
 		return []model.Outcome{{Verdict: model.Unchecked, Actor: model.UnknownActor("not checked"),
 			Reason: "exists and is not in " + orList(s.Silent) + "; could not be read: " + s.Unread}}
 	}
-	out := model.Outcome{Verdict: model.Unmanaged, Actor: abandoner(s, slices.Concat(s.Silent...)), Reason: s.Outside}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, slices.Concat(s.Silent...)), Reason: s.Outside}
 	switch {
 	case s.Partial != "":
 		out.Reason = "not in " + orList(s.Silent) + "; " + s.Partial
@@ -94,15 +94,15 @@ func unclaimed(s *model.Subject) []model.Outcome {
 	return []model.Outcome{out}
 }
 
-// silent reports a resource that some declarations claim, and others that should
-// speak of it do not: an inventory lacks it, or what makes such things does.
-func silent(s *model.Subject, claims []*model.Claim) []model.Outcome {
+// judgeUndeclaredElsewhere reports a claimed resource that other declarations should
+// declare, too, and do not, such as an inventory.
+func judgeUndeclaredElsewhere(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	if s.Live == nil || s.Automatic != "" {
 		return nil
 	}
 	var outcomes []model.Outcome
 	for _, group := range s.Silent {
-		out := model.Outcome{Verdict: model.Unmanaged, Actor: abandoner(s, group),
+		out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, group),
 			Reason: "live, and in " + claims[0].Declaration + " (" + claims[0].Address + "), but not in " + strings.Join(group, " or ")}
 		if len(group) == 1 {
 			out.Declaration = group[0]
@@ -120,8 +120,7 @@ func orList(groups [][]string) string {
 	return strings.Join(texts, " nor ")
 }
 
-// checkable returns the claims that can be compared, and an outcome for each
-// that cannot.
+// checkable returns the claims that can be compared, and an outcome for each other one.
 func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 	var claims []*model.Claim
 	var outcomes []model.Outcome
@@ -145,15 +144,15 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 	return claims, outcomes
 }
 
-// otherVersion tells whether the kind may have other fields in the version.
+// otherVersion reports whether the kind may have different fields in the version.
 func otherVersion(kind *model.Kind, version string) bool {
 	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.Alike, version)
 }
 
-// absent is what is wrong with claims on a resource that is not there: it is
-// missing, unless it waits for the apply that makes it, or was declared only now. What several
-// declarations miss is said by the first.
-func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
+// judgeAbsent returns the outcomes of claims on a resource that does not exist. It is
+// missing unless an apply is pending that creates it, or it was declared just now. If
+// several declarations claim it, the first one reports it.
+func judgeAbsent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	var outcomes []model.Outcome
 	missing := -1
 	for _, c := range claims {
@@ -175,8 +174,8 @@ func absent(s *model.Subject, claims []*model.Claim) []model.Outcome {
 	return outcomes
 }
 
-// withPending adds that a claim waits for an apply as a whole: to what waits of
-// its fields, where some do.
+// withPending adds the outcome of a claim whose resource waits for an apply as a whole: to
+// the pending outcome of its fields, if there is one.
 func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []model.Outcome {
 	if c.Pending == "" {
 		return outcomes
@@ -191,60 +190,59 @@ func withPending(s *model.Subject, c *model.Claim, outcomes []model.Outcome) []m
 	return append(outcomes, model.Outcome{Verdict: ruled.Verdict, Claim: c, Reason: ruled.Reason, Unproven: ruled.Unproven, Actor: actor})
 }
 
-// compareClaims compares every claim with the live resource. What several
-// claims agree on is reported once, of the first; what they disagree on in
-// different words joins the disputes.
+// compareClaims compares every claim with the live resource. A difference that several
+// claims have is reported once, for the first of them. It returns the outcomes, and the
+// disputes with those between claims of different forms.
 func compareClaims(s *model.Subject, claims []*model.Claim, disputes []dispute, o Options) ([]model.Outcome, []dispute) {
-	differs := make([][]found, len(claims))
+	differences := make([][]difference, len(claims))
 	for i, c := range claims {
 		if !c.Value.IsNull() { // Else it is declared no longer.
-			differs[i] = compareClaim(s, c, sameWords(claims, i), o)
+			differences[i] = compareClaim(s, c, sameFormValues(claims, i), o)
 		}
 	}
-	sayOnce(claims, differs, disputes)
-	disputes = join(disputes, reconcileWords(s, claims, differs, o))
+	deduplicate(claims, differences, disputes)
+	disputes = mergeDisputes(disputes, reconcileForms(s, claims, differences, o))
 	var outcomes []model.Outcome
 	for i, c := range claims {
-		outcomes = append(outcomes, withPending(s, c, byVerdict(c, replaced(s, c, differs[i])))...)
+		outcomes = append(outcomes, withPending(s, c, byVerdict(c, markReplaced(s, c, differences[i])))...)
 	}
 	return outcomes, disputes
 }
 
-// sayOnce removes fields that are disputed, and fields that another claim in the same
-// words reports, too. The first claim reports a field, unless the history of a later one
+// deduplicate removes fields that are disputed, and fields that another claim of the same
+// form reports, too. The first claim reports a field, unless the history of a later one
 // shows that it was bypassed, or may have been.
-func sayOnce(claims []*model.Claim, differs [][]found, disputes []dispute) {
-	type speaker struct {
+func deduplicate(claims []*model.Claim, differences [][]difference, disputes []dispute) {
+	type reporter struct {
 		claim int
-		found found
+		difference
 	}
-	chosen := map[saying]speaker{}
+	chosen := map[fieldRef]reporter{}
 	for _, d := range disputes {
-		chosen[d.about] = speaker{claim: -1}
+		chosen[d.field] = reporter{claim: -1}
 	}
 	for i, c := range claims {
-		for _, f := range differs[i] {
-			about := saying{c.Lens, f.change.Path}
-			before, said := chosen[about]
-			if !said || f.waits() && before.found.waits() && rankFound(f) < rankFound(before.found) {
-				chosen[about] = speaker{i, f}
+		for _, d := range differences[i] {
+			field := fieldRef{c.Lens, d.change.Path}
+			earlier, reported := chosen[field]
+			if !reported || d.isPending() && earlier.isPending() && rankDifference(d) < rankDifference(earlier.difference) {
+				chosen[field] = reporter{i, d}
 			}
 		}
 	}
 	for i, c := range claims {
-		differs[i] = slices.DeleteFunc(differs[i], func(f found) bool { return chosen[saying{c.Lens, f.change.Path}].claim != i })
+		differences[i] = slices.DeleteFunc(differences[i], func(d difference) bool { return chosen[fieldRef{c.Lens, d.change.Path}].claim != i })
 	}
 }
 
-// A saying is a field, in the words of the claim that speaks of it.
-type saying struct {
+// A fieldRef is a field in the form of a claim.
+type fieldRef struct {
 	lens model.Lens
 	path string
 }
 
-// sameWords returns the values of the other claims that are written in the
-// words of claims[i].
-func sameWords(claims []*model.Claim, i int) []model.Value {
+// sameFormValues returns the values of the other claims of the same form as claims[i].
+func sameFormValues(claims []*model.Claim, i int) []model.Value {
 	var values []model.Value
 	for j, other := range claims {
 		if j != i && other.Lens == claims[i].Lens {
@@ -254,23 +252,23 @@ func sameWords(claims []*model.Claim, i int) []model.Value {
 	return values
 }
 
-// compareClaim compares one claim with what the source holds, and, where some
-// of that waits for a restart, with what is in effect until then.
-func compareClaim(s *model.Subject, c *model.Claim, others []model.Value, o Options) []found {
-	held := newWalk(s, c, s.Live.Value, o)
-	held.others = others
-	held.run()
+// compareClaim compares one claim with the live value, and with the value that is in
+// effect until a restart, if there is one.
+func compareClaim(s *model.Subject, c *model.Claim, others []model.Value, o Options) []difference {
+	accepted := newWalk(s, c, s.Live.Value, o)
+	accepted.others = others
+	accepted.run()
 	if len(s.Live.Running) == 0 {
-		return held.found
+		return accepted.differences
 	}
 	effective := newWalk(s, c, inEffect(s.Live), o)
 	effective.others = others
 	effective.run()
-	return waiting(held.found, effective.found)
+	return mergeRunning(accepted.differences, effective.differences)
 }
 
-// byVerdict groups what was found by verdict, worst first.
-func byVerdict(c *model.Claim, all []found) []model.Outcome {
+// byVerdict returns an outcome for each verdict among the differences, worst first.
+func byVerdict(c *model.Claim, all []difference) []model.Outcome {
 	var outcomes []model.Outcome
 	for _, verdict := range model.Verdicts() {
 		var changes []model.Change

@@ -467,7 +467,7 @@ func TestEveryDifferenceOfDeclaredValuesIsReported(t *testing.T) {
 	})
 }
 
-// extrasOnly tells whether all top-level fields of declared are equal live.
+// extrasOnly reports whether all top-level fields of declared are equal live.
 func extrasOnly(declared, live model.Value) bool {
 	for _, f := range declared.Fields() {
 		if l, _ := live.Get(f.Name); !Equal(testSchema().Field(f.Name), f.Value, l) && !extrasInside(f.Value, l) {

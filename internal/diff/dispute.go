@@ -7,19 +7,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// disputed returns the fields for which two claims in the same words name
-// different values, each once with every claim's value, sorted by path and then
-// in the order of the claims.
+// disputed returns the fields for which two claims of the same form declare different
+// values, each with every claim's value, sorted by path and then in the order of the
+// claims.
 func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 	if len(claims) < 2 {
 		return nil
 	}
-	byPath := map[saying]path{}
+	byPath := map[fieldRef]path{}
 	for i, c := range claims {
 		for _, other := range claims[i+1:] {
 			if other.Lens == c.Lens {
-				d := disagreement{lens: c.Lens, paths: byPath}
-				d.node(wordsOf(s, c.Lens).schema, c.Value, other.Value)
+				d := conflictFinder{lens: c.Lens, paths: byPath}
+				d.node(formOf(s, c.Lens).schema, c.Value, other.Value)
 			}
 		}
 	}
@@ -28,33 +28,33 @@ func disputed(s *model.Subject, claims []*model.Claim, o Options) []dispute {
 		disputes = append(disputes, disputeOver(s, claims, about, p, o))
 	}
 	first := func(d dispute) int {
-		return slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == d.about.lens })
+		return slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Lens == d.field.lens })
 	}
 	slices.SortFunc(disputes, func(a, b dispute) int {
-		return cmp.Or(cmp.Compare(a.about.path, b.about.path), cmp.Compare(first(a), first(b)))
+		return cmp.Or(cmp.Compare(a.field.path, b.field.path), cmp.Compare(first(a), first(b)))
 	})
 	return disputes
 }
 
 // A dispute is a field that claims disagree on.
 type dispute struct {
-	about  saying
+	field  fieldRef
 	change model.Change
-	// reason says who stands alone, where that can be told.
+	// reason is the result of minority.
 	reason string
-	// voices are the sayings of those who dispute in different words.
-	voices []saying
+	// statements are the sayings of those who dispute in different words.
+	statements []fieldRef
 }
 
-func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, o Options) dispute {
+func disputeOver(s *model.Subject, claims []*model.Claim, about fieldRef, p path, o Options) dispute {
 	change := model.Change{Path: about.path}
-	words := wordsOf(s, about.lens)
+	words := formOf(s, about.lens)
 	live, ok := lookUp(words.live, p)
 	if ok {
 		change.Live, change.Secret = &live, live.HasSecret()
 	}
 	actor := model.UnknownActor("two declarations differ; nobody needs to have touched the resource")
-	var voices []voice
+	var statements []statement
 	schema := schemaAt(words.schema, p)
 	for _, c := range claims {
 		v, ok := lookUp(c.Value, p)
@@ -68,28 +68,28 @@ func disputeOver(s *model.Subject, claims []*model.Claim, about saying, p path, 
 		who := declaredBy(c, schema, p, v)
 		change.Claims = append(change.Claims, model.ClaimedValue{Declaration: c.Declaration, Address: c.Address, Value: v, Actor: &who})
 		actor = latest(actor, who)
-		voices = append(voices, voice{claim: c, agrees: Equal(schema, v, live)})
+		statements = append(statements, statement{claim: c, agrees: Equal(schema, v, live)})
 	}
-	if len(voices) > 0 {
-		hand := lastWriterOf(s, voices[len(voices)-1].claim, p, o)
-		change.LiveActor = &hand
-		if !slices.ContainsFunc(voices, func(v voice) bool { return v.agrees }) {
-			actor = cameLast(s, actor, hand)
+	if len(statements) > 0 {
+		writer := lastWriterOf(s, statements[len(statements)-1].claim, p, o)
+		change.LiveActor = &writer
+		if !slices.ContainsFunc(statements, func(s statement) bool { return s.agrees }) {
+			actor = lastToAct(s, actor, writer)
 		}
 	}
 	change.Actor = &actor
-	return dispute{about: about, change: change, reason: alone(s, voices)}
+	return dispute{field: about, change: change, reason: minority(s, statements)}
 }
 
 // lastWriterOf returns who last wrote the live field at a path of a claim.
 func lastWriterOf(s *model.Subject, c *model.Claim, p path, o Options) model.Actor {
 	w := newWalk(s, c, s.Live.Value, o)
 	w.path = p
-	hand := w.changedBy()
-	if o := w.lastWriter(); o != nil && hand.Confidence == model.Unknown && (len(w.writers.of(p)) > 0 || w.asRecorded()) {
-		hand = w.actor(o)
+	writer := w.changedBy()
+	if o := w.lastWriter(); o != nil && writer.Confidence == model.Unknown && (len(w.writers.ownersAt(p)) > 0 || w.asRecorded()) {
+		writer = w.actor(o)
 	}
-	return hand
+	return writer
 }
 
 // asRecorded reports whether the live field at the walk's path is as it was last applied.
@@ -102,16 +102,16 @@ func (w *walk) asRecorded() bool {
 	return recorded && ok && Equal(schemaAt(w.schema, w.path), applied, live)
 }
 
-// cameLast returns who came last if the live field is as no claim declares it: the
-// last one to declare it, or the one who wrote it.
-func cameLast(s *model.Subject, declared, hand model.Actor) model.Actor {
+// lastToAct returns the later one of the last actor that declared a field and the last
+// one that wrote it live, for a live field that no claim agrees with.
+func lastToAct(s *model.Subject, declared, writer model.Actor) model.Actor {
 	switch {
-	case declared.Confidence != model.Unknown || hand.Confidence != model.Unknown:
-		return latest(declared, hand)
+	case declared.Confidence != model.Unknown || writer.Confidence != model.Unknown:
+		return latest(declared, writer)
 	case len(s.Live.Owners) > 0:
 		return model.UnknownActor("live is as none of the declarations has it, and " + s.Live.OwnersFrom + " does not tell who made it so")
 	}
-	return hand
+	return writer
 }
 
 // schemaAt returns the schema of the node at a path; nil where it has none.
@@ -126,67 +126,67 @@ func schemaAt(schema *model.Schema, p path) *model.Schema {
 	return schema
 }
 
-// words are how a live resource and its schema look to claims of one kind.
-type words struct {
+// A form is a live resource and its schema as claims of one lens have them.
+type form struct {
 	schema *model.Schema
 	live   model.Value
 }
 
-func wordsOf(s *model.Subject, lens model.Lens) words {
+func formOf(s *model.Subject, lens model.Lens) form {
 	switch {
 	case lens != nil:
-		return words{lens.Schema(), lens.View(s.Live.Value)}
+		return form{lens.Schema(), lens.View(s.Live.Value)}
 	case s.Kind != nil:
-		return words{s.Kind.Schema, s.Live.Value}
+		return form{s.Kind.Schema, s.Live.Value}
 	}
-	return words{nil, s.Live.Value}
+	return form{nil, s.Live.Value}
 }
 
-// A disagreement collects the paths at which two trees both speak and differ.
-type disagreement struct {
+// A conflictFinder collects the paths at which two trees both have a value and differ.
+type conflictFinder struct {
 	lens  model.Lens
-	paths map[saying]path
+	paths map[fieldRef]path
 	path  path
 }
 
-func (d *disagreement) node(schema *model.Schema, a, b model.Value) {
+func (d *conflictFinder) node(schema *model.Schema, a, b model.Value) {
 	switch {
-	case a.IsNull() || b.IsNull() || hidden(schema) || Equal(schema, a, b):
+	case a.IsNull() || b.IsNull() || incomparable(schema) || Equal(schema, a, b):
 	case a.Kind() == model.Map && b.Kind() == model.Map:
 		for _, f := range a.Fields() {
 			if v, ok := b.Get(f.Name); ok {
-				d.below(fieldSegment(f.Name), schema.Field(f.Name), f.Value, v)
+				d.descend(fieldSegment(f.Name), schema.Field(f.Name), f.Value, v)
 			}
 		}
 	case a.Kind() == model.List && b.Kind() == model.List && granular(schema):
 		d.elements(schema, a, b)
-	case sequences(schema, a, b) && alike(a, b):
+	case sequences(schema, a, b) && sameLength(a, b):
 		d.sequence(schema, a, b)
 	default:
-		d.note()
+		d.add()
 	}
 }
 
-func (d *disagreement) sequence(schema *model.Schema, a, b model.Value) {
+func (d *conflictFinder) sequence(schema *model.Schema, a, b model.Value) {
 	for _, p := range pairSequence(schema, a.Items(), b.Items()) {
-		d.below(p.segment(schema, itemAt(a, p.d)), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
+		d.descend(p.segment(schema, itemAt(a, p.d)), schema.Element(), itemAt(a, p.d), itemAt(b, p.l))
 	}
 }
 
-func (d *disagreement) note() { d.paths[saying{d.lens, d.path.String()}] = slices.Clone(d.path) }
+func (d *conflictFinder) add() { d.paths[fieldRef{d.lens, d.path.String()}] = slices.Clone(d.path) }
 
-func (d *disagreement) elements(schema *model.Schema, a, b model.Value) {
+func (d *conflictFinder) elements(schema *model.Schema, a, b model.Value) {
 	triples, ok := pairElements(schema, a.Items(), nil, b.Items())
 	if !ok {
-		d.note()
+		d.add()
 		return
 	}
 	for _, t := range triples {
-		d.below(elementSegment(schema, t.any()), schema.Element(), t.declared(), t.live())
+		d.descend(elementSegment(schema, t.any()), schema.Element(), t.declared(), t.live())
 	}
 }
 
-func (d *disagreement) below(s segment, schema *model.Schema, a, b model.Value) {
+func (d *conflictFinder) descend(s segment, schema *model.Schema, a, b model.Value) {
 	d.path = append(d.path, s)
 	d.node(schema, a, b)
 	d.path = d.path[:len(d.path)-1]

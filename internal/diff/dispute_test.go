@@ -53,7 +53,7 @@ func TestDisagreement(t *testing.T) {
 		{"a sequence and a text", `{"steps":["a"]}`, `{"steps":"a"}`, "steps"},
 	} {
 		for _, pair := range [][2]string{{tc.a, tc.b}, {tc.b, tc.a}} {
-			d := disagreement{paths: map[saying]path{}}
+			d := conflictFinder{paths: map[fieldRef]path{}}
 			d.node(schema, value(t, pair[0]), value(t, pair[1]))
 			var got []string
 			for about, p := range d.paths {
@@ -103,7 +103,7 @@ func TestDisputedValues(t *testing.T) {
 		}
 		var got []string
 		for _, c := range outcomes[0].Changes {
-			line := c.Path + " " + texts(valueOf(c.Declared), valueOf(c.Live)) + ":"
+			line := c.Path + " " + texts(deref(c.Declared), deref(c.Live)) + ":"
 			for _, claimed := range c.Claims {
 				line += " " + claimed.Declaration + "=" + texts(claimed.Value)
 			}
@@ -236,7 +236,7 @@ func TestCameLast(t *testing.T) {
 		{"none is known, and there is no record", model.UnknownActor("no author"), unknown, nil, "unknown: not told"},
 	} {
 		s := &model.Subject{Live: &model.Resource{OwnersFrom: "managedFields", Owners: tc.owners}}
-		if got := who(cameLast(s, tc.declared, tc.hand)); got != tc.want {
+		if got := who(lastToAct(s, tc.declared, tc.hand)); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
 	}

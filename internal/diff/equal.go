@@ -11,9 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Equal tells whether two values are the same to a system that compares by
-// schema: spelling, order and filled-in defaults do not count. Null stands for
-// absent.
+// Equal reports whether two values mean the same according to a schema: spelling, order
+// and defaults do not count. Null stands for absent.
 func Equal(schema *model.Schema, a, b model.Value) bool {
 	switch {
 	case a.IsNull() && b.IsNull():
@@ -30,7 +29,7 @@ func Equal(schema *model.Schema, a, b model.Value) bool {
 	return equalScalars(schema, a, b)
 }
 
-// absentEquals tells whether leaving a field out means the same as v.
+// absentEquals reports whether an absent field means the same as v.
 func absentEquals(schema *model.Schema, v model.Value) bool {
 	if schema == nil {
 		return v.IsEmpty()
@@ -55,8 +54,7 @@ func absentEquals(schema *model.Schema, v model.Value) bool {
 	return true
 }
 
-// fillsIn tells whether v is what the system itself puts where nothing is
-// declared.
+// fillsIn reports whether v is a value that the system itself sets if none is declared.
 func fillsIn(schema *model.Schema, v model.Value) bool {
 	if schema != nil && (schema.Generated || schema.Derived) || absentEquals(schema, v) {
 		return true
@@ -66,10 +64,10 @@ func fillsIn(schema *model.Schema, v model.Value) bool {
 	})
 }
 
-// isContent reports whether an empty value says something.
+// isContent reports whether an empty value differs from an absent one.
 func isContent(schema *model.Schema) bool { return schema != nil && schema.Content }
 
-// derived tells whether the system fills in fields of a declared map, too.
+// derived reports whether the system sets fields of a declared map, too.
 func derived(schema *model.Schema) bool { return schema != nil && schema.Derived }
 
 func equalMaps(schema *model.Schema, a, b model.Value) bool {
@@ -96,8 +94,7 @@ func equalMaps(schema *model.Schema, a, b model.Value) bool {
 	return true
 }
 
-// compareHeads orders the first fields of two sorted lists; an empty list
-// comes last.
+// compareHeads compares the first fields of two sorted lists; an empty list comes last.
 func compareHeads(a, b []model.Field) int {
 	switch {
 	case len(a) == 0:
@@ -129,8 +126,8 @@ func equalLists(schema *model.Schema, a, b model.Value) bool {
 	return true
 }
 
-// unpaired returns the positions of the elements of a and of b that have no
-// equal on the other side, taking lists for sets in which elements may repeat.
+// unpaired returns the positions of the elements of a and b that have no equal in the
+// other list, in any order. Each element is paired once.
 func unpaired(schema *model.Schema, a, b []model.Value) (left, right []int) {
 	taken := make([]bool, len(b))
 	for i, item := range a {
@@ -146,8 +143,8 @@ func unpaired(schema *model.Schema, a, b []model.Value) (left, right []int) {
 	return left, right
 }
 
-// pairUp takes the first free equal of item in b, and looks first where order
-// would have it.
+// pairUp marks the first element of b that is equal to item and not taken. It tries the
+// same position first.
 func pairUp(schema *model.Schema, item model.Value, at int, b []model.Value, taken []bool) bool {
 	if at < len(b) && !taken[at] && Equal(schema, item, b[at]) {
 		taken[at] = true
@@ -185,7 +182,7 @@ func equalScalars(schema *model.Schema, a, b model.Value) bool {
 	return sameMeaning(schema.Format, a, b)
 }
 
-// sameMeaning compares two spellings by what a format reads in them.
+// sameMeaning compares two texts as values of a format.
 func sameMeaning(format model.Format, a, b model.Value) bool {
 	switch format {
 	case model.Quantity:
@@ -202,7 +199,7 @@ func sameMeaning(format model.Format, a, b model.Value) bool {
 	return false
 }
 
-// sameInside compares the trees that two texts hold, by the rest of the schema.
+// sameInside compares the trees that two texts encode, by the rest of the schema.
 func sameInside(schema *model.Schema, parse func(string) (model.Value, error), a, b model.Value) bool {
 	x, err := parse(a.Text())
 	if err != nil {
@@ -214,8 +211,8 @@ func sameInside(schema *model.Schema, parse func(string) (model.Value, error), a
 	return err == nil && Equal(&inside, x, y)
 }
 
-// sameBy compares what two spellings mean; a spelling that has no meaning is
-// equal to itself only.
+// sameBy compares two texts as parsed values. A text that cannot be parsed is equal to no
+// other one.
 func sameBy[T any](parse func(string) (T, error), compare func(T, T) int, a, b model.Value) bool {
 	x, err := parse(a.Text())
 	if err != nil {

@@ -59,7 +59,7 @@ func TestWhoDeclaredAFieldIsNotWhoseValueIsGone(t *testing.T) {
 	t.Parallel()
 	claim := &model.Claim{Traces: []model.Trace{{Deed: model.Created, Except: []string{"nics[mac=a].vlan"}, Actor: model.Actor{Name: "mara", Confidence: model.Exact}}}}
 	for path, want := range map[string]string{"nics[mac=a].vlan": "unknown", "nics[mac=a]": "mara", "nics[mac=b].vlan": "mara", "nics[mac=a].vlan.id": "unknown"} {
-		if got := claimActor(claim, path).Name; got != want {
+		if got := claimAuthor(claim, path).Name; got != want {
 			t.Errorf("%s is by %s, want %s", path, got, want)
 		}
 	}

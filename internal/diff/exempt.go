@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An authorship is who set a live field that no declaration sets.
-type authorship struct {
+// An origin is who set a live field that no declaration sets.
+type origin struct {
 	// writer is the last owner whose write is drift; nil if there is none.
 	writer *model.Owner
 	// applied reports whether the field was applied with the declaration.
@@ -16,33 +16,33 @@ type authorship struct {
 	// exempt is the owner whose write is not drift, and why the evidence for that; why
 	// is "" if the field is not exempt.
 	exempt *model.Owner
-	why    string
-	// missing is the edit that the record of owners lacks, and for which the
+	reason string
+	// unrecorded is the edit that the record of owners lacks, and for which the
 	// writer's evidence does not count; nil where there is none.
-	missing *model.Trace
+	unrecorded *model.Trace
 }
 
-// author returns who set the node at the walk's path. The writer that applies the
+// originOf returns who set the node at the walk's path. The writer that applies the
 // declaration is included for fields that it owns and that are not declared, because
 // any client can write under its name. Values that the system derives have no author.
-func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value) (by authorship) {
+func (w *walk) originOf(owners []*model.Owner, schema *model.Schema, l model.Value) (by origin) {
 	for _, o := range owners {
 		switch {
-		case w.writers.declares(o) && o.Applies:
-			return authorship{applied: true}
-		case w.leaves(o, schema):
-			return authorship{}
-		case w.writers.declares(o) && w.newer() && !hasDefault(schema):
-			return authorship{exempt: o, why: "not every default of the field is known"}
-		case w.inherits(o, schema):
-			return authorship{exempt: o, why: "the system may have derived it when the object was made"}
+		case w.writers.isApplier(o) && o.Applies:
+			return origin{applied: true}
+		case w.leftToSystem(o, schema):
+			return origin{}
+		case w.writers.isApplier(o) && w.newer() && !hasDefault(schema):
+			return origin{exempt: o, reason: "not every default of the field is known"}
+		case w.mayBeDerived(o, schema):
+			return origin{exempt: o, reason: "the system may have derived it when the object was made"}
 		}
 		why, missing := w.evidence(o, l)
 		if why != "" {
-			return authorship{exempt: o, why: why}
+			return origin{exempt: o, reason: why}
 		}
 		if missing != nil {
-			by.missing = missing
+			by.unrecorded = missing
 		}
 		if by.writer == nil || o.At.After(by.writer.At) {
 			by.writer = o
@@ -51,15 +51,15 @@ func (w *walk) author(owners []*model.Owner, schema *model.Schema, l model.Value
 	return by
 }
 
-// leaves reports whether the declaration's writer may have left the field to the
+// leftToSystem reports whether the declaration's writer may have left the field to the
 // system, or marked the object as its own, instead of setting it.
-func (w *walk) leaves(o *model.Owner, schema *model.Schema) bool {
-	return w.writers.declares(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema == nil || w.schema.Filled)
+func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
+	return w.writers.isApplier(o) && keepsRecord(o) && (w.foreign || mayDerive(schema) || w.schema == nil || w.schema.Filled)
 }
 
-// inherits reports whether the owner may have the field from the making of the
-// object, when the system derived it. The log must have no edit under its name.
-func (w *walk) inherits(o *model.Owner, schema *model.Schema) bool {
+// mayBeDerived reports whether the owner may own the field because the system derived it
+// when the object was created. The log must have no edit under its name.
+func (w *walk) mayBeDerived(o *model.Owner, schema *model.Schema) bool {
 	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
 		lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && t.Writer == o.Name }) == nil
 }
@@ -86,7 +86,7 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace
 	}
 	missing = lastTrace(w.subject.Traces, func(t *model.Trace) bool {
 		write.Missing = t.Account
-		return w.isMissing(t) && w.options.Exempt(write) == ""
+		return w.isUnrecorded(t) && w.options.Exempt(write) == ""
 	})
 	if missing != nil {
 		return "", missing
@@ -94,22 +94,22 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace
 	return why, nil
 }
 
-// isMissing reports whether the trace is an edit, later than the last write of the
+// isUnrecorded reports whether the trace is an edit, later than the last write of the
 // declaration, that may have changed the field at the walk's path and whose writer
-// the record of owners lacks. Who can write a resource can rewrite that record, so
-// that the time of the declaration's write counts only where the log confirms it.
-func (w *walk) isMissing(t *model.Trace) bool {
+// the record of owners lacks. Any client that can write a resource can change that record:
+// the time of the declaration's write counts only if the log confirms it.
+func (w *walk) isUnrecorded(t *model.Trace) bool {
 	if t.Deed != model.Edited || t.Account == "" || len(t.Fields) > 0 && !names(t, w.livePath()) {
 		return false
 	}
-	if d := w.writers.declarer(); d != nil && t.Actor.At.Before(d.At) && d.User != "" {
+	if d := w.writers.applier(); d != nil && t.Actor.At.Before(d.At) && d.User != "" {
 		return false
 	}
 	return !slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool { return o.Name == t.Writer })
 }
 
-// missed names who made an edit that the record of owners lacks.
-func (w *walk) missed(t *model.Trace) model.Actor {
+// unrecordedActor returns the actor of an edit that the record of owners lacks.
+func (w *walk) unrecordedActor(t *model.Trace) model.Actor {
 	actor := t.Actor
 	actor.Confidence = model.Likely
 	actor.Evidence += ", a write that " + w.live.OwnersFrom + " lacks"
@@ -117,7 +117,7 @@ func (w *walk) missed(t *model.Trace) model.Actor {
 }
 
 // delegation returns the delegation of the node, or of one above it, to another object
-// that decides it, or, with adds, that adds it; nil if there is none.
+// that determines it, or, with adds, that adds it; nil if there is none.
 func (w *walk) delegation(adds bool) *model.Delegation {
 	if len(w.subject.Delegated)+len(w.claim.Delegated) == 0 {
 		return nil
@@ -134,14 +134,14 @@ func (w *walk) delegation(adds bool) *model.Delegation {
 	return nil
 }
 
-// exemptDelegated reports whether another object decides the node, and if so, records
-// the live value as exempt.
-func (w *walk) exemptDelegated(l model.Value) bool {
+// exemptIfDelegated reports whether another object determines the node. If it does, the
+// live value is recorded as exempt.
+func (w *walk) exemptIfDelegated(l model.Value) bool {
 	d := w.delegation(false)
 	if d == nil {
 		return false
 	}
-	w.note(l, d.To, "decided by another declared object")
+	w.recordExemption(l, d.To, "decided by another declared object")
 	return true
 }
 
@@ -151,10 +151,10 @@ func (w *walk) exempt(l model.Value, o *model.Owner, why string) {
 	if o != nil {
 		writer = o.Name
 	}
-	w.note(l, writer, why)
+	w.recordExemption(l, writer, why)
 }
 
-func (w *walk) note(l model.Value, writer, why string) {
+func (w *walk) recordExemption(l model.Value, writer, why string) {
 	if w.options.exempted == nil {
 		return
 	}
@@ -178,7 +178,7 @@ func (w *walk) mergeExempt(since int, l model.Value) {
 	}
 	first := (*w.options.exempted)[since]
 	*w.options.exempted = slices.Delete(*w.options.exempted, since, w.exempted())
-	w.note(l, first.Writer, first.Why)
+	w.recordExemption(l, first.Writer, first.Why)
 }
 
 // maxBrief bounds the text of an exempt value, in runes.

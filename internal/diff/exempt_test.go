@@ -328,11 +328,11 @@ func TestControllersByAccount(t *testing.T) {
 		"an account":            {model.Owner{Name: "hand", Accounts: []string{"system:a", "system:b"}}, true},
 		"an account and others": {model.Owner{Name: "tool", Accounts: []string{"alice", "system:a"}}, false},
 	} {
-		if got := w.controls(&tc.owner); got != tc.want {
+		if got := w.isController(&tc.owner); got != tc.want {
 			t.Errorf("%s: %t", reason, got)
 		}
 	}
-	if (&writers{}).controls(&model.Owner{Name: "tool", Accounts: []string{"system:a"}}) {
+	if (&writers{}).isController(&model.Owner{Name: "tool", Accounts: []string{"system:a"}}) {
 		t.Error("no controllers are known")
 	}
 }

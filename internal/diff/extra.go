@@ -7,23 +7,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// undeclared looks at a node that the claim does not speak of. What the system
-// fills in, and what known controllers set, is nobody's drift; what was applied
-// and is no longer declared waits for the next apply; the rest was put there by
-// somebody.
+// undeclared compares a node that the claim does not declare. A value that the system or
+// a known controller sets is not drift. A value that was applied and is declared no longer
+// is pending. Any other value is undeclared.
 func (w *walk) undeclared(schema *model.Schema, r, l model.Value) {
 	switch {
 	case schema != nil && schema.Volatile:
 	case r.IsNull() && (l.IsNull() || w.bySystemAlone(schema)):
 	case r.IsNull() && isDefaultTree(schema, l):
-	case hasFields(schema, l):
+	case comparedByField(schema, l):
 		w.fields(schema, model.Value{}, r, l)
 	case l.Kind() == model.List && granular(schema):
 		w.elements(schema, model.Value{}, r, l)
 	case !r.IsNull():
-		w.dropped(schema, r, l)
+		w.reportDropped(schema, r, l)
 	default:
-		w.extra(schema, l)
+		w.reportExtra(schema, l)
 	}
 }
 
@@ -36,17 +35,17 @@ func isDefaultTree(schema *model.Schema, l model.Value) bool {
 	return l.Kind() == model.List && absentEquals(schema, l)
 }
 
-// hasFields reports whether a live map says what its fields say: all but an empty
-// one that says something itself.
-func hasFields(schema *model.Schema, l model.Value) bool {
+// comparedByField reports whether the fields of a live map are compared one by one. An
+// empty map that differs from an absent one is compared as a whole.
+func comparedByField(schema *model.Schema, l model.Value) bool {
 	return l.Kind() == model.Map && !(l.IsEmpty() && isContent(schema))
 }
 
-// saysNothing reports whether a live value means the same as none, as one that the
-// system derives from the fields beside it. A zero that is not the default was
-// written: by its owner, or, where every default is known and the record of owners
-// has none, by a writer whose entry was removed.
-func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
+// equalsUndeclared reports whether a live value means the same as an absent one, or is
+// derived by the system from other fields. A zero value that is not the default was
+// written: by its owner, or, if every default is known and it has no owner, by a writer
+// whose entry was removed from the record.
+func (w *walk) equalsUndeclared(schema *model.Schema, l model.Value) bool {
 	if schema != nil && schema.Derive != nil {
 		holder, _ := lookUp(w.view, w.path[:len(w.path)-1])
 		return Equal(schema, schema.Derive(holder), l)
@@ -54,22 +53,21 @@ func (w *walk) saysNothing(schema *model.Schema, l model.Value) bool {
 	if !absentEquals(schema, l) || schema != nil && schema.Default != nil {
 		return absentEquals(schema, l)
 	}
-	owners := w.writers.of(w.path)
+	owners := w.writers.ownersAt(w.path)
 	if len(owners) == 0 {
 		return len(w.live.Owners) == 0 && !w.live.Emptied || w.claim.Lens != nil || !w.defaultsKnown()
 	}
-	return w.author(owners, schema, l) == authorship{}
+	return w.originOf(owners, schema, l) == origin{}
 }
 
-// bySystemAlone tells whether an undeclared value is the system's own: one
-// that it allocates, or one that it may derive where no record of writers tells
-// it from an edit.
+// bySystemAlone reports whether the system sets an undeclared value: it allocates it, or
+// may derive it and no record of writers distinguishes that from an edit.
 func (w *walk) bySystemAlone(schema *model.Schema) bool {
 	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.Emptied))
 }
 
-// dropped reports what was applied once and is declared no longer.
-func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
+// reportDropped reports a value that was applied and is declared no longer.
+func (w *walk) reportDropped(schema *model.Schema, r, l model.Value) {
 	absent := model.Value{}
 	switch {
 	case w.delegated() || w.claimedByOther():
@@ -79,43 +77,42 @@ func (w *walk) dropped(schema *model.Schema, r, l model.Value) {
 	case Equal(schema, absent, l):
 		w.add(model.Codified, absent, r, l, w.changedBy())
 	case Equal(schema, r, l):
-		w.waits(schema, absent, r, l)
+		w.reportPending(schema, absent, r, l)
 	default:
 		w.add(model.Conflict, absent, r, l, w.changedBy())
 	}
 }
 
-// extra judges a live value that was neither declared nor recorded.
-func (w *walk) extra(schema *model.Schema, l model.Value) {
-	if w.saysNothing(schema, l) || w.claimedByOther() || w.exemptDelegated(l) {
+// reportExtra reports a live value that is neither declared nor recorded.
+func (w *walk) reportExtra(schema *model.Schema, l model.Value) {
+	if w.equalsUndeclared(schema, l) || w.claimedByOther() || w.exemptIfDelegated(l) {
 		return
 	}
 	absent := model.Value{}
 	if len(w.live.Owners) == 0 {
-		w.unrecorded(schema, l)
+		w.reportUnrecorded(schema, l)
 		return
 	}
-	owners := w.writers.of(w.path)
-	by := w.author(owners, schema, l)
+	owners := w.writers.ownersAt(w.path)
+	by := w.originOf(owners, schema, l)
 	switch {
-	case by.why != "":
-		w.exempt(l, by.exempt, by.why)
-	case by.missing != nil:
-		w.add(model.Undeclared, absent, absent, l, w.missed(by.missing))
+	case by.reason != "":
+		w.exempt(l, by.exempt, by.reason)
+	case by.unrecorded != nil:
+		w.add(model.Undeclared, absent, absent, l, w.unrecordedActor(by.unrecorded))
 	case by.writer != nil:
 		// The declaration's own writer did not add what the declaration lacks.
-		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.declares(by.writer)))
+		w.add(model.Undeclared, absent, absent, l, w.writtenBy(by.writer, w.writers.isApplier(by.writer)))
 	case by.applied && !w.foreign:
-		w.waits(schema, absent, l, l)
+		w.reportPending(schema, absent, l, l)
 	case len(owners) == 0 && !w.foreign:
-		w.unowned(schema, l)
+		w.reportUnowned(schema, l)
 	}
 }
 
-// unowned judges a live value that no writer owns. What changes an object at
-// admission leaves none; neither does whoever edits the record of owners, nor
-// kubectl scale after a server-side apply.
-func (w *walk) unowned(schema *model.Schema, l model.Value) {
+// reportUnowned reports a live value that no writer owns: it was changed at admission, the
+// record of owners was edited, or the writer used an interface that leaves no owner.
+func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 	switch {
 	case hasDefault(schema):
 	case mayDerive(schema), w.schema != nil && w.schema.Filled:
@@ -130,10 +127,10 @@ func (w *walk) unowned(schema *model.Schema, l model.Value) {
 		w.exempt(l, nil, why)
 		return
 	}
-	actor, known := w.editor(w.handsSinceApply())
+	actor, known := w.soleEditor(w.editorsSinceApply())
 	switch {
 	case missing != nil:
-		actor = w.missed(missing)
+		actor = w.unrecordedActor(missing)
 	case !known:
 		actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names no writer: kubectl scale leaves none after a server-side apply, " +
 			"nor does an edit of " + w.live.OwnersFrom)
@@ -166,29 +163,28 @@ func (w *walk) defaultsKnown() bool {
 	return w.closed() || w.claim.Lens == nil && w.subject.Kind != nil && w.subject.Kind.Defaulted
 }
 
-// unrecorded judges a live value of an object without a record of writers. Where
-// every default is known, one that is none can only be somebody's; but where the
-// source shows no record at all, the controllers of custom resources may have
-// written it.
-func (w *walk) unrecorded(schema *model.Schema, l model.Value) {
+// reportUnrecorded reports a live value of an object without a record of writers. If every
+// default is known, a value that is no default was written. But if the source returns no
+// record at all, the controller of a custom resource may have written it.
+func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	switch {
 	case w.foreign:
 	case schema != nil && (w.closed() || schema.Stray):
-		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.traced())
+		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.loggedActor())
 	case w.live.Emptied:
-		w.unowned(schema, l)
+		w.reportUnowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")
 	}
 }
 
-// extraElement looks at an element of a keyed list that the claim does not
-// speak of. It is one change, of the worst verdict in it, unless the element
-// itself is exempt and only fields in it are not.
+// extraElement compares an element of a keyed list that the claim does not declare. It
+// is one change, with the worst verdict in it, unless the element itself is exempt and
+// only fields in it are not.
 func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
-	before, exempted := len(w.found), w.exempted()
+	before, exempted := len(w.differences), w.exempted()
 	w.undeclared(schema, r, l)
-	inside := w.found[before:]
+	inside := w.differences[before:]
 	if len(inside) == 0 {
 		w.mergeExempt(exempted, l)
 		return
@@ -196,21 +192,21 @@ func (w *walk) extraElement(schema *model.Schema, r, l model.Value) {
 	if l.Kind() != model.Map && l.Kind() != model.List || w.ownedByController() {
 		return
 	}
-	worst := slices.MinFunc(inside, func(a, b found) int {
-		return cmp.Or(cmp.Compare(rankFound(a), rankFound(b)), a.change.Actor.Compare(*b.change.Actor))
+	worst := slices.MinFunc(inside, func(a, b difference) int {
+		return cmp.Or(cmp.Compare(rankDifference(a), rankDifference(b)), a.change.Actor.Compare(*b.change.Actor))
 	})
-	w.found = w.found[:before]
+	w.differences = w.differences[:before]
 	if waiting := worst.verdict == model.Pending || worst.verdict == model.Bypassed; waiting && r.IsNull() {
 		r = l
 	}
 	whole := w.change(model.Value{}, r, l, *worst.change.Actor)
 	whole.Unproven = worst.change.Unproven
-	w.found = append(w.found, found{worst.verdict, whole, worst.reason})
+	w.differences = append(w.differences, difference{worst.verdict, whole, worst.reason})
 }
 
-// rankFound orders what was found from the worst to the mildest. A pending
-// change that may be a bypassed one comes just after those that are.
-func rankFound(f found) int {
+// rankDifference returns the rank of a difference; the worst has the lowest. An unproven
+// one follows the bypassed ones.
+func rankDifference(f difference) int {
 	verdict, after := f.verdict, 0
 	if f.change.Unproven {
 		verdict, after = model.Bypassed, 1
@@ -218,12 +214,12 @@ func rankFound(f found) int {
 	return 2*slices.Index(model.Verdicts(), verdict) + after
 }
 
-// ownedByController reports whether the element itself is exempt as the write of
-// a controller, so that only single fields in it are drift.
+// ownedByController reports whether a controller wrote the element itself, so that only
+// fields in it can be drift.
 func (w *walk) ownedByController() bool {
 	steps := w.path.steps()
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		if w.writers.declares(&o) || o.Fields.Depth(steps) != len(steps) {
+		if w.writers.isApplier(&o) || o.Fields.Depth(steps) != len(steps) {
 			return false
 		}
 		why, _ := w.evidence(&o, model.Value{})
@@ -231,8 +227,7 @@ func (w *walk) ownedByController() bool {
 	})
 }
 
-// claimedByOther tells whether another claim on the resource speaks of the
-// field.
+// claimedByOther reports whether another claim on the resource declares the field.
 func (w *walk) claimedByOther() bool {
 	for _, v := range w.others {
 		if _, ok := lookUp(v, w.path); ok {
@@ -242,7 +237,7 @@ func (w *walk) claimedByOther() bool {
 	return false
 }
 
-// lookUp follows a path into a tree.
+// lookUp returns the node at a path; ok is false if there is none.
 func lookUp(v model.Value, p path) (model.Value, bool) {
 	for _, s := range p {
 		next, ok := s.follow(v)

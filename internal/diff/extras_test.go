@@ -135,7 +135,7 @@ func TestLeaves(t *testing.T) {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, Owners: []model.Owner{tc.declares, hand}})
 		w := walkAt(s, "port")
 		w.foreign = tc.foreign
-		if got := w.leaves(&tc.owner, tc.schema); got != tc.want {
+		if got := w.leftToSystem(&tc.owner, tc.schema); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -171,7 +171,7 @@ func TestIsMissing(t *testing.T) {
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
 			Owners: []model.Owner{{Name: "apply", Applies: true, User: tc.user, At: hour(1), Fields: set("cpu")}}})
-		if got := walkAt(s, "port").isMissing(&tc.trace); got != tc.want {
+		if got := walkAt(s, "port").isUnrecorded(&tc.trace); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -310,7 +310,7 @@ func TestListKinds(t *testing.T) {
 		{`{}`, ``, false, false},
 	} {
 		for _, pair := range [][2]model.Value{{value(t, tc.a), value(t, tc.b)}, {value(t, tc.b), value(t, tc.a)}} {
-			if got := alike(pair[0], pair[1]); got != tc.alike {
+			if got := sameLength(pair[0], pair[1]); got != tc.alike {
 				t.Errorf("%s: alike %v, want %v", texts(pair[:]...), got, tc.alike)
 			}
 			if got := sequences(sequence, pair[0], pair[1]); got != tc.sequence {

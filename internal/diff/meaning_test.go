@@ -52,7 +52,7 @@ func TestReplacedAt(t *testing.T) {
 		{`{"a":[1]}`, "a[0]", `2`, ""},
 		{`{"a":1}`, "a.b", `2`, ""},
 	} {
-		changed, ok := replacedAt(value(t, tc.live), tc.path, value(t, tc.held))
+		changed, ok := withValueAt(value(t, tc.live), tc.path, value(t, tc.held))
 		if got := string(changed.AppendJSON(nil)); ok != (tc.want != "") || ok && got != tc.want {
 			t.Errorf("%s at %s: %s, %v, want %s", tc.held, tc.path, got, ok, tc.want)
 		}

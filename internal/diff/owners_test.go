@@ -65,7 +65,7 @@ func TestOwnersOf(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			if got := ownerNames(ownersOf(t, `{}`, `{}`, tc.owners...).of(tc.path)); got != tc.want {
+			if got := ownerNames(ownersOf(t, `{}`, `{}`, tc.owners...).ownersAt(tc.path)); got != tc.want {
 				t.Errorf("owners of %s: %q, want %q", tc.path, got, tc.want)
 			}
 		})
@@ -135,7 +135,7 @@ func TestDeclarer(t *testing.T) {
 			w := ownersOf(t, declared, live, tc.owners...)
 			for range 2 { // The second call returns what the first one found.
 				got := ""
-				if o := w.declarer(); o != nil {
+				if o := w.applier(); o != nil {
 					got = o.Name
 				}
 				if got != tc.want {
@@ -161,11 +161,11 @@ func TestDeclaresNow(t *testing.T) {
 		{"the same name through a subresource", model.Owner{Name: "ci", Applies: true, Subresource: "scale"}, false},
 		{"who leaves the record", model.Owner{Name: "other", Records: true}, true},
 	} {
-		if got := w.declares(&tc.owner); got != tc.want {
+		if got := w.isApplier(&tc.owner); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
-	if nobody := ownersOf(t, `{}`, `{}`); nobody.declares(&model.Owner{Name: "ci"}) {
+	if nobody := ownersOf(t, `{}`, `{}`); nobody.isApplier(&model.Owner{Name: "ci"}) {
 		t.Error("somebody declares what nobody wrote")
 	}
 }
@@ -186,12 +186,12 @@ func TestControls(t *testing.T) {
 		{"one account of a person", model.Owner{Name: "ctrl-a", Accounts: []string{"ctrl-a", "alice"}}, false},
 		{"a person under the name of a controller", model.Owner{Name: "ctrl-a", Accounts: []string{"alice"}}, false},
 	} {
-		if got := w.controls(&tc.owner); got != tc.want {
+		if got := w.isController(&tc.owner); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
 	w.controller = nil
-	if w.controls(&model.Owner{Name: "ctrl-a"}) || w.controls(&model.Owner{Name: "ctrl-a", Accounts: []string{"ctrl-a"}}) {
+	if w.isController(&model.Owner{Name: "ctrl-a"}) || w.isController(&model.Owner{Name: "ctrl-a", Accounts: []string{"ctrl-a"}}) {
 		t.Error("without a list of controllers somebody is one")
 	}
 }
@@ -213,7 +213,7 @@ func TestWriterOnSpec(t *testing.T) {
 		{"through the scale", model.Owner{Name: "hand", Subresource: "scale", Fields: set("port")}, true},
 		{"the declarer", ci, false},
 	} {
-		if got := ownersOf(t, `{"cpu":1}`, `{"cpu":1}`, ci, tc.owner).handOnSpec(); got != tc.want {
+		if got := ownersOf(t, `{"cpu":1}`, `{"cpu":1}`, ci, tc.owner).specEdited(); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -224,33 +224,33 @@ func TestTally(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
-		t, u   tally
+		t, u   overlap
 		better bool
 	}{
-		{"agrees on more", tally{agree: 2}, tally{agree: 1}, true},
-		{"agrees on fewer", tally{agree: 1}, tally{agree: 2}, false},
-		{"agrees on more, though more differs", tally{agree: 2, differ: 9}, tally{agree: 1}, true},
-		{"agrees on as much, fewer differ", tally{agree: 1, differ: 1}, tally{agree: 1, differ: 2}, true},
-		{"agrees on as much, more differ", tally{agree: 1, differ: 2}, tally{agree: 1, differ: 1}, false},
-		{"the same", tally{agree: 1, differ: 1}, tally{agree: 1, differ: 1}, false},
-		{"agrees on nothing, more differ", tally{differ: 2}, tally{differ: 1}, true},
-		{"agrees on nothing, fewer differ", tally{differ: 1}, tally{differ: 2}, false},
-		{"nothing", tally{}, tally{}, false},
+		{"agrees on more", overlap{agree: 2}, overlap{agree: 1}, true},
+		{"agrees on fewer", overlap{agree: 1}, overlap{agree: 2}, false},
+		{"agrees on more, though more differs", overlap{agree: 2, differ: 9}, overlap{agree: 1}, true},
+		{"agrees on as much, fewer differ", overlap{agree: 1, differ: 1}, overlap{agree: 1, differ: 2}, true},
+		{"agrees on as much, more differ", overlap{agree: 1, differ: 2}, overlap{agree: 1, differ: 1}, false},
+		{"the same", overlap{agree: 1, differ: 1}, overlap{agree: 1, differ: 1}, false},
+		{"agrees on nothing, more differ", overlap{differ: 2}, overlap{differ: 1}, true},
+		{"agrees on nothing, fewer differ", overlap{differ: 1}, overlap{differ: 2}, false},
+		{"nothing", overlap{}, overlap{}, false},
 	} {
-		if got := tc.t.better(tc.u); got != tc.better {
+		if got := tc.t.exceeds(tc.u); got != tc.better {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.better)
 		}
 	}
 	for _, tc := range []struct {
-		t    tally
+		t    overlap
 		want bool
 	}{
-		{tally{}, false},
-		{tally{agree: 1}, true},
-		{tally{made: true}, true},
-		{tally{delivers: true}, false},
-		{tally{delivers: true, differ: 1}, true},
-		{tally{differ: 1}, false},
+		{overlap{}, false},
+		{overlap{agree: 1}, true},
+		{overlap{made: true}, true},
+		{overlap{delivers: true}, false},
+		{overlap{delivers: true, differ: 1}, true},
+		{overlap{differ: 1}, false},
 	} {
 		if got := tc.t.plausible(); got != tc.want {
 			t.Errorf("plausible(%+v) = %v, want %v", tc.t, got, tc.want)
@@ -265,27 +265,27 @@ func TestTallyCount(t *testing.T) {
 	const live = `{"port":2,"cpu":1,"labels":{"a":"1"},"env":[{"name":"B","value":"9"},{"name":"A","value":"1"}],"args":["x"],"groups":"x"}`
 	for _, tc := range []struct {
 		paths []string
-		want  tally
+		want  overlap
 	}{
-		{nil, tally{differ: 1}},
-		{[]string{"cpu"}, tally{agree: 1}},
-		{[]string{"port"}, tally{differ: 1}},
-		{[]string{"verbs"}, tally{}},
-		{[]string{"labels"}, tally{differ: 1}},
-		{[]string{"labels/a", "labels/b"}, tally{agree: 1, differ: 1}},
-		{[]string{"args"}, tally{agree: 1}},
-		{[]string{`env/{"name":"A"}`}, tally{agree: 1}},
-		{[]string{`env/{"name":"B"}`}, tally{differ: 1}},
-		{[]string{`env/{"name":"A"}/value`, `env/{"name":"B"}/name`}, tally{agree: 2}},
-		{[]string{`env/{"name":"C"}`}, tally{}},
-		{[]string{"env"}, tally{differ: 1}},
-		{[]string{`verbs/{"name":"A"}`}, tally{}},
-		{[]string{`groups/{"name":"A"}`}, tally{agree: 1}}, // A text where a list belongs is one value.
+		{nil, overlap{differ: 1}},
+		{[]string{"cpu"}, overlap{agree: 1}},
+		{[]string{"port"}, overlap{differ: 1}},
+		{[]string{"verbs"}, overlap{}},
+		{[]string{"labels"}, overlap{differ: 1}},
+		{[]string{"labels/a", "labels/b"}, overlap{agree: 1, differ: 1}},
+		{[]string{"args"}, overlap{agree: 1}},
+		{[]string{`env/{"name":"A"}`}, overlap{agree: 1}},
+		{[]string{`env/{"name":"B"}`}, overlap{differ: 1}},
+		{[]string{`env/{"name":"A"}/value`, `env/{"name":"B"}/name`}, overlap{agree: 2}},
+		{[]string{`env/{"name":"C"}`}, overlap{}},
+		{[]string{"env"}, overlap{differ: 1}},
+		{[]string{`verbs/{"name":"A"}`}, overlap{}},
+		{[]string{`groups/{"name":"A"}`}, overlap{agree: 1}}, // A text where a list belongs is one value.
 	} {
 		fields := set(tc.paths...)
-		var got tally
+		var got overlap
 		got.count(&fields, testSchema(), value(t, declared), value(t, live))
-		if d := cmp.Diff(tc.want, got, cmp.AllowUnexported(tally{})); d != "" {
+		if d := cmp.Diff(tc.want, got, cmp.AllowUnexported(overlap{})); d != "" {
 			t.Errorf("%v (-want +got):\n%s", tc.paths, d)
 		}
 	}
@@ -304,12 +304,12 @@ func TestHandsAreInOrder(t *testing.T) {
 	live := &model.Resource{Value: value(t, `{"cpu":1,"port":1}`), Created: created, Owners: owners}
 	s := subject(value(t, `{"cpu":1}`), live)
 	w := newWalk(s, s.Claims[0], live.Value, Options{Controller: func(name string) bool { return strings.HasPrefix(name, "ctrl") }})
-	if got := ownerNames(w.handsSinceApply()); got != "b a with" {
+	if got := ownerNames(w.editorsSinceApply()); got != "b a with" {
 		t.Errorf("hands %q, want b, a and with", got)
 	}
 	live.Owners = slices.DeleteFunc(slices.Clone(owners), func(o model.Owner) bool { return o.Applies })
 	w = newWalk(s, s.Claims[0], live.Value, Options{})
-	if got := ownerNames(w.handsSinceApply()); got != "b a ctrl-x with" {
+	if got := ownerNames(w.editorsSinceApply()); got != "b a ctrl-x with" {
 		t.Errorf("without an apply its maker declares it: hands %q, want all but the maker and the subresource", got)
 	}
 }

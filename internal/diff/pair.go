@@ -2,22 +2,21 @@ package diff
 
 import "github.com/driftd/driftd/internal/model"
 
-// A triple is one element of a keyed list or a set on each side; nil where the
-// side lacks it.
+// A triple is one element of a keyed list or a set on each side; nil if the side lacks it.
 type triple struct{ d, r, l *model.Value }
 
-func (t triple) declared() model.Value { return valueAt(t.d) }
-func (t triple) recorded() model.Value { return valueAt(t.r) }
-func (t triple) live() model.Value     { return valueAt(t.l) }
+func (t triple) declared() model.Value { return deref(t.d) }
+func (t triple) recorded() model.Value { return deref(t.r) }
+func (t triple) live() model.Value     { return deref(t.l) }
 
-func valueAt(v *model.Value) model.Value {
+func deref(v *model.Value) model.Value {
 	if v == nil {
 		return model.Value{}
 	}
 	return *v
 }
 
-// any returns the element of a side that has it.
+// any returns the element of the first side that has it.
 func (t triple) any() *model.Value {
 	switch {
 	case t.d != nil:
@@ -28,10 +27,10 @@ func (t triple) any() *model.Value {
 	return t.r
 }
 
-// pairElements pairs the elements of three lists by name: the declared ones in
-// their order, then those that are live only, then those that are recorded
-// only. ok is false when an element has no name, or two of one list share one,
-// so that the lists can only be compared whole.
+// pairElements pairs the elements of three lists by key: the declared ones in their order,
+// then those that are only live, then those that are only recorded. ok is false if an
+// element has no key, or two elements of one list have the same, so that the lists can
+// only be compared as a whole.
 func pairElements(schema *model.Schema, d, r, l []model.Value) (triples []triple, ok bool) {
 	if aligned(schema, d, l) && (len(r) == 0 || aligned(schema, d, r)) {
 		return pairInOrder(d, r, l), true
@@ -55,7 +54,7 @@ func pairElements(schema *model.Schema, d, r, l []model.Value) (triples []triple
 	return triples, true
 }
 
-// pairInOrder pairs lists that are aligned; r may be empty.
+// pairInOrder pairs aligned lists by position; r may be empty.
 func pairInOrder(d, r, l []model.Value) []triple {
 	triples := make([]triple, len(d))
 	for i := range d {
@@ -67,7 +66,7 @@ func pairInOrder(d, r, l []model.Value) []triple {
 	return triples
 }
 
-// put fills one side in; it returns false when that side is filled already.
+// put sets one side; it returns false if that side is set.
 func (t *triple) put(side int, v *model.Value) bool {
 	slot := [3]**model.Value{&t.d, &t.l, &t.r}[side]
 	if *slot != nil {
@@ -77,8 +76,7 @@ func (t *triple) put(side int, v *model.Value) bool {
 	return true
 }
 
-// aligned tells whether two lists have the same elements in the same order, by
-// name.
+// aligned reports whether two lists have the same keys in the same order.
 func aligned(schema *model.Schema, a, b []model.Value) bool {
 	if len(a) != len(b) {
 		return false

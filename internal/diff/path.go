@@ -8,12 +8,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// path is where a walk stands. Its segments are pushed and popped at every node,
-// and written out only for what is reported.
+// A path is the path of a node. Segments are formatted only for reported nodes.
 type path []segment
 
-// A segment leads to a field by name, to a position, or to an element of a list
-// by what names it.
+// A segment is the name of a field, or the position or key of an element.
 type segment struct {
 	kind  model.StepKind
 	name  string
@@ -26,12 +24,12 @@ type segment struct {
 
 func fieldSegment(name string) segment { return segment{kind: model.FieldStep, name: name} }
 
-// indexSegment leads to an element by its position in the two lists.
+// indexSegment returns the segment of an element by its position in the two lists.
 func indexSegment(i, live int) segment {
 	return segment{kind: model.IndexStep, index: i, liveIndex: live}
 }
 
-// elementSegment leads to an element of a keyed list or a set.
+// elementSegment returns the segment of an element of a keyed list or a set.
 func elementSegment(schema *model.Schema, element *model.Value) segment {
 	kind := model.KeyStep
 	if schema.List == model.Set {
@@ -62,7 +60,7 @@ func (p path) steps() []model.Step {
 	return steps
 }
 
-// String writes the path as people do:
+// String formats the path as in reports:
 // spec.containers[name=web].ports[containerPort=80,protocol=TCP],
 // metadata.labels["app.kubernetes.io/name"].
 func (p path) String() string {
@@ -111,7 +109,7 @@ func (p path) live() path {
 	return live
 }
 
-// isPlain tells whether a name can stand in a path without quotes.
+// isPlain reports whether a name needs no quotes in a path.
 func isPlain(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -122,8 +120,7 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
-// keyOf returns the fields that name an element of a keyed list; ok is false
-// when it has none.
+// keyOf returns the key fields of an element of a keyed list; ok is false if it has none.
 func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool) {
 	fields := make([]model.Field, 0, len(schema.Keys))
 	for _, name := range schema.Keys {
@@ -134,7 +131,7 @@ func keyOf(schema *model.Schema, element model.Value) (key model.Value, ok bool)
 	return model.MapOf(fields...), len(fields) > 0
 }
 
-// keyField returns one of the fields that name an element, or its default.
+// keyField returns a key field of an element, or its default.
 func keyField(schema *model.Schema, element model.Value, name string) model.Value {
 	v, ok := element.Get(name)
 	if !ok {
@@ -145,7 +142,7 @@ func keyField(schema *model.Schema, element model.Value, name string) model.Valu
 	return v
 }
 
-// sameElement tells whether two elements of a list have the same name.
+// sameElement reports whether two elements of a list have the same key.
 func sameElement(schema *model.Schema, a, b model.Value) bool {
 	if schema.List == model.Set {
 		return a.Equal(b)
@@ -161,8 +158,7 @@ func sameElement(schema *model.Schema, a, b model.Value) bool {
 	return named
 }
 
-// shown is how a scalar prints in a path: quoted where it could be taken for a
-// part of the path.
+// shown formats a scalar in a path: quoted if it has characters with a meaning there.
 func shown(v model.Value) string {
 	if v.Kind() == model.Secret {
 		return model.SecretText

@@ -45,7 +45,7 @@ func verdicts(outcomes []model.Outcome) string {
 			if c.Unproven {
 				line += "?"
 			}
-			lines = append(lines, line+" "+texts(valueOf(c.Recorded), valueOf(c.Live)))
+			lines = append(lines, line+" "+texts(deref(c.Recorded), deref(c.Live)))
 		}
 	}
 	slices.Sort(lines)

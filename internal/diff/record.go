@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A record is what was last applied. A whole record says all of it; without
-// one, the writers' own record of fields may still tell.
+// A record is what was last applied. Without a whole record, only the live record of
+// writers shows that.
 type record struct {
 	whole bool
 	value model.Value
@@ -20,126 +20,126 @@ func newRecord(live *model.Resource, c *model.Claim) record {
 	case c.Recorded != nil:
 		return record{whole: true, value: *c.Recorded}
 	case live.LastApplied != nil && c.Written != nil:
-		return record{whole: true, value: rewrite(*live.LastApplied, *c.Written, c.Value)}
+		return record{whole: true, value: canonicalRecord(*live.LastApplied, *c.Written, c.Value)}
 	case live.LastApplied != nil:
 		return record{whole: true, value: *live.LastApplied}
 	}
 	return record{}
 }
 
-// rewrite says the record in the source's own words: where it has what is
-// written, it has what the source makes of that.
-func rewrite(recorded, written, canonical model.Value) model.Value {
+// canonicalRecord returns the record in the source's canonical form: each value that is
+// equal to the written one is replaced by the canonical one.
+func canonicalRecord(recorded, written, canonical model.Value) model.Value {
 	switch {
 	case recorded.Equal(written):
 		return canonical
 	case recorded.Kind() == model.Map && canonical.Kind() == model.Map:
 		fields := make([]model.Field, 0, len(recorded.Fields()))
 		for _, f := range recorded.Fields() {
-			fields = append(fields, model.Field{Name: f.Name, Value: rewrite(f.Value, written.At(f.Name), canonical.At(f.Name))})
+			fields = append(fields, model.Field{Name: f.Name, Value: canonicalRecord(f.Value, written.At(f.Name), canonical.At(f.Name))})
 		}
 		return model.MapOf(fields...)
-	case alike(recorded, written) && alike(written, canonical):
+	case sameLength(recorded, written) && sameLength(written, canonical):
 		items := make([]model.Value, len(recorded.Items()))
 		for i := range items {
-			items[i] = rewrite(recorded.Items()[i], written.Items()[i], canonical.Items()[i])
+			items[i] = canonicalRecord(recorded.Items()[i], written.Items()[i], canonical.Items()[i])
 		}
 		return model.ListOf(items...)
 	}
 	return recorded
 }
 
-// differs reports a declared value that is not the live one.
-func (w *walk) differs(schema *model.Schema, d, r, l model.Value) {
-	if w.fromTemplate(schema, d, l) || w.exemptDelegated(l) {
+// reportDifference reports a declared value that differs from the live one.
+func (w *walk) reportDifference(schema *model.Schema, d, r, l model.Value) {
+	if w.fromTemplate(schema, d, l) || w.exemptIfDelegated(l) {
 		return
 	}
 	if w.record.whole {
-		w.differsFromRecord(schema, d, r, l)
+		w.reportAgainstRecord(schema, d, r, l)
 		return
 	}
-	w.differsWithoutRecord(schema, d, r, l)
+	w.reportWithoutRecord(schema, d, r, l)
 }
 
-// differsWithoutRecord decides by the writers' own record of fields.
-func (w *walk) differsWithoutRecord(schema *model.Schema, d, r, l model.Value) {
-	declarer := w.writers.declarer()
-	owners := w.writers.of(w.path)
-	owns := slices.Contains(owners, declarer)
+// reportWithoutRecord reports a difference by the live record of writers.
+func (w *walk) reportWithoutRecord(schema *model.Schema, d, r, l model.Value) {
+	applier := w.writers.applier()
+	owners := w.writers.ownersAt(w.path)
+	owns := slices.Contains(owners, applier)
 	switch {
 	case w.claim.ByIdentity: // An inventory applies nothing.
 		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
-	case owns && keepsRecord(declarer):
-		w.waits(schema, d, l, l)
-	case declarer == nil, owns:
-		w.changedUnlessDeclared("nothing records what was last applied", schema, d, r, l)
+	case owns && keepsRecord(applier):
+		w.reportPending(schema, d, l, l)
+	case applier == nil, owns:
+		w.reportChangedUnlessDeclared("nothing records what was last applied", schema, d, r, l)
 	case len(owners) == 0 && !l.IsNull() && fillsIn(schema, l):
-		// Whoever edits a field owns it: the default was never touched.
-		w.waits(schema, d, r, l)
+		// An edit would have an owner: the default was never changed.
+		w.reportPending(schema, d, r, l)
 	case len(owners) > 0:
-		w.changedUnlessDeclared("", schema, d, r, l)
+		w.reportChangedUnlessDeclared("", schema, d, r, l)
 	default:
-		w.absentLive(schema, d, r, l, declarer)
+		w.reportAbsent(schema, d, r, l, applier)
 	}
 }
 
-// changedUnlessDeclared reports a field whose live value was written by somebody
-// who keeps no record of what he applied: changed, or pending where that value was
-// declared and applied before the declaration moved on.
-func (w *walk) changedUnlessDeclared(reason string, schema *model.Schema, d, r, l model.Value) {
+// reportChangedUnlessDeclared reports a field whose live value was written by a writer
+// without a record of what it applied: pending if the value was declared and applied
+// before the declaration changed, changed otherwise.
+func (w *walk) reportChangedUnlessDeclared(reason string, schema *model.Schema, d, r, l model.Value) {
 	if w.declaredWhenApplied(schema, d, l) {
-		w.waits(schema, d, l, l)
+		w.reportPending(schema, d, l, l)
 		return
 	}
 	w.addFor(reason, changedOrMoved(schema), d, r, l, w.changedBy())
-	w.found[len(w.found)-1].change.Unproven = w.claim.Evidence == nil
+	w.differences[len(w.differences)-1].change.Unproven = w.claim.Evidence == nil
 }
 
-// declaredWhenApplied reports whether an earlier declaration had the live value
-// and it was applied then. Where a tool for editing by hand wrote it, driftd must
-// have seen it live while it was declared.
+// declaredWhenApplied reports whether the live value was declared earlier and applied
+// then. If a tool for editing by hand wrote it, an earlier scan must have read it while it
+// was declared.
 func (w *walk) declaredWhenApplied(schema *model.Schema, d, l model.Value) bool {
 	if w.claim.Evidence == nil {
 		return false
 	}
 	a := w.aspect(schema, d, l, l)
-	seen := a.memory()
+	seen := a.history()
 	older, _, _ := a.versions()
-	byHand := slices.ContainsFunc(w.writers.of(w.path), func(o *model.Owner) bool { return o.Edits })
+	byHand := slices.ContainsFunc(w.writers.ownersAt(w.path), func(o *model.Owner) bool { return o.Edits })
 	switch {
-	case older == nil && !seen.held && !a.stands(model.Pending, seen), byHand && !seen.liveWhileHeld():
+	case older == nil && !seen.held && !a.stillHolds(model.Pending, seen), byHand && !seen.liveWhileDeclared():
 		return false
 	}
 	ruled := a.rule()
 	return ruled.Verdict == model.Pending && !ruled.Unproven
 }
 
-// absentLive reports a declared field that the live object lacks and that no
-// writer owns. It was removed by hand, declared after the last apply, or left out
-// by an apply that no commit holds: the live record of writers does not say which.
-func (w *walk) absentLive(schema *model.Schema, d, r, l model.Value, declarer *model.Owner) {
+// reportAbsent reports a declared field that the live object lacks and that no
+// writer owns. It was removed by hand, declared after the last apply, or left out by an
+// apply that no commit contains: the live record of writers does not show which.
+func (w *walk) reportAbsent(schema *model.Schema, d, r, l model.Value, applier *model.Owner) {
 	ruled := w.rule(schema, d, l, l)
 	switch {
-	case ruled.Verdict == model.Bypassed && len(w.handsSinceApply()) > 0:
+	case ruled.Verdict == model.Bypassed && len(w.editorsSinceApply()) > 0:
 		w.add(model.Changed, d, r, l, w.changedBy())
-	case ruled.Verdict == model.Bypassed, !ruled.Unproven, w.declaredLater(declarer):
-		w.waits(schema, d, r, l)
+	case ruled.Verdict == model.Bypassed, !ruled.Unproven, w.declaredLater(applier):
+		w.reportPending(schema, d, r, l)
 	default:
 		w.addFor("removed by hand, or declared since the last apply: "+w.live.OwnersFrom+" does not record which",
 			model.Changed, d, r, l, w.changedBy())
-		w.found[len(w.found)-1].change.Unproven = true
+		w.differences[len(w.differences)-1].change.Unproven = true
 	}
 }
 
-func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
-	if !Equal(schema, d, r) && w.appliedSince(w.writers.of(w.path)) {
-		w.changedUnlessDeclared("", schema, d, model.Value{}, l)
+func (w *walk) reportAgainstRecord(schema *model.Schema, d, r, l model.Value) {
+	if !Equal(schema, d, r) && w.appliedSince(w.writers.ownersAt(w.path)) {
+		w.reportChangedUnlessDeclared("", schema, d, model.Value{}, l)
 		return
 	}
 	declared := !d.IsNull() || !r.IsNull()
 	switch {
 	case declared && (Equal(schema, r, l) || r.IsNull() && w.bySystem(schema, l)):
-		w.waits(schema, d, r, l)
+		w.reportPending(schema, d, r, l)
 	case Equal(schema, d, r):
 		w.add(changedOrMoved(schema), d, r, l, w.changedBy())
 	default:
@@ -147,8 +147,8 @@ func (w *walk) differsFromRecord(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// changedOrMoved is the verdict on a field that was applied as declared and is
-// another one now.
+// changedOrMoved returns the verdict on a field that was applied as declared and was
+// changed since.
 func changedOrMoved(schema *model.Schema) model.Verdict {
 	if schema != nil && schema.Location {
 		return model.Moved
@@ -156,9 +156,9 @@ func changedOrMoved(schema *model.Schema) model.Verdict {
 	return model.Changed
 }
 
-// fromTemplate tells whether a value that the claim leaves to the default is
-// what the resource's template has, or may have had where that is gone, or one
-// that the system made for it.
+// fromTemplate reports whether a value that the claim leaves to the default is generated
+// by the system or comes from the resource's template. If the template does not exist any
+// more, any value may come from it.
 func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
 	if w.template.IsNull() && w.claim.Template == (model.Ref{}) || !absentEquals(schema, d) {
 		return false
@@ -170,8 +170,7 @@ func (w *walk) fromTemplate(schema *model.Schema, d, l model.Value) bool {
 	return Equal(schema, v, l)
 }
 
-// bySystem tells whether a live value that was never applied is of the
-// system's own making.
+// bySystem reports whether the system itself set a live value that was never applied.
 func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 	if fillsIn(schema, l) {
 		return true
@@ -179,36 +178,35 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 	if len(w.live.Owners) == 0 {
 		return false
 	}
-	for _, o := range w.writers.of(w.path) {
-		if !w.writers.declares(o) {
+	for _, o := range w.writers.ownersAt(w.path) {
+		if !w.writers.isApplier(o) {
 			return false
 		}
 	}
 	return true
 }
 
-// declaredLater tells whether a declared field that the live object lacks, and
-// that nobody owns, was declared after the last apply, rather than removed by
-// hand. Nothing records removed fields; what is left is evidence: the time of
-// the declaration, or else that the specification was never changed since the
-// object was made, or only by applies.
-func (w *walk) declaredLater(declarer *model.Owner) bool {
+// declaredLater reports whether a declared field that the live object lacks, and that has
+// no owner, was declared after the last apply instead of removed by hand. Removed fields
+// are not recorded. The evidence is the time of the declaration, or that the specification
+// was changed by applies only since the object was created.
+func (w *walk) declaredLater(applier *model.Owner) bool {
 	specified := len(w.path) > 0 && w.path[0].name != "metadata"
 	switch {
 	case !w.claim.Since.IsZero():
-		return w.claim.Since.After(declarer.At)
+		return w.claim.Since.After(applier.At)
 	case !specified || w.live.Generation == 0:
 		return false
 	case w.live.Generation == 1:
 		return true
 	}
-	return !w.writers.handOnSpec() && declarer.At.After(w.live.Created)
+	return !w.writers.specEdited() && applier.At.After(w.live.Created)
 }
 
-// codified reports a field on which live and declared agree and the record
-// does not.
-func (w *walk) codified(schema *model.Schema, d, r, l model.Value) {
-	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated() && !w.appliedSince(w.writers.of(w.path)) {
+// reportCodified reports a field whose live and declared values are equal and differ from
+// the recorded one.
+func (w *walk) reportCodified(schema *model.Schema, d, r, l model.Value) {
+	if w.record.whole && !Equal(schema, d, r) && !(r.IsNull() && fillsIn(schema, l)) && !w.delegated() && !w.appliedSince(w.writers.ownersAt(w.path)) {
 		w.add(model.Codified, d, r, l, w.changedBy())
 	}
 }
@@ -220,7 +218,7 @@ func (w *walk) appliedSince(owners []*model.Owner) bool {
 	if w.live.LastApplied == nil || w.claim.Recorded != nil || w.claim.RecordOnly {
 		return false
 	}
-	recorder := w.writers.declarer()
+	recorder := w.writers.applier()
 	if recorder == nil || !recorder.Records || slices.Contains(owners, recorder) {
 		return false
 	}
@@ -240,7 +238,7 @@ func (w *walk) otherOwners() []*model.Owner {
 	return others
 }
 
-// delegated reports whether another object decides the node, or one above it.
+// delegated reports whether another object determines the node, or one above it.
 func (w *walk) delegated() bool { return w.delegation(false) != nil }
 
 func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
@@ -248,7 +246,7 @@ func (w *walk) add(verdict model.Verdict, d, r, l model.Value, actor model.Actor
 }
 
 func (w *walk) addFor(reason string, verdict model.Verdict, d, r, l model.Value, actor model.Actor) {
-	w.found = append(w.found, found{verdict, w.change(d, r, l, w.by(d, l, actor)), reason})
+	w.differences = append(w.differences, difference{verdict, w.change(d, r, l, w.completeActor(d, l, actor)), reason})
 }
 
 // change returns the change at the walk's path.

@@ -26,7 +26,7 @@ func TestRewrite(t *testing.T) {
 		"a map that the source makes a text":     {`{"a":1}`, `{"a":2}`, `"a=2"`, `{"a":1}`},
 		"a text that the source makes a map":     {`"a=1"`, `"a=2"`, `{"a":2}`, `"a=1"`},
 	} {
-		got := rewrite(value(t, tc.recorded), value(t, tc.written), value(t, tc.canonical))
+		got := canonicalRecord(value(t, tc.recorded), value(t, tc.written), value(t, tc.canonical))
 		if want := value(t, tc.want); !got.Equal(want) {
 			t.Errorf("%s: got %s, want %s", reason, got, want)
 		}
@@ -202,7 +202,7 @@ func TestDeclarerOfWhatWaits(t *testing.T) {
 		"nobody":                     {nil, none},
 		"somebody unknown":           {[]model.Trace{{Actor: model.UnknownActor("squashed")}}, none},
 	} {
-		a := declarer(&model.Claim{Traces: tc.traces}, "port")
+		a := claimAuthorOrUnapplied(&model.Claim{Traces: tc.traces}, "port")
 		if got := a.Name + ": " + a.Reason; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
@@ -280,7 +280,7 @@ func TestDeclarerOfWriters(t *testing.T) {
 		w := writers{live: &model.Resource{Value: live, Created: created, Owners: tc.owners}, schema: testSchema(), declared: declared}
 		for range 2 { // the second call returns what the first one found
 			got := ""
-			if o := w.declarer(); o != nil {
+			if o := w.applier(); o != nil {
 				got = o.Name
 			}
 			if got != tc.want {
@@ -329,7 +329,7 @@ func TestOwnersOfANode(t *testing.T) {
 		}
 		live.Owners = append(live.Owners, model.Owner{Name: "status", Subresource: "status", Fields: set("cpu", "atom/a")})
 		var got []string
-		for _, o := range (&writers{live: live, schema: schema}).of(tc.at) {
+		for _, o := range (&writers{live: live, schema: schema}).ownersAt(tc.at) {
 			got = append(got, o.Name)
 		}
 		if diff := gocmp.Diff(tc.want, strings.Join(got, " ")); diff != "" {
@@ -356,7 +356,7 @@ func TestHandOnSpec(t *testing.T) {
 		"the declarer's entry": {model.Owner{Name: "apply", Applies: true, Fields: set("spec")}, false},
 	} {
 		w := writers{live: &model.Resource{Owners: []model.Owner{apply, tc.hand}, Value: value(t, `{"cpu":1}`)}, declared: value(t, `{"cpu":1}`)}
-		if got := w.handOnSpec(); got != tc.want {
+		if got := w.specEdited(); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}

@@ -120,7 +120,7 @@ func TestRecordedBeside(t *testing.T) {
 		{"with the name of the live one alone", bag, ``, `{"name":"a","x":3}`, `[{"name":"a","x":1}]`, -1, `-`},
 		{"an empty record", bag, `{"name":"a"}`, ``, `[]`, 0, `-`},
 	} {
-		got := texts(recordedBeside(tc.schema, value(t, tc.d), value(t, tc.l), value(t, tc.r), tc.at))
+		got := texts(recordedFor(tc.schema, value(t, tc.d), value(t, tc.l), value(t, tc.r), tc.at))
 		if got != tc.recorded {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.recorded)
 		}

@@ -2,8 +2,7 @@ package diff
 
 import "github.com/driftd/driftd/internal/model"
 
-// inEffect returns the live value as it is until the restart that some of it
-// waits for.
+// inEffect returns the live value that is in effect until the next restart.
 func inEffect(live *model.Resource) model.Value {
 	v := live.Value
 	for _, f := range live.Running {
@@ -16,22 +15,21 @@ func inEffect(live *model.Resource) model.Value {
 	return v
 }
 
-// waiting joins what differs in what the source holds with what differs in what
-// is in effect. A field that differs in one of them only waits for a restart:
-// either the change was made and is not in effect yet, or what was applied is
-// not.
-func waiting(held, effective []found) []found {
-	inEffect := make(map[string]*found, len(effective))
+// mergeRunning merges the differences of the accepted value with those of the value in
+// effect. A field that differs in only one of them waits for a restart: an edit is not in
+// effect yet, or an apply is not.
+func mergeRunning(accepted, effective []difference) []difference {
+	inEffect := make(map[string]*difference, len(effective))
 	for i := range effective {
 		inEffect[effective[i].change.Path] = &effective[i]
 	}
-	joined := make([]found, 0, len(held))
-	for _, f := range held {
+	joined := make([]difference, 0, len(accepted))
+	for _, f := range accepted {
 		running := inEffect[f.change.Path]
 		delete(inEffect, f.change.Path)
 		switch {
 		case running == nil:
-			f.change.Running = agreed(f.change)
+			f.change.Running = appliedSide(f.change)
 			if f.verdict == model.Changed || f.verdict == model.Undeclared {
 				f.verdict = model.PendingRestart
 			}
@@ -46,14 +44,14 @@ func waiting(held, effective []found) []found {
 			continue
 		}
 		f.verdict, f.reason = model.PendingRestart, "applied, waiting for a restart"
-		f.change.Running, f.change.Live = f.change.Live, agreed(f.change)
+		f.change.Running, f.change.Live = f.change.Live, appliedSide(f.change)
 		joined = append(joined, f)
 	}
 	return joined
 }
 
-// agreed returns the value that a side which differs in nothing has.
-func agreed(c model.Change) *model.Value {
+// appliedSide returns the recorded value of a change, or else the declared one.
+func appliedSide(c model.Change) *model.Value {
 	if c.Recorded != nil {
 		return c.Recorded
 	}

@@ -54,48 +54,48 @@ func wholeAspect(c *model.Claim, live bool) *aspect {
 // rule decides between pending and bypassed. docs/decisions/0024 has the table; its
 // first matching row decides.
 func (a *aspect) rule() model.Ruling {
-	seen := a.memory()
+	seen := a.history()
 	older, branch, gap := a.versions()
-	a.correct(&seen, older)
+	a.dropDisproved(&seen, older)
 	if seen.held {
-		older = seen.latest(older)
+		older = seen.observedVersion(older)
 	}
 	return a.unlessBehind(a.decide(seen, older, branch, gap), seen)
 }
 
-func (a *aspect) decide(seen memory, older, branch *model.Version, gap string) model.Ruling {
+func (a *aspect) decide(seen history, older, branch *model.Version, gap string) model.Ruling {
 	switch {
 	case older == nil && branch != nil && a.evidence.ApplyBeforeMerge:
 		return model.Ruling{Verdict: model.Pending}
 	case seen.left && older != nil:
-		return bypassed(a.again(older))
-	case older != nil && a.cameBack(seen):
-		return bypassed("an older version " + inHash(older.From) + "was applied again after driftd saw a newer one live")
+		return bypassed(a.reappliedReason(older))
+	case older != nil && a.reverted(seen):
+		return bypassed("an older version " + hashInParentheses(older.From) + "was applied again after driftd saw a newer one live")
 	case older != nil:
-		return a.superseded(older, seen)
+		return a.ruleSuperseded(older, seen)
 	case branch != nil:
-		return bypassed("applied from " + branch.Branch + " (commit " + short(branch.From.Hash) + "), which is not merged")
+		return bypassed("applied from " + branch.Branch + " (commit " + shortHash(branch.From.Hash) + "), which is not merged")
 	case gap == "":
 		return bypassed("applied, and declared by no commit")
 	}
-	return a.remembered(seen, gap)
+	return a.ruleByObservations(seen, gap)
 }
 
-// again returns the reason for an older version that was applied after driftd saw what
+// reappliedReason returns the reason for an older version that was applied after driftd saw what
 // is declared now.
-func (a *aspect) again(older *model.Version) string {
+func (a *aspect) reappliedReason(older *model.Version) string {
 	if a.whole {
 		return "made again after driftd saw it gone, and declared by no commit since"
 	}
-	return "an older version " + inHash(older.From) + "was applied again after driftd saw the declared one live"
+	return "an older version " + hashInParentheses(older.From) + "was applied again after driftd saw the declared one live"
 }
 
-// late returns the reason for an older version that was applied after it was replaced.
-func (a *aspect) late(older *model.Version) string {
+// lateReason returns the reason for an older version that was applied after it was replaced.
+func (a *aspect) lateReason(older *model.Version) string {
 	if a.whole {
-		return "made after " + after(older.Until) + " had removed it"
+		return "made after " + supersederText(older.Until) + " had removed it"
 	}
-	return "an older version " + inHash(older.From) + "was applied after " + after(older.Until)
+	return "an older version " + hashInParentheses(older.From) + "was applied after " + supersederText(older.Until)
 }
 
 func bypassed(reason string) model.Ruling {
@@ -108,16 +108,16 @@ func unproven(gap string) model.Ruling {
 
 // unlessBehind returns a ruling, or an unproven one if it is a new bypass and the live
 // value may be declared by now.
-func (a *aspect) unlessBehind(ruled model.Ruling, seen memory) model.Ruling {
-	if a.evidence.Behind && ruled.Verdict == model.Bypassed && !a.stands(model.Bypassed, seen) {
+func (a *aspect) unlessBehind(ruled model.Ruling, seen history) model.Ruling {
+	if a.evidence.Behind && ruled.Verdict == model.Bypassed && !a.stillHolds(model.Bypassed, seen) {
 		return unproven(a.evidence.Gap)
 	}
 	return ruled
 }
 
-// stands reports whether the last scan proved a verdict on the live value and the value
+// stillHolds reports whether the last scan proved a verdict on the live value and the value
 // did not change since.
-func (a *aspect) stands(v model.Verdict, seen memory) bool {
+func (a *aspect) stillHolds(v model.Verdict, seen history) bool {
 	return a.last != nil && !seen.liveMoved && a.last.Verdict == v && !a.last.Unproven
 }
 
@@ -130,7 +130,7 @@ func (a *aspect) versions() (older, branch *model.Version, gap string) {
 		v := &a.evidence.Versions[i]
 		switch {
 		case a.isUnknown(v):
-			gap = "commit " + short(v.From.Hash) + " " + a.unknown
+			gap = "commit " + shortHash(v.From.Hash) + " " + a.unknown
 		case !a.holds(a.ofDeclared, v.Value, a.v):
 		case v.Branch == "" && (older == nil || supersededAt(v).After(supersededAt(older))):
 			older = v
@@ -141,9 +141,9 @@ func (a *aspect) versions() (older, branch *model.Version, gap string) {
 	return older, branch, gap
 }
 
-// cameBack reports whether driftd saw another value live after the live one was
+// reverted reports whether driftd saw another value live after the live one was
 // superseded, and that value was declared later.
-func (a *aspect) cameBack(m memory) bool {
+func (a *aspect) reverted(m history) bool {
 	if !m.moved {
 		return false
 	}
@@ -180,8 +180,8 @@ func supersededAt(v *model.Version) time.Time {
 	return v.Until.When
 }
 
-// A memory is what earlier scans read of an aspect.
-type memory struct {
+// A history is what earlier scans read of an aspect.
+type history struct {
 	// since is when driftd first read the current live value, without another value
 	// in between. before is when driftd first read the previous live value, or, if that
 	// changed in this scan, last read it. Zero if unknown.
@@ -205,10 +205,10 @@ type memory struct {
 	declaredBefore bool
 }
 
-// memory returns what earlier scans read of the aspect.
-func (a *aspect) memory() memory {
+// history returns what earlier scans read of the aspect.
+func (a *aspect) history() history {
 	e := a.evidence
-	var m memory
+	var m history
 	run := func(list []model.Observation, of func(*model.Value) (model.Value, bool), v model.Value) int {
 		i := 0
 		for i < len(list) && a.holds(of, list[i].Value, v) {
@@ -235,13 +235,13 @@ func (a *aspect) memory() memory {
 		}
 	}
 	if live < len(e.Live) {
-		a.priorTo(&m, &e.Live[live])
+		a.addPrior(&m, &e.Live[live])
 	}
 	return m
 }
 
-// priorTo notes what was live before the live value.
-func (a *aspect) priorTo(m *memory, o *model.Observation) {
+// addPrior notes what was live before the live value.
+func (a *aspect) addPrior(m *history, o *model.Observation) {
 	m.before = o.At
 	if m.liveMoved && m.before.Before(a.evidence.Looked) {
 		m.before = a.evidence.Looked
@@ -254,14 +254,14 @@ func (a *aspect) priorTo(m *memory, o *model.Observation) {
 	}
 }
 
-// liveWhileHeld reports whether a scan read the value as live while it was declared.
-func (m *memory) liveWhileHeld() bool {
+// liveWhileDeclared reports whether a scan read the value as live while it was declared.
+func (m *history) liveWhileDeclared() bool {
 	return m.held && !m.since.IsZero() && (m.heldUntil.IsZero() || m.since.Before(m.heldUntil))
 }
 
-// latest returns the version that driftd read, with the commits of the version in git
+// observedVersion returns the version that driftd read, with the commits of the version in git
 // if there is one. The time at which driftd saw it end replaces the committer's.
-func (m *memory) latest(older *model.Version) *model.Version {
+func (m *history) observedVersion(older *model.Version) *model.Version {
 	own := model.Version{Until: model.Commit{Seen: m.heldUntil}}
 	if older != nil {
 		own.From, own.Until.Hash = older.From, older.Until.Hash
@@ -269,11 +269,11 @@ func (m *memory) latest(older *model.Version) *model.Version {
 	return &own
 }
 
-// correct drops what a missed version disproves: driftd read what was declared before
+// dropDisproved drops what a missed version disproves: driftd read what was declared before
 // that version, not after it. The last ruling is void if the version was declared while
 // it was live.
-func (a *aspect) correct(m *memory, older *model.Version) {
-	if !a.missed(older) {
+func (a *aspect) dropDisproved(m *history, older *model.Version) {
+	if !a.missedVersion(older) {
 		return
 	}
 	m.left, m.moved, m.held, m.declaredBefore = false, false, false, false
@@ -282,10 +282,10 @@ func (a *aspect) correct(m *memory, older *model.Version) {
 	}
 }
 
-// missed reports whether a version was declared and superseded between two scans: the
+// missedVersion reports whether a version was declared and superseded between two scans: the
 // declared value of the last scan was declared before that version, too, and driftd has
 // read it, without another value in between, since before the version was superseded.
-func (a *aspect) missed(older *model.Version) bool {
+func (a *aspect) missedVersion(older *model.Version) bool {
 	e := a.evidence
 	if older == nil || len(e.Declared) == 0 {
 		return false
@@ -312,13 +312,13 @@ func (a *aspect) missed(older *model.Version) bool {
 	return false
 }
 
-// superseded decides on a value that was declared earlier: pending if it was applied
+// ruleSuperseded decides on a value that was declared earlier: pending if it was applied
 // before it was replaced or within the deploy window, bypassed otherwise. A commit
 // without a date, or with one in the future, does not show when that was.
-func (a *aspect) superseded(older *model.Version, m memory) model.Ruling {
+func (a *aspect) ruleSuperseded(older *model.Version, m history) model.Ruling {
 	pending := model.Ruling{Verdict: model.Pending}
-	late := bypassed(a.late(older))
-	if a.stands(model.Bypassed, m) {
+	late := bypassed(a.lateReason(older))
+	if a.stillHolds(model.Bypassed, m) {
 		return late // The observations that proved it may have been pruned.
 	}
 	at := supersededAt(older)
@@ -327,7 +327,7 @@ func (a *aspect) superseded(older *model.Version, m memory) model.Ruling {
 		at = m.declaredSince
 	}
 	if gap := a.undated(older, m, at); gap != "" {
-		return a.remembered(m, gap)
+		return a.ruleByObservations(m, gap)
 	}
 	if at.IsZero() || !m.since.IsZero() && !m.since.After(at) {
 		return pending
@@ -345,25 +345,25 @@ func (a *aspect) superseded(older *model.Version, m memory) model.Ruling {
 	return late
 }
 
-// undated returns why a version does not tell when it was superseded, or "".
-func (a *aspect) undated(older *model.Version, m memory, at time.Time) string {
+// undated returns why the time at which a version was superseded is not known, or "".
+func (a *aspect) undated(older *model.Version, m history, at time.Time) string {
 	switch {
 	case at.IsZero() && older.Until.Hash != "" && !m.held:
-		return "commit " + short(older.Until.Hash) + " has no date"
+		return "commit " + shortHash(older.Until.Hash) + " has no date"
 	case !a.evidence.Now.IsZero() && at.After(a.evidence.Now.Add(a.evidence.DeployWindow)):
-		return "commit " + short(older.Until.Hash) + " has a date in the future"
+		return "commit " + shortHash(older.Until.Hash) + " has a date in the future"
 	}
 	return ""
 }
 
-// remembered decides by what earlier scans read, if neither the history nor a scan shows
-// that the live value was ever declared. A new declared value alone does not make it
-// pending: whoever applied the live value may have written the record, too.
-func (a *aspect) remembered(m memory, gap string) model.Ruling {
+// ruleByObservations decides by the values that earlier scans read, if neither the history
+// nor a scan shows that the live value was ever declared. A new declared value alone does
+// not make it pending: the actor that applied the live value may have written the record.
+func (a *aspect) ruleByObservations(m history, gap string) model.Ruling {
 	switch {
-	case a.stands(model.Pending, m):
+	case a.stillHolds(model.Pending, m):
 		return model.Ruling{Verdict: model.Pending}
-	case a.stands(model.Bypassed, m), m.known && m.liveMoved && !m.declaredMoved:
+	case a.stillHolds(model.Bypassed, m), m.known && m.liveMoved && !m.declaredMoved:
 		return bypassed("the live side changed and the declaration did not")
 	}
 	return unproven(gap)
@@ -388,8 +388,8 @@ func wasLive(e *model.Evidence, since time.Time) bool {
 }
 
 // introduced returns the commit since which the ref declares the resource that its head
-// declares, with the time at which driftd saw that, if it did; zero if the history does
-// not tell.
+// declares, with the time at which driftd read that, if it did; zero if the history does
+// not show it.
 func introduced(e *model.Evidence) model.Commit {
 	unknown := slices.ContainsFunc(e.Versions, func(v model.Version) bool { return v.Branch == "" && len(v.Unknown) > 0 })
 	absent := slices.ContainsFunc(e.Versions, func(v model.Version) bool { return v.Branch == "" && v.Value == nil })
@@ -419,18 +419,18 @@ func sinceWhen(e *model.Evidence, holds func(*model.Version) bool) model.Commit 
 	return since
 }
 
-// author returns the author of a commit of the claim's declaration, or else whoever the
-// claim's own log names last.
+// author returns the author of a commit of the claim's declaration, or else the last actor
+// in the claim's own log.
 func author(c model.Commit, claim *model.Claim) model.Actor {
 	if c.Author == "" {
-		return declarer(claim, "")
+		return claimAuthorOrUnapplied(claim, "")
 	}
 	return authorOf(c)
 }
 
 // authorOf returns the author of a commit as an actor.
 func authorOf(c model.Commit) model.Actor {
-	return model.Actor{Name: c.Author, At: c.When, Via: "git", Confidence: model.Likely, Message: c.Message, Evidence: "commit " + short(c.Hash)}
+	return model.Actor{Name: c.Author, At: c.When, Via: "git", Confidence: model.Likely, Message: c.Message, Evidence: "commit " + shortHash(c.Hash)}
 }
 
 // ruleWhole decides between pending and bypassed for a resource that an apply would
@@ -447,7 +447,7 @@ func ruleWhole(s *model.Subject, c *model.Claim) (model.Ruling, model.Actor) {
 			return ruled, remover(s, c)
 		}
 	}
-	return model.Ruling{Verdict: model.Pending, Reason: c.Pending}, declarer(c, "")
+	return model.Ruling{Verdict: model.Pending, Reason: c.Pending}, claimAuthorOrUnapplied(c, "")
 }
 
 // ruleMade decides on a resource that was applied, is live, and is not declared: pending
@@ -465,11 +465,11 @@ func ruleMade(s *model.Subject, c *model.Claim) model.Ruling {
 // if it is to be made, bypassed if an apply destroyed it while it was declared.
 func ruleGone(c *model.Claim) model.Ruling {
 	a := wholeAspect(c, false)
-	seen := a.memory()
+	seen := a.history()
 	older, _, _ := a.versions()
 	switch {
-	case a.missed(older):
-	case a.stands(model.Bypassed, seen), destroyed(c.Evidence):
+	case a.missedVersion(older):
+	case a.stillHolds(model.Bypassed, seen), destroyed(c.Evidence):
 		return a.unlessBehind(bypassed("applied and declared, and destroyed by an apply that no commit holds"), seen)
 	}
 	return model.Ruling{Verdict: model.Pending}

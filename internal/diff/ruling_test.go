@@ -155,7 +155,7 @@ func TestMissedByScans(t *testing.T) {
 		w.path = path{fieldSegment("port")}
 		a := w.aspect(nil, model.IntOf(2), model.IntOf(1), model.IntOf(1))
 		older, _, _ := a.versions()
-		if got := a.missed(older); got != tc.want {
+		if got := a.missedVersion(older); got != tc.want {
 			t.Errorf("%s: %t, want %t", reason, got, tc.want)
 		}
 	}

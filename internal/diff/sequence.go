@@ -2,15 +2,14 @@ package diff
 
 import "github.com/driftd/driftd/internal/model"
 
-// sequences tells whether two values are lists whose elements are paired by
-// what they hold.
+// sequences reports whether two values are lists that the schema compares as a Sequence.
 func sequences(schema *model.Schema, d, l model.Value) bool {
 	list := func(v model.Value) bool { return v.Kind() == model.List || v.IsNull() }
 	return schema != nil && schema.List == model.Sequence && list(d) && list(l) && !(d.IsNull() && l.IsNull())
 }
 
-// sequence compares two lists element by element. An element that only one side
-// has is reported by its fields, at its position on that side.
+// sequence compares two lists element by element. The fields of an element that only one
+// side has are reported at its position on that side.
 func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
 	recorded := w.recordedOf(schema, d, r)
 	pairs := pairSequence(schema, d.Items(), l.Items())
@@ -22,26 +21,25 @@ func (w *walk) sequence(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// recordedOf returns a function that finds the recorded element beside a
-// declared one, or, for an element that only live has, the recorded one that
-// equals it.
+// recordedOf returns a function that returns the recorded element for the declared one at
+// a position, or, for an element that only live has, the recorded one that equals it.
 func (w *walk) recordedOf(schema *model.Schema, d, r model.Value) func(at int, l model.Value) model.Value {
 	if w.claim.RecordOnly {
 		return func(at int, _ model.Value) model.Value { return itemAt(d, at) }
 	}
-	beside := map[int]model.Value{}
+	byPosition := map[int]model.Value{}
 	var free []model.Value
 	for _, p := range pairSequence(schema, d.Items(), r.Items()) {
 		switch {
 		case p.d >= 0:
-			beside[p.d] = itemAt(r, p.l)
+			byPosition[p.d] = itemAt(r, p.l)
 		default:
 			free = append(free, itemAt(r, p.l))
 		}
 	}
 	return func(at int, l model.Value) model.Value {
 		if at >= 0 {
-			return beside[at]
+			return byPosition[at]
 		}
 		for i := range free {
 			if Equal(schema.Element(), free[i], l) {
@@ -52,8 +50,7 @@ func (w *walk) recordedOf(schema *model.Schema, d, r model.Value) func(at int, l
 	}
 }
 
-// sequenceElement compares one pair; an absent element is one of nothing but
-// defaults.
+// sequenceElement compares one pair; an absent element has only defaults.
 func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
 	if d.Kind() == model.Map || l.Kind() == model.Map {
 		w.fields(schema, d, r, l)
@@ -66,8 +63,8 @@ func (w *walk) sequenceElement(schema *model.Schema, d, r, l model.Value) {
 // it, and the position under which it is reported.
 type pairing struct{ d, l, at int }
 
-// segment leads to the element. One that live lacks is known there by its key,
-// or else by its position among the declared.
+// segment returns the path segment of the element. In a live path, an element that is not
+// live has its key, or else its position among the declared ones.
 func (p pairing) segment(schema *model.Schema, d model.Value) segment {
 	s := indexSegment(p.at, p.l)
 	if p.l < 0 {
@@ -79,9 +76,8 @@ func (p pairing) segment(schema *model.Schema, d model.Value) segment {
 	return s
 }
 
-// pairSequence pairs the elements of two lists: by name where the schema names
-// them, else those that are equal, in order, and then those that lie between
-// the same equal ones.
+// pairSequence pairs the elements of two lists: by key if the schema has keys, otherwise
+// equal ones in order, and then those between the same equal ones by position.
 func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	same := func(i, j int) bool { return Equal(schema.Element(), d[i], l[j]) }
 	if len(schema.Keys) > 0 {
@@ -108,8 +104,8 @@ func pairSequence(schema *model.Schema, d, l []model.Value) []pairing {
 	return pairs
 }
 
-// pairNamed pairs elements by all that names them, and what is left by the
-// first of it. Those that only the second list has come after the first list's.
+// pairNamed pairs elements by all their keys, and then the others by the first key.
+// Elements that only the second list has follow those of the first.
 func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
 	pairs := make([]pairing, 0, max(len(d), len(l)))
 	taken := make([]bool, len(l))
@@ -139,8 +135,7 @@ func pairNamed(schema *model.Schema, d, l []model.Value) []pairing {
 // are paired by position.
 const longestSequence = 1 << 20
 
-// anchors returns the longest list of pairs of equal elements that keeps both
-// orders.
+// anchors returns a longest common subsequence of two lists as pairs of positions.
 func anchors(n, m int, same func(i, j int) bool) []pairing {
 	if n*m > longestSequence {
 		return nil

@@ -104,7 +104,7 @@ func TestTracedIn(t *testing.T) {
 		{"who made it with the field", []model.Trace{entry(model.Created, "ann", "net0")}, "unknown"},
 		{"who deleted it", []model.Trace{entry(model.Deleted, "ann")}, "unknown"},
 	} {
-		if got := tracedIn(&model.Subject{Live: &model.Resource{}, Traces: tc.traces}, "net0"); got.Name != tc.want {
+		if got := loggedActorAt(&model.Subject{Live: &model.Resource{}, Traces: tc.traces}, "net0"); got.Name != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got.Name, tc.want)
 		}
 	}
@@ -165,7 +165,7 @@ func TestTold(t *testing.T) {
 		{model.Actor{Name: "ann", Evidence: "change 7"}, "ann (change 7)"},
 		{model.Actor{Name: "ann", At: at, Via: "NetBox", Evidence: "change 7"}, "ann at 2026-03-04 04:06 UTC (NetBox, change 7)"},
 	} {
-		if got := told(tc.actor); got != tc.want {
+		if got := describeActor(tc.actor); got != tc.want {
 			t.Errorf("got %q, want %q", got, tc.want)
 		}
 	}
@@ -175,8 +175,8 @@ func TestTold(t *testing.T) {
 // is in effect.
 func TestWaitingForRestart(t *testing.T) {
 	t.Parallel()
-	differs := func(verdict model.Verdict, path, declared, recorded, live string) found {
-		f := found{verdict: verdict, change: model.Change{Path: path, Actor: &model.Actor{}}}
+	differs := func(verdict model.Verdict, path, declared, recorded, live string) difference {
+		f := difference{verdict: verdict, change: model.Change{Path: path, Actor: &model.Actor{}}}
 		for at, text := range map[**model.Value]string{&f.change.Declared: declared, &f.change.Recorded: recorded, &f.change.Live: live} {
 			if text != "" {
 				*at = pointer(value(t, text))
@@ -186,26 +186,26 @@ func TestWaitingForRestart(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		reason          string
-		held, effective []found
+		held, effective []difference
 		want            []string
 	}{
 		{"nothing differs", nil, nil, nil},
-		{"held and in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "2")},
+		{"held and in effect", []difference{differs(model.Changed, "cores", "1", "1", "2")}, []difference{differs(model.Changed, "cores", "1", "1", "2")},
 			[]string{"changed cores live 2"}},
-		{"held, and another value in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "3")},
+		{"held, and another value in effect", []difference{differs(model.Changed, "cores", "1", "1", "2")}, []difference{differs(model.Changed, "cores", "1", "1", "3")},
 			[]string{"changed cores live 2 running 3"}},
-		{"held, and gone in effect", []found{differs(model.Changed, "cores", "1", "1", "2")}, []found{differs(model.Changed, "cores", "1", "1", "")},
+		{"held, and gone in effect", []difference{differs(model.Changed, "cores", "1", "1", "2")}, []difference{differs(model.Changed, "cores", "1", "1", "")},
 			[]string{"changed cores live 2"}},
-		{"held only", []found{differs(model.Changed, "cores", "1", "4", "2")}, nil, []string{"pending-restart cores live 2 running 4"}},
-		{"held only, and nothing is recorded", []found{differs(model.Changed, "cores", "1", "", "2")}, nil, []string{"pending-restart cores live 2 running 1"}},
-		{"undeclared and held only", []found{differs(model.Undeclared, "cores", "", "", "2")}, nil, []string{"pending-restart cores live 2"}},
-		{"pending and held only stays so", []found{differs(model.Pending, "cores", "1", "2", "2")}, nil, []string{"pending cores live 2 running 2"}},
-		{"in effect only", nil, []found{differs(model.Changed, "cores", "1", "1", "2")}, []string{"pending-restart cores live 1 running 2"}},
-		{"one of each", []found{differs(model.Changed, "a", "1", "1", "2")}, []found{differs(model.Changed, "b", "1", "1", "2")},
+		{"held only", []difference{differs(model.Changed, "cores", "1", "4", "2")}, nil, []string{"pending-restart cores live 2 running 4"}},
+		{"held only, and nothing is recorded", []difference{differs(model.Changed, "cores", "1", "", "2")}, nil, []string{"pending-restart cores live 2 running 1"}},
+		{"undeclared and held only", []difference{differs(model.Undeclared, "cores", "", "", "2")}, nil, []string{"pending-restart cores live 2"}},
+		{"pending and held only stays so", []difference{differs(model.Pending, "cores", "1", "2", "2")}, nil, []string{"pending cores live 2 running 2"}},
+		{"in effect only", nil, []difference{differs(model.Changed, "cores", "1", "1", "2")}, []string{"pending-restart cores live 1 running 2"}},
+		{"one of each", []difference{differs(model.Changed, "a", "1", "1", "2")}, []difference{differs(model.Changed, "b", "1", "1", "2")},
 			[]string{"pending-restart a live 2 running 1", "pending-restart b live 1 running 2"}},
 	} {
 		var got []string
-		for _, f := range waiting(tc.held, tc.effective) {
+		for _, f := range mergeRunning(tc.held, tc.effective) {
 			line := string(f.verdict) + " " + f.change.Path
 			if f.change.Live != nil {
 				line += " live " + texts(*f.change.Live)
@@ -234,16 +234,16 @@ func TestHashes(t *testing.T) {
 	seen := model.Commit{Seen: created}
 	hash := model.Commit{Hash: "0123456789abcdef0123456789abcdef01234567", Seen: created}
 	for got, want := range map[string]string{
-		short(hash.Hash):        "0123456789ab",
-		short("abc"):            "abc",
-		short(""):               "",
-		inHash(hash):            "(0123456789ab) ",
-		inHash(seen):            "",
-		after(hash):             "0123456789ab",
-		after(seen):             "another one was declared at 2026-01-01 00:00 UTC",
-		after(model.Commit{}):   "another one was declared at 0001-01-01 00:00 UTC",
-		inHash(model.Commit{}):  "",
-		short("  abc        z"): "abc",
+		shortHash(hash.Hash):              "0123456789ab",
+		shortHash("abc"):                  "abc",
+		shortHash(""):                     "",
+		hashInParentheses(hash):           "(0123456789ab) ",
+		hashInParentheses(seen):           "",
+		supersederText(hash):              "0123456789ab",
+		supersederText(seen):              "another one was declared at 2026-01-01 00:00 UTC",
+		supersederText(model.Commit{}):    "another one was declared at 0001-01-01 00:00 UTC",
+		hashInParentheses(model.Commit{}): "",
+		shortHash("  abc        z"):       "abc",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -269,7 +269,7 @@ func TestHeldAt(t *testing.T) {
 		{"without the map", pointer(value(t, `{}`)), "-", true},
 		{"with something else in its place", pointer(value(t, `{"probe":1}`)), "-", true},
 	} {
-		held, ok := heldAt(tc.of, at)
+		held, ok := fieldAt(tc.of, at)
 		if texts(held) != tc.held || ok != tc.ok {
 			t.Errorf("%s: %s, %v, want %s, %v", tc.reason, texts(held), ok, tc.held, tc.ok)
 		}

@@ -2,9 +2,9 @@ package diff
 
 import "github.com/driftd/driftd/internal/model"
 
-// Fields returns the fields in which two values of one resource differ, sorted
-// by path: Recorded is what was before, Live what came after. What the schema
-// calls volatile counts too: a history shows what happened.
+// Fields returns the fields in which two values of one resource differ, sorted by path,
+// with the earlier value as Recorded and the later one as Live. Volatile fields are
+// included.
 func Fields(schema *model.Schema, before, after model.Value) []model.Change {
 	f := fields{}
 	f.node(schema, before, after)
@@ -45,8 +45,8 @@ func (f *fields) maps(schema *model.Schema, a, b model.Value) {
 	}
 }
 
-// elements compares by the elements' names; it does nothing and returns false
-// where they have none.
+// elements compares the elements of two lists by their keys; it returns false if they have
+// none.
 func (f *fields) elements(schema *model.Schema, a, b model.Value) bool {
 	triples, ok := pairElements(schema, a.Items(), nil, b.Items())
 	for _, t := range triples {

@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A walk compares one claim with the live resource, field by field. Null
-// stands for an absent side everywhere.
+// A walk compares one claim with the live resource, field by field. Null stands for an
+// absent side.
 type walk struct {
 	subject *model.Subject
 	live    *model.Resource
@@ -16,32 +16,33 @@ type walk struct {
 	schema  *model.Schema
 	record  record
 	writers *writers
-	// view is the live value in the claim's words; template is what the
-	// resource was made from, in the same words, or null.
+	// view is the live value in the form of the claim. template is the value of the
+	// resource's template in that form, or null.
 	view, template model.Value
 	// others are the values of the other claims on the resource.
 	others []model.Value
 	path   path
-	// voices takes what the claim says of each live field; nil where nobody asks.
-	voices *[]voice
-	// foreign tells that the walk is inside a field that controllers and
-	// delivery tools put beside what is declared.
-	foreign bool
-	found   []found
-	options Options
+	// statements collects what the claim declares for each live field; nil drops it.
+	statements *[]statement
+	// foreign reports whether the walk is inside a field that is Foreign.
+	foreign     bool
+	differences []difference
+	options     Options
 }
 
-// found is one field that differs; reason says what the verdict rests on where
-// a side could not be known.
-type found struct {
+// A difference is one field that differs. reason is the evidence for the verdict, if one
+// side is not known.
+type difference struct {
 	verdict model.Verdict
 	change  model.Change
 	reason  string
 }
 
-// waits reports whether the live and recorded values agree and differ from the declared
+// isPending reports whether the live and recorded values agree and differ from the declared
 // one.
-func (f *found) waits() bool { return f.verdict == model.Pending || f.verdict == model.Bypassed }
+func (f *difference) isPending() bool {
+	return f.verdict == model.Pending || f.verdict == model.Bypassed
+}
 
 func newWalk(s *model.Subject, c *model.Claim, live model.Value, o Options) *walk {
 	w := &walk{subject: s, live: s.Live, claim: c, view: live, record: newRecord(s.Live, c), options: o}
@@ -68,8 +69,8 @@ func (w *walk) pop() { w.path = w.path[:len(w.path)-1] }
 // node compares one node.
 func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	switch {
-	case hidden(schema):
-		w.masked(schema, d)
+	case incomparable(schema):
+		w.reportMasked(schema, d)
 	case w.unread(schema, d, r):
 	case d.IsNull() && !w.declaredAbsent(schema):
 		w.undeclared(schema, r, l)
@@ -84,17 +85,19 @@ func (w *walk) node(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// declaredAbsent tells whether a field that the claim lacks is declared absent,
-// rather than left to whoever sets it.
+// declaredAbsent reports whether a field that the claim lacks is declared absent instead
+// of left to other writers.
 func (w *walk) declaredAbsent(schema *model.Schema) bool {
 	return w.claim.Complete && (schema == nil || !schema.Optional && !schema.Stray)
 }
 
-// hidden tells a field whose live value says nothing.
-func hidden(schema *model.Schema) bool { return schema != nil && (schema.Volatile || schema.Masked) }
+// incomparable reports whether the live value of a field is not compared.
+func incomparable(schema *model.Schema) bool {
+	return schema != nil && (schema.Volatile || schema.Masked)
+}
 
-// unread reports whether the live side of the node could not be read. What is declared
-// or recorded there is unchecked, unless it means the same as nothing.
+// unread reports whether the live side of the node could not be read. A declared or
+// recorded value is unchecked then, unless it means the same as an absent one.
 func (w *walk) unread(schema *model.Schema, d, r model.Value) bool {
 	if len(w.live.UnreadFields) == 0 || len(w.path) == 0 {
 		return false
@@ -104,25 +107,23 @@ func (w *walk) unread(schema *model.Schema, d, r model.Value) bool {
 		return false
 	}
 	if !absentEquals(schema, d) || !absentEquals(schema, r) {
-		w.found = append(w.found, found{model.Unchecked, w.change(d, r, model.Value{}, model.UnknownActor("not checked")), reason})
+		w.differences = append(w.differences, difference{model.Unchecked, w.change(d, r, model.Value{}, model.UnknownActor("not checked")), reason})
 	}
 	return true
 }
 
-// structured tells two maps, a map and an absent one with free names, or a map
-// and an absent one whose fields are known and, in a complete claim, declared
-// absent.
+// structured reports whether two values are compared field by field: two maps, or a map
+// and an absent one that has free names or, in a complete claim, known fields.
 func (w *walk) structured(schema *model.Schema, d, l model.Value) bool {
-	if d.Kind() == model.Map && (l.Kind() == model.Map || l.IsNull() && isOpen(schema)) {
+	if d.Kind() == model.Map && (l.Kind() == model.Map || l.IsNull() && hasFreeNames(schema)) {
 		return true
 	}
 	one := d.Kind() == model.Map && l.IsNull() || d.IsNull() && l.Kind() == model.Map
 	return one && w.claim.Complete && schema != nil && len(schema.Fields) > 0
 }
 
-// isOpen tells a map with free names, whose fields stand for themselves, from
-// a structure.
-func isOpen(schema *model.Schema) bool {
+// hasFreeNames reports whether a map has any field names, instead of known fields.
+func hasFreeNames(schema *model.Schema) bool {
 	return schema != nil && schema.Each != nil
 }
 
@@ -130,8 +131,7 @@ func granular(schema *model.Schema) bool {
 	return schema != nil && (schema.List == model.Keyed || schema.List == model.Set)
 }
 
-// fields compares two maps. A field that is neither declared, recorded nor
-// live does not exist.
+// fields compares two maps by the fields that any side has.
 func (w *walk) fields(schema *model.Schema, d, r, l model.Value) {
 	df, rf, lf := d.Fields(), r.Fields(), l.Fields()
 	for len(df) > 0 || len(rf) > 0 || len(lf) > 0 {
@@ -160,8 +160,8 @@ func leastName(lists ...[]model.Field) string {
 	return least
 }
 
-// takeField returns the value of the first field when it has that name, and
-// drops it from the list.
+// takeField removes the first field from the list if it has that name, and returns its
+// value.
 func takeField(fields *[]model.Field, name string) model.Value {
 	if len(*fields) == 0 || (*fields)[0].Name != name {
 		return model.Value{}
@@ -185,44 +185,43 @@ func (w *walk) elements(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// element compares one element. One that is declared and not live is reported
-// as a whole.
+// element compares one element. A declared one that is not live is reported as a whole.
 func (w *walk) element(schema *model.Schema, d, r, l model.Value) {
 	switch {
 	case d.IsNull():
 		w.extraElement(schema.Element(), r, l)
 	case l.IsNull():
-		w.differs(schema.Element(), d, r, l)
+		w.reportDifference(schema.Element(), d, r, l)
 	default:
 		w.node(schema.Element(), d, r, l)
 	}
 }
 
-// leaf compares two values that are replaced as one. Where two lists have as
-// many elements, it looks for the difference inside them.
+// leaf compares two values that are replaced as a whole. In two lists of equal length it
+// reports the elements that differ.
 func (w *walk) leaf(schema *model.Schema, d, r, l model.Value) {
-	w.speak(schema, d, l)
+	w.recordStatement(schema, d, l)
 	if Equal(schema, d, l) || schema == nil && d.Kind() == model.List && within(d, l) {
-		w.codified(schema, d, r, l)
+		w.reportCodified(schema, d, r, l)
 		return
 	}
-	if alike(d, l) && (r.IsNull() || alike(d, r)) {
+	if sameLength(d, l) && (r.IsNull() || sameLength(d, r)) {
 		if pairs := differingMaps(schema, d, l); len(pairs) > 0 {
-			w.insideLists(schema, d, r, l, pairs)
+			w.reportInsideLists(schema, d, r, l, pairs)
 			return
 		}
 	}
-	w.differs(schema, d, r, l)
+	w.reportDifference(schema, d, r, l)
 }
 
-// within tells whether live has all that is declared, in lists of the same
+// within reports whether live has all that is declared, in lists of the same
 // length: where nothing is known of a list, more fields in its elements may be
 // defaults.
 func within(d, l model.Value) bool {
 	switch {
 	case d.Kind() == model.Map && l.Kind() == model.Map:
 		return !slices.ContainsFunc(d.Fields(), func(f model.Field) bool { return !within(f.Value, l.At(f.Name)) })
-	case alike(d, l):
+	case sameLength(d, l):
 		for i, item := range d.Items() {
 			if !within(item, l.Items()[i]) {
 				return false
@@ -233,13 +232,13 @@ func within(d, l model.Value) bool {
 	return Equal(nil, d, l)
 }
 
-// alike tells whether two values are lists of one length.
-func alike(a, b model.Value) bool {
+// sameLength reports whether two values are lists of equal length.
+func sameLength(a, b model.Value) bool {
 	return a.Kind() == model.List && b.Kind() == model.List && len(a.Items()) == len(b.Items())
 }
 
-// inside finds the fields that differ inside a value that is replaced as one:
-// no field there has an owner of its own.
+// inside reports the fields that differ inside a value that is replaced as a whole. These
+// fields have no owners of their own.
 func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 	if d.Kind() != model.Map || l.Kind() != model.Map {
 		w.leaf(schema, d, r, l)
@@ -259,7 +258,7 @@ func (w *walk) inside(schema *model.Schema, d, r, l model.Value) {
 	}
 }
 
-// itemAt returns an element, or null where there is none.
+// itemAt returns an element, or null if there is none.
 func itemAt(v model.Value, i int) model.Value {
 	if i >= 0 && i < len(v.Items()) {
 		return v.Items()[i]

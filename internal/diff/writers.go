@@ -8,57 +8,55 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// writers returns who wrote a live resource: the writer that applies the
-// declaration, known controllers, and all others. The declarer is computed on
-// the first call that needs it: most resources differ in nothing.
+// writers attributes the fields of a live resource to its owners. The owner that applies
+// the declaration is determined on first use: most resources do not differ.
 type writers struct {
 	live       *model.Resource
 	schema     *model.Schema
 	declared   model.Value
 	controller func(string) bool
 	known      bool
-	declaring  *model.Owner
+	applied    *model.Owner
 }
 
-// declarer returns the owner that wrote the declaration into the live
-// resource: the one that left the record of it, or else the one whose fields
-// agree with the declaration most, or else the one that made the resource. A
-// tool for editing by hand is never it, nor somebody who came later and owns
-// nothing as it is declared.
-func (w *writers) declarer() *model.Owner {
+// applier returns the owner that applied the declaration to the live resource: the one
+// that left the record of it, or else the one whose fields agree with the declaration
+// most, or else the one that created the resource. It is never a tool for editing by hand,
+// nor a later writer that owns no field as declared.
+func (w *writers) applier() *model.Owner {
 	if w.known {
-		return w.declaring
+		return w.applied
 	}
 	w.known = true
-	var best tally
+	var best overlap
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
 		if o.Records {
-			w.declaring = o
+			w.applied = o
 			return o
 		}
 		if o.Subresource != "" || o.Edits {
 			continue
 		}
-		t := tally{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers || o.Applies}
+		t := overlap{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers || o.Applies}
 		t.count(&o.Fields, w.schema, w.declared, w.live.Value)
-		if t.plausible() && (w.declaring == nil || t.better(best)) {
-			best, w.declaring = t, o
+		if t.plausible() && (w.applied == nil || t.exceeds(best)) {
+			best, w.applied = t, o
 		}
 	}
-	return w.declaring
+	return w.applied
 }
 
-// A tally counts the declared fields that one owner has, by whether live and
+// A overlap counts the declared fields that one owner has, by whether live and
 // declared agree on them.
-type tally struct {
+type overlap struct {
 	agree, differ  int
 	made, delivers bool
 }
 
-func (t tally) plausible() bool { return t.agree > 0 || t.made || t.delivers && t.differ > 0 }
+func (t overlap) plausible() bool { return t.agree > 0 || t.made || t.delivers && t.differ > 0 }
 
-func (t tally) better(u tally) bool {
+func (t overlap) exceeds(u overlap) bool {
 	if t.agree != u.agree {
 		return t.agree > u.agree
 	}
@@ -68,8 +66,8 @@ func (t tally) better(u tally) bool {
 	return t.differ > u.differ
 }
 
-// count goes down the declared value as far as the set does.
-func (t *tally) count(set *model.FieldSet, schema *model.Schema, d, l model.Value) {
+// count adds the fields of the declared value that are in the set.
+func (t *overlap) count(set *model.FieldSet, schema *model.Schema, d, l model.Value) {
 	switch {
 	case d.Kind() == model.Map && !set.Leaf():
 		for _, f := range d.Fields() {
@@ -92,9 +90,9 @@ func (t *tally) count(set *model.FieldSet, schema *model.Schema, d, l model.Valu
 	}
 }
 
-// of returns the owners that speak most closely of the node at path. An owner
-// of a node above counts where that node is owned with all that is in it.
-func (w *writers) of(p path) []*model.Owner {
+// ownersAt returns the owners whose entries are closest to the node at a path. An owner of
+// a node above counts if it owns everything below that node.
+func (w *writers) ownersAt(p path) []*model.Owner {
 	steps, atomic := p.steps(), w.atomicDepth(p)
 	var owners []*model.Owner
 	closest := 0
@@ -129,46 +127,46 @@ func (w *writers) atomicDepth(p path) int {
 	return len(p)
 }
 
-// declares tells whether o is the declarer, through whichever door.
-func (w *writers) declares(o *model.Owner) bool {
-	d := w.declarer()
+// isApplier reports whether o is the applier, or has its name and left the record.
+func (w *writers) isApplier(o *model.Owner) bool {
+	d := w.applier()
 	return o.Records || d != nil && d.Name == o.Name && d.Applies == o.Applies && o.Subresource == ""
 }
 
-// keepsRecord tells whether what a declarer owns is what it applied last. One
-// that merely made the resource keeps no record.
+// keepsRecord reports whether the fields of an applier are those that it applied last. An
+// applier that only created the resource has no such record.
 func keepsRecord(o *model.Owner) bool { return o.Applies || o.Delivers || o.Records }
 
-// controls reports whether the owner is a known controller: by the accounts that
+// isController reports whether the owner is a known controller: by the accounts that
 // a log records for it, or by its name where there is no log.
-func (w *writers) controls(o *model.Owner) bool {
+func (w *writers) isController(o *model.Owner) bool {
 	if w.controller == nil || len(o.Accounts) == 0 {
 		return w.controller != nil && w.controller(o.Name)
 	}
 	return !slices.ContainsFunc(o.Accounts, func(account string) bool { return !w.controller(account) })
 }
 
-// handOnSpec tells whether a writer other than the declarer left a trace
-// outside metadata and status.
-func (w *writers) handOnSpec() bool {
+// specEdited reports whether a writer other than the applier owns a field outside metadata
+// and status.
+func (w *writers) specEdited() bool {
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		return o.Subresource != "status" && !w.declares(&o) && slices.ContainsFunc(o.Fields.Steps(), func(s model.Step) bool {
+		return o.Subresource != "status" && !w.isApplier(&o) && slices.ContainsFunc(o.Fields.Steps(), func(s model.Step) bool {
 			return s.Text != "metadata" && s.Text != "status"
 		})
 	})
 }
 
-// changedBy names who made the node at the walk's path what it is now.
+// changedBy returns the actor that set the node at the walk's path to its live value.
 func (w *walk) changedBy() model.Actor {
 	var last *model.Owner
-	for _, o := range w.writers.of(w.path) {
-		if (!w.writers.declares(o) || !keepsRecord(o)) && (last == nil || o.At.After(last.At)) {
+	for _, o := range w.writers.ownersAt(w.path) {
+		if (!w.writers.isApplier(o) || !keepsRecord(o)) && (last == nil || o.At.After(last.At)) {
 			last = o
 		}
 	}
-	if owners := w.writers.of(w.path); last == nil && w.record.whole && len(owners) > 0 {
-		// The declaration's writer left another value than its record has: the same
-		// name was used for an edit.
+	if owners := w.writers.ownersAt(w.path); last == nil && w.record.whole && len(owners) > 0 {
+		// The live value is not the one in the applier's record: its name was used for an
+		// edit.
 		last = owners[0]
 	}
 	if last != nil {
@@ -177,27 +175,27 @@ func (w *walk) changedBy() model.Actor {
 	return w.removedBy()
 }
 
-// removedBy names who removed a field. No record of owners keeps that; but where
-// a log tells who wrote since the last apply, or only one hand did, and beside
-// the field, it is likely.
+// removedBy returns the actor that removed a field. A record of owners does not contain
+// that. The actor is likely if a log names the only one that wrote since the last apply,
+// or if only one writer did, next to the field.
 func (w *walk) removedBy() model.Actor {
 	if len(w.live.Owners) == 0 {
-		return w.traced()
+		return w.loggedActor()
 	}
-	hands := w.handsSinceApply()
-	if actor, ok := w.editor(hands); ok {
+	editors := w.editorsSinceApply()
+	if actor, ok := w.soleEditor(editors); ok {
 		return actor
 	}
-	if names := w.editors(hands); len(names) > 1 {
+	if names := w.editorNames(editors); len(names) > 1 {
 		return model.UnknownActor(w.live.OwnersFrom + " keeps no trace of who removed a field, and several wrote since the last apply: " + strings.Join(names[:min(maxNamed, len(names))], ", "))
 	}
-	beside := w.path[:max(0, len(w.path)-1)].steps()
-	maker := w.writers.declarer()
+	parent := w.path[:max(0, len(w.path)-1)].steps()
+	applier := w.writers.applier()
 	switch {
-	case len(hands) == 1 && len(beside) > 0 && hands[0].Fields.Depth(beside) == len(beside):
-		return w.likely(hands[0], " beside the removed field, the only one since the last apply")
-	case len(hands) == 0 && maker != nil && !keepsRecord(maker) && maker.At.Equal(w.live.Created):
-		return w.likely(maker, ", which made the object without the field")
+	case len(editors) == 1 && len(parent) > 0 && editors[0].Fields.Depth(parent) == len(parent):
+		return w.likely(editors[0], " beside the removed field, the only one since the last apply")
+	case len(editors) == 0 && applier != nil && !keepsRecord(applier) && applier.At.Equal(w.live.Created):
+		return w.likely(applier, ", which made the object without the field")
 	}
 	reason := w.live.OwnersFrom + " keeps no trace of who removed a field"
 	if w.subject.Kind != nil {
@@ -206,10 +204,10 @@ func (w *walk) removedBy() model.Actor {
 	return model.UnknownActor(reason)
 }
 
-// maxNamed bounds how many are named that may have done something.
+// maxNamed bounds the number of possible actors in a reason.
 const maxNamed = 5
 
-// likely names who used a writer that may have done it, and why.
+// likely returns the actor behind a writer as a likely one, with the reason.
 func (w *walk) likely(o *model.Owner, why string) model.Actor {
 	actor := w.actor(o)
 	actor.Evidence += why
@@ -217,18 +215,18 @@ func (w *walk) likely(o *model.Owner, why string) model.Actor {
 	return actor
 }
 
-// editors returns the names of all that wrote by hand since the last apply, as
-// far as a log or the record of owners tells, sorted.
-func (w *walk) editors(hands []*model.Owner) []string {
+// editorNames returns the sorted names of all that edited the resource since the last
+// apply according to a log or the record of owners.
+func (w *walk) editorNames(editors []*model.Owner) []string {
 	var names []string
 	signed := map[string]bool{}
 	for i := range w.subject.Traces {
-		if t := &w.subject.Traces[i]; t.Deed == model.Edited && w.handEdits(t) {
+		if t := &w.subject.Traces[i]; t.Deed == model.Edited && w.isManualEdit(t) {
 			names = append(names, t.Actor.Name)
 			signed[t.Writer] = true
 		}
 	}
-	for _, o := range hands {
+	for _, o := range editors {
 		if signed[o.Name] {
 			continue
 		}
@@ -239,13 +237,13 @@ func (w *walk) editors(hands []*model.Owner) []string {
 	return slices.Compact(names)
 }
 
-// editor names who edited the resource since the last apply, after a log, where
-// it can have been one person alone, or where the last entry names the field.
-func (w *walk) editor(hands []*model.Owner) (who model.Actor, ok bool) {
+// soleEditor returns the actor that edited the resource since the last apply according to
+// a log, if only one can have, or if the last entry contains the field.
+func (w *walk) soleEditor(editors []*model.Owner) (who model.Actor, ok bool) {
 	var edits []*model.Trace
 	path := w.livePath()
 	for i := range w.subject.Traces {
-		if t := &w.subject.Traces[i]; t.Deed == model.Edited && (names(t, path) || w.handEdits(t)) {
+		if t := &w.subject.Traces[i]; t.Deed == model.Edited && (names(t, path) || w.isManualEdit(t)) {
 			edits = append(edits, t)
 		}
 	}
@@ -257,40 +255,40 @@ func (w *walk) editor(hands []*model.Owner) (who model.Actor, ok bool) {
 		return last.Actor, true
 	}
 	several := slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Actor.Name != last.Actor.Name })
-	unsigned := slices.ContainsFunc(hands, func(o *model.Owner) bool {
+	unsigned := slices.ContainsFunc(editors, func(o *model.Owner) bool {
 		return !slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Writer == o.Name })
 	})
 	return last.Actor, !several && !unsigned
 }
 
-// handEdits reports whether the trace is an edit of any field since the last
-// apply by neither a controller nor the declarer.
-func (w *walk) handEdits(t *model.Trace) bool {
-	d := w.writers.declarer()
+// isManualEdit reports whether the trace is an edit of any field since the last apply, and
+// neither by a controller nor by the applier.
+func (w *walk) isManualEdit(t *model.Trace) bool {
+	d := w.writers.applier()
 	applied := d != nil && (t.Writer == d.Name || t.Actor.At.Before(d.At))
 	return len(t.Fields) == 0 && !applied && (w.writers.controller == nil || !w.writers.controller(cmp.Or(t.Account, t.Writer)))
 }
 
-// handsSinceApply returns the writers since the last apply that are neither
-// controllers nor the declarer.
-func (w *walk) handsSinceApply() []*model.Owner {
-	var hands []*model.Owner
-	d := w.writers.declarer()
+// editorsSinceApply returns the writers since the last apply that are neither controllers
+// nor the applier.
+func (w *walk) editorsSinceApply() []*model.Owner {
+	var editors []*model.Owner
+	d := w.writers.applier()
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
-		if o.Subresource != "" || w.writers.declares(o) || w.writers.controls(o) || d != nil && o.At.Before(d.At) {
+		if o.Subresource != "" || w.writers.isApplier(o) || w.writers.isController(o) || d != nil && o.At.Before(d.At) {
 			continue
 		}
-		hands = append(hands, o)
+		editors = append(editors, o)
 	}
-	return hands
+	return editors
 }
 
-// actor names who used a writer. What was written at no time cannot be found in a
-// log; where only one person can have done it, that is who.
+// actor returns the actor behind a writer. A write without a time cannot be found in a
+// log: then it is the sole editor, if there is one.
 func (w *walk) actor(o *model.Owner) model.Actor {
 	if _, signed := o.Signed(); !signed && o.At.IsZero() {
-		if who, ok := w.editor(w.handsSinceApply()); ok {
+		if who, ok := w.soleEditor(w.editorsSinceApply()); ok {
 			who.Confidence = model.Likely
 			return who
 		}
@@ -312,8 +310,8 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 	return model.Actor{Name: o.Name, At: o.At, Via: live.OwnersFrom, Evidence: operation, Confidence: model.Likely}
 }
 
-// creator names who made a resource: the one whom the source's logs name, the
-// writer whose time is its creation, or the first one.
+// creator returns the actor that created a resource: according to the source's logs, or
+// else the first writer.
 func creator(s *model.Subject) model.Actor {
 	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created }); t != nil {
 		return t.Actor
@@ -330,7 +328,7 @@ func creator(s *model.Subject) model.Actor {
 		}
 	}
 	if first == nil {
-		return someone(live, live.Created, "its creation")
+		return unknownActorAt(live, live.Created, "its creation")
 	}
 	actor := ownerActor(live, first)
 	if !live.Created.IsZero() {
@@ -339,7 +337,7 @@ func creator(s *model.Subject) model.Actor {
 	return actor
 }
 
-// notApplied says that nobody is known to have declared what waits.
-func notApplied() model.Actor {
+// notAppliedActor returns the unknown actor of a value that was not applied yet.
+func notAppliedActor() model.Actor {
 	return model.UnknownActor("declared, not applied yet; who declared it is told where that lies in git, as it was committed")
 }

@@ -259,7 +259,7 @@ func TestHandsSinceApply(t *testing.T) {
 		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
 			Options{Controller: func(name string) bool { return name == "controller" }})
 		var got []string
-		for _, o := range w.handsSinceApply() {
+		for _, o := range w.editorsSinceApply() {
 			got = append(got, o.Name)
 		}
 		if strings.Join(got, " ") != tc.want {
@@ -289,7 +289,7 @@ func TestHandEdits(t *testing.T) {
 		live := &model.Resource{Value: value(t, `{"cpu":1}`), Owners: tc.owners}
 		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
 			Options{Controller: func(name string) bool { return name == "controller" }})
-		if got := w.handEdits(&tc.trace); got != tc.want {
+		if got := w.isManualEdit(&tc.trace); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}

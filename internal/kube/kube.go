@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ErrNotObject tells that a tree lacks apiVersion, kind or metadata.name.
+// ErrNotObject reports that a tree lacks apiVersion, kind or metadata.name.
 var ErrNotObject = errors.New("not a Kubernetes object")
 
 // KindName returns the kind's name in findings: "kubernetes/Deployment.apps",

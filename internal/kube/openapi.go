@@ -337,7 +337,7 @@ func (r *schemaReader) metadata() map[string]*model.Schema {
 	return map[string]*model.Schema{"labels": labels, "annotations": annotations}
 }
 
-// lists tells whether the last of the names stands in the list that the others
+// lists reports whether the last of the names stands in the list that the others
 // lead to.
 func (r *schemaReader) lists(names ...string) bool {
 	last := len(names) - 1

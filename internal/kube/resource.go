@@ -75,7 +75,7 @@ func lastAppliedTo(r *model.Resource, metadata model.Value, sealer model.Sealer)
 	return &value
 }
 
-// markRecorder marks the writer that owns the annotation; it tells whether the
+// markRecorder marks the writer that owns the annotation; it reports whether the
 // annotation still counts.
 func markRecorder(owners []model.Owner) bool {
 	path := []model.Step{{Text: "metadata"}, {Text: "annotations"}, {Text: lastApplied}}

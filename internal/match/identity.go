@@ -334,7 +334,7 @@ func unseen(snapshot *model.Snapshot, c *model.Claim) string {
 	return ""
 }
 
-// mayBe tells whether a claim may mean a resource of which little is known: not
+// mayBe reports whether a claim may mean a resource of which little is known: not
 // when the surest of the claim's identities is known of it, and another one.
 func mayBe(c *model.Claim, u *model.Unread) bool {
 	if len(c.Identities) == 0 {

@@ -46,7 +46,7 @@ func (f *Finding) Cause() Cause {
 	return Cause{f.Source, Request{f.Actor.Via, request, f.Actor.Name}, f.Verdict, sha256.Sum256(all)}
 }
 
-// IsZero tells whether there is no cause to share.
+// IsZero reports whether there is no cause to share.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
 // ByCause puts together what has one cause, where there is CauseFrom of it or

@@ -147,13 +147,13 @@ func (d *Decision) Ended(now time.Time) bool {
 // past reports whether an end has come; the zero time never comes.
 func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
-// EndsSoon tells whether the decision ends within a week from now on.
+// EndsSoon reports whether the decision ends within a week from now on.
 func (d *Decision) EndsSoon(now time.Time) bool {
 	const week = 7 * 24 * time.Hour
 	return !d.Until.IsZero() && !d.Ended(now) && d.Until.Sub(now) <= week
 }
 
-// About tells whether the decision is about a finding, whatever that shows now.
+// About reports whether the decision is about a finding, whatever that shows now.
 func (d *Decision) About(f *Finding) bool {
 	if d.Covers > 0 {
 		return d.covered(f) != nil
@@ -170,7 +170,7 @@ func (d *Decision) About(f *Finding) bool {
 // under the worse verdict.
 func (d *Decision) madeUnderWorse(f *Finding) bool { return d.Basis != "" && d.Basis == f.WorseBasis }
 
-// Holds tells whether the decision is about a finding, and the finding still
+// Holds reports whether the decision is about a finding, and the finding still
 // shows what was decided about.
 func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	if !d.About(f) || d.Ended(now) {
@@ -191,7 +191,7 @@ func (d *Decision) outgrown(f *Finding) bool {
 	return len(f.Changes) == 0 && d.Severity != "" && f.Severity.Rank() < d.Severity.Rank()
 }
 
-// shownBy tells whether a finding shows what Changes lists, and nothing else.
+// shownBy reports whether a finding shows what Changes lists, and nothing else.
 func (d *Decision) shownBy(f *Finding) bool {
 	if len(d.Changes) != len(f.Changes) {
 		return false
@@ -241,7 +241,7 @@ func IndexDecisions(list []Decision) DecisionIndex {
 }
 
 // Settle notes on a finding the strongest decision that holds for it; of two of
-// one kind the later. The order of decisions does not matter. It tells whether
+// one kind the later. The order of decisions does not matter. It reports whether
 // that is another than before.
 func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 	before := f.Decision
@@ -278,7 +278,7 @@ func (d *Decision) noted() Decision {
 	return n
 }
 
-// before tells whether d counts rather than e.
+// before reports whether d counts rather than e.
 func (d *Decision) before(e *Decision) bool {
 	switch {
 	case d.Kind != e.Kind:

@@ -8,7 +8,7 @@ import (
 // A FieldSet is a set of field paths, as Kubernetes keeps them in
 // managedFields: a tree of steps. The zero FieldSet is empty.
 type FieldSet struct {
-	// Self tells that the node itself is in the set.
+	// Self reports that the node itself is in the set.
 	Self  bool
 	steps []fieldStep
 }
@@ -56,7 +56,7 @@ func (f *FieldSet) find(step Step) (int, bool) {
 	return slices.BinarySearchFunc(f.steps, step, func(e fieldStep, s Step) int { return e.Step.compare(s) })
 }
 
-// Empty tells whether the set holds no path.
+// Empty reports whether the set holds no path.
 func (f *FieldSet) Empty() bool { return !f.Self && len(f.steps) == 0 }
 
 // Depth tells how closely the set speaks of the node at path: as many steps as
@@ -86,7 +86,7 @@ func (f *FieldSet) Child(step Step) *FieldSet {
 	return nil
 }
 
-// Leaf tells whether nothing stands below the node.
+// Leaf reports whether nothing stands below the node.
 func (f *FieldSet) Leaf() bool { return len(f.steps) == 0 }
 
 // Len is the number of children.

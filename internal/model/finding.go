@@ -103,7 +103,7 @@ type Change struct {
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
 	// Unproven reports whether a pending change may be a bypassed one, or a changed
-	// one may be pending: nothing tells whether the declaration moved or the live
+	// one may be pending: nothing reports whether the declaration moved or the live
 	// side. It is rated like changed.
 	Unproven bool `json:"unproven,omitempty"`
 	// Severity is set where a rule rates this field otherwise than usual.
@@ -193,7 +193,7 @@ type Finding struct {
 	Decision *Decision `json:"decision,omitempty"`
 	// Flips are when it last came, changed and went, oldest first.
 	Flips []Flip `json:"flips,omitempty"`
-	// Flapping tells that it went back and forth when it was last judged.
+	// Flapping reports that it went back and forth when it was last judged.
 	Flapping bool `json:"flapping,omitempty"`
 }
 
@@ -256,7 +256,7 @@ type IgnoredChange struct {
 	Change
 }
 
-// Shown tells whether the finding counts as drift: no rule hides it, and nobody
+// Shown reports whether the finding counts as drift: no rule hides it, and nobody
 // accepted it.
 func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
 
@@ -274,10 +274,10 @@ func (f *Finding) VerdictText() string {
 	return string(f.Verdict)
 }
 
-// Accepted tells whether somebody accepted it.
+// Accepted reports whether somebody accepted it.
 func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }
 
-// Muted tells whether nobody wants to hear of it now: it is hidden, or somebody
+// Muted reports whether nobody wants to hear of it now: it is hidden, or somebody
 // decided about it.
 func (f *Finding) Muted() bool { return f.Hidden != "" || f.Decision != nil }
 
@@ -306,7 +306,7 @@ func (f *Finding) Flipped(at time.Time, basis string) {
 	f.Flips = kept[max(0, len(kept)-FlapLimit):]
 }
 
-// Flaps tells whether it goes back and forth too often to tell of each time.
+// Flaps reports whether it goes back and forth too often to tell of each time.
 func (f *Finding) Flaps(now time.Time) bool {
 	recent := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return p.At.After(now) || now.Sub(p.At) > FlapWindow })
 	if f.Flapping {

@@ -145,14 +145,14 @@ type Told struct {
 	Decision *Decision `json:"decision,omitempty"`
 }
 
-// Open tells whether the receiver takes the finding for open.
+// Open reports whether the receiver takes the finding for open.
 func (t Told) Open() bool { return !t.Ended() && !t.Muted() }
 
 // Ended reports whether the receiver was told that the finding is over, or was
 // merged into another.
 func (t Told) Ended() bool { return t.News == Over || t.News == WasMerged }
 
-// Muted tells whether the receiver was told that somebody decided about it.
+// Muted reports whether the receiver was told that somebody decided about it.
 func (t Told) Muted() bool {
 	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasAcknowledged || t.News == WasHidden
 }
@@ -193,7 +193,7 @@ type NoticeChange struct {
 	Messages []Message
 }
 
-// Empty tells whether nothing changed.
+// Empty reports whether nothing changed.
 func (c *NoticeChange) Empty() bool {
 	return len(c.Threads)+len(c.Gone)+len(c.Paces)+len(c.Messages) == 0
 }
@@ -201,7 +201,7 @@ func (c *NoticeChange) Empty() bool {
 // A Parcel is a message on its way.
 type Parcel struct {
 	Message Message
-	// Begun tells that a delivery was begun before, and nobody knows whether
+	// Begun reports that a delivery was begun before, and nobody knows whether
 	// the message arrived.
 	Begun bool
 	// Receipt is what the receiver said when the thread's first message
@@ -234,7 +234,7 @@ type ReceiverStatus struct {
 	// Error is why the last delivery failed, with what to do; "" when it did
 	// not.
 	Error string `json:"error,omitempty"`
-	// Stopped tells that nothing more is sent, or that answers are not heard any
+	// Stopped reports that nothing more is sent, or that answers are not heard any
 	// more, until somebody has looked: no repetition would help.
 	Stopped bool `json:"stopped,omitempty"`
 }

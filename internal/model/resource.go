@@ -244,7 +244,7 @@ type Owner struct {
 	Delivers bool
 	// Edits tells a tool for editing by hand, which never applies declarations.
 	Edits bool
-	// Records tells that the writer left Resource.LastApplied.
+	// Records reports that the writer left Resource.LastApplied.
 	Records bool
 	// Inherits reports that the entry stands for all writers before the record of
 	// owners began.
@@ -272,7 +272,7 @@ type Owner struct {
 // AuditLog is what an Actor comes through that an Owner's User names.
 const AuditLog = "audit log"
 
-// Signed names the owner's user; ok tells whether it is known. The record of
+// Signed names the owner's user; ok reports whether it is known. The record of
 // owners names the fields, and the log the user; where several used the same
 // writer, neither tells whose field is whose.
 func (o *Owner) Signed() (who Actor, ok bool) {
@@ -290,7 +290,7 @@ type Kind struct {
 	Name string
 	// Watched reports that Resource.Watched may be set on its objects.
 	Watched bool
-	// Namespaced tells that its objects lie in places.
+	// Namespaced reports that its objects lie in places.
 	Namespaced bool
 	// Version is the version of the system's interface that it was read in.
 	Version string
@@ -366,17 +366,17 @@ type Coverage struct {
 	// Place is one place of the source, "" all of it.
 	Place    string `json:"scope"`
 	Complete bool   `json:"complete"`
-	// Skipped tells that it was left out on purpose: absence proves nothing
+	// Skipped reports that it was left out on purpose: absence proves nothing
 	// there, but nothing failed either.
 	Skipped bool `json:"skipped,omitempty"`
 	// Reason says why it is not complete and what to do.
 	Reason string `json:"reason"`
 }
 
-// Failed tells whether the scope should have been read and was not.
+// Failed reports whether the scope should have been read and was not.
 func (c Coverage) Failed() bool { return !c.Complete && !c.Skipped }
 
-// Covers tells whether the snapshot fully read the scope in which a resource
+// Covers reports whether the snapshot fully read the scope in which a resource
 // of this kind and place would lie, and if not, why. Without a place it is
 // Home.
 func (s *Snapshot) Covers(kind, place string) (bool, string) {

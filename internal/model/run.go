@@ -62,7 +62,7 @@ type SourceRun struct {
 	// by kind.
 	Resources int            `json:"resources"`
 	Kinds     map[string]int `json:"kinds"`
-	// Held tells that this look was not believed yet: too much had vanished.
+	// Held reports that this look was not believed yet: too much had vanished.
 	Held bool `json:"held"`
 	// Taken is when the snapshot that was compared was taken: earlier than
 	// the run for a source that was not due, or that could not be read since.
@@ -105,7 +105,7 @@ type RuleRun struct {
 	Fields   int `json:"fields"`
 	// Expires is when it ends; zero never.
 	Expires time.Time `json:"expires,omitzero"`
-	// Ended tells that its time is up.
+	// Ended reports that its time is up.
 	Ended bool `json:"ended,omitempty"`
 }
 
@@ -122,7 +122,7 @@ func (r *Run) DeadRules() []RuleRun {
 	return slices.DeleteFunc(slices.Concat(r.Rules, r.SeverityRules), func(rule RuleRun) bool { return !rule.Dead() })
 }
 
-// Dead tells that the rule hides or rates nothing: it may go.
+// Dead reports that the rule hides or rates nothing: it may go.
 func (r *RuleRun) Dead() bool { return r.Why() != "" }
 
 // Why says why the rule may go; "" while it hides or rates something.

@@ -8,7 +8,7 @@ type Schema struct {
 	// Each is the schema of a list's elements, or of the values of a map whose
 	// field names are free.
 	Each *Schema
-	// Atomic tells that one writer owns a map with all that is in it.
+	// Atomic reports that one writer owns a map with all that is in it.
 	Atomic bool
 	// List says how the elements of a list are paired.
 	List ListType
@@ -20,37 +20,37 @@ type Schema struct {
 	Format Format
 	// Default is the value that the system fills in when none is given.
 	Default *Value
-	// Content tells that an empty value says something: an entry of a map with
+	// Content reports that an empty value says something: an entry of a map with
 	// free names is there or is not, and an empty selector selects everything.
 	Content bool
-	// Generated tells that the system allocates a value when none is declared,
+	// Generated reports that the system allocates a value when none is declared,
 	// so that an undeclared one is never drift.
 	Generated bool
-	// Derived tells that the system fills in a value that depends on other
+	// Derived reports that the system fills in a value that depends on other
 	// fields; an undeclared one is drift only when a hand set it later.
 	Derived bool
 	// Derive returns the value that the system derives, from the one that holds the
 	// field: any other one was set. Null where it derives none; nil where the rule is
 	// not known. Only Derived fields have one.
 	Derive func(holder Value) Value
-	// Volatile tells that the field is never drift.
+	// Volatile reports that the field is never drift.
 	Volatile bool
 	// Foreign are prefixes of names of a map's fields that controllers and
 	// delivery tools put beside what is declared.
 	Foreign []string
-	// Location tells that the field says where the object lies: another value
+	// Location reports that the field says where the object lies: another value
 	// there means that it was moved.
 	Location bool
-	// Optional tells that leaving the field out leaves it to whoever sets it,
+	// Optional reports that leaving the field out leaves it to whoever sets it,
 	// even in a claim that is complete.
 	Optional bool
-	// Stray tells that nothing in the claim's words can declare the field: a
+	// Stray reports that nothing in the claim's words can declare the field: a
 	// value that is not the default was put there by somebody.
 	Stray bool
-	// Masked tells that the system never shows the value: it cannot be compared,
+	// Masked reports that the system never shows the value: it cannot be compared,
 	// and only a log can tell that somebody changed it.
 	Masked bool
-	// Closed tells that every default below is known, so that a live value
+	// Closed reports that every default below is known, so that a live value
 	// that nobody declared and that is no default was put there by somebody,
 	// even where the system keeps no record of writers.
 	Closed bool

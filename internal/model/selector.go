@@ -18,7 +18,7 @@ type Selector struct {
 	Labels map[string]string
 }
 
-// Fits tells whether the selector fits a finding.
+// Fits reports whether the selector fits a finding.
 func (s *Selector) Fits(f *Finding) bool {
 	if len(s.Verdicts) > 0 && !slices.Contains(s.Verdicts, f.Verdict) ||
 		len(s.Severities) > 0 && !slices.Contains(s.Severities, f.Severity) {

@@ -138,7 +138,7 @@ func isNumberLiteral(s string) bool {
 // Kind returns the value's kind.
 func (v Value) Kind() ValueKind { return v.kind }
 
-// IsNull tells whether the value is null.
+// IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return v.kind == Null }
 
 // Text returns a string's content, a number's canonical decimal form, "true"
@@ -223,7 +223,7 @@ func (v Value) Without(names ...string) Value {
 	return Value{kind: Map, node: &node{fields: fields}}
 }
 
-// Equal tells whether two trees are the same: list order counts, the notation
+// Equal reports whether two trees are the same: list order counts, the notation
 // of numbers does not. Comparison by a kind's schema is package diff's.
 func (v Value) Equal(w Value) bool {
 	return v.kind == w.kind && v.text == w.text && (v.node == w.node ||
@@ -233,7 +233,7 @@ func (v Value) Equal(w Value) bool {
 			}))
 }
 
-// IsEmpty tells whether the value says nothing: null, "", 0, false, or a list
+// IsEmpty reports whether the value says nothing: null, "", 0, false, or a list
 // or map without content.
 func (v Value) IsEmpty() bool {
 	switch v.kind {
@@ -253,7 +253,7 @@ func (v Value) IsEmpty() bool {
 	return false
 }
 
-// HasSecret tells whether a secret stands anywhere in the tree.
+// HasSecret reports whether a secret stands anywhere in the tree.
 func (v Value) HasSecret() bool {
 	return v.kind == Secret || slices.ContainsFunc(v.Items(), Value.HasSecret) ||
 		slices.ContainsFunc(v.Fields(), func(f Field) bool { return f.Value.HasSecret() })

@@ -9,7 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// lastTrace returns the last trace that fits, or nil.
+// lastTrace returns the last trace for which fits returns true, or nil.
 func lastTrace(traces []model.Trace, fits func(*model.Trace) bool) *model.Trace {
 	for i := len(traces) - 1; i >= 0; i-- {
 		if fits(&traces[i]) {
@@ -19,14 +19,14 @@ func lastTrace(traces []model.Trace, fits func(*model.Trace) bool) *model.Trace 
 	return nil
 }
 
-// traced names who changed the field at the walk's path, after the source's
+// loggedActor returns who changed the field at the walk's path according to the source's
 // logs.
-func (w *walk) traced() model.Actor { return tracedIn(w.subject, w.livePath()) }
+func (w *walk) loggedActor() model.Actor { return loggedActorAt(w.subject, w.livePath()) }
 
-// tracedIn names who changed the live field at a path: the last one that an
-// entry names with the field, or else the last one whose entry names the
-// resource and no field, unless the field is no part of the resource itself.
-func tracedIn(s *model.Subject, path string) model.Actor {
+// loggedActorAt returns who changed the live field at a path: the actor of the last entry
+// with the field, or else of the last entry with the resource and no field, unless the
+// field is recorded elsewhere.
+func loggedActorAt(s *model.Subject, path string) model.Actor {
 	named := func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }
 	if t := lastTrace(s.Traces, named); t != nil {
 		return t.Actor
@@ -38,7 +38,7 @@ func tracedIn(s *model.Subject, path string) model.Actor {
 	if t := lastTrace(s.Traces, unnamed); t != nil {
 		return t.Actor
 	}
-	return noWriters(s.Live)
+	return unknownEditor(s.Live)
 }
 
 // recordedElsewhere returns Kind.Elsewhere of the field that a live path leads to.
@@ -54,8 +54,8 @@ func recordedElsewhere(kind *model.Kind, path string) string {
 	return ""
 }
 
-// names tells whether a log's entry names the field at a path, one above it or
-// one below.
+// names reports whether a log's entry contains the field at a path, one above it or one
+// below it.
 func names(t *model.Trace, path string) bool {
 	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
 }
@@ -65,15 +65,15 @@ func excepts(t *model.Trace, path string) bool {
 	return slices.ContainsFunc(t.Except, func(f string) bool { return below(path, f) })
 }
 
-// below tells whether a path is the other one, or leads on from it.
+// below reports whether a path is equal to another one or below it.
 func below(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// claimActor names who made a claim say what it says at a path, after the
+// claimAuthor returns who last set the declared value at a path according to the
 // declaration's own log.
-func claimActor(c *model.Claim, path string) model.Actor {
+func claimAuthor(c *model.Claim, path string) model.Actor {
 	fits := func(t *model.Trace) bool {
 		return t.Deed != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
 	}
@@ -83,17 +83,18 @@ func claimActor(c *model.Claim, path string) model.Actor {
 	return model.UnknownActor(cmp.Or(c.Unsigned, "nothing tells who declared it"))
 }
 
-// declarer names who declared what was not applied yet.
-func declarer(c *model.Claim, path string) model.Actor {
-	if a := claimActor(c, path); a.Confidence != model.Unknown {
+// claimAuthorOrUnapplied returns claimAuthor of a value that was not applied yet, with a
+// reason of its own if that is unknown.
+func claimAuthorOrUnapplied(c *model.Claim, path string) model.Actor {
+	if a := claimAuthor(c, path); a.Confidence != model.Unknown {
 		return a
 	}
-	return notApplied()
+	return notAppliedActor()
 }
 
-// by completes the actor of a change: whoever changed the declaration, where its
-// log names the field, or changed many resources at once.
-func (w *walk) by(d, l model.Value, actor model.Actor) model.Actor {
+// completeActor returns the last of three actors: the given one, who changed the field in
+// the declaration according to its log, and who changed many resources at once.
+func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
 	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
 		actor = orReason(latest(actor, t.Actor), t.Actor)
@@ -111,8 +112,8 @@ func (w *walk) by(d, l model.Value, actor model.Actor) model.Actor {
 	return actor
 }
 
-// touches tells whether what came or went between two values is what the entry
-// tells of: where one text became another, that one is there now.
+// touches reports whether the difference between two values contains a text that the
+// entry added, removed or replaced.
 func touches(t *model.Trace, d, l model.Value) bool {
 	switch len(t.Of) {
 	case 0:
@@ -123,13 +124,13 @@ func touches(t *model.Trace, d, l model.Value) bool {
 	return slices.ContainsFunc(t.Of, func(of string) bool { return holds(d, of) != holds(l, of) })
 }
 
-// holds tells whether a value is a text, or a list that has it.
+// holds reports whether a value is a text, or a list that contains it.
 func holds(v model.Value, text string) bool {
 	return v.Text() == text && v.Kind() == model.String ||
 		slices.ContainsFunc(v.Items(), func(item model.Value) bool { return item.Text() == text })
 }
 
-// latest returns the actor who came last; one who is known before one who is not.
+// latest returns the later actor; a known one precedes an unknown one.
 func latest(a, b model.Actor) model.Actor {
 	if b.Compare(a) < 0 {
 		return b
@@ -146,9 +147,9 @@ func orReason(a, other model.Actor) model.Actor {
 	return a
 }
 
-// replaced turns what a claim differs in into one story, where another resource
-// stands in the place of the one that it knew.
-func replaced(s *model.Subject, c *model.Claim, all []found) []found {
+// markReplaced sets the verdict Moved on all differences, with one for the ID, if another
+// resource replaced the one that the claim had.
+func markReplaced(s *model.Subject, c *model.Claim, all []difference) []difference {
 	if c.Former == "" {
 		return all
 	}
@@ -159,7 +160,7 @@ func replaced(s *model.Subject, c *model.Claim, all []found) []found {
 	if !c.RecordOnly {
 		change.Declared = &former
 	}
-	moved := []found{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place; the next apply creates a second one"}}
+	moved := []difference{{verdict: model.Moved, change: change, reason: "made again: " + c.Former + " is gone, and this stands in its place; the next apply creates a second one"}}
 	for _, f := range all {
 		f.verdict, f.reason = model.Moved, ""
 		if path := cmp.Or(f.change.LivePath, f.change.Path); f.change.Actor.Confidence == model.Unknown && (made == nil || !excepts(made, path)) {
@@ -170,9 +171,9 @@ func replaced(s *model.Subject, c *model.Claim, all []found) []found {
 	return moved
 }
 
-// masked reports a field whose value the system never shows, where its logs
-// tell that somebody else than the maker of the resource set it.
-func (w *walk) masked(schema *model.Schema, d model.Value) {
+// reportMasked reports a field whose value the system never returns, if its logs name
+// another actor for the field than for the creation of the resource.
+func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
 	if !schema.Masked {
 		return
 	}
@@ -184,11 +185,11 @@ func (w *walk) masked(schema *model.Schema, d model.Value) {
 	if d.IsNull() || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
 		return
 	}
-	w.found = append(w.found, found{verdict: model.Changed, reason: "the source never shows the value; its log tells that it was set",
+	w.differences = append(w.differences, difference{verdict: model.Changed, reason: "the source never shows the value; its log tells that it was set",
 		change: model.Change{Path: w.path.String(), LivePath: w.changedLivePath(), Secret: true, Actor: &set.Actor}})
 }
 
-// livePath returns the path of the walk in the live resource's words.
+// livePath returns the path of the live field at the walk's path.
 func (w *walk) livePath() string {
 	if w.claim.Lens == nil {
 		return w.path.String()
@@ -196,8 +197,7 @@ func (w *walk) livePath() string {
 	return w.claim.Lens.LivePath(w.live.Value, w.path.live().String())
 }
 
-// changedLivePath is what a change says of the live path: nothing where it is
-// the same.
+// changedLivePath returns livePath for a claim with a lens; "" otherwise.
 func (w *walk) changedLivePath() string {
 	if w.claim.Lens == nil {
 		return ""
@@ -205,10 +205,9 @@ func (w *walk) changedLivePath() string {
 	return w.livePath()
 }
 
-// remover names who deleted a resource, after the source's logs. Who says that
-// it should be there removed nothing, and is named in the reason alone: where a
-// claim goes by identities, what it means may never have been there, or not since
-// it was declared again.
+// remover returns who deleted a resource according to the source's logs. The actor that
+// declared it is part of the reason only: the resource of a claim that is matched by
+// identities may never have existed, or not since it was declared again.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
 	gone := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted })
 	var made *model.Trace
@@ -219,7 +218,7 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	case gone != nil && (made == nil || !gone.Actor.At.Before(made.Actor.At)):
 		return gone.Actor
 	case made != nil:
-		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + told(made.Actor))
+		return model.UnknownActor("never made, or removed and not found in " + s.Source + "'s logs: it was declared by " + describeActor(made.Actor))
 	}
 	reason := "never created, or deleted: the source keeps no record of deletions"
 	if s.Kind != nil {
@@ -231,10 +230,10 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	return model.UnknownActor(reason)
 }
 
-// abandoner names who made a live resource one that the declarations do not declare:
-// who made it, or who removed it from one of them later. Where neither is known, the
-// log that could not be read comes first.
-func abandoner(s *model.Subject, declarations []string) model.Actor {
+// unmanagedActor returns who created a live resource that the declarations do not declare,
+// or removed it from one of them later. If neither is known, the reason is that a log
+// could not be read, if there is one.
+func unmanagedActor(s *model.Subject, declarations []string) model.Actor {
 	actor := creator(s)
 	for i := range s.Dropped {
 		if d := &s.Dropped[i]; slices.Contains(declarations, d.Declaration) {
@@ -244,8 +243,8 @@ func abandoner(s *model.Subject, declarations []string) model.Actor {
 	return actor
 }
 
-// told says in words who did something, when and where that is written.
-func told(a model.Actor) string {
+// describeActor returns a text with the name of the actor, the time and the evidence.
+func describeActor(a model.Actor) string {
 	text := a.Name
 	if !a.At.IsZero() {
 		text += " at " + a.At.UTC().Format("2006-01-02 15:04 UTC")
@@ -256,13 +255,13 @@ func told(a model.Actor) string {
 	return text
 }
 
-// noWriters says that nobody can be named for an edit, and when the last one was.
-func noWriters(live *model.Resource) model.Actor {
-	return someone(live, live.Updated, "its last change of any kind, so then or before")
+// unknownEditor returns an unknown actor with the time of the last change.
+func unknownEditor(live *model.Resource) model.Actor {
+	return unknownActorAt(live, live.Updated, "its last change of any kind, so then or before")
 }
 
-// someone says that nobody can be named, and what is known of the time.
-func someone(live *model.Resource, at time.Time, via string) model.Actor {
+// unknownActorAt returns an unknown actor with the reason and the time, if it is known.
+func unknownActorAt(live *model.Resource, at time.Time, via string) model.Actor {
 	actor := model.UnknownActor(cmp.Or(live.Unsigned, "the live object carries no record of its writers"))
 	if !at.IsZero() {
 		actor.At, actor.Via = at, via

@@ -101,7 +101,7 @@ func TestNamedEditors(t *testing.T) {
 	owners[1].Before = []string{"a", "z"}
 	s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, OwnersFrom: "managedFields", Owners: owners})
 	w := walkAt(s, "mode")
-	if got := strings.Join(w.editors(w.handsSinceApply()), " "); got != "a b c d e f g z" {
+	if got := strings.Join(w.editorNames(w.editorsSinceApply()), " "); got != "a b c d e f g z" {
 		t.Errorf("editors %s", got)
 	}
 	if got := w.removedBy().Reason; !strings.HasSuffix(got, ": a, b, c, d, e") {
@@ -148,7 +148,7 @@ func TestEditor(t *testing.T) {
 		for _, name := range tc.hands {
 			hands = append(hands, &model.Owner{Name: name})
 		}
-		got, ok := w.editor(hands)
+		got, ok := w.soleEditor(hands)
 		if name := map[bool]string{true: got.Name}[ok]; name != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, name, tc.want)
 		}

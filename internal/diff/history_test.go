@@ -133,7 +133,7 @@ func TestMemory(t *testing.T) {
 			if tc.looked > 0 {
 				e.Looked = hour(tc.looked)
 			}
-			m := aspectOf(e).memory()
+			m := aspectOf(e).history()
 			if got := at(m.since) + " " + at(m.before) + " " + at(m.declaredSince) + " " + at(m.heldUntil); got != tc.times {
 				t.Errorf("since, before, declaredSince and heldUntil are %s, want %s", got, tc.times)
 			}
@@ -162,20 +162,20 @@ func TestLiveWhileHeld(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
-		memory memory
+		memory history
 		want   bool
 	}{
-		{"nothing was read", memory{}, false},
-		{"never declared", memory{since: hour(1)}, false},
-		{"never declared, and declared until", memory{since: hour(1), heldUntil: hour(2)}, false},
-		{"never live", memory{held: true}, false},
-		{"never live, declared until", memory{held: true, heldUntil: hour(2)}, false},
-		{"live, and declared until this scan", memory{held: true, since: hour(1)}, true},
-		{"live before it was declared otherwise", memory{held: true, since: hour(1), heldUntil: hour(2)}, true},
-		{"live when it was declared otherwise", memory{held: true, since: hour(2), heldUntil: hour(2)}, false},
-		{"live after it was declared otherwise", memory{held: true, since: hour(3), heldUntil: hour(2)}, false},
+		{"nothing was read", history{}, false},
+		{"never declared", history{since: hour(1)}, false},
+		{"never declared, and declared until", history{since: hour(1), heldUntil: hour(2)}, false},
+		{"never live", history{held: true}, false},
+		{"never live, declared until", history{held: true, heldUntil: hour(2)}, false},
+		{"live, and declared until this scan", history{held: true, since: hour(1)}, true},
+		{"live before it was declared otherwise", history{held: true, since: hour(1), heldUntil: hour(2)}, true},
+		{"live when it was declared otherwise", history{held: true, since: hour(2), heldUntil: hour(2)}, false},
+		{"live after it was declared otherwise", history{held: true, since: hour(3), heldUntil: hour(2)}, false},
 	} {
-		if got := tc.memory.liveWhileHeld(); got != tc.want {
+		if got := tc.memory.liveWhileDeclared(); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -192,23 +192,23 @@ func TestCameBackTo(t *testing.T) {
 	for _, tc := range []struct {
 		reason   string
 		versions []model.Version
-		memory   memory
+		memory   history
 		want     bool
 	}{
-		{"a newer version was live", []model.Version{v(`{"port":2}`), v(`{"port":3}`), v(`{"port":1}`)}, memory{moved: true, prior: three}, true},
-		{"the newest version was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, memory{moved: true, prior: three}, true},
-		{"an older version was live", []model.Version{v(`{"port":2}`), v(`{"port":1}`), v(`{"port":3}`)}, memory{moved: true, prior: three}, false},
-		{"no other value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, memory{prior: three}, false},
-		{"the same value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, memory{moved: true, prior: one}, false},
-		{"what was live was never declared", []model.Version{v(`{"port":2}`), v(`{"port":1}`)}, memory{moved: true, prior: three}, false},
-		{"a branch declares what was live", []model.Version{branch, v(`{"port":1}`)}, memory{moved: true, prior: three}, false},
-		{"what was live is not fully known", []model.Version{unknown, v(`{"port":1}`)}, memory{moved: true, prior: three}, false},
-		{"what is live is not fully known", []model.Version{v(`{"port":3}`), unknownOld}, memory{moved: true, prior: three}, false},
-		{"what is live was never declared", []model.Version{v(`{"port":3}`), v(`{"port":2}`)}, memory{moved: true, prior: three}, false},
-		{"the newest time of each counts", []model.Version{v(`{"port":1}`), v(`{"port":3}`), v(`{"port":1}`)}, memory{moved: true, prior: three}, false},
-		{"no versions", nil, memory{moved: true, prior: three}, false},
+		{"a newer version was live", []model.Version{v(`{"port":2}`), v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: three}, true},
+		{"the newest version was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: three}, true},
+		{"an older version was live", []model.Version{v(`{"port":2}`), v(`{"port":1}`), v(`{"port":3}`)}, history{moved: true, prior: three}, false},
+		{"no other value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, history{prior: three}, false},
+		{"the same value was live", []model.Version{v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: one}, false},
+		{"what was live was never declared", []model.Version{v(`{"port":2}`), v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"a branch declares what was live", []model.Version{branch, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"what was live is not fully known", []model.Version{unknown, v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"what is live is not fully known", []model.Version{v(`{"port":3}`), unknownOld}, history{moved: true, prior: three}, false},
+		{"what is live was never declared", []model.Version{v(`{"port":3}`), v(`{"port":2}`)}, history{moved: true, prior: three}, false},
+		{"the newest time of each counts", []model.Version{v(`{"port":1}`), v(`{"port":3}`), v(`{"port":1}`)}, history{moved: true, prior: three}, false},
+		{"no versions", nil, history{moved: true, prior: three}, false},
 	} {
-		if got := aspectOf(&model.Evidence{Past: model.Past{Versions: tc.versions}}).cameBack(tc.memory); got != tc.want {
+		if got := aspectOf(&model.Evidence{Past: model.Past{Versions: tc.versions}}).reverted(tc.memory); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}

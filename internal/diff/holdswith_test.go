@@ -15,13 +15,13 @@ import (
 func TestSuits(t *testing.T) {
 	t.Parallel()
 	lens := newRenamedLens(map[string]string{"ram": "memory", "half": "cores"}, "half")
-	at := func(name, live, says, view, means string, known bool) voice {
-		return voice{claim: &model.Claim{Lens: lens}, path: name, live: live, at: path{fieldSegment(name)},
-			says: value(t, says), view: value(t, view), means: value(t, means), known: known}
+	at := func(name, live, says, view, means string, known bool) statement {
+		return statement{claim: &model.Claim{Lens: lens}, path: name, livePath: live, viewPath: path{fieldSegment(name)},
+			declared: value(t, says), live: value(t, view), implied: value(t, means), known: known}
 	}
 	for _, tc := range []struct {
 		reason string
-		voice  voice
+		voice  statement
 		held   string
 		want   string
 	}{
@@ -34,13 +34,13 @@ func TestSuits(t *testing.T) {
 		{"its meaning is known, and it would be seen as it is", at("half", "other", `"4/2"`, `"6/2"`, `4`, true), `5`, "false true"},
 		{"the path leads through a list", at("ram", "disks[0].size", `4`, `8`, `4`, true), `2`, "false true"},
 	} {
-		suits, told := tc.voice.suits(value(t, `{"memory":8,"cores":6}`), value(t, tc.held))
+		suits, told := tc.voice.holdsWith(value(t, `{"memory":8,"cores":6}`), value(t, tc.held))
 		if got := fmt.Sprint(suits, " ", told); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 		}
 	}
-	plain := voice{claim: &model.Claim{}, live: "memory", says: model.IntOf(4), view: model.IntOf(8)}
-	if suits, told := plain.suits(value(t, `{"memory":8}`), model.IntOf(4)); suits || !told {
+	plain := statement{claim: &model.Claim{}, livePath: "memory", declared: model.IntOf(4), live: model.IntOf(8)}
+	if suits, told := plain.holdsWith(value(t, `{"memory":8}`), model.IntOf(4)); suits || !told {
 		t.Errorf("without a lens: %v, %v, want false, true", suits, told)
 	}
 }
@@ -63,7 +63,7 @@ func TestReplacedFields(t *testing.T) {
 		{"a name in quotes", `{"a":1}`, `["a.b"]`, `3`, `{"a":1}`, false},
 		{"a text as a whole", `"t"`, "a", `3`, `"t"`, false},
 	} {
-		got, ok := replacedAt(value(t, tc.live), tc.path, value(t, tc.held))
+		got, ok := withValueAt(value(t, tc.live), tc.path, value(t, tc.held))
 		if texts(got) != tc.want || ok != tc.ok {
 			t.Errorf("%s: %s, %v, want %s, %v", tc.reason, texts(got), ok, tc.want, tc.ok)
 		}
@@ -91,7 +91,7 @@ func TestAlikeInMeaning(t *testing.T) {
 		{"true and yes", `true`, `"yes"`, false},
 	} {
 		a, b := value(t, tc.a), value(t, tc.b)
-		if alikeInMeaning(a, b) != tc.want || alikeInMeaning(b, a) != tc.want {
+		if equalInSomeFormat(a, b) != tc.want || equalInSomeFormat(b, a) != tc.want {
 			t.Errorf("%s: %s and %s: want %v", tc.reason, tc.a, tc.b, tc.want)
 		}
 	}
@@ -101,13 +101,13 @@ func TestAlikeInMeaning(t *testing.T) {
 // with what the other one means.
 func TestBothRight(t *testing.T) {
 	t.Parallel()
-	says := func(text string, agrees, known bool) voice {
+	says := func(text string, agrees, known bool) statement {
 		v := value(t, text)
-		return voice{claim: &model.Claim{}, live: "memory", says: v, means: v, agrees: agrees, known: known}
+		return statement{claim: &model.Claim{}, livePath: "memory", declared: v, implied: v, agrees: agrees, known: known}
 	}
 	for _, tc := range []struct {
 		reason string
-		a, b   voice
+		a, b   statement
 		want   string
 	}{
 		{"both agree", says(`8`, true, true), says(`8`, true, true), "true true"},
@@ -117,8 +117,8 @@ func TestBothRight(t *testing.T) {
 		{"none agrees, and they mean something else", says(`4`, false, true), says(`2`, false, true), "false true"},
 		{"none has a known meaning", says(`4`, false, false), says(`4`, false, false), "false false"},
 	} {
-		for _, pair := range [][2]voice{{tc.a, tc.b}, {tc.b, tc.a}} {
-			can, known := bothRight(value(t, `{"memory":8}`), pair[0], pair[1])
+		for _, pair := range [][2]statement{{tc.a, tc.b}, {tc.b, tc.a}} {
+			can, known := compatible(value(t, `{"memory":8}`), pair[0], pair[1])
 			if got := fmt.Sprint(can, " ", known); got != tc.want {
 				t.Errorf("%s: %s, want %s", tc.reason, got, tc.want)
 			}
@@ -130,13 +130,13 @@ func TestBothRight(t *testing.T) {
 // once.
 func TestEchoes(t *testing.T) {
 	t.Parallel()
-	says := func(declaration, text string, agrees bool) voice {
+	says := func(declaration, text string, agrees bool) statement {
 		v := value(t, text)
-		return voice{claim: &model.Claim{Declaration: declaration}, live: "memory", says: v, means: v, agrees: agrees, known: true}
+		return statement{claim: &model.Claim{Declaration: declaration}, livePath: "memory", declared: v, implied: v, agrees: agrees, known: true}
 	}
 	for _, tc := range []struct {
 		reason string
-		a, b   voice
+		a, b   statement
 		want   bool
 	}{
 		{"both differ in the same way", says("tool", `4`, false), says("inventory", `4`, false), true},
@@ -146,7 +146,7 @@ func TestEchoes(t *testing.T) {
 		{"only the first agrees", says("tool", `8`, true), says("inventory", `8`, false), false},
 		{"only the second agrees", says("tool", `8`, false), says("inventory", `8`, true), false},
 	} {
-		if got := echoes(value(t, `{"memory":8}`), tc.a, tc.b); got != tc.want {
+		if got := repeats(value(t, `{"memory":8}`), tc.a, tc.b); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -156,13 +156,13 @@ func TestEchoes(t *testing.T) {
 func TestMove(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
-	differs := [][]found{
+	differs := [][]difference{
 		{{verdict: model.Changed, change: model.Change{Path: "name"}}, {verdict: model.Changed, change: model.Change{Path: "memory"}}},
 		{{verdict: model.Changed, change: model.Change{Path: "name"}}, {verdict: model.Pending, change: model.Change{Path: "cores"}}},
 	}
 	claims := []*model.Claim{claim, other}
-	move(claims, differs, voice{claim: claim, path: "name"})
-	move(claims, differs, voice{claim: other, path: "cores"})
+	markMoved(claims, differs, statement{claim: claim, path: "name"})
+	markMoved(claims, differs, statement{claim: other, path: "cores"})
 	var got []string
 	for _, all := range differs {
 		for _, f := range all {
@@ -174,19 +174,19 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestSilence takes what the voices say out of their claims alone.
+// TestSilence takes what the statements say out of their claims alone.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
-	of := func(names ...string) []found {
-		var all []found
+	of := func(names ...string) []difference {
+		var all []difference
 		for _, name := range names {
-			all = append(all, found{change: model.Change{Path: name}})
+			all = append(all, difference{change: model.Change{Path: name}})
 		}
 		return all
 	}
-	differs := [][]found{of("memory", "cores"), of("memory", "cores")}
-	silence([]*model.Claim{claim, other}, differs, []voice{{claim: claim, path: "memory"}, {claim: other, path: "cores"}})
+	differs := [][]difference{of("memory", "cores"), of("memory", "cores")}
+	dropDifferences([]*model.Claim{claim, other}, differs, []statement{{claim: claim, path: "memory"}, {claim: other, path: "cores"}})
 	for i, want := range []string{"cores", "memory"} {
 		if len(differs[i]) != 1 || differs[i][0].change.Path != want {
 			t.Errorf("claim %d differs in %+v, want %s", i, differs[i], want)
@@ -198,9 +198,9 @@ func TestSilence(t *testing.T) {
 func TestAlone(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		reason string
-		voices string
-		want   string
+		reason     string
+		statements string
+		want       string
 	}{
 		{"one of two", "tool+ inventory-", "inventory stands alone: tool and pve agree"},
 		{"the other of two", "tool- inventory+", "tool stands alone: inventory and pve agree"},
@@ -213,13 +213,13 @@ func TestAlone(t *testing.T) {
 		{"one declaration twice with live", "tool+ tool+ inventory-", "inventory stands alone: tool and pve agree"},
 		{"nobody is against", "tool+ inventory+", ""},
 	} {
-		var voices []voice
-		for _, text := range strings.Fields(tc.voices) {
-			voices = append(voices, voice{claim: &model.Claim{Declaration: text[:len(text)-1]}, agrees: strings.HasSuffix(text, "+")})
+		var statements []statement
+		for _, text := range strings.Fields(tc.statements) {
+			statements = append(statements, statement{claim: &model.Claim{Declaration: text[:len(text)-1]}, agrees: strings.HasSuffix(text, "+")})
 		}
 		s := &model.Subject{}
 		s.Source = "pve"
-		if got := alone(s, voices); got != tc.want {
+		if got := minority(s, statements); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
 	}
@@ -229,20 +229,20 @@ func TestAlone(t *testing.T) {
 func TestTelling(t *testing.T) {
 	t.Parallel()
 	tool, inventory := &model.Claim{Declaration: "tool"}, &model.Claim{Declaration: "inventory"}
-	voices := []voice{
+	statements := []statement{
 		{claim: tool, path: "flavor", agrees: true},
 		{claim: inventory, path: "ram"},
 		{claim: inventory, path: "cpu", agrees: true},
 		{claim: inventory, path: "disk"},
 	}
 	var got []string
-	for _, v := range telling(voices) {
+	for _, v := range withoutPartialAgreement(statements) {
 		got = append(got, v.path)
 	}
 	if d := cmp.Diff([]string{"flavor", "ram", "disk"}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if wrong := against(voices); len(wrong) != 1 || wrong[0] != inventory {
+	if wrong := contradicted(statements); len(wrong) != 1 || wrong[0] != inventory {
 		t.Errorf("against: %+v, want the inventory once", wrong)
 	}
 }
@@ -251,13 +251,13 @@ func TestTelling(t *testing.T) {
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	one := newRenamedLens(nil, "")
-	about := func(lens model.Lens, name string, voices ...saying) dispute {
-		return dispute{about: saying{lens, name}, voices: voices}
+	about := func(lens model.Lens, name string, statements ...fieldRef) dispute {
+		return dispute{field: fieldRef{lens, name}, statements: statements}
 	}
 	same := []dispute{about(nil, "memory"), about(nil, "cores"), about(one, "memory")}
 	var got []string
-	for _, d := range join(same, []dispute{about(nil, "x", saying{nil, "memory"}, saying{one, "ram"})}) {
-		got = append(got, fmt.Sprint(d.about.path, " ", d.about.lens == nil))
+	for _, d := range mergeDisputes(same, []dispute{about(nil, "x", fieldRef{nil, "memory"}, fieldRef{one, "ram"})}) {
+		got = append(got, fmt.Sprint(d.field.path, " ", d.field.lens == nil))
 	}
 	if d := cmp.Diff([]string{"cores true", "memory false", "x true"}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

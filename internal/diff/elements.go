@@ -37,14 +37,14 @@ func differingMaps(schema *model.Schema, d, l model.Value) []pairing {
 	return pairs
 }
 
-// insideLists reports what differs between two lists, pair by pair.
-func (w *walk) insideLists(schema *model.Schema, d, r, l model.Value, pairs []pairing) {
+// reportInsideLists reports what differs between two lists, pair by pair.
+func (w *walk) reportInsideLists(schema *model.Schema, d, r, l model.Value, pairs []pairing) {
 	for _, p := range pairs {
 		w.push(indexSegment(p.at, p.l))
 		dv, lv := itemAt(d, p.d), itemAt(l, p.l)
-		rv := recordedBeside(schema, dv, lv, r, p.d)
+		rv := recordedFor(schema, dv, lv, r, p.d)
 		if dv.IsNull() || lv.IsNull() {
-			w.differs(schema.Element(), dv, rv, lv)
+			w.reportDifference(schema.Element(), dv, rv, lv)
 		} else {
 			w.inside(schema.Element(), dv, rv, lv)
 		}
@@ -52,9 +52,9 @@ func (w *walk) insideLists(schema *model.Schema, d, r, l model.Value, pairs []pa
 	}
 }
 
-// recordedBeside returns the recorded element that belongs to a declared one, or, where
+// recordedFor returns the recorded element that belongs to a declared one, or, where
 // that is null, the one that equals a live one.
-func recordedBeside(schema *model.Schema, d, l, r model.Value, i int) model.Value {
+func recordedFor(schema *model.Schema, d, l, r model.Value, i int) model.Value {
 	if ordered(schema) {
 		return itemAt(r, i)
 	}
