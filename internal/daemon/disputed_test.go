@@ -112,7 +112,7 @@ func TestDisputeNamesEachSide(t *testing.T) {
 	}{
 		"git against a Terraform state": {
 			"a state has no author", "b", state, "b",
-			"git=a by alice, other=b by unknown (a Terraform state does not record who set it; engine: plan with git shows who declared it), live=b by laptop",
+			"git=a by alice, other=b by unknown (the state does not record who set it; engine: plan with git shows who declared it), live=b by laptop",
 		},
 		"git against NetBox": {"the change log names the field", "b", intent("bob"), "a", "git=a by alice, other=b by bob, live=a by laptop"},
 		"live as neither":    {"somebody edited it by hand", "b", intent("bob"), "c", "git=a by alice, other=b by bob, live=c by laptop"},

@@ -78,13 +78,8 @@ func TestForgedRecord(t *testing.T) {
 		},
 		{
 			reason: "through a subresource",
-			owners: []model.Owner{apply, as(func(o *model.Owner) { o.Subresource = "scale" })},
+			owners: []model.Owner{apply, as(func(o *model.Owner) { o.Through = "scale" })},
 			want:   "undeclared port hand",
-		},
-		{
-			reason: "as the status, which owns nothing of the specification",
-			owners: []model.Owner{apply, as(func(o *model.Owner) { o.Subresource = "status" })},
-			want:   "undeclared port",
 		},
 		{
 			reason: "as the one who inherits from all before",

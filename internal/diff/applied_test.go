@@ -142,7 +142,7 @@ func TestAppliedSince(t *testing.T) {
 	earlier := with(applies, func(o *model.Owner) { o.At = hour(1) })
 	atOnce := with(applies, func(o *model.Owner) { o.At = hour(2) })
 	updates := with(applies, func(o *model.Owner) { o.Applies = false })
-	through := with(applies, func(o *model.Owner) { o.Subresource = "scale" })
+	through := with(applies, func(o *model.Owner) { o.Through = "scale" })
 	both := with(records, func(o *model.Owner) { o.Fields = set("cpu", "port") })
 	unrecorded := with(records, func(o *model.Owner) { o.Records, o.Applies = false, true })
 	record := value(t, `{"port":1}`)

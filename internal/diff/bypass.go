@@ -31,7 +31,7 @@ func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) mo
 	switch {
 	case logged.Confidence != model.Unknown || c.Unsigned != "":
 	case c.RecordOnly:
-		logged.Reason = "a Terraform state does not record who set it; engine: plan with git shows who declared it"
+		logged.Reason = "the state does not record who set it; engine: plan with git shows who declared it"
 	case c.Evidence != nil && c.Evidence.Gap != "":
 		logged.Reason += ": " + c.Evidence.Gap
 	}

@@ -61,7 +61,7 @@ func TestDeclaredBy(t *testing.T) {
 		{"the last entry of the log counts", model.Claim{Traces: []model.Trace{edited("ann"), edited("bob", "port")}}, "bob"},
 		{"why the log has none", model.Claim{Unsigned: "the changelog is not read"}, "unknown: the changelog is not read"},
 		{"a state has no authors", model.Claim{RecordOnly: true},
-			"unknown: a Terraform state does not record who set it; engine: plan with git shows who declared it"},
+			"unknown: the state does not record who set it; engine: plan with git shows who declared it"},
 		{"a state with a reason of its own", model.Claim{RecordOnly: true, Unsigned: "the changelog is not read"}, "unknown: the changelog is not read"},
 		{"a state with a log", model.Claim{RecordOnly: true, Traces: []model.Trace{edited("ann", "port")}}, "ann"},
 		{"a log goes before the reason why it may lack somebody", model.Claim{Unsigned: "it began yesterday", Traces: []model.Trace{edited("ann")}}, "ann"},

@@ -193,7 +193,7 @@ func TestWriterActor(t *testing.T) {
 func TestCreatorOf(t *testing.T) {
 	t.Parallel()
 	scaled := handOwner("scaled", -5, "port")
-	scaled.Subresource = "scale"
+	scaled.Through = "scale"
 	made := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "alice", At: hour(1)}}
 	edited := model.Trace{Deed: model.Edited, Actor: model.Actor{Name: "bob", At: hour(2)}}
 	for _, tc := range []struct {

@@ -132,10 +132,18 @@ func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 	case missing != nil:
 		actor = w.unrecordedActor(missing)
 	case !known:
-		actor = model.UnknownActor("not the default, and " + w.live.OwnersFrom + " names no writer: kubectl scale leaves none after a server-side apply, " +
-			"nor does an edit of " + w.live.OwnersFrom)
+		actor = model.UnknownActor(w.unownedReason())
 	}
 	w.add(model.Undeclared, model.Value{}, model.Value{}, l, actor)
+}
+
+// unownedReason returns why the writer of a field that no writer owns is not known.
+func (w *walk) unownedReason() string {
+	reason := "not the default, and " + w.live.OwnersFrom + " names no writer"
+	if w.subject.Kind != nil && w.subject.Kind.Unowned != "" {
+		reason += ": " + w.subject.Kind.Unowned
+	}
+	return reason
 }
 
 func hasDefault(schema *model.Schema) bool {

@@ -33,10 +33,8 @@ func ownersOf(t *testing.T, declared, live string, owners ...model.Owner) *write
 func TestOwnersOf(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, paths ...string) model.Owner { return model.Owner{Name: name, Fields: set(paths...)} }
-	status := owner("status", "port")
-	status.Subresource = "status"
 	scale := owner("scale", "port")
-	scale.Subresource = "scale"
+	scale.Through = "scale"
 	env := value(t, `{"name":"A","value":"1"}`)
 	element := elementSegment(testSchema().Fields["env"], &env)
 	for _, tc := range []struct {
@@ -49,7 +47,6 @@ func TestOwnersOf(t *testing.T) {
 		{"who has another field", path{fieldSegment("port")}, []model.Owner{owner("a", "cpu")}, ""},
 		{"who has the field", path{fieldSegment("port")}, []model.Owner{owner("a", "port"), owner("b", "cpu")}, "a"},
 		{"two who have the field", path{fieldSegment("port")}, []model.Owner{owner("a", "port"), owner("b", "port")}, "a b"},
-		{"the status is nobody's doing", path{fieldSegment("port")}, []model.Owner{owner("a", "port"), status}, "a"},
 		{"another subresource counts", path{fieldSegment("port")}, []model.Owner{scale}, "scale"},
 		{"who has a field of the map", path{fieldSegment("probe"), fieldSegment("path")}, []model.Owner{owner("a", "probe/path"), owner("b", "probe/every")}, "a"},
 		{"who has the map alone has no field of it", path{fieldSegment("probe"), fieldSegment("path")}, []model.Owner{owner("a", "probe")}, ""},
@@ -120,7 +117,7 @@ func TestDeclarer(t *testing.T) {
 		{"of two with as much the first", []model.Owner{owner("a", "cpu"), owner("b", "mode")}, "a"},
 		{"of two with as much who has less that differs", []model.Owner{owner("a", "cpu", "port"), owner("b", "mode")}, "b"},
 		{"an editor is never it", []model.Owner{with(owner("a", "cpu", "mode"), func(o *model.Owner) { o.Edits = true })}, ""},
-		{"a subresource is never it", []model.Owner{with(owner("a", "cpu"), func(o *model.Owner) { o.Subresource = "scale" })}, ""},
+		{"a subresource is never it", []model.Owner{with(owner("a", "cpu"), func(o *model.Owner) { o.Through = "scale" })}, ""},
 		{"who has only what differs", []model.Owner{owner("a", "port")}, ""},
 		{"unless he made it", []model.Owner{with(owner("a", "port"), func(o *model.Owner) { o.At = created })}, "a"},
 		{"or applies", []model.Owner{with(owner("a", "port"), func(o *model.Owner) { o.Applies = true })}, "a"},
@@ -158,7 +155,7 @@ func TestDeclaresNow(t *testing.T) {
 		{"itself", model.Owner{Name: "ci", Applies: true}, true},
 		{"another name", model.Owner{Name: "other", Applies: true}, false},
 		{"the same name by an update", model.Owner{Name: "ci"}, false},
-		{"the same name through a subresource", model.Owner{Name: "ci", Applies: true, Subresource: "scale"}, false},
+		{"the same name through a subresource", model.Owner{Name: "ci", Applies: true, Through: "scale"}, false},
 		{"who leaves the record", model.Owner{Name: "other", Records: true}, true},
 	} {
 		if got := w.isApplier(&tc.owner); got != tc.want {
@@ -193,29 +190,6 @@ func TestControls(t *testing.T) {
 	w.controller = nil
 	if w.isController(&model.Owner{Name: "ctrl-a"}) || w.isController(&model.Owner{Name: "ctrl-a", Accounts: []string{"ctrl-a"}}) {
 		t.Error("without a list of controllers somebody is one")
-	}
-}
-
-// TestWriterOnSpec: somebody other than the declarer wrote outside metadata and status.
-func TestWriterOnSpec(t *testing.T) {
-	t.Parallel()
-	ci := model.Owner{Name: "ci", Applies: true, Fields: set("cpu")}
-	for _, tc := range []struct {
-		reason string
-		owner  model.Owner
-		want   bool
-	}{
-		{"on the specification", model.Owner{Name: "hand", Fields: set("port")}, true},
-		{"on metadata", model.Owner{Name: "hand", Fields: set("metadata/labels")}, false},
-		{"on status", model.Owner{Name: "hand", Fields: set("status/phase")}, false},
-		{"on both", model.Owner{Name: "hand", Fields: set("metadata/labels", "port")}, true},
-		{"through the status", model.Owner{Name: "hand", Subresource: "status", Fields: set("port")}, false},
-		{"through the scale", model.Owner{Name: "hand", Subresource: "scale", Fields: set("port")}, true},
-		{"the declarer", ci, false},
-	} {
-		if got := ownersOf(t, `{"cpu":1}`, `{"cpu":1}`, ci, tc.owner).specEdited(); got != tc.want {
-			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
-		}
 	}
 }
 
@@ -299,7 +273,7 @@ func TestHandsAreInOrder(t *testing.T) {
 		return model.Owner{Name: name, At: at, Fields: set("port")}
 	}
 	scaled := hand("scaled", later)
-	scaled.Subresource = "scale"
+	scaled.Through = "scale"
 	owners := []model.Owner{hand("b", later), apply, hand("before", created), hand("a", later), hand("ctrl-x", later), scaled, hand("with", apply.At)}
 	live := &model.Resource{Value: value(t, `{"cpu":1,"port":1}`), Created: created, Owners: owners}
 	s := subject(value(t, `{"cpu":1}`), live)

@@ -205,8 +205,8 @@ func TestForgedOwners(t *testing.T) {
 			Name:    rapid.SampledFrom([]string{"apply", "kube-controller-manager", "", "kubectl-edit"}).Draw(t, "name"),
 			Applies: rapid.Bool().Draw(t, "applies"), Delivers: rapid.Bool().Draw(t, "delivers"),
 			Records: rapid.Bool().Draw(t, "records"), Edits: rapid.Bool().Draw(t, "edits"), Inherits: rapid.Bool().Draw(t, "inherits"),
-			Subresource: rapid.SampledFrom([]string{"", "status", "scale"}).Draw(t, "subresource"),
-			Fields:      set(rapid.SliceOf(rapid.SampledFrom([]string{"port", "cpu", "mode"})).Draw(t, "fields")...),
+			Through: rapid.SampledFrom([]string{"", "scale"}).Draw(t, "subresource"),
+			Fields:  set(rapid.SliceOf(rapid.SampledFrom([]string{"port", "cpu", "mode"})).Draw(t, "fields")...),
 		}
 		if rapid.Bool().Draw(t, "timed") {
 			forged.At = hour(rapid.Float64Range(-1e5, 1e5).Draw(t, "at"))

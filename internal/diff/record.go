@@ -191,16 +191,15 @@ func (w *walk) bySystem(schema *model.Schema, l model.Value) bool {
 // are not recorded. The evidence is the time of the declaration, or that the specification
 // was changed by applies only since the object was created.
 func (w *walk) declaredLater(applier *model.Owner) bool {
-	specified := len(w.path) > 0 && w.path[0].name != "metadata"
 	switch {
 	case !w.claim.Since.IsZero():
 		return w.claim.Since.After(applier.At)
-	case !specified || w.live.Generation == 0:
+	case len(w.path) == 0 || w.live.Generation == 0 || !w.counted(w.path[0].name):
 		return false
 	case w.live.Generation == 1:
 		return true
 	}
-	return !w.writers.specEdited() && applier.At.After(w.live.Created)
+	return !w.editedCounted() && applier.At.After(w.live.Created)
 }
 
 // reportCodified reports a field whose live and declared values are equal and differ from
@@ -223,7 +222,7 @@ func (w *walk) appliedSince(owners []*model.Owner) bool {
 		return false
 	}
 	return slices.ContainsFunc(owners, func(o *model.Owner) bool {
-		return o.Applies && o.Subresource == "" && !o.At.Before(recorder.At)
+		return o.Applies && o.Through == "" && !o.At.Before(recorder.At)
 	})
 }
 

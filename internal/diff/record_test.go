@@ -246,7 +246,7 @@ func TestDeclarerOfWriters(t *testing.T) {
 	applies := func(o *model.Owner) { o.Applies = true }
 	delivers := func(o *model.Owner) { o.Delivers = true }
 	edits := func(o *model.Owner) { o.Edits = true }
-	through := func(o *model.Owner) { o.Subresource = "scale" }
+	through := func(o *model.Owner) { o.Through = "scale" }
 	records := func(o *model.Owner) { o.Records = true }
 	for reason, tc := range map[string]struct {
 		owners []model.Owner
@@ -327,7 +327,6 @@ func TestOwnersOfANode(t *testing.T) {
 				live.Owners = append(live.Owners, model.Owner{Name: name, Fields: set(tc.fields[name]...)})
 			}
 		}
-		live.Owners = append(live.Owners, model.Owner{Name: "status", Subresource: "status", Fields: set("cpu", "atom/a")})
 		var got []string
 		for _, o := range (&writers{live: live, schema: schema}).ownersAt(tc.at) {
 			got = append(got, o.Name)
@@ -338,25 +337,24 @@ func TestOwnersOfANode(t *testing.T) {
 	}
 }
 
-// TestHandOnSpec reports whether a writer other than the declarer wrote anything
-// but metadata and status.
-func TestHandOnSpec(t *testing.T) {
+// TestEditedCounted tests whether a writer other than the applier owns a field that the
+// generation counts.
+func TestEditedCounted(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, Fields: set("cpu")}
 	for reason, tc := range map[string]struct {
-		hand model.Owner
-		want bool
+		editor model.Owner
+		want   bool
 	}{
-		"the specification":    {model.Owner{Name: "hand", Fields: set("spec")}, true},
-		"more than metadata":   {model.Owner{Name: "hand", Fields: set("metadata", "spec")}, true},
-		"metadata":             {model.Owner{Name: "hand", Fields: set("metadata")}, false},
-		"status":               {model.Owner{Name: "hand", Fields: set("status")}, false},
-		"through status":       {model.Owner{Name: "hand", Subresource: "status", Fields: set("spec")}, false},
-		"through scale":        {model.Owner{Name: "hand", Subresource: "scale", Fields: set("spec")}, true},
-		"the declarer's entry": {model.Owner{Name: "apply", Applies: true, Fields: set("spec")}, false},
+		"the specification":   {model.Owner{Name: "edit", Fields: set("spec")}, true},
+		"more than metadata":  {model.Owner{Name: "edit", Fields: set("metadata", "spec")}, true},
+		"metadata":            {model.Owner{Name: "edit", Fields: set("metadata")}, false},
+		"status":              {model.Owner{Name: "edit", Fields: set("status")}, false},
+		"through scale":       {model.Owner{Name: "edit", Through: "scale", Fields: set("spec")}, true},
+		"the applier's entry": {model.Owner{Name: "apply", Applies: true, Fields: set("spec")}, false},
 	} {
-		w := writers{live: &model.Resource{Owners: []model.Owner{apply, tc.hand}, Value: value(t, `{"cpu":1}`)}, declared: value(t, `{"cpu":1}`)}
-		if got := w.specEdited(); got != tc.want {
+		s := subject(value(t, `{"cpu":1}`), &model.Resource{Owners: []model.Owner{apply, tc.editor}, Value: value(t, `{"cpu":1}`)})
+		if got := newWalk(s, s.Claims[0], s.Live.Value, Options{}).editedCounted(); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}

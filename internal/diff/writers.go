@@ -35,7 +35,7 @@ func (w *writers) applier() *model.Owner {
 			w.applied = o
 			return o
 		}
-		if o.Subresource != "" || o.Edits {
+		if o.Through != "" || o.Edits {
 			continue
 		}
 		t := overlap{made: !o.At.IsZero() && o.At.Equal(w.live.Created), delivers: o.Delivers || o.Applies}
@@ -99,7 +99,7 @@ func (w *writers) ownersAt(p path) []*model.Owner {
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
 		depth := o.Fields.Depth(steps)
-		if o.Subresource == "status" || depth < max(closest, 1) || depth < len(steps) && depth < atomic {
+		if depth < max(closest, 1) || depth < len(steps) && depth < atomic {
 			continue
 		}
 		if depth > closest {
@@ -130,7 +130,7 @@ func (w *writers) atomicDepth(p path) int {
 // isApplier reports whether o is the applier, or has its name and left the record.
 func (w *writers) isApplier(o *model.Owner) bool {
 	d := w.applier()
-	return o.Records || d != nil && d.Name == o.Name && d.Applies == o.Applies && o.Subresource == ""
+	return o.Records || d != nil && d.Name == o.Name && d.Applies == o.Applies && o.Through == ""
 }
 
 // keepsRecord reports whether the fields of an applier are those that it applied last. An
@@ -146,14 +146,17 @@ func (w *writers) isController(o *model.Owner) bool {
 	return !slices.ContainsFunc(o.Accounts, func(account string) bool { return !w.controller(account) })
 }
 
-// specEdited reports whether a writer other than the applier owns a field outside metadata
-// and status.
-func (w *writers) specEdited() bool {
+// editedCounted reports whether a writer other than the applier owns a field whose changes
+// Resource.Generation counts.
+func (w *walk) editedCounted() bool {
 	return slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool {
-		return o.Subresource != "status" && !w.isApplier(&o) && slices.ContainsFunc(o.Fields.Steps(), func(s model.Step) bool {
-			return s.Text != "metadata" && s.Text != "status"
-		})
+		return !w.writers.isApplier(&o) && slices.ContainsFunc(o.Fields.Steps(), func(s model.Step) bool { return w.counted(s.Text) })
 	})
+}
+
+// counted reports whether Resource.Generation counts changes of a top-level field.
+func (w *walk) counted(field string) bool {
+	return w.subject.Kind != nil && !slices.Contains(w.subject.Kind.Uncounted, field)
 }
 
 // changedBy returns the actor that set the node at the walk's path to its live value.
@@ -276,7 +279,7 @@ func (w *walk) editorsSinceApply() []*model.Owner {
 	d := w.writers.applier()
 	for i := range w.live.Owners {
 		o := &w.live.Owners[i]
-		if o.Subresource != "" || w.writers.isApplier(o) || w.writers.isController(o) || d != nil && o.At.Before(d.At) {
+		if o.Through != "" || w.writers.isApplier(o) || w.writers.isController(o) || d != nil && o.At.Before(d.At) {
 			continue
 		}
 		editors = append(editors, o)
@@ -304,8 +307,8 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 	if o.Applies {
 		operation = "apply"
 	}
-	if o.Subresource != "" {
-		operation += " through " + o.Subresource
+	if o.Through != "" {
+		operation += " through " + o.Through
 	}
 	return model.Actor{Name: o.Name, At: o.At, Via: live.OwnersFrom, Evidence: operation, Confidence: model.Likely}
 }
@@ -320,7 +323,7 @@ func creator(s *model.Subject) model.Actor {
 	live := s.Live
 	for i := range live.Owners {
 		o := &live.Owners[i]
-		if o.Subresource != "" || o.At.IsZero() {
+		if o.Through != "" || o.At.IsZero() {
 			continue
 		}
 		if first == nil || o.At.Before(first.At) {

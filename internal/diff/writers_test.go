@@ -241,7 +241,7 @@ func TestHandsSinceApply(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	hand := func(name string, after time.Duration, subresource string) model.Owner {
-		return model.Owner{Name: name, Edits: true, At: created.Add(after), Subresource: subresource, Fields: set("port")}
+		return model.Owner{Name: name, Edits: true, At: created.Add(after), Through: subresource, Fields: set("port")}
 	}
 	for reason, tc := range map[string]struct {
 		owners []model.Owner
@@ -299,7 +299,7 @@ func TestHandEdits(t *testing.T) {
 func TestCreator(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, at time.Time, subresource string) model.Owner {
-		return model.Owner{Name: name, At: at, Subresource: subresource}
+		return model.Owner{Name: name, At: at, Through: subresource}
 	}
 	made := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "ann", At: created, Evidence: "log"}}
 	for reason, tc := range map[string]struct {
@@ -322,7 +322,7 @@ func TestCreator(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
 	}
-	scaled := ownerActor(&model.Resource{}, &model.Owner{Name: "one", Applies: true, Subresource: "scale"})
+	scaled := ownerActor(&model.Resource{}, &model.Owner{Name: "one", Applies: true, Through: "scale"})
 	if scaled.Evidence != "apply through scale" {
 		t.Errorf("got %q, want the subresource named", scaled.Evidence)
 	}

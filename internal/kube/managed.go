@@ -10,8 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// owners reads metadata.managedFields (FieldsV1), in an order of its own: by
-// name, operation and subresource.
+// owners returns the entries of metadata.managedFields (FieldsV1), sorted by name,
+// subresource and time. Entries of the status subresource are left out: status is not
+// compared.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/
 func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	if len(managedFields.Items()) == 0 {
@@ -19,6 +20,9 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	}
 	list := make([]model.Owner, 0, len(managedFields.Items()))
 	for _, entry := range managedFields.Items() {
+		if entry.At("subresource").Str() == "status" {
+			continue
+		}
 		fields, err := fieldSet(entry.At("fieldsV1"))
 		if err != nil {
 			return nil, fmt.Errorf("manager %q: %w", entry.At("manager").Str(), err)
@@ -27,18 +31,18 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 			upgradeFields(&fields)
 		}
 		list = append(list, model.Owner{
-			Name:        entry.At("manager").Str(),
-			Applies:     entry.At("operation").Str() == "Apply",
-			Edits:       editsByHand(entry.At("manager").Str()),
-			Delivers:    delivers(entry.At("manager").Str()),
-			Inherits:    inherits(entry.At("manager").Str()),
-			Subresource: entry.At("subresource").Str(),
-			At:          instant(entry.At("time")),
-			Fields:      fields,
+			Name:     entry.At("manager").Str(),
+			Applies:  entry.At("operation").Str() == "Apply",
+			Edits:    editsByHand(entry.At("manager").Str()),
+			Delivers: delivers(entry.At("manager").Str()),
+			Inherits: inherits(entry.At("manager").Str()),
+			Through:  entry.At("subresource").Str(),
+			At:       instant(entry.At("time")),
+			Fields:   fields,
 		})
 	}
 	slices.SortStableFunc(list, func(a, b model.Owner) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Subresource, b.Subresource), a.At.Compare(b.At))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Through, b.Through), a.At.Compare(b.At))
 	})
 	return list, nil
 }

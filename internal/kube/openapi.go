@@ -90,15 +90,20 @@ func KindsFromOpenAPI(document []byte) (map[string]*model.Kind, error) {
 					reader.scheduled(schema)
 				}
 			}
-			kinds[name] = &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced[name],
-				Schema: schema, Labels: labelsPath, Watched: watches(name) != nil, Severities: severities(name), Exposed: exposed(name)}
+			kind := NewKind(name, apiVersion, namespaced[name])
+			kind.Schema, kind.Watched = schema, watches(name) != nil
+			kinds[name] = kind
 		}
 	}
 	return kinds, nil
 }
 
-// labelsPath is where every object has its labels.
-const labelsPath = "metadata.labels"
+// NewKind returns a kind without a schema.
+func NewKind(name, apiVersion string, namespaced bool) *model.Kind {
+	return &model.Kind{Name: name, Version: apiVersion, Namespaced: namespaced, Labels: "metadata.labels", Severities: severities(name), Exposed: exposed(name),
+		Uncounted: []string{"metadata", "status"},
+		Unowned:   "kubectl scale leaves none after a server-side apply, nor does an edit of managedFields"}
+}
 
 func versionAndKind(gvk model.Value) (apiVersion, kind string) {
 	apiVersion = gvk.At("version").Str()
@@ -145,8 +150,9 @@ func kindsOf(spec model.Value) map[string]*model.Kind {
 		name := KindName(apiVersion, spec.At("names", "kind").Str())
 		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
 		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
-		return map[string]*model.Kind{name: {Name: name, Version: apiVersion, Alike: alike(spec), Schema: schema,
-			Namespaced: spec.At("scope").Str() == "Namespaced", Labels: labelsPath, Severities: severities(name), Exposed: exposed(name)}}
+		kind := NewKind(name, apiVersion, spec.At("scope").Str() == "Namespaced")
+		kind.Schema, kind.Alike = schema, alike(spec)
+		return map[string]*model.Kind{name: kind}
 	}
 	return nil
 }

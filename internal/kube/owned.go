@@ -448,7 +448,7 @@ func madeByHand(r *model.Resource) bool {
 	written := false
 	for i := range r.Owners {
 		o := &r.Owners[i]
-		if o.Subresource != "" {
+		if o.Through != "" {
 			continue
 		}
 		if !byTool(o) {

@@ -150,7 +150,7 @@ func isEdited(r *model.Resource) bool {
 				return false
 			}
 		}
-		return o.Subresource == "" && o.At.After(r.Created) && byTool(&o)
+		return o.Through == "" && o.At.After(r.Created) && byTool(&o)
 	})
 }
 
@@ -188,7 +188,7 @@ func templateWritten(r *model.Resource) (at time.Time, known bool) {
 	for i := range r.Owners {
 		o := &r.Owners[i]
 		spec := o.Fields.Child(model.Step{Text: "spec"})
-		if o.Subresource != "" || spec == nil || spec.Child(model.Step{Text: podPath(r.Kind)[1]}) == nil {
+		if o.Through != "" || spec == nil || spec.Child(model.Step{Text: podPath(r.Kind)[1]}) == nil {
 			continue
 		}
 		known = true

@@ -204,9 +204,6 @@ func (r *Resource) LastWriter() Actor {
 	var last *Owner
 	for i := range r.Owners {
 		o := &r.Owners[i]
-		if o.Subresource == "status" {
-			continue
-		}
 		// Times have seconds: of two the hand came after the apply.
 		if last == nil || o.At.After(last.At) || o.At.Equal(last.At) && o.Edits {
 			last = o
@@ -249,8 +246,9 @@ type Owner struct {
 	// Inherits reports that the entry stands for all writers before the record of
 	// owners began.
 	Inherits bool
-	// Subresource is the door that it wrote through ("scale"), or "".
-	Subresource string
+	// Through is the interface to a part of the resource that it wrote through ("scale");
+	// "" for the interface to the whole.
+	Through string
 	// At is the time of its last write; zero where the system does not say.
 	At time.Time
 	// Fields is what it set and nobody has set since.
@@ -307,6 +305,11 @@ type Kind struct {
 	// a record of owners cannot, a field of one; "" where that needs no words of
 	// its own.
 	Unsigned string
+	// Uncounted are the top-level fields whose changes Resource.Generation does not count.
+	Uncounted []string
+	// Unowned is why a field that is not a default may have no owner; "" if there is no
+	// particular reason.
+	Unowned string
 	// Elsewhere maps top-level fields that are no part of the object itself, so that
 	// no entry on the object tells who changed them, to where that is recorded.
 	Elsewhere map[string]string

@@ -182,11 +182,11 @@ func (s *shelf) resources() []model.Resource {
 	return s.sorted
 }
 
-// same tells whether an event changed nothing that anybody compares: status
-// and counters change all the time.
+// same reports whether an event changed nothing that is compared: status and counters
+// change often.
 func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.Automatic == b.Automatic && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
-		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(writers(a), writers(b), sameOwner)
+		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner)
 }
 
 func sameApplied(a, b *model.Value) bool {
@@ -196,12 +196,7 @@ func sameApplied(a, b *model.Value) bool {
 	return a.Equal(*b)
 }
 
-// writers are the owners of more than status.
-func writers(r model.Resource) []model.Owner {
-	return slices.DeleteFunc(slices.Clone(r.Owners), func(o model.Owner) bool { return o.Subresource == "status" })
-}
-
-// sameOwner compares who owns what; when is of no account.
+// sameOwner compares owners without their times.
 func sameOwner(a, b model.Owner) bool {
 	b.At = a.At
 	return reflect.DeepEqual(a, b)

@@ -78,7 +78,7 @@ func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*
 // schema of another version does not fit, unless the versions are alike.
 func (a api) as(known *model.Kind) *model.Kind {
 	if known == nil || known.Version != a.apiVersion() && !slices.Contains(known.Alike, a.apiVersion()) {
-		return &model.Kind{Name: a.kind, Version: a.apiVersion(), Namespaced: a.namespaced}
+		return kube.NewKind(a.kind, a.apiVersion(), a.namespaced)
 	}
 	if known.Namespaced == a.namespaced && known.Version == a.apiVersion() {
 		return known

@@ -96,10 +96,9 @@ func before(last *Write, o *model.Owner, writes []Write, created time.Time) []st
 	return names[:min(maxBefore, len(names))]
 }
 
-// couldLeave tells whether a write leaves an entry such as the owner's.
+// couldLeave reports whether a write leaves an entry such as the owner's.
 func (w *Write) couldLeave(o *model.Owner) bool {
-	return w.Deed != model.Deleted && w.Manager == o.Name && w.Subresource == o.Subresource && (w.Patch || !o.Applies) &&
-		o.Subresource != "status"
+	return w.Deed != model.Deleted && w.Manager == o.Name && w.Subresource == o.Through && (w.Patch || !o.Applies)
 }
 
 // spans tells whether a time in whole seconds lies within the request, give or

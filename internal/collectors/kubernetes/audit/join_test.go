@@ -26,7 +26,7 @@ func scale(w *Write) { w.Manager, w.Subresource = "kubectl", "scale" }
 func TestSign(t *testing.T) {
 	t.Parallel()
 	owner := model.Owner{Name: "kubectl-edit", At: noon()}
-	scaler := model.Owner{Name: "kubectl", Subresource: "scale"}
+	scaler := model.Owner{Name: "kubectl", Through: "scale"}
 	created := noon().Add(-time.Hour)
 	const alices = "alice: audit 1, kubectl-edit"
 	tests := map[string]struct {
@@ -50,7 +50,6 @@ func TestSign(t *testing.T) {
 		"another door":     {"scale owns what it wrote", owner, []Write{writeAt("1", 0, func(w *Write) { w.Subresource = "scale" })}, ""},
 		"an apply":         {"is a patch", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, nil)}, alices},
 		"no apply":         {"an update applies nothing", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, func(w *Write) { w.Patch = false })}, ""},
-		"status":           {"is nobody's drift", model.Owner{Name: "kubectl-edit", At: noon(), Subresource: "status"}, []Write{writeAt("1", 0, func(w *Write) { w.Subresource = "status" })}, ""},
 		"before it came":   {"that was another object", model.Owner{Name: "kubectl-edit", At: created}, []Write{writeAt("1", -time.Hour-1500*time.Millisecond, func(w *Write) { w.Ended = created.Add(-3 * time.Second) })}, ""},
 		"without a time":   {"the last one counts", scaler, []Write{writeAt("1", -time.Minute, func(w *Write) { scale(w); bob(w) }), writeAt("2", -time.Second, scale)}, "alice: audit 2, kubectl through scale"},
 		"without any":      {"nothing is known", scaler, nil, ""},
