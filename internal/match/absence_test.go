@@ -91,7 +91,7 @@ func TestMayBe(t *testing.T) {
 		"neither of two MAC addresses is the same":     {[]string{"mac=A", "mac=B"}, []string{"mac=C"}, false},
 	} {
 		c, u := &model.Claim{Identities: identities(tc.claim)}, &model.Unread{Identities: identities(tc.unread)}
-		if got := mayBe(c, u); got != tc.want {
+		if got := mayMatch(c, u); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}

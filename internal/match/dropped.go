@@ -25,16 +25,16 @@ func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]mode
 		f := newFinder(snapshot, claims)
 		for _, c := range claims {
 			if f != nil {
-				f.drop(c, d.Name, all)
+				f.recordRemoval(c, d.Name, all)
 			}
 		}
 	}
 	return all
 }
 
-// drop notes who removed the claim on a live resource. Later removals replace earlier
+// recordRemoval notes who removed the claim on a live resource. Later removals replace earlier
 // ones.
-func (f *finder) drop(c *model.Claim, declaration string, all map[model.Ref]map[string]model.Actor) {
+func (f *finder) recordRemoval(c *model.Claim, declaration string, all map[model.Ref]map[string]model.Actor) {
 	by, found := f.candidates(c)
 	if len(found) != 1 {
 		return

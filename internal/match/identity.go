@@ -9,17 +9,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An identified is a resource as one of its identities finds it.
+// An identified is an identity of a resource of a kind.
 type identified struct {
 	kind string
 	model.Identity
 }
 
-// A finder finds the resources that claims mean and do not know the ID of.
+// A finder resolves claims to live resources by their identities.
 type finder struct {
-	snapshot *model.Snapshot
-	live     map[model.Ref]*model.Resource
-	known    map[identified][]model.Ref
+	snapshot   *model.Snapshot
+	live       map[model.Ref]*model.Resource
+	byIdentity map[identified][]model.Ref
 }
 
 // newFinder returns a finder, or nil if no claim has an identity or a cohort.
@@ -28,57 +28,57 @@ func newFinder(snapshot *model.Snapshot, claims []*model.Claim) *finder {
 		return nil
 	}
 	f := &finder{snapshot: snapshot, live: make(map[model.Ref]*model.Resource, len(snapshot.Resources)),
-		known: make(map[identified][]model.Ref, len(snapshot.Resources))}
+		byIdentity: make(map[identified][]model.Ref, len(snapshot.Resources))}
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
 		f.live[ref] = r
 		for _, id := range r.Identities {
 			key := identified{r.Kind, id}
-			if !slices.Contains(f.known[key], ref) {
-				f.known[key] = append(f.known[key], ref)
+			if !slices.Contains(f.byIdentity[key], ref) {
+				f.byIdentity[key] = append(f.byIdentity[key], ref)
 			}
 		}
 	}
 	return f
 }
 
-// find replaces claims that go by their identities by ones that have the ID
-// that these lead to.
-func (f *finder) find(claims []*model.Claim) {
+// resolve replaces claims that are matched by identities by claims with the ID of the
+// resource that has them.
+func (f *finder) resolve(claims []*model.Claim) {
 	if f == nil {
 		return
 	}
 	claimed, several := f.claimed(claims)
-	absent, again := f.absent(claims), map[model.Ref]string{}
+	absent, again := f.absentByIdentity(claims), map[model.Ref]string{}
 	for i, c := range claims {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
 		switch {
 		case len(c.Identities) == 0:
 		case c.ByIdentity:
-			claims[i] = f.identify(c, absent)
+			claims[i] = f.resolveOne(c, absent)
 		case f.live[ref] == nil && c.Pending == "":
-			claims[i] = f.follow(c, claimed, several)
+			claims[i] = f.followReplacement(c, claimed, several)
 			if claims[i].Former != "" {
 				again[ref] = claims[i].ID
 			}
 		}
 	}
-	f.takeAlong(claims, again)
-	f.separate(claims)
-	f.dismiss(claims)
+	f.followOthers(claims, again)
+	f.markAmbiguous(claims)
+	f.excludeCohorts(claims)
 }
 
-// dismiss makes the claims of a cohort uncheckable of which none leads to
-// anything, though all that they may mean was read.
-func (f *finder) dismiss(claims []*model.Claim) {
-	type cohort struct{ declaration, says string }
+// excludeCohorts makes the claims of a cohort uncheckable if none of them matches a
+// resource, and all resources that could match were read.
+func (f *finder) excludeCohorts(claims []*model.Claim) {
+	type cohort struct{ declaration, reason string }
 	here := map[cohort]bool{}
 	for _, c := range claims {
 		if c.Cohort == "" {
 			continue
 		}
-		if k := (cohort{c.Declaration, c.Cohort}); f.live[model.Ref{Kind: c.Kind, ID: c.ID}] != nil || c.Unchecked != "" || unseen(f.snapshot, c) != "" {
+		if k := (cohort{c.Declaration, c.Cohort}); f.live[model.Ref{Kind: c.Kind, ID: c.ID}] != nil || c.Unchecked != "" || absenceDoubt(f.snapshot, c) != "" {
 			here[k] = true
 		}
 	}
@@ -92,8 +92,8 @@ func (f *finder) dismiss(claims []*model.Claim) {
 	}
 }
 
-// claimed returns the resources that claims have the ID of, and those that
-// several things that are gone lead to: it cannot be told which of them it is.
+// claimed returns the resources whose IDs claims have, and the resources that may replace
+// several absent ones.
 func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]bool) {
 	claimed, several = map[model.Ref]bool{}, map[model.Ref]bool{}
 	followed := map[model.Ref]model.Ref{}
@@ -106,18 +106,18 @@ func (f *finder) claimed(claims []*model.Claim) (claimed, several map[model.Ref]
 		if len(c.Identities) == 0 || f.live[ref] != nil || c.Pending != "" {
 			continue
 		}
-		if found := f.successors(c); len(found) == 1 {
-			gone, known := followed[found[0]]
-			several[found[0]] = several[found[0]] || known && gone != ref
+		if found := f.replacements(c); len(found) == 1 {
+			gone, again := followed[found[0]]
+			several[found[0]] = several[found[0]] || again && gone != ref
 			followed[found[0]] = ref
 		}
 	}
 	return claimed, several
 }
 
-// takeAlong lets claims without identities follow those on the same resource: a
-// primary address moves with the machine that it is a part of.
-func (f *finder) takeAlong(claims []*model.Claim, again map[model.Ref]string) {
+// followOthers resolves claims without identities as the others on the same resource: the
+// primary address follows its machine.
+func (f *finder) followOthers(claims []*model.Claim, again map[model.Ref]string) {
 	for i, c := range claims {
 		id, moved := again[model.Ref{Kind: c.Kind, ID: c.ID}]
 		if !moved || len(c.Identities) > 0 {
@@ -129,9 +129,10 @@ func (f *finder) takeAlong(claims []*model.Claim, again map[model.Ref]string) {
 	}
 }
 
-// absent indexes the claims on what was not seen, by identity: another claim may
-// mean the same. An identity of several things, of which nil is held, tells none.
-func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
+// absentByIdentity returns the claims on absent resources by identity: a claim that is
+// matched by identities may be on the same resource. An identity of several resources has
+// nil.
+func (f *finder) absentByIdentity(claims []*model.Claim) map[identified]*model.Claim {
 	absent := map[identified]*model.Claim{}
 	for _, c := range claims {
 		if c.ByIdentity || f.live[model.Ref{Kind: c.Kind, ID: c.ID}] != nil {
@@ -139,7 +140,7 @@ func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
 		}
 		for _, id := range c.Identities {
 			key := identified{c.Kind, id}
-			if other, said := absent[key]; said && (other == nil || other.ID != c.ID) {
+			if other, found := absent[key]; found && (other == nil || other.ID != c.ID) {
 				absent[key] = nil
 				continue
 			}
@@ -149,9 +150,9 @@ func (f *finder) absent(claims []*model.Claim) map[identified]*model.Claim {
 	return absent
 }
 
-// identify gives a claim the ID of the one resource that its identities lead to.
-// Where they lead to several it cannot be compared.
-func (f *finder) identify(c *model.Claim, absent map[identified]*model.Claim) *model.Claim {
+// resolveOne returns the claim with the ID of the resource that has its identities. If
+// several have them, the claim cannot be compared.
+func (f *finder) resolveOne(c *model.Claim, absent map[identified]*model.Claim) *model.Claim {
 	by, found := f.candidates(c)
 	settled := *c
 	switch len(found) {
@@ -166,13 +167,13 @@ func (f *finder) identify(c *model.Claim, absent map[identified]*model.Claim) *m
 		r := f.live[found[0]]
 		settled.Kind, settled.ID, settled.Place = r.Kind, r.ID, r.Place
 	default:
-		settled.Unchecked = cmp.Or(c.Unchecked, "ambiguous: "+f.names(found)+" have the same "+by+"; give it a surer identity")
+		settled.Unchecked = cmp.Or(c.Unchecked, "ambiguous: "+f.labels(found)+" have the same "+by+"; give it a surer identity")
 		settled.Covers = append(slices.Clone(c.Covers), found...)
 	}
 	return &settled
 }
 
-// identitiesOf yields a claim's identities for each kind that it may be of.
+// identitiesOf yields a claim's identities for each kind that its resource may have.
 func identitiesOf(c *model.Claim) func(yield func(identified) bool) {
 	return func(yield func(identified) bool) {
 		for _, id := range c.Identities {
@@ -187,15 +188,15 @@ func identitiesOf(c *model.Claim) func(yield func(identified) bool) {
 
 func kinds(c *model.Claim) []string { return append([]string{c.Kind}, c.AltKinds...) }
 
-// candidates returns the resources that the surest of a claim's identities that
-// leads anywhere leads to, and which identity that is.
+// candidates returns the resources that have the most reliable identity of a claim that
+// any resource has, and the kind of that identity.
 func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 	for id := range identitiesOf(c) {
 		if len(found) > 0 && id.By != by {
 			break
 		}
 		by = id.By
-		for _, ref := range f.known[id] {
+		for _, ref := range f.byIdentity[id] {
 			if !slices.Contains(found, ref) {
 				found = append(found, ref)
 			}
@@ -205,17 +206,17 @@ func (f *finder) candidates(c *model.Claim) (by string, found []model.Ref) {
 	return by, found
 }
 
-// follow looks for the resource that stands in the place of one that is gone:
-// made again by hand, it has another ID. What another claim has the ID of is
-// something else, and what could not be looked for has not gone. Where it leads to
-// several, or several that are gone lead to one, it may be any of them.
-func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *model.Claim {
-	found := f.successors(c)
+// followReplacement returns the claim with the ID of the live resource that replaced the
+// claimed one, such as one that was created again by hand. A resource whose ID another
+// claim has is not a replacement. If there are several candidates, if one replaces several,
+// or if the absence of the claimed one is not certain, the candidates are covered only.
+func (f *finder) followReplacement(c *model.Claim, claimed, several map[model.Ref]bool) *model.Claim {
+	found := f.replacements(c)
 	if len(found) == 0 || len(found) == 1 && claimed[found[0]] {
 		return c
 	}
 	settled := *c
-	if len(found) > 1 || several[found[0]] || unseen(f.snapshot, c) != "" {
+	if len(found) > 1 || several[found[0]] || absenceDoubt(f.snapshot, c) != "" {
 		settled.Covers = append(slices.Clone(c.Covers), found...)
 		return &settled
 	}
@@ -223,18 +224,18 @@ func (f *finder) follow(c *model.Claim, claimed, several map[model.Ref]bool) *mo
 	return &settled
 }
 
-// successors returns the resources that may stand in the place of what a claim
-// knew: those that its identities lead to, and that no surer one tells apart. A
-// guest of the same name with another MAC address is another guest.
-func (f *finder) successors(c *model.Claim) []model.Ref {
+// replacements returns the resources that may replace the claimed one: the candidates
+// without those that have a different identity of a more reliable kind. A guest with the
+// same name and another MAC address is a different guest.
+func (f *finder) replacements(c *model.Claim) []model.Ref {
 	by, found := f.candidates(c)
 	return slices.DeleteFunc(found, func(ref model.Ref) bool {
-		known := f.live[ref].Identities
+		identities := f.live[ref].Identities
 		for _, id := range c.Identities {
 			if id.By == by {
 				break
 			}
-			if id.Value != c.ID && slices.ContainsFunc(known, func(other model.Identity) bool { return other.By == id.By }) {
+			if id.Value != c.ID && slices.ContainsFunc(identities, func(other model.Identity) bool { return other.By == id.By }) {
 				return true
 			}
 		}
@@ -242,9 +243,9 @@ func (f *finder) successors(c *model.Claim) []model.Ref {
 	})
 }
 
-// separate makes claims uncheckable that one declaration makes on one resource
-// by different identities: it means only one of them.
-func (f *finder) separate(claims []*model.Claim) {
+// markAmbiguous makes claims uncheckable that different identities of one declaration
+// resolved to the same resource: only one of them can be right.
+func (f *finder) markAmbiguous(claims []*model.Claim) {
 	type key struct {
 		declaration string
 		model.Ref
@@ -260,13 +261,13 @@ func (f *finder) separate(claims []*model.Claim) {
 		if len(group) < 2 {
 			continue
 		}
-		what := k.ID
+		resource := k.ID
 		if r := f.live[k.Ref]; r != nil {
-			what = called(r)
+			resource = label(r)
 		}
 		for _, i := range group {
 			settled := *claims[i]
-			settled.Unchecked = cmp.Or(settled.Unchecked, fmt.Sprintf("ambiguous: %s claim %s; one of them is something else", addresses(claims, group), what))
+			settled.Unchecked = cmp.Or(settled.Unchecked, fmt.Sprintf("ambiguous: %s claim %s; one of them is something else", addresses(claims, group), resource))
 			claims[i] = &settled
 		}
 	}
@@ -278,26 +279,26 @@ func addresses(claims []*model.Claim, group []int) string {
 		texts[k] = claims[i].Name + " (" + claims[i].Address + ")"
 	}
 	slices.Sort(texts)
-	return and(texts)
+	return enumerate(texts)
 }
 
-// names lists resources for people.
-func (f *finder) names(refs []model.Ref) string {
+// labels returns a list of resources as text.
+func (f *finder) labels(refs []model.Ref) string {
 	texts := make([]string, len(refs))
 	for i, ref := range refs {
-		texts[i] = called(f.live[ref])
+		texts[i] = label(f.live[ref])
 	}
-	return and(texts)
+	return enumerate(texts)
 }
 
-func called(r *model.Resource) string {
+func label(r *model.Resource) string {
 	if r.Name == "" || r.Name == r.ID {
 		return r.ID
 	}
 	return r.ID + " (" + r.Name + ")"
 }
 
-func and(texts []string) string {
+func enumerate(texts []string) string {
 	const shown = 5
 	if len(texts) > shown {
 		return fmt.Sprintf("%s and %d more", strings.Join(texts[:shown], ", "), len(texts)-shown)
@@ -309,9 +310,9 @@ func and(texts []string) string {
 	return strings.Join(texts[:last], ", ") + " and " + texts[last]
 }
 
-// unseen says why the absence of what a claim means proves nothing; "" when it
-// does.
-func unseen(snapshot *model.Snapshot, c *model.Claim) string {
+// absenceDoubt returns why the claimed resource may exist although the snapshot lacks it;
+// "" if it does not exist.
+func absenceDoubt(snapshot *model.Snapshot, c *model.Claim) string {
 	if i, exists := findUnread(snapshot, model.Ref{Kind: c.Kind, ID: c.ID}); exists {
 		return snapshot.Unread[i].Reason
 	}
@@ -327,30 +328,30 @@ func unseen(snapshot *model.Snapshot, c *model.Claim) string {
 		return c.Doubt
 	}
 	for i := range snapshot.Unread {
-		if u := &snapshot.Unread[i]; slices.Contains(kinds(c), u.Kind) && mayBe(c, u) {
+		if u := &snapshot.Unread[i]; slices.Contains(kinds(c), u.Kind) && mayMatch(c, u) {
 			return "it may be " + u.ID + ", which could not be read: " + u.Reason
 		}
 	}
 	return ""
 }
 
-// mayBe reports whether a claim may mean a resource of which little is known: not
-// when the surest of the claim's identities is known of it, and another one.
-func mayBe(c *model.Claim, u *model.Unread) bool {
+// mayMatch reports whether a claim may be on a resource that could not be read. It is not
+// if the resource has another identity of the claim's most reliable kind.
+func mayMatch(c *model.Claim, u *model.Unread) bool {
 	if len(c.Identities) == 0 {
 		return true
 	}
-	surest := c.Identities[0].By
-	known := slices.ContainsFunc(u.Identities, func(id model.Identity) bool { return id.By == surest })
-	return !known || slices.ContainsFunc(u.Identities, func(id model.Identity) bool { return slices.Contains(c.Identities, id) })
+	best := c.Identities[0].By
+	has := slices.ContainsFunc(u.Identities, func(id model.Identity) bool { return id.By == best })
+	return !has || slices.ContainsFunc(u.Identities, func(id model.Identity) bool { return slices.Contains(c.Identities, id) })
 }
 
-// mayMean reports whether one of the claims that found no resource may mean the unread
-// one.
-func mayMean(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u *model.Unread) bool {
+// anyMayMatch reports whether one of the claims without a live resource may be on the
+// unread one.
+func anyMayMatch(claims map[model.Ref][]*model.Claim, live map[model.Ref]bool, u *model.Unread) bool {
 	for ref, list := range claims {
 		if !live[ref] && slices.ContainsFunc(list, func(c *model.Claim) bool {
-			return c.ByIdentity && slices.Contains(kinds(c), u.Kind) && mayBe(c, u)
+			return c.ByIdentity && slices.Contains(kinds(c), u.Kind) && mayMatch(c, u)
 		}) {
 			return true
 		}

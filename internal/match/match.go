@@ -1,5 +1,5 @@
-// Package match pairs live resources with the claims on them. It is pure: the
-// order in which snapshots and declarations arrive never matters.
+// Package match pairs live resources with the claims on them. It is pure, and the result
+// does not depend on the order of snapshots and declarations.
 package match
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Match returns every subject, sorted by key: each resource of each snapshot,
-// and each claim on something that was not seen. A declaration claims in every
-// source that it governs; a governed source without a snapshot has nothing
-// read, for the reason that unread names by source.
+// Match returns all subjects, sorted by key: one for each resource of each snapshot, and
+// one for each claimed resource that is not in a snapshot. A declaration claims resources
+// in every source that it governs. unread is, by source, why a governed source has no
+// snapshot.
 func Match(snapshots []model.Snapshot, declarations []model.Declaration, unread map[string]string) []model.Subject {
 	m := matcher{declarations: inOrder(declarations), unread: unread}
 	sources := map[string]*model.Snapshot{}
@@ -58,8 +58,8 @@ func (m matcher) sources(read map[string]*model.Snapshot) []string {
 	return slices.Compact(names)
 }
 
-// kind returns what is known of a kind: by the source, or, where that has no
-// schema, by a declaration that defines it.
+// kind returns a kind as the source has it, or, if that has no schema, as a declaration
+// defines it.
 func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 	kind := snapshot.Kinds[name]
 	if kind != nil && kind.Schema != nil {
@@ -93,20 +93,20 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
 		ref := model.Ref{Kind: r.Kind, ID: r.ID}
-		if _, known := broad[r.Kind]; !known {
-			broad[r.Kind] = ofMany(snapshot, r.Kind)
+		if _, ok := broad[r.Kind]; !ok {
+			broad[r.Kind] = broadEvents(snapshot, r.Kind)
 		}
 		expected := governance.expect(r, claims)
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.silent, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
-			Traces: traced(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
-			Dropped:   m.droppedFrom(expected.silent, dropped[ref]),
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
+			Traces: eventsWithFormer(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
+			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		seen[ref] = true
 	}
 	for ref, list := range claims {
 		if !seen[ref] {
-			subjects = append(subjects, m.unseen(name, ref, list, snapshot))
+			subjects = append(subjects, m.absentSubject(name, ref, list, snapshot))
 		}
 	}
 	subjects = append(subjects, m.unreadable(snapshot, claims, seen, governance)...)
@@ -116,22 +116,22 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 	return subjects
 }
 
-// unseen is the subject of claims on a resource that the snapshot lacks.
-func (m matcher) unseen(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
+// absentSubject returns the subject of claims on a resource that the snapshot lacks.
+func (m matcher) absentSubject(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
-		Name: nameIn(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: departed(snapshot, ref, claims)}
-	// What another claim knows the id of is certain.
+		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: eventsOnAbsent(snapshot, ref, claims)}
+	// The ID of another claim is certain.
 	sure := slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.ByIdentity })
 	for _, c := range claims {
 		if !sure || !c.ByIdentity {
-			s.Unread = cmp.Or(s.Unread, unseen(snapshot, c))
+			s.Unread = cmp.Or(s.Unread, absenceDoubt(snapshot, c))
 		}
 	}
 	return s
 }
 
-// nameIn is what claims call a resource: those on a part of it know its id alone.
-func nameIn(claims []*model.Claim) string {
+// claimedName returns the name of a resource in the claims; some have its ID only.
+func claimedName(claims []*model.Claim) string {
 	for _, c := range claims {
 		if c.Name != "" && c.Name != c.ID {
 			return c.Name
@@ -144,8 +144,8 @@ func compareRefs(a, b model.Ref) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 }
 
-// traces returns what the source's logs tell of a resource.
-func traces(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
+// eventsOn returns the entries of the source's logs on a resource.
+func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 	all := snapshot.Traces
 	first, _ := slices.BinarySearchFunc(all, ref, func(t model.Trace, r model.Ref) int { return compareRefs(t.Ref, r) })
 	last := first
@@ -155,11 +155,11 @@ func traces(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 	return all[first:last]
 }
 
-// departed returns what the source's logs tell of a resource that is not there,
-// and who deleted what claims mean by an identity that is an id (a guest's
-// number).
-func departed(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
-	all := traces(snapshot, ref)
+// eventsOnAbsent returns the entries of the source's logs on a resource that is not live,
+// and the deletions of resources whose ID is an identity of a claim, such as the number of
+// a guest.
+func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+	all := eventsOn(snapshot, ref)
 	for _, c := range claims {
 		if !c.ByIdentity {
 			continue
@@ -169,47 +169,47 @@ func departed(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []
 			if id.By == "name" || meant == ref {
 				continue
 			}
-			all = append(slices.Clip(all), removals(snapshot, meant)...)
+			all = append(slices.Clip(all), deletions(snapshot, meant)...)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }
 
-// ofMany returns what the source's logs tell of any resource of a kind.
-func ofMany(snapshot *model.Snapshot, kind string) []model.Trace {
-	all := slices.Concat(traces(snapshot, model.Ref{}), traces(snapshot, model.Ref{Kind: kind}))
+// broadEvents returns the entries of the source's logs that concern any resource of a
+// kind.
+func broadEvents(snapshot *model.Snapshot, kind string) []model.Trace {
+	all := slices.Concat(eventsOn(snapshot, model.Ref{}), eventsOn(snapshot, model.Ref{Kind: kind}))
 	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }
 
-// traced returns what the source's logs tell of a resource, and who removed those
-// that it stands in the place of: what was edited there went with them.
-func traced(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
-	all := traces(snapshot, ref)
+// eventsWithFormer returns the entries of the source's logs on a resource, and the
+// deletions of the resources that it replaced.
+func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+	all := eventsOn(snapshot, ref)
 	for _, c := range claims {
 		if c.Former == "" {
 			continue
 		}
-		all = append(removals(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}), all...)
+		all = append(deletions(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}), all...)
 		slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
 	}
 	return all
 }
 
-// removals returns what the source's logs tell of who removed a resource.
-func removals(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
-	return slices.DeleteFunc(slices.Clone(traces(snapshot, ref)), func(t model.Trace) bool { return t.Deed != model.Deleted })
+// deletions returns the entries of the source's logs on the deletion of a resource.
+func deletions(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
+	return slices.DeleteFunc(slices.Clone(eventsOn(snapshot, ref)), func(t model.Trace) bool { return t.Deed != model.Deleted })
 }
 
-// find returns the place of a subject among subjects that are sorted by key.
-func find(subjects []model.Subject, key model.Key) (at int, found bool) {
+// subjectAt returns the position of the subject with a key among sorted ones.
+func subjectAt(subjects []model.Subject, key model.Key) (at int, found bool) {
 	return slices.BinarySearchFunc(subjects, key, func(s model.Subject, k model.Key) int { return s.Key.Compare(k) })
 }
 
-// addTemplates finds the live resource that a subject's claims name as their
-// template.
-// Subjects are sorted by key and of one source.
+// addTemplates sets the template of each subject whose claims name one that is live. The
+// subjects are sorted by key and of one source.
 func addTemplates(subjects []model.Subject) {
 	for i := range subjects {
 		s := &subjects[i]
@@ -218,7 +218,7 @@ func addTemplates(subjects []model.Subject) {
 				continue
 			}
 			key := model.Key{Source: s.Source, Kind: c.Template.Kind, ID: c.Template.ID}
-			at, found := find(subjects, key)
+			at, found := subjectAt(subjects, key)
 			if found && subjects[at].Live != nil {
 				s.Template = subjects[at].Live
 			}
@@ -226,8 +226,8 @@ func addTemplates(subjects []model.Subject) {
 	}
 }
 
-// claims returns the claims that are made in a source, by what they claim, in the
-// order of their declarations.
+// claims returns the claims on resources of a source, by resource, sorted by declaration
+// and address.
 func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][]*model.Claim {
 	var made []*model.Claim
 	for i := range m.declarations {
@@ -237,14 +237,14 @@ func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][
 		}
 		for j := range d.Claims {
 			if s := d.Claims[j].Source; s == "" || s == source {
-				made = append(made, settle(&d.Claims[j], snapshot))
+				made = append(made, withLiveID(&d.Claims[j], snapshot))
 			}
 		}
 	}
 	slices.SortStableFunc(made, func(a, b *model.Claim) int {
 		return cmp.Or(cmp.Compare(a.Declaration, b.Declaration), cmp.Compare(a.Address, b.Address))
 	})
-	newFinder(snapshot, made).find(made)
+	newFinder(snapshot, made).resolve(made)
 	claims := map[model.Ref][]*model.Claim{}
 	for _, c := range made {
 		ref := model.Ref{Kind: c.Kind, ID: c.ID}
@@ -253,9 +253,9 @@ func (m matcher) claims(source string, snapshot *model.Snapshot) map[model.Ref][
 	return claims
 }
 
-// settle gives a claim whose declaration does not know whether the kind has
-// places the id that the live system would give it.
-func settle(c *model.Claim, snapshot *model.Snapshot) *model.Claim {
+// withLiveID returns the claim with AltID if the live system reports that the kind has no
+// places.
+func withLiveID(c *model.Claim, snapshot *model.Snapshot) *model.Claim {
 	kind := snapshot.Kinds[c.Kind]
 	if c.AltID == "" || kind == nil || kind.Namespaced {
 		return c

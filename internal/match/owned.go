@@ -10,26 +10,26 @@ import (
 // the resource, or a maker that is declared or automatic itself. Subjects are sorted by
 // key and of one source.
 func addAutomatic(subjects []model.Subject) {
-	o := ownership{subjects: subjects, settled: make([]bool, len(subjects))}
+	o := makers{subjects: subjects, resolved: make([]bool, len(subjects))}
 	for i := range subjects {
-		o.settle(i)
+		o.resolve(i)
 	}
 }
 
-type ownership struct {
+type makers struct {
 	subjects []model.Subject
-	// settled reports which subjects settle was called for.
-	settled []bool
+	// resolved reports which subjects settle was called for.
+	resolved []bool
 }
 
-// settle determines why a subject is automatic, after its makers. Makers that form a
+// resolve determines why a subject is automatic, after its makers. Makers that form a
 // cycle do not make each other automatic.
-func (o *ownership) settle(i int) {
+func (o *makers) resolve(i int) {
 	s := &o.subjects[i]
-	if o.settled[i] || s.Live == nil {
+	if o.resolved[i] || s.Live == nil {
 		return
 	}
-	o.settled[i] = true
+	o.resolved[i] = true
 	s.Automatic = s.Live.Automatic
 	for _, maker := range s.Live.Makers {
 		if s.Automatic == "" {
@@ -40,12 +40,12 @@ func (o *ownership) settle(i int) {
 
 // madeBy returns the reason for objects of a maker; "" if the maker is not live, or
 // neither declared nor automatic.
-func (o *ownership) madeBy(key model.Key) string {
-	at, found := find(o.subjects, key)
+func (o *makers) madeBy(key model.Key) string {
+	at, found := subjectAt(o.subjects, key)
 	if !found || o.subjects[at].Live == nil {
 		return ""
 	}
-	o.settle(at)
+	o.resolve(at)
 	maker := &o.subjects[at]
 	if !claimed(maker.Claims) && maker.Automatic == "" {
 		return ""

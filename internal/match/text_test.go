@@ -16,7 +16,7 @@ func TestCalled(t *testing.T) {
 		"the name is the ID": {"web", "web", "web"},
 		"neither":            {"", "", ""},
 	} {
-		if got := called(&model.Resource{Key: model.Key{ID: tc.id}, Name: tc.name}); got != tc.want {
+		if got := label(&model.Resource{Key: model.Key{ID: tc.id}, Name: tc.name}); got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestAnd(t *testing.T) {
 		"a b c d e f":   "a, b, c, d, e and 1 more",
 		"a b c d e f g": "a, b, c, d, e and 2 more",
 	} {
-		if got := and(strings.Fields(list)); got != want {
+		if got := enumerate(strings.Fields(list)); got != want {
 			t.Errorf("%q: got %q, want %q", list, got, want)
 		}
 	}

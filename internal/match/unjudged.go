@@ -7,15 +7,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// held returns the unreadable part of the group's declarations that may declare a
+// unreadablePart returns the unreadable part of the group's declarations that may declare a
 // resource that is expected to be declared, or nil.
-func (g *group) held(r *model.Resource) *model.Unjudged {
-	return g.part(r, func(d *model.Declaration, p *model.Problem) bool { return p.MayDeclareAt(r) || g.reaches(d, r) })
+func (g *declarationGroup) unreadablePart(r *model.Resource) *model.Unjudged {
+	return g.partWhere(r, func(d *model.Declaration, p *model.Problem) bool { return p.MayDeclareAt(r) || g.mayReach(d, r) })
 }
 
-// part returns the first unreadable part of the group's declarations that may declare
+// partWhere returns the first unreadable part of the group's declarations that may declare
 // the resource and for which counts returns true, or nil.
-func (g *group) part(r *model.Resource, counts func(*model.Declaration, *model.Problem) bool) *model.Unjudged {
+func (g *declarationGroup) partWhere(r *model.Resource, counts func(*model.Declaration, *model.Problem) bool) *model.Unjudged {
 	for _, d := range g.members {
 		for i := range d.Problems {
 			if p := &d.Problems[i]; p.MayDeclare(r) && counts(d, p) {
@@ -26,28 +26,28 @@ func (g *group) part(r *model.Resource, counts func(*model.Declaration, *model.P
 	return nil
 }
 
-// reaches reports whether a part of the declaration that names no place may declare the
+// mayReach reports whether a part of the declaration that names no place may declare the
 // resource: the declaration governs its place, or no declaration does, or the
 // declaration has no scopes. A broken file of one declaration has no effect in places
 // that only other declarations govern.
-func (g *group) reaches(d *model.Declaration, r *model.Resource) bool {
+func (g *declarationGroup) mayReach(d *model.Declaration, r *model.Resource) bool {
 	if len(d.Scopes) == 0 || r.Parent != (model.Ref{}) || !g.holds(r) {
 		return true
 	}
 	return slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Holds(r.Kind, r.Place) })
 }
 
-// unexpected returns why an unclaimed resource that no declaration is expected to declare
+// whyUnjudged returns why an unclaimed resource that no declaration is expected to declare
 // was not judged: an unreadable part may declare it, or it is watched but not new. It
 // returns nil if neither applies.
-func (g governance) unexpected(r *model.Resource) *model.Unjudged {
+func (g governance) whyUnjudged(r *model.Resource) *model.Unjudged {
 	var why *model.Unjudged
 	watched := r.Watched != "" && !g.holds(r)
 	for _, one := range g.groups {
-		if part := one.part(r, func(*model.Declaration, *model.Problem) bool { return true }); why == nil {
+		if part := one.partWhere(r, func(*model.Declaration, *model.Problem) bool { return true }); why == nil {
 			why = part
 		}
-		if watched && one.watching() != nil {
+		if watched && one.watchers() != nil {
 			if why == nil {
 				why = &model.Unjudged{Reason: r.Watched}
 			}
@@ -57,9 +57,9 @@ func (g governance) unexpected(r *model.Resource) *model.Unjudged {
 	return why
 }
 
-// watching returns the declarations that are expected to declare watched resources in
+// watchers returns the declarations that are expected to declare watched resources in
 // any place, sorted; nil if there are none.
-func (g *group) watching() []string {
+func (g *declarationGroup) watchers() []string {
 	var names []string
 	for _, d := range g.members {
 		if d.Watches {

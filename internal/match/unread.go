@@ -9,13 +9,13 @@ func (m matcher) unreadable(snapshot *model.Snapshot, claims map[model.Ref][]*mo
 	var subjects []model.Subject
 	for i := range snapshot.Unread {
 		u := &snapshot.Unread[i]
-		if live[u.Ref] || len(claims[u.Ref]) > 0 || mayMean(claims, live, u) {
+		if live[u.Ref] || len(claims[u.Ref]) > 0 || anyMayMatch(claims, live, u) {
 			continue
 		}
 		r := &model.Resource{Key: model.Key{Source: snapshot.Source, Kind: u.Kind, ID: u.ID}, Place: u.Place, Name: u.Name, Parent: u.Parent}
-		if expected := g.expect(r, claims); expected.silent != nil {
+		if expected := g.expect(r, claims); expected.undeclaredBy != nil {
 			subjects = append(subjects, model.Subject{Key: r.Key, Place: u.Place, Name: u.Name, Kind: m.kind(snapshot, u.Kind),
-				Unread: u.Reason, Automatic: u.Automatic, Silent: expected.silent, Partial: expected.partial})
+				Unread: u.Reason, Automatic: u.Automatic, Silent: expected.undeclaredBy, Partial: expected.partial})
 		}
 	}
 	return subjects
