@@ -7,11 +7,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// keepActor keeps who was named while a finding, or one of its fields, shows the
-// same: a log that reaches back no longer so far does not make it less known.
+// keepActor keeps the earlier actor of a finding, or of a field, with the same values:
+// entries that a log has dropped since do not make the actor less certain.
 func keepActor(f, before *model.Finding) {
 	if len(f.Changes) == 0 {
-		if f.Basis == before.Basis && forgot(f.Actor, before.Actor) {
+		if f.Basis == before.Basis && lessCertain(f.Actor, before.Actor) {
 			f.Actor = before.Actor
 		}
 		return
@@ -24,7 +24,7 @@ func keepActor(f, before *model.Finding) {
 	for i := range changes {
 		c := &changes[i]
 		now := *actorOf(f, c)
-		if was := lastTime(before, c); was != nil && forgot(now, *was) {
+		if was := earlierActor(before, c); was != nil && lessCertain(now, *was) {
 			now, kept = *was, true
 		}
 		c.Actor = &now
@@ -34,15 +34,16 @@ func keepActor(f, before *model.Finding) {
 	}
 }
 
-// keepWriters keeps who was named for each side of a disputed field that is as it was.
+// keepWriters keeps the earlier actor of each side of a disputed field with the same
+// value.
 func keepWriters(c *model.Change, before *model.Finding) {
 	i := slices.IndexFunc(before.Changes, func(b model.Change) bool { return b.Path == c.Path })
 	if i < 0 || len(c.Claims) == 0 {
 		return
 	}
 	b := &before.Changes[i]
-	if alike(b.Live, c.Live) {
-		c.LiveActor = surest(c.LiveActor, b.LiveActor)
+	if equalSides(b.Live, c.Live) {
+		c.LiveActor = moreCertain(c.LiveActor, b.LiveActor)
 	}
 	c.Claims = slices.Clone(c.Claims)
 	for j := range c.Claims {
@@ -51,21 +52,21 @@ func keepWriters(c *model.Change, before *model.Finding) {
 			return was.Declaration == now.Declaration && was.Value.Equal(now.Value)
 		})
 		if k >= 0 {
-			now.Actor = surest(now.Actor, b.Claims[k].Actor)
+			now.Actor = moreCertain(now.Actor, b.Claims[k].Actor)
 		}
 	}
 }
 
-// surest returns who is named for a side now, or else was named before if less is known
-// now. Either may be nil.
-func surest(now, was *model.Actor) *model.Actor {
-	if now == nil || was != nil && forgot(*now, *was) {
+// moreCertain returns the present actor of a side, or the earlier one if the present one
+// is less certain. Either may be nil.
+func moreCertain(now, was *model.Actor) *model.Actor {
+	if now == nil || was != nil && lessCertain(*now, *was) {
 		return was
 	}
 	return now
 }
 
-// actorOf is who is named for a field of a finding.
+// actorOf returns the actor of a field of a finding.
 func actorOf(f *model.Finding, c *model.Change) *model.Actor {
 	if c.Actor != nil {
 		return c.Actor
@@ -73,10 +74,9 @@ func actorOf(f *model.Finding, c *model.Change) *model.Actor {
 	return &f.Actor
 }
 
-// lastTime is who was named for a field that shows what it showed before; nil
-// when it does not. Of a secret that nobody can read only its author tells one
-// value from another.
-func lastTime(before *model.Finding, c *model.Change) *model.Actor {
+// earlierActor returns the earlier actor of a field with the same values; nil if they
+// differ. Values of a secret that cannot be read are distinguished by their author only.
+func earlierActor(before *model.Finding, c *model.Change) *model.Actor {
 	if c.Declared == nil && c.Recorded == nil && c.Live == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func lastTime(before *model.Finding, c *model.Change) *model.Actor {
 		return nil
 	}
 	b := &before.Changes[i]
-	same := alike(b.Declared, c.Declared) && alike(b.Recorded, c.Recorded) && alike(b.Live, c.Live) && alike(b.Running, c.Running) &&
+	same := equalSides(b.Declared, c.Declared) && equalSides(b.Recorded, c.Recorded) && equalSides(b.Live, c.Live) && equalSides(b.Running, c.Running) &&
 		slices.EqualFunc(b.Claims, c.Claims, func(x, y model.ClaimedValue) bool {
 			return x.Declaration == y.Declaration && x.Value.Equal(y.Value)
 		})
@@ -95,22 +95,22 @@ func lastTime(before *model.Finding, c *model.Change) *model.Actor {
 	return actorOf(before, b)
 }
 
-func alike(a, b *model.Value) bool {
+func equalSides(a, b *model.Value) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return a.Equal(*b)
 }
 
-// forgot reports whether now is less sure than was, and not about a later edit. Of two
-// actors with the same confidence, one that an audit log names is surer.
-func forgot(now, was model.Actor) bool {
-	surer := cmp.Or(cmp.Compare(sureness(was), sureness(now)), first(was.Via == model.AuditLog, now.Via == model.AuditLog)) < 0
-	return surer && !now.At.After(was.At)
+// lessCertain reports whether now is less certain than was, and not of a later edit. Of
+// two actors with the same confidence, one from an audit log is more certain.
+func lessCertain(now, was model.Actor) bool {
+	less := cmp.Or(cmp.Compare(certainty(was), certainty(now)), trueFirst(was.Via == model.AuditLog, now.Via == model.AuditLog)) < 0
+	return less && !now.At.After(was.At)
 }
 
-// sureness is smaller the surer an actor is.
-func sureness(a model.Actor) int {
+// certainty returns the rank of an actor; the most certain has the lowest.
+func certainty(a model.Actor) int {
 	switch a.Confidence {
 	case model.Exact:
 		return 0

@@ -139,7 +139,7 @@ func TestLastTime(t *testing.T) {
 		carol := model.Actor{Name: "carol"}
 		tc.before.Actor = &carol
 		before := model.Finding{Actor: model.Actor{Name: "dave"}, Changes: []model.Change{{Path: "0"}, tc.before}}
-		was := lastTime(&before, &tc.now)
+		was := earlierActor(&before, &tc.now)
 		if same := was != nil; same != tc.same || same && was.Name != "carol" {
 			t.Errorf("%s: got %+v", reason, was)
 		}
@@ -174,7 +174,7 @@ func TestForgot(t *testing.T) {
 		"a confidence that is none is not known":   {actor("", "", 0), actor(model.Likely, owners, 0), true},
 		"not known, where none was known any time": {actor("", "", 0), actor(model.Unknown, "", 0), false},
 	} {
-		if got := forgot(tc.now, tc.was); got != tc.want {
+		if got := lessCertain(tc.now, tc.was); got != tc.want {
 			t.Errorf("%s: %t", reason, got)
 		}
 	}

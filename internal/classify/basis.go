@@ -12,47 +12,45 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Basis returns what Finding.Basis is for a finding with changes.
+// Basis returns Finding.Basis of a finding with changes.
 func Basis(f *model.Finding) string { return basis(f, nil) }
 
-// basis returns a digest of what a finding shows: of each field every side, and
-// where the verdict is on the whole resource, what is declared of it. Secrets
-// go in as the digests that they already are.
+// basis returns a digest of a finding: of every side of each field, or, if the verdict is
+// on the whole resource, of the claim. Secrets are digests already.
 func basis(f *model.Finding, claim *model.Claim) string {
 	h := sha256.New()
-	put(h, string(f.Verdict))
+	writeText(h, string(f.Verdict))
 	for i := range f.Changes {
 		c := &f.Changes[i]
-		put(h, c.Path)
+		writeText(h, c.Path)
 		for _, side := range []*model.Value{c.Declared, c.Recorded, c.Live, c.Running} {
-			putValue(h, side)
+			writeValue(h, side)
 		}
 		for j := range c.Claims {
-			put(h, c.Claims[j].Declaration)
-			putValue(h, &c.Claims[j].Value)
+			writeText(h, c.Claims[j].Declaration)
+			writeValue(h, &c.Claims[j].Value)
 		}
 		if c.Declared == nil && c.Recorded == nil && c.Live == nil && c.Actor != nil {
-			// All that is known of a secret which cannot be read is that somebody
-			// set it.
-			put(h, c.Actor.Name)
-			put(h, c.Actor.At.UTC().Format(time.RFC3339Nano))
+			// Only the edit is known of a secret that cannot be read.
+			writeText(h, c.Actor.Name)
+			writeText(h, c.Actor.At.UTC().Format(time.RFC3339Nano))
 		}
 	}
 	switch {
 	case len(f.Changes) > 0:
 	case claim != nil && f.Verdict != model.Unchecked:
-		put(h, claim.Pending)
-		putValue(h, &claim.Value)
-		putValue(h, claim.Recorded)
+		writeText(h, claim.Pending)
+		writeValue(h, &claim.Value)
+		writeValue(h, claim.Recorded)
 	case f.Verdict != model.Unchecked:
-		put(h, f.Reason)
+		writeText(h, f.Reason)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// worseBasis returns the basis that a finding would have under the worse verdict
-// that the same values may get; "" where there is none. An acceptance of the worse
-// verdict covers this one too.
+// worseBasis returns the basis that a finding would have with the worse verdict that the
+// same values may get; "" if there is none. An acceptance of the worse verdict includes
+// this one.
 func worseBasis(s *model.Subject, f model.Finding, claim *model.Claim) string {
 	switch f.Verdict {
 	case model.Pending:
@@ -71,23 +69,24 @@ func worseBasis(s *model.Subject, f model.Finding, claim *model.Claim) string {
 	return basis(&f, claim)
 }
 
-// put writes a text so that no two lists of texts look alike.
-func put(h hash.Hash, text string) {
+// writeText writes a text with a terminator, so that different lists of texts have
+// different digests.
+func writeText(h hash.Hash, text string) {
 	h.Write([]byte(text)) // a hash never fails
 	h.Write([]byte{0})
 }
 
-func putValue(h hash.Hash, v *model.Value) {
+func writeValue(h hash.Hash, v *model.Value) {
 	if v == nil {
-		put(h, "-")
+		writeText(h, "-")
 		return
 	}
 	h.Write(v.AppendJSON([]byte{'+'}))
-	put(h, "")
+	writeText(h, "")
 }
 
-// labels returns what people sort a resource by, live or else as declared. What a
-// declaration holds as a secret is not shown as a label either.
+// labels returns the live labels of a resource, or else the declared ones. Labels that a
+// declaration has as secrets are left out.
 func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	if s.Kind == nil || s.Kind.Labels == "" {
 		return nil
@@ -108,8 +107,8 @@ func labels(s *model.Subject, claim *model.Claim) map[string]string {
 	return nil
 }
 
-// secrets returns the names of the fields that claims hold as secrets, wherever
-// they stand: a claim may call what is around them otherwise.
+// secrets returns the names of the fields that are secret in a claim, at any path: the
+// paths of a claim may differ from those of the live resource.
 func secrets(claims []*model.Claim) map[string]bool {
 	names := map[string]bool{}
 	var walk func(name string, v model.Value)
@@ -133,7 +132,7 @@ func secrets(claims []*model.Claim) map[string]bool {
 	return names
 }
 
-// labelsOf reads labels in their forms: a map, a list, a text of tags.
+// labelsOf returns the labels in a map, a list, or a text of tags.
 func labelsOf(v model.Value) map[string]string {
 	found := map[string]string{}
 	switch v.Kind() {

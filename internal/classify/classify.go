@@ -1,6 +1,6 @@
-// Package classify turns verdicts into findings: rated, kept under one ID from
-// scan to scan, hidden where a rule says so, resolved when a scan proves it.
-// It is pure: time and earlier findings come in as values.
+// Package classify turns outcomes into findings. It rates them, keeps their IDs from scan
+// to scan, applies ignore rules, and resolves the findings that a scan proves to be over.
+// It is pure: the time and the earlier findings are arguments.
 package classify
 
 import (
@@ -12,48 +12,47 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input is what one scan judged, and what is known from before.
+// Input has the results of one scan and the findings of earlier ones.
 type Input struct {
 	Judged []model.Judged
-	// Snapshots and Declarations are what the scan looked at.
+	// Snapshots and Declarations are those that the scan compared.
 	Snapshots    []model.Snapshot
 	Declarations []model.Declaration
-	// Sources are the names of all sources of the estate, those included that
-	// could not be read. Whole reports that there is nothing beside them and
-	// Declarations: findings of others are over.
+	// Sources are the names of all sources of the estate, also of those that could not
+	// be read. Whole reports whether there are no others than these and Declarations:
+	// findings of others are over.
 	Sources []string
 	Whole   bool
-	// Earlier are the findings that were open before, and Records the records
-	// of what was applied that were good last, by declaration.
+	// Earlier are the findings that were open before. Records are the last accepted
+	// records of what was applied, by declaration.
 	Earlier []model.Finding
 	Records map[string][]model.StateRead
-	// Recent are findings that were resolved lately: what comes again goes back
-	// and forth.
+	// Recent are the findings that were resolved lately; one that returns may be
+	// flapping.
 	Recent []model.Finding
 	Rules  []Rule
-	// Severities set severities: the first that fits.
+	// Severities are rules for severities; the first that matches applies.
 	Severities []SeverityRule
-	// Owners say who answers for what: the first that fits.
+	// Owners are rules for owners; the first that matches applies.
 	Owners []OwnerRule
-	// Decisions are what people decided about findings.
+	// Decisions are the decisions about findings.
 	Decisions []model.Decision
 	Now       time.Time
 }
 
-// A Result is every finding that a scan makes, keeps or ends; each list is
-// sorted as Sort does.
+// A Result has the findings of a scan; each list is sorted by Sort.
 type Result struct {
-	// Current are what the scan found.
+	// Current are the findings of this scan.
 	Current []model.Finding
-	// Remembered were found before and could not be looked at again: they stay
-	// open as they were last seen.
+	// Remembered are earlier findings that could not be compared again: they stay open
+	// unchanged.
 	Remembered []model.Finding
-	// Resolved were open before, and the scan proved that they are over.
+	// Resolved are earlier findings that the scan proved to be over.
 	Resolved []model.Finding
-	// Records are those that the next scan is to be given, by declaration.
+	// Records are Input.Records of the next scan.
 	Records map[string][]model.StateRead
-	// Rules tell what each of the rules hid, in their order, and Severities what
-	// each of the severity rules rated.
+	// Rules and Severities count the findings that each ignore rule hid and each
+	// severity rule rated, in the order of the rules.
 	Rules, Severities []model.RuleRun
 }
 
@@ -63,19 +62,19 @@ func (r Result) Open() []model.Finding { return append(slices.Clone(r.Current), 
 // All returns every finding of the result.
 func (r Result) All() []model.Finding { return append(r.Open(), r.Resolved...) }
 
-// Findings makes the findings of a scan.
+// Findings returns the findings of a scan.
 func Findings(in Input) Result {
 	proof := newProof(&in)
-	records, rewritten := heldRecords(&in)
+	records, rewritten := checkRecords(&in)
 	rules, decisions := newIgnorer(in.Rules, in.Now), model.IndexDecisions(in.Decisions)
-	standing, rater := newStanding(in.Earlier, proof), newRater(in.Severities)
-	found, witnesses := current(&in, standing, rules, rewritten)
+	carried, rater := newCarriedOver(in.Earlier, proof), newRater(in.Severities)
+	found, witnesses := currentFindings(&in, carried, rules, rewritten)
 	result := Result{Current: found, Records: records}
 	ids := identify(&in, proof, result.Current)
 	open := ids.open(result.Current)
 	for i := range result.Current {
 		f := &result.Current[i]
-		f.LastSeen = proof.lookedAt(f.Source)
+		f.LastSeen = proof.readAt(f.Source)
 		f.FirstSeen = f.LastSeen
 		resume(f, ids.continues[i], ids.again[i], in.Now)
 		rater.rate(f, &witnesses[i])
@@ -85,11 +84,11 @@ func Findings(in Input) Result {
 	for _, f := range in.Earlier {
 		switch {
 		case open[f.ID]:
-		case ids.merged[f.ID] != "", proof.over(&f):
+		case ids.merged[f.ID] != "", proof.isResolved(&f):
 			result.Resolved = append(result.Resolved, end(f, ids.merged[f.ID], in.Now))
 		default:
-			rules.again(&f)
-			rater.again(&f)
+			rules.reapply(&f)
+			rater.reapply(&f)
 			f.Merged = ids.withoutSeparate(f.Merged, open)
 			decisions.Settle(&f, in.Now)
 			result.Remembered = append(result.Remembered, f)
@@ -102,8 +101,8 @@ func Findings(in Input) Result {
 	return result
 }
 
-// resume takes over what is known of a finding from the earlier ones that it
-// continues, or else from the one that came back.
+// resume copies the history of the earlier findings that a finding continues, or else of
+// the resolved one that returned.
 func resume(f *model.Finding, earlier []*model.Finding, again *model.Finding, now time.Time) {
 	if again != nil {
 		f.Recall(again, now)
@@ -123,7 +122,7 @@ func resume(f *model.Finding, earlier []*model.Finding, again *model.Finding, no
 	flip(f, earlier[0], nil, now)
 }
 
-// end closes a finding that is over, or was merged into the one with the ID.
+// end resolves a finding, or merges it into the one with the ID.
 func end(f model.Finding, into string, now time.Time) model.Finding {
 	f.Resolved, f.Decision, f.MergedInto = now, nil, into
 	f.Flipped(now, "")
@@ -131,8 +130,8 @@ func end(f model.Finding, into string, now time.Time) model.Finding {
 	return f
 }
 
-// keepReason keeps the reason why something could not be compared, where only
-// its numbers differ (a port, how long it took): it is the same as before.
+// keepReason keeps the earlier reason of an unchecked finding if only numbers in it differ,
+// such as a port or a duration.
 func keepReason(f, before *model.Finding) {
 	if f.Verdict == model.Unchecked && withoutDigits(f.Reason) == withoutDigits(before.Reason) {
 		f.Reason = before.Reason
@@ -148,7 +147,7 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// flip notes that a finding came, or shows something else than before.
+// flip records that a finding appeared or changed.
 func flip(f, before, resolved *model.Finding, now time.Time) {
 	switch {
 	case before != nil:
@@ -165,23 +164,23 @@ func flip(f, before, resolved *model.Finding, now time.Time) {
 	f.Flapping = f.Flaps(now)
 }
 
-// Sort orders findings as model.CompareWorst does.
+// Sort sorts findings by model.CompareWorst.
 func Sort(findings []model.Finding) {
 	slices.SortFunc(findings, func(a, b model.Finding) int { return model.CompareWorst(&a, &b) })
 }
 
-// current returns the findings of this scan, without their IDs: ID holds what
-// identify expects there. Each has its witness.
-func current(in *Input, standing standing, rules *ignorer, rewritten []model.Finding) ([]model.Finding, []witness) {
+// currentFindings returns the findings of this scan and the evidence for each. ID has the
+// text that identify expects.
+func currentFindings(in *Input, carried carriedOver, rules *ignorer, rewritten []model.Finding) ([]model.Finding, []findingEvidence) {
 	var findings []model.Finding
-	var witnesses []witness
+	var witnesses []findingEvidence
 	for i := range in.Judged {
 		j := &in.Judged[i]
 		for k := range j.Outcomes {
-			if o, said := standing.without(j.Subject.Key, &j.Outcomes[k]); said {
+			if o, ok := carried.without(j.Subject.Key, &j.Outcomes[k]); ok {
 				findings = append(findings, newFinding(j.Subject, &o, rules))
 				if len(in.Severities) > 0 {
-					witnesses = append(witnesses, testify(j.Subject, o.Claim))
+					witnesses = append(witnesses, newFindingEvidence(j.Subject, o.Claim))
 				}
 			}
 		}
@@ -201,8 +200,8 @@ func current(in *Input, standing standing, rules *ignorer, rewritten []model.Fin
 			f.Basis = basis(f, nil)
 		}
 	}
-	// What is no subject has no labels and no place.
-	return findings, append(witnesses, make([]witness, len(findings)-len(witnesses))...)
+	// A finding without a subject has no evidence.
+	return findings, append(witnesses, make([]findingEvidence, len(findings)-len(witnesses))...)
 }
 
 func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Finding {
@@ -210,7 +209,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		Actor: o.Actor, Reason: o.Reason, Labels: labels(s, o.Claim), Declaration: o.Declaration, Unproven: o.Unproven}
 	if o.Claim != nil {
 		f.Declaration, f.Address = o.Claim.Declaration, o.Claim.Address
-		f.ID = besides(s, o.Claim)
+		f.ID = claimDiscriminator(s, o.Claim)
 	}
 	rules.apply(&f)
 	f.Basis = basis(&f, o.Claim)
@@ -219,7 +218,7 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 		why += "; "
 	}
 	f.Reason = why + f.Reason
-	rateMadeAgain(&f, o.Claim)
+	rateRecreated(&f, o.Claim)
 	if s.Stale != "" {
 		f.Reason = strings.TrimPrefix(f.Reason+"; possibly stale: "+s.Stale, "; ")
 	}
@@ -229,9 +228,9 @@ func newFinding(s *model.Subject, o *model.Outcome, rules *ignorer) model.Findin
 	return f
 }
 
-// besides tells apart the claims of one declaration on one thing: "" for the first
-// of them, for another one its address. It does not depend on which of them drifted.
-func besides(s *model.Subject, claim *model.Claim) string {
+// claimDiscriminator distinguishes the claims of one declaration on one resource: it is ""
+// for the first and the address for others. It does not depend on which of them drifted.
+func claimDiscriminator(s *model.Subject, claim *model.Claim) string {
 	for _, c := range s.Claims {
 		if c.Declaration == claim.Declaration {
 			if c.Address == claim.Address {
@@ -243,8 +242,7 @@ func besides(s *model.Subject, claim *model.Claim) string {
 	return ""
 }
 
-// problems are the parts of a declaration that could not be read, as findings:
-// what they declare is not known.
+// problems returns findings for the parts of a declaration that could not be read.
 func problems(d *model.Declaration) []model.Finding {
 	var findings []model.Finding
 	for _, p := range d.Problems {

@@ -271,7 +271,7 @@ func TestBesides(t *testing.T) {
 		"the first of another declaration":   {other, ""},
 		"of a declaration without a claim":   {&model.Claim{Declaration: "f", Address: "c"}, ""},
 	} {
-		if got := besides(s, tc.claim); got != tc.want {
+		if got := claimDiscriminator(s, tc.claim); got != tc.want {
 			t.Errorf("%s: %q, want %q", reason, got, tc.want)
 		}
 	}

@@ -41,8 +41,8 @@ func TestParty(t *testing.T) {
 	dispute := model.Finding{Declaration: "d", Changes: []model.Change{{Path: "a"}, {Path: "b", Claims: []model.ClaimedValue{{Declaration: "d"}, {Declaration: "e"}}}}}
 	for declaration, want := range map[string]bool{"d": true, "e": true, "f": false, "": false} {
 		f := model.Finding{Declaration: declaration}
-		if party(&dispute, &f) != want || party(&f, &dispute) != want {
-			t.Errorf("a finding of %q is of a party: %t and %t, want %t", declaration, party(&dispute, &f), party(&f, &dispute), want)
+		if isParty(&dispute, &f) != want || isParty(&f, &dispute) != want {
+			t.Errorf("a finding of %q is of a party: %t and %t, want %t", declaration, isParty(&dispute, &f), isParty(&f, &dispute), want)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestUnclaimed(t *testing.T) {
 
 func TestFirst(t *testing.T) {
 	t.Parallel()
-	if first(true, true) != 0 || first(false, false) != 0 || first(true, false) >= 0 || first(false, true) <= 0 {
+	if trueFirst(true, true) != 0 || trueFirst(false, false) != 0 || trueFirst(true, false) >= 0 || trueFirst(false, true) <= 0 {
 		t.Error("what holds comes before what does not")
 	}
 }

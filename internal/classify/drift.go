@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A drift is one changed field of a resource.
-type drift struct {
+// A changedField is one changed field of a resource.
+type changedField struct {
 	resource model.Value
 	// path leads to the field without list keys, steps with them.
 	path  string
@@ -19,8 +19,8 @@ type drift struct {
 	live, before model.Value
 }
 
-func newDrift(s *model.Subject, c *model.Change) *drift {
-	d := &drift{before: valueOf(cmp.Or(c.Declared, c.Recorded)), live: valueOf(c.Live)}
+func newChangedField(s *model.Subject, c *model.Change) *changedField {
+	d := &changedField{before: valueOf(cmp.Or(c.Declared, c.Recorded)), live: valueOf(c.Live)}
 	if s.Live != nil {
 		d.resource = s.Live.Value
 	}
@@ -36,8 +36,8 @@ func valueOf(v *model.Value) model.Value {
 	return *v
 }
 
-// fits reports whether a rule fits the change.
-func (d *drift) fits(rule *model.SeverityRule) bool {
+// fits reports whether a rule matches the change.
+func (d *changedField) fits(rule *model.SeverityRule) bool {
 	switch {
 	case rule.Removed:
 		return d.removes(rule)
@@ -47,14 +47,14 @@ func (d *drift) fits(rule *model.SeverityRule) bool {
 	return len(rule.Where) == 0 || d.causes(rule.Where)
 }
 
-// isBelow reports whether a path leads to the field at another one, or into it.
+// isBelow reports whether a path is equal to another one or below it.
 func isBelow(path, above string) bool {
 	rest, ok := strings.CutPrefix(path, above)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // has reports whether a value at the change's path has the field at a longer path.
-func (d *drift) has(v model.Value, path string) bool {
+func (d *changedField) has(v model.Value, path string) bool {
 	if !isBelow(path, d.path) {
 		return false
 	}
@@ -64,7 +64,7 @@ func (d *drift) has(v model.Value, path string) bool {
 
 // removes reports whether the change removes the field that a rule is about, or elements
 // of it.
-func (d *drift) removes(rule *model.SeverityRule) bool {
+func (d *changedField) removes(rule *model.SeverityRule) bool {
 	removed, nothing := added(d.before, d.live)
 	if nothing || !d.live.IsNull() && d.live.Kind() != model.List || d.path != rule.Path && !d.has(removed, rule.Path) {
 		return false
@@ -73,15 +73,15 @@ func (d *drift) removes(rule *model.SeverityRule) bool {
 	return len(rule.Where) == 0 || ok && model.HoldsAll(rule.Where, before)
 }
 
-// causes reports whether the conditions hold for what the change brought, or, if it
-// only removed something, whether they hold since.
-func (d *drift) causes(where []model.Condition) bool {
+// causes reports whether the conditions hold for the values that the change added, or, if
+// it only removed values, whether they hold since.
+func (d *changedField) causes(where []model.Condition) bool {
 	brought, nothing := added(d.live, d.before)
 	after, ok := d.with(d.steps, d.resource, brought, true)
 	switch {
 	case !ok && nothing && slices.ContainsFunc(d.steps, func(s step) bool { return s.element }):
 		return false
-	case !ok: // The change is in the words of its declaration.
+	case !ok: // The change is in the form of its declaration.
 		return model.HoldsAll(where, d.resource)
 	case !nothing || !slices.ContainsFunc(where, func(c model.Condition) bool { return d.concerns(&c, "") }):
 		return model.HoldsAll(where, after)
@@ -91,9 +91,9 @@ func (d *drift) causes(where []model.Condition) bool {
 	return model.HoldsAll(where, after) && !model.HoldsAll(where, before)
 }
 
-// concerns reports whether a condition, whose path begins at from, sees the changed
+// concerns reports whether a condition, whose path begins at from, depends on the changed
 // field.
-func (d *drift) concerns(c *model.Condition, from string) bool {
+func (d *changedField) concerns(c *model.Condition, from string) bool {
 	at := strings.Trim(from+"."+c.Path, ".")
 	if isBelow(d.path, at) && len(c.With) > 0 {
 		return slices.ContainsFunc(c.With, func(c model.Condition) bool { return d.concerns(&c, at) })
@@ -104,19 +104,19 @@ func (d *drift) concerns(c *model.Condition, from string) bool {
 // with returns a part of the resource, to which the steps lead, with another value for
 // the changed field. Of each list on the way it keeps the elements in which the field
 // has the change's live value; ok is false if there are none. A removed element is put
-// back into its list, or, unless beside, is the only one there.
-func (d *drift) with(steps []step, v, field model.Value, beside bool) (_ model.Value, ok bool) {
+// back into its list, next to the other elements if keep is set.
+func (d *changedField) with(steps []step, v, field model.Value, keep bool) (_ model.Value, ok bool) {
 	if len(steps) == 0 {
 		return field, v.Equal(d.live)
 	}
 	to, rest := steps[0], steps[1:]
 	if !to.element {
-		below, ok := d.with(rest, v.At(to.name), field, beside)
+		below, ok := d.with(rest, v.At(to.name), field, keep)
 		return v.With(to.name, below), ok
 	}
 	items := v.Items()
 	if len(rest) == 0 && d.live.IsNull() {
-		if !beside {
+		if !keep {
 			items = nil
 		}
 		if !field.IsNull() {
@@ -129,7 +129,7 @@ func (d *drift) with(steps []step, v, field model.Value, beside bool) (_ model.V
 		if to.index != anywhere && to.index != i {
 			continue
 		}
-		if below, ok := d.with(rest, item, field, beside); ok {
+		if below, ok := d.with(rest, item, field, keep); ok {
 			kept = append(kept, below)
 		}
 	}

@@ -46,11 +46,11 @@ func identify(in *Input, p *proof, current []model.Finding) identities {
 	for _, group := range byResource(current, order) {
 		key := current[group[0]].Key
 		m.match(earlier[key], group)
-		m.recall(recent[key], group)
+		m.matchReturned(recent[key], group)
 	}
 	m.replacements(in.Earlier, order)
 	for _, i := range order {
-		m.name(i, taken)
+		m.assignID(i, taken)
 	}
 	m.separate = make(map[string]bool, len(in.Earlier))
 	for i := range in.Earlier {
@@ -210,12 +210,12 @@ func (m *matcher) pairs(earlier []*model.Finding, group []int, rate func(p *pair
 // best pairs first. An earlier finding without a pair is merged into the current
 // finding that has its fields.
 func (m *matcher) match(earlier []*model.Finding, group []int) {
-	pairs := m.pairs(earlier, group, m.continued)
+	pairs := m.pairs(earlier, group, m.rankContinued)
 	m.assign(pairs)
 	var left []*model.Finding
 	for _, e := range earlier {
 		switch into := m.mergeTarget(pairs, e); {
-		case m.kept[e.ID] || !e.Verdict.IsDrift() || !m.proof.over(e):
+		case m.kept[e.ID] || !e.Verdict.IsDrift() || !m.proof.isResolved(e):
 		case into >= 0:
 			m.continues[into] = append(m.continues[into], e)
 			m.kept[e.ID] = true
@@ -226,13 +226,13 @@ func (m *matcher) match(earlier []*model.Finding, group []int) {
 	m.matchRest(left, group)
 }
 
-// assign takes pairs, the best first, each finding once.
+// assign accepts pairs, the best first, each finding once.
 func (m *matcher) assign(pairs []pair) {
 	pairs = slices.Clone(pairs)
 	slices.SortStableFunc(pairs, func(a, b pair) int {
 		f, g := &m.current[a.index], &m.current[b.index]
-		return cmp.Or(cmp.Compare(a.rank, b.rank), first(a.own, b.own), cmp.Compare(b.fields, a.fields),
-			first(a.earlier.ID == m.preferred[a.index], b.earlier.ID == m.preferred[b.index]),
+		return cmp.Or(cmp.Compare(a.rank, b.rank), trueFirst(a.own, b.own), cmp.Compare(b.fields, a.fields),
+			trueFirst(a.earlier.ID == m.preferred[a.index], b.earlier.ID == m.preferred[b.index]),
 			cmp.Compare(f.Severity.Rank(), g.Severity.Rank()), cmp.Compare(f.Verdict, g.Verdict))
 	})
 	for _, p := range pairs {
@@ -243,8 +243,8 @@ func (m *matcher) assign(pairs []pair) {
 	}
 }
 
-// first orders true before false.
-func first(a, b bool) int {
+// trueFirst orders true before false.
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -254,8 +254,8 @@ func first(a, b bool) int {
 	return 1
 }
 
-// continued rates how well a current finding continues an earlier open one.
-func (m *matcher) continued(p *pair, f *model.Finding) {
+// rankContinued sets the rank of a current finding and an earlier open one.
+func (m *matcher) rankContinued(p *pair, f *model.Finding) {
 	if p.fields == 0 && m.aboutWhole(p, f) {
 		p.fields = 1
 	}
@@ -275,13 +275,13 @@ func (m *matcher) continued(p *pair, f *model.Finding) {
 // the whole resource.
 func (m *matcher) aboutWhole(p *pair, f *model.Finding) bool {
 	e := p.earlier
-	return (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || party(e, f) || m.wholly(e, f))
+	return (len(e.Changes) == 0 || len(f.Changes) == 0) && (p.own || isParty(e, f) || m.onWholeResource(e, f))
 }
 
 // decided reports whether the scan decided on what the earlier finding is about.
 func (m *matcher) decided(p *pair) bool {
 	e := p.earlier
-	return m.proof.over(e) || (p.own || m.proof.compared(e)) && !m.proof.stands(e)
+	return m.proof.isResolved(e) || (p.own || m.proof.compared(e)) && !m.proof.isCarriedOver(e)
 }
 
 // own reports whether an earlier finding is about the same claim as the current
@@ -305,12 +305,12 @@ func (m *matcher) own(e *model.Finding, i int) bool {
 	if len(claims) < 2 || !known {
 		return true // one claim, or lines of the file have moved
 	}
-	return m.claims[i] == besides(judged.Subject, &model.Claim{Declaration: e.Declaration, Address: e.Address})
+	return m.claims[i] == claimDiscriminator(judged.Subject, &model.Claim{Declaration: e.Declaration, Address: e.Address})
 }
 
-// wholly reports whether one of two findings is about the resource as a whole
+// onWholeResource reports whether one of two findings is about the resource as a whole
 // for every claim: it is missing, or no declaration claims it.
-func (m *matcher) wholly(e, f *model.Finding) bool {
+func (m *matcher) onWholeResource(e, f *model.Finding) bool {
 	return e.Verdict == model.Missing || f.Verdict == model.Missing || unclaimed(e) ||
 		unclaimed(f) && len(m.proof.judged[f.Key].Subject.Claims) == 0
 }
@@ -320,9 +320,10 @@ func (m *matcher) wholly(e, f *model.Finding) bool {
 // several others should.
 func unclaimed(f *model.Finding) bool { return f.Verdict == model.Unmanaged && f.Declaration == "" }
 
-// party reports whether one of two findings is a dispute to which the other's
-// declaration is a party.
-func party(a, b *model.Finding) bool { return disputes(a, b.Declaration) || disputes(b, a.Declaration) }
+// isParty reports whether one of two findings is a dispute of the other one's declaration.
+func isParty(a, b *model.Finding) bool {
+	return disputes(a, b.Declaration) || disputes(b, a.Declaration)
+}
 
 func disputes(f *model.Finding, declaration string) bool {
 	return slices.ContainsFunc(f.Changes, func(c model.Change) bool {
@@ -361,11 +362,11 @@ func (m *matcher) matchRest(left []*model.Finding, group []int) {
 	m.assign(slices.DeleteFunc(pairs, func(p pair) bool { return earlier[p.earlier] > 1 || current[p.index] > 1 }))
 }
 
-// recall finds the recently ended findings that come back as new findings on a
-// resource: those with the same claim and verdict, or those with a field in common
-// whose ID is the one that the new finding would get.
-func (m *matcher) recall(recent []*model.Finding, group []int) {
-	m.assign(m.pairs(recent, group, m.recalled))
+// matchReturned pairs recently resolved findings with new findings on a resource: those
+// with the same claim and verdict, or those with a field in common whose ID is the one
+// that the new finding would get.
+func (m *matcher) matchReturned(recent []*model.Finding, group []int) {
+	m.assign(m.pairs(recent, group, m.rankReturned))
 	for _, i := range group {
 		if e := m.continues[i]; len(e) == 1 && !e[0].Resolved.IsZero() {
 			m.again[i], m.continues[i] = e[0], nil
@@ -373,8 +374,8 @@ func (m *matcher) recall(recent []*model.Finding, group []int) {
 	}
 }
 
-// recalled rates how well a new finding continues one that ended recently.
-func (m *matcher) recalled(p *pair, f *model.Finding) {
+// rankReturned sets the rank of a new finding and one that was resolved recently.
+func (m *matcher) rankReturned(p *pair, f *model.Finding) {
 	e, i := p.earlier, p.index
 	switch whole := len(e.Changes) == 0 && len(f.Changes) == 0; {
 	case p.same && (p.fields > 0 || whole):
@@ -393,7 +394,7 @@ func (m *matcher) replacements(earlier []model.Finding, order []int) {
 	of := func(f *model.Finding) claim { return claim{f.Source, f.Kind, f.Declaration, f.Address} }
 	missing := map[claim][]*model.Finding{}
 	for i := range earlier {
-		if e := &earlier[i]; e.Verdict == model.Missing && e.Address != "" && !m.kept[e.ID] && m.proof.over(e) {
+		if e := &earlier[i]; e.Verdict == model.Missing && e.Address != "" && !m.kept[e.ID] && m.proof.isResolved(e) {
 			missing[of(e)] = append(missing[of(e)], e)
 		}
 	}
@@ -410,9 +411,9 @@ func (m *matcher) replacements(earlier []model.Finding, order []int) {
 	m.assign(pairs)
 }
 
-// name sets the ID of the finding at an index, and records which findings were
+// assignID sets the ID of the finding at an index, and records the findings that were
 // merged into it.
-func (m *matcher) name(i int, taken map[string]bool) {
+func (m *matcher) assignID(i int, taken map[string]bool) {
 	f := &m.current[i]
 	switch all := m.continues[i]; {
 	case len(all) > 0:

@@ -7,13 +7,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// proof tells which earlier findings a scan has proved to be over.
+// A proof determines which earlier findings a scan proved to be over.
 type proof struct {
 	now     time.Time
 	whole   bool
 	sources []string
 	judged  map[model.Key]*model.Judged
-	// doubted are what a claim that could not be compared may mean.
+	// doubted are the resources that a claim that could not be compared may be on.
 	doubted      map[model.Key]bool
 	snapshots    map[string]*model.Snapshot
 	declarations map[string]*model.Declaration
@@ -24,7 +24,7 @@ func newProof(in *Input) *proof {
 		judged: make(map[model.Key]*model.Judged, len(in.Judged)), doubted: map[model.Key]bool{}}
 	for i := range in.Judged {
 		p.judged[in.Judged[i].Subject.Key] = &in.Judged[i]
-		p.doubt(&in.Judged[i])
+		p.addDoubted(&in.Judged[i])
 	}
 	for i := range in.Snapshots {
 		p.snapshots[in.Snapshots[i].Source] = &in.Snapshots[i]
@@ -35,9 +35,9 @@ func newProof(in *Input) *proof {
 	return p
 }
 
-// doubt notes what the subject's claims speak for that could not be compared: one
-// of several candidates, or what stands in the place of something unseen.
-func (p *proof) doubt(j *model.Judged) {
+// addDoubted adds the resources that unchecked claims on the subject cover: several
+// candidates, or the possible replacement of a resource that could not be read.
+func (p *proof) addDoubted(j *model.Judged) {
 	for i := range j.Outcomes {
 		o := &j.Outcomes[i]
 		if o.Verdict != model.Unchecked || o.Claim == nil {
@@ -49,25 +49,24 @@ func (p *proof) doubt(j *model.Judged) {
 	}
 }
 
-// lookedAt is when a source was last looked at: now, when that failed.
-func (p *proof) lookedAt(source string) time.Time {
+// readAt returns when a source was last read, or the present time if that failed.
+func (p *proof) readAt(source string) time.Time {
 	if s := p.snapshots[source]; s != nil && !s.Taken.IsZero() {
 		return s.Taken
 	}
 	return p.now
 }
 
-// over reports whether a finding that this scan did not make again is done with:
-// both its sides were looked at, and neither look failed. Otherwise it stays
-// open as it was last seen.
-func (p *proof) over(f *model.Finding) bool {
-	if p.whole && p.gone(f) {
+// isResolved reports whether an earlier finding that this scan did not return is over: both
+// of its sides were read. Otherwise it stays open.
+func (p *proof) isResolved(f *model.Finding) bool {
+	if p.whole && p.isRemoved(f) {
 		return true
 	}
 	if f.Kind == RecordKind {
 		return p.recordRead(f)
 	}
-	if !p.heard(f) {
+	if !p.partiesRead(f) {
 		return false
 	}
 	if f.Kind == PartKind {
@@ -77,7 +76,7 @@ func (p *proof) over(f *model.Finding) bool {
 	if snapshot == nil || snapshot.StaleIn(f.Kind, f.Place) != "" {
 		return false
 	}
-	if p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.unjudged(f) {
+	if p.doubted[f.Key] || (f.Declaration == "" || f.Verdict == model.Unmanaged) && p.mayBeDeclared(f) {
 		return false
 	}
 	if judged := p.judged[f.Key]; judged != nil {
@@ -97,19 +96,19 @@ func (p *proof) recordRead(f *model.Finding) bool {
 	return d != nil && slices.ContainsFunc(d.States, func(s model.StateRead) bool { return s.Address == f.Address })
 }
 
-// gone reports whether the finding's source or declaration is no longer part of
+// isRemoved reports whether the finding's source or declaration is no longer part of
 // the estate.
-func (p *proof) gone(f *model.Finding) bool {
+func (p *proof) isRemoved(f *model.Finding) bool {
 	return f.Source != "" && !slices.Contains(p.sources, f.Source) || f.Declaration != "" && p.declarations[f.Declaration] == nil
 }
 
-// heard reports whether all who have a say in the finding were read.
-func (p *proof) heard(f *model.Finding) bool {
+// partiesRead reports whether all declarations that the finding depends on were read.
+func (p *proof) partiesRead(f *model.Finding) bool {
 	return !slices.ContainsFunc(p.parties(f), func(name string) bool { return !p.read(f, name) })
 }
 
-// parties are the declarations that the finding is about: its own, those that
-// dispute, and, where something moved, the inventories that may say that it did.
+// parties returns the declarations that the finding depends on: its own, those of a
+// dispute, and, for a moved resource, the inventories of the source.
 func (p *proof) parties(f *model.Finding) []string {
 	var names []string
 	if f.Declaration != "" {
@@ -129,9 +128,9 @@ func (p *proof) parties(f *model.Finding) []string {
 	return slices.Compact(names)
 }
 
-// read reports whether a declaration that the finding is about was read, and if a
-// part of it was not, that the finding's resource stands in another part. One
-// that left the estate has nothing more to say in a dispute.
+// read reports whether a declaration that the finding depends on was read, at least the
+// part with the finding's resource. A disputing declaration that was removed from the
+// estate counts as read.
 func (p *proof) read(f *model.Finding, name string) bool {
 	d := p.declarations[name]
 	if d == nil {
@@ -144,9 +143,9 @@ func (p *proof) read(f *model.Finding, name string) bool {
 	return judged != nil && slices.ContainsFunc(judged.Subject.Claims, func(c *model.Claim) bool { return c.Declaration == name })
 }
 
-// unjudged reports whether a part of a declaration that could not be read may
-// declare the finding's resource. What is gone needs no declaration to be over.
-func (p *proof) unjudged(f *model.Finding) bool {
+// mayBeDeclared reports whether a part of a declaration that could not be read may declare
+// the finding's resource. A resource that is not live any more needs no declaration.
+func (p *proof) mayBeDeclared(f *model.Finding) bool {
 	if f.Verdict != model.Unmanaged || !p.governed(f.Source) {
 		return p.unreadable(f.Source)
 	}
@@ -154,8 +153,8 @@ func (p *proof) unjudged(f *model.Finding) bool {
 	if judged == nil {
 		return false
 	}
-	held := judged.Subject.Unjudged
-	return judged.Subject.Partial != "" || held != nil && held.Declaration != ""
+	unjudged := judged.Subject.Unjudged
+	return judged.Subject.Partial != "" || unjudged != nil && unjudged.Declaration != ""
 }
 
 // governed reports whether a declaration governs the source.
@@ -169,8 +168,8 @@ func (p *proof) governed(source string) bool {
 }
 
 // unreadable reports whether a declaration that governs the source was not read in
-// full: it may declare what no declaration seems to declare. Without any such
-// declaration it reports whether there may be one that is not part of the scan.
+// full and may declare an unclaimed resource. If no declaration governs the source, it
+// reports whether one that is not part of the scan may.
 func (p *proof) unreadable(source string) bool {
 	governed := false
 	for _, d := range p.declarations {

@@ -30,7 +30,7 @@ func TestGone(t *testing.T) {
 		"names are compared as they are spelled": {"S", "d", true},
 	} {
 		f := model.Finding{Key: model.Key{Source: tc.source}, Declaration: tc.declaration}
-		if got := p.gone(&f); got != tc.want {
+		if got := p.isRemoved(&f); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}
@@ -98,7 +98,7 @@ func TestOver(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&in)
 		}
-		if got := newProof(&in).over(&tc.finding); got != tc.want {
+		if got := newProof(&in).isResolved(&tc.finding); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}
@@ -131,7 +131,7 @@ func TestLookedAt(t *testing.T) {
 	t.Parallel()
 	p := newProof(&Input{Now: now, Snapshots: []model.Snapshot{{Source: "s", Taken: earlier}, {Source: "timeless"}}})
 	for source, want := range map[string]time.Time{"s": earlier, "timeless": now, "unread": now} {
-		if got := p.lookedAt(source); !got.Equal(want) {
+		if got := p.readAt(source); !got.Equal(want) {
 			t.Errorf("%s: got %s, want %s", source, got, want)
 		}
 	}

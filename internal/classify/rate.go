@@ -12,7 +12,7 @@ import (
 func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes []model.Change) (model.Severity, string) {
 	if len(changes) == 0 {
 		if verdict == model.Changed && s.Live == nil {
-			verdict = model.Missing // An apply past the declaration removed it.
+			verdict = model.Missing // An apply that bypassed the declaration removed it.
 		}
 		return rateBy(s, verdict, func(rule *model.SeverityRule) bool { return fitsWhole(rule, s, claim) })
 	}
@@ -20,7 +20,7 @@ func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes [
 	var reason string
 	for i := range changes {
 		c := &changes[i]
-		severity, why := rateBy(s, ratedAs(verdict, c.Unproven), newDrift(s, c).fits)
+		severity, why := rateBy(s, ratedAs(verdict, c.Unproven), newChangedField(s, c).fits)
 		if worst == "" || severity.Rank() < worst.Rank() || severity == worst && reason == "" {
 			worst, reason = severity, why
 		}
@@ -31,8 +31,8 @@ func rate(s *model.Subject, claim *model.Claim, verdict model.Verdict, changes [
 	return worst, reason
 }
 
-// ratedAs returns the verdict by whose rules a verdict is rated: what was applied
-// past the declaration, or may have been, is rated like what changed.
+// ratedAs returns the verdict whose rules apply: a bypassed or unproven one is rated as
+// changed.
 func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
 	if verdict == model.Bypassed || unproven {
 		return model.Changed
@@ -40,21 +40,21 @@ func ratedAs(verdict model.Verdict, unproven bool) model.Verdict {
 	return verdict
 }
 
-// rateBy returns the severity and the reason of the kind's first rule for the verdict that
-// fits.
+// rateBy returns the severity and the reason of the kind's first rule for the verdict for
+// which fits returns true.
 func rateBy(s *model.Subject, verdict model.Verdict, fits func(*model.SeverityRule) bool) (model.Severity, string) {
 	if s.Kind != nil {
 		for i := range s.Kind.Severities {
 			if rule := &s.Kind.Severities[i]; rule.About(verdict, s.Key.ID) && fits(rule) {
-				return rule.Severity, rule.Reason + shown(s.Live, rule.Show)
+				return rule.Severity, rule.Reason + shownText(s.Live, rule.Show)
 			}
 		}
 	}
 	return verdict.UsualSeverity(), ""
 }
 
-// shown returns the texts at a path of the live resource, after a colon, or "".
-func shown(live *model.Resource, path string) string {
+// shownText returns the texts at a path of the live resource, after a colon, or "".
+func shownText(live *model.Resource, path string) string {
 	if live == nil || path == "" {
 		return ""
 	}
@@ -71,7 +71,7 @@ func shown(live *model.Resource, path string) string {
 	return ": " + strings.Join(texts, ", ")
 }
 
-// fitsWhole reports whether a rule fits a finding about a whole resource.
+// fitsWhole reports whether a rule matches a finding about a whole resource.
 func fitsWhole(rule *model.SeverityRule, s *model.Subject, claim *model.Claim) bool {
 	if len(rule.Where) == 0 {
 		return rule.Path == ""

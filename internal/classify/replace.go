@@ -12,11 +12,11 @@ import (
 // replacedReason is the reason of a finding on a resource that the next apply replaces.
 const replacedReason = "the next apply replaces it"
 
-// markReplaced notes that the next apply destroys the resource of a finding and creates
-// it again, where it does. Such a finding is high at least, and so is each of its
-// changes that requires it.
+// markReplaced sets Replaces if the next apply destroys the resource of a finding and
+// creates it again. Such a finding is high at least, and so are the changes that require
+// the replacement.
 func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
-	if s.Live == nil || !appliedAnew(f.Verdict) {
+	if s.Live == nil || !changedByApply(f.Verdict) {
 		return
 	}
 	claims := []*model.Claim{claim}
@@ -30,26 +30,25 @@ func markReplaced(f *model.Finding, s *model.Subject, claim *model.Claim) {
 		f.Replaces = f.Replaces || c.Replaced
 		for i := range f.Changes {
 			if path, differs := claimedPath(f.Verdict, &f.Changes[i], c); differs && replacesAt(c, path, &f.Changes[i]) {
-				f.Replaces, f.Changes[i].Severity = true, worst(model.High, cmp.Or(f.Changes[i].Severity, model.High))
+				f.Replaces, f.Changes[i].Severity = true, worse(model.High, cmp.Or(f.Changes[i].Severity, model.High))
 			}
 		}
 	}
 	if !f.Replaces {
 		return
 	}
-	if f.Severity = worst(f.Severity, model.High); len(f.Changes) > 0 {
+	if f.Severity = worse(f.Severity, model.High); len(f.Changes) > 0 {
 		c := worstOf(f, f.SeverityOf)
-		c.Severity = worst(model.High, f.SeverityOf(c))
+		c.Severity = worse(model.High, f.SeverityOf(c))
 	}
 	if !strings.Contains(f.Reason, replacedReason) {
 		f.Reason = strings.TrimSuffix(replacedReason+"; "+f.Reason, "; ")
 	}
 }
 
-// appliedAnew reports whether the next apply acts on what a verdict is about. It does
-// not where the live side is as declared, is expected to become so, or is not declared
-// at all.
-func appliedAnew(v model.Verdict) bool {
+// changedByApply reports whether the next apply changes a resource with the verdict. It
+// does not if the live side is as declared, will be so, or is not declared.
+func changedByApply(v model.Verdict) bool {
 	switch v {
 	case model.Codified, model.PendingRestart, model.Unmanaged, model.Unchecked, model.Missing:
 		return false
@@ -57,8 +56,8 @@ func appliedAnew(v model.Verdict) bool {
 	return true
 }
 
-// claimedPath returns the path of a change in the words of a claim. differs reports
-// whether the live value is another one than the claim declares.
+// claimedPath returns the path of a change in the form of a claim. differs reports whether
+// the live value differs from the declared one.
 func claimedPath(verdict model.Verdict, change *model.Change, c *model.Claim) (path string, differs bool) {
 	if verdict != model.Disputed {
 		return change.Path, true
@@ -69,8 +68,8 @@ func claimedPath(verdict model.Verdict, change *model.Change, c *model.Claim) (p
 	if i < 0 {
 		return "", false
 	}
-	said := &change.Claims[i]
-	return cmp.Or(said.Path, change.Path), change.Live == nil || !said.Value.Equal(*change.Live)
+	claimed := &change.Claims[i]
+	return cmp.Or(claimed.Path, change.Path), change.Live == nil || !claimed.Value.Equal(*change.Live)
 }
 
 // replacesAt reports whether a claim requires the replacement for a change of the field
@@ -102,8 +101,8 @@ func isLarger(change *model.Change) bool {
 	return before != nil && live != nil && live.Cmp(before) > 0
 }
 
-// worst returns the worse of two severities.
-func worst(a, b model.Severity) model.Severity {
+// worse returns the worse of two severities.
+func worse(a, b model.Severity) model.Severity {
 	if a.Rank() <= b.Rank() {
 		return a
 	}

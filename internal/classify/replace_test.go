@@ -155,13 +155,13 @@ func TestReplacedKeepsWhatIsWorse(t *testing.T) {
 			f := model.Finding{Verdict: verdict, Severity: severity, Changes: []model.Change{{Path: "a", Severity: severity}, {Path: "b", Severity: model.Info}}}
 			markReplaced(&f, &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{claim}}, claim)
 			want := severity
-			if appliedAnew(verdict) && severity != model.Critical {
+			if changedByApply(verdict) && severity != model.Critical {
 				want = model.High
 			}
 			if f.Severity != want || f.Changes[0].Severity != want || f.Changes[1].Severity != model.Info {
 				t.Errorf("%s %s: %s, fields %s and %s, want %s", verdict, severity, f.Severity, f.Changes[0].Severity, f.Changes[1].Severity, want)
 			}
-			if f.Replaces != appliedAnew(verdict) {
+			if f.Replaces != changedByApply(verdict) {
 				t.Errorf("%s: replaces %t", verdict, f.Replaces)
 			}
 		}

@@ -9,19 +9,19 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Rule hides findings. Its patterns are globs; an empty one fits everything.
+// A Rule hides findings. Its patterns are globs; an empty one matches everything.
 type Rule struct {
 	Source, Kind, Resource string
-	// Path and Value fit single fields: the path of a change, and the value
-	// that is live, or declared where nothing is live.
+	// Path and Value match single fields: the path of a change, and the live value, or
+	// else the declared one.
 	Path, Value string
-	// Reason is why; it is shown with what the rule hides.
+	// Reason is shown with the hidden findings.
 	Reason string
-	// Expires is when the rule ends; zero never.
+	// Expires is when the rule ends; zero means never.
 	Expires time.Time
 }
 
-// String names the rule by its patterns: "kind=Deployment.apps path=spec.*".
+// String returns the patterns: "kind=Deployment.apps path=spec.*".
 func (r *Rule) String() string {
 	var parts []string
 	for _, p := range []struct{ name, pattern string }{
@@ -44,7 +44,7 @@ func (r *Rule) selector() model.Selector {
 	return model.Selector{Sources: one(r.Source), Kinds: one(r.Kind), Resources: one(r.Resource)}
 }
 
-// An ignorer applies rules, and counts what each hides.
+// An ignorer applies rules and counts the findings that each one hides.
 type ignorer struct {
 	rules     []Rule
 	selectors []model.Selector
@@ -62,9 +62,9 @@ func newIgnorer(rules []Rule, now time.Time) *ignorer {
 	return g
 }
 
-// apply hides a finding, or takes fields out of it. A rule with a path or a
-// value takes the fields that it fits, and hides the finding when none is left.
-// That a part of a declaration could not be read is hidden by none.
+// apply hides a finding, or moves fields of it to Ignored. A rule with a path or a value
+// moves the matching fields, and hides the finding if no field is left. No rule hides a
+// part of a declaration that could not be read.
 func (g *ignorer) apply(f *model.Finding) {
 	if f.Kind == PartKind {
 		return
@@ -95,9 +95,8 @@ func (g *ignorer) apply(f *model.Finding) {
 	}
 }
 
-// again applies the rules to a finding that was not made anew: what was hidden
-// before may be shown now.
-func (g *ignorer) again(f *model.Finding) {
+// reapply applies the rules to an earlier finding: one that was hidden may be shown now.
+func (g *ignorer) reapply(f *model.Finding) {
 	f.Changes, f.Hidden = slices.Clone(f.Changes), ""
 	for _, taken := range f.Ignored {
 		f.Changes = append(f.Changes, taken.Change)
@@ -121,12 +120,12 @@ func (r *Rule) fitsField(c *model.Change) bool {
 	return value != nil && !c.Secret && model.Glob(r.Value, value.String())
 }
 
-// fitsPath reports whether a pattern fits a path, with or without the keys in it.
+// fitsPath reports whether a pattern matches a path, with or without the keys in it.
 func fitsPath(pattern, path string) bool {
 	return model.Glob(pattern, path) || model.Glob(pattern, model.WithoutKeys(path))
 }
 
-// An OwnerRule says who answers for the findings that it fits.
+// An OwnerRule sets the owner of the findings that it matches.
 type OwnerRule struct {
 	model.Selector
 	Owner string

@@ -9,21 +9,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A SeverityRule sets the severity of the findings that it fits. Of a list, the first
-// rule counts that fits by what is proven, or the worst before it that fits by what the
-// live side claims.
+// A SeverityRule sets the severity of the findings that it matches. In a list, the first
+// rule that matches the proven evidence applies, or the worst one before it that matches
+// the evidence of the live side.
 type SeverityRule struct {
 	// Selector has Sources, Kinds, Namespaces, Verdicts and Labels only.
 	model.Selector
-	// Paths and Actors are globs like those of the Selector. A rule with Paths rates
-	// only the fields that one of them fits.
+	// Paths and Actors are globs like those of the Selector. A rule with Paths rates only
+	// the matching fields.
 	Paths, Actors []string
 	Set           model.Severity
 	// Reason is shown with the findings.
 	Reason string
 }
 
-// String names the rule by what it fits: "source=lab label:tier=gold".
+// String returns the patterns: "source=lab label:tier=gold".
 func (r *SeverityRule) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -51,29 +51,29 @@ func texts(verdicts []model.Verdict) []string {
 	return list
 }
 
-// evidence is what rules compare with labels, namespaces and actors. Whoever edits
-// a live object writes its labels, may choose its place, and names himself to some
-// logs. A rule that fits only by these must not make a finding milder.
+// evidence is what rules compare labels, namespaces and actors with. The author of an edit
+// can write the labels of a live object, choose its place, and, in some logs, choose the
+// actor. A rule that matches only because of these must not make a finding milder.
 type evidence struct {
 	// labels and places are those of the live side and of each claim.
 	labels []map[string]string
 	places []string
-	// proven reports whether they are only those that the live side cannot choose:
-	// all of them must fit, and there must be some. Otherwise one is enough.
+	// proven reports whether they are only those that the live side cannot choose: there
+	// must be some, and all must match. Otherwise one match is sufficient.
 	proven bool
 }
 
-// A witness has the evidence for one finding.
-type witness struct{ proven, claimed evidence }
+// A findingEvidence has the proven evidence for one finding, and all of it.
+type findingEvidence struct{ proven, claimed evidence }
 
-// testify returns the evidence for a finding about a subject and a claim, which may
+// newFindingEvidence returns the evidence for a finding about a subject and a claim, which may
 // be nil.
-func testify(s *model.Subject, claim *model.Claim) witness {
+func newFindingEvidence(s *model.Subject, claim *model.Claim) findingEvidence {
 	claims := s.Claims
 	if claim != nil {
 		claims = []*model.Claim{claim}
 	}
-	w := witness{proven: evidence{proven: true}}
+	w := findingEvidence{proven: evidence{proven: true}}
 	for _, c := range claims {
 		w.proven.labels = append(w.proven.labels, declaredLabels(s, c))
 	}
@@ -144,7 +144,7 @@ func labelsIn(v model.Value, at string, depth int, isLabels func(path string) bo
 	return nil
 }
 
-// fit reports whether a condition holds for the evidence that a list is.
+// fit reports whether a condition holds for a list of evidence.
 func fit[T any](e *evidence, list []T, holds func(T) bool) bool {
 	if !e.proven {
 		return slices.ContainsFunc(list, holds)
@@ -152,8 +152,7 @@ func fit[T any](e *evidence, list []T, holds func(T) bool) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(one T) bool { return !holds(one) })
 }
 
-// fits reports whether the rule fits a finding, or with a change that field of it,
-// by the evidence.
+// fits reports whether the rule matches a finding, or, with a change, that field of it.
 func (r *SeverityRule) fits(f *model.Finding, c *model.Change, e *evidence) bool {
 	rest := r.Selector
 	rest.Labels, rest.Namespaces = nil, nil
@@ -174,16 +173,15 @@ func (r *SeverityRule) fits(f *model.Finding, c *model.Change, e *evidence) bool
 	return true
 }
 
-// provesVerdict reports whether the verdict is proven to be one of the rule's. What
-// is pending or bypassed is not proven to be pending.
+// provesVerdict reports whether the verdict is proven to be one of the rule's. An unproven
+// one may be bypassed.
 func (r *SeverityRule) provesVerdict(f *model.Finding, c *model.Change) bool {
 	unproven := f.Unproven || c != nil && c.Unproven
 	return len(r.Verdicts) == 0 || f.Verdict != model.Pending || !unproven || slices.Contains(r.Verdicts, model.Bypassed)
 }
 
 // fitsPath reports whether the rule's paths match. The keys of an element that only the
-// live side has are not compared: whoever created the element chose them, so they are no
-// evidence.
+// live side has are not compared: the author of the element chose them.
 func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	if len(r.Paths) == 0 {
 		return true
@@ -200,8 +198,8 @@ func (r *SeverityRule) fitsPath(c *model.Change, proven bool) bool {
 	})
 }
 
-// fitsActor reports whether the rule's actors fit. Only an actor that the system's
-// own log names is proven.
+// fitsActor reports whether the rule's actors match. Only an actor from the system's own
+// log is proven.
 func (r *SeverityRule) fitsActor(f *model.Finding, c *model.Change, e *evidence) bool {
 	if len(r.Actors) == 0 {
 		return true
@@ -213,7 +211,7 @@ func (r *SeverityRule) fitsActor(f *model.Finding, c *model.Change, e *evidence)
 	return (!e.proven || who.Confidence == model.Exact) && model.GlobAny(r.Actors, who.Name)
 }
 
-// A rater applies severity rules, and counts what each rates.
+// A rater applies severity rules and counts the findings that each one rates.
 type rater struct {
 	rules []SeverityRule
 	runs  []model.RuleRun
@@ -228,7 +226,7 @@ func newRater(rules []SeverityRule) *rater {
 }
 
 // rate sets the severity of a finding and of its changes.
-func (r *rater) rate(f *model.Finding, w *witness) {
+func (r *rater) rate(f *model.Finding, w *findingEvidence) {
 	if len(f.Changes) == 0 {
 		if i := r.first(f, nil, w, f.Severity); i >= 0 {
 			f.Rated = &model.Rating{Was: f.Severity, Reason: r.rules[i].Reason}
@@ -252,17 +250,16 @@ func (r *rater) rate(f *model.Finding, w *witness) {
 		r.runs[i].Findings++
 	}
 	if len(rated) > 0 {
-		sum(f)
+		summarize(f)
 	}
 	f.Exposure = f.WorstFirst().Changes[0].Exposure
 }
 
-// first returns the position of the rule that rates a finding, or one of its
-// changes, whose severity is was without rules; -1 without one. It is the first
-// that fits by what is proven. A rule before that one, which fits only by what is
-// claimed, counts where it is worse; of several, the worst: a label that was added
-// must not stand before a stricter rule.
-func (r *rater) first(f *model.Finding, c *model.Change, w *witness, was model.Severity) int {
+// first returns the position of the rule that rates a finding, or one of its changes, with
+// the severity was; -1 if there is none. It is the first that matches the proven evidence.
+// An earlier rule that matches the other evidence only applies if it is worse; of several,
+// the worst: an added label must not prevent a stricter rule.
+func (r *rater) first(f *model.Finding, c *model.Change, w *findingEvidence, was model.Severity) int {
 	first := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.fits(f, c, &w.proven) })
 	before := r.rules
 	if first >= 0 {
@@ -276,9 +273,9 @@ func (r *rater) first(f *model.Finding, c *model.Change, w *witness, was model.S
 	return first
 }
 
-// again drops from a finding that was not judged again what no rule of the
-// configuration says any more, and counts what the others rate.
-func (r *rater) again(f *model.Finding) {
+// reapply resets the severities of an earlier finding that no configured rule sets any
+// more, and counts the others.
+func (r *rater) reapply(f *model.Finding) {
 	keeps := func(set model.Severity, rated *model.Rating) bool {
 		i := slices.IndexFunc(r.rules, func(rule SeverityRule) bool { return rule.Set == set && rule.Reason == rated.Reason })
 		if i >= 0 {
@@ -303,13 +300,13 @@ func (r *rater) again(f *model.Finding) {
 		}
 	}
 	if touched {
-		sum(f)
+		summarize(f)
 	}
 }
 
-// sum makes the severity of a finding of that of its changes: the worst, and the
-// rule that set it, or that made milder what was worse.
-func sum(f *model.Finding) {
+// summarize sets the severity of a finding to the worst of its changes, and Rated to the
+// rule that set it, or that lowered the one that was the worst.
+func summarize(f *model.Finding) {
 	before := func(c *model.Change) model.Severity {
 		if c.Rated != nil {
 			return c.Rated.Was
@@ -338,8 +335,8 @@ func worstOf(f *model.Finding, of func(*model.Change) model.Severity) *model.Cha
 	return worst
 }
 
-// exposure returns what a changed field exposes, or with path "" a resource as a
-// whole: one that nobody declares exposes what any of its fields does.
+// exposure returns the exposure of a changed field, or, with path "", of a whole resource.
+// An unmanaged one has that of any of its fields.
 func exposure(kind *model.Kind, verdict model.Verdict, path string) model.Exposure {
 	if kind == nil {
 		return ""
@@ -352,7 +349,7 @@ func exposure(kind *model.Kind, verdict model.Verdict, path string) model.Exposu
 	return ""
 }
 
-// expose notes on a finding and its changes what they expose.
+// expose sets the exposure of a finding and its changes.
 func expose(s *model.Subject, f *model.Finding) {
 	for i := range f.Changes {
 		c := &f.Changes[i]

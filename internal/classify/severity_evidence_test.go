@@ -56,7 +56,7 @@ func TestEvidence(t *testing.T) {
 		{reason: "a kind of which nothing is known", live: live("shop", gold), claims: []*model.Claim{a}, provenLabels: labels{nil}, claimedLabels: labels{nil},
 			provenPlaces: []string{"shop", "shop"}, claimedPlaces: []string{"shop", "shop"}},
 	} {
-		w := testify(&model.Subject{Kind: tc.kind, Live: tc.live, Claims: tc.claims}, tc.claim)
+		w := newFindingEvidence(&model.Subject{Kind: tc.kind, Live: tc.live, Claims: tc.claims}, tc.claim)
 		same := func(a, b map[string]string) bool { return len(a) == 0 && len(b) == 0 || cmp.Equal(a, b) }
 		for _, side := range []struct {
 			name   string

@@ -157,7 +157,7 @@ func TestRatingOfRememberedFindings(t *testing.T) {
 		before := slices.Clone(tc.finding.Changes)
 		r := newRater(tc.rules)
 		f := *tc.finding
-		r.again(&f)
+		r.reapply(&f)
 		if f.Severity != tc.want || (f.Rated != nil) != tc.keeps {
 			t.Errorf("%s: %s, rated %+v, want %s", tc.reason, f.Severity, f.Rated, tc.want)
 		}

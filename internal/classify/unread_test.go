@@ -35,7 +35,7 @@ func TestUncheckedFieldsKeepTheirFindings(t *testing.T) {
 	} {
 		in := input(tc.now)
 		in.Sources, in.Earlier = []string{"s"}, before(tc.earlier)
-		if got := newProof(&in).over(&in.Earlier[0]); got == tc.stays {
+		if got := newProof(&in).isResolved(&in.Earlier[0]); got == tc.stays {
 			t.Errorf("%s: over is %t", reason, got)
 		}
 		for _, f := range Findings(in).Resolved {

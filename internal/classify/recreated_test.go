@@ -84,13 +84,13 @@ func TestMadeAgainRatesTheID(t *testing.T) {
 		{model.Critical, model.Critical, ""},
 	} {
 		f := model.Finding{Verdict: model.Moved, Severity: tc.severity, Changes: []model.Change{{Path: "name"}, {Path: "id"}, {Path: "uuid"}}}
-		rateMadeAgain(&f, &model.Claim{Former: "4"})
+		rateRecreated(&f, &model.Claim{Former: "4"})
 		if f.Severity != tc.want || f.Changes[0].Severity != "" || f.Changes[1].Severity != tc.id || f.Changes[2].Severity != "" {
 			t.Errorf("%s: %s, fields %+v", tc.severity, f.Severity, f.Changes)
 		}
 	}
 	f := model.Finding{Verdict: model.Moved, Severity: model.Low}
-	if rateMadeAgain(&f, nil); f.Severity != model.Low {
+	if rateRecreated(&f, nil); f.Severity != model.Low {
 		t.Errorf("without a claim: %s", f.Severity)
 	}
 }

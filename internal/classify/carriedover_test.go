@@ -31,7 +31,7 @@ func TestWhatStandsAlready(t *testing.T) {
 			t.Parallel()
 			intent := model.Declaration{Name: "intent", Governs: []string{"pve"}, Inventory: true, Problems: tc.problems}
 			in := Input{Earlier: []model.Finding{tc.earlier}, Declarations: []model.Declaration{infra, intent}, Sources: []string{"pve"}}
-			left, said := newStanding(in.Earlier, newProof(&in)).without(key, &changed)
+			left, said := newCarriedOver(in.Earlier, newProof(&in)).without(key, &changed)
 			if len(left.Changes) != tc.want || said != (tc.want > 0) {
 				t.Errorf("%d changes are left, want %d; found: %t", len(left.Changes), tc.want, said)
 			}
@@ -94,11 +94,11 @@ func TestWholeOutcomesBesideStandingFields(t *testing.T) {
 		"the same field has another path now": {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "title", LivePath: "name"}}}, false},
 		"another field changed":               {model.Outcome{Verdict: model.Changed, Changes: []model.Change{{Path: "memory"}}}, true},
 	} {
-		left, said := standing{key: fields}.without(key, &tc.outcome)
+		left, said := carriedOver{key: fields}.without(key, &tc.outcome)
 		if said != tc.said || said && len(left.Changes) != len(tc.outcome.Changes) {
 			t.Errorf("%s: found %t with %d changes", reason, said, len(left.Changes))
 		}
-		if _, said := (standing{}).without(key, &tc.outcome); !said {
+		if _, said := (carriedOver{}).without(key, &tc.outcome); !said {
 			t.Errorf("%s: not found, and nothing else is open", reason)
 		}
 	}
@@ -159,7 +159,7 @@ func TestStands(t *testing.T) {
 		if tc.change != nil {
 			tc.change(&in)
 		}
-		if got := newProof(&in).stands(&tc.finding); got != tc.want {
+		if got := newProof(&in).isCarriedOver(&tc.finding); got != tc.want {
 			t.Errorf("%s: %t, want %t", reason, got, tc.want)
 		}
 	}

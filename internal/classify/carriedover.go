@@ -7,17 +7,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// standing are the changes of open findings that cannot be judged again, because not
-// all declarations that they depend on were read. What the others report of the same
-// live values meanwhile is not reported twice. One without a path stands for a resource
-// that is unmanaged.
-type standing map[model.Key][]model.Change
+// carriedOver has the changes of open findings that cannot be compared again, because not
+// all declarations that they depend on were read. Changes of the same live values that
+// other declarations report are left out. One without a path is an unmanaged resource.
+type carriedOver map[model.Key][]model.Change
 
-func newStanding(earlier []model.Finding, p *proof) standing {
-	s := standing{}
+func newCarriedOver(earlier []model.Finding, p *proof) carriedOver {
+	s := carriedOver{}
 	for i := range earlier {
 		f := &earlier[i]
-		if !p.stands(f) {
+		if !p.isCarriedOver(f) {
 			continue
 		}
 		if f.Verdict == model.Unmanaged {
@@ -28,15 +27,15 @@ func newStanding(earlier []model.Finding, p *proof) standing {
 	return s
 }
 
-// stands reports whether an open finding cannot be judged again in this scan,
+// isCarriedOver reports whether an open finding cannot be compared again in this scan,
 // because not all declarations that it depends on were read.
-func (p *proof) stands(f *model.Finding) bool {
-	if p.whole && p.gone(f) {
+func (p *proof) isCarriedOver(f *model.Finding) bool {
+	if p.whole && p.isRemoved(f) {
 		return false
 	}
 	switch f.Verdict {
 	case model.Disputed, model.Moved:
-		return !p.heard(f)
+		return !p.partiesRead(f)
 	case model.Unmanaged:
 		judged := p.judged[f.Key]
 		return judged != nil && judged.Subject.Partial != ""
@@ -53,9 +52,9 @@ func (p *proof) compared(f *model.Finding) bool {
 		!slices.ContainsFunc(judged.Outcomes, func(o model.Outcome) bool { return o.Verdict == model.Unchecked && own(o.Claim) })
 }
 
-// without returns an outcome less what stands already; said reports that something
-// is left of it. A dispute that is found again speaks for itself.
-func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, said bool) {
+// without returns an outcome without the changes that are carried over, and reports
+// whether any are left. A dispute is returned as a whole.
+func (s carriedOver) without(key model.Key, o *model.Outcome) (left model.Outcome, ok bool) {
 	open := s[key]
 	if o.Verdict == model.Unmanaged {
 		return *o, !slices.ContainsFunc(open, func(c model.Change) bool { return c.Path == "" })
@@ -65,13 +64,13 @@ func (s standing) without(key model.Key, o *model.Outcome) (left model.Outcome, 
 	}
 	left = *o
 	left.Changes = slices.DeleteFunc(slices.Clone(o.Changes), func(c model.Change) bool {
-		return slices.ContainsFunc(open, func(was model.Change) bool { return tellsOf(&was, &c) })
+		return slices.ContainsFunc(open, func(was model.Change) bool { return reportsSame(&was, &c) })
 	})
 	return left, len(left.Changes) > 0
 }
 
-// tellsOf reports whether an earlier change is of the same live field as another one, and
-// shows the same live value. Values of different declarations are not comparable.
-func tellsOf(was, now *model.Change) bool {
-	return cmp.Or(was.LivePath, was.Path) == cmp.Or(now.LivePath, now.Path) && (was.Path != now.Path || alike(was.Live, now.Live))
+// reportsSame reports whether two changes have the same live field and value. Values at
+// paths of different declarations are not comparable.
+func reportsSame(was, now *model.Change) bool {
+	return cmp.Or(was.LivePath, was.Path) == cmp.Or(now.LivePath, now.Path) && (was.Path != now.Path || equalSides(was.Live, now.Live))
 }
