@@ -34,8 +34,8 @@ func benchEstate(n int) view {
 		d.Claims = append(d.Claims, model.Claim{Declaration: "d", Address: "d/x.yaml:1", Kind: kind.Name, ID: id, Place: "p",
 			Name: id[2:], Value: benchValue(i, "1", "image:1")})
 	}
-	return view{sources: []sourceView{{Source: Source{Name: "s"}, look: look{snapshot: snapshot}, declarations: []model.Declaration{d}}},
-		declarations: []declarationView{{read: read{declaration: d}}}}
+	return view{sources: []sourceView{{Source: Source{Name: "s"}, collected: collected{snapshot: snapshot}, declarations: []model.Declaration{d}}},
+		declarations: []declarationView{{loaded: loaded{declaration: d}}}}
 }
 
 func benchValue(i int, cpu, image string) model.Value {
@@ -71,8 +71,8 @@ func BenchmarkCore(b *testing.B) {
 	v := benchEstate(n)
 	b.ResetTimer()
 	for b.Loop() {
-		judged := judge(v, diff.Options{})
-		in := classify.Input{Judged: judged, Snapshots: v.believed(), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
+		judged := diffAll(matchAll(v), diff.Options{})
+		in := classify.Input{Judged: judged, Snapshots: v.accepted(), Declarations: v.sources[0].declarations, Now: time.Unix(1e9, 0)}
 		if found := len(classify.Findings(in).Current); found != n/100 {
 			b.Fatalf("%d findings", found)
 		}

@@ -6,9 +6,9 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// A steadyClock is the scheduler's: it shows when it was made, and how much time has
-// passed since, whatever the wall clock is set to. gocron compares times without their
-// monotonic readings, and would wait until a clock that was set back is where it was.
+// A steadyClock is the clock of the scheduler: its start plus the time that has passed
+// since. It does not depend on changes of the wall clock. gocron compares times without
+// their monotonic readings, so after a clock is set back it would wait for the difference.
 type steadyClock struct {
 	clockwork.Clock
 
@@ -23,8 +23,7 @@ func newSteadyClock(now func() time.Time) steadyClock {
 // Now implements clockwork.Clock.
 func (c steadyClock) Now() time.Time { return c.began.Add(c.now().Sub(c.began)) }
 
-// maxStep is by how much the wall clock may be changed without a word: NTP corrects it
-// by less.
+// maxStep is the smallest change of the wall clock that is logged: NTP corrects by less.
 const maxStep = time.Minute
 
 // checkClock logs that the last scan lies in the future.

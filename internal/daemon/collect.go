@@ -17,135 +17,133 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// collect reads what is due, every source and declaration at the same time,
-// and keeps the results. It waits for all of them, and then reads what is
-// declared in the sources.
-func (e *Engine) collect(ctx context.Context, due Due) {
+// collectAndLoad collects the sources and loads the declarations that are due, all at the
+// same time, and then loads the declarations that are read from sources.
+func (e *Engine) collectAndLoad(ctx context.Context, due Due) {
 	var group sync.WaitGroup
 	for _, s := range e.estate.Sources {
 		if slices.Contains(due.Sources, s.Name) {
-			group.Go(func() { e.keepLook(s.Name, e.look(ctx, s)) })
+			group.Go(func() { e.setCollected(s.Name, e.collectSource(ctx, s)) })
 		}
 	}
 	for _, d := range e.estate.Declarations {
 		if d.Loader != nil && slices.Contains(due.Declarations, d.Name) {
-			group.Go(func() { e.load(ctx, d, d.Loader) })
+			group.Go(func() { e.loadDeclaration(ctx, d, d.Loader) })
 		}
 	}
 	group.Wait()
-	for _, s := range due.Seen {
+	for _, s := range due.Watched {
 		// A source that follows itself saw each deletion; it proves nothing
-		// about a look that is held back.
-		if before := e.before(s.Source); !before.held {
+		// about a result that is held back.
+		if before := e.previous(s.Source); !before.held {
 			s = e.estate.Secrets.Snapshot(s)
 			marks := track(before.marks, &s, e.now())
-			e.keepLook(s.Source, look{snapshot: s, believed: countKinds(&s), marks: marks})
+			e.setCollected(s.Source, collected{snapshot: s, kinds: countKinds(&s), marks: marks})
 		}
 	}
 	for _, l := range due.Lost {
-		e.lose(ctx, l)
+		e.recordLoss(ctx, l)
 	}
 	for _, d := range e.estate.Declarations {
 		if due.derives(d) {
-			e.load(ctx, d, derivation{d.Deriver, e.lookOf(d.Deriver.From())})
+			e.loadDeclaration(ctx, d, deriveLoader{d.Deriver, e.collectedFrom(d.Deriver.From())})
 		}
 	}
 	e.canonicalize(ctx, due)
 }
 
-// lose keeps that a source went out of reach: what it showed last is not how it
-// is now.
-func (e *Engine) lose(ctx context.Context, l Loss) {
-	before := e.before(l.Source)
+// recordLoss sets the result of a source that became unreachable.
+func (e *Engine) recordLoss(ctx context.Context, l Loss) {
+	before := e.previous(l.Source)
 	l.Err = e.estate.Secrets.Error(l.Err)
-	e.complain(ctx, "source "+l.Source, l.Err)
-	e.keepLook(l.Source, look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, believed: before.believed, marks: before.marks})
+	e.logUnread(ctx, "source "+l.Source, l.Err)
+	e.setCollected(l.Source, collected{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: l.Err, kinds: before.kinds, marks: before.marks})
 }
 
-// derives reports whether a declaration is to be read out of its source: because
-// that was looked at, or for its own sake.
+// derives reports whether a declaration is to be derived from its source: the source was
+// read, or the declaration is due.
 func (d Due) derives(declaration Declaration) bool {
 	if declaration.Deriver == nil {
 		return false
 	}
 	from := declaration.Deriver.From()
-	return d.looksAt(from) || slices.Contains(d.Declarations, declaration.Name)
+	return d.collects(from) || slices.Contains(d.Declarations, declaration.Name)
 }
 
-// looksAt reports whether the scan has a new look at the source.
-func (d Due) looksAt(source string) bool {
-	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Seen, func(s model.Snapshot) bool { return s.Source == source }) ||
+// collects reports whether the scan has a new result of the source.
+func (d Due) collects(source string) bool {
+	return slices.Contains(d.Sources, source) || slices.ContainsFunc(d.Watched, func(s model.Snapshot) bool { return s.Source == source }) ||
 		slices.ContainsFunc(d.Lost, func(l Loss) bool { return l.Source == source })
 }
 
-// A derivation loads a declaration out of a look at its source.
-type derivation struct {
+// A deriveLoader derives a declaration from a result of its source.
+type deriveLoader struct {
 	deriver declared.Deriver
-	look    look
+	from    collected
 }
 
 // Load implements declared.Loader.
-func (d derivation) Load(context.Context) (model.Declaration, error) {
-	err := d.look.err
-	if err == nil && d.look.believed == nil {
+func (d deriveLoader) Load(context.Context) (model.Declaration, error) {
+	err := d.from.err
+	if err == nil && d.from.kinds == nil {
 		err = errNotYet
 	}
-	if stale := d.look.snapshot.Stale; err == nil && len(stale) > 0 {
+	if stale := d.from.snapshot.Stale; err == nil && len(stale) > 0 {
 		err = fmt.Errorf("possibly stale: %s", stale[0].Reason)
 	}
 	if err != nil {
 		return model.Declaration{}, fmt.Errorf("read it from source %s: %w", d.deriver.From(), err)
 	}
-	return d.deriver.Derive(d.look.snapshot)
+	return d.deriver.Derive(d.from.snapshot)
 }
 
-func (e *Engine) lookOf(source string) look {
+func (e *Engine) collectedFrom(source string) collected {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.looks[source]
+	return e.collected[source]
 }
 
-// before is the last look at a source, by this engine or by one before it.
-func (e *Engine) before(source string) look {
-	if l := e.lookOf(source); l.believed != nil {
+// previous returns the last result of a source, of this engine or an earlier one.
+func (e *Engine) previous(source string) collected {
+	if l := e.collectedFrom(source); l.kinds != nil {
 		return l
 	}
-	return e.remembered(source)
+	return e.restore(source)
 }
 
-func (e *Engine) keepLook(source string, l look) {
+func (e *Engine) setCollected(source string, l collected) {
 	e.calls.memory.Keep("source "+source, l.snapshot.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.looks[source] = l
+	e.collected[source] = l
 }
 
-func (e *Engine) keepRead(declaration string, r read) {
+func (e *Engine) setLoaded(declaration string, r loaded) {
 	e.calls.memory.Keep("declaration "+declaration, r.declaration.Weight())
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.reads[declaration] = r
+	e.loaded[declaration] = r
 }
 
-// look looks at a source once; a second time when much has vanished and the
-// estate wants that settled at once.
-func (e *Engine) look(ctx context.Context, s Source) look {
-	now := e.lookOnce(ctx, s)
-	// The store is asked after the look, so that a scan holds it only briefly.
-	before := e.before(s.Name)
-	now = doubt(before, e.tracked(before, now))
+// collectSource reads a source. With ConfirmAtOnce it reads it again if the result is held
+// back.
+func (e *Engine) collectSource(ctx context.Context, s Source) collected {
+	now := e.collectOnce(ctx, s)
+	// The store is read after the source, so that it is in use for a short time only.
+	before := e.previous(s.Name)
+	now = holdBack(before, e.withMarks(before, now))
 	if now.held && e.estate.ConfirmAtOnce {
-		now = doubt(now, e.tracked(now, e.lookOnce(ctx, s)))
+		now = holdBack(now, e.withMarks(now, e.collectOnce(ctx, s)))
 	}
 	if now.err != nil {
-		now.believed, now.snapshot.Taken = before.believed, before.snapshot.Taken
-		e.complain(ctx, "source "+s.Name, now.err)
+		now.kinds, now.snapshot.Taken = before.kinds, before.snapshot.Taken
+		e.logUnread(ctx, "source "+s.Name, now.err)
 	}
 	return now
 }
 
-// tracked holds a look against the positions of those before it.
-func (e *Engine) tracked(before, now look) look {
+// withMarks compares the positions of a result with those of earlier ones.
+func (e *Engine) withMarks(before, now collected) collected {
 	now.marks = before.marks
 	if now.err == nil {
 		now.marks = track(before.marks, &now.snapshot, e.now())
@@ -153,7 +151,7 @@ func (e *Engine) tracked(before, now look) look {
 	return now
 }
 
-func (e *Engine) lookOnce(parent context.Context, s Source) look {
+func (e *Engine) collectOnce(parent context.Context, s Source) collected {
 	started := e.now()
 	snapshot, err := run(parent, &e.calls, s.task(), e.now, func(ctx context.Context) (model.Snapshot, error) {
 		snapshot, err := s.Collector.Collect(ctx)
@@ -162,15 +160,14 @@ func (e *Engine) lookOnce(parent context.Context, s Source) look {
 	err = e.estate.Secrets.Error(err)
 	took := e.now().Sub(started)
 	e.observer.SourceScanned(s.Name, took, err)
-	return look{snapshot: e.estate.Secrets.Snapshot(snapshot), err: err, duration: took}
+	return collected{snapshot: e.estate.Secrets.Snapshot(snapshot), err: err, duration: took}
 }
 
-// remembered is what the store knows of the last look at a source that this
-// engine has not seen yet. It is asked once: what comes later is this engine's
-// own.
-func (e *Engine) remembered(source string) look {
+// restore returns the last result of a source from the store. It reads the store once:
+// later results are this engine's own.
+func (e *Engine) restore(source string) collected {
 	e.mu.Lock()
-	known, ok := e.memory[source]
+	known, ok := e.restored[source]
 	e.mu.Unlock()
 	if ok {
 		return known
@@ -178,12 +175,12 @@ func (e *Engine) remembered(source string) look {
 	last, err := e.store.LastLook(source)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		e.log.Warn("read the last look", "source", source, "err", err)
-		return look{}
+		return collected{}
 	}
-	known = look{snapshot: model.Snapshot{Taken: last.Taken}, believed: last.Kinds, held: last.Held, marks: last.Marks}
+	known = collected{snapshot: model.Snapshot{Taken: last.Taken}, kinds: last.Kinds, held: last.Held, marks: last.Marks}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.memory[source] = known
+	e.restored[source] = known
 	return known
 }
 
@@ -192,18 +189,17 @@ const (
 	vanishedCount = 5
 )
 
-// doubt holds a look back at which much of what was there before is gone,
-// unless the look before was held back for the same reason: a broken read
-// looks like this, and a mass deletion will look the same again. Kinds that
-// could not be read have not gone.
-func doubt(before, now look) look {
+// holdBack holds a result back in which many of the earlier resources have vanished, unless
+// the last result was held back, too. A broken read may look like a mass deletion, but
+// only the latter has the same result again. Kinds that could not be read do not count.
+func holdBack(before, now collected) collected {
 	if now.err != nil {
 		return now
 	}
 	counts := countKinds(&now.snapshot)
 	gone, had := 0, 0
-	for kind, n := range before.believed {
-		if !reads(&now.snapshot, kind) {
+	for kind, n := range before.kinds {
+		if !readsKind(&now.snapshot, kind) {
 			counts[kind] = n
 			continue
 		}
@@ -211,16 +207,16 @@ func doubt(before, now look) look {
 		gone += max(0, n-counts[kind])
 	}
 	if gone <= vanishedCount || float64(gone) <= vanishedShare*float64(had) || before.held {
-		now.believed = counts
+		now.kinds = counts
 		return now
 	}
-	now.held, now.believed = true, before.believed
+	now.held, now.kinds = true, before.kinds
 	now.err = fmt.Errorf("%d of %d resources vanished since the last look; held back until the next look confirms it", gone, had)
 	return now
 }
 
-// reads reports whether a kind was fully read in some place at least.
-func reads(s *model.Snapshot, kind string) bool {
+// readsKind reports whether a kind was fully read in some place at least.
+func readsKind(s *model.Snapshot, kind string) bool {
 	whole, _ := s.Covers(kind, "")
 	return whole || slices.ContainsFunc(s.Coverage, func(c model.Coverage) bool { return c.Kind == kind && c.Complete })
 }
@@ -233,40 +229,41 @@ func countKinds(s *model.Snapshot) map[string]int {
 	return counts
 }
 
-// load reads a declaration and keeps it, with what its own engine saw of the
-// live side as the look at a source of its own; a second time when much of that
-// has vanished and the estate wants that settled at once.
-func (e *Engine) load(ctx context.Context, d Declaration, loader declared.Loader) {
+// loadDeclaration reads a declaration. If its engine read the live side, too, that is the
+// result of a source of its own. With ConfirmAtOnce it reads the declaration again if that
+// result is held back.
+func (e *Engine) loadDeclaration(ctx context.Context, d Declaration, loader declared.Loader) {
 	name := declared.LiveSource(d.Name)
-	before := e.before(name)
-	r := e.read(ctx, d, loader)
-	own, seen := r.live(d, before)
+	before := e.previous(name)
+	r := e.loadOnce(ctx, d, loader)
+	own, seen := r.ownSnapshot(d, before)
 	if own.held && e.estate.ConfirmAtOnce {
-		r = e.read(ctx, d, loader)
-		own, seen = r.live(d, own)
+		r = e.loadOnce(ctx, d, loader)
+		own, seen = r.ownSnapshot(d, own)
 	}
-	e.keepRead(d.Name, r)
+	e.setLoaded(d.Name, r)
 	if seen {
-		e.keepLook(name, own)
+		e.setCollected(name, own)
 	}
 }
 
-// live returns what a declaration's own engine saw; seen is false for one that
-// never looks.
-func (r read) live(d Declaration, before look) (own look, seen bool) {
+// ownSnapshot returns the result of the live side that a declaration's engine read; seen
+// is false if it never reads that.
+func (r loaded) ownSnapshot(d Declaration, before collected) (own collected, seen bool) {
 	switch {
 	case r.declaration.Live != nil:
 		snapshot := *r.declaration.Live
 		snapshot.Taken = r.at.Add(-r.duration)
-		return doubt(before, look{snapshot: snapshot, duration: r.duration}), true
+		return holdBack(before, collected{snapshot: snapshot, duration: r.duration}), true
 	case d.ClaimsNothing:
-	case before.believed != nil || len(d.Governs) == 0:
-		return look{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, believed: before.believed}, true
+	case before.kinds != nil || len(d.Governs) == 0:
+		return collected{snapshot: model.Snapshot{Taken: before.snapshot.Taken}, err: cmp.Or(r.err, errNoLive), duration: r.duration, kinds: before.kinds}, true
 	}
-	return look{}, false
+	return collected{}, false
 }
 
-// errNoLive says why a declaration that has a live side of its own has none now.
+// errNoLive is the error of a declaration whose engine usually reads the live side and did
+// not.
 var errNoLive = errors.New("the declaration's engine did not read the live side")
 
 // loadOnce reads a declaration within its timeout.
@@ -278,12 +275,12 @@ func (c *calls) loadOnce(parent context.Context, d Declaration, loader declared.
 }
 
 // Load reads the declaration within its timeout. A loader that does not return some
-// time after that is left behind, and the declaration is an error.
+// time after that is abandoned, which is an error.
 func (d Declaration) Load(ctx context.Context) (model.Declaration, error) {
 	return (&calls{}).loadOnce(ctx, d, d.Loader, time.Now)
 }
 
-func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loader) read {
+func (e *Engine) loadOnce(parent context.Context, d Declaration, loader declared.Loader) loaded {
 	started := e.now()
 	declaration, err := e.calls.loadOnce(parent, d, loader, e.now)
 	if err != nil {
@@ -292,25 +289,24 @@ func (e *Engine) read(parent context.Context, d Declaration, loader declared.Loa
 		return r
 	}
 	e.observer.DeclarationLoaded(d.Name, nil)
-	if _, derived := loader.(derivation); derived {
+	if _, derived := loader.(deriveLoader); derived {
 		declaration = e.estate.Secrets.Derived(declaration)
 	} else {
 		declaration = e.estate.Secrets.Declaration(declaration)
 	}
 	e.mu.Lock()
-	before := e.reads[d.Name].declaration.Claims
+	before := e.loaded[d.Name].declaration.Claims
 	e.mu.Unlock()
-	declaration.Claims = since(before, declaration.Claims, declaration.Revised)
+	declaration.Claims = withSince(before, declaration.Claims, declaration.Revised)
 	now := e.now()
-	return read{declaration: declaration, duration: now.Sub(started), at: now, unsaved: true}
+	return loaded{declaration: declaration, duration: now.Sub(started), at: now, unsaved: true}
 }
 
-// failed returns the reading of a declaration that could not be read: it is
-// unreadable as a whole.
-func (e *Engine) failed(ctx context.Context, d Declaration, err error) read {
-	e.complain(ctx, "declaration "+d.Name, err)
+// failed returns the result of a declaration that could not be read.
+func (e *Engine) failed(ctx context.Context, d Declaration, err error) loaded {
+	e.logUnread(ctx, "declaration "+d.Name, err)
 	e.observer.DeclarationLoaded(d.Name, err)
-	return read{err: err, at: e.now(), declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
+	return loaded{err: err, at: e.now(), declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
 		Problems: unreadable(d, err)}}
 }
 
@@ -332,11 +328,10 @@ func governed(d Declaration) []string {
 	return d.Governs
 }
 
-// since notes on the claims when they last changed, as far as that was seen: by
-// the commit that was read now, and not by the one that was read before. The
-// time of reading would not do: it may be later than the apply. A claim that
-// knows better keeps its own time.
-func since(before, claims []model.Claim, revised time.Time) []model.Claim {
+// withSince sets Since of the claims that changed since the last read to the time of the
+// commit. The time of the read may be later than the apply. A claim with a time of its own
+// keeps it.
+func withSince(before, claims []model.Claim, revised time.Time) []model.Claim {
 	if len(before) == 0 || revised.IsZero() {
 		return claims
 	}
@@ -359,8 +354,8 @@ func since(before, claims []model.Claim, revised time.Time) []model.Claim {
 	return dated
 }
 
-// complain logs what could not be read, unless driftd itself is stopping.
-func (e *Engine) complain(ctx context.Context, of string, err error) {
+// logUnread logs a failed read, unless driftd is stopping.
+func (e *Engine) logUnread(ctx context.Context, of string, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -371,8 +366,8 @@ func (e *Engine) complain(ctx context.Context, of string, err error) {
 	log.Error("cannot read")
 }
 
-// canonicalize asks sources that offer it what they would make of the claims,
-// after either side was read anew.
+// canonicalize sets the canonical form of the claims of sources that can return it, if
+// either side was read in this scan.
 func (e *Engine) canonicalize(ctx context.Context, due Due) {
 	for _, s := range e.estate.Sources {
 		canonicalizer, ok := s.Collector.(collectors.Canonicalizer)
@@ -390,8 +385,8 @@ func (e *Engine) canonicalize(ctx context.Context, due Due) {
 
 func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration, c collectors.Canonicalizer) {
 	e.mu.Lock()
-	r := e.reads[d.Name]
-	failed := e.looks[s.Name].err != nil
+	r := e.loaded[d.Name]
+	failed := e.collected[s.Name].err != nil
 	e.mu.Unlock()
 	if r.err != nil || failed {
 		return
@@ -413,7 +408,7 @@ func (e *Engine) canonicalizeOne(parent context.Context, s Source, d Declaration
 		}
 	}
 	r.canonical = canonical
-	e.keepRead(d.Name, r)
+	e.setLoaded(d.Name, r)
 }
 
 // withTimeout bounds a part of a scan; zero means no bound of its own.

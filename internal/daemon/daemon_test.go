@@ -363,7 +363,7 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 		return model.Claim{Kind: thing, ID: id, Since: since, Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(size)})}
 	}
 	before := []model.Claim{c("same", "1", at(1)), c("changed", "1", at(1)), c("unknown", "1", time.Time{})}
-	got := since(before, []model.Claim{c("same", "1", time.Time{}), c("changed", "2", time.Time{}), c("unknown", "1", time.Time{}),
+	got := withSince(before, []model.Claim{c("same", "1", time.Time{}), c("changed", "2", time.Time{}), c("unknown", "1", time.Time{}),
 		c("new", "1", time.Time{}), c("knows", "1", at(3))}, at(2))
 	want := []time.Time{at(1), at(2), {}, at(2), at(3)}
 	for i := range got {
@@ -371,24 +371,24 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 			t.Errorf("%s: since %v, want %v", got[i].ID, got[i].Since, want[i])
 		}
 	}
-	if first := since(nil, before, at(2)); !first[2].Since.IsZero() {
+	if first := withSince(nil, before, at(2)); !first[2].Since.IsZero() {
 		t.Error("a first reading knows nothing of times")
 	}
-	if folder := since(before, []model.Claim{c("changed", "2", time.Time{})}, time.Time{}); !folder[0].Since.IsZero() {
+	if folder := withSince(before, []model.Claim{c("changed", "2", time.Time{})}, time.Time{}); !folder[0].Since.IsZero() {
 		t.Error("a folder does not say when it changed")
 	}
 }
 
 func TestUnreadKindsHaveNotVanished(t *testing.T) {
 	t.Parallel()
-	before := look{believed: map[string]int{"a": 50, "b": 50}}
-	now := look{snapshot: model.Snapshot{Coverage: []model.Coverage{{Kind: "b", Reason: "503"}, {Complete: true}}}}
+	before := collected{kinds: map[string]int{"a": 50, "b": 50}}
+	now := collected{snapshot: model.Snapshot{Coverage: []model.Coverage{{Kind: "b", Reason: "503"}, {Complete: true}}}}
 	for range 50 {
 		now.snapshot.Resources = append(now.snapshot.Resources, model.Resource{Key: model.Key{Kind: "a"}})
 	}
-	got := doubt(before, now)
-	if got.held || got.err != nil || got.believed["b"] != 50 {
-		t.Errorf("a kind that was not read was taken for gone: %v, believed %v", got.err, got.believed)
+	got := holdBack(before, now)
+	if got.held || got.err != nil || got.kinds["b"] != 50 {
+		t.Errorf("a kind that was not read was taken for gone: %v, believed %v", got.err, got.kinds)
 	}
 }
 
@@ -401,7 +401,7 @@ func TestWatchedDeletionsAreBelieved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	r, err := b.engine.Cycle(t.Context(), Due{Watched: []model.Snapshot{seen}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +418,7 @@ func TestWatchDoesNotConfirmADoubtfulLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	r, err := b.engine.Cycle(t.Context(), Due{Watched: []model.Snapshot{seen}})
 	if err != nil {
 		t.Fatal(err)
 	}

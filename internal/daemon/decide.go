@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// Decide keeps what somebody decided about the findings whose IDs begin so. An
-// error of theirs is a *decide.Refusal, or the store's about an ID.
+// Decide saves a decision about the findings with the IDs, which may be abbreviated. It
+// returns a *decide.Refusal, or the store's error about an ID.
 func (e *Engine) Decide(_ context.Context, ids []string, r decide.Request) ([]model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
@@ -71,15 +71,15 @@ func (e *Engine) decide(findings []model.Finding, r decide.Request) ([]model.Dec
 	return decisions, nil
 }
 
-// announceNow tells of a decision that was kept. Where that fails, the decision
-// stands all the same, and the next tick tells of it.
+// announceNow plans the notifications about a saved decision. If that fails, the next tick
+// does.
 func (e *Engine) announceNow() {
 	if err := e.announce(); err != nil {
 		e.log.Error("announce", "err", err)
 	}
 }
 
-// Revoke takes the decision back whose ID begins so.
+// Revoke revokes the decision with the ID, which may be abbreviated.
 func (e *Engine) Revoke(_ context.Context, id string) (model.Decision, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
@@ -91,12 +91,12 @@ func (e *Engine) Revoke(_ context.Context, id string) (model.Decision, error) {
 	return d, nil
 }
 
-// Answer decides about all findings of a thread that are open and still show
-// what its receiver was told; it is notify.Decide.
+// Answer decides about all open findings of a thread that did not change since its last
+// message. It implements notify.Decide.
 func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
-	findings, changed, err := e.spokenOf(r)
+	findings, changed, err := e.threadFindings(r)
 	if err != nil {
 		return "", err
 	}
@@ -111,9 +111,9 @@ func (e *Engine) Answer(_ context.Context, r notify.Request) (string, error) {
 	return answer(r, decisions, changed), nil
 }
 
-// spokenOf returns the open findings of a thread, and how many of them show
-// something else than the thread says.
-func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed int, err error) {
+// threadFindings returns the open findings of a thread that are as in its last message,
+// and the number of those that changed.
+func (e *Engine) threadFindings(r notify.Request) (findings []model.Finding, changed int, err error) {
 	notices, err := e.store.Notices()
 	if err != nil {
 		return nil, 0, err
@@ -139,7 +139,7 @@ func (e *Engine) spokenOf(r notify.Request) (findings []model.Finding, changed i
 	return findings, changed, nil
 }
 
-// answer says what was done, in words for whoever asked for it.
+// answer returns the text of a reply to a request.
 func answer(r notify.Request, decisions []model.Decision, changed int) string {
 	count := fmt.Sprintf("%d findings", len(decisions))
 	if len(decisions) == 1 {

@@ -133,7 +133,7 @@ func TestInventoryFollowsItsSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{seen}})
+	r, err := b.engine.Cycle(t.Context(), Due{Watched: []model.Snapshot{seen}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,27 +15,26 @@ import (
 	"github.com/driftd/driftd/internal/store"
 )
 
-// A view is what a scan compares: the last look at every source, and the last
-// reading of every declaration.
+// A view has the last result of every source and declaration.
 type view struct {
 	sources      []sourceView
 	declarations []declarationView
-	// unread are the declarations whose history could not be read.
-	unread unread
+	// failed are the declarations whose history could not be read.
+	failed historyFailures
 }
 
 type sourceView struct {
 	Source
-	look
-	// fresh reports that the look belongs to this scan.
+	collected
+	// fresh reports whether the snapshot was read in this scan.
 	fresh bool
-	// declarations that govern the source, as it would store them.
+	// declarations are those that govern the source, in its canonical form.
 	declarations []model.Declaration
 }
 
 type declarationView struct {
 	Declaration
-	read
+	loaded
 }
 
 func (e *Engine) view(due Due) view {
@@ -43,17 +42,17 @@ func (e *Engine) view(due Due) view {
 	defer e.mu.Unlock()
 	var v view
 	for _, s := range e.estate.Sources {
-		l, seen := e.looks[s.Name]
+		l, seen := e.collected[s.Name]
 		if !seen {
 			l.err = errNotYet
 		}
-		fresh := e.unsaved[s.Name] || due.looksAt(s.Name)
+		fresh := e.unsaved[s.Name] || due.collects(s.Name)
 		v.sources = append(v.sources, sourceView{s, l, fresh, e.declarationsFor(s.Name)})
 	}
 	for _, d := range e.estate.Declarations {
-		v.declarations = append(v.declarations, declarationView{d, e.readOf(d)})
+		v.declarations = append(v.declarations, declarationView{d, e.loadedOf(d)})
 		own := Source{Name: declared.LiveSource(d.Name), Type: d.Type, Every: d.Every}
-		if l, seen := e.looks[own.Name]; seen {
+		if l, seen := e.collected[own.Name]; seen {
 			fresh := e.unsaved[own.Name] || slices.Contains(due.Declarations, d.Name)
 			v.sources = append(v.sources, sourceView{own, l, fresh, e.declarationsFor(own.Name)})
 		}
@@ -63,13 +62,13 @@ func (e *Engine) view(due Due) view {
 
 var errNotYet = errors.New("not looked at yet")
 
-// readOf returns the last reading of a declaration; one that was never read is
-// unreadable as a whole.
-func (e *Engine) readOf(d Declaration) read {
-	if r, loaded := e.reads[d.Name]; loaded {
+// loadedOf returns the last result of a declaration; one that was not read yet is a
+// problem as a whole.
+func (e *Engine) loadedOf(d Declaration) loaded {
+	if r, loaded := e.loaded[d.Name]; loaded {
 		return r
 	}
-	return read{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
+	return loaded{err: errNotYet, declaration: model.Declaration{Name: d.Name, Governs: governed(d), Inventory: d.Deriver != nil,
 		Problems: unreadable(d, errNotYet)}}
 }
 
@@ -79,7 +78,7 @@ func (e *Engine) declarationsFor(source string) []model.Declaration {
 		if !slices.Contains(d.Governs, source) && declared.LiveSource(d.Name) != source {
 			continue
 		}
-		r := e.readOf(d)
+		r := e.loadedOf(d)
 		declaration := r.declaration
 		declaration.Governs = []string{source}
 		if claims, ok := r.canonical[source]; ok {
@@ -90,13 +89,12 @@ func (e *Engine) declarationsFor(source string) []model.Declaration {
 	return list
 }
 
-// believed returns the snapshots that were read and are not held back.
-func (v view) believed() []model.Snapshot {
+// accepted returns the snapshots that were read and are not held back.
+func (v view) accepted() []model.Snapshot {
 	return v.snapshots(func(sourceView) bool { return true })
 }
 
-// observed returns the snapshots of this scan that show how the sources are now,
-// as far as anything says.
+// observed returns the current parts of the snapshots of this scan.
 func (v view) observed() []model.Snapshot {
 	observed := v.snapshots(func(s sourceView) bool { return s.fresh })
 	for i := range observed {
@@ -115,28 +113,28 @@ func (v view) snapshots(of func(sourceView) bool) []model.Snapshot {
 	return snapshots
 }
 
-func (s sourceView) subjects() []model.Subject {
-	if s.err != nil {
-		return match.Match(nil, s.declarations, map[string]string{s.Name: s.err.Error()})
-	}
-	return match.Match([]model.Snapshot{s.snapshot}, s.declarations, nil)
-}
-
-// judge compares every subject, on all cores; the order stays match's.
-func judge(v view, options diff.Options) []model.Judged {
-	var judged []model.Judged
+// matchAll returns the subjects of all sources.
+func matchAll(v view) []model.Subject {
+	var subjects []model.Subject
 	for _, s := range v.sources {
-		subjects := s.subjects()
-		for i := range subjects {
-			judged = append(judged, model.Judged{Subject: &subjects[i]})
+		if s.err != nil {
+			subjects = append(subjects, match.Match(nil, s.declarations, map[string]string{s.Name: s.err.Error()})...)
+		} else {
+			subjects = append(subjects, match.Match([]model.Snapshot{s.snapshot}, s.declarations, nil)...)
 		}
 	}
-	size := len(judged)/runtime.GOMAXPROCS(0) + 1
+	return subjects
+}
+
+// diffAll compares every subject, on all cores, and keeps their order.
+func diffAll(subjects []model.Subject, options diff.Options) []model.Judged {
+	judged := make([]model.Judged, len(subjects))
+	size := len(subjects)/runtime.GOMAXPROCS(0) + 1
 	var group sync.WaitGroup
-	for part := range slices.Chunk(judged, size) {
+	for first := 0; first < len(subjects); first += size {
 		group.Go(func() {
-			for i := range part {
-				part[i] = diff.Judge(part[i].Subject, options)
+			for i := first; i < min(first+size, len(subjects)); i++ {
+				judged[i] = diff.Judge(&subjects[i], options)
 			}
 		})
 	}
@@ -144,22 +142,23 @@ func judge(v view, options diff.Options) []model.Judged {
 	return judged
 }
 
-func (e *Engine) classify(v view, judged []model.Judged, before known, now time.Time) classify.Result {
-	in := classify.Input{Judged: judged, Snapshots: v.believed(), Earlier: before.findings, Recent: before.recent,
+// findings returns the findings of a scan.
+func (e *Engine) findings(v view, judged []model.Judged, before storedState, now time.Time) classify.Result {
+	in := classify.Input{Judged: judged, Snapshots: v.accepted(), Earlier: before.findings, Recent: before.recent,
 		Records: e.recordsBefore(v), Decisions: before.decisions, Rules: e.estate.Rules, Severities: e.estate.Severities, Owners: e.estate.Owners,
 		Whole: e.estate.Whole, Now: now}
 	for _, s := range v.sources {
 		in.Sources = append(in.Sources, s.Name)
 	}
 	for _, d := range v.declarations {
-		d.declaration.Problems = v.unread.problems(d)
+		d.declaration.Problems = v.failed.problems(d)
 		in.Declarations = append(in.Declarations, d.declaration)
 	}
 	return classify.Findings(in)
 }
 
-// recordsBefore returns the records of what was applied that were good last, by
-// declaration: those that this engine saw, or else those of the last run.
+// recordsBefore returns the last accepted records of what was applied, by declaration:
+// those of this engine, or else those of the last run.
 func (e *Engine) recordsBefore(v view) map[string][]model.StateRead {
 	records := map[string][]model.StateRead{}
 	for _, d := range v.declarations {
@@ -172,7 +171,7 @@ func (e *Engine) recordsBefore(v view) map[string][]model.StateRead {
 	return records
 }
 
-// recordsOf returns what the store knows of a declaration's records.
+// recordsOf returns a declaration's records from the store.
 func (e *Engine) recordsOf(declaration string) []model.StateRead {
 	states, err := e.store.LastStates(declaration)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -181,19 +180,19 @@ func (e *Engine) recordsOf(declaration string) []model.StateRead {
 	return states
 }
 
-// record makes the run record of a scan.
+// record returns the run record of a scan.
 func (e *Engine) record(v view, judged []model.Judged, result classify.Result, started time.Time) model.Run {
 	found := result.Current
 	run := model.Run{ID: started.UTC().Format("20060102T150405.000000000Z"), Started: started, Finished: e.now(),
 		Tool: e.version, Summary: summarize(judged, found), Rules: result.Rules, SeverityRules: result.Severities, Exempt: exemptions(judged)}
 	for _, s := range v.sources {
-		if errors.Is(s.err, errNotYet) { // What is known of its last look must outlast this record.
-			was := e.remembered(s.Name)
-			s.believed, s.held, s.marks, s.snapshot.Taken = was.believed, was.held, was.marks, was.snapshot.Taken
+		if errors.Is(s.err, errNotYet) { // Keep the last result of an earlier engine.
+			was := e.restore(s.Name)
+			s.kinds, s.held, s.marks, s.snapshot.Taken = was.kinds, was.held, was.marks, was.snapshot.Taken
 		}
 		r := model.SourceRun{Name: s.Name, Type: s.Type, Version: s.snapshot.Version, Duration: s.duration,
-			Kinds: s.believed, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}
-		for _, n := range s.believed {
+			Kinds: s.kinds, Held: s.held, Taken: s.snapshot.Taken, Marks: s.marks, Every: s.Every}
+		for _, n := range s.kinds {
 			r.Resources += n
 		}
 		if s.err != nil {
@@ -206,7 +205,7 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	}
 	for _, d := range v.declarations {
 		r := model.DeclarationRun{Name: d.Name, Type: d.Type, Revision: d.declaration.Revision, Duration: d.duration,
-			Claims: len(d.declaration.Claims), Problems: v.unread.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
+			Claims: len(d.declaration.Claims), Problems: v.failed.problems(d), Notes: model.BoundedNotes(d.declaration.Notes), Tally: tally(d.declaration, judged),
 			States: result.Records[d.Name]}
 		if d.err != nil {
 			r.Err = d.err.Error()
@@ -218,8 +217,8 @@ func (e *Engine) record(v view, judged []model.Judged, result classify.Result, s
 	return run.At(run.Finished, result.Open())
 }
 
-// tally says how much of a declaration was compared: what the loader counted,
-// less what could not be read.
+// tally returns the counts of the loader, without the resources that could not be
+// compared.
 func tally(d model.Declaration, judged []model.Judged) *model.Tally {
 	if d.Tally == nil {
 		return nil
@@ -281,8 +280,7 @@ func exemptions(judged []model.Judged) []model.Exemption {
 	return list
 }
 
-// report is what a scan found: its own findings, without what is hidden or
-// accepted, and what it only remembers.
+// report returns the findings of a scan that are neither hidden nor accepted.
 func report(run model.Run, found []model.Finding) model.Report {
 	r := model.Report{Version: model.ReportVersion, Summary: run.Summary, Coverage: run.Coverage,
 		Scan: run.Scan()}

@@ -147,7 +147,7 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 	for _, c := range list {
 		known, ok := e.answers[c.ref]
 		answered := ok && known.print == c.print && now.Sub(known.at) < answerFor
-		if _, failed := v.unread[c.ref.declaration]; failed || answered {
+		if _, failed := v.failed[c.ref.declaration]; failed || answered {
 			continue
 		}
 		q := asked[c.ref.declaration]
@@ -157,7 +157,7 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 		}
 		q.candidates = append(q.candidates, c)
 		q.naming = q.naming && c.naming
-		q.older = q.older || !c.naming && e.reads[c.ref.declaration].at.Before(e.looks[c.ref.source].snapshot.Taken)
+		q.older = q.older || !c.naming && e.loaded[c.ref.declaration].at.Before(e.collected[c.ref.source].snapshot.Taken)
 	}
 	var questions []question
 	for _, d := range v.declarations {
@@ -168,10 +168,10 @@ func (e *Engine) unanswered(v view, list []candidate) []question {
 	return questions
 }
 
-// investigate answers questions. It reads the history of each declaration, or
+// askHistories answers questions. It reads the history of each declaration, or
 // reads the declaration again if it is older than the snapshot of a source or its
 // ref moved. It adds declarations whose history could not be read to failed.
-func (e *Engine) investigate(ctx context.Context, questions []question, failed unread) {
+func (e *Engine) askHistories(ctx context.Context, questions []question, failed historyFailures) {
 	var group sync.WaitGroup
 	failures := make([]error, len(questions))
 	for i, q := range questions {
@@ -190,13 +190,13 @@ func (e *Engine) investigate(ctx context.Context, questions []question, failed u
 	}
 }
 
-// unread holds, by declaration, why its history could not be read in a scan. Whether
+// historyFailures holds, by declaration, why its history could not be read in a scan. Whether
 // its ref moved since it was read is not known then.
-type unread map[string]error
+type historyFailures map[string]error
 
 // problems returns the parts of a declaration that could not be read. An unread
 // history is one, so that the scan is incomplete; it declares no resource.
-func (u unread) problems(d declarationView) []model.Problem {
+func (u historyFailures) problems(d declarationView) []model.Problem {
 	err, failed := u[d.Name]
 	if !failed {
 		return d.declaration.Problems
@@ -217,11 +217,11 @@ const (
 // history could not be read.
 func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	e.mu.Lock()
-	revision := e.reads[d.Name].declaration.Revision
+	revision := e.loaded[d.Name].declaration.Revision
 	e.mu.Unlock()
 	historian, ok := d.Loader.(declared.Historian)
 	if q.older && (revision == "" || !ok) {
-		e.readAgain(ctx, d)
+		e.reload(ctx, d)
 		return nil
 	}
 	if !ok {
@@ -240,7 +240,7 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	switch {
 	case err != nil:
 		err = e.estate.Secrets.Error(err)
-		e.complain(ctx, "history of declaration "+d.Name, err)
+		e.logUnread(ctx, "history of declaration "+d.Name, err)
 		if q.naming {
 			e.answer(q, nil, unreadRef(err))
 			return nil
@@ -249,20 +249,20 @@ func (e *Engine) ask(ctx context.Context, d Declaration, q question) error {
 	case history.Head != revision && q.naming:
 		e.answer(q, nil, refMoved)
 	case history.Head != revision:
-		e.readAgain(ctx, d)
+		e.reload(ctx, d)
 	default:
 		e.answer(q, e.estate.Secrets.Pasts(claims, history.Pasts), "")
 	}
 	return nil
 }
 
-// readAgain reads a declaration once more within a scan. Where that read live
-// resources too, they are to be stored.
-func (e *Engine) readAgain(ctx context.Context, d Declaration) {
-	e.load(ctx, d, d.Loader)
+// reload reads a declaration again within a scan. If its engine reads the live side, too,
+// that result has to be saved.
+func (e *Engine) reload(ctx context.Context, d Declaration) {
+	e.loadDeclaration(ctx, d, d.Loader)
 	e.mu.Lock()
 	own := declared.LiveSource(d.Name)
-	if _, seen := e.looks[own]; seen {
+	if _, seen := e.collected[own]; seen {
 		e.unsaved[own] = true
 	}
 	e.mu.Unlock()
@@ -297,9 +297,9 @@ func (e *Engine) forgetAnswers(list []candidate) {
 	e.answers = needed
 }
 
-// weigh compares the candidates' subjects again, with evidence. It holds the
+// applyEvidence compares the candidates' subjects again, with evidence. It holds the
 // evidence of one subject at a time: hundreds of values for each claim.
-func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error {
+func (e *Engine) applyEvidence(v view, list []candidate, earlier []model.Finding) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -325,7 +325,7 @@ func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error 
 			if err != nil {
 				return err
 			}
-			evidence.Looked = lookedAt(before, s)
+			evidence.Looked = lastRead(before, s)
 			evidence.Rulings = rulings[rulingRef{s.Key, claim.Declaration}]
 			claim.Evidence = evidence
 			s.Claims[c.claim] = &claim
@@ -339,9 +339,9 @@ func (e *Engine) weigh(v view, list []candidate, earlier []model.Finding) error 
 	return nil
 }
 
-// lookedAt returns when the last run read a resource that is live now; zero if it
+// lastRead returns when the last run read a resource that is live now; zero if it
 // did not read it.
-func lookedAt(runs []model.Run, s *model.Subject) time.Time {
+func lastRead(runs []model.Run, s *model.Subject) time.Time {
 	for i := range runs {
 		read := model.Snapshot{Coverage: slices.DeleteFunc(slices.Clone(runs[i].Coverage), func(c model.Coverage) bool { return c.Source != s.Source })}
 		for _, source := range runs[i].Sources {
@@ -368,7 +368,7 @@ func (e *Engine) evidence(v view, c candidate, d model.Declaration) (*model.Evid
 	known, answered := e.answers[c.ref]
 	e.mu.Unlock()
 	found := &model.Evidence{Now: e.now(), Live: seen[0], Declared: seen[1], DeployWindow: d.DeployWindow, ApplyBeforeMerge: d.ApplyBeforeMerge}
-	failure, failed := v.unread[c.ref.declaration]
+	failure, failed := v.failed[c.ref.declaration]
 	switch answered = answered && known.print == c.print; {
 	case answered:
 		found.Past = known.past

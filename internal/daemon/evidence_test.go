@@ -327,7 +327,7 @@ func TestEvidenceIsDropped(t *testing.T) {
 	j := model.Judged{Subject: &model.Subject{Key: model.Key{Source: "live", Kind: thing, ID: "p/a"}, Live: live, Claims: claims}}
 	b := newAppliedBench(t, true)
 	list := []candidate{{judged: &j, claim: 0}, {judged: &j, claim: 1}}
-	if err := b.engine.weigh(view{}, list, nil); err != nil {
+	if err := b.engine.applyEvidence(view{}, list, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(j.Outcomes) != 1 {

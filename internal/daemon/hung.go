@@ -21,8 +21,8 @@ type calls struct {
 	memory *budget.Total
 
 	mu sync.Mutex
-	// left are the abandoned calls that have not returned yet.
-	left map[*call]bool
+	// abandoned are the abandoned calls that have not returned yet.
+	abandoned map[*call]bool
 }
 
 // A call is one call of a source's collector or a declaration's loader.
@@ -125,7 +125,7 @@ func supervise[T any](parent, ctx context.Context, c *calls, of string, now func
 			stopped = nil
 			late.Reset(stoppedWait)
 		case <-late.C:
-			if c.leave(this) {
+			if c.abandon(this) {
 				var none T
 				return none, &hungError{fmt.Sprintf("did not return within %s", now().Sub(this.since).Round(time.Second))}
 			}
@@ -141,7 +141,7 @@ func (c *calls) hung(of string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var since time.Time
-	for left := range c.left {
+	for left := range c.abandoned {
 		if left.of == of && (since.IsZero() || left.since.Before(since)) {
 			since = left.since
 		}
@@ -152,17 +152,17 @@ func (c *calls) hung(of string) error {
 	return &hungError{fmt.Sprintf("not read again: the read that began at %s has not returned", since.UTC().Format(time.RFC3339))}
 }
 
-// leave records a call as abandoned. It returns false if the call has returned meanwhile.
-func (c *calls) leave(this *call) bool {
+// abandon records a call as abandoned. It returns false if the call has returned meanwhile.
+func (c *calls) abandon(this *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if this.returned {
 		return false
 	}
-	if c.left == nil {
-		c.left = map[*call]bool{}
+	if c.abandoned == nil {
+		c.abandoned = map[*call]bool{}
 	}
-	c.left[this] = true
+	c.abandoned[this] = true
 	return true
 }
 
@@ -170,5 +170,5 @@ func (c *calls) end(this *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	this.returned = true
-	delete(c.left, this)
+	delete(c.abandoned, this)
 }

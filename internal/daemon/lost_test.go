@@ -38,7 +38,7 @@ func TestLostSourceIsUnverified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err = b.engine.Cycle(t.Context(), Due{Seen: []model.Snapshot{snapshot}}); err != nil {
+	if r, err = b.engine.Cycle(t.Context(), Due{Watched: []model.Snapshot{snapshot}}); err != nil {
 		t.Fatal(err)
 	}
 	wantVerdicts(t, r, "1 changed")

@@ -9,18 +9,16 @@ import (
 )
 
 const (
-	// acceptAfter is how long an older position must last, and advance, until it
-	// counts as the present one: a source that was restored from a backup never
-	// comes back to where it was before.
+	// acceptAfter is how long an older position must last, and advance, until it is
+	// accepted: a source that was restored from a backup does not return to its earlier
+	// position.
 	acceptAfter = time.Hour
-	// clockSkew is by how much the clocks of a source's servers may differ, in
-	// seconds.
+	// clockSkew is the maximum difference of the clocks of a source's servers, in seconds.
 	clockSkew = 60
 )
 
-// track holds the positions of a snapshot against the greatest that were seen
-// before. Scopes whose position went back are doubted. It returns the marks that the
-// next snapshot is held against.
+// track compares the positions of a snapshot with the greatest earlier ones. It doubts the
+// scopes whose position went back, and returns the marks for the next snapshot.
 func track(marks []model.Mark, s *model.Snapshot, now time.Time) []model.Mark {
 	marks = slices.Clone(marks)
 	for _, p := range s.Positions {
@@ -55,7 +53,7 @@ func advance(m model.Mark, p model.Position, s *model.Snapshot, now time.Time) m
 	case p.Value >= m.Value, p.Lineage != "" && m.Lineage != "" && p.Lineage != m.Lineage:
 		return seen
 	case !m.Seen.Before(p.Asked):
-		return m // Two looks ran at the same time: the older one was read first.
+		return m // Two reads ran at the same time: the older one was read first.
 	case m.Object != "" && !wasRead(s, model.Ref{Kind: m.Kind, ID: m.Object}, m.Place):
 		return m
 	case m.Object != "" && !s.Has(model.Ref{Kind: m.Kind, ID: m.Object}):
@@ -79,7 +77,7 @@ func wasRead(s *model.Snapshot, ref model.Ref, place string) bool {
 	return covered && !slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.Ref == ref })
 }
 
-// wentBack says what went back, from where to where, and what to do.
+// wentBack returns the reason of a position that went back, with the next step.
 func wentBack(m *model.Mark, p model.Position) string {
 	return fmt.Sprintf("%s went back from %s to %s, so that the source answers from an old copy (a replica or a cache that lags): "+
 		"let driftd read the primary; after a restore from a backup the older state is accepted once it has changed and %s have passed since %s",

@@ -46,12 +46,12 @@ func TestThePastIsSearchedAgainWhenItCouldNotBeRead(t *testing.T) {
 	b := newBench(t, 3, nil)
 	asked := &askedStore{Store: b.store, err: errors.New("disk")}
 	b.engine = New(b.engine.estate, Options{Store: asked, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
-	if got := b.engine.remembered("live"); got.believed != nil {
+	if got := b.engine.restore("live"); got.kinds != nil {
 		t.Errorf("remembered %+v of a store that could not be read", got)
 	}
 	b.cycle(t)
 	asked.err = nil
-	if got := b.engine.remembered("live"); got.believed[thing] != 3 {
+	if got := b.engine.restore("live"); got.kinds[thing] != 3 {
 		t.Errorf("remembered %+v, want the three things that the run stored", got)
 	}
 }
@@ -74,7 +74,7 @@ func (h *heardSaved) Saved(err error) { h.err = err }
 func TestStoreThatCannotBeReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3, nil)
-	heard := &heardSaved{Observer: nobody{}}
+	heard := &heardSaved{Observer: noObserver{}}
 	b.engine = New(b.engine.estate, Options{Store: blindStore{b.store}, Observer: heard, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	if _, err := b.engine.Cycle(t.Context(), b.engine.Everything()); err == nil {
 		t.Fatal("a scan that is compared with nothing has a report")

@@ -36,7 +36,7 @@ func (e *Engine) Run(ctx context.Context, jitter time.Duration) error {
 			group.Go(func() { e.follow(ctx, s, watcher) })
 		}
 	}
-	group.Go(func() { e.catchUp(ctx) })
+	group.Go(func() { e.retrySaves(ctx) })
 	group.Go(func() { e.tick(ctx) })
 	<-ctx.Done()
 	group.Wait()
@@ -52,8 +52,8 @@ const stopTimeout = 8 * time.Second
 // retryStore is how often a scan that could not be stored is tried again.
 const retryStore = 15 * time.Second
 
-// catchUp stores what could not be stored, once there is room again.
-func (e *Engine) catchUp(ctx context.Context) {
+// retrySaves stores what could not be stored, once there is room again.
+func (e *Engine) retrySaves(ctx context.Context) {
 	ticker := time.NewTicker(retryStore)
 	defer ticker.Stop()
 	for {
@@ -61,7 +61,7 @@ func (e *Engine) catchUp(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if e.behind() {
+			if e.hasUnsaved() {
 				e.scan(ctx, Due{})
 			}
 		}
@@ -116,7 +116,7 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 	for ctx.Err() == nil {
 		var err error
 		panicked := panics.Try(func() {
-			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.scan(ctx, Due{Seen: []model.Snapshot{snapshot}}) }, lose)
+			err = watcher.Watch(within, func(snapshot model.Snapshot) { e.scan(ctx, Due{Watched: []model.Snapshot{snapshot}}) }, lose)
 		})
 		if panicked != nil {
 			err = newPanicError(panicked)

@@ -28,8 +28,8 @@ type Post interface {
 	Show(receiver string, open []model.Finding)
 }
 
-// plan says what receivers are to be told of what is known now.
-func (e *Engine) plan(k known) (model.NoticeChange, error) {
+// notices plans the notifications about a state.
+func (e *Engine) notices(k storedState) (model.NoticeChange, error) {
 	if e.tell.Policy == nil {
 		return model.NoticeChange{}, nil
 	}
@@ -92,9 +92,9 @@ func (e *Engine) Announce() error {
 	return e.announce()
 }
 
-// afterTime reads what the store has, once decisions that ended are noted there.
-func (e *Engine) afterTime(now time.Time) (known, error) {
-	k, err := e.stored(now)
+// settledState reads what the store has, once decisions that ended are noted there.
+func (e *Engine) settledState(now time.Time) (storedState, error) {
+	k, err := e.readState(now)
 	if err != nil {
 		return k, err
 	}
@@ -114,7 +114,7 @@ func (e *Engine) afterTime(now time.Time) (known, error) {
 // announce is called with evaluating held.
 func (e *Engine) announce() error {
 	now := e.now()
-	k, err := e.afterTime(now)
+	k, err := e.settledState(now)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (e *Engine) announce() error {
 	if len(runs) > 0 {
 		k.rules = slices.Concat(runs[0].Rules, runs[0].SeverityRules)
 	}
-	planned, err := e.plan(k)
+	planned, err := e.notices(k)
 	if err != nil {
 		return err
 	}

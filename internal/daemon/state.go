@@ -9,14 +9,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// known is what there was before a scan, or is after it.
-type known struct {
+// storedState is what there was before a scan, or is after it.
+type storedState struct {
 	// findings are those that are open, recent those that were resolved lately.
 	findings, recent []model.Finding
 	// decisions are all that people made, filed those that stand in files, by
 	// declaration, where that was read.
 	decisions []model.Decision
-	filed     map[string][]model.Decision
+	declared  map[string][]model.Decision
 	rules     []model.RuleRun
 }
 
@@ -24,33 +24,33 @@ type known struct {
 // it goes back and forth.
 const recently = 24 * time.Hour
 
-// known reads what the store has, with the decisions of the files as they were
+// previousState reads what the store has, with the decisions of the files as they were
 // last read.
-func (e *Engine) known(v view, now time.Time) (known, error) {
-	k, err := e.stored(now)
+func (e *Engine) previousState(v view, now time.Time) (storedState, error) {
+	k, err := e.readState(now)
 	if err != nil {
 		return k, err
 	}
-	k.filed = map[string][]model.Decision{}
+	k.declared = map[string][]model.Decision{}
 	for _, d := range v.declarations {
 		if d.err == nil {
-			k.filed[d.Name] = d.declaration.Decisions
+			k.declared[d.Name] = d.declaration.Decisions
 		}
 	}
 	var kept []model.Decision
 	for _, d := range k.decisions {
-		_, read := k.filed[d.From]
+		_, read := k.declared[d.From]
 		switch {
 		case d.From == "" || !read && e.declares(d.From):
 			kept = append(kept, d)
 		case !read && e.estate.Whole:
-			k.filed[d.From] = nil
+			k.declared[d.From] = nil
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(k.filed)) {
-		list := k.filed[name]
+	for _, name := range slices.Sorted(maps.Keys(k.declared)) {
+		list := k.declared[name]
 		if had := func(d model.Decision) bool { return d.From == name }; len(list) == 0 && !slices.ContainsFunc(k.decisions, had) {
-			delete(k.filed, name)
+			delete(k.declared, name)
 		}
 		kept = append(kept, list...)
 	}
@@ -62,8 +62,8 @@ func (e *Engine) declares(name string) bool {
 	return slices.ContainsFunc(e.estate.Declarations, func(d Declaration) bool { return d.Name == name })
 }
 
-// stored reads what the store has.
-func (e *Engine) stored(now time.Time) (k known, err error) {
+// readState reads what the store has.
+func (e *Engine) readState(now time.Time) (k storedState, err error) {
 	if k.findings, err = e.store.OpenFindings(); err != nil {
 		return k, fmt.Errorf("read what was found: %w", err)
 	}
