@@ -75,7 +75,7 @@ func TestWhatAScanProves(t *testing.T) {
 		{"it is one of those that an unclear claim may mean", changed("a"), func(in *Input) {
 			in.Judged[0].Subject.Claims = nil
 			in.Judged = append(in.Judged, model.Judged{Subject: &model.Subject{Key: model.Key{Source: "s", Kind: key.Kind, ID: "web"}},
-				Outcomes: []model.Outcome{{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d", Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}})
+				Outcomes: []model.Outcome{{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d", ClaimMatching: model.ClaimMatching{Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}}})
 		}, false},
 		{"neither live nor declared any longer", whole, func(in *Input) { in.Judged = nil }, true},
 		{"no longer declared, and its kind not read", whole, func(in *Input) {

@@ -50,7 +50,7 @@ func TestBasis(t *testing.T) {
 		return o
 	}
 	pending := func(recorded, why string) model.Outcome {
-		o := model.Outcome{Verdict: model.Pending, Claim: &model.Claim{Declaration: "d", Pending: why}}
+		o := model.Outcome{Verdict: model.Pending, Claim: &model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Pending: why}}}
 		if recorded != "" {
 			v := model.StringOf(recorded)
 			o.Claim.Recorded = &v

@@ -56,7 +56,7 @@ func (w *world) part() []model.Declaration {
 // governed reports whether a declaration of the estate has a scope that holds a resource.
 func (w *world) governed(k model.Key) bool {
 	return slices.ContainsFunc(w.part(), func(d model.Declaration) bool {
-		return slices.Contains(d.Governs, k.Source) && slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Holds(k.Kind, placeOf(k)) })
+		return slices.Contains(d.Governs, k.Source) && slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Contains(k.Kind, placeOf(k)) })
 	})
 }
 

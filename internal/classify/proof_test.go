@@ -81,11 +81,11 @@ func TestOver(t *testing.T) {
 		}, true},
 		"an unclear claim may mean it": {finding, func(in *Input) {
 			in.Judged[0].Subject.Key.ID = "other"
-			in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d", Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}
+			in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Unchecked, Claim: &model.Claim{Declaration: "d", ClaimMatching: model.ClaimMatching{Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}}
 		}, false},
 		"a clear claim stands for it": {finding, func(in *Input) {
 			in.Judged[0].Subject.Key.ID = "other"
-			in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Changed, Claim: &model.Claim{Declaration: "d", Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}
+			in.Judged[0].Outcomes = []model.Outcome{{Verdict: model.Changed, Claim: &model.Claim{Declaration: "d", ClaimMatching: model.ClaimMatching{Covers: []model.Ref{{Kind: key.Kind, ID: key.ID}}}}}}
 		}, true},
 		"no claim at all": {finding, func(in *Input) {
 			in.Judged[0].Subject.Key.ID = "other"

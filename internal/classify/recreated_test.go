@@ -60,7 +60,7 @@ func TestMadeAgainIsAtLeastMedium(t *testing.T) {
 		}
 		in := input()
 		in.Judged = []model.Judged{{Subject: &model.Subject{Key: key, Kind: test.kind}, Outcomes: []model.Outcome{
-			{Verdict: test.verdict, Claim: &model.Claim{Declaration: "d", Former: test.former}, Changes: changes}}}}
+			{Verdict: test.verdict, Claim: &model.Claim{Declaration: "d", ClaimMatching: model.ClaimMatching{Former: test.former}}, Changes: changes}}}}
 		f := Findings(in).Current[0]
 		if f.Severity != test.want {
 			t.Errorf("%s: %s, want %s", test.reason, f.Severity, test.want)
@@ -84,7 +84,7 @@ func TestMadeAgainRatesTheID(t *testing.T) {
 		{model.Critical, model.Critical, ""},
 	} {
 		f := model.Finding{Verdict: model.Moved, Severity: tc.severity, Changes: []model.Change{{Path: "name"}, {Path: "id"}, {Path: "uuid"}}}
-		rateRecreated(&f, &model.Claim{Former: "4"})
+		rateRecreated(&f, &model.Claim{ClaimMatching: model.ClaimMatching{Former: "4"}})
 		if f.Severity != tc.want || f.Changes[0].Severity != "" || f.Changes[1].Severity != tc.id || f.Changes[2].Severity != "" {
 			t.Errorf("%s: %s, fields %+v", tc.severity, f.Severity, f.Changes)
 		}

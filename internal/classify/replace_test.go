@@ -13,10 +13,10 @@ func TestReplaced(t *testing.T) {
 	change := func(path string, declared, live int64) model.Change {
 		return model.Change{Path: path, Declared: number(declared), Live: number(live)}
 	}
-	node := model.Claim{Declaration: "infra", Replaces: []model.Replacement{{Path: "node"}}}
-	planned := model.Claim{Declaration: "infra", Replaced: true}
-	grown := model.Claim{Declaration: "infra", Replaces: []model.Replacement{{Path: "disk.size", Larger: true}}}
-	block := model.Claim{Declaration: "infra", Replaces: []model.Replacement{{Path: "disk.size"}}}
+	node := model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "node"}}}}
+	planned := model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Replaced: true}}
+	grown := model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "disk.size", Larger: true}}}}
+	block := model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "disk.size"}}}}
 	disputed := func(declared int64) model.Change {
 		c := change("device", 2, 1)
 		c.Claims = []model.ClaimedValue{{Declaration: "intent", Value: *number(2)}, {Declaration: "infra", Path: "node", Value: *number(declared)}}
@@ -64,7 +64,7 @@ func TestReplaced(t *testing.T) {
 // TestReplacedField notes on the field itself that it is severe.
 func TestReplacedField(t *testing.T) {
 	t.Parallel()
-	c := model.Claim{Replaces: []model.Replacement{{Path: "node"}}}
+	c := model.Claim{ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "node"}}}}
 	o := model.Outcome{Verdict: model.Changed, Claim: &c, Changes: []model.Change{{Path: "cores"}, {Path: "node"}}}
 	f := newFinding(&model.Subject{Claims: []*model.Claim{&c}, Live: &model.Resource{}}, &o, newIgnorer(nil, now))
 	if f.Changes[0].Severity != "" || f.Changes[1].Severity != model.High {
@@ -75,7 +75,7 @@ func TestReplacedField(t *testing.T) {
 // TestReplacedIsAccepted keeps what was accepted as changed when it is called moved.
 func TestReplacedIsAccepted(t *testing.T) {
 	t.Parallel()
-	c := model.Claim{Replaces: []model.Replacement{{Path: "node"}}}
+	c := model.Claim{ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "node"}}}}
 	s := &model.Subject{Claims: []*model.Claim{&c}, Live: &model.Resource{}}
 	finding := func(v model.Verdict) model.Finding {
 		return newFinding(s, &model.Outcome{Verdict: v, Claim: &c, Changes: []model.Change{{Path: "node"}}}, newIgnorer(nil, now))
@@ -149,7 +149,7 @@ func TestReplacedByADeclaration(t *testing.T) {
 // does not act on is not replaced.
 func TestReplacedKeepsWhatIsWorse(t *testing.T) {
 	t.Parallel()
-	claim := &model.Claim{Replaced: true}
+	claim := &model.Claim{ClaimApply: model.ClaimApply{Replaced: true}}
 	for _, verdict := range model.Verdicts() {
 		for _, severity := range model.Severities() {
 			f := model.Finding{Verdict: verdict, Severity: severity, Changes: []model.Change{{Path: "a", Severity: severity}, {Path: "b", Severity: model.Info}}}
@@ -187,7 +187,7 @@ func TestReplacesAt(t *testing.T) {
 		{"a part of a name that begins alike", "disk.si", "disk.size", false},
 		{"another one with that last name", "disk.size", "swap.size", false},
 	} {
-		c := &model.Claim{Replaces: []model.Replacement{{Path: "other"}, {Path: tc.replaces}}}
+		c := &model.Claim{ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "other"}, {Path: tc.replaces}}}}
 		if got := replacesAt(c, tc.path, &model.Change{}); got != tc.want {
 			t.Errorf("%s: %t", tc.reason, got)
 		}
@@ -220,7 +220,7 @@ func TestIsLarger(t *testing.T) {
 		if got := isLarger(c); got != tc.want {
 			t.Errorf("%s: %t", tc.reason, got)
 		}
-		claim := &model.Claim{Replaces: []model.Replacement{{Path: "disk.size", Larger: true}}}
+		claim := &model.Claim{ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "disk.size", Larger: true}}}}
 		if got := replacesAt(claim, "disk[0].size", c); got != tc.want {
 			t.Errorf("%s: replaces it: %t", tc.reason, got)
 		}

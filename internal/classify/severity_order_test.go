@@ -73,8 +73,8 @@ func TestRatingOfTheFinding(t *testing.T) {
 func TestRatingOfAReplacedResource(t *testing.T) {
 	t.Parallel()
 	infra := func(r *SeverityRule) { r.Sources = []string{key.Source} }
-	node := model.Claim{Declaration: "d", Replaces: []model.Replacement{{Path: "node"}}}
-	planned := model.Claim{Declaration: "d", Replaced: true}
+	node := model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Replaces: []model.Replacement{{Path: "node"}}}}
+	planned := model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Replaced: true}}
 	both, cores := []model.Change{{Path: "cores"}, {Path: "node"}}, []model.Change{{Path: "cores"}}
 	for _, tc := range []struct {
 		reason  string
@@ -115,7 +115,7 @@ func TestRatingOfAReplacedResource(t *testing.T) {
 // if it is another one than that of its fields.
 func TestRatingWithoutARule(t *testing.T) {
 	t.Parallel()
-	in := input(model.Outcome{Verdict: model.Moved, Claim: &model.Claim{Declaration: "d", Former: "4"}, Changes: []model.Change{{Path: "name"}}})
+	in := input(model.Outcome{Verdict: model.Moved, Claim: &model.Claim{Declaration: "d", ClaimMatching: model.ClaimMatching{Former: "4"}}, Changes: []model.Change{{Path: "name"}}})
 	in.Severities = []SeverityRule{rule(model.Critical, "a", "node")}
 	if f := Findings(in).Current[0]; f.Severity != model.Medium || f.Rated != nil {
 		t.Errorf("%s, rated %v: what was made again is medium", f.Severity, f.Rated)

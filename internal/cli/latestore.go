@@ -48,7 +48,7 @@ func (l *lateStore) Runs(limit int) ([]model.Run, error) {
 	return late(l, func(s *store.Store) ([]model.Run, error) { return s.Runs(limit) })
 }
 
-func (l *lateStore) FirstLooks() ([]model.FirstLook, error) {
+func (l *lateStore) FirstLooks() ([]model.FirstRead, error) {
 	return late(l, (*store.Store).FirstLooks)
 }
 

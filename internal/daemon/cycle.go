@@ -19,7 +19,7 @@ type scan struct {
 
 	// Set by compare.
 	view       view
-	firstLooks []model.FirstLook
+	firstLooks []model.FirstRead
 	judged     []model.Judged
 	candidates []candidate
 

@@ -360,7 +360,7 @@ func TestClaimsKnowSinceWhen(t *testing.T) {
 	t.Parallel()
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
 	c := func(id, size string, since time.Time) model.Claim {
-		return model.Claim{Kind: thing, ID: id, Since: since, Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(size)})}
+		return model.Claim{Kind: thing, ID: id, ClaimHistory: model.ClaimHistory{Since: since}, Value: model.MapOf(model.Field{Name: "size", Value: model.StringOf(size)})}
 	}
 	before := []model.Claim{c("same", "1", at(1)), c("changed", "1", at(1)), c("unknown", "1", time.Time{})}
 	got := withSince(before, []model.Claim{c("same", "1", time.Time{}), c("changed", "2", time.Time{}), c("unknown", "1", time.Time{}),

@@ -100,7 +100,7 @@ func TestDisputeNamesEachSide(t *testing.T) {
 	state := func(c *model.Claim) { c.RecordOnly = true; v := c.Value; c.Recorded = &v }
 	intent := func(name string) func(*model.Claim) {
 		return func(c *model.Claim) {
-			c.Traces = []model.Trace{{Deed: model.Edited, Fields: []string{"spec"}, Actor: model.Actor{Name: name, At: epoch, Via: "netbox", Confidence: model.Exact}}}
+			c.AuditEvents = []model.AuditEvent{{Action: model.Edited, Fields: []string{"spec"}, Actor: model.Actor{Name: name, At: epoch, Via: "netbox", Confidence: model.Exact}}}
 		}
 	}
 	for name, tc := range map[string]struct {
@@ -121,7 +121,7 @@ func TestDisputeNamesEachSide(t *testing.T) {
 			"git=a by alice, other=b by unknown (nothing tells who declared it: the declaration keeps no history), live=a by laptop",
 		},
 		"a log without a right": {
-			"the hint is the declaration's own", "b", func(c *model.Claim) { c.Unsigned = "grant view on core.objectchange" }, "a",
+			"the hint is the declaration's own", "b", func(c *model.Claim) { c.WriterUnknown = "grant view on core.objectchange" }, "a",
 			"git=a by alice, other=b by unknown (grant view on core.objectchange), live=a by laptop",
 		},
 	} {

@@ -325,7 +325,7 @@ func (e *Engine) applyEvidence(v view, list []candidate, earlier []model.Finding
 			if err != nil {
 				return err
 			}
-			evidence.Looked = lastRead(before, s)
+			evidence.LastRead = lastRead(before, s)
 			evidence.Rulings = rulings[rulingRef{s.Key, claim.Declaration}]
 			claim.Evidence = evidence
 			s.Claims[c.claim] = &claim

@@ -43,9 +43,9 @@ func (a *applied) Collect(context.Context) (model.Snapshot, error) {
 
 func (a *applied) Load(context.Context) (model.Declaration, error) {
 	a.loads++
-	author := model.Trace{Actor: model.Actor{Name: "committer", At: time.Now(), Confidence: model.Likely}}
+	author := model.AuditEvent{Actor: model.Actor{Name: "committer", At: time.Now(), Confidence: model.Likely}}
 	d := model.Declaration{Name: "git", Governs: []string{"live"}, Revision: a.revision, DeployWindow: time.Hour, Claims: []model.Claim{{
-		Declaration: "git", Address: "x.yaml:1", Kind: thing, ID: "p/a", Place: "p", Name: "a", Value: sized(a.declares), Traces: []model.Trace{author}}}}
+		Declaration: "git", Address: "x.yaml:1", Kind: thing, ID: "p/a", Place: "p", Name: "a", Value: sized(a.declares), ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}}}}}
 	if a.twice {
 		d.Claims = append(d.Claims, d.Claims[0])
 		d.Claims[1].Address = "y.yaml:1"

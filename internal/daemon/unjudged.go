@@ -12,19 +12,19 @@ import (
 
 // firstLooks sets the first complete looks of the view's snapshots, and returns
 // those that this scan adds.
-func (e *Engine) firstLooks(v view) ([]model.FirstLook, error) {
+func (e *Engine) firstLooks(v view) ([]model.FirstRead, error) {
 	all, err := e.store.FirstLooks()
 	if err != nil {
 		return nil, fmt.Errorf("read first looks: %w", err)
 	}
-	var made []model.FirstLook
+	var made []model.FirstRead
 	for i := range v.sources {
 		s := &v.sources[i]
 		if s.err != nil {
 			continue
 		}
-		s.snapshot.First = slices.DeleteFunc(slices.Clone(all), func(f model.FirstLook) bool { return f.Source != s.Name })
-		made = append(made, match.FirstLooks(&s.snapshot, s.snapshot.First)...)
+		s.snapshot.FirstReads = slices.DeleteFunc(slices.Clone(all), func(f model.FirstRead) bool { return f.Source != s.Name })
+		made = append(made, match.FirstLooks(&s.snapshot, s.snapshot.FirstReads)...)
 	}
 	return made, nil
 }
@@ -38,7 +38,7 @@ func notJudged(judged []model.Judged) []model.NotJudged {
 	found := map[cause]*model.NotJudged{}
 	for i := range judged {
 		s := judged[i].Subject
-		if s.Unjudged == nil || !s.Unjudged.Expected || s.Automatic != "" {
+		if s.Unjudged == nil || !s.Unjudged.Expected || s.SystemOwned != "" {
 			continue
 		}
 		u := *s.Unjudged

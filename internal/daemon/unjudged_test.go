@@ -26,7 +26,7 @@ func TestNotJudged(t *testing.T) {
 	doubted.Expected = false
 	older.Older, older.Reason = true, "it is dangerous"
 	automatic := unjudgedSubject("automatic", part)
-	automatic.Subject.Automatic = "owned"
+	automatic.Subject.SystemOwned = "owned"
 	watched := unjudgedSubject("older", older)
 	watched.Subject.Live.Watched = "it is dangerous"
 	got := notJudged([]model.Judged{unjudgedSubject("b", part), watched, unjudgedSubject("c", part), automatic,

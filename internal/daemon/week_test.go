@@ -174,7 +174,7 @@ func (w *week) Collect(context.Context) (model.Snapshot, error) {
 		case there:
 			s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: "pve", Kind: qemu, ID: id}, Name: id, Value: g.value()})
 			if g.by.Name != "" {
-				s.Traces = append(s.Traces, model.Trace{Ref: model.Ref{Kind: qemu, ID: id}, Actor: g.by})
+				s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Ref: model.Ref{Kind: qemu, ID: id}, Actor: g.by})
 			}
 		}
 	}

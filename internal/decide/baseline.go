@@ -52,7 +52,7 @@ func PreviewBaseline(open []model.Finding, run *model.Run) Preview {
 	for i := range open {
 		f := &open[i]
 		switch {
-		case f.Hidden != "" || !run.Holds(f):
+		case f.Hidden != "" || !run.Includes(f):
 		case f.Decision != nil:
 			p.Decided++
 		case f.Verdict == model.Unchecked:

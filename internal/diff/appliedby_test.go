@@ -97,31 +97,31 @@ func TestWhoApplied(t *testing.T) {
 	apply := model.Owner{Name: "apply", Applies: true, At: hour(1), Fields: set("cpu", "port")}
 	applyCPU := apply
 	applyCPU.Fields = set("cpu")
-	edit := func(writer string, at float64) model.Trace {
-		return model.Trace{Deed: model.Edited, Writer: writer, Actor: model.Actor{Name: "alice", At: hour(at), Confidence: model.Exact, Evidence: "audit 1"}}
+	edit := func(writer string, at float64) model.AuditEvent {
+		return model.AuditEvent{Action: model.Edited, Writer: writer, Actor: model.Actor{Name: "alice", At: hour(at), Confidence: model.Exact, Evidence: "audit 1"}}
 	}
 	other := edit("curl", 3)
-	other.Deed = model.Created
+	other.Action = model.Created
 	for _, tc := range []struct {
 		reason string
 		owners []model.Owner
 		live   string
 		seen   []model.Observation
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"the owner", []model.Owner{apply}, `2`, nil, nil, "apply"},
-		{"no record of owners: the log", nil, `2`, nil, []model.Trace{edit("", 3)}, "alice"},
-		{"a later write of a writer that the record lacks", []model.Owner{apply}, `2`, nil, []model.Trace{edit("curl", 3)}, "alice"},
-		{"an earlier write of a writer that the record lacks", []model.Owner{apply}, `2`, nil, []model.Trace{edit("curl", 0.5)}, "apply"},
-		{"a write at the same time", []model.Owner{apply}, `2`, nil, []model.Trace{edit("curl", 1)}, "apply"},
-		{"a later write without a writer", []model.Owner{apply}, `2`, nil, []model.Trace{edit("", 3)}, "apply"},
-		{"a later write of a writer of the record", []model.Owner{apply}, `2`, nil, []model.Trace{edit("apply", 3)}, "apply"},
-		{"the creation is no edit", []model.Owner{apply}, `2`, nil, []model.Trace{other}, "apply"},
-		{"a forged time: another value was read after it", []model.Owner{apply}, `2`, observations(t, `2 {"port":1}`), []model.Trace{edit("apply", 3)}, "alice"},
-		{"the same value was read after it", []model.Owner{apply}, `2`, observations(t, `2 {"port":2}`), []model.Trace{edit("apply", 3)}, "apply"},
-		{"another value was read before it", []model.Owner{apply}, `2`, observations(t, `0.5 {"port":1}`), []model.Trace{edit("apply", 3)}, "apply"},
-		{"the resource was gone after it", []model.Owner{apply}, `2`, observations(t, `2 gone`), []model.Trace{edit("apply", 3)}, "alice"},
+		{"no record of owners: the log", nil, `2`, nil, []model.AuditEvent{edit("", 3)}, "alice"},
+		{"a later write of a writer that the record lacks", []model.Owner{apply}, `2`, nil, []model.AuditEvent{edit("curl", 3)}, "alice"},
+		{"an earlier write of a writer that the record lacks", []model.Owner{apply}, `2`, nil, []model.AuditEvent{edit("curl", 0.5)}, "apply"},
+		{"a write at the same time", []model.Owner{apply}, `2`, nil, []model.AuditEvent{edit("curl", 1)}, "apply"},
+		{"a later write without a writer", []model.Owner{apply}, `2`, nil, []model.AuditEvent{edit("", 3)}, "apply"},
+		{"a later write of a writer of the record", []model.Owner{apply}, `2`, nil, []model.AuditEvent{edit("apply", 3)}, "apply"},
+		{"the creation is no edit", []model.Owner{apply}, `2`, nil, []model.AuditEvent{other}, "apply"},
+		{"a forged time: another value was read after it", []model.Owner{apply}, `2`, observations(t, `2 {"port":1}`), []model.AuditEvent{edit("apply", 3)}, "alice"},
+		{"the same value was read after it", []model.Owner{apply}, `2`, observations(t, `2 {"port":2}`), []model.AuditEvent{edit("apply", 3)}, "apply"},
+		{"another value was read before it", []model.Owner{apply}, `2`, observations(t, `0.5 {"port":1}`), []model.AuditEvent{edit("apply", 3)}, "apply"},
+		{"the resource was gone after it", []model.Owner{apply}, `2`, observations(t, `2 gone`), []model.AuditEvent{edit("apply", 3)}, "alice"},
 		{"a forged time without a log", []model.Owner{apply}, `2`, observations(t, `2 {"port":1}`), nil, "apply"},
 		{"a field that was removed since", []model.Owner{applyCPU}, ``, observations(t, `2 {"port":1}`), nil,
 			"unknown: managedFields keeps no trace of who removed a field"},
@@ -132,7 +132,7 @@ func TestWhoApplied(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			s := subject(value(t, `{"cpu":1,"port":3}`), &model.Resource{Value: value(t, `{"cpu":1}`), Created: created, OwnersFrom: "managedFields", Owners: tc.owners})
-			s.Traces, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
+			s.AuditEvents, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
 			if got := who(walkAt(s, "port").appliedBy(nil, value(t, tc.live))); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
@@ -145,12 +145,12 @@ func TestLaterWriteIsLikely(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"port":3}`), &model.Resource{Value: value(t, `{"port":2}`), OwnersFrom: "managedFields",
 		Owners: []model.Owner{{Name: "apply", Applies: true, At: hour(1), Fields: set("port")}}})
-	s.Traces = []model.Trace{{Writer: "curl", Actor: model.Actor{Name: "alice", At: hour(3), Confidence: model.Exact, Evidence: "audit 1"}}}
+	s.AuditEvents = []model.AuditEvent{{Writer: "curl", Actor: model.Actor{Name: "alice", At: hour(3), Confidence: model.Exact, Evidence: "audit 1"}}}
 	got := walkAt(s, "port").appliedBy(nil, model.IntOf(2))
 	if want := "audit 1, a later write than the one that managedFields records"; got.Confidence != model.Likely || got.Evidence != want {
 		t.Errorf("%s %q, want likely %q", got.Confidence, got.Evidence, want)
 	}
-	if s.Traces[0].Actor.Confidence != model.Exact {
+	if s.AuditEvents[0].Actor.Confidence != model.Exact {
 		t.Error("the entry of the log was changed")
 	}
 }

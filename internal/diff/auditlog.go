@@ -10,7 +10,7 @@ import (
 )
 
 // lastTrace returns the last trace for which fits returns true, or nil.
-func lastTrace(traces []model.Trace, fits func(*model.Trace) bool) *model.Trace {
+func lastTrace(traces []model.AuditEvent, fits func(*model.AuditEvent) bool) *model.AuditEvent {
 	for i := len(traces) - 1; i >= 0; i-- {
 		if fits(&traces[i]) {
 			return &traces[i]
@@ -27,15 +27,17 @@ func (w *walk) loggedActor() model.Actor { return loggedActorAt(w.subject, w.liv
 // with the field, or else of the last entry with the resource and no field, unless the
 // field is recorded elsewhere.
 func loggedActorAt(s *model.Subject, path string) model.Actor {
-	named := func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }
-	if t := lastTrace(s.Traces, named); t != nil {
+	named := func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }
+	if t := lastTrace(s.AuditEvents, named); t != nil {
 		return t.Actor
 	}
 	if where := recordedElsewhere(s.Kind, path); where != "" {
 		return model.UnknownActor(where)
 	}
-	unnamed := func(t *model.Trace) bool { return t.Deed == model.Edited && len(t.Fields) == 0 && !excepts(t, path) }
-	if t := lastTrace(s.Traces, unnamed); t != nil {
+	unnamed := func(t *model.AuditEvent) bool {
+		return t.Action == model.Edited && len(t.Fields) == 0 && !excepts(t, path)
+	}
+	if t := lastTrace(s.AuditEvents, unnamed); t != nil {
 		return t.Actor
 	}
 	return unknownEditor(s.Live)
@@ -46,7 +48,7 @@ func recordedElsewhere(kind *model.Kind, path string) string {
 	if kind == nil {
 		return ""
 	}
-	for field, where := range kind.Elsewhere {
+	for field, where := range kind.LoggedElsewhere {
 		if below(path, field) {
 			return where
 		}
@@ -56,13 +58,13 @@ func recordedElsewhere(kind *model.Kind, path string) string {
 
 // names reports whether a log's entry contains the field at a path, one above it or one
 // below it.
-func names(t *model.Trace, path string) bool {
+func names(t *model.AuditEvent, path string) bool {
 	return path != "" && !excepts(t, path) && slices.ContainsFunc(t.Fields, func(f string) bool { return below(path, f) || below(f, path) })
 }
 
 // excepts reports whether a log's entry is no evidence for the field at a path.
-func excepts(t *model.Trace, path string) bool {
-	return slices.ContainsFunc(t.Except, func(f string) bool { return below(path, f) })
+func excepts(t *model.AuditEvent, path string) bool {
+	return slices.ContainsFunc(t.Excluded, func(f string) bool { return below(path, f) })
 }
 
 // below reports whether a path is equal to another one or below it.
@@ -74,13 +76,13 @@ func below(path, above string) bool {
 // claimAuthor returns who last set the declared value at a path according to the
 // declaration's own log.
 func claimAuthor(c *model.Claim, path string) model.Actor {
-	fits := func(t *model.Trace) bool {
-		return t.Deed != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
+	fits := func(t *model.AuditEvent) bool {
+		return t.Action != model.Deleted && (len(t.Fields) == 0 && !excepts(t, path) || names(t, path))
 	}
-	if t := lastTrace(c.Traces, fits); t != nil {
+	if t := lastTrace(c.AuditEvents, fits); t != nil {
 		return t.Actor
 	}
-	return model.UnknownActor(cmp.Or(c.Unsigned, "nothing tells who declared it"))
+	return model.UnknownActor(cmp.Or(c.WriterUnknown, "nothing tells who declared it"))
 }
 
 // claimAuthorOrUnapplied returns claimAuthor of a value that was not applied yet, with a
@@ -96,17 +98,17 @@ func claimAuthorOrUnapplied(c *model.Claim, path string) model.Actor {
 // the declaration according to its log, and who changed many resources at once.
 func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 	path := w.path.String()
-	if t := lastTrace(w.claim.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && names(t, path) }); t != nil {
+	if t := lastTrace(w.claim.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && names(t, path) }); t != nil {
 		actor = orReason(latest(actor, t.Actor), t.Actor)
 	} else {
 		actor = orReason(actor, model.UnknownActor(w.claim.LogUnread))
 	}
-	if len(w.subject.Broad) == 0 {
+	if len(w.subject.BroadEvents) == 0 {
 		return actor
 	}
 	live := w.livePath()
-	broad := func(t *model.Trace) bool { return names(t, live) && touches(t, d, l) }
-	if t := lastTrace(w.subject.Broad, broad); t != nil {
+	broad := func(t *model.AuditEvent) bool { return names(t, live) && touches(t, d, l) }
+	if t := lastTrace(w.subject.BroadEvents, broad); t != nil {
 		actor = latest(actor, t.Actor)
 	}
 	return actor
@@ -114,14 +116,14 @@ func (w *walk) completeActor(d, l model.Value, actor model.Actor) model.Actor {
 
 // touches reports whether the difference between two values contains a text that the
 // entry added, removed or replaced.
-func touches(t *model.Trace, d, l model.Value) bool {
-	switch len(t.Of) {
+func touches(t *model.AuditEvent, d, l model.Value) bool {
+	switch len(t.Texts) {
 	case 0:
 		return true
 	case 2:
-		return !holds(d, t.Of[1]) && holds(l, t.Of[1])
+		return !holds(d, t.Texts[1]) && holds(l, t.Texts[1])
 	}
-	return slices.ContainsFunc(t.Of, func(of string) bool { return holds(d, of) != holds(l, of) })
+	return slices.ContainsFunc(t.Texts, func(of string) bool { return holds(d, of) != holds(l, of) })
 }
 
 // holds reports whether a value is a text, or a list that contains it.
@@ -154,7 +156,7 @@ func markReplaced(s *model.Subject, c *model.Claim, all []difference) []differen
 		return all
 	}
 	former, now := model.StringOf(c.Former), model.StringOf(s.ID)
-	made := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
+	made := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
 	actor := latest(remover(s, c), creator(s))
 	change := model.Change{Path: "id", Recorded: &former, Live: &now, Actor: &actor}
 	if !c.RecordOnly {
@@ -178,9 +180,9 @@ func (w *walk) reportMasked(schema *model.Schema, d model.Value) {
 		return
 	}
 	path := w.livePath()
-	made := lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
-	set := lastTrace(w.subject.Traces, func(t *model.Trace) bool {
-		return t.Deed == model.Edited && names(t, path)
+	made := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
+	set := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
+		return t.Action == model.Edited && names(t, path)
 	})
 	if d.IsNull() || set == nil || made != nil && made.Actor.Name == set.Actor.Name {
 		return
@@ -209,10 +211,10 @@ func (w *walk) changedLivePath() string {
 // declared it is part of the reason only: the resource of a claim that is matched by
 // identities may never have existed, or not since it was declared again.
 func remover(s *model.Subject, c *model.Claim) model.Actor {
-	gone := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Deleted })
-	var made *model.Trace
+	gone := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Deleted })
+	var made *model.AuditEvent
 	if c.ByIdentity {
-		made = lastTrace(c.Traces, func(t *model.Trace) bool { return t.Deed == model.Created })
+		made = lastTrace(c.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created })
 	}
 	switch {
 	case gone != nil && (made == nil || !gone.Actor.At.Before(made.Actor.At)):
@@ -222,10 +224,10 @@ func remover(s *model.Subject, c *model.Claim) model.Actor {
 	}
 	reason := "never created, or deleted: the source keeps no record of deletions"
 	if s.Kind != nil {
-		reason = cmp.Or(s.Kind.Unsigned, reason)
+		reason = cmp.Or(s.Kind.WriterUnknown, reason)
 	}
 	if c.ByIdentity {
-		reason = cmp.Or(c.Unsigned, reason)
+		reason = cmp.Or(c.WriterUnknown, reason)
 	}
 	return model.UnknownActor(reason)
 }
@@ -262,7 +264,7 @@ func unknownEditor(live *model.Resource) model.Actor {
 
 // unknownActorAt returns an unknown actor with the reason and the time, if it is known.
 func unknownActorAt(live *model.Resource, at time.Time, via string) model.Actor {
-	actor := model.UnknownActor(cmp.Or(live.Unsigned, "the live object carries no record of its writers"))
+	actor := model.UnknownActor(cmp.Or(live.WriterUnknown, "the live object carries no record of its writers"))
 	if !at.IsZero() {
 		actor.At, actor.Via = at, via
 	}

@@ -29,7 +29,7 @@ func declaredBy(c *model.Claim, schema *model.Schema, at path, d model.Value) mo
 	text := at.String()
 	logged := claimAuthor(c, text)
 	switch {
-	case logged.Confidence != model.Unknown || c.Unsigned != "":
+	case logged.Confidence != model.Unknown || c.WriterUnknown != "":
 	case c.RecordOnly:
 		logged.Reason = "the state does not record who set it; engine: plan with git shows who declared it"
 	case c.Evidence != nil && c.Evidence.Gap != "":
@@ -162,9 +162,9 @@ func (w *walk) appliedBy(schema *model.Schema, l model.Value) model.Actor {
 // in the source's logs takes precedence if the record does not contain its writer, or
 // if the owner is disproved.
 func (w *walk) writtenBy(o *model.Owner, disproved bool) model.Actor {
-	t := lastTrace(w.subject.Traces, func(t *model.Trace) bool {
+	t := lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		recorded := slices.ContainsFunc(w.live.Owners, func(o model.Owner) bool { return o.Name == t.Writer })
-		return t.Deed == model.Edited && t.Writer != "" && (disproved || !recorded) && t.Actor.At.After(o.At)
+		return t.Action == model.Edited && t.Writer != "" && (disproved || !recorded) && t.Actor.At.After(o.At)
 	})
 	if t == nil {
 		return w.actor(o)

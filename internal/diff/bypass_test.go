@@ -122,10 +122,10 @@ func TestRule(t *testing.T) {
 		"seen with another value within the window": {reason: "the deploy of the older version was under way", applied: 2,
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `4.9 {"port":1}`, `4.5 {"port":3}`)}, want: "pending"},
 		"seen with another value by the last scan": {reason: "a forged time does not help", applied: 2,
-			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Looked: hour(9), Live: observations(t, `4.5 {"port":3}`)},
+			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, LastRead: hour(9), Live: observations(t, `4.5 {"port":3}`)},
 			want:     "bypassed: an older version (abc123) was applied after def456"},
 		"the last scan saw this value": {reason: "it may have come long before", applied: 2,
-			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Looked: hour(9), Live: observations(t, `4.9 {"port":1}`, `4.5 {"port":3}`)}, want: "pending"},
+			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, LastRead: hour(9), Live: observations(t, `4.9 {"port":1}`, `4.5 {"port":3}`)}, want: "pending"},
 		"a writer's time in the future": {reason: "it was not applied after driftd saw it",
 			evidence: model.Evidence{Past: model.Past{Versions: old(4)}, Live: observations(t, `4.9 {"port":1}`)}, applied: 99, want: "pending"},
 		"a commit with a date in the future": {reason: "it was on the ref when driftd read it", applied: 10,
@@ -308,7 +308,7 @@ func TestRule(t *testing.T) {
 			s := subject(value(t, declared), &model.Resource{Value: value(t, live), LastApplied: pointer(value(t, live)), OwnersFrom: "managedFields",
 				Owners: []model.Owner{{Name: "laptop", Records: true, Fields: set("port"), At: at}}})
 			s.Claims[0].Evidence = &tc.evidence
-			s.Claims[0].Traces = []model.Trace{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}
+			s.Claims[0].AuditEvents = []model.AuditEvent{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || len(outcomes[0].Changes) != 1 {
 				t.Fatalf("%s: %+v, want one field", tc.reason, outcomes)
@@ -339,45 +339,45 @@ func TestRule(t *testing.T) {
 func TestAppliedBy(t *testing.T) {
 	t.Parallel()
 	owner := model.Owner{Name: "apply", Records: true, Fields: set("port"), At: hour(10), User: "pipeline", Evidence: "audit 1"}
-	trace := func(writer, user string, at float64) model.Trace {
-		return model.Trace{Writer: writer, Actor: model.Actor{Name: user, At: hour(at), Evidence: "audit 2", Confidence: model.Exact}}
+	trace := func(writer, user string, at float64) model.AuditEvent {
+		return model.AuditEvent{Writer: writer, Actor: model.Actor{Name: user, At: hour(at), Evidence: "audit 2", Confidence: model.Exact}}
 	}
 	for name, tc := range map[string]struct {
 		reason string
 		owners []model.Owner
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 		seen   []model.Observation
 	}{
 		"an owner that a scan disproves": {reason: "another value was live after its last write", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.Trace{trace("edit", "mallory", 13)}, seen: observations(t, `11 {"port":2}`), want: "mallory likely: audit 2, a later write than the one that managedFields records"},
+			traces: []model.AuditEvent{trace("edit", "mallory", 13)}, seen: observations(t, `11 {"port":2}`), want: "mallory likely: audit 2, a later write than the one that managedFields records"},
 		"an owner that no scan disproves": {reason: "the value was live then", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.Trace{trace("edit", "alice", 13)}, seen: observations(t, `11 {"port":1}`), want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("edit", "alice", 13)}, seen: observations(t, `11 {"port":1}`), want: "pipeline exact: audit 1"},
 		"a scan before the write": {reason: "the owner wrote since", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(13)}},
-			traces: []model.Trace{trace("edit", "alice", 13)}, seen: observations(t, `10 {"port":2}`), want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("edit", "alice", 13)}, seen: observations(t, `10 {"port":2}`), want: "pipeline exact: audit 1"},
 		"the owner": {reason: "the field's last writer", owners: []model.Owner{owner}, want: "pipeline exact: audit 1"},
 		"a later write without an entry": {reason: "the record of writers was rewritten", owners: []model.Owner{owner},
-			traces: []model.Trace{trace("edit", "mallory", 11)}, want: "mallory likely: audit 2, a later write than the one that managedFields records"},
+			traces: []model.AuditEvent{trace("edit", "mallory", 11)}, want: "mallory likely: audit 2, a later write than the one that managedFields records"},
 		"an earlier write without an entry": {reason: "the apply took its fields over", owners: []model.Owner{owner},
-			traces: []model.Trace{trace("edit", "alice", 9)}, want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("edit", "alice", 9)}, want: "pipeline exact: audit 1"},
 		"a write of the same second": {reason: "not later", owners: []model.Owner{owner},
-			traces: []model.Trace{trace("edit", "alice", 10)}, want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("edit", "alice", 10)}, want: "pipeline exact: audit 1"},
 		"a later write with an entry": {reason: "of another field", owners: []model.Owner{owner, {Name: "edit", Fields: set("cpu"), At: hour(11)}},
-			traces: []model.Trace{trace("edit", "alice", 11)}, want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("edit", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"a deletion": {reason: "of an object of the same name", owners: []model.Owner{owner},
-			traces: []model.Trace{{Deed: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "alice", At: hour(11)}}}, want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{{Action: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "alice", At: hour(11)}}}, want: "pipeline exact: audit 1"},
 		"a write by an unnamed writer": {reason: "the log does not tell the writer", owners: []model.Owner{owner},
-			traces: []model.Trace{trace("", "alice", 11)}, want: "pipeline exact: audit 1"},
+			traces: []model.AuditEvent{trace("", "alice", 11)}, want: "pipeline exact: audit 1"},
 		"of several writers the last": {reason: "the field changed hands", owners: []model.Owner{owner, {Name: "other", Fields: set("port"), At: hour(12), User: "bob", Evidence: "audit 3"}},
 			want: "bob exact: audit 3"},
-		"no record of writers": {reason: "the source's logs name the field", traces: []model.Trace{{Fields: []string{"port"}, Actor: model.Actor{Name: "carol", Confidence: model.Exact, Evidence: "task"}}},
+		"no record of writers": {reason: "the source's logs name the field", traces: []model.AuditEvent{{Fields: []string{"port"}, Actor: model.Actor{Name: "carol", Confidence: model.Exact, Evidence: "task"}}},
 			want: "carol exact: task"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			recorded := value(t, `{"port":1}`)
 			s := subject(value(t, `{"port":2}`), &model.Resource{Value: recorded, LastApplied: &recorded, OwnersFrom: "managedFields", Owners: tc.owners})
-			s.Traces, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
+			s.AuditEvents, s.Claims[0].Evidence = tc.traces, &model.Evidence{Live: tc.seen}
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || outcomes[0].Verdict != model.Bypassed {
 				t.Fatalf("%s: %+v, want one that is bypassed", tc.reason, outcomes)
@@ -424,8 +424,8 @@ func TestAbsentLive(t *testing.T) {
 			s := subject(value(t, `{"cpu":1,"port":1}`), &model.Resource{Value: value(t, `{"cpu":1}`), OwnersFrom: "managedFields", Owners: owners,
 				Created: hour(1), Generation: tc.generation})
 			s.Claims[0].Evidence = tc.evidence
-			s.Claims[0].Traces = []model.Trace{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}
-			s.Traces = []model.Trace{}
+			s.Claims[0].AuditEvents = []model.AuditEvent{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}
+			s.AuditEvents = []model.AuditEvent{}
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || len(outcomes[0].Changes) != 1 {
 				t.Fatalf("%s: %+v, want one field", tc.reason, outcomes)

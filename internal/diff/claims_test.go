@@ -22,16 +22,16 @@ func TestUnclaimed(t *testing.T) {
 		want    string
 	}{
 		{"no declaration is expected", model.Subject{Live: live}, ""},
-		{"one is", model.Subject{Live: live, Silent: one}, "unmanaged: "},
-		{"and why", model.Subject{Live: live, Silent: one, Outside: "grants rights in the whole cluster"}, "unmanaged: grants rights in the whole cluster"},
-		{"two are", model.Subject{Live: live, Silent: two}, "unmanaged: neither infra nor intent speaks of it"},
-		{"two are, and why", model.Subject{Live: live, Silent: two, Outside: "it is new"}, "unmanaged: neither infra nor intent speaks of it"},
-		{"one of the group is enough", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}}}, "unmanaged: "},
-		{"a part of another one could not be read", model.Subject{Live: live, Silent: one, Partial: "page 2 could not be read"},
+		{"one is", model.Subject{Live: live, UndeclaredBy: one}, "unmanaged: "},
+		{"and why", model.Subject{Live: live, UndeclaredBy: one, Outside: "grants rights in the whole cluster"}, "unmanaged: grants rights in the whole cluster"},
+		{"two are", model.Subject{Live: live, UndeclaredBy: two}, "unmanaged: neither infra nor intent speaks of it"},
+		{"two are, and why", model.Subject{Live: live, UndeclaredBy: two, Outside: "it is new"}, "unmanaged: neither infra nor intent speaks of it"},
+		{"one of the group is enough", model.Subject{Live: live, UndeclaredBy: [][]string{{"infra", "more"}}}, "unmanaged: "},
+		{"a part of another one could not be read", model.Subject{Live: live, UndeclaredBy: one, Partial: "page 2 could not be read"},
 			"unmanaged: not in infra; page 2 could not be read"},
-		{"a controller makes it", model.Subject{Live: live, Silent: two, Automatic: "owned by ReplicaSet web"}, ""},
-		{"it could not be read", model.Subject{Silent: one, Unread: "forbidden"}, "unchecked: exists and is not in infra; could not be read: forbidden"},
-		{"it could not be read, and a controller makes it", model.Subject{Silent: one, Unread: "forbidden", Automatic: "owned"}, ""},
+		{"a controller makes it", model.Subject{Live: live, UndeclaredBy: two, SystemOwned: "owned by ReplicaSet web"}, ""},
+		{"it could not be read", model.Subject{UndeclaredBy: one, Unread: "forbidden"}, "unchecked: exists and is not in infra; could not be read: forbidden"},
+		{"it could not be read, and a controller makes it", model.Subject{UndeclaredBy: one, Unread: "forbidden", SystemOwned: "owned"}, ""},
 		{"nothing is known of it", model.Subject{Unread: "forbidden"}, ""},
 	} {
 		var got []string
@@ -65,7 +65,7 @@ func TestSilent(t *testing.T) {
 		{"a controller makes it", [][]string{{"intent"}}, "owned by ReplicaSet web", live, nil},
 		{"it is not live", [][]string{{"intent"}}, "", nil, []string{"missing : "}},
 	} {
-		s := &model.Subject{Live: tc.live, Claims: []*model.Claim{claim}, Silent: tc.silent, Automatic: tc.automatic}
+		s := &model.Subject{Live: tc.live, Claims: []*model.Claim{claim}, UndeclaredBy: tc.silent, SystemOwned: tc.automatic}
 		var got []string
 		for _, o := range Compare(s, Options{}) {
 			got = append(got, fmt.Sprintf("%s %s: %s", o.Verdict, o.Declaration, o.Reason))
@@ -90,12 +90,12 @@ func TestOtherVersion(t *testing.T) {
 		{model.Kind{Version: "v1"}, "", false},
 		{model.Kind{Version: "v1"}, "v1", false},
 		{model.Kind{Version: "v1"}, "v2", true},
-		{model.Kind{Version: "v1", Alike: []string{"v2"}}, "v2", false},
-		{model.Kind{Version: "v1", Alike: []string{"v2"}}, "v3", true},
-		{model.Kind{Version: "v1", Alike: []string{""}}, "v3", true},
+		{model.Kind{Version: "v1", CompatibleVersions: []string{"v2"}}, "v2", false},
+		{model.Kind{Version: "v1", CompatibleVersions: []string{"v2"}}, "v3", true},
+		{model.Kind{Version: "v1", CompatibleVersions: []string{""}}, "v3", true},
 	} {
 		if got := otherVersion(&tc.kind, tc.declared); got != tc.want {
-			t.Errorf("declared in %q, read in %q (alike %v): %v, want %v", tc.declared, tc.kind.Version, tc.kind.Alike, got, tc.want)
+			t.Errorf("declared in %q, read in %q (alike %v): %v, want %v", tc.declared, tc.kind.Version, tc.kind.CompatibleVersions, got, tc.want)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestAbsent(t *testing.T) {
 // nowhere else.
 func TestWithPending(t *testing.T) {
 	t.Parallel()
-	claim, other := &model.Claim{Declaration: "infra", Pending: "to be replaced", Value: model.MapOf()}, &model.Claim{Declaration: "intent"}
+	claim, other := &model.Claim{Declaration: "infra", ClaimApply: model.ClaimApply{Pending: "to be replaced"}, Value: model.MapOf()}, &model.Claim{Declaration: "intent"}
 	s := &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{claim}}
 	for _, tc := range []struct {
 		reason string

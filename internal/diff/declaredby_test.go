@@ -37,8 +37,8 @@ func by(t *testing.T, hash, author, declares string) model.Version {
 // the ref declares it, or else whom the log of the declaration names.
 func TestDeclaredBy(t *testing.T) {
 	t.Parallel()
-	edited := func(who string, fields ...string) model.Trace {
-		return model.Trace{Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
+	edited := func(who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
 	}
 	past := func(versions ...model.Version) *model.Evidence {
 		return &model.Evidence{Past: model.Past{Versions: versions}}
@@ -55,41 +55,41 @@ func TestDeclaredBy(t *testing.T) {
 		want   string
 	}{
 		{"nothing is known", model.Claim{}, "unknown: nothing tells who declared it"},
-		{"the log names the field", model.Claim{Traces: []model.Trace{edited("ann", "port")}}, "ann"},
-		{"the log names another field", model.Claim{Traces: []model.Trace{edited("ann", "cpu")}}, "unknown: nothing tells who declared it"},
-		{"the log names no field", model.Claim{Traces: []model.Trace{edited("ann")}}, "ann"},
-		{"the last entry of the log counts", model.Claim{Traces: []model.Trace{edited("ann"), edited("bob", "port")}}, "bob"},
-		{"why the log has none", model.Claim{Unsigned: "the changelog is not read"}, "unknown: the changelog is not read"},
+		{"the log names the field", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann", "port")}}}, "ann"},
+		{"the log names another field", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann", "cpu")}}}, "unknown: nothing tells who declared it"},
+		{"the log names no field", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann")}}}, "ann"},
+		{"the last entry of the log counts", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann"), edited("bob", "port")}}}, "bob"},
+		{"why the log has none", model.Claim{ClaimHistory: model.ClaimHistory{WriterUnknown: "the changelog is not read"}}, "unknown: the changelog is not read"},
 		{"a state has no authors", model.Claim{RecordOnly: true},
 			"unknown: the state does not record who set it; engine: plan with git shows who declared it"},
-		{"a state with a reason of its own", model.Claim{RecordOnly: true, Unsigned: "the changelog is not read"}, "unknown: the changelog is not read"},
-		{"a state with a log", model.Claim{RecordOnly: true, Traces: []model.Trace{edited("ann", "port")}}, "ann"},
-		{"a log goes before the reason why it may lack somebody", model.Claim{Unsigned: "it began yesterday", Traces: []model.Trace{edited("ann")}}, "ann"},
-		{"no versions", model.Claim{Evidence: past()}, "unknown: nothing tells who declared it"},
-		{"the history is cut", model.Claim{Evidence: &model.Evidence{Past: model.Past{Gap: "history is cut"}}},
+		{"a state with a reason of its own", model.Claim{RecordOnly: true, ClaimHistory: model.ClaimHistory{WriterUnknown: "the changelog is not read"}}, "unknown: the changelog is not read"},
+		{"a state with a log", model.Claim{RecordOnly: true, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann", "port")}}}, "ann"},
+		{"a log goes before the reason why it may lack somebody", model.Claim{ClaimHistory: model.ClaimHistory{WriterUnknown: "it began yesterday", AuditEvents: []model.AuditEvent{edited("ann")}}}, "ann"},
+		{"no versions", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past()}}, "unknown: nothing tells who declared it"},
+		{"the history is cut", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: &model.Evidence{Past: model.Past{Gap: "history is cut"}}}},
 			"unknown: nothing tells who declared it: history is cut"},
-		{"the history is cut, and the log names the author", model.Claim{Traces: []model.Trace{edited("ann")},
-			Evidence: &model.Evidence{Past: model.Past{Gap: "history is cut"}}}, "ann"},
-		{"the head declares it, and the commit before did not", model.Claim{Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "ann", `{"port":1}`))}, "bob"},
-		{"commits that kept it declared nothing", model.Claim{Evidence: past(by(t, "c3", "eve", `{"port":2,"cpu":1}`), by(t, "c2", "bob", `{"port":2}`),
-			by(t, "c1", "ann", `{"port":1}`))}, "bob"},
-		{"the resource was not declared before", model.Claim{Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "ann", ""))}, "bob"},
-		{"a commit goes before the log", model.Claim{Traces: []model.Trace{edited("ann", "port")},
-			Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "eve", `{"port":1}`))}, "bob"},
-		{"the head declares something else", model.Claim{Evidence: past(by(t, "c2", "bob", `{"port":3}`), by(t, "c1", "ann", `{"port":2}`))},
+		{"the history is cut, and the log names the author", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann")},
+			Evidence: &model.Evidence{Past: model.Past{Gap: "history is cut"}}}}, "ann"},
+		{"the head declares it, and the commit before did not", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "ann", `{"port":1}`))}}, "bob"},
+		{"commits that kept it declared nothing", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c3", "eve", `{"port":2,"cpu":1}`), by(t, "c2", "bob", `{"port":2}`),
+			by(t, "c1", "ann", `{"port":1}`))}}, "bob"},
+		{"the resource was not declared before", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "ann", ""))}}, "bob"},
+		{"a commit goes before the log", model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{edited("ann", "port")},
+			Evidence: past(by(t, "c2", "bob", `{"port":2}`), by(t, "c1", "eve", `{"port":1}`))}}, "bob"},
+		{"the head declares something else", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c2", "bob", `{"port":3}`), by(t, "c1", "ann", `{"port":2}`))}},
 			"unknown: nothing tells who declared it"},
-		{"a branch declares it", model.Claim{Evidence: past(branch)}, "unknown: nothing tells who declared it"},
-		{"a branch between", model.Claim{Evidence: past(by(t, "c2", "bob", `{"port":2}`), branch, by(t, "c1", "ann", `{"port":1}`))}, "bob"},
-		{"an expression may have declared it before", model.Claim{Evidence: past(by(t, "c3", "ann", `{"port":2}`), unknown)},
+		{"a branch declares it", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(branch)}}, "unknown: nothing tells who declared it"},
+		{"a branch between", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c2", "bob", `{"port":2}`), branch, by(t, "c1", "ann", `{"port":1}`))}}, "bob"},
+		{"an expression may have declared it before", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c3", "ann", `{"port":2}`), unknown)}},
 			"unknown: nothing tells who declared it"},
-		{"an unreadable commit may have declared it before", model.Claim{Evidence: past(by(t, "c3", "ann", `{"port":2}`), all)},
+		{"an unreadable commit may have declared it before", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c3", "ann", `{"port":2}`), all)}},
 			"unknown: nothing tells who declared it"},
-		{"an expression before it was declared otherwise", model.Claim{Evidence: past(by(t, "c3", "ann", `{"port":2}`), by(t, "c2", "bob", `{"port":1}`), unknown)}, "ann"},
-		{"an expression in another field", model.Claim{Evidence: past(by(t, "c3", "ann", `{"port":2}`), elsewhere, by(t, "c1", "eve", `{"port":1}`))}, "bob"},
-		{"the oldest commit read declares it", model.Claim{Evidence: past(by(t, "c2", "bob", `{"port":2}`), oldest)},
+		{"an expression before it was declared otherwise", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c3", "ann", `{"port":2}`), by(t, "c2", "bob", `{"port":1}`), unknown)}}, "ann"},
+		{"an expression in another field", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c3", "ann", `{"port":2}`), elsewhere, by(t, "c1", "eve", `{"port":1}`))}}, "bob"},
+		{"the oldest commit read declares it", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "c2", "bob", `{"port":2}`), oldest)}},
 			"unknown: declared by commit c1 or before, the oldest one that was read; raise history"},
-		{"a commit without an author", model.Claim{Unsigned: "a merge", Evidence: past(unsigned, by(t, "c1", "ann", `{"port":1}`))}, "unknown: a merge"},
-		{"a version that only scans read", model.Claim{Evidence: past(by(t, "", "bob", `{"port":2}`), by(t, "c1", "ann", `{"port":1}`))},
+		{"a commit without an author", model.Claim{ClaimHistory: model.ClaimHistory{WriterUnknown: "a merge", Evidence: past(unsigned, by(t, "c1", "ann", `{"port":1}`))}}, "unknown: a merge"},
+		{"a version that only scans read", model.Claim{ClaimHistory: model.ClaimHistory{Evidence: past(by(t, "", "bob", `{"port":2}`), by(t, "c1", "ann", `{"port":1}`))}},
 			"unknown: nothing tells who declared it"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWhoLeftItOut(t *testing.T) {
 		{"never in it, and the resource is new", []model.Version{by(t, "c3", "ann", `{}`), by(t, "c2", "bob", ""), by(t, "c1", "eve", `{}`)}, "ann"},
 		{"the head has it", []model.Version{by(t, "c2", "bob", `{"port":2}`)}, "unknown: nothing tells who declared it"},
 	} {
-		c := &model.Claim{Evidence: &model.Evidence{Past: model.Past{Versions: tc.versions}}}
+		c := &model.Claim{ClaimHistory: model.ClaimHistory{Evidence: &model.Evidence{Past: model.Past{Versions: tc.versions}}}}
 		if got := who(declaredBy(c, nil, path{fieldSegment("port")}, model.Value{})); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
@@ -149,7 +149,7 @@ func TestIsUnknownAt(t *testing.T) {
 // TestAuthor names the author of a commit, or else whom the claim's log names.
 func TestAuthor(t *testing.T) {
 	t.Parallel()
-	logged := &model.Claim{Traces: []model.Trace{{Actor: model.Actor{Name: "mara", Confidence: model.Exact}}}}
+	logged := &model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{{Actor: model.Actor{Name: "mara", Confidence: model.Exact}}}}}
 	commit := model.Commit{Hash: "0123456789abcdef", Author: "ann", When: hour(3), Message: "raise it"}
 	want := model.Actor{Name: "ann", At: hour(3), Via: "git", Confidence: model.Likely, Message: "raise it", Evidence: "commit 0123456789ab"}
 	if got := author(commit, logged); got != want {

@@ -77,19 +77,19 @@ func disputeOutcome(c *model.Claim, disputes []dispute) model.Outcome {
 }
 
 func judgeUnclaimed(s *model.Subject) []model.Outcome {
-	if len(s.Silent) == 0 || s.Automatic != "" {
+	if len(s.UndeclaredBy) == 0 || s.SystemOwned != "" {
 		return nil
 	}
 	if s.Live == nil {
 		return []model.Outcome{{Verdict: model.Unchecked, Actor: model.UnknownActor("not checked"),
-			Reason: "exists and is not in " + orList(s.Silent) + "; could not be read: " + s.Unread}}
+			Reason: "exists and is not in " + orList(s.UndeclaredBy) + "; could not be read: " + s.Unread}}
 	}
-	out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, slices.Concat(s.Silent...)), Reason: s.Outside}
+	out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, slices.Concat(s.UndeclaredBy...)), Reason: s.Outside}
 	switch {
 	case s.Partial != "":
-		out.Reason = "not in " + orList(s.Silent) + "; " + s.Partial
-	case len(s.Silent) > 1:
-		out.Reason = "neither " + orList(s.Silent) + " speaks of it"
+		out.Reason = "not in " + orList(s.UndeclaredBy) + "; " + s.Partial
+	case len(s.UndeclaredBy) > 1:
+		out.Reason = "neither " + orList(s.UndeclaredBy) + " speaks of it"
 	}
 	return []model.Outcome{out}
 }
@@ -97,11 +97,11 @@ func judgeUnclaimed(s *model.Subject) []model.Outcome {
 // judgeUndeclaredElsewhere reports a claimed resource that other declarations should
 // declare, too, and do not, such as an inventory.
 func judgeUndeclaredElsewhere(s *model.Subject, claims []*model.Claim) []model.Outcome {
-	if s.Live == nil || s.Automatic != "" {
+	if s.Live == nil || s.SystemOwned != "" {
 		return nil
 	}
 	var outcomes []model.Outcome
-	for _, group := range s.Silent {
+	for _, group := range s.UndeclaredBy {
 		out := model.Outcome{Verdict: model.Unmanaged, Actor: unmanagedActor(s, group),
 			Reason: "live, and in " + claims[0].Declaration + " (" + claims[0].Address + "), but not in " + strings.Join(group, " or ")}
 		if len(group) == 1 {
@@ -146,7 +146,7 @@ func checkable(s *model.Subject) ([]*model.Claim, []model.Outcome) {
 
 // otherVersion reports whether the kind may have different fields in the version.
 func otherVersion(kind *model.Kind, version string) bool {
-	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.Alike, version)
+	return kind.Version != "" && version != "" && kind.Version != version && !slices.Contains(kind.CompatibleVersions, version)
 }
 
 // judgeAbsent returns the outcomes of claims on a resource that does not exist. It is

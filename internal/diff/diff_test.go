@@ -300,8 +300,8 @@ func TestCompareWholes(t *testing.T) {
 		{"claimed and not read", model.Subject{Claims: []*model.Claim{claim}, Unread: "forbidden"}, "unchecked"},
 		{"a claim that cannot be compared", model.Subject{Claims: []*model.Claim{{Unchecked: "encrypted"}}, Live: &model.Resource{}}, "unchecked"},
 		{"declared in another version than it was read in", model.Subject{Claims: []*model.Claim{claim}, Live: &model.Resource{}, Kind: &model.Kind{Version: "v2"}}, "unchecked"},
-		{"live, governed and claimed by nobody", model.Subject{Live: &model.Resource{}, Silent: [][]string{{"d"}}}, "unmanaged"},
-		{"made by a controller", model.Subject{Live: &model.Resource{}, Automatic: "owned", Silent: [][]string{{"d"}}}, ""},
+		{"live, governed and claimed by nobody", model.Subject{Live: &model.Resource{}, UndeclaredBy: [][]string{{"d"}}}, "unmanaged"},
+		{"made by a controller", model.Subject{Live: &model.Resource{}, SystemOwned: "owned", UndeclaredBy: [][]string{{"d"}}}, ""},
 		{"where nothing is governed", model.Subject{Live: &model.Resource{}}, ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

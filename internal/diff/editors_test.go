@@ -54,37 +54,37 @@ func TestRemovedBy(t *testing.T) {
 	t.Parallel()
 	apply := handOwner("apply", 1, "probe/every", "cpu")
 	made := model.Owner{Name: "maker", At: created, Fields: set("cpu", "probe/every")}
-	edit := func(name string, at float64, fields ...string) model.Trace {
-		return model.Trace{Writer: name, Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
+	edit := func(name string, at float64, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Writer: name, Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
 	}
 	const nobody = "unknown: managedFields keeps no trace of who removed a field"
 	for _, tc := range []struct {
 		reason string
 		owners []model.Owner
-		traces []model.Trace
+		traces []model.AuditEvent
 		kind   *model.Kind
 		want   string
 	}{
-		{"no record of owners: the log", nil, []model.Trace{edit("alice", 3)}, nil, "alice"},
+		{"no record of owners: the log", nil, []model.AuditEvent{edit("alice", 3)}, nil, "alice"},
 		{"nobody wrote since the last apply", []model.Owner{apply}, nil, nil, nobody},
 		{"one hand wrote beside it", []model.Owner{apply, handOwner("a", 2, "probe/path")}, nil, nil, "a"},
 		{"one hand wrote elsewhere", []model.Owner{apply, handOwner("a", 2, "port")}, nil, nil, nobody},
 		{"one hand wrote beside it before the last apply", []model.Owner{apply, handOwner("a", 0.5, "probe/path")}, nil, nil, nobody},
 		{"two hands wrote", []model.Owner{apply, handOwner("b", 2, "probe/path"), handOwner("a", 3, "port")}, nil, nil,
 			nobody + ", and several wrote since the last apply: a, b"},
-		{"a log names who did", []model.Owner{apply, handOwner("alice", 2, "port")}, []model.Trace{edit("alice", 2)}, nil, "alice"},
-		{"a log names the field", []model.Owner{apply, handOwner("b", 2, "port")}, []model.Trace{edit("alice", 2, "probe.path")}, nil, "alice"},
-		{"a log names another field", []model.Owner{apply}, []model.Trace{edit("alice", 2, "port")}, nil, nobody},
-		{"a log names two", []model.Owner{apply}, []model.Trace{edit("alice", 2), edit("bob", 3)}, nil,
+		{"a log names who did", []model.Owner{apply, handOwner("alice", 2, "port")}, []model.AuditEvent{edit("alice", 2)}, nil, "alice"},
+		{"a log names the field", []model.Owner{apply, handOwner("b", 2, "port")}, []model.AuditEvent{edit("alice", 2, "probe.path")}, nil, "alice"},
+		{"a log names another field", []model.Owner{apply}, []model.AuditEvent{edit("alice", 2, "port")}, nil, nobody},
+		{"a log names two", []model.Owner{apply}, []model.AuditEvent{edit("alice", 2), edit("bob", 3)}, nil,
 			nobody + ", and several wrote since the last apply: alice, bob"},
 		{"its maker never set it", []model.Owner{made}, nil, nil, "maker"},
 		{"its maker, and a hand elsewhere since", []model.Owner{made, handOwner("a", 2, "port")}, nil, nil, nobody},
-		{"the kind says why nobody is known", []model.Owner{apply}, nil, &model.Kind{Schema: testSchema(), Unsigned: "no audit log"}, "unknown: no audit log"},
+		{"the kind says why nobody is known", []model.Owner{apply}, nil, &model.Kind{Schema: testSchema(), WriterUnknown: "no audit log"}, "unknown: no audit log"},
 		{"a kind that does not", []model.Owner{apply}, nil, &model.Kind{Schema: testSchema()}, nobody},
 	} {
 		s := subject(value(t, `{"cpu":1,"probe":{"every":1}}`), &model.Resource{Value: value(t, `{"cpu":1,"probe":{"every":1}}`), Created: created,
 			OwnersFrom: "managedFields", Owners: tc.owners})
-		s.Traces, s.Kind = tc.traces, tc.kind
+		s.AuditEvents, s.Kind = tc.traces, tc.kind
 		if got := who(walkAt(s, "probe", "path").removedBy()); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
@@ -113,35 +113,35 @@ func TestNamedEditors(t *testing.T) {
 // one person alone.
 func TestEditor(t *testing.T) {
 	t.Parallel()
-	edit := func(name, writer string, at float64, fields ...string) model.Trace {
-		return model.Trace{Writer: writer, Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
+	edit := func(name, writer string, at float64, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Writer: writer, Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
 	}
 	made := edit("alice", "curl", 3)
-	made.Deed = model.Created
+	made.Action = model.Created
 	robot := edit("robot", "ctrl-x", 3)
 	for _, tc := range []struct {
 		reason string
 		hands  []string
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"no log", nil, nil, ""},
-		{"one edit", nil, []model.Trace{edit("alice", "curl", 3)}, "alice"},
-		{"two edits of one person", nil, []model.Trace{edit("alice", "curl", 3), edit("alice", "kubectl", 4)}, "alice"},
-		{"edits of two persons", nil, []model.Trace{edit("alice", "curl", 3), edit("bob", "curl", 4)}, ""},
-		{"edits of two persons, the last of which names the field", nil, []model.Trace{edit("alice", "curl", 3), edit("bob", "curl", 4, "port")}, "bob"},
-		{"an edit of another field", nil, []model.Trace{edit("alice", "curl", 3, "cpu")}, ""},
-		{"an edit before the last apply", nil, []model.Trace{edit("alice", "curl", 0.5)}, ""},
-		{"an edit of the field before the last apply", nil, []model.Trace{edit("alice", "curl", 0.5, "port")}, "alice"},
-		{"the apply itself", nil, []model.Trace{edit("ci", "apply", 3)}, ""},
-		{"a controller", nil, []model.Trace{robot}, ""},
-		{"the creation", nil, []model.Trace{made}, ""},
-		{"a hand that the log has", []string{"curl"}, []model.Trace{edit("alice", "curl", 3)}, "alice"},
-		{"a hand that the log lacks", []string{"vim"}, []model.Trace{edit("alice", "curl", 3)}, ""},
+		{"one edit", nil, []model.AuditEvent{edit("alice", "curl", 3)}, "alice"},
+		{"two edits of one person", nil, []model.AuditEvent{edit("alice", "curl", 3), edit("alice", "kubectl", 4)}, "alice"},
+		{"edits of two persons", nil, []model.AuditEvent{edit("alice", "curl", 3), edit("bob", "curl", 4)}, ""},
+		{"edits of two persons, the last of which names the field", nil, []model.AuditEvent{edit("alice", "curl", 3), edit("bob", "curl", 4, "port")}, "bob"},
+		{"an edit of another field", nil, []model.AuditEvent{edit("alice", "curl", 3, "cpu")}, ""},
+		{"an edit before the last apply", nil, []model.AuditEvent{edit("alice", "curl", 0.5)}, ""},
+		{"an edit of the field before the last apply", nil, []model.AuditEvent{edit("alice", "curl", 0.5, "port")}, "alice"},
+		{"the apply itself", nil, []model.AuditEvent{edit("ci", "apply", 3)}, ""},
+		{"a controller", nil, []model.AuditEvent{robot}, ""},
+		{"the creation", nil, []model.AuditEvent{made}, ""},
+		{"a hand that the log has", []string{"curl"}, []model.AuditEvent{edit("alice", "curl", 3)}, "alice"},
+		{"a hand that the log lacks", []string{"vim"}, []model.AuditEvent{edit("alice", "curl", 3)}, ""},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
 			Owners: []model.Owner{handOwner("apply", 1, "cpu")}})
-		s.Traces = tc.traces
+		s.AuditEvents = tc.traces
 		w := walkAt(s, "port")
 		w.writers.controller = func(name string) bool { return strings.HasPrefix(name, "ctrl") }
 		var hands []*model.Owner
@@ -164,12 +164,12 @@ func TestWriterActor(t *testing.T) {
 	timeless := model.Owner{Name: "vim", Fields: set("port")}
 	signed := timeless
 	signed.User, signed.Evidence = "carol", "audit 7"
-	edit := []model.Trace{{Writer: "vim", Actor: model.Actor{Name: "alice", At: hour(3), Confidence: model.Exact}}}
-	two := append(slices.Clone(edit), model.Trace{Writer: "vim", Actor: model.Actor{Name: "bob", At: hour(4), Confidence: model.Exact}})
+	edit := []model.AuditEvent{{Writer: "vim", Actor: model.Actor{Name: "alice", At: hour(3), Confidence: model.Exact}}}
+	two := append(slices.Clone(edit), model.AuditEvent{Writer: "vim", Actor: model.Actor{Name: "bob", At: hour(4), Confidence: model.Exact}})
 	for _, tc := range []struct {
 		reason string
 		owner  model.Owner
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"a writer", timed, nil, "vim likely"},
@@ -181,7 +181,7 @@ func TestWriterActor(t *testing.T) {
 		{"a user of the log goes before an editor", signed, edit, "carol exact"},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created, Owners: []model.Owner{apply, tc.owner}})
-		s.Traces = tc.traces
+		s.AuditEvents = tc.traces
 		got := walkAt(s, "port").actor(&tc.owner)
 		if line := got.Name + " " + string(got.Confidence); line != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, line, tc.want)
@@ -194,22 +194,22 @@ func TestCreatorOf(t *testing.T) {
 	t.Parallel()
 	scaled := handOwner("scaled", -5, "port")
 	scaled.Through = "scale"
-	made := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "alice", At: hour(1)}}
-	edited := model.Trace{Deed: model.Edited, Actor: model.Actor{Name: "bob", At: hour(2)}}
+	made := model.AuditEvent{Action: model.Created, Actor: model.Actor{Name: "alice", At: hour(1)}}
+	edited := model.AuditEvent{Action: model.Edited, Actor: model.Actor{Name: "bob", At: hour(2)}}
 	for _, tc := range []struct {
 		reason string
 		owners []model.Owner
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"nobody is known", nil, nil, "unknown: the live object carries no record of its writers"},
-		{"the log", []model.Owner{handOwner("a", 1, "cpu")}, []model.Trace{made, edited}, "alice"},
-		{"an edit is no creation", nil, []model.Trace{edited}, "unknown: the live object carries no record of its writers"},
+		{"the log", []model.Owner{handOwner("a", 1, "cpu")}, []model.AuditEvent{made, edited}, "alice"},
+		{"an edit is no creation", nil, []model.AuditEvent{edited}, "unknown: the live object carries no record of its writers"},
 		{"the first writer", []model.Owner{handOwner("b", 2, "cpu"), handOwner("a", 1, "cpu"), handOwner("c", 3, "cpu")}, nil, "a"},
 		{"a subresource is no creation", []model.Owner{scaled, handOwner("a", 1, "cpu")}, nil, "a"},
 		{"a write without a time is none", []model.Owner{{Name: "x"}, handOwner("a", 1, "cpu")}, nil, "a"},
 	} {
-		s := &model.Subject{Live: &model.Resource{Created: created, Owners: tc.owners}, Traces: tc.traces}
+		s := &model.Subject{Live: &model.Resource{Created: created, Owners: tc.owners}, AuditEvents: tc.traces}
 		got := creator(s)
 		if who(got) != tc.want {
 			t.Errorf("%s: %q, want %q", tc.reason, who(got), tc.want)

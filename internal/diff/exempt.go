@@ -19,7 +19,7 @@ type origin struct {
 	reason string
 	// unrecorded is the edit that the record of owners lacks, and for which the
 	// writer's evidence does not count; nil where there is none.
-	unrecorded *model.Trace
+	unrecorded *model.AuditEvent
 }
 
 // originOf returns who set the node at the walk's path. The writer that applies the
@@ -61,7 +61,7 @@ func (w *walk) leftToSystem(o *model.Owner, schema *model.Schema) bool {
 // when the object was created. The log must have no edit under its name.
 func (w *walk) mayBeDerived(o *model.Owner, schema *model.Schema) bool {
 	return mayDerive(schema) && !o.Edits && (o.Inherits || o.At.Equal(w.live.Created)) &&
-		lastTrace(w.subject.Traces, func(t *model.Trace) bool { return t.Deed == model.Edited && t.Writer == o.Name }) == nil
+		lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Edited && t.Writer == o.Name }) == nil
 }
 
 // mayDerive reports whether the system may have derived any value of the field.
@@ -69,11 +69,11 @@ func mayDerive(schema *model.Schema) bool { return derived(schema) && schema.Der
 
 // evidence returns why the owner's write at the walk's path is not drift; "" where
 // it is. missing is the edit for which the evidence does not count.
-func (w *walk) evidence(o *model.Owner, l model.Value) (why string, missing *model.Trace) {
+func (w *walk) evidence(o *model.Owner, l model.Value) (why string, missing *model.AuditEvent) {
 	return w.evidenceFor(&model.Write{Owner: o, Live: l})
 }
 
-func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace) {
+func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.AuditEvent) {
 	if w.options.Exempt == nil || w.claim.Lens != nil {
 		return "", nil
 	}
@@ -84,7 +84,7 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace
 	if why = w.options.Exempt(write); why == "" {
 		return "", nil
 	}
-	missing = lastTrace(w.subject.Traces, func(t *model.Trace) bool {
+	missing = lastTrace(w.subject.AuditEvents, func(t *model.AuditEvent) bool {
 		write.Missing = t.Account
 		return w.isUnrecorded(t) && w.options.Exempt(write) == ""
 	})
@@ -98,8 +98,8 @@ func (w *walk) evidenceFor(write *model.Write) (why string, missing *model.Trace
 // declaration, that may have changed the field at the walk's path and whose writer
 // the record of owners lacks. Any client that can write a resource can change that record:
 // the time of the declaration's write counts only if the log confirms it.
-func (w *walk) isUnrecorded(t *model.Trace) bool {
-	if t.Deed != model.Edited || t.Account == "" || len(t.Fields) > 0 && !names(t, w.livePath()) {
+func (w *walk) isUnrecorded(t *model.AuditEvent) bool {
+	if t.Action != model.Edited || t.Account == "" || len(t.Fields) > 0 && !names(t, w.livePath()) {
 		return false
 	}
 	if d := w.writers.applier(); d != nil && t.Actor.At.Before(d.At) && d.User != "" {
@@ -109,7 +109,7 @@ func (w *walk) isUnrecorded(t *model.Trace) bool {
 }
 
 // unrecordedActor returns the actor of an edit that the record of owners lacks.
-func (w *walk) unrecordedActor(t *model.Trace) model.Actor {
+func (w *walk) unrecordedActor(t *model.AuditEvent) model.Actor {
 	actor := t.Actor
 	actor.Confidence = model.Likely
 	actor.Evidence += ", a write that " + w.live.OwnersFrom + " lacks"

@@ -102,10 +102,10 @@ func TestJudge(t *testing.T) {
 		"added":                   {"another object adds it", `{"cpu":1}`, `{"cpu":1,"port":2}`, []model.Owner{apply, hand("port")}, decides(model.Delegation{Path: "port", To: "Issuer i", Adds: true}), "", "port 2 hand: evidence"},
 		"derived by its maker":    {"it came with the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, nil, "", "policy x maker: the system may have derived it when the object was made"},
 		"derived, in the log": {"its maker has edited the object since", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
-			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "maker", Actor: model.Actor{Name: "alice", At: later}}}
+			s.AuditEvents = []model.AuditEvent{{Action: model.Created, Writer: "maker"}, {Action: model.Edited, Writer: "maker", Actor: model.Actor{Name: "alice", At: later}}}
 		}, "undeclared policy", ""},
 		"derived, made in the log": {"its maker has only made the object", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "maker", At: created.Add(-time.Hour), Fields: set("policy")}}, func(s *model.Subject) {
-			s.Traces = []model.Trace{{Deed: model.Created, Writer: "maker"}, {Deed: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
+			s.AuditEvents = []model.AuditEvent{{Action: model.Created, Writer: "maker"}, {Action: model.Edited, Writer: "other", Actor: model.Actor{Name: "alice", At: later}}}
 		}, "", "policy x maker: the system may have derived it when the object was made"},
 		"as derived":                  {"it is what the system derives", `{"cpu":1}`, `{"cpu":1,"policy":1}`, []model.Owner{apply, hand("policy")}, derivesFromCPU, "", ""},
 		"not as derived":              {"whoever derived it got another value", `{"cpu":1}`, `{"cpu":1,"policy":"x"}`, []model.Owner{apply, {Name: "before", Inherits: true, At: later, Fields: set("policy")}}, derivesFromCPU, "undeclared policy", ""},
@@ -162,8 +162,8 @@ func TestJudge(t *testing.T) {
 // does not count then, unless the declaration was written since.
 func TestMissingEdit(t *testing.T) {
 	t.Parallel()
-	edit := func(hours float64, writer, account string, fields ...string) model.Trace {
-		return model.Trace{Deed: model.Edited, Writer: writer, Account: account, Fields: fields,
+	edit := func(hours float64, writer, account string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: model.Edited, Writer: writer, Account: account, Fields: fields,
 			Actor: model.Actor{Name: account, At: created.Add(time.Duration(hours * float64(time.Hour))), Evidence: "audit 1", Confidence: model.Exact}}
 	}
 	tool := model.Owner{Name: "tool", At: later, Fields: set("port")}
@@ -173,26 +173,26 @@ func TestMissingEdit(t *testing.T) {
 		user   string
 		owners []model.Owner
 		change func(*model.Subject)
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
-		"later":                  {"she may have renamed her entry", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
-		"unowned":                {"she may have dropped her entry", "", nil, admits, []model.Trace{edit(1, "hand", "alice")}, "undeclared port alice"},
-		"several":                {"the last edit that may not is named", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice"), edit(2, "robot", "bot")}, "undeclared port alice"},
-		"another account":        {"it may write the field", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "bot")}, ""},
-		"no account":             {"the log does not record it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "")}, ""},
-		"recorded":               {"the record has her writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.Trace{edit(1, "hand", "alice")}, ""},
-		"of the field":           {"the log names it", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "port")}, "undeclared port alice"},
-		"of another field":       {"the log names that", "", []model.Owner{tool}, nil, []model.Trace{edit(1, "hand", "alice", "cpu")}, ""},
-		"applied since":          {"the log confirms the time", "git", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, ""},
-		"in the same second":     {"the record has no fractions", "git", []model.Owner{tool}, nil, []model.Trace{edit(0, "hand", "alice")}, "undeclared port alice"},
-		"applied since, forged?": {"the log does not confirm the time", "", []model.Owner{tool}, nil, []model.Trace{edit(-0.1, "hand", "alice")}, "undeclared port alice"},
+		"later":                  {"she may have renamed her entry", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"unowned":                {"she may have dropped her entry", "", nil, admits, []model.AuditEvent{edit(1, "hand", "alice")}, "undeclared port alice"},
+		"several":                {"the last edit that may not is named", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice"), edit(2, "robot", "bot")}, "undeclared port alice"},
+		"another account":        {"it may write the field", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "bot")}, ""},
+		"no account":             {"the log does not record it", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "")}, ""},
+		"recorded":               {"the record has her writer", "", []model.Owner{tool, {Name: "hand", At: later, Fields: set("noise")}}, nil, []model.AuditEvent{edit(1, "hand", "alice")}, ""},
+		"of the field":           {"the log names it", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice", "port")}, "undeclared port alice"},
+		"of another field":       {"the log names that", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(1, "hand", "alice", "cpu")}, ""},
+		"applied since":          {"the log confirms the time", "git", []model.Owner{tool}, nil, []model.AuditEvent{edit(-0.1, "hand", "alice")}, ""},
+		"in the same second":     {"the record has no fractions", "git", []model.Owner{tool}, nil, []model.AuditEvent{edit(0, "hand", "alice")}, "undeclared port alice"},
+		"applied since, forged?": {"the log does not confirm the time", "", []model.Owner{tool}, nil, []model.AuditEvent{edit(-0.1, "hand", "alice")}, "undeclared port alice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			owners := append([]model.Owner{{Name: "apply", Applies: true, At: created, User: tc.user, Fields: set("cpu")}}, tc.owners...)
 			j := judgeWith(t, `{"cpu":1}`, `{"cpu":1,"port":2}`, owners, func(s *model.Subject) {
-				s.Traces = tc.traces
+				s.AuditEvents = tc.traces
 				if tc.change != nil {
 					tc.change(s)
 				}
@@ -218,7 +218,7 @@ func described(s *model.Subject) {
 // emptied is of a source that keeps a record of every other resource.
 func emptied(more func(*model.Subject)) func(*model.Subject) {
 	return func(s *model.Subject) {
-		s.Live.Emptied = true
+		s.Live.OwnersRemoved = true
 		if more != nil {
 			more(s)
 		}

@@ -55,7 +55,7 @@ func (w *walk) equalsUndeclared(schema *model.Schema, l model.Value) bool {
 	}
 	owners := w.writers.ownersAt(w.path)
 	if len(owners) == 0 {
-		return len(w.live.Owners) == 0 && !w.live.Emptied || w.claim.Lens != nil || !w.defaultsKnown()
+		return len(w.live.Owners) == 0 && !w.live.OwnersRemoved || w.claim.Lens != nil || !w.defaultsKnown()
 	}
 	return w.originOf(owners, schema, l) == origin{}
 }
@@ -63,7 +63,7 @@ func (w *walk) equalsUndeclared(schema *model.Schema, l model.Value) bool {
 // bySystemAlone reports whether the system sets an undeclared value: it allocates it, or
 // may derive it and no record of writers distinguishes that from an edit.
 func (w *walk) bySystemAlone(schema *model.Schema) bool {
-	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.Emptied))
+	return schema != nil && (schema.Generated || schema.Derived && len(w.live.Owners) == 0 && (schema.Derive == nil || !w.live.OwnersRemoved))
 }
 
 // reportDropped reports a value that was applied and is declared no longer.
@@ -179,7 +179,7 @@ func (w *walk) reportUnrecorded(schema *model.Schema, l model.Value) {
 	case w.foreign:
 	case schema != nil && (w.closed() || schema.Stray):
 		w.add(model.Undeclared, model.Value{}, model.Value{}, l, w.loggedActor())
-	case w.live.Emptied:
+	case w.live.OwnersRemoved:
 		w.reportUnowned(schema, l)
 	case w.defaultsKnown():
 		w.exempt(l, nil, "the object has no record of its writers")

@@ -13,25 +13,25 @@ import (
 // shows one person alone, and else how a value comes to have no owner.
 func TestUnownedActor(t *testing.T) {
 	t.Parallel()
-	edit := func(name string, at float64, fields ...string) model.Trace {
-		return model.Trace{Writer: "curl", Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
+	edit := func(name string, at float64, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Writer: "curl", Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}
 	}
 	const nobody = "unknown: not the default, and managedFields names no writer: some tools leave none"
 	for _, tc := range []struct {
 		reason string
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"no log", nil, nobody},
-		{"an edit of the field", []model.Trace{edit("alice", 2, "port")}, "alice"},
-		{"an edit of anything", []model.Trace{edit("alice", 2)}, "alice"},
-		{"an edit of another field", []model.Trace{edit("alice", 2, "mode")}, nobody},
-		{"an edit before the apply", []model.Trace{edit("alice", 0.5)}, nobody},
-		{"edits of two persons", []model.Trace{edit("alice", 2), edit("bob", 3)}, nobody},
+		{"an edit of the field", []model.AuditEvent{edit("alice", 2, "port")}, "alice"},
+		{"an edit of anything", []model.AuditEvent{edit("alice", 2)}, "alice"},
+		{"an edit of another field", []model.AuditEvent{edit("alice", 2, "mode")}, nobody},
+		{"an edit before the apply", []model.AuditEvent{edit("alice", 0.5)}, nobody},
+		{"edits of two persons", []model.AuditEvent{edit("alice", 2), edit("bob", 3)}, nobody},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created, OwnersFrom: "managedFields",
 			Owners: []model.Owner{{Name: "apply", Applies: true, At: hour(1), Fields: set("cpu")}}})
-		s.Traces, s.Kind.Unowned = tc.traces, "some tools leave none"
+		s.AuditEvents, s.Kind.Unowned = tc.traces, "some tools leave none"
 		outcomes := Compare(s, Options{})
 		if show(outcomes) != strings.TrimSpace("undeclared port "+strings.TrimPrefix(outcomes[0].Actor.Name, "unknown")) || who(outcomes[0].Actor) != tc.want {
 			t.Errorf("%s: %s by %q, want it by %q", tc.reason, show(outcomes), who(outcomes[0].Actor), tc.want)
@@ -143,8 +143,8 @@ func TestLeaves(t *testing.T) {
 // TestIsMissing: an edit in the log whose writer the record of owners lacks.
 func TestIsMissing(t *testing.T) {
 	t.Parallel()
-	edit := func(change func(*model.Trace)) model.Trace {
-		e := model.Trace{Writer: "curl", Account: "alice", Actor: model.Actor{At: hour(2)}}
+	edit := func(change func(*model.AuditEvent)) model.AuditEvent {
+		e := model.AuditEvent{Writer: "curl", Account: "alice", Actor: model.Actor{At: hour(2)}}
 		if change != nil {
 			change(&e)
 		}
@@ -152,21 +152,21 @@ func TestIsMissing(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		reason string
-		trace  model.Trace
+		trace  model.AuditEvent
 		user   string
 		want   bool
 	}{
 		{"an edit", edit(nil), "", true},
 		{"an edit since an apply that the log has", edit(nil), "ci", true},
-		{"the creation", edit(func(e *model.Trace) { e.Deed = model.Created }), "", false},
-		{"a deletion without an account", edit(func(e *model.Trace) { e.Deed, e.Account = model.Deleted, "" }), "", false},
-		{"an edit without an account", edit(func(e *model.Trace) { e.Account = "" }), "", false},
-		{"an edit of the field", edit(func(e *model.Trace) { e.Fields = []string{"port"} }), "", true},
-		{"an edit of another field", edit(func(e *model.Trace) { e.Fields = []string{"mode"} }), "", false},
-		{"an edit by a writer of the record", edit(func(e *model.Trace) { e.Writer = "apply" }), "", false},
-		{"an edit before an apply that the log has", edit(func(e *model.Trace) { e.Actor.At = hour(0.5) }), "ci", false},
-		{"an edit before an apply that only the record has", edit(func(e *model.Trace) { e.Actor.At = hour(0.5) }), "", true},
-		{"an edit at the time of an apply that the log has", edit(func(e *model.Trace) { e.Actor.At = hour(1) }), "ci", true},
+		{"the creation", edit(func(e *model.AuditEvent) { e.Action = model.Created }), "", false},
+		{"a deletion without an account", edit(func(e *model.AuditEvent) { e.Action, e.Account = model.Deleted, "" }), "", false},
+		{"an edit without an account", edit(func(e *model.AuditEvent) { e.Account = "" }), "", false},
+		{"an edit of the field", edit(func(e *model.AuditEvent) { e.Fields = []string{"port"} }), "", true},
+		{"an edit of another field", edit(func(e *model.AuditEvent) { e.Fields = []string{"mode"} }), "", false},
+		{"an edit by a writer of the record", edit(func(e *model.AuditEvent) { e.Writer = "apply" }), "", false},
+		{"an edit before an apply that the log has", edit(func(e *model.AuditEvent) { e.Actor.At = hour(0.5) }), "ci", false},
+		{"an edit before an apply that only the record has", edit(func(e *model.AuditEvent) { e.Actor.At = hour(0.5) }), "", true},
+		{"an edit at the time of an apply that the log has", edit(func(e *model.AuditEvent) { e.Actor.At = hour(1) }), "ci", true},
 	} {
 		s := subject(value(t, `{"cpu":1}`), &model.Resource{Value: value(t, `{"cpu":1,"port":2}`), Created: created,
 			Owners: []model.Owner{{Name: "apply", Applies: true, User: tc.user, At: hour(1), Fields: set("cpu")}}})
@@ -197,27 +197,27 @@ func TestExemptElement(t *testing.T) {
 // other than the maker set it. It is secret.
 func TestMaskedFields(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, who string, fields ...string) model.Trace {
-		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
+	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
 	}
 	for _, tc := range []struct {
 		reason   string
 		declared string
-		traces   []model.Trace
+		traces   []model.AuditEvent
 		want     string
 	}{
 		{"nobody set it", `{"password":"x"}`, nil, ""},
-		{"somebody set it", `{"password":"x"}`, []model.Trace{trace(model.Edited, "ann", "password")}, "changed password ann"},
-		{"the last one who did", `{"password":"x"}`, []model.Trace{trace(model.Edited, "ann", "password"), trace(model.Edited, "bob", "password")}, "changed password bob"},
-		{"it is not declared", `{}`, []model.Trace{trace(model.Edited, "ann", "password")}, ""},
-		{"somebody set another field", `{"password":"x"}`, []model.Trace{trace(model.Edited, "ann", "name")}, ""},
-		{"somebody edited something", `{"password":"x"}`, []model.Trace{trace(model.Edited, "ann")}, ""},
-		{"the maker set it", `{"password":"x"}`, []model.Trace{trace(model.Created, "ann"), trace(model.Edited, "ann", "password")}, ""},
-		{"another one than the maker set it", `{"password":"x"}`, []model.Trace{trace(model.Created, "ann"), trace(model.Edited, "bob", "password")}, "changed password bob"},
-		{"it was made with it", `{"password":"x"}`, []model.Trace{trace(model.Created, "ann", "password")}, ""},
+		{"somebody set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "password")}, "changed password ann"},
+		{"the last one who did", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "password"), trace(model.Edited, "bob", "password")}, "changed password bob"},
+		{"it is not declared", `{}`, []model.AuditEvent{trace(model.Edited, "ann", "password")}, ""},
+		{"somebody set another field", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann", "name")}, ""},
+		{"somebody edited something", `{"password":"x"}`, []model.AuditEvent{trace(model.Edited, "ann")}, ""},
+		{"the maker set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann"), trace(model.Edited, "ann", "password")}, ""},
+		{"another one than the maker set it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann"), trace(model.Edited, "bob", "password")}, "changed password bob"},
+		{"it was made with it", `{"password":"x"}`, []model.AuditEvent{trace(model.Created, "ann", "password")}, ""},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{}`)})
-		s.Kind.Schema.Fields["password"], s.Traces = &model.Schema{Masked: true}, tc.traces
+		s.Kind.Schema.Fields["password"], s.AuditEvents = &model.Schema{Masked: true}, tc.traces
 		outcomes := Compare(s, Options{})
 		if d := cmp.Diff(tc.want, show(outcomes)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)

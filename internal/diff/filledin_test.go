@@ -23,7 +23,7 @@ func TestRuleFilledIn(t *testing.T) {
 			t.Parallel()
 			schema := &model.Schema{Fields: map[string]*model.Schema{"size": {Derived: true}}}
 			c := &model.Claim{Declaration: "d", Value: value(t, `{"a":1,"size":3}`), Recorded: pointer(value(t, tc.recorded)),
-				Evidence: declaredBefore(value(t, tc.before))}
+				ClaimHistory: model.ClaimHistory{Evidence: declaredBefore(value(t, tc.before))}}
 			s := &model.Subject{Claims: []*model.Claim{c}, Kind: &model.Kind{Schema: schema}, Live: &model.Resource{Value: value(t, `{"a":1,"size":2}`)}}
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || outcomes[0].Verdict != tc.want || outcomes[0].Unproven {

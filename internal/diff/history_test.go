@@ -11,7 +11,7 @@ import (
 // aspectOf returns the port of a claim as an aspect: declared as 2 and live as 1, which
 // was applied from a declaration of 1.
 func aspectOf(e *model.Evidence) *aspect {
-	s := &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{{Evidence: e}}}
+	s := &model.Subject{Live: &model.Resource{}, Claims: []*model.Claim{{ClaimHistory: model.ClaimHistory{Evidence: e}}}}
 	return walkAt(s, "port").aspect(nil, model.IntOf(2), model.IntOf(1), model.IntOf(1))
 }
 
@@ -131,7 +131,7 @@ func TestMemory(t *testing.T) {
 			t.Parallel()
 			e := &model.Evidence{Declared: observations(t, tc.declared...), Live: observations(t, tc.live...)}
 			if tc.looked > 0 {
-				e.Looked = hour(tc.looked)
+				e.LastRead = hour(tc.looked)
 			}
 			m := aspectOf(e).history()
 			if got := at(m.since) + " " + at(m.before) + " " + at(m.declaredSince) + " " + at(m.heldUntil); got != tc.times {
@@ -287,15 +287,15 @@ func TestRuledWhole(t *testing.T) {
 		want   string
 	}{
 		{"to be replaced, and nothing is known", live, model.Claim{Value: declared}, "pending waits"},
-		{"to be replaced, declared and live before", live, model.Claim{Value: declared, Evidence: was}, "pending waits"},
+		{"to be replaced, declared and live before", live, model.Claim{Value: declared, ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},
 		{"to be made, and nothing is known", nil, model.Claim{Value: declared}, "pending waits"},
-		{"to be made, declared and live before", nil, model.Claim{Value: declared, Evidence: was},
+		{"to be made, declared and live before", nil, model.Claim{Value: declared, ClaimHistory: model.ClaimHistory{Evidence: was}},
 			"bypassed applied and declared, and destroyed by an apply that no commit holds"},
-		{"to be made, and recorded", nil, model.Claim{Value: declared, Recorded: &recorded, Evidence: was}, "pending waits"},
+		{"to be made, and recorded", nil, model.Claim{Value: declared, Recorded: &recorded, ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},
 		{"to be removed, and nothing is known", live, model.Claim{}, "pending? pending or bypassed: its history was not read; waits"},
-		{"to be removed, never declared", live, model.Claim{Evidence: &model.Evidence{}}, "bypassed applied, and declared by no commit; waits"},
+		{"to be removed, never declared", live, model.Claim{ClaimHistory: model.ClaimHistory{Evidence: &model.Evidence{}}}, "bypassed applied, and declared by no commit; waits"},
 		{"neither declared nor live", nil, model.Claim{}, "pending waits"},
-		{"neither declared nor live, declared before", nil, model.Claim{Evidence: was}, "pending waits"},
+		{"neither declared nor live, declared before", nil, model.Claim{ClaimHistory: model.ClaimHistory{Evidence: was}}, "pending waits"},
 	} {
 		tc.claim.Pending = "waits"
 		ruled, _ := ruleWhole(&model.Subject{Live: tc.live}, &tc.claim)

@@ -280,7 +280,7 @@ func TestDelegatedIsNoDispute(t *testing.T) {
 		s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{
 			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""),
 				RecordOnly: true, Delegated: tc.delegated},
-			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ByIdentity: true},
+			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ClaimMatching: model.ClaimMatching{ByIdentity: true}},
 		}}
 		if d := cmp.Diff(tc.want, sketch(Compare(&s, Options{}))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
@@ -292,22 +292,22 @@ func TestDelegatedIsNoDispute(t *testing.T) {
 // and only where nobody is known.
 func TestUnsignedDispute(t *testing.T) {
 	t.Parallel()
-	edit := model.Trace{Fields: []string{"memory"}, Actor: model.Actor{Name: "root@pam", At: later, Confidence: model.Exact}}
+	edit := model.AuditEvent{Fields: []string{"memory"}, Actor: model.Actor{Name: "root@pam", At: later, Confidence: model.Exact}}
 	for _, tc := range []struct {
 		reason          string
 		live            string
-		traces          []model.Trace
+		traces          []model.AuditEvent
 		inventory, tool string
 		want            string
 	}{
 		{"nobody is known, and its log is silent", `{"memory":4}`, nil, "the changelog is not read", "", "unknown: the changelog is not read"},
-		{"somebody is known", `{"memory":4}`, []model.Trace{edit}, "the changelog is not read", "", "root@pam"},
+		{"somebody is known", `{"memory":4}`, []model.AuditEvent{edit}, "the changelog is not read", "", "root@pam"},
 		{"both stand against live", `{"memory":16}`, nil, "the changelog is not read", "the state has none", "unknown: the cluster log is silent"},
 		{"the other one's log is silent", `{"memory":4}`, nil, "", "the state has none", "unknown: the cluster log is silent"},
 	} {
-		s := model.Subject{Live: &model.Resource{Value: value(t, tc.live), Unsigned: "the cluster log is silent"}, Traces: tc.traces, Claims: []*model.Claim{
-			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true, Unsigned: tc.tool},
-			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ByIdentity: true, Unsigned: tc.inventory},
+		s := model.Subject{Live: &model.Resource{Value: value(t, tc.live), WriterUnknown: "the cluster log is silent"}, AuditEvents: tc.traces, Claims: []*model.Claim{
+			{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true, ClaimHistory: model.ClaimHistory{WriterUnknown: tc.tool}},
+			{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{WriterUnknown: tc.inventory}},
 		}}
 		outcomes := Compare(&s, Options{})
 		if len(outcomes) != 1 || who(outcomes[0].Actor) != tc.want {

@@ -172,7 +172,7 @@ func TestRemovedElementIsTracedByItsName(t *testing.T) {
 	lens := newGuestLens()
 	claim := &model.Claim{Value: value(t, `{"disk":[{"slot":"scsi0","size":2}]}`), Lens: lens, RecordOnly: true, Complete: true}
 	s := model.Subject{Live: &model.Resource{Value: value(t, `{"disk":[]}`)}, Claims: []*model.Claim{claim},
-		Traces: []model.Trace{{Deed: model.Edited, Fields: []string{"disk"}, Actor: model.Actor{Name: "alice", Confidence: model.Exact}}}}
+		AuditEvents: []model.AuditEvent{{Action: model.Edited, Fields: []string{"disk"}, Actor: model.Actor{Name: "alice", Confidence: model.Exact}}}}
 	o := Compare(&s, Options{})
 	if len(o) != 1 || o[0].Actor.Name != "alice" || o[0].Changes[0].LivePath != "disk.scsi0.size" {
 		t.Errorf("outcome %+v", o)
@@ -213,15 +213,15 @@ func TestActorsFromTraces(t *testing.T) {
 	at := func(name string, minute int) model.Actor {
 		return model.Actor{Name: name, At: created.Add(time.Duration(minute) * time.Minute), Confidence: model.Likely}
 	}
-	traces := []model.Trace{
-		{Deed: model.Created, Actor: at("terraform", 0)},
-		{Deed: model.Edited, Fields: []string{"cores"}, Actor: at("alice", 1)},
-		{Deed: model.Edited, Fields: []string{"cores", "password"}, Actor: at("bob", 2)},
-		{Deed: model.Edited, Actor: at("carol", 3)},
-		{Deed: model.Edited, Fields: []string{"other"}, Actor: at("dave", 4)},
+	traces := []model.AuditEvent{
+		{Action: model.Created, Actor: at("terraform", 0)},
+		{Action: model.Edited, Fields: []string{"cores"}, Actor: at("alice", 1)},
+		{Action: model.Edited, Fields: []string{"cores", "password"}, Actor: at("bob", 2)},
+		{Action: model.Edited, Actor: at("carol", 3)},
+		{Action: model.Edited, Fields: []string{"other"}, Actor: at("dave", 4)},
 	}
 	claim := &model.Claim{Value: value(t, `{"cpu":[{"cores":2}],"node":"one","password":"**"}`), Lens: newGuestLens(), RecordOnly: true, Complete: true}
-	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), Unsigned: "the log is silent"}, Claims: []*model.Claim{claim}, Traces: traces}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"cores":4,"node":"two"}`), WriterUnknown: "the log is silent"}, Claims: []*model.Claim{claim}, AuditEvents: traces}
 	got := map[string]string{}
 	for _, o := range Compare(&s, Options{}) {
 		for _, c := range o.Changes {
@@ -241,17 +241,17 @@ func TestActorsFromTraces(t *testing.T) {
 		t.Error(diff)
 	}
 
-	s.Traces = traces[:1]
+	s.AuditEvents = traces[:1]
 	for _, o := range Compare(&s, Options{}) {
 		if o.Actor.Confidence != model.Unknown || slices.ContainsFunc(o.Changes, func(c model.Change) bool { return c.Path == "password" }) {
 			t.Errorf("only its maker is known to have touched it, got %s by %v", o.Verdict, o.Actor)
 		}
 	}
-	gone := model.Subject{Claims: s.Claims, Traces: []model.Trace{{Deed: model.Deleted, Actor: at("eve", 5)}}}
+	gone := model.Subject{Claims: s.Claims, AuditEvents: []model.AuditEvent{{Action: model.Deleted, Actor: at("eve", 5)}}}
 	if o := Compare(&gone, Options{}); len(o) != 1 || o[0].Actor.Name != "eve" {
 		t.Errorf("the log names who deleted it, got %v", o)
 	}
-	unclaimedGuest := model.Subject{Live: s.Live, Silent: [][]string{{"d"}}, Traces: traces}
+	unclaimedGuest := model.Subject{Live: s.Live, UndeclaredBy: [][]string{{"d"}}, AuditEvents: traces}
 	if o := Compare(&unclaimedGuest, Options{}); len(o) != 1 || o[0].Actor.Name != "terraform" {
 		t.Errorf("the log names who made it, got %v", o)
 	}
@@ -292,7 +292,7 @@ func TestClaimsThatWaitForAnApply(t *testing.T) {
 	live := &model.Resource{Value: value(t, `{"a":1,"b":1}`)}
 	recorded := value(t, `{"a":1,"b":1}`)
 	claim := func(declared string) *model.Claim {
-		return &model.Claim{Value: value(t, declared), Recorded: &recorded, Complete: true, Pending: waits, Evidence: declaredBefore(recorded)}
+		return &model.Claim{Value: value(t, declared), Recorded: &recorded, Complete: true, ClaimApply: model.ClaimApply{Pending: waits}, ClaimHistory: model.ClaimHistory{Evidence: declaredBefore(recorded)}}
 	}
 	tests := []struct {
 		reason string

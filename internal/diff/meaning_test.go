@@ -34,7 +34,7 @@ func TestWhatAClaimDoesNotSpeakOfIsNoDispute(t *testing.T) {
 			t.Parallel()
 			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live)}, Claims: []*model.Claim{
 				{Declaration: "tool", Value: value(t, tc.tool), Lens: tool, RecordOnly: true, Complete: true},
-				{Declaration: "inventory", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true},
+				{Declaration: "inventory", Value: value(t, tc.inventory), Lens: inventory, ClaimMatching: model.ClaimMatching{ByIdentity: true}},
 			}}
 			if diff := gocmp.Diff(tc.want, sketch(Compare(&s, Options{}))); diff != "" {
 				t.Error(diff)

@@ -24,7 +24,7 @@ func world(t *rapid.T) *model.Subject {
 		})
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "traces") {
-		s.Traces = append(s.Traces, model.Trace{Writer: rapid.SampledFrom([]string{"a", "b", "curl"}).Draw(t, "writer"),
+		s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Writer: rapid.SampledFrom([]string{"a", "b", "curl"}).Draw(t, "writer"),
 			Actor: model.Actor{Name: string(rune('p' + i)), At: hour(float64(2*i) + 2), Confidence: model.Exact}})
 	}
 	if rapid.Bool().Draw(t, "recorded") {
@@ -75,11 +75,11 @@ func TestOrderOfTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := world(t)
 		want := verdicts(Compare(s, Options{}))
-		s.Traces = rapid.Permutation(s.Traces).Draw(t, "order")
+		s.AuditEvents = rapid.Permutation(s.AuditEvents).Draw(t, "order")
 		if got := verdicts(Compare(s, Options{})); got != want {
 			t.Fatalf("in another order:\n%s\nwant\n%s", got, want)
 		}
-		s.Traces = nil
+		s.AuditEvents = nil
 		if got := verdicts(Compare(s, Options{})); got != want {
 			t.Fatalf("without a log:\n%s\nwant\n%s", got, want)
 		}

@@ -156,28 +156,28 @@ func TestSecretChange(t *testing.T) {
 // somebody other than the maker.
 func TestMasked(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, who string, fields ...string) model.Trace {
-		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
+	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Exact}}
 	}
 	maker, alice := trace(model.Created, "maker"), trace(model.Edited, "alice", "password")
 	for reason, tc := range map[string]struct {
 		declared string
-		traces   []model.Trace
+		traces   []model.AuditEvent
 		want     string
 	}{
-		"set by another":                  {`{"password":"x"}`, []model.Trace{maker, alice}, "changed password alice"},
-		"set by its maker":                {`{"password":"x"}`, []model.Trace{maker, trace(model.Edited, "maker", "password")}, ""},
-		"set, and its maker is not known": {`{"password":"x"}`, []model.Trace{alice}, "changed password alice"},
-		"made again by who set it":        {`{"password":"x"}`, []model.Trace{maker, alice, trace(model.Created, "alice")}, ""},
-		"edited, and not made, by alice":  {`{"password":"x"}`, []model.Trace{maker, alice, trace(model.Edited, "alice")}, "changed password alice"},
-		"another field":                   {`{"password":"x"}`, []model.Trace{maker, trace(model.Edited, "alice", "mode")}, ""},
-		"made with the field":             {`{"password":"x"}`, []model.Trace{maker, trace(model.Created, "alice", "password")}, ""},
-		"not declared":                    {`{}`, []model.Trace{maker, alice}, ""},
+		"set by another":                  {`{"password":"x"}`, []model.AuditEvent{maker, alice}, "changed password alice"},
+		"set by its maker":                {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "maker", "password")}, ""},
+		"set, and its maker is not known": {`{"password":"x"}`, []model.AuditEvent{alice}, "changed password alice"},
+		"made again by who set it":        {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Created, "alice")}, ""},
+		"edited, and not made, by alice":  {`{"password":"x"}`, []model.AuditEvent{maker, alice, trace(model.Edited, "alice")}, "changed password alice"},
+		"another field":                   {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Edited, "alice", "mode")}, ""},
+		"made with the field":             {`{"password":"x"}`, []model.AuditEvent{maker, trace(model.Created, "alice", "password")}, ""},
+		"not declared":                    {`{}`, []model.AuditEvent{maker, alice}, ""},
 		"nothing is logged":               {`{"password":"x"}`, nil, ""},
 	} {
 		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, `{}`)})
 		s.Kind.Schema.Fields["password"] = &model.Schema{Masked: true}
-		s.Traces = tc.traces
+		s.AuditEvents = tc.traces
 		if diff := gocmp.Diff(tc.want, show(Compare(s, Options{}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
@@ -187,22 +187,22 @@ func TestMasked(t *testing.T) {
 // TestDeclarerOfWhatWaits names who declared what waits, after the declaration's log.
 func TestDeclarerOfWhatWaits(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, who string, fields ...string) model.Trace {
-		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
+	trace := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
 	}
 	const none = "unknown: declared, not applied yet; who declared it is told where that lies in git, as it was committed"
 	for reason, tc := range map[string]struct {
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
-		"the last one":               {[]model.Trace{trace(model.Edited, "ann"), trace(model.Edited, "bob")}, "bob: "},
-		"who deleted it":             {[]model.Trace{trace(model.Edited, "ann"), trace(model.Deleted, "bob")}, "ann: "},
-		"who wrote the field":        {[]model.Trace{trace(model.Edited, "ann", "port"), trace(model.Edited, "bob", "cpu")}, "ann: "},
-		"who wrote an element of it": {[]model.Trace{trace(model.Edited, "ann", "port[0]"), trace(model.Edited, "bob", "ports")}, "ann: "},
+		"the last one":               {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Edited, "bob")}, "bob: "},
+		"who deleted it":             {[]model.AuditEvent{trace(model.Edited, "ann"), trace(model.Deleted, "bob")}, "ann: "},
+		"who wrote the field":        {[]model.AuditEvent{trace(model.Edited, "ann", "port"), trace(model.Edited, "bob", "cpu")}, "ann: "},
+		"who wrote an element of it": {[]model.AuditEvent{trace(model.Edited, "ann", "port[0]"), trace(model.Edited, "bob", "ports")}, "ann: "},
 		"nobody":                     {nil, none},
-		"somebody unknown":           {[]model.Trace{{Actor: model.UnknownActor("squashed")}}, none},
+		"somebody unknown":           {[]model.AuditEvent{{Actor: model.UnknownActor("squashed")}}, none},
 	} {
-		a := claimAuthorOrUnapplied(&model.Claim{Traces: tc.traces}, "port")
+		a := claimAuthorOrUnapplied(&model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: tc.traces}}, "port")
 		if got := a.Name + ": " + a.Reason; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}
@@ -230,7 +230,7 @@ func TestTouches(t *testing.T) {
 		"a text that is another":         {[]string{"a"}, `"b"`, `"c"`, false},
 		"an empty text and an empty map": {[]string{""}, `{}`, `{"x":1}`, false},
 	} {
-		if got := touches(&model.Trace{Of: tc.of}, value(t, tc.declared), value(t, tc.live)); got != tc.want {
+		if got := touches(&model.AuditEvent{Texts: tc.of}, value(t, tc.declared), value(t, tc.live)); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
 	}

@@ -96,7 +96,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 			t.Parallel()
 			e := &model.Evidence{Past: model.Past{Versions: []model.Version{version(t, "", "def", "", 0), version(t, `{"port":1}`, "abc", "def", 4)}},
 				Live: tc.live, Declared: tc.declared, DeployWindow: time.Hour}
-			c := &model.Claim{Declaration: "d", Pending: "waits", Evidence: e, Recorded: pointer(value(t, `{"port":1}`))}
+			c := &model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Pending: "waits"}, ClaimHistory: model.ClaimHistory{Evidence: e}, Recorded: pointer(value(t, `{"port":1}`))}
 			live := &model.Resource{Value: value(t, `{"port":1}`)}
 			if tc.created > 0 {
 				live.Created = hour(tc.created)

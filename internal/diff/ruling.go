@@ -243,8 +243,8 @@ func (a *aspect) history() history {
 // addPrior notes what was live before the live value.
 func (a *aspect) addPrior(m *history, o *model.Observation) {
 	m.before = o.At
-	if m.liveMoved && m.before.Before(a.evidence.Looked) {
-		m.before = a.evidence.Looked
+	if m.liveMoved && m.before.Before(a.evidence.LastRead) {
+		m.before = a.evidence.LastRead
 	}
 	later := func(than time.Time) bool { return !than.IsZero() && (m.liveMoved || than.Before(m.since)) }
 	m.left = later(m.declaredSince) && a.holds(a.ofLive, o.Value, a.d)

@@ -90,7 +90,7 @@ func TestRuleWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &model.Claim{Declaration: "d", Pending: "waits", Evidence: tc.evidence, Traces: []model.Trace{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}}
+			c := &model.Claim{Declaration: "d", ClaimApply: model.ClaimApply{Pending: "waits"}, ClaimHistory: model.ClaimHistory{Evidence: tc.evidence, AuditEvents: []model.AuditEvent{{Actor: model.Actor{Name: "committer", Confidence: model.Likely}}}}}
 			s := &model.Subject{Claims: []*model.Claim{c}}
 			if tc.declared != "" {
 				c.Value = value(t, tc.declared)
@@ -240,7 +240,7 @@ func TestIsNew(t *testing.T) {
 		"no evidence":                            {change: func(c *model.Claim) { c.Evidence = nil }},
 	} {
 		c := &model.Claim{Declaration: "d", Value: value(t, `{"port":1}`),
-			Evidence: &model.Evidence{Past: tc.past, Live: tc.live, Now: hour(10), DeployWindow: time.Hour}}
+			ClaimHistory: model.ClaimHistory{Evidence: &model.Evidence{Past: tc.past, Live: tc.live, Now: hour(10), DeployWindow: time.Hour}}}
 		if tc.change != nil {
 			tc.change(c)
 		}

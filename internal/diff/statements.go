@@ -279,9 +279,9 @@ func newDispute(s *model.Subject, statements []statement) dispute {
 		change.Secret = change.Secret || st.declared.HasSecret() || st.live.HasSecret()
 		actor = latest(actor, who)
 	}
-	if c := contradicted(statements); actor.Confidence == model.Unknown && len(c) == 1 && c[0].Unsigned != "" {
+	if c := contradicted(statements); actor.Confidence == model.Unknown && len(c) == 1 && c[0].WriterUnknown != "" {
 		// The only claim that differs was changed last; its log does not record by whom.
-		actor = model.UnknownActor(c[0].Unsigned)
+		actor = model.UnknownActor(c[0].WriterUnknown)
 	}
 	change.Actor = &actor
 	d := dispute{field: fieldRef{first.claim.Lens, first.path}, change: change, reason: minority(s, statements)}

@@ -112,12 +112,12 @@ func TestClaimsInDifferentWords(t *testing.T) {
 			recorded := value(t, tc.tool)
 			claims := []*model.Claim{
 				{Declaration: "tool", Address: "vm.a", Value: recorded, Lens: tool, RecordOnly: true},
-				{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true, Unsigned: "the changelog is not read"},
+				{Declaration: "inventory", Address: "vm/1", Value: value(t, tc.inventory), Lens: inventory, ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{WriterUnknown: "the changelog is not read"}},
 			}
 			if tc.declared != "" {
 				claims[0].RecordOnly, claims[0].Recorded, claims[0].Value = false, &recorded, value(t, tc.declared)
 			}
-			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live), Unsigned: "the cluster log is silent"}, Claims: claims}
+			s := model.Subject{Key: model.Key{Source: "pve"}, Live: &model.Resource{Value: value(t, tc.live), WriterUnknown: "the cluster log is silent"}, Claims: claims}
 			outcomes := Compare(&s, Options{})
 			if diff := gocmp.Diff(tc.want, sketch(outcomes)); diff != "" {
 				t.Error(diff)
@@ -135,24 +135,24 @@ func TestClaimsInDifferentWords(t *testing.T) {
 
 func TestWhoIsMissed(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, name string, minute int) model.Trace {
-		return model.Trace{Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
+	trace := func(deed model.Action, name string, minute int) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
 	}
 	for _, tc := range []struct {
 		reason       string
-		log, entered []model.Trace
+		log, entered []model.AuditEvent
 		want         string
 	}{
-		{"who entered what never was", nil, []model.Trace{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:01 UTC"},
-		{"who deleted what was entered", []model.Trace{trace(model.Deleted, "eve", 5)}, []model.Trace{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "eve exact"},
-		{"who entered again what had been deleted", []model.Trace{trace(model.Deleted, "eve", 5)}, []model.Trace{trace(model.Created, "jonas", 6)},
+		{"who entered what never was", nil, []model.AuditEvent{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:01 UTC"},
+		{"who deleted what was entered", []model.AuditEvent{trace(model.Deleted, "eve", 5)}, []model.AuditEvent{trace(model.Created, "jonas", 1), trace(model.Edited, "mara", 9)}, "eve exact"},
+		{"who entered again what had been deleted", []model.AuditEvent{trace(model.Deleted, "eve", 5)}, []model.AuditEvent{trace(model.Created, "jonas", 6)},
 			"never made, or removed and not found in pve's logs: it was declared by jonas at 1970-01-01 00:06 UTC"},
 		{"nobody, and why", nil, nil, "the changelog is not read"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			claim := &model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: tc.entered, Unsigned: "the changelog is not read"}
-			s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{claim}, Traces: tc.log, Kind: &model.Kind{Unsigned: "the cluster log is silent"}}
+			claim := &model.Claim{Value: value(t, `{"memory":1}`), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: tc.entered, WriterUnknown: "the changelog is not read"}}
+			s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{claim}, AuditEvents: tc.log, Kind: &model.Kind{WriterUnknown: "the cluster log is silent"}}
 			outcomes := Compare(&s, Options{})
 			if len(outcomes) != 1 {
 				t.Fatalf("outcomes %+v, want one", outcomes)
@@ -188,7 +188,7 @@ func TestDisputesOfWhatWaitsForARestart(t *testing.T) {
 			t.Parallel()
 			s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{
 				{Declaration: "tool", Value: value(t, tc.tool), Lens: tool, RecordOnly: true, Complete: true},
-				{Declaration: "inventory", Value: value(t, tc.inventory), Lens: inventory, ByIdentity: true},
+				{Declaration: "inventory", Value: value(t, tc.inventory), Lens: inventory, ClaimMatching: model.ClaimMatching{ByIdentity: true}},
 			}, Live: &model.Resource{Value: value(t, `{"memory":8}`), Running: []model.Field{{Name: "memory", Value: model.IntOf(4)}}}}
 			if diff := gocmp.Diff(tc.want, sketch(Compare(&s, Options{}))); diff != "" {
 				t.Error(diff)
@@ -199,27 +199,27 @@ func TestDisputesOfWhatWaitsForARestart(t *testing.T) {
 
 func TestWhoDisputes(t *testing.T) {
 	t.Parallel()
-	at := func(name string, minute int, fields ...string) model.Trace {
-		return model.Trace{Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Via: name + "'s log", Confidence: model.Exact}}
+	at := func(name string, minute int, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Via: name + "'s log", Confidence: model.Exact}}
 	}
 	for _, tc := range []struct {
 		reason          string
-		live, inventory []model.Trace
+		live, inventory []model.AuditEvent
 		want            string
 	}{
-		{"who changed the live side last", []model.Trace{at("root@pam", 9, "memory")}, []model.Trace{at("mara", 5, "memory")}, "root@pam"},
-		{"who changed what is claimed last", []model.Trace{at("root@pam", 5, "memory")}, []model.Trace{at("mara", 9, "memory")}, "mara"},
-		{"who changed a part of it", []model.Trace{at("root@pam", 9, "memory.current")}, []model.Trace{at("mara", 5, "memory")}, "root@pam"},
-		{"a field whose name only begins alike is another one", []model.Trace{at("root@pam", 9, "memory_hotplug")}, []model.Trace{at("mara", 5, "memory")}, "mara"},
-		{"who changed another field is nobody", []model.Trace{at("root@pam", 5, "cores")}, []model.Trace{at("mara", 9, "name")}, "unknown"},
+		{"who changed the live side last", []model.AuditEvent{at("root@pam", 9, "memory")}, []model.AuditEvent{at("mara", 5, "memory")}, "root@pam"},
+		{"who changed what is claimed last", []model.AuditEvent{at("root@pam", 5, "memory")}, []model.AuditEvent{at("mara", 9, "memory")}, "mara"},
+		{"who changed a part of it", []model.AuditEvent{at("root@pam", 9, "memory.current")}, []model.AuditEvent{at("mara", 5, "memory")}, "root@pam"},
+		{"a field whose name only begins alike is another one", []model.AuditEvent{at("root@pam", 9, "memory_hotplug")}, []model.AuditEvent{at("mara", 5, "memory")}, "mara"},
+		{"who changed another field is nobody", []model.AuditEvent{at("root@pam", 5, "cores")}, []model.AuditEvent{at("mara", 9, "name")}, "unknown"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			claims := []*model.Claim{
 				{Declaration: "tool", Value: value(t, `{"memory_mb":4}`), Lens: newRenamedLens(map[string]string{"memory_mb": "memory"}, ""), RecordOnly: true},
-				{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), Traces: tc.inventory, ByIdentity: true},
+				{Declaration: "inventory", Value: value(t, `{"memory":8}`), Lens: newRenamedLens(map[string]string{"memory": "memory"}, ""), ClaimHistory: model.ClaimHistory{AuditEvents: tc.inventory}, ClaimMatching: model.ClaimMatching{ByIdentity: true}},
 			}
-			s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":16}`)}, Claims: claims, Traces: tc.live}
+			s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":16}`)}, Claims: claims, AuditEvents: tc.live}
 			outcomes := Compare(&s, Options{})
 			if len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
 				t.Fatalf("outcomes %+v, want one by %s", outcomes, tc.want)
@@ -233,10 +233,10 @@ func TestWhoDisputes(t *testing.T) {
 
 func TestOneDeedManyResources(t *testing.T) {
 	t.Parallel()
-	renamed := model.Trace{Fields: []string{"tags"}, Of: []string{"web", "www"},
+	renamed := model.AuditEvent{Fields: []string{"tags"}, Texts: []string{"web", "www"},
 		Actor: model.Actor{Name: "priya", At: time.Unix(600, 0), Request: "r1", Confidence: model.Exact}}
-	defined := model.Trace{Fields: []string{"fields.tier"}, Actor: model.Actor{Name: "mara", At: time.Unix(600, 0), Confidence: model.Exact}}
-	own := model.Trace{Fields: []string{"tags"}, Actor: model.Actor{Name: "jonas", At: time.Unix(300, 0), Confidence: model.Exact}}
+	defined := model.AuditEvent{Fields: []string{"fields.tier"}, Actor: model.Actor{Name: "mara", At: time.Unix(600, 0), Confidence: model.Exact}}
+	own := model.AuditEvent{Fields: []string{"tags"}, Actor: model.Actor{Name: "jonas", At: time.Unix(300, 0), Confidence: model.Exact}}
 	for _, tc := range []struct {
 		reason, declared, live, want string
 	}{
@@ -249,7 +249,7 @@ func TestOneDeedManyResources(t *testing.T) {
 			t.Parallel()
 			claim := &model.Claim{Value: value(t, tc.declared), RecordOnly: true, Complete: true}
 			s := model.Subject{Live: &model.Resource{Value: value(t, tc.live)}, Claims: []*model.Claim{claim},
-				Traces: []model.Trace{own}, Broad: []model.Trace{defined, renamed}}
+				AuditEvents: []model.AuditEvent{own}, BroadEvents: []model.AuditEvent{defined, renamed}}
 			if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != tc.want {
 				t.Errorf("outcomes %+v, want one by %s", outcomes, tc.want)
 			}
@@ -259,12 +259,12 @@ func TestOneDeedManyResources(t *testing.T) {
 
 func TestMadeAgain(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, name string, minute int) model.Trace {
-		return model.Trace{Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
+	trace := func(deed model.Action, name string, minute int) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: name, At: time.Unix(int64(minute)*60, 0), Confidence: model.Exact}}
 	}
-	claim := &model.Claim{ID: "6", Former: "4", Value: value(t, `{"slug":"ham1","status":"staging"}`), RecordOnly: true, Complete: true}
+	claim := &model.Claim{ID: "6", ClaimMatching: model.ClaimMatching{Former: "4"}, Value: value(t, `{"slug":"ham1","status":"staging"}`), RecordOnly: true, Complete: true}
 	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"slug":"ham1","status":"active"}`)},
-		Claims: []*model.Claim{claim}, Traces: []model.Trace{trace(model.Deleted, "priya", 1), trace(model.Created, "jonas", 2)}}
+		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{trace(model.Deleted, "priya", 1), trace(model.Created, "jonas", 2)}}
 	outcomes := Compare(&s, Options{})
 	if diff := gocmp.Diff([]string{`moved id "4" "6"`, `moved status "staging" "active"`}, sketch(outcomes)); diff != "" {
 		t.Error(diff)
@@ -276,8 +276,8 @@ func TestMadeAgain(t *testing.T) {
 
 func TestWhoIsAnswerable(t *testing.T) {
 	t.Parallel()
-	author := model.Trace{Actor: model.Actor{Name: "carol", At: time.Unix(60, 0), Via: "git", Confidence: model.Likely}}
-	entry := model.Trace{Fields: []string{"memory"}, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Confidence: model.Exact}}
+	author := model.AuditEvent{Actor: model.Actor{Name: "carol", At: time.Unix(60, 0), Via: "git", Confidence: model.Likely}}
+	entry := model.AuditEvent{Fields: []string{"memory"}, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Confidence: model.Exact}}
 	recorded := value(t, `{"a":1}`)
 	for _, tc := range []struct {
 		reason string
@@ -285,13 +285,13 @@ func TestWhoIsAnswerable(t *testing.T) {
 		live   string
 		want   string
 	}{
-		{"what waits to be applied is its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}, Evidence: declaredBefore(recorded)}, `{"a":1}`, "carol"},
-		{"what no commit declares is not its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, Traces: []model.Trace{author}, Evidence: &model.Evidence{}}, `{"a":1}`, "unknown"},
-		{"what waits as a whole, too", model.Claim{Value: value(t, `{"a":1}`), Pending: "to be made", Traces: []model.Trace{author}}, "", "carol"},
-		{"an author did not change what is live", model.Claim{Value: value(t, `{"a":1}`), Recorded: &recorded, Traces: []model.Trace{author}}, `{"a":3}`, "unknown"},
-		{"who changed the entry of an inventory is answerable", model.Claim{Value: value(t, `{"memory":1}`), Traces: []model.Trace{entry}}, `{"memory":3}`, "mara"},
-		{"who entered something in an inventory did not remove it", model.Claim{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}, "", "unknown"},
-		{"an author did not delete anything", model.Claim{Value: value(t, `{"a":1}`), Traces: []model.Trace{author}}, "", "unknown"},
+		{"what waits to be applied is its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}, Evidence: declaredBefore(recorded)}}, `{"a":1}`, "carol"},
+		{"what no commit declares is not its author's", model.Claim{Value: value(t, `{"a":2}`), Recorded: &recorded, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}, Evidence: &model.Evidence{}}}, `{"a":1}`, "unknown"},
+		{"what waits as a whole, too", model.Claim{Value: value(t, `{"a":1}`), ClaimApply: model.ClaimApply{Pending: "to be made"}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}}}, "", "carol"},
+		{"an author did not change what is live", model.Claim{Value: value(t, `{"a":1}`), Recorded: &recorded, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}}}, `{"a":3}`, "unknown"},
+		{"who changed the entry of an inventory is answerable", model.Claim{Value: value(t, `{"memory":1}`), ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry}}}, `{"memory":3}`, "mara"},
+		{"who entered something in an inventory did not remove it", model.Claim{Value: value(t, `{"memory":1}`), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry}}}, "", "unknown"},
+		{"an author did not delete anything", model.Claim{Value: value(t, `{"a":1}`), ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{author}}}, "", "unknown"},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -311,13 +311,13 @@ func TestWhoIsAnswerable(t *testing.T) {
 // the reason, for it was perhaps removed by somebody else.
 func TestWhoEnteredItIsToldBeside(t *testing.T) {
 	t.Parallel()
-	entry := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Evidence: "object-change 7", Confidence: model.Exact}}
-	s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{{Value: value(t, `{"memory":1}`), ByIdentity: true, Traces: []model.Trace{entry}}}}
+	entry := model.AuditEvent{Action: model.Created, Actor: model.Actor{Name: "mara", At: time.Unix(60, 0), Via: "NetBox changelog", Evidence: "object-change 7", Confidence: model.Exact}}
+	s := model.Subject{Key: model.Key{Source: "pve"}, Claims: []*model.Claim{{Value: value(t, `{"memory":1}`), ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry}}}}}
 	want := model.UnknownActor("never made, or removed and not found in pve's logs: it was declared by mara at 1970-01-01 00:01 UTC (NetBox changelog, object-change 7)")
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor != want {
 		t.Errorf("outcomes %+v, want one by %+v", outcomes, want)
 	}
-	s.Traces = []model.Trace{{Deed: model.Deleted, Actor: model.Actor{Name: "carol", At: time.Unix(120, 0), Confidence: model.Exact}}}
+	s.AuditEvents = []model.AuditEvent{{Action: model.Deleted, Actor: model.Actor{Name: "carol", At: time.Unix(120, 0), Confidence: model.Exact}}}
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Name != "carol" {
 		t.Errorf("outcomes %+v, want one by who deleted it", outcomes)
 	}
@@ -325,7 +325,7 @@ func TestWhoEnteredItIsToldBeside(t *testing.T) {
 
 func TestAnInventoryAppliesNothing(t *testing.T) {
 	t.Parallel()
-	s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{{Declaration: "intent", Value: value(t, `{"memory":4}`), ByIdentity: true}}}
+	s := model.Subject{Live: &model.Resource{Value: value(t, `{"memory":8}`)}, Claims: []*model.Claim{{Declaration: "intent", Value: value(t, `{"memory":4}`), ClaimMatching: model.ClaimMatching{ByIdentity: true}}}}
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Verdict != model.Changed || outcomes[0].Reason != "" {
 		t.Errorf("outcomes %+v, want one change without a word on what was applied", outcomes)
 	}
@@ -342,12 +342,12 @@ func TestOnlyOneKindOfDeclarationHasIt(t *testing.T) {
 		verdict            model.Verdict
 		outcomes           int
 	}{
-		{"the inventory lacks what the tool made", model.Subject{Live: live, Claims: []*model.Claim{claim}, Silent: [][]string{{"intent"}}},
+		{"the inventory lacks what the tool made", model.Subject{Live: live, Claims: []*model.Claim{claim}, UndeclaredBy: [][]string{{"intent"}}},
 			"intent", "live, and in infra (vm.web), but not in intent", model.Unmanaged, 1},
-		{"nobody has it", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}, {"intent"}}},
+		{"nobody has it", model.Subject{Live: live, UndeclaredBy: [][]string{{"infra", "more"}, {"intent"}}},
 			"", "neither infra or more nor intent speaks of it", model.Unmanaged, 1},
-		{"the tool lacks it, and the inventory is unknown", model.Subject{Live: live, Silent: [][]string{{"infra", "more"}}, Partial: "page 2 of intent could not be read, and may declare it"}, "", "not in infra or more; page 2 of intent could not be read, and may declare it", model.Unmanaged, 1},
-		{"it may be absent", model.Subject{Claims: []*model.Claim{{MayBeAbsent: true}}}, "", "", "", 0},
+		{"the tool lacks it, and the inventory is unknown", model.Subject{Live: live, UndeclaredBy: [][]string{{"infra", "more"}}, Partial: "page 2 of intent could not be read, and may declare it"}, "", "not in infra or more; page 2 of intent could not be read, and may declare it", model.Unmanaged, 1},
+		{"it may be absent", model.Subject{Claims: []*model.Claim{{ClaimApply: model.ClaimApply{MayBeAbsent: true}}}}, "", "", "", 0},
 		{"two declarations miss the same", model.Subject{Claims: []*model.Claim{claim, {Declaration: "intent", Address: "vm/1"}}},
 			"", "intent (vm/1) claims it, too", model.Missing, 1},
 		{"two things of one declaration went with it", model.Subject{Claims: []*model.Claim{claim, {Declaration: "infra", Address: "ip.web"}}},
@@ -397,12 +397,12 @@ func TestDisputesOfOneName(t *testing.T) {
 // one who removed the other counts.
 func TestWhoMadeItAgain(t *testing.T) {
 	t.Parallel()
-	trace := func(deed model.Deed, name string, fields ...string) model.Trace {
-		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(60, 0), Confidence: model.Exact}}
+	trace := func(deed model.Action, name string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: name, At: time.Unix(60, 0), Confidence: model.Exact}}
 	}
-	claim := &model.Claim{ID: "6", Former: "4", Value: value(t, `{"status":"staging"}`), Complete: true}
+	claim := &model.Claim{ID: "6", ClaimMatching: model.ClaimMatching{Former: "4"}, Value: value(t, `{"status":"staging"}`), Complete: true}
 	s := model.Subject{Key: model.Key{ID: "6"}, Live: &model.Resource{Value: value(t, `{"status":"active"}`)},
-		Claims: []*model.Claim{claim}, Traces: []model.Trace{trace(model.Deleted, "priya"), trace(model.Edited, "mara", "status")}}
+		Claims: []*model.Claim{claim}, AuditEvents: []model.AuditEvent{trace(model.Deleted, "priya"), trace(model.Edited, "mara", "status")}}
 	outcomes := Compare(&s, Options{})
 	if len(outcomes) != 1 || len(outcomes[0].Changes) != 2 {
 		t.Fatalf("one story of two fields, got %+v", outcomes)
@@ -470,7 +470,7 @@ func TestOwnWords(t *testing.T) {
 // A kind whose system keeps no record of deletions says so where one is missing.
 func TestNobodyIsKnownToHaveRemovedIt(t *testing.T) {
 	t.Parallel()
-	s := model.Subject{Kind: &model.Kind{Unsigned: "look into the access log"}, Claims: []*model.Claim{{Value: value(t, `{"a":1}`)}}}
+	s := model.Subject{Kind: &model.Kind{WriterUnknown: "look into the access log"}, Claims: []*model.Claim{{Value: value(t, `{"a":1}`)}}}
 	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Actor.Reason != "look into the access log" {
 		t.Errorf("outcomes %+v", outcomes)
 	}

@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 		{[]string{"net0"}, "", false},
 		{nil, "net0", false},
 	} {
-		if got := names(&model.Trace{Fields: tc.fields}, tc.path); got != tc.want {
+		if got := names(&model.AuditEvent{Fields: tc.fields}, tc.path); got != tc.want {
 			t.Errorf("an entry of %v names %q: %v, want %v", tc.fields, tc.path, got, tc.want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestTouchesBoth(t *testing.T) {
 		{"one of many came", []string{"x", "y", "b"}, `["a"]`, `["a","b"]`, true},
 		{"none of many came", []string{"x", "y", "z"}, `["a"]`, `["a","b"]`, false},
 	} {
-		if got := touches(&model.Trace{Of: tc.of}, value(t, tc.declared), value(t, tc.live)); got != tc.want {
+		if got := touches(&model.AuditEvent{Texts: tc.of}, value(t, tc.declared), value(t, tc.live)); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 		}
 	}
@@ -86,25 +86,25 @@ func TestTouchesBoth(t *testing.T) {
 // names the resource alone.
 func TestTracedIn(t *testing.T) {
 	t.Parallel()
-	entry := func(deed model.Deed, who string, fields ...string) model.Trace {
-		return model.Trace{Deed: deed, Fields: fields, Actor: model.Actor{Name: who}}
+	entry := func(deed model.Action, who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who}}
 	}
 	for _, tc := range []struct {
 		reason string
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		{"nothing", nil, "unknown"},
-		{"who edited the field", []model.Trace{entry(model.Edited, "ann", "net0")}, "ann"},
-		{"the last one of these", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob", "net0.bridge")}, "bob"},
-		{"who edited something", []model.Trace{entry(model.Edited, "ann")}, "ann"},
-		{"who edited the field goes before a later one who edited something", []model.Trace{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob")}, "ann"},
-		{"who edited another field", []model.Trace{entry(model.Edited, "ann", "cores")}, "unknown"},
-		{"who made it", []model.Trace{entry(model.Created, "ann")}, "unknown"},
-		{"who made it with the field", []model.Trace{entry(model.Created, "ann", "net0")}, "unknown"},
-		{"who deleted it", []model.Trace{entry(model.Deleted, "ann")}, "unknown"},
+		{"who edited the field", []model.AuditEvent{entry(model.Edited, "ann", "net0")}, "ann"},
+		{"the last one of these", []model.AuditEvent{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob", "net0.bridge")}, "bob"},
+		{"who edited something", []model.AuditEvent{entry(model.Edited, "ann")}, "ann"},
+		{"who edited the field goes before a later one who edited something", []model.AuditEvent{entry(model.Edited, "ann", "net0"), entry(model.Edited, "bob")}, "ann"},
+		{"who edited another field", []model.AuditEvent{entry(model.Edited, "ann", "cores")}, "unknown"},
+		{"who made it", []model.AuditEvent{entry(model.Created, "ann")}, "unknown"},
+		{"who made it with the field", []model.AuditEvent{entry(model.Created, "ann", "net0")}, "unknown"},
+		{"who deleted it", []model.AuditEvent{entry(model.Deleted, "ann")}, "unknown"},
 	} {
-		if got := loggedActorAt(&model.Subject{Live: &model.Resource{}, Traces: tc.traces}, "net0"); got.Name != tc.want {
+		if got := loggedActorAt(&model.Subject{Live: &model.Resource{}, AuditEvents: tc.traces}, "net0"); got.Name != tc.want {
 			t.Errorf("%s: %s, want %s", tc.reason, got.Name, tc.want)
 		}
 	}
@@ -113,8 +113,8 @@ func TestTracedIn(t *testing.T) {
 // TestRemover names who deleted a resource.
 func TestRemover(t *testing.T) {
 	t.Parallel()
-	entry := func(deed model.Deed, who string, at time.Time) model.Trace {
-		return model.Trace{Deed: deed, Actor: model.Actor{Name: who, At: at, Confidence: model.Exact}}
+	entry := func(deed model.Action, who string, at time.Time) model.AuditEvent {
+		return model.AuditEvent{Action: deed, Actor: model.Actor{Name: who, At: at, Confidence: model.Exact}}
 	}
 	gone := entry(model.Deleted, "ann", later)
 	for _, tc := range []struct {
@@ -123,22 +123,22 @@ func TestRemover(t *testing.T) {
 		claim   model.Claim
 		want    string
 	}{
-		{"the log names it", model.Subject{Traces: []model.Trace{entry(model.Deleted, "bob", created), gone}}, model.Claim{}, "ann"},
+		{"the log names it", model.Subject{AuditEvents: []model.AuditEvent{entry(model.Deleted, "bob", created), gone}}, model.Claim{}, "ann"},
 		{"nothing tells", model.Subject{}, model.Claim{}, "unknown: never created, or deleted: the source keeps no record of deletions"},
-		{"the kind tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{}, "unknown: no audit log"},
-		{"the claim tells why", model.Subject{Kind: &model.Kind{Unsigned: "no audit log"}}, model.Claim{ByIdentity: true, Unsigned: "no changelog"}, "unknown: no changelog"},
-		{"the claim's reason is of identities alone", model.Subject{}, model.Claim{Unsigned: "no changelog"}, "unknown: never created, or deleted: the source keeps no record of deletions"},
-		{"deleted after it was declared", model.Subject{Traces: []model.Trace{gone}},
-			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", created)}}, "ann"},
-		{"deleted when it was declared", model.Subject{Traces: []model.Trace{gone}},
-			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", later)}}, "ann"},
-		{"deleted before it was declared", model.Subject{Key: model.Key{Source: "pve"}, Traces: []model.Trace{gone}},
-			model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", later.Add(time.Hour))}},
+		{"the kind tells why", model.Subject{Kind: &model.Kind{WriterUnknown: "no audit log"}}, model.Claim{}, "unknown: no audit log"},
+		{"the claim tells why", model.Subject{Kind: &model.Kind{WriterUnknown: "no audit log"}}, model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{WriterUnknown: "no changelog"}}, "unknown: no changelog"},
+		{"the claim's reason is of identities alone", model.Subject{}, model.Claim{ClaimHistory: model.ClaimHistory{WriterUnknown: "no changelog"}}, "unknown: never created, or deleted: the source keeps no record of deletions"},
+		{"deleted after it was declared", model.Subject{AuditEvents: []model.AuditEvent{gone}},
+			model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry(model.Created, "eve", created)}}}, "ann"},
+		{"deleted when it was declared", model.Subject{AuditEvents: []model.AuditEvent{gone}},
+			model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry(model.Created, "eve", later)}}}, "ann"},
+		{"deleted before it was declared", model.Subject{Key: model.Key{Source: "pve"}, AuditEvents: []model.AuditEvent{gone}},
+			model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry(model.Created, "eve", later.Add(time.Hour))}}},
 			"unknown: never made, or removed and not found in pve's logs: it was declared by eve at 2026-01-01 02:00 UTC"},
-		{"only declared", model.Subject{Key: model.Key{Source: "pve"}}, model.Claim{ByIdentity: true, Traces: []model.Trace{entry(model.Created, "eve", time.Time{})}},
+		{"only declared", model.Subject{Key: model.Key{Source: "pve"}}, model.Claim{ClaimMatching: model.ClaimMatching{ByIdentity: true}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry(model.Created, "eve", time.Time{})}}},
 			"unknown: never made, or removed and not found in pve's logs: it was declared by eve"},
-		{"a claim by address says nothing of when it was declared", model.Subject{Traces: []model.Trace{gone}},
-			model.Claim{Traces: []model.Trace{entry(model.Created, "eve", later.Add(time.Hour))}}, "ann"},
+		{"a claim by address says nothing of when it was declared", model.Subject{AuditEvents: []model.AuditEvent{gone}},
+			model.Claim{ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{entry(model.Created, "eve", later.Add(time.Hour))}}}, "ann"},
 	} {
 		a := remover(&tc.subject, &tc.claim)
 		got := a.Name

@@ -71,10 +71,10 @@ func TestUnreadResourceThatNobodyDeclares(t *testing.T) {
 		subject model.Subject
 		want    string
 	}{
-		{"expected", model.Subject{Unread: "node down", Silent: [][]string{{"infra"}}}, "exists and is not in infra; could not be read: node down"},
-		{"expected of several", model.Subject{Unread: "node down", Silent: [][]string{{"infra"}, {"intent"}}}, "exists and is not in infra nor intent; could not be read: node down"},
+		{"expected", model.Subject{Unread: "node down", UndeclaredBy: [][]string{{"infra"}}}, "exists and is not in infra; could not be read: node down"},
+		{"expected of several", model.Subject{Unread: "node down", UndeclaredBy: [][]string{{"infra"}, {"intent"}}}, "exists and is not in infra nor intent; could not be read: node down"},
 		{"expected of nobody", model.Subject{Unread: "node down"}, ""},
-		{"built in", model.Subject{Unread: "node down", Silent: [][]string{{"infra"}}, Automatic: "built in"}, ""},
+		{"built in", model.Subject{Unread: "node down", UndeclaredBy: [][]string{{"infra"}}, SystemOwned: "built in"}, ""},
 	} {
 		got := ""
 		for _, o := range Compare(&tc.subject, Options{}) {
@@ -93,22 +93,22 @@ func TestUnreadResourceThatNobodyDeclares(t *testing.T) {
 // whose log names no field.
 func TestFieldsRecordedElsewhere(t *testing.T) {
 	t.Parallel()
-	trace := func(who string, fields ...string) model.Trace {
-		return model.Trace{Deed: model.Edited, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
+	trace := func(who string, fields ...string) model.AuditEvent {
+		return model.AuditEvent{Action: model.Edited, Fields: fields, Actor: model.Actor{Name: who, Confidence: model.Likely}}
 	}
 	for _, tc := range []struct {
 		reason, declared, live string
-		traces                 []model.Trace
+		traces                 []model.AuditEvent
 		want                   string
 	}{
 		{"nothing is logged", `{"pool":"shop"}`, `{"pool":"test"}`, nil, "look for /pools"},
-		{"an edit of the object", `{"pool":"shop"}`, `{"pool":"test"}`, []model.Trace{trace("alice")}, "look for /pools"},
-		{"an entry that names the field", `{"pool":"shop"}`, `{"pool":"test"}`, []model.Trace{trace("bob", "pool"), trace("alice")}, "bob"},
-		{"a part of the field", `{"pool":{"name":"shop"}}`, `{"pool":{"name":"test"}}`, []model.Trace{trace("alice")}, "look for /pools"},
-		{"another field", `{"pools":"shop"}`, `{"pools":"test"}`, []model.Trace{trace("alice")}, "alice"},
+		{"an edit of the object", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{trace("alice")}, "look for /pools"},
+		{"an entry that names the field", `{"pool":"shop"}`, `{"pool":"test"}`, []model.AuditEvent{trace("bob", "pool"), trace("alice")}, "bob"},
+		{"a part of the field", `{"pool":{"name":"shop"}}`, `{"pool":{"name":"test"}}`, []model.AuditEvent{trace("alice")}, "look for /pools"},
+		{"another field", `{"pools":"shop"}`, `{"pools":"test"}`, []model.AuditEvent{trace("alice")}, "alice"},
 	} {
-		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, tc.live), Unsigned: "see the task log"})
-		s.Kind.Elsewhere, s.Traces = map[string]string{"pool": "look for /pools"}, tc.traces
+		s := subject(value(t, tc.declared), &model.Resource{Value: value(t, tc.live), WriterUnknown: "see the task log"})
+		s.Kind.LoggedElsewhere, s.AuditEvents = map[string]string{"pool": "look for /pools"}, tc.traces
 		outcomes := Compare(s, Options{})
 		if len(outcomes) != 1 {
 			t.Fatalf("%s: %+v", tc.reason, outcomes)

@@ -202,7 +202,7 @@ func (w *walk) removedBy() model.Actor {
 	}
 	reason := w.live.OwnersFrom + " keeps no trace of who removed a field"
 	if w.subject.Kind != nil {
-		reason = cmp.Or(w.subject.Kind.Unsigned, reason)
+		reason = cmp.Or(w.subject.Kind.WriterUnknown, reason)
 	}
 	return model.UnknownActor(reason)
 }
@@ -223,8 +223,8 @@ func (w *walk) likely(o *model.Owner, why string) model.Actor {
 func (w *walk) editorNames(editors []*model.Owner) []string {
 	var names []string
 	signed := map[string]bool{}
-	for i := range w.subject.Traces {
-		if t := &w.subject.Traces[i]; t.Deed == model.Edited && w.isManualEdit(t) {
+	for i := range w.subject.AuditEvents {
+		if t := &w.subject.AuditEvents[i]; t.Action == model.Edited && w.isManualEdit(t) {
 			names = append(names, t.Actor.Name)
 			signed[t.Writer] = true
 		}
@@ -243,10 +243,10 @@ func (w *walk) editorNames(editors []*model.Owner) []string {
 // soleEditor returns the actor that edited the resource since the last apply according to
 // a log, if only one can have, or if the last entry contains the field.
 func (w *walk) soleEditor(editors []*model.Owner) (who model.Actor, ok bool) {
-	var edits []*model.Trace
+	var edits []*model.AuditEvent
 	path := w.livePath()
-	for i := range w.subject.Traces {
-		if t := &w.subject.Traces[i]; t.Deed == model.Edited && (names(t, path) || w.isManualEdit(t)) {
+	for i := range w.subject.AuditEvents {
+		if t := &w.subject.AuditEvents[i]; t.Action == model.Edited && (names(t, path) || w.isManualEdit(t)) {
 			edits = append(edits, t)
 		}
 	}
@@ -257,16 +257,16 @@ func (w *walk) soleEditor(editors []*model.Owner) (who model.Actor, ok bool) {
 	if names(last, path) {
 		return last.Actor, true
 	}
-	several := slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Actor.Name != last.Actor.Name })
+	several := slices.ContainsFunc(edits, func(t *model.AuditEvent) bool { return t.Actor.Name != last.Actor.Name })
 	unsigned := slices.ContainsFunc(editors, func(o *model.Owner) bool {
-		return !slices.ContainsFunc(edits, func(t *model.Trace) bool { return t.Writer == o.Name })
+		return !slices.ContainsFunc(edits, func(t *model.AuditEvent) bool { return t.Writer == o.Name })
 	})
 	return last.Actor, !several && !unsigned
 }
 
 // isManualEdit reports whether the trace is an edit of any field since the last apply, and
 // neither by a controller nor by the applier.
-func (w *walk) isManualEdit(t *model.Trace) bool {
+func (w *walk) isManualEdit(t *model.AuditEvent) bool {
 	d := w.writers.applier()
 	applied := d != nil && (t.Writer == d.Name || t.Actor.At.Before(d.At))
 	return len(t.Fields) == 0 && !applied && (w.writers.controller == nil || !w.writers.controller(cmp.Or(t.Account, t.Writer)))
@@ -290,7 +290,7 @@ func (w *walk) editorsSinceApply() []*model.Owner {
 // actor returns the actor behind a writer. A write without a time cannot be found in a
 // log: then it is the sole editor, if there is one.
 func (w *walk) actor(o *model.Owner) model.Actor {
-	if _, signed := o.Signed(); !signed && o.At.IsZero() {
+	if _, signed := o.LoggedUser(); !signed && o.At.IsZero() {
 		if who, ok := w.soleEditor(w.editorsSinceApply()); ok {
 			who.Confidence = model.Likely
 			return who
@@ -300,7 +300,7 @@ func (w *walk) actor(o *model.Owner) model.Actor {
 }
 
 func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
-	if who, ok := o.Signed(); ok {
+	if who, ok := o.LoggedUser(); ok {
 		return who
 	}
 	operation := "update"
@@ -316,7 +316,7 @@ func ownerActor(live *model.Resource, o *model.Owner) model.Actor {
 // creator returns the actor that created a resource: according to the source's logs, or
 // else the first writer.
 func creator(s *model.Subject) model.Actor {
-	if t := lastTrace(s.Traces, func(t *model.Trace) bool { return t.Deed == model.Created }); t != nil {
+	if t := lastTrace(s.AuditEvents, func(t *model.AuditEvent) bool { return t.Action == model.Created }); t != nil {
 		return t.Actor
 	}
 	var first *model.Owner

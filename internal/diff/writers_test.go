@@ -19,8 +19,8 @@ func TestAuditedActors(t *testing.T) {
 	signed.User, signed.Evidence = "alice", "audit 1, edit"
 	shared := signed
 	shared.Before = []string{"bob"}
-	edit := func(user, writer string, after time.Duration, fields ...string) model.Trace {
-		t := model.Trace{Deed: model.Edited, Fields: fields, Writer: writer, Actor: model.Actor{Name: user, At: created.Add(after), Via: model.AuditLog,
+	edit := func(user, writer string, after time.Duration, fields ...string) model.AuditEvent {
+		t := model.AuditEvent{Action: model.Edited, Fields: fields, Writer: writer, Actor: model.Actor{Name: user, At: created.Add(after), Via: model.AuditLog,
 			Evidence: "audit " + user, Confidence: model.Likely}}
 		if len(fields) > 0 {
 			t.Actor.Confidence = model.Exact
@@ -36,33 +36,33 @@ func TestAuditedActors(t *testing.T) {
 		reason string
 		live   string
 		owners []model.Owner
-		traces []model.Trace
+		traces []model.AuditEvent
 		want   string
 	}{
 		"unsigned":     {"the record alone names the tool", changed, []model.Owner{hand}, nil, "edit managedFields likely: update"},
 		"signed":       {"the record names the field, the log the user", changed, []model.Owner{signed}, nil, "alice audit log exact: audit 1, edit"},
 		"a shared one": {"whose field it is, nobody tells", changed, []model.Owner{shared}, nil, "alice audit log likely: audit 1, edit, used before by bob"},
-		"an edit of all that is owned": {"the owner tells more than the log", changed, []model.Owner{signed}, []model.Trace{edit("bob", "patch", 2*hour)},
+		"an edit of all that is owned": {"the owner tells more than the log", changed, []model.Owner{signed}, []model.AuditEvent{edit("bob", "patch", 2*hour)},
 			"alice audit log exact: audit 1, edit"},
 		"at no time": {"the record can be forged, and the log knows of one person", changed, []model.Owner{{Name: "controller", Fields: set("port")}},
-			[]model.Trace{edit("alice", "edit", hour)}, alices},
-		"at no time by one": {"or the other", changed, []model.Owner{{Name: "scale", Fields: set("port")}}, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)},
+			[]model.AuditEvent{edit("alice", "edit", hour)}, alices},
+		"at no time by one": {"or the other", changed, []model.Owner{{Name: "scale", Fields: set("port")}}, []model.AuditEvent{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)},
 			"scale managedFields likely: update"},
 		"at no time, and nobody else": {"the record is all there is", changed, []model.Owner{{Name: "scale", Fields: set("port")}}, nil, "scale managedFields likely: update"},
-		"removed":                     {"one person alone can have done it", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
-		"removed by one":              {"or the other", removed, nil, []model.Trace{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, several("alice, bob")},
-		"applied since":               {"the apply would have brought it back", removed, nil, []model.Trace{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
-		"by the declarer":             {"it applies what is declared", removed, nil, []model.Trace{edit("ci", "apply", 2*hour)}, nobody},
-		"by a controller":             {"it writes beside", removed, nil, []model.Trace{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
-		"created":                     {"who made it did not remove it", removed, nil, []model.Trace{{Deed: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
-		"another hand":                {"it may have done it as well", removed, []model.Owner{other}, []model.Trace{edit("alice", "patch", 2*hour)}, several("alice, edit")},
-		"that hand":                   {"it is the one of the log", removed, []model.Owner{other}, []model.Trace{edit("alice", "edit", hour)}, alices},
-		"by the log and its owner":    {"one of several is told once", removed, []model.Owner{other, {Name: "fix", Edits: true, At: later, Fields: set("mode")}}, []model.Trace{edit("alice", "edit", hour)}, several("alice, fix")},
-		"deleted before":              {"a deletion is no edit", removed, []model.Owner{other}, []model.Trace{{Deed: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}, edit("alice", "edit", hour)}, alices},
-		"named": {"the entry names the field", removed, nil, []model.Trace{edit("bob", "edit", 0), edit("alice", "apply", hour, "port")},
+		"removed":                     {"one person alone can have done it", removed, nil, []model.AuditEvent{edit("alice", "edit", hour), edit("alice", "patch", 2*hour)}, alices},
+		"removed by one":              {"or the other", removed, nil, []model.AuditEvent{edit("bob", "edit", hour), edit("alice", "patch", 2*hour)}, several("alice, bob")},
+		"applied since":               {"the apply would have brought it back", removed, nil, []model.AuditEvent{edit("bob", "edit", -hour), edit("alice", "patch", 2*hour)}, alices},
+		"by the declarer":             {"it applies what is declared", removed, nil, []model.AuditEvent{edit("ci", "apply", 2*hour)}, nobody},
+		"by a controller":             {"it writes beside", removed, nil, []model.AuditEvent{edit("alice", "edit", hour), edit("system", "controller", 2*hour)}, alices},
+		"created":                     {"who made it did not remove it", removed, nil, []model.AuditEvent{{Action: model.Created, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}}, nobody},
+		"another hand":                {"it may have done it as well", removed, []model.Owner{other}, []model.AuditEvent{edit("alice", "patch", 2*hour)}, several("alice, edit")},
+		"that hand":                   {"it is the one of the log", removed, []model.Owner{other}, []model.AuditEvent{edit("alice", "edit", hour)}, alices},
+		"by the log and its owner":    {"one of several is told once", removed, []model.Owner{other, {Name: "fix", Edits: true, At: later, Fields: set("mode")}}, []model.AuditEvent{edit("alice", "edit", hour)}, several("alice, fix")},
+		"deleted before":              {"a deletion is no edit", removed, []model.Owner{other}, []model.AuditEvent{{Action: model.Deleted, Writer: "edit", Actor: model.Actor{Name: "bob", At: later}}, edit("alice", "edit", hour)}, alices},
+		"named": {"the entry names the field", removed, nil, []model.AuditEvent{edit("bob", "edit", 0), edit("alice", "apply", hour, "port")},
 			"alice audit log exact: audit alice"},
-		"named before":  {"an edit since may have written it too", removed, nil, []model.Trace{edit("alice", "apply", hour, "port"), edit("bob", "edit", 2*hour)}, nobody},
-		"another named": {"it wrote something else", removed, nil, []model.Trace{edit("alice", "apply", hour, "mode")}, nobody},
+		"named before":  {"an edit since may have written it too", removed, nil, []model.AuditEvent{edit("alice", "apply", hour, "port"), edit("bob", "edit", 2*hour)}, nobody},
+		"another named": {"it wrote something else", removed, nil, []model.AuditEvent{edit("alice", "apply", hour, "mode")}, nobody},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAuditedActors(t *testing.T) {
 				Owners: append([]model.Owner{{Name: "apply", Applies: true, At: created, Fields: set("cpu")}}, tt.owners...)}
 			s := subject(value(t, declared), live)
 			s.Claims[0].Recorded = pointer(value(t, declared))
-			s.Traces = tt.traces
+			s.AuditEvents = tt.traces
 			outcomes := Compare(s, Options{Controller: func(name string) bool { return name == "controller" }})
 			if len(outcomes) != 1 {
 				t.Fatalf("outcomes: %s", show(outcomes))
@@ -147,8 +147,8 @@ func TestHandBeside(t *testing.T) {
 // field a third value: who came last is named.
 func TestDisputeAndAHand(t *testing.T) {
 	t.Parallel()
-	author := func(after time.Duration) []model.Trace {
-		return []model.Trace{{Actor: model.Actor{Name: "gita", At: created.Add(after), Via: "git", Confidence: model.Likely}}}
+	author := func(after time.Duration) []model.AuditEvent {
+		return []model.AuditEvent{{Actor: model.Actor{Name: "gita", At: created.Add(after), Via: "git", Confidence: model.Likely}}}
 	}
 	hand := model.Owner{Name: "edit", Edits: true, At: later, Fields: set("port"), User: "bob", Evidence: "audit 1, edit"}
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("port")}
@@ -156,7 +156,7 @@ func TestDisputeAndAHand(t *testing.T) {
 	tests := map[string]struct {
 		reason, live string
 		owners       []model.Owner
-		wrote        []model.Trace
+		wrote        []model.AuditEvent
 		want         string
 	}{
 		"a hand":              {"it made the value that none declares", `{"port":3}`, []model.Owner{hand}, author(0), "bob"},
@@ -173,8 +173,8 @@ func TestDisputeAndAHand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := subject(value(t, `{"port":1}`), &model.Resource{Value: value(t, tt.live), Created: created.Add(-time.Hour), Owners: tt.owners,
-				OwnersFrom: "managedFields", Unsigned: "no log"})
-			s.Claims = append(s.Claims, &model.Claim{Declaration: "e", Value: value(t, `{"port":2}`), Traces: tt.wrote})
+				OwnersFrom: "managedFields", WriterUnknown: "no log"})
+			s.Claims = append(s.Claims, &model.Claim{Declaration: "e", Value: value(t, `{"port":2}`), ClaimHistory: model.ClaimHistory{AuditEvents: tt.wrote}})
 			outcomes := Compare(s, Options{})
 			if len(outcomes) != 1 || outcomes[0].Verdict != model.Disputed {
 				t.Fatalf("outcomes: %s", show(outcomes))
@@ -189,12 +189,12 @@ func TestDisputeAndAHand(t *testing.T) {
 func TestWhenIsKnownWithoutWho(t *testing.T) {
 	t.Parallel()
 	made, updated := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC), time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	live := &model.Resource{Value: value(t, `{"size":2}`), Created: made, Updated: updated, Unsigned: "no log tells"}
+	live := &model.Resource{Value: value(t, `{"size":2}`), Created: made, Updated: updated, WriterUnknown: "no log tells"}
 	for reason, tc := range map[string]struct {
 		subject model.Subject
 		want    model.Actor
 	}{
-		"what nobody declared came to be": {model.Subject{Live: live, Silent: [][]string{{"infra"}}},
+		"what nobody declared came to be": {model.Subject{Live: live, UndeclaredBy: [][]string{{"infra"}}},
 			model.Actor{Name: "unknown", At: made, Via: "its creation", Confidence: model.Unknown, Reason: "no log tells"}},
 		"an edit was no later than the last change": {
 			model.Subject{Live: live, Claims: []*model.Claim{{Value: value(t, `{"size":1}`), RecordOnly: true}}},
@@ -274,17 +274,17 @@ func TestHandEdits(t *testing.T) {
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	for reason, tc := range map[string]struct {
 		owners []model.Owner
-		trace  model.Trace
+		trace  model.AuditEvent
 		want   bool
 	}{
-		"after the apply":                  {[]model.Owner{apply}, model.Trace{Writer: "edit", Actor: model.Actor{At: later}}, true},
-		"before the apply":                 {[]model.Owner{apply}, model.Trace{Writer: "edit", Actor: model.Actor{At: created.Add(-1)}}, false},
-		"by the declarer":                  {[]model.Owner{apply}, model.Trace{Writer: "apply", Actor: model.Actor{At: later}}, false},
-		"nobody applied the object":        {nil, model.Trace{Writer: "edit", Actor: model.Actor{At: later}}, true},
-		"a controller by its name":         {[]model.Owner{apply}, model.Trace{Writer: "controller", Actor: model.Actor{At: later}}, false},
-		"a controller by its account":      {[]model.Owner{apply}, model.Trace{Writer: "edit", Account: "controller", Actor: model.Actor{At: later}}, false},
-		"a person under a name":            {[]model.Owner{apply}, model.Trace{Writer: "controller", Account: "alice", Actor: model.Actor{At: later}}, true},
-		"an entry that names other fields": {[]model.Owner{apply}, model.Trace{Writer: "edit", Fields: []string{"mode"}, Actor: model.Actor{At: later}}, false},
+		"after the apply":                  {[]model.Owner{apply}, model.AuditEvent{Writer: "edit", Actor: model.Actor{At: later}}, true},
+		"before the apply":                 {[]model.Owner{apply}, model.AuditEvent{Writer: "edit", Actor: model.Actor{At: created.Add(-1)}}, false},
+		"by the declarer":                  {[]model.Owner{apply}, model.AuditEvent{Writer: "apply", Actor: model.Actor{At: later}}, false},
+		"nobody applied the object":        {nil, model.AuditEvent{Writer: "edit", Actor: model.Actor{At: later}}, true},
+		"a controller by its name":         {[]model.Owner{apply}, model.AuditEvent{Writer: "controller", Actor: model.Actor{At: later}}, false},
+		"a controller by its account":      {[]model.Owner{apply}, model.AuditEvent{Writer: "edit", Account: "controller", Actor: model.Actor{At: later}}, false},
+		"a person under a name":            {[]model.Owner{apply}, model.AuditEvent{Writer: "controller", Account: "alice", Actor: model.Actor{At: later}}, true},
+		"an entry that names other fields": {[]model.Owner{apply}, model.AuditEvent{Writer: "edit", Fields: []string{"mode"}, Actor: model.Actor{At: later}}, false},
 	} {
 		live := &model.Resource{Value: value(t, `{"cpu":1}`), Owners: tc.owners}
 		w := newWalk(subject(value(t, `{"cpu":1}`), live), &model.Claim{Value: value(t, `{"cpu":1}`)}, live.Value,
@@ -301,14 +301,14 @@ func TestCreator(t *testing.T) {
 	owner := func(name string, at time.Time, subresource string) model.Owner {
 		return model.Owner{Name: name, At: at, Through: subresource}
 	}
-	made := model.Trace{Deed: model.Created, Actor: model.Actor{Name: "ann", At: created, Evidence: "log"}}
+	made := model.AuditEvent{Action: model.Created, Actor: model.Actor{Name: "ann", At: created, Evidence: "log"}}
 	for reason, tc := range map[string]struct {
 		owners  []model.Owner
-		traces  []model.Trace
+		traces  []model.AuditEvent
 		created time.Time
 		want    string
 	}{
-		"the log names it":              {[]model.Owner{owner("one", created, "")}, []model.Trace{made, {Deed: model.Edited, Actor: model.Actor{Name: "bob"}}}, created, "ann 00:00 log"},
+		"the log names it":              {[]model.Owner{owner("one", created, "")}, []model.AuditEvent{made, {Action: model.Edited, Actor: model.Actor{Name: "bob"}}}, created, "ann 00:00 log"},
 		"the first writer":              {[]model.Owner{owner("two", later, ""), owner("one", created, "")}, nil, time.Time{}, "one 00:00 update"},
 		"the first writer is listed so": {[]model.Owner{owner("one", created, ""), owner("two", later, "")}, nil, time.Time{}, "one 00:00 update"},
 		"of two at once the first":      {[]model.Owner{owner("one", created, ""), owner("two", created, "")}, nil, time.Time{}, "one 00:00 update"},
@@ -317,7 +317,7 @@ func TestCreator(t *testing.T) {
 		"a writer without a time":       {[]model.Owner{owner("one", time.Time{}, ""), owner("two", later, "")}, nil, time.Time{}, "two 01:00 update"},
 		"nobody":                        {nil, nil, later, "unknown 01:00 "},
 	} {
-		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, Traces: tc.traces})
+		a := creator(&model.Subject{Live: &model.Resource{Owners: tc.owners, Created: tc.created}, AuditEvents: tc.traces})
 		if got := a.Name + " " + a.At.Format("15:04") + " " + a.Evidence; got != tc.want {
 			t.Errorf("%s: got %q, want %q", reason, got, tc.want)
 		}

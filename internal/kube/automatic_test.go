@@ -125,7 +125,7 @@ func TestAutomaticObjects(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if got := resource(t, tc.object).Automatic; (got != "") != tc.want {
+			if got := resource(t, tc.object).SystemOwned; (got != "") != tc.want {
 				t.Errorf("automatic = %q", got)
 			}
 		})
@@ -184,8 +184,8 @@ func TestPublishedCertificates(t *testing.T) {
 			}
 			resources = append(resources, resource(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: `+tc.name+`, namespace: ns}, `+tc.data+`}`))
 			kube.Relate(resources, whole)
-			if got := resources[2].Automatic; (got != "") != tc.want || resources[0].Automatic == "" {
-				t.Errorf("automatic = %q, and %q of the others", got, resources[0].Automatic)
+			if got := resources[2].SystemOwned; (got != "") != tc.want || resources[0].SystemOwned == "" {
+				t.Errorf("automatic = %q, and %q of the others", got, resources[0].SystemOwned)
 			}
 		})
 	}
@@ -205,8 +205,8 @@ func TestPullSecrets(t *testing.T) {
 			t.Parallel()
 			r := related(t, `{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: ns}, `+tc.account+`}`+"\n---\n"+
 				`{apiVersion: v1, kind: Secret, type: kubernetes.io/dockercfg, metadata: {name: default-dockercfg-x1, namespace: ns}}`, whole)["Secret default-dockercfg-x1"]
-			if len(r.Makers) != tc.want || r.Automatic != "" {
-				t.Errorf("makers %v, automatic %q", r.Makers, r.Automatic)
+			if len(r.Makers) != tc.want || r.SystemOwned != "" {
+				t.Errorf("makers %v, automatic %q", r.Makers, r.SystemOwned)
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func NewClaim(object model.Value, o ClaimOptions) (model.Claim, error) {
 	object, apiVersion := upgrade(object)
 	c := model.Claim{
 		Declaration: o.Declaration, Address: o.Address, Version: apiVersion, Name: id.name,
-		Kind: KindName(id.apiVersion, id.kind), MayBeAbsent: isHook(object),
+		Kind: KindName(id.apiVersion, id.kind), ClaimApply: model.ClaimApply{MayBeAbsent: isHook(object)},
 	}
 	known := o.Kinds[c.Kind]
 	switch {

@@ -101,7 +101,7 @@ type written struct {
 	accounts []string
 	entries  []kube.Entry
 	// edit is what an audit log has of an edit in the evening.
-	edit model.Trace
+	edit model.AuditEvent
 }
 
 func (w written) judge(t *testing.T) model.Judged {
@@ -165,7 +165,7 @@ func (w written) judge(t *testing.T) model.Judged {
 		if subjects[i].Key == r.Key {
 			if w.edit.Account != "" {
 				w.edit.Actor = model.Actor{Name: w.edit.Account, At: r.Created.Add(10*time.Hour + time.Second/2), Via: model.AuditLog, Confidence: model.Likely}
-				subjects[i].Traces = []model.Trace{w.edit}
+				subjects[i].AuditEvents = []model.AuditEvent{w.edit}
 			}
 			return diff.Judge(&subjects[i], diff.Options{Controller: policy.Controller, Exempt: policy.Exempt})
 		}

@@ -56,8 +56,8 @@ func TestKnownBindings(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			for name, r := range related(t, tc.object, tc.covers) {
-				if strings.HasPrefix(name, "RoleBinding") && (r.Automatic != "") != tc.want {
-					t.Errorf("automatic = %q", r.Automatic)
+				if strings.HasPrefix(name, "RoleBinding") && (r.SystemOwned != "") != tc.want {
+					t.Errorf("automatic = %q", r.SystemOwned)
 				}
 			}
 		})

@@ -139,8 +139,8 @@ func TestRelate(t *testing.T) {
 	if len(resources[1].Delegated) != 0 {
 		t.Error("an object of the same name elsewhere is no target")
 	}
-	if resources[4].Automatic == "" || resources[5].Automatic != "" {
-		t.Errorf("claims: %q, %q", resources[4].Automatic, resources[5].Automatic)
+	if resources[4].SystemOwned == "" || resources[5].SystemOwned != "" {
+		t.Errorf("claims: %q, %q", resources[4].SystemOwned, resources[5].SystemOwned)
 	}
 }
 
@@ -208,7 +208,7 @@ spec:
 		t.Fatal(err)
 	}
 	kube.RelateKinds(kinds, []model.Resource{r})
-	if got := kinds[kind.Name].Alike; len(got) != 2 {
+	if got := kinds[kind.Name].CompatibleVersions; len(got) != 2 {
 		t.Errorf("alike = %v, want both versions: nothing converts between them", got)
 	}
 	if !kinds[kind.Name].Defaulted {

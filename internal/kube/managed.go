@@ -52,7 +52,7 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 func MarkEmptied(resources []model.Resource) {
 	recorded := slices.ContainsFunc(resources, func(r model.Resource) bool { return len(r.Owners) > 0 })
 	for i := range resources {
-		resources[i].Emptied = recorded && len(resources[i].Owners) == 0
+		resources[i].OwnersRemoved = recorded && len(resources[i].Owners) == 0
 	}
 }
 

@@ -151,7 +151,7 @@ func kindsOf(spec model.Value) map[string]*model.Kind {
 		schema := reader.schema(version.At("schema", "openAPIV3Schema"))
 		reader.set(schema, "metadata", func(m *model.Schema) { m.Fields = reader.metadata() })
 		kind := NewKind(name, apiVersion, spec.At("scope").Str() == "Namespaced")
-		kind.Schema, kind.Alike = schema, alike(spec)
+		kind.Schema, kind.CompatibleVersions = schema, alike(spec)
 		return map[string]*model.Kind{name: kind}
 	}
 	return nil

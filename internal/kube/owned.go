@@ -123,24 +123,24 @@ var podResources = []string{"*", "*/*", "pods", "pods/*", "replicasets", "jobs"}
 // relate records who created a resource, if the snapshot shows it.
 func (w *world) relate(r *model.Resource) {
 	for _, ref := range r.Origin.Owners {
-		if r.Automatic == "" {
+		if r.SystemOwned == "" {
 			w.relateOwner(r, ref)
 		}
 	}
-	if r.Automatic != "" {
+	if r.SystemOwned != "" {
 		return
 	}
 	switch plainKind(r.Kind) {
 	case "PersistentVolumeClaim":
-		r.Automatic = w.claimedBy(r)
+		r.SystemOwned = w.claimedBy(r)
 	case "Endpoints":
-		r.Automatic = w.addressed(r)
+		r.SystemOwned = w.addressed(r)
 	case "ConfigMap":
-		r.Automatic = w.published(r)
+		r.SystemOwned = w.published(r)
 	case "Secret":
 		w.relateSecret(r)
 	case roleBinding, clusterRoleBinding:
-		r.Automatic = w.bound(r)
+		r.SystemOwned = w.bound(r)
 	}
 }
 
@@ -158,12 +158,12 @@ func (w *world) relateOwner(r *model.Resource, ref model.OwnerReference) {
 	switch {
 	case !mayMake(known, r, ref):
 	case owner == nil:
-		r.Automatic = w.orphaned(r, ref, reason)
+		r.SystemOwned = w.orphaned(r, ref, reason)
 	case owner.Place != "" && owner.Place != r.Place:
 	case known == nil:
 		r.Makers = append(r.Makers, model.Ref{Kind: owner.Kind, ID: owner.ID})
 	case known.made(w, owner, r):
-		r.Automatic = reason
+		r.SystemOwned = reason
 	}
 }
 
@@ -426,7 +426,7 @@ func (w *world) relateSecret(r *model.Resource) {
 	case "kubernetes.io/tls":
 		r.Makers = append(r.Makers, w.certificates[r.ID]...)
 		if _, issued := r.Value.At("metadata", "annotations").Get("cert-manager.io/certificate-name"); issued && !w.covers(certificateKind, r.Place) {
-			r.Automatic = "issued by cert-manager, whose certificates were not read"
+			r.SystemOwned = "issued by cert-manager, whose certificates were not read"
 		}
 	case "kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson":
 		name, _, ok := strings.Cut(r.Name, "-dockercfg-")

@@ -205,8 +205,8 @@ func TestOwnedObjects(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			r, ok := related(t, owners+tc.object, whole)[tc.name]
-			if !ok || (r.Automatic != "") != tc.want || len(r.Makers) > 0 {
-				t.Errorf("automatic = %q, makers %v, found %t", r.Automatic, r.Makers, ok)
+			if !ok || (r.SystemOwned != "") != tc.want || len(r.Makers) > 0 {
+				t.Errorf("automatic = %q, makers %v, found %t", r.SystemOwned, r.Makers, ok)
 			}
 		})
 	}
@@ -269,8 +269,8 @@ func TestTemplatesThatNeverChanged(t *testing.T) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: d-0, namespace: ns, creationTimestamp: "2026-01-01T10:00:05Z", ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: d, uid: d, controller: true}]}, spec: {containers: [{name: web, image: "evil:1"}]}}
 `, whole)["Pod d-0"]
-			if got := r.Automatic != ""; got != want {
-				t.Errorf("written %q, generation %s: automatic = %q", written, generation, r.Automatic)
+			if got := r.SystemOwned != ""; got != want {
+				t.Errorf("written %q, generation %s: automatic = %q", written, generation, r.SystemOwned)
 			}
 		}
 	}
@@ -282,8 +282,8 @@ func TestPodsOfARevision(t *testing.T) {
 	t.Parallel()
 	late := strings.Replace(owners, `uid: sts, managedFields: [{manager: m, operation: Update, time: "2026-01-01T10:00:01Z"`, `uid: sts, managedFields: [{manager: m, operation: Update, time: "2099-01-01T10:00:01Z"`, 1)
 	for image, want := range map[string]bool{"db:0": true, "evil:1": false} {
-		if r := related(t, late+revised("db-0", image, ""), whole)["Pod db-0"]; (r.Automatic != "") != want {
-			t.Errorf("%s: automatic = %q", image, r.Automatic)
+		if r := related(t, late+revised("db-0", image, ""), whole)["Pod db-0"]; (r.SystemOwned != "") != want {
+			t.Errorf("%s: automatic = %q", image, r.SystemOwned)
 		}
 	}
 }
@@ -315,8 +315,8 @@ func TestPodsOfAnOlderTemplate(t *testing.T) {
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: d-x, namespace: ns, labels: {app: d}, creationTimestamp: "2026-01-01T10:00:05Z", ownerReferences: [{apiVersion: `+tc.kind[:strings.Index(tc.kind, ",")]+`, kind: `+kind+`, name: d, uid: d, controller: true}]}, spec: {containers: `+tc.pod+`}}
 `, whole)["Pod d-x"]
-			if (r.Automatic != "") != tc.want {
-				t.Errorf("automatic = %q", r.Automatic)
+			if (r.SystemOwned != "") != tc.want {
+				t.Errorf("automatic = %q", r.SystemOwned)
 			}
 		})
 	}
@@ -375,8 +375,8 @@ func TestOwnedByCustomResources(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			r, ok := related(t, owners+tc.object, whole)[tc.name]
-			if diff := cmp.Diff(tc.want, r.Makers); diff != "" || r.Automatic != "" || !ok {
-				t.Errorf("automatic = %q, found %t; makers (-want +got):\n%s", r.Automatic, ok, diff)
+			if diff := cmp.Diff(tc.want, r.Makers); diff != "" || r.SystemOwned != "" || !ok {
+				t.Errorf("automatic = %q, found %t; makers (-want +got):\n%s", r.SystemOwned, ok, diff)
 			}
 		})
 	}
@@ -404,8 +404,8 @@ func TestOwnersThatWereNotRead(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if r := related(t, owners+tc.object, unread)[tc.name]; (r.Automatic != "") != tc.want {
-				t.Errorf("automatic = %q", r.Automatic)
+			if r := related(t, owners+tc.object, unread)[tc.name]; (r.SystemOwned != "") != tc.want {
+				t.Errorf("automatic = %q", r.SystemOwned)
 			}
 		})
 	}
@@ -432,8 +432,8 @@ func TestObjectsThatEnd(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if r := related(t, owners+tc.object, whole)["Pod web-1-x"]; (r.Automatic != "") != tc.want {
-				t.Errorf("automatic = %q", r.Automatic)
+			if r := related(t, owners+tc.object, whole)["Pod web-1-x"]; (r.SystemOwned != "") != tc.want {
+				t.Errorf("automatic = %q", r.SystemOwned)
 			}
 		})
 	}
@@ -454,8 +454,8 @@ func TestCertificateSecrets(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			for name, r := range related(t, certificate+"\n---\n"+tc.secret, whole) {
-				if diff := cmp.Diff(tc.want, r.Makers); strings.HasPrefix(name, "Secret") && (diff != "" || r.Automatic != "") {
-					t.Errorf("automatic = %q, makers (-want +got):\n%s", r.Automatic, diff)
+				if diff := cmp.Diff(tc.want, r.Makers); strings.HasPrefix(name, "Secret") && (diff != "" || r.SystemOwned != "") {
+					t.Errorf("automatic = %q, makers (-want +got):\n%s", r.SystemOwned, diff)
 				}
 			}
 		})

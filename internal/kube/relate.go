@@ -99,12 +99,12 @@ func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 			continue
 		}
 		related := *kind
-		related.Alike = alike(spec)
+		related.CompatibleVersions = alike(spec)
 		if defined := kindsOf(spec)[name]; related.Schema == nil && defined != nil {
 			related.Schema = defined.Schema
 		}
 		// A webhook that converts leaves the owners of fields under other names.
-		related.Defaulted = related.Schema != nil && len(related.Alike) > 0
+		related.Defaulted = related.Schema != nil && len(related.CompatibleVersions) > 0
 		kinds[name] = &related
 	}
 }

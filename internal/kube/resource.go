@@ -30,7 +30,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		Origin:     origin(metadata),
 		Watched:    watched(kind, object),
 	}
-	r.Automatic = automatic(&r, object)
+	r.SystemOwned = automatic(&r, object)
 	if why := knownObjects().widened(&r); why != "" {
 		r.Watched, r.Altered = why, true
 	}
@@ -41,7 +41,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		return model.Resource{}, fmt.Errorf("read managedFields of %s: %w", r.Key, err)
 	}
 	if len(r.Owners) == 0 {
-		r.Unsigned = "it has no managedFields, which tell who wrote what: make a dump with --show-managed-fields"
+		r.WriterUnknown = "it has no managedFields, which tell who wrote what: make a dump with --show-managed-fields"
 	}
 	if kind == secretKind {
 		adoptStringData(r.Owners, object.At("data"))

@@ -23,8 +23,8 @@ func TestRewrittenRecord(t *testing.T) {
 		controllers = "system:serviceaccount:kube-system:deployment-controller"
 		injector    = "system:serviceaccount:cert-manager:cert-manager-cainjector"
 	)
-	by := func(account string) model.Trace {
-		return model.Trace{Deed: model.Edited, Writer: "kubectl-patch", Account: account}
+	by := func(account string) model.AuditEvent {
+		return model.AuditEvent{Action: model.Edited, Writer: "kubectl-patch", Account: account}
 	}
 	annotated := func(name, manager string, accounts ...string) written {
 		return written{declared: fmt.Sprintf(web, "", "", ""), live: fmt.Sprintf(web, ", annotations: {"+name+": v}", "", ""), manager: manager, accounts: accounts,
@@ -42,27 +42,27 @@ func TestRewrittenRecord(t *testing.T) {
 	tests := map[string]struct {
 		reason string
 		write  written
-		edit   model.Trace
+		edit   model.AuditEvent
 		found  string
 	}{
 		"dropped":                    {"what no owner has is hers", dropped, by("alice"), "undeclared spec.template.spec.containers[name=web].securityContext.privileged, undeclared spec.template.spec.hostNetwork"},
 		"dropped, harmless":          {"no field needs an owner", harmless, by("alice"), `undeclared metadata.annotations["example.org/a"]`},
 		"by a pipeline":              {"a service account is a writer like a person", dropped, by("system:serviceaccount:ci:x"), "undeclared spec.template.spec.containers[name=web].securityContext.privileged, undeclared spec.template.spec.hostNetwork"},
 		"by the control plane":       {"it removes its marks again", dropped, by(controllers), ""},
-		"of another field":           {"the log names the field", dropped, model.Trace{Deed: model.Edited, Writer: "kubectl-scale", Account: "alice", Fields: []string{"spec.replicas"}}, ""},
-		"of the field":               {"the log names the field", harmless, model.Trace{Deed: model.Edited, Writer: "x", Account: "alice", Fields: []string{"metadata.annotations"}}, `undeclared metadata.annotations["example.org/a"]`},
-		"created":                    {"it is no edit", dropped, model.Trace{Deed: model.Created, Writer: "x", Account: "alice"}, ""},
+		"of another field":           {"the log names the field", dropped, model.AuditEvent{Action: model.Edited, Writer: "kubectl-scale", Account: "alice", Fields: []string{"spec.replicas"}}, ""},
+		"of the field":               {"the log names the field", harmless, model.AuditEvent{Action: model.Edited, Writer: "x", Account: "alice", Fields: []string{"metadata.annotations"}}, `undeclared metadata.annotations["example.org/a"]`},
+		"created":                    {"it is no edit", dropped, model.AuditEvent{Action: model.Created, Writer: "x", Account: "alice"}, ""},
 		"an account in the table":    {"it may write the field", bundle, by(injector), ""},
 		"renamed":                    {"another account has used the name", bundle, by("alice"), "undeclared webhooks[name=a.b.c].clientConfig.caBundle"},
 		"renamed, no account":        {"nobody has used the name", named, by("alice"), "undeclared webhooks[name=a.b.c].clientConfig.caBundle"},
-		"in the record":              {"her entry has what she wrote", bundle, model.Trace{Deed: model.Edited, Writer: "cainjector", Account: "alice"}, ""},
-		"the control plane's":        {"no part of it exposes a Service", exposed, model.Trace{}, "undeclared spec.externalIPs"},
+		"in the record":              {"her entry has what she wrote", bundle, model.AuditEvent{Action: model.Edited, Writer: "cainjector", Account: "alice"}, ""},
+		"the control plane's":        {"no part of it exposes a Service", exposed, model.AuditEvent{}, "undeclared spec.externalIPs"},
 		"renamed to it":              {"no part of it exposes a Service", exposed, by("alice"), "undeclared spec.externalIPs"},
 		"its mark":                   {"the table has it", annotated("deployment.kubernetes.io/revision", "kube-controller-manager", controllers), by("alice"), ""},
 		"its mark, by name":          {"the table has it", annotated("deployment.kubernetes.io/revision", "kube-controller-manager"), by("alice"), ""},
 		"the mark of an account":     {"the table has the account", annotated("cert-manager.io/a", "controller", "system:serviceaccount:cert-manager:cert-manager"), by("alice"), ""},
 		"another field of it":        {"the table does not have it", annotated("example.org/a", "kube-controller-manager", controllers), by("alice"), `undeclared metadata.annotations["example.org/a"]`},
-		"another field, as recorded": {"any field that is not guarded", annotated("example.org/a", "kube-controller-manager", controllers), model.Trace{}, ""},
+		"another field, as recorded": {"any field that is not guarded", annotated("example.org/a", "kube-controller-manager", controllers), model.AuditEvent{}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

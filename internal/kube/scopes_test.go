@@ -17,7 +17,7 @@ func TestGoverned(t *testing.T) {
 	}
 	namespace := func(name string) model.Claim { return model.Claim{Kind: "kubernetes/Namespace", Name: name} }
 	cluster := model.Claim{Kind: "kubernetes/ClusterRole.rbac.authorization.k8s.io", Name: "app"}
-	uncertain := model.Claim{Kind: "kubernetes/Widget.example.org", Place: "default", AltID: "app"}
+	uncertain := model.Claim{Kind: "kubernetes/Widget.example.org", Place: "default", ClaimMatching: model.ClaimMatching{AltID: "app"}}
 	for reason, tc := range map[string]struct {
 		claims         []model.Claim
 		places, listed []string

@@ -135,7 +135,7 @@ const critical, high, medium, low = model.Critical, model.High, model.Medium, mo
 func finding(kind *model.Kind, live *model.Resource, claim *model.Claim, others ...*model.Claim) model.Finding {
 	s := &model.Subject{Kind: kind, Live: live}
 	if claim == nil {
-		s.Key, s.Silent = live.Key, [][]string{{"shop"}}
+		s.Key, s.UndeclaredBy = live.Key, [][]string{{"shop"}}
 	} else {
 		s.Key, s.Claims = model.Key{Kind: claim.Kind, ID: claim.ID}, append([]*model.Claim{claim}, others...)
 	}

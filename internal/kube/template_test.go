@@ -46,8 +46,8 @@ func TestJobsOfACronJob(t *testing.T) {
 ---
 {apiVersion: batch/v1, kind: Job, metadata: {name: %q, namespace: ns, generation: 1, creationTimestamp: "2026-01-01T10:00:05Z", managedFields: [{manager: %s, operation: Update, time: "2026-01-01T10:00:05Z", fieldsV1: {"f:spec": {"f:template": {}}}}], ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: backup, uid: c, controller: true}]}, spec: {template: {spec: {%s}}}}
 `, tc.written, tc.name, tc.manager, tc.pod), whole)["Job "+tc.name]
-			if (r.Automatic != "") != tc.want {
-				t.Errorf("automatic = %q", r.Automatic)
+			if (r.SystemOwned != "") != tc.want {
+				t.Errorf("automatic = %q", r.SystemOwned)
 			}
 		})
 	}
@@ -81,8 +81,8 @@ func TestReplacedPods(t *testing.T) {
 ---
 {apiVersion: %s, kind: %s, metadata: {name: d-1, namespace: ns, creationTimestamp: "2026-01-01T10:00:05Z", ownerReferences: [{apiVersion: apps/v1, kind: %s, name: d, uid: d, controller: true}]}, %s}
 `, tc.kind, tc.spec, version, child, tc.kind, pod), whole)[child+" d-1"]
-			if (r.Automatic != "") != tc.want {
-				t.Errorf("automatic = %q", r.Automatic)
+			if (r.SystemOwned != "") != tc.want {
+				t.Errorf("automatic = %q", r.SystemOwned)
 			}
 		})
 	}

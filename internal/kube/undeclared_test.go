@@ -115,11 +115,11 @@ func TestMarkEmptied(t *testing.T) {
 	const object, entry = `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns%s}}`, `, managedFields: [{manager: x, operation: Apply, fieldsV1: {"f:data": {}}}]`
 	all := []model.Resource{resource(t, fmt.Sprintf(object, "a", entry)), resource(t, fmt.Sprintf(object, "b", ""))}
 	kube.MarkEmptied(all)
-	if all[0].Emptied || !all[1].Emptied {
-		t.Errorf("with a record %t, without %t", all[0].Emptied, all[1].Emptied)
+	if all[0].OwnersRemoved || !all[1].OwnersRemoved {
+		t.Errorf("with a record %t, without %t", all[0].OwnersRemoved, all[1].OwnersRemoved)
 	}
 	all = []model.Resource{resource(t, fmt.Sprintf(object, "b", ""))}
-	if kube.MarkEmptied(all); all[0].Emptied {
+	if kube.MarkEmptied(all); all[0].OwnersRemoved {
 		t.Error("no object has a record")
 	}
 }

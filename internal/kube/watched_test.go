@@ -115,8 +115,8 @@ func TestAlteredBindings(t *testing.T) {
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: cluster-admin}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`, whole)
 			delete(r, "ClusterRole cluster-admin")
 			for _, r := range r {
-				if r.Altered != tc.altered || r.Automatic != tc.automatic || tc.altered && r.Watched != "it binds others than the API server does" {
-					t.Errorf("altered = %t, automatic = %q, watched = %q", r.Altered, r.Automatic, r.Watched)
+				if r.Altered != tc.altered || r.SystemOwned != tc.automatic || tc.altered && r.Watched != "it binds others than the API server does" {
+					t.Errorf("altered = %t, automatic = %q, watched = %q", r.Altered, r.SystemOwned, r.Watched)
 				}
 			}
 		})

@@ -90,7 +90,7 @@ func TestMayBe(t *testing.T) {
 		"one of two MAC addresses is the same":         {[]string{"mac=A", "mac=B"}, []string{"mac=B"}, true},
 		"neither of two MAC addresses is the same":     {[]string{"mac=A", "mac=B"}, []string{"mac=C"}, false},
 	} {
-		c, u := &model.Claim{Identities: identities(tc.claim)}, &model.Unread{Identities: identities(tc.unread)}
+		c, u := &model.Claim{ClaimMatching: model.ClaimMatching{Identities: identities(tc.claim)}}, &model.Unread{Identities: identities(tc.unread)}
 		if got := mayMatch(c, u); got != tc.want {
 			t.Errorf("%s: got %t", reason, got)
 		}
@@ -189,7 +189,7 @@ func TestCovers(t *testing.T) {
 			{Name: "covering", Governs: []string{"s"}, Claims: []model.Claim{covering}, Inventory: tc.inventory},
 		}
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
-		if diff := cmp.Diff(tc.want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].Silent); diff != "" {
+		if diff := cmp.Diff(tc.want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].UndeclaredBy); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}

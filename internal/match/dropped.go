@@ -19,7 +19,7 @@ func (m matcher) dropped(snapshot *model.Snapshot) map[model.Ref]map[string]mode
 		for k := range d.Removals {
 			r := &d.Removals[k]
 			if r.Source == snapshot.Source && len(r.Kinds) > 0 {
-				claims = append(claims, &model.Claim{Kind: r.Kinds[0], AltKinds: r.Kinds[1:], Identities: r.Identities, Traces: []model.Trace{{Actor: r.Actor}}})
+				claims = append(claims, &model.Claim{Kind: r.Kinds[0], ClaimMatching: model.ClaimMatching{AltKinds: r.Kinds[1:], Identities: r.Identities}, ClaimHistory: model.ClaimHistory{AuditEvents: []model.AuditEvent{{Actor: r.Actor}}}})
 			}
 		}
 		f := newFinder(snapshot, claims)
@@ -39,7 +39,7 @@ func (f *finder) recordRemoval(c *model.Claim, declaration string, all map[model
 	if len(found) != 1 {
 		return
 	}
-	live, who := f.live[found[0]], c.Traces[0].Actor
+	live, who := f.live[found[0]], c.AuditEvents[0].Actor
 	if live.Created.After(who.At) || contradicts(c.Identities, live.Identities) {
 		return
 	}

@@ -24,11 +24,11 @@ type declarationGroup struct {
 // source.
 type governance struct {
 	groups []*declarationGroup
-	first  []model.FirstLook
+	first  []model.FirstRead
 }
 
 func (m matcher) governance(source *model.Snapshot, claims map[model.Ref][]*model.Claim) governance {
-	g := governance{first: source.First}
+	g := governance{first: source.FirstReads}
 	for _, inventory := range []bool{false, true} {
 		one := &declarationGroup{inventory: inventory, places: map[string]bool{}, covered: map[model.Ref]bool{}}
 		for i := range m.declarations {
@@ -148,7 +148,7 @@ func (g *declarationGroup) claims(list []*model.Claim) bool {
 }
 
 func (g *declarationGroup) holds(r *model.Resource) bool {
-	return g.places[r.Place] || slices.ContainsFunc(g.kinds, func(s model.Scope) bool { return s.Holds(r.Kind, r.Place) })
+	return g.places[r.Place] || slices.ContainsFunc(g.kinds, func(s model.Scope) bool { return s.Contains(r.Kind, r.Place) })
 }
 
 // names returns the sorted members whose scopes contain the resource, or all members if it
@@ -156,7 +156,7 @@ func (g *declarationGroup) holds(r *model.Resource) bool {
 func (g *declarationGroup) names(r *model.Resource) []string {
 	var names []string
 	for _, d := range g.members {
-		if r == nil || slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Holds(r.Kind, r.Place) }) {
+		if r == nil || slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Contains(r.Kind, r.Place) }) {
 			names = append(names, d.Name)
 		}
 	}

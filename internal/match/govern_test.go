@@ -19,7 +19,7 @@ func TestWhoIsSilentOfParts(t *testing.T) {
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1"), guest(machine, "2"), part, stray}}
 	silent := map[string][][]string{}
 	for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1")}, nil), nil) {
-		silent[s.ID] = s.Silent
+		silent[s.ID] = s.UndeclaredBy
 	}
 	want := map[string][][]string{"1": nil, "2": {{"tool"}}, "1/a": {{"tool"}}, "2/a": nil}
 	if diff := cmp.Diff(want, silent); diff != "" {
@@ -49,7 +49,7 @@ func TestAnInventoryIsNotSilentOfParts(t *testing.T) {
 			if s.ID == "1" {
 				want = nil
 			}
-			if diff := cmp.Diff(want, s.Silent); diff != "" {
+			if diff := cmp.Diff(want, s.UndeclaredBy); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", reason, s.ID, diff)
 			}
 		}
@@ -98,7 +98,7 @@ func TestWhoIsSilent(t *testing.T) {
 			}
 			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "1", "mac=A")}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 			subjects := Match([]model.Snapshot{snapshot}, declarations, nil)
-			if diff := cmp.Diff(tc.want, subjects[0].Silent); diff != "" {
+			if diff := cmp.Diff(tc.want, subjects[0].UndeclaredBy); diff != "" {
 				t.Error(diff)
 			}
 			want := ""
@@ -146,7 +146,7 @@ func TestSilentIsSorted(t *testing.T) {
 		return model.Declaration{Name: name, Governs: []string{"s"}, Scopes: places("p"), Watches: true}
 	}
 	watched := watchedAt("q/a", 1)
-	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), watched}, First: []model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{resource("p/a"), watched}, FirstReads: []model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
 	want := map[string]string{"p/a": "silent [[d e]]", "q/a": "silent [[d e]]"}
 	if diff := cmp.Diff(want, judged(Match([]model.Snapshot{snapshot}, []model.Declaration{declaration("e"), declaration("d")}, nil))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -164,7 +164,7 @@ func TestAlteredIsDemanded(t *testing.T) {
 		if altered {
 			want = [][]string{{"d"}}
 		}
-		if diff := cmp.Diff(want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].Silent); diff != "" {
+		if diff := cmp.Diff(want, Match([]model.Snapshot{snapshot}, declarations, nil)[0].UndeclaredBy); diff != "" {
 			t.Errorf("altered %t: %s", altered, diff)
 		}
 	}

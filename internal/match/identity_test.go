@@ -31,8 +31,8 @@ func identities(texts []string) []model.Identity {
 
 // entry is what an inventory says of a guest that it knows by these.
 func entry(id string, known ...string) model.Claim {
-	return model.Claim{Declaration: "inventory", Address: "vm/" + id, Kind: machine, AltKinds: []string{container}, ID: "label " + id,
-		Name: "entry-" + id, ByIdentity: true, Identities: identities(known)}
+	return model.Claim{Declaration: "inventory", Address: "vm/" + id, Kind: machine, ClaimMatching: model.ClaimMatching{AltKinds: []string{container}, ByIdentity: true, Identities: identities(known)}, ID: "label " + id,
+		Name: "entry-" + id}
 }
 
 // of puts a claim into a cohort.
@@ -43,7 +43,7 @@ func of(cohort string, c model.Claim) model.Claim {
 
 // managed is a claim of a tool that knows the id.
 func managed(id string, known ...string) model.Claim {
-	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Value: model.MapOf(), Identities: identities(known)}
+	return model.Claim{Declaration: "tool", Address: "tool." + id, Kind: machine, ID: id, Value: model.MapOf(), ClaimMatching: model.ClaimMatching{Identities: identities(known)}}
 }
 
 // waiting is a claim on what the next apply makes.
@@ -299,7 +299,7 @@ func TestIdentities(t *testing.T) {
 				t.Error(diff)
 			}
 			for _, s := range subjects {
-				if unmanaged := len(s.Silent) > 0; s.Live != nil && len(tc.inventory) == 0 && len(s.Claims) == 0 && unmanaged != tc.unmanaged {
+				if unmanaged := len(s.UndeclaredBy) > 0; s.Live != nil && len(tc.inventory) == 0 && len(s.Claims) == 0 && unmanaged != tc.unmanaged {
 					t.Errorf("%s is called unmanaged: %t", s.ID, unmanaged)
 				}
 			}
@@ -334,7 +334,7 @@ func TestWhatAnEntryMayMean(t *testing.T) {
 	unsure.Unchecked = "another reason"
 	subjects := Match([]model.Snapshot{snapshot}, estate(nil, []model.Claim{entry("x", "mac=A"), entry("y", "name=db"), unsure}), nil)
 	for _, s := range subjects {
-		if len(s.Silent) > 0 {
+		if len(s.UndeclaredBy) > 0 {
 			t.Errorf("%s is called unmanaged", s.ID)
 		}
 		for _, c := range s.Claims {
@@ -352,16 +352,16 @@ func TestWhatAnEntryMayMean(t *testing.T) {
 // in its place.
 func TestWhatIsToldOfWhatWasMadeAgain(t *testing.T) {
 	t.Parallel()
-	told := func(id, name string, deed model.Deed, second int64) model.Trace {
-		return model.Trace{Ref: model.Ref{Kind: machine, ID: id}, Deed: deed, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
+	told := func(id, name string, deed model.Action, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: machine, ID: id}, Action: deed, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
 	}
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{guest(machine, "2", "name=web")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		Traces: []model.Trace{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("1", "erin", model.Deleted, 4),
+		AuditEvents: []model.AuditEvent{told("1", "ann", model.Edited, 1), told("1", "bob", model.Deleted, 2), told("1", "erin", model.Deleted, 4),
 			told("2", "carol", model.Created, 3), told("2", "dave", model.Edited, 5)}}
 	subjects := Match([]model.Snapshot{snapshot}, estate([]model.Claim{managed("1", "name=web")}, nil), nil)
 	want := []string{"bob", "carol", "erin", "dave"}
 	var got []string
-	for _, trace := range subjects[0].Traces {
+	for _, trace := range subjects[0].AuditEvents {
 		got = append(got, trace.Actor.Name)
 	}
 	if diff := cmp.Diff(want, got); len(subjects) != 1 || diff != "" {
@@ -419,16 +419,16 @@ func TestIdentitiesInAnyOrder(t *testing.T) {
 // its number; a name is no number.
 func TestWhoDeletedWhatAnInventoryMeans(t *testing.T) {
 	t.Parallel()
-	trace := func(kind, id string, deed model.Deed, who string, second int64) model.Trace {
-		return model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: deed, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
+	trace := func(kind, id string, deed model.Action, who string, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: deed, Actor: model.Actor{Name: who, At: time.Unix(second, 0)}}
 	}
-	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, Traces: []model.Trace{
+	snapshot := model.Snapshot{Source: "s", Coverage: []model.Coverage{{Source: "s", Complete: true}}, AuditEvents: []model.AuditEvent{
 		trace(container, "7", model.Deleted, "carol", 4), trace(machine, "7", model.Deleted, "frank", 1), trace(machine, "8", model.Edited, "dave", 2), trace(machine, "9", model.Deleted, "erin", 3)}}
 	declaration := model.Declaration{Name: "inventory", Governs: []string{"s"}, Claims: []model.Claim{
 		entry("a", "vmid=7"), entry("b", "vmid=8"), entry("c", "name=9"), entry("d", "mac=AA", "vmid=9")}}
 	got := map[string]string{}
 	for _, s := range Match([]model.Snapshot{snapshot}, []model.Declaration{declaration}, nil) {
-		for _, tr := range s.Traces {
+		for _, tr := range s.AuditEvents {
 			got[s.Claims[0].Address] += tr.Actor.Name + " "
 		}
 	}

@@ -74,7 +74,7 @@ func (m matcher) kind(snapshot *model.Snapshot, name string) *model.Kind {
 			return defined
 		}
 		merged := *defined
-		merged.Version, merged.Namespaced, merged.Unsigned = kind.Version, kind.Namespaced, kind.Unsigned
+		merged.Version, merged.Namespaced, merged.WriterUnknown = kind.Version, kind.Namespaced, kind.WriterUnknown
 		return &merged
 	}
 	return kind
@@ -86,7 +86,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		snapshot = &model.Snapshot{Source: name, Coverage: []model.Coverage{{Source: name, Reason: m.unread[name]}}}
 	}
 	claims := m.claims(name, snapshot)
-	governance, broad := m.governance(snapshot, claims), map[string][]model.Trace{}
+	governance, broad := m.governance(snapshot, claims), map[string][]model.AuditEvent{}
 	dropped := m.dropped(snapshot)
 	subjects := make([]model.Subject, 0, len(snapshot.Resources)+len(claims))
 	seen := make(map[model.Ref]bool, len(claims))
@@ -98,8 +98,8 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 		}
 		expected := governance.expect(r, claims)
 		subjects = append(subjects, model.Subject{Key: r.Key, Place: r.Place, Name: r.Name, Live: r,
-			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], Silent: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
-			Traces: eventsWithFormer(snapshot, ref, claims[ref]), Broad: broad[r.Kind],
+			Kind: m.kind(snapshot, r.Kind), Claims: claims[ref], UndeclaredBy: expected.undeclaredBy, Outside: expected.outside, Partial: expected.partial, Unjudged: expected.unjudged,
+			AuditEvents: eventsWithFormer(snapshot, ref, claims[ref]), BroadEvents: broad[r.Kind],
 			Dropped:   m.droppedFrom(expected.undeclaredBy, dropped[ref]),
 			Delegated: declaredBy(r.Delegated, claims), Admission: declaredOf(r.Admission, claims), Stale: snapshot.StaleIn(r.Kind, r.Place)})
 		seen[ref] = true
@@ -119,7 +119,7 @@ func (m matcher) source(name string, snapshot *model.Snapshot) []model.Subject {
 // absentSubject returns the subject of claims on a resource that the snapshot lacks.
 func (m matcher) absentSubject(source string, ref model.Ref, claims []*model.Claim, snapshot *model.Snapshot) model.Subject {
 	s := model.Subject{Key: model.Key{Source: source, Kind: ref.Kind, ID: ref.ID}, Place: claims[0].Place,
-		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, Traces: eventsOnAbsent(snapshot, ref, claims)}
+		Name: claimedName(claims), Kind: m.kind(snapshot, ref.Kind), Claims: claims, AuditEvents: eventsOnAbsent(snapshot, ref, claims)}
 	// The ID of another claim is certain.
 	sure := slices.ContainsFunc(claims, func(c *model.Claim) bool { return !c.ByIdentity })
 	for _, c := range claims {
@@ -145,9 +145,9 @@ func compareRefs(a, b model.Ref) int {
 }
 
 // eventsOn returns the entries of the source's logs on a resource.
-func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
-	all := snapshot.Traces
-	first, _ := slices.BinarySearchFunc(all, ref, func(t model.Trace, r model.Ref) int { return compareRefs(t.Ref, r) })
+func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
+	all := snapshot.AuditEvents
+	first, _ := slices.BinarySearchFunc(all, ref, func(t model.AuditEvent, r model.Ref) int { return compareRefs(t.Ref, r) })
 	last := first
 	for last < len(all) && all[last].Ref == ref {
 		last++
@@ -158,7 +158,7 @@ func eventsOn(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
 // eventsOnAbsent returns the entries of the source's logs on a resource that is not live,
 // and the deletions of resources whose ID is an identity of a claim, such as the number of
 // a guest.
-func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := eventsOn(snapshot, ref)
 	for _, c := range claims {
 		if !c.ByIdentity {
@@ -172,35 +172,35 @@ func eventsOnAbsent(snapshot *model.Snapshot, ref model.Ref, claims []*model.Cla
 			all = append(slices.Clip(all), deletions(snapshot, meant)...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+	slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }
 
 // broadEvents returns the entries of the source's logs that concern any resource of a
 // kind.
-func broadEvents(snapshot *model.Snapshot, kind string) []model.Trace {
+func broadEvents(snapshot *model.Snapshot, kind string) []model.AuditEvent {
 	all := slices.Concat(eventsOn(snapshot, model.Ref{}), eventsOn(snapshot, model.Ref{Kind: kind}))
-	slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+	slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
 	return all
 }
 
 // eventsWithFormer returns the entries of the source's logs on a resource, and the
 // deletions of the resources that it replaced.
-func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.Trace {
+func eventsWithFormer(snapshot *model.Snapshot, ref model.Ref, claims []*model.Claim) []model.AuditEvent {
 	all := eventsOn(snapshot, ref)
 	for _, c := range claims {
 		if c.Former == "" {
 			continue
 		}
 		all = append(deletions(snapshot, model.Ref{Kind: ref.Kind, ID: c.Former}), all...)
-		slices.SortStableFunc(all, func(a, b model.Trace) int { return a.Actor.At.Compare(b.Actor.At) })
+		slices.SortStableFunc(all, func(a, b model.AuditEvent) int { return a.Actor.At.Compare(b.Actor.At) })
 	}
 	return all
 }
 
 // deletions returns the entries of the source's logs on the deletion of a resource.
-func deletions(snapshot *model.Snapshot, ref model.Ref) []model.Trace {
-	return slices.DeleteFunc(slices.Clone(eventsOn(snapshot, ref)), func(t model.Trace) bool { return t.Deed != model.Deleted })
+func deletions(snapshot *model.Snapshot, ref model.Ref) []model.AuditEvent {
+	return slices.DeleteFunc(slices.Clone(eventsOn(snapshot, ref)), func(t model.AuditEvent) bool { return t.Action != model.Deleted })
 }
 
 // subjectAt returns the position of the subject with a key among sorted ones.

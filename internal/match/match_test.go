@@ -32,7 +32,7 @@ func show(subjects []model.Subject) string {
 		if s.Live != nil {
 			line += " live"
 		}
-		if len(s.Silent) > 0 {
+		if len(s.UndeclaredBy) > 0 {
 			line += " governed"
 		}
 		if s.Unread != "" {
@@ -164,7 +164,7 @@ func TestKind(t *testing.T) {
 	t.Parallel()
 	schema, other := &model.Schema{}, &model.Schema{Closed: true}
 	read := func(s *model.Schema) *model.Kind {
-		return &model.Kind{Name: kind, Version: "v2", Namespaced: true, Unsigned: "no log", Schema: s}
+		return &model.Kind{Name: kind, Version: "v2", Namespaced: true, WriterUnknown: "no log", Schema: s}
 	}
 	defined := &model.Kind{Name: kind, Version: "v1", Schema: other}
 	for reason, tc := range map[string]struct {
@@ -282,17 +282,17 @@ func TestWhatIsMissingHasAName(t *testing.T) {
 
 func TestWhatIsToldOfMany(t *testing.T) {
 	t.Parallel()
-	told := func(ref model.Ref, name string, second int64) model.Trace {
-		return model.Trace{Ref: ref, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
+	told := func(ref model.Ref, name string, second int64) model.AuditEvent {
+		return model.AuditEvent{Ref: ref, Actor: model.Actor{Name: name, At: time.Unix(second, 0)}}
 	}
 	other := resource("p/b")
 	other.Kind = "test/Other"
 	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{other, resource("p/a")}, Coverage: []model.Coverage{{Source: "s", Complete: true}},
-		Traces: []model.Trace{told(model.Ref{}, "ann", 2), told(model.Ref{Kind: kind}, "bob", 1), told(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
+		AuditEvents: []model.AuditEvent{told(model.Ref{}, "ann", 2), told(model.Ref{Kind: kind}, "bob", 1), told(model.Ref{Kind: kind, ID: "p/a"}, "carol", 3)}}
 	want := map[string][]string{"p/a": {"bob", "ann"}, "p/b": {"ann"}}
 	got := map[string][]string{}
 	for _, s := range Match([]model.Snapshot{snapshot}, nil, nil) {
-		for _, trace := range s.Broad {
+		for _, trace := range s.BroadEvents {
 			got[s.ID] = append(got[s.ID], trace.Actor.Name)
 		}
 	}

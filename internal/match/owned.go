@@ -30,10 +30,10 @@ func (o *makers) resolve(i int) {
 		return
 	}
 	o.resolved[i] = true
-	s.Automatic = s.Live.Automatic
+	s.SystemOwned = s.Live.SystemOwned
 	for _, maker := range s.Live.Makers {
-		if s.Automatic == "" {
-			s.Automatic = o.madeBy(model.Key{Source: s.Source, Kind: maker.Kind, ID: maker.ID})
+		if s.SystemOwned == "" {
+			s.SystemOwned = o.madeBy(model.Key{Source: s.Source, Kind: maker.Kind, ID: maker.ID})
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (o *makers) madeBy(key model.Key) string {
 	}
 	o.resolve(at)
 	maker := &o.subjects[at]
-	if !claimed(maker.Claims) && maker.Automatic == "" {
+	if !claimed(maker.Claims) && maker.SystemOwned == "" {
 		return ""
 	}
 	_, kind, _ := strings.Cut(key.Kind, "/")

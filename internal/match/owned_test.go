@@ -14,7 +14,7 @@ func TestAutomaticByMakers(t *testing.T) {
 	t.Parallel()
 	made := func(id, automatic string, makers ...string) model.Resource {
 		r := guest(machine, id)
-		r.Name, r.Automatic = "n"+id, automatic
+		r.Name, r.SystemOwned = "n"+id, automatic
 		for _, maker := range makers {
 			r.Makers = append(r.Makers, model.Ref{Kind: machine, ID: maker})
 		}
@@ -48,7 +48,7 @@ func TestAutomaticByMakers(t *testing.T) {
 			snapshot := model.Snapshot{Source: "s", Resources: tc.resources, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 			got := map[string]string{}
 			for _, s := range Match([]model.Snapshot{snapshot}, estate(claims, nil), nil) {
-				got[s.ID] = s.Automatic
+				got[s.ID] = s.SystemOwned
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -71,8 +71,8 @@ func TestRecordedMaker(t *testing.T) {
 		}
 		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{part, maker}, Coverage: []model.Coverage{{Source: "s", Complete: true}}}
 		for _, s := range Match([]model.Snapshot{snapshot}, estate([]model.Claim{c}, nil), nil) {
-			if s.ID == "1" && s.Automatic != want {
-				t.Errorf("recorded %t: automatic = %q, want %q", recorded, s.Automatic, want)
+			if s.ID == "1" && s.SystemOwned != want {
+				t.Errorf("recorded %t: automatic = %q, want %q", recorded, s.SystemOwned, want)
 			}
 		}
 	}
@@ -83,10 +83,10 @@ func TestKindInReason(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"kubernetes/ReplicaSet.apps": "made by ReplicaSet web", "pve/machine": "made by machine web"} {
 		maker, made := guest(name, "1"), guest("pve/part", "2")
-		maker.Name, maker.Automatic, made.Makers = "web", "the system's", []model.Ref{{Kind: name, ID: "1"}}
+		maker.Name, maker.SystemOwned, made.Makers = "web", "the system's", []model.Ref{{Kind: name, ID: "1"}}
 		for _, s := range Match([]model.Snapshot{{Source: "s", Resources: []model.Resource{maker, made}}}, nil, nil) {
-			if s.ID == "2" && s.Automatic != want {
-				t.Errorf("got %q, want %q", s.Automatic, want)
+			if s.ID == "2" && s.SystemOwned != want {
+				t.Errorf("got %q, want %q", s.SystemOwned, want)
 			}
 		}
 	}

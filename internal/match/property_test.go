@@ -64,7 +64,7 @@ func (e *drawn) drawSnapshot(t *rapid.T, source string) model.Snapshot {
 		s.Doubt(model.Scope{}, "no quorum")
 	}
 	if rapid.Bool().Draw(t, "looked") {
-		s.First = []model.FirstLook{{Source: source, Scope: model.Scope{Kind: machine}, Newest: firstLook}}
+		s.FirstReads = []model.FirstRead{{Source: source, Scope: model.Scope{Kind: machine}, Newest: firstLook}}
 	}
 	return s
 }
@@ -103,8 +103,8 @@ func drawDeclaration(t *rapid.T, name string) model.Declaration {
 	for i := range rapid.IntRange(0, 4).Draw(t, "claims") {
 		place := rapid.SampledFrom([]string{"p", "q"}).Draw(t, "place")
 		c := model.Claim{Declaration: name, Address: fmt.Sprintf("%s:%d", name, i), Kind: rapid.SampledFrom([]string{machine, container}).Draw(t, "kind"),
-			ID: place + "/" + rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "id"), Place: place, Value: model.MapOf(), Identities: drawIdentities(t),
-			Source: rapid.SampledFrom([]string{"", "", "s"}).Draw(t, "source"), Pending: rapid.SampledFrom([]string{"", "", "not created yet"}).Draw(t, "pending")}
+			ID: place + "/" + rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "id"), Place: place, Value: model.MapOf(), ClaimMatching: model.ClaimMatching{Identities: drawIdentities(t)},
+			Source: rapid.SampledFrom([]string{"", "", "s"}).Draw(t, "source"), ClaimApply: model.ClaimApply{Pending: rapid.SampledFrom([]string{"", "", "not created yet"}).Draw(t, "pending")}}
 		if rapid.IntRange(0, 2).Draw(t, "by identity") == 0 {
 			c.ByIdentity, c.ID, c.Place, c.AltKinds = true, "label "+c.Address, "", []string{container}
 			c.Cohort = rapid.SampledFrom([]string{"", "another cluster"}).Draw(t, "cohort")
@@ -272,7 +272,7 @@ func TestSilenceProperty(t *testing.T) {
 			if live == nil { // It exists and could not be read.
 				live = &model.Resource{Key: s.Key, Place: s.Place}
 			}
-			for _, group := range s.Silent {
+			for _, group := range s.UndeclaredBy {
 				for _, name := range group {
 					d := named[name]
 					if s.Live == nil && s.Unread == "" || !slices.Contains(d.Governs, s.Source) {
@@ -286,7 +286,7 @@ func TestSilenceProperty(t *testing.T) {
 					}
 				}
 			}
-			if s.Unjudged != nil && (len(s.Claims) > 0 || len(s.Silent) > 0) {
+			if s.Unjudged != nil && (len(s.Claims) > 0 || len(s.UndeclaredBy) > 0) {
 				t.Fatalf("%s is judged and not judged", s.Key)
 			}
 		}
@@ -301,9 +301,9 @@ func TestFirstLooksProperty(t *testing.T) {
 		e := drawEstate(t)
 		for i := range e.snapshots {
 			s := e.snapshots[i]
-			looks := FirstLooks(&s, s.First)
+			looks := FirstLooks(&s, s.FirstReads)
 			for _, look := range looks {
-				if !e.complete[[3]string{s.Source, look.Kind, look.Place}] || look.Kind != machine || len(s.First) > 0 {
+				if !e.complete[[3]string{s.Source, look.Kind, look.Place}] || look.Kind != machine || len(s.FirstReads) > 0 {
 					t.Fatalf("a first look at %+v, of coverage %+v", look, s.Coverage)
 				}
 				newer := func(r model.Resource) bool {
@@ -314,7 +314,7 @@ func TestFirstLooksProperty(t *testing.T) {
 				}
 			}
 			s.Resources, s.Coverage = permuted(t, s.Resources), permuted(t, s.Coverage)
-			if diff := cmp.Diff(looks, FirstLooks(&s, s.First)); diff != "" {
+			if diff := cmp.Diff(looks, FirstLooks(&s, s.FirstReads)); diff != "" {
 				t.Fatalf("another order, another result (-want +got):\n%s", diff)
 			}
 		}

@@ -34,7 +34,7 @@ func (g *declarationGroup) mayReach(d *model.Declaration, r *model.Resource) boo
 	if len(d.Scopes) == 0 || r.Parent != (model.Ref{}) || !g.holds(r) {
 		return true
 	}
-	return slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Holds(r.Kind, r.Place) })
+	return slices.ContainsFunc(d.Scopes, func(s model.Scope) bool { return s.Contains(r.Kind, r.Place) })
 }
 
 // whyUnjudged returns why an unclaimed resource that no declaration is expected to declare
@@ -72,7 +72,7 @@ func (g *declarationGroup) watchers() []string {
 // newer reports whether the resource was created after the newest resource that the
 // first complete look at its scope saw. It returns false without such a look, and for a
 // resource without a creation time.
-func newer(first []model.FirstLook, r *model.Resource) bool {
+func newer(first []model.FirstRead, r *model.Resource) bool {
 	for _, place := range []string{r.Place, ""} {
 		for i := range first {
 			if f := &first[i]; f.Kind == r.Kind && f.Place == place {
@@ -85,15 +85,15 @@ func newer(first []model.FirstLook, r *model.Resource) bool {
 
 // FirstLooks returns the first looks at scopes that a snapshot read in full and that are
 // not in known, sorted. It includes only kinds whose resources can be watched.
-func FirstLooks(s *model.Snapshot, known []model.FirstLook) []model.FirstLook {
+func FirstLooks(s *model.Snapshot, known []model.FirstRead) []model.FirstRead {
 	seen := map[model.Scope]bool{}
 	for i := range known {
 		seen[known[i].Scope] = true
 	}
-	looks := map[model.Scope]*model.FirstLook{}
+	looks := map[model.Scope]*model.FirstRead{}
 	look := func(scope model.Scope) {
 		if complete, _ := s.Covers(scope.Kind, scope.Place); complete && !seen[scope] {
-			looks[scope] = &model.FirstLook{Source: s.Source, Scope: scope}
+			looks[scope] = &model.FirstRead{Source: s.Source, Scope: scope}
 		}
 	}
 	for name, kind := range s.Kinds {
@@ -113,7 +113,7 @@ func FirstLooks(s *model.Snapshot, known []model.FirstLook) []model.FirstLook {
 
 // dated returns the looks, sorted, with the creation time of the newest resource of each
 // scope.
-func dated(s *model.Snapshot, looks map[model.Scope]*model.FirstLook) []model.FirstLook {
+func dated(s *model.Snapshot, looks map[model.Scope]*model.FirstRead) []model.FirstRead {
 	for i := range s.Resources {
 		r := &s.Resources[i]
 		for _, place := range []string{"", r.Place} {
@@ -122,11 +122,11 @@ func dated(s *model.Snapshot, looks map[model.Scope]*model.FirstLook) []model.Fi
 			}
 		}
 	}
-	sorted := make([]model.FirstLook, 0, len(looks))
+	sorted := make([]model.FirstRead, 0, len(looks))
 	for _, f := range looks {
 		sorted = append(sorted, *f)
 	}
-	slices.SortFunc(sorted, func(a, b model.FirstLook) int {
+	slices.SortFunc(sorted, func(a, b model.FirstRead) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place))
 	})
 	return sorted

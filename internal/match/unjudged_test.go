@@ -34,9 +34,9 @@ func judged(subjects []model.Subject) map[string]string {
 	for i := range subjects {
 		s := &subjects[i]
 		switch u := s.Unjudged; {
-		case u == nil && s.Silent == nil:
+		case u == nil && s.UndeclaredBy == nil:
 		case u == nil:
-			got[s.ID] = fmt.Sprint("silent ", s.Silent)
+			got[s.ID] = fmt.Sprint("silent ", s.UndeclaredBy)
 		case u.Older && u.Expected:
 			got[s.ID] = "older " + u.Declaration
 		case u.Expected:
@@ -160,16 +160,16 @@ func watchedAt(id string, seconds int) model.Resource {
 // declaration governs, except where the case says so.
 func TestWhatIsWatchedOutside(t *testing.T) {
 	t.Parallel()
-	whole := []model.FirstLook{{Source: "s", Scope: model.Scope{Kind: kind}, Newest: firstLook}}
+	whole := []model.FirstRead{{Source: "s", Scope: model.Scope{Kind: kind}, Newest: firstLook}}
 	unwatched, automatic, unborn := watchedAt("q/a", 1), watchedAt("q/a", 1), watchedAt("q/a", 1)
-	unwatched.Watched, automatic.Automatic, unborn.Created = "", "owned", time.Time{}
+	unwatched.Watched, automatic.SystemOwned, unborn.Created = "", "owned", time.Time{}
 	d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: places("p"), Watches: true}
 	blind, governs, broken, named, far := d, d, d, d, d
 	blind.Watches, governs.Scopes, far.Governs = false, places("q"), []string{"other"}
 	broken.Problems, named.Problems = []model.Problem{unknownPart()}, []model.Problem{part(model.Extent{Place: "p"})}
 	for reason, tc := range map[string]struct {
 		resource    model.Resource
-		first       []model.FirstLook
+		first       []model.FirstRead
 		declaration model.Declaration
 		want        string
 	}{
@@ -188,19 +188,19 @@ func TestWhatIsWatchedOutside(t *testing.T) {
 		"a part may declare it, and it is older":     {watchedAt("q/a", -1), whole, broken, "older d"},
 		"a part declares elsewhere":                  {watchedAt("q/a", 1), whole, named, "silent [[d]]"},
 		"a first look at its place": {watchedAt("q/a", 1),
-			[]model.FirstLook{{Scope: model.Scope{Kind: kind, Place: "q"}, Newest: firstLook}}, d, "silent [[d]]"},
+			[]model.FirstRead{{Scope: model.Scope{Kind: kind, Place: "q"}, Newest: firstLook}}, d, "silent [[d]]"},
 		"the look at its place counts before that at the whole": {watchedAt("q/a", 1),
-			append([]model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook.Add(time.Hour)}},
-				model.FirstLook{Scope: model.Scope{Kind: kind, Place: "q"}, Newest: firstLook}), d, "silent [[d]]"},
+			append([]model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook.Add(time.Hour)}},
+				model.FirstRead{Scope: model.Scope{Kind: kind, Place: "q"}, Newest: firstLook}), d, "silent [[d]]"},
 		"a first look at another place": {watchedAt("q/a", 1),
-			[]model.FirstLook{{Scope: model.Scope{Kind: kind, Place: "r"}, Newest: firstLook}}, d, "older "},
+			[]model.FirstRead{{Scope: model.Scope{Kind: kind, Place: "r"}, Newest: firstLook}}, d, "older "},
 		"a first look at another kind": {watchedAt("q/a", 1),
-			[]model.FirstLook{{Scope: model.Scope{Kind: "test/Other"}, Newest: firstLook}}, d, "older "},
-		"a first look that saw nothing": {watchedAt("q/a", -1), []model.FirstLook{{Scope: model.Scope{Kind: kind}}}, d, "silent [[d]]"},
+			[]model.FirstRead{{Scope: model.Scope{Kind: "test/Other"}, Newest: firstLook}}, d, "older "},
+		"a first look that saw nothing": {watchedAt("q/a", -1), []model.FirstRead{{Scope: model.Scope{Kind: kind}}}, d, "silent [[d]]"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{tc.resource}, First: tc.first}
+			snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{tc.resource}, FirstReads: tc.first}
 			subjects := Match([]model.Snapshot{snapshot}, []model.Declaration{tc.declaration}, nil)
 			if got := judged(subjects)["q/a"]; got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
@@ -219,8 +219,8 @@ func TestFirstLooks(t *testing.T) {
 	whole := model.Coverage{Source: "s", Kind: kind, Complete: true}
 	inP := model.Coverage{Source: "s", Kind: kind, Place: "p", Complete: true}
 	refused := model.Coverage{Source: "s", Kind: kind, Reason: "forbidden"}
-	look := func(place string, seconds int) model.FirstLook {
-		f := model.FirstLook{Source: "s", Scope: model.Scope{Kind: kind, Place: place}}
+	look := func(place string, seconds int) model.FirstRead {
+		f := model.FirstRead{Source: "s", Scope: model.Scope{Kind: kind, Place: place}}
 		if seconds >= 0 {
 			f.Newest = firstLook.Add(time.Duration(seconds) * time.Second)
 		}
@@ -228,20 +228,20 @@ func TestFirstLooks(t *testing.T) {
 	}
 	for reason, tc := range map[string]struct {
 		coverage []model.Coverage
-		known    []model.FirstLook
-		want     []model.FirstLook
+		known    []model.FirstRead
+		want     []model.FirstRead
 	}{
-		"the whole kind":               {[]model.Coverage{whole}, nil, []model.FirstLook{look("", 3)}},
-		"everything":                   {[]model.Coverage{{Source: "s", Complete: true}}, nil, []model.FirstLook{look("", 3)}},
-		"the whole kind and a place":   {[]model.Coverage{inP, whole}, nil, []model.FirstLook{look("", 3)}},
-		"one place":                    {[]model.Coverage{inP, refused}, nil, []model.FirstLook{look("p", 2)}},
-		"an empty place":               {[]model.Coverage{{Source: "s", Kind: kind, Place: "r", Complete: true}, refused}, nil, []model.FirstLook{look("r", -1)}},
-		"nothing":                      {[]model.Coverage{refused}, nil, []model.FirstLook{}},
-		"nothing in a place":           {[]model.Coverage{{Source: "s", Kind: kind, Place: "p"}, refused}, nil, []model.FirstLook{}},
-		"known":                        {[]model.Coverage{whole}, []model.FirstLook{look("", 0)}, []model.FirstLook{}},
-		"known, and now a place":       {[]model.Coverage{inP, refused}, []model.FirstLook{look("", 0)}, []model.FirstLook{}},
-		"a place is known, now all":    {[]model.Coverage{whole}, []model.FirstLook{look("p", 0)}, []model.FirstLook{look("", 3)}},
-		"a place is known, one is new": {[]model.Coverage{inP, {Source: "s", Kind: kind, Place: "q", Complete: true}, refused}, []model.FirstLook{look("p", 0)}, []model.FirstLook{look("q", 3)}},
+		"the whole kind":               {[]model.Coverage{whole}, nil, []model.FirstRead{look("", 3)}},
+		"everything":                   {[]model.Coverage{{Source: "s", Complete: true}}, nil, []model.FirstRead{look("", 3)}},
+		"the whole kind and a place":   {[]model.Coverage{inP, whole}, nil, []model.FirstRead{look("", 3)}},
+		"one place":                    {[]model.Coverage{inP, refused}, nil, []model.FirstRead{look("p", 2)}},
+		"an empty place":               {[]model.Coverage{{Source: "s", Kind: kind, Place: "r", Complete: true}, refused}, nil, []model.FirstRead{look("r", -1)}},
+		"nothing":                      {[]model.Coverage{refused}, nil, []model.FirstRead{}},
+		"nothing in a place":           {[]model.Coverage{{Source: "s", Kind: kind, Place: "p"}, refused}, nil, []model.FirstRead{}},
+		"known":                        {[]model.Coverage{whole}, []model.FirstRead{look("", 0)}, []model.FirstRead{}},
+		"known, and now a place":       {[]model.Coverage{inP, refused}, []model.FirstRead{look("", 0)}, []model.FirstRead{}},
+		"a place is known, now all":    {[]model.Coverage{whole}, []model.FirstRead{look("p", 0)}, []model.FirstRead{look("", 3)}},
+		"a place is known, one is new": {[]model.Coverage{inP, {Source: "s", Kind: kind, Place: "q", Complete: true}, refused}, []model.FirstRead{look("p", 0)}, []model.FirstRead{look("q", 3)}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -268,14 +268,14 @@ func TestFirstLooksOfSeveralKinds(t *testing.T) {
 	s := model.Snapshot{Source: "s", Kinds: kinds, Coverage: []model.Coverage{
 		{Source: "s", Kind: second, Place: "q", Complete: true}, {Source: "s", Kind: second, Place: "p", Complete: true}, {Source: "s", Kind: third, Place: "r", Complete: true}},
 		Resources: []model.Resource{thing(second, "p/a", 9), thing(second, "p/b", 2), thing(third, "r/a", 3), thing(third, "r/b", 4)}}
-	look := func(kind, place string, seconds int) model.FirstLook {
-		f := model.FirstLook{Source: "s", Scope: model.Scope{Kind: kind, Place: place}}
+	look := func(kind, place string, seconds int) model.FirstRead {
+		f := model.FirstRead{Source: "s", Scope: model.Scope{Kind: kind, Place: place}}
 		if seconds > 0 {
 			f.Newest = firstLook.Add(time.Duration(seconds) * time.Second)
 		}
 		return f
 	}
-	want := []model.FirstLook{look(second, "p", 9), look(second, "q", 0), look(third, "r", 4)}
+	want := []model.FirstRead{look(second, "p", 9), look(second, "q", 0), look(third, "r", 4)}
 	if diff := cmp.Diff(want, FirstLooks(&s, nil)); diff != "" {
 		t.Errorf("the newest of each place, sorted (-want +got):\n%s", diff)
 	}
@@ -300,14 +300,14 @@ func TestWatchedWhereAnotherKindIsGoverned(t *testing.T) {
 		"a place that begins like its":   {model.Scope{Place: "qq"}, "outside"},
 		"a kind that is spelled another": {model.Scope{Kind: "test/thing"}, "outside"},
 	} {
-		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, First: []model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
+		snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, FirstReads: []model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
 		d := model.Declaration{Name: "d", Governs: []string{"s"}, Scopes: []model.Scope{tc.scope}, Watches: true}
 		s := Match([]model.Snapshot{snapshot}, []model.Declaration{d}, nil)[0]
 		got := "governed"
 		if s.Outside != "" {
 			got = "outside"
 		}
-		if diff := cmp.Diff([][]string{{"d"}}, s.Silent); got != tc.want || diff != "" {
+		if diff := cmp.Diff([][]string{{"d"}}, s.UndeclaredBy); got != tc.want || diff != "" {
 			t.Errorf("%s: %s, want %s; silent (-want +got):\n%s", reason, got, tc.want, diff)
 		}
 	}
@@ -347,7 +347,7 @@ func TestCoveredAndWatched(t *testing.T) {
 // an inventory: the tools that watch are not expected to declare it.
 func TestWatchedWhereOnlyAnInventoryGoverns(t *testing.T) {
 	t.Parallel()
-	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, First: []model.FirstLook{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
+	snapshot := model.Snapshot{Source: "s", Resources: []model.Resource{watchedAt("q/a", 1)}, FirstReads: []model.FirstRead{{Scope: model.Scope{Kind: kind}, Newest: firstLook}}}
 	declarations := []model.Declaration{
 		{Name: "tool", Governs: []string{"s"}, Scopes: places("p"), Watches: true},
 		{Name: "inventory", Governs: []string{"s"}, Scopes: places("q"), Inventory: true},

@@ -15,7 +15,7 @@ func (m matcher) unreadable(snapshot *model.Snapshot, claims map[model.Ref][]*mo
 		r := &model.Resource{Key: model.Key{Source: snapshot.Source, Kind: u.Kind, ID: u.ID}, Place: u.Place, Name: u.Name, Parent: u.Parent}
 		if expected := g.expect(r, claims); expected.undeclaredBy != nil {
 			subjects = append(subjects, model.Subject{Key: r.Key, Place: u.Place, Name: u.Name, Kind: m.kind(snapshot, u.Kind),
-				Unread: u.Reason, Automatic: u.Automatic, Silent: expected.undeclaredBy, Partial: expected.partial})
+				Unread: u.Reason, SystemOwned: u.SystemOwned, UndeclaredBy: expected.undeclaredBy, Partial: expected.partial})
 		}
 	}
 	return subjects

@@ -59,7 +59,7 @@ func TestUnreadThatNobodyClaims(t *testing.T) {
 				if s.ID != "9" {
 					continue
 				}
-				got = s.Silent
+				got = s.UndeclaredBy
 				if s.Live != nil || s.Unread != "node down" || s.Name != "byhand" || s.Place != "n3" {
 					t.Errorf("subject %+v", s)
 				}
@@ -104,7 +104,7 @@ func TestUnreadHasOneSubject(t *testing.T) {
 		if len(subjects) != 1 || subjects[0].ID != "1" || (subjects[0].Live != nil) != tc.live {
 			t.Fatalf("%s: subjects %+v", tc.reason, subjects)
 		}
-		if diff := cmp.Diff(tc.silent, subjects[0].Silent); diff != "" {
+		if diff := cmp.Diff(tc.silent, subjects[0].UndeclaredBy); diff != "" {
 			t.Errorf("%s: silent (-want +got):\n%s", tc.reason, diff)
 		}
 	}

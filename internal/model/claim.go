@@ -14,6 +14,42 @@ type Claim struct {
 	Address string
 	Kind    string
 	ID      string
+	Place   string
+	Name    string
+	// Version is the API version of the claim.
+	Version string
+	// Value is the resource as declared. Only fields in Value are compared.
+	Value Value
+	// Written is the original Value, if a source was asked for its canonical form; nil
+	// otherwise.
+	Written *Value
+	// Recorded is the resource as last applied, from the declaration's own record; nil
+	// without such a record.
+	Recorded *Value
+	// RecordOnly reports whether Value is what was last applied, and the declared value
+	// is unknown (a Terraform state without its configuration).
+	RecordOnly bool
+	// Complete reports whether Value covers every field of Lens or of the kind's
+	// schema: a field that is not in Value is declared absent.
+	Complete bool
+	// Lens converts live resources to the form of the claim; nil if the claim has the
+	// form of the live kind.
+	Lens Lens
+	// Delegated lists the fields that another declared object determines.
+	Delegated []Delegation
+	// Template is the resource from which the claimed one was created. If Value has a
+	// default, or no value, the value of the template is equivalent.
+	Template Ref
+	// Unchecked is why the claim cannot be compared; "" if it can.
+	Unchecked string
+
+	ClaimMatching
+	ClaimApply
+	ClaimHistory
+}
+
+// ClaimMatching is how the resource of a claim is found.
+type ClaimMatching struct {
 	// Identities identify the resource if no resource has the ID. The most reliable
 	// one is first. Consecutive identities of one kind count together.
 	Identities []Identity
@@ -28,58 +64,21 @@ type Claim struct {
 	// AltID is the ID to use if the live system reports that the kind has no places;
 	// "" if the declaration knows.
 	AltID string
-	Place string
-	Name  string
-	// Version is the API version of the claim.
-	Version string
-	// Value is the resource as declared. Only fields in Value are compared.
-	Value Value
-	// Written is the original Value, if a source was asked for its canonical form; nil
-	// otherwise.
-	Written *Value
-	// Recorded is the resource as last applied, from the declaration's own record; nil
-	// without such a record.
-	Recorded *Value
-	// Delegated lists the fields that another declared object determines.
-	Delegated []Delegation
-	// Lens converts live resources to the form of the claim; nil if the claim has the
-	// form of the live kind.
-	Lens Lens
-	// RecordOnly reports whether Value is what was last applied, and the declared value
-	// is unknown (a Terraform state without its configuration).
-	RecordOnly bool
-	// Complete reports whether Value covers every field of Lens or of the kind's
-	// schema: a field that is not in Value is declared absent.
-	Complete bool
-	// Template is the resource from which the claimed one was created. If Value has a
-	// default, or no value, the value of the template is equivalent.
-	Template Ref
-	// Covers are other resources that the claim includes without comparing them: they
-	// are not unmanaged.
-	Covers []Ref
-	// Since is when the declaration last changed; zero if unknown.
-	Since time.Time
-	// Evidence is set if the verdict on a field of the claim depends on it; nil while it
-	// was not collected.
-	Evidence *Evidence
-	// Traces are the entries of the declaration's own log on who wrote the claim, by
-	// time. Their fields are paths in Value. An entry that caused the claim to exist,
-	// even by an edit, is Created.
-	Traces []Trace
-	// Unsigned is why that log may lack the writer of the claim; "" if the declaration
-	// has no log.
-	Unsigned string
-	// LogUnread is why that log could not be read, and what to do; "" if it was read.
-	// A difference whose author is unknown may then be a change of the claim.
-	LogUnread string
-	// MayBeAbsent reports whether the resource need not exist (yet).
-	MayBeAbsent bool
 	// Doubt is why a claim that is matched by identities may have more of them than were
 	// read: its resource may exist although no identity matches.
 	Doubt string
+	// Covers are other resources that the claim includes without comparing them: they
+	// are not unmanaged.
+	Covers []Ref
 	// Former is the earlier ID of the claim's resource, if another resource has replaced
 	// it.
 	Former string
+}
+
+// ClaimApply is what the next apply does with the resource of a claim.
+type ClaimApply struct {
+	// MayBeAbsent reports whether the resource need not exist (yet).
+	MayBeAbsent bool
 	// Pending is why the next apply would create, replace, rename or remove the resource
 	// as a whole; "" if it would not.
 	Pending string
@@ -88,8 +87,25 @@ type Claim struct {
 	// reports whether a plan showed that it does.
 	Replaces []Replacement
 	Replaced bool
-	// Unchecked is why the claim cannot be compared; "" if it can.
-	Unchecked string
+}
+
+// ClaimHistory is what is known of earlier states of a claim.
+type ClaimHistory struct {
+	// Since is when the declaration last changed; zero if unknown.
+	Since time.Time
+	// Evidence is set if the verdict on a field of the claim depends on it; nil while it
+	// was not collected.
+	Evidence *Evidence
+	// Traces are the entries of the declaration's own log on who wrote the claim, by
+	// time. Their fields are paths in Value. An entry that caused the claim to exist,
+	// even by an edit, is Created.
+	AuditEvents []AuditEvent
+	// Unsigned is why that log may lack the writer of the claim; "" if the declaration
+	// has no log.
+	WriterUnknown string
+	// LogUnread is why that log could not be read, and what to do; "" if it was read.
+	// A difference whose author is unknown may then be a change of the claim.
+	LogUnread string
 }
 
 // A Replacement is a field that cannot be changed in place.
@@ -210,7 +226,7 @@ type Tally struct {
 type Scope struct{ Kind, Place string }
 
 // Holds reports whether a resource of this kind and place lies in the scope.
-func (s Scope) Holds(kind, place string) bool {
+func (s Scope) Contains(kind, place string) bool {
 	return (s.Kind == "" || s.Kind == kind) && (s.Place == "" || s.Place == place)
 }
 

@@ -62,7 +62,7 @@ type Unjudged struct {
 }
 
 // A FirstLook describes the first snapshot that read one scope of a source in full.
-type FirstLook struct {
+type FirstRead struct {
 	Source string
 	Scope
 	// Newest is the creation time of the newest resource in that snapshot, by the

@@ -146,7 +146,7 @@ func (r *Run) unfoundProblems(open []Finding) int {
 func (r *Run) holding(open []Finding) []*Finding {
 	var held []*Finding
 	for i := range open {
-		if r.Holds(&open[i]) {
+		if r.Includes(&open[i]) {
 			held = append(held, &open[i])
 		}
 	}

@@ -87,7 +87,7 @@ type Evidence struct {
 	// resource, newest first.
 	Declared, Live []Observation
 	// Looked is when the last scan before this one read the resource; zero if unknown.
-	Looked time.Time
+	LastRead time.Time
 	// Now is when the scan compares.
 	Now time.Time
 	// Rulings are those of the last scan, by Change.Path; "" is the whole resource.

@@ -71,7 +71,7 @@ type Staleness struct {
 func (s *Snapshot) Doubt(scope Scope, reason string) {
 	s.Stale = append(s.Stale, Staleness{scope, reason})
 	for i := range s.Coverage {
-		if c := &s.Coverage[i]; c.Complete && scope.Holds(c.Kind, c.Place) {
+		if c := &s.Coverage[i]; c.Complete && scope.Contains(c.Kind, c.Place) {
 			c.Complete, c.Reason = false, reason
 		}
 	}
@@ -81,7 +81,7 @@ func (s *Snapshot) Doubt(scope Scope, reason string) {
 // "" where nothing says so.
 func (s *Snapshot) StaleIn(kind, place string) string {
 	for i := range s.Stale {
-		if s.Stale[i].Holds(kind, place) {
+		if s.Stale[i].Contains(kind, place) {
 			return s.Stale[i].Reason
 		}
 	}

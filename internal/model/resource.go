@@ -43,12 +43,12 @@ type Resource struct {
 	Owners []Owner
 	// Emptied reports that the source keeps such a record of every resource, and
 	// that this one has none: its writers were removed from it.
-	Emptied bool
+	OwnersRemoved bool
 	// OwnersFrom is what the system calls that record ("managedFields").
 	OwnersFrom string
 	// Unsigned says why the system may be unable to tell who wrote the
 	// resource; "" where that needs no words of its own.
-	Unsigned string
+	WriterUnknown string
 	// Created is when the object came to be, Updated when anything of it was last
 	// written; zero where unknown.
 	Created, Updated time.Time
@@ -58,7 +58,7 @@ type Resource struct {
 	// Automatic says why nobody is expected to declare the object, where the
 	// resources of its own source prove it ("owned by ReplicaSet web-5d8"); ""
 	// otherwise.
-	Automatic string
+	SystemOwned string
 	// Watched says why the object is expected to be declared also outside of
 	// every governed scope, where it is new ("grants rights in the whole
 	// cluster"); "" where it is not.
@@ -145,24 +145,24 @@ type Ref struct{ Kind, ID string }
 type Identity struct{ By, Value string }
 
 // A Trace is one entry of a log of who did what.
-type Trace struct {
+type AuditEvent struct {
 	// Ref is zero where the entry may tell of any resource: somebody renamed a
 	// tag that many bear; without an ID it may be any of that kind.
 	Ref
 	// Deed is what was done.
-	Deed Deed
+	Action Action
 	// Fields are the paths in Resource.Value that the entry names; empty when it
 	// names none, and then it may have been any.
 	Fields []string
 	// Except are paths of which the entry is no evidence, with all below them,
 	// whatever Fields says: the resource holds another value there than the entry left.
-	Except []string
+	Excluded []string
 	// Was holds what the log kept of a deleted resource, in the words of
 	// Resource.Value; Null where it kept nothing.
-	Was Value
+	LastValue Value
 	// Of are the texts that came or went there, or one and what it became; empty
 	// when it may have been any.
-	Of []string
+	Texts []string
 	// Writer is what Resource.Owners calls the tool that did it; "" where the log
 	// does not tell.
 	Writer string
@@ -174,11 +174,11 @@ type Trace struct {
 }
 
 // A Deed is what a Trace tells of.
-type Deed uint8
+type Action uint8
 
 // The deeds.
 const (
-	Edited Deed = iota
+	Edited Action = iota
 	Created
 	Deleted
 )
@@ -191,7 +191,7 @@ type Unread struct {
 	Parent      Ref
 	// Automatic says why nobody is expected to declare it, or not before it was
 	// read; "" otherwise.
-	Automatic string
+	SystemOwned string
 	// Identities are what is known of it all the same; a claim that goes by
 	// another one may yet mean it.
 	Identities []Identity
@@ -212,7 +212,7 @@ func (r *Resource) LastWriter() Actor {
 	if last == nil {
 		return UnknownActor("the object does not say who wrote it; a finding names whom the logs name")
 	}
-	if who, ok := last.Signed(); ok {
+	if who, ok := last.LoggedUser(); ok {
 		return who
 	}
 	return Actor{Name: last.Name, At: last.At, Via: r.OwnersFrom, Confidence: Likely}
@@ -273,7 +273,7 @@ const AuditLog = "audit log"
 // Signed names the owner's user; ok reports whether it is known. The record of
 // owners names the fields, and the log the user; where several used the same
 // writer, neither tells whose field is whose.
-func (o *Owner) Signed() (who Actor, ok bool) {
+func (o *Owner) LoggedUser() (who Actor, ok bool) {
 	who = Actor{Name: o.User, At: o.At, Via: AuditLog, Evidence: o.Evidence, Confidence: Exact}
 	if len(o.Before) > 0 {
 		who.Confidence = Likely
@@ -293,7 +293,7 @@ type Kind struct {
 	// Version is the version of the system's interface that it was read in.
 	Version string
 	// Alike are other versions in which it has the same fields.
-	Alike []string
+	CompatibleVersions []string
 	// Schema says how values are compared; nil means as they stand.
 	Schema *Schema
 	// Defaulted reports that Schema has every default of the kind, as of one that a
@@ -304,7 +304,7 @@ type Kind struct {
 	// Unsigned says why the system may be unable to tell who removed one, or, where
 	// a record of owners cannot, a field of one; "" where that needs no words of
 	// its own.
-	Unsigned string
+	WriterUnknown string
 	// Uncounted are the top-level fields whose changes Resource.Generation does not count.
 	Uncounted []string
 	// Unowned is why a field that is not a default may have no owner; "" if there is no
@@ -312,7 +312,7 @@ type Kind struct {
 	Unowned string
 	// Elsewhere maps top-level fields that are no part of the object itself, so that
 	// no entry on the object tells who changed them, to where that is recorded.
-	Elsewhere map[string]string
+	LoggedElsewhere map[string]string
 	// Labels is the path of the values that people sort resources by: a map of
 	// texts, a list, or one text of tags with ";" between them; "" when there
 	// are none.
@@ -345,13 +345,13 @@ type Snapshot struct {
 	Unread []Unread
 	// Traces are what the source's own logs tell of who did what, sorted by
 	// kind, id and time.
-	Traces []Trace
+	AuditEvents []AuditEvent
 	// LogUnread is why the source's log of changes could not be read, and what to
 	// do; "" if it was read, or the source keeps none.
 	LogUnread string
 	// First are the first complete looks at the source's scopes, as far as they
 	// are remembered.
-	First []FirstLook
+	FirstReads []FirstRead
 	// Positions are how far the data of the source's parts had come, where the
 	// source has a number for that.
 	Positions []Position
@@ -407,7 +407,7 @@ type Subject struct {
 	Live *Resource
 	// Automatic says why nobody is expected to declare the live resource; "" when
 	// a declaration is expected.
-	Automatic string
+	SystemOwned string
 	// Kind is nil when the source does not know the kind.
 	Kind *Kind
 	// Claims are sorted by declaration and address.
@@ -419,7 +419,7 @@ type Subject struct {
 	Stale string
 	// Traces are what the source's logs tell of it, by time; Broad what they tell
 	// of any resource.
-	Traces, Broad []Trace
+	AuditEvents, BroadEvents []AuditEvent
 	// Template is the live resource that the claims name as their template; nil
 	// when they name none, or it was not seen.
 	Template *Resource
@@ -430,7 +430,7 @@ type Subject struct {
 	Admission []Ref
 	// Silent are the declarations that are expected to speak of it and do not,
 	// by what kind of declaration they are: one of each group would be enough.
-	Silent [][]string
+	UndeclaredBy [][]string
 	// Outside says why it is expected to be declared although it lies in no
 	// governed scope; "" where it lies in one.
 	Outside string

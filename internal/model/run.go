@@ -42,7 +42,7 @@ type Run struct {
 
 // Holds tells a finding of the run's estate from one of another scan that shares
 // the state folder.
-func (r *Run) Holds(f *Finding) bool {
+func (r *Run) Includes(f *Finding) bool {
 	known := f.Source == "" || slices.ContainsFunc(r.Sources, func(s SourceRun) bool { return s.Name == f.Source })
 	return known && (f.Declaration == "" ||
 		slices.ContainsFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == f.Declaration }))

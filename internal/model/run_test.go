@@ -21,7 +21,7 @@ func TestRunHolds(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if got := run.Holds(&tc.finding); got != tc.want {
+			if got := run.Includes(&tc.finding); got != tc.want {
 				t.Errorf("Holds() = %v, want %v: %s", got, tc.want, reason)
 			}
 		})

@@ -28,7 +28,7 @@ func (r *Room) Snapshot(s model.Snapshot) model.Snapshot {
 	for i := range s.Stale {
 		s.Stale[i].Reason = r.Text(s.Stale[i].Reason)
 	}
-	s.Traces, s.LogUnread = r.traces(s.Traces), r.Text(s.LogUnread)
+	s.AuditEvents, s.LogUnread = r.traces(s.AuditEvents), r.Text(s.LogUnread)
 	return s
 }
 
@@ -44,18 +44,18 @@ func (r *Room) resource(x *model.Resource) {
 			x.UnreadFields[i].Reason = r.Text(x.UnreadFields[i].Reason)
 		}
 	}
-	x.Unsigned = r.Text(x.Unsigned)
+	x.WriterUnknown = r.Text(x.WriterUnknown)
 }
 
-func (r *Room) traces(traces []model.Trace) []model.Trace {
+func (r *Room) traces(traces []model.AuditEvent) []model.AuditEvent {
 	traces = slices.Clone(traces)
 	for i := range traces {
 		t := &traces[i]
-		t.Was = r.Value(t.Kind, t.Was)
-		if len(t.Of) > 0 {
-			t.Of = slices.Clone(t.Of)
-			for k := range t.Of {
-				t.Of[k] = r.value("", model.StringOf(t.Of[k]), false).Text()
+		t.LastValue = r.Value(t.Kind, t.LastValue)
+		if len(t.Texts) > 0 {
+			t.Texts = slices.Clone(t.Texts)
+			for k := range t.Texts {
+				t.Texts[k] = r.value("", model.StringOf(t.Texts[k]), false).Text()
 			}
 		}
 		t.Actor = r.actor(t.Actor)
@@ -111,9 +111,9 @@ func (r *Room) claim(c *model.Claim, again bool) {
 	c.Written, c.Recorded = r.pointer(c.Kind, c.Written, again), r.pointer(c.Kind, c.Recorded, again)
 	c.Lens = r.lens(c)
 	if !again {
-		c.Traces = r.traces(c.Traces)
+		c.AuditEvents = r.traces(c.AuditEvents)
 	}
-	for _, text := range []*string{&c.Unchecked, &c.Pending, &c.Doubt, &c.Unsigned, &c.LogUnread} {
+	for _, text := range []*string{&c.Unchecked, &c.Pending, &c.Doubt, &c.WriterUnknown, &c.LogUnread} {
 		*text = r.Text(*text)
 	}
 }

@@ -25,10 +25,10 @@ func snapshot() model.Snapshot {
 	key := model.Key{Source: "plan:infra", Kind: "terraform/aws_lambda_function", ID: "web"}
 	actor := model.Actor{Name: "alice", Message: leaky, Reason: leaky, Evidence: leaky}
 	return model.Snapshot{Source: "plan:infra", LogUnread: leaky,
-		Resources: []model.Resource{{Key: key, Value: lambda(), LastApplied: pointer(lambda()), Running: lambda().Fields(), Unsigned: leaky,
+		Resources: []model.Resource{{Key: key, Value: lambda(), LastApplied: pointer(lambda()), Running: lambda().Fields(), WriterUnknown: leaky,
 			UnreadFields: []model.UnreadField{{Name: "x", Reason: leaky}}}},
 		Coverage: []model.Coverage{{Reason: leaky}}, Unread: []model.Unread{{Reason: leaky}}, Stale: []model.Staleness{{Reason: leaky}},
-		Traces: []model.Trace{{Was: lambda(), Of: []string{leaky}, Actor: actor}}}
+		AuditEvents: []model.AuditEvent{{LastValue: lambda(), Texts: []string{leaky}, Actor: actor}}}
 }
 
 func declaration() model.Declaration {
@@ -37,7 +37,7 @@ func declaration() model.Declaration {
 		Removals:  []model.Removal{{Actor: model.Actor{Message: leaky}}},
 		Decisions: []model.Decision{{Reason: leaky, Changes: []model.Change{{Path: "note", Live: pointer(model.StringOf(leaky))}}}},
 		Claims: []model.Claim{{Kind: "terraform/aws_lambda_function", Value: lambda(), Recorded: pointer(lambda()), Written: pointer(lambda()),
-			Unchecked: leaky, Pending: leaky, Doubt: leaky, Unsigned: leaky, LogUnread: leaky, Traces: snapshot().Traces}}}
+			Unchecked: leaky, ClaimApply: model.ClaimApply{Pending: leaky}, ClaimMatching: model.ClaimMatching{Doubt: leaky}, ClaimHistory: model.ClaimHistory{WriterUnknown: leaky, LogUnread: leaky, AuditEvents: snapshot().AuditEvents}}}}
 }
 
 func TestNothingOfAnEstateIsLegible(t *testing.T) {

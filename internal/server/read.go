@@ -75,7 +75,7 @@ func (a API) report(r *http.Request) (any, error) {
 		return nil, err
 	}
 	selected := s.narrow(run).At(a.Now(), open)
-	foreign := func(f model.Finding) bool { return !run.Holds(&f) }
+	foreign := func(f model.Finding) bool { return !run.Includes(&f) }
 	return model.Report{
 		Version:  model.ReportVersion,
 		Scan:     selected.Scan(),

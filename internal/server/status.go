@@ -68,7 +68,7 @@ func (a API) CurrentStatus() (Status, error) {
 		return status, err
 	}
 	run = run.At(a.Now(), open).Public()
-	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !run.Holds(&f) }))
+	now := summary(run, slices.DeleteFunc(open, func(f model.Finding) bool { return !run.Includes(&f) }))
 	status.LastRun, status.Open = &run, &now
 	status.Ending, err = a.ending()
 	return status, err

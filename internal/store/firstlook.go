@@ -9,8 +9,8 @@ import (
 
 // FirstLooks returns the saved first complete looks at sources, sorted by source, kind
 // and place. They are never pruned.
-func (s *Store) FirstLooks() ([]model.FirstLook, error) {
-	var looks []model.FirstLook
+func (s *Store) FirstLooks() ([]model.FirstRead, error) {
+	var looks []model.FirstRead
 	err := s.view("read first looks", func(t *txn) error {
 		return each(t.notes, []byte(firstNote), func(k, v []byte) error {
 			look, err := parseFirstLook(k, v)
@@ -21,19 +21,19 @@ func (s *Store) FirstLooks() ([]model.FirstLook, error) {
 	return looks, err
 }
 
-func parseFirstLook(k, v []byte) (model.FirstLook, error) {
+func parseFirstLook(k, v []byte) (model.FirstRead, error) {
 	key, err := parseKey(bytes.TrimPrefix(k, []byte(firstNote)))
 	if err == nil && len(v) != 8 {
 		err = fmt.Errorf("%w: first look of %d bytes", errCorrupt, len(v))
 	}
 	if err != nil {
-		return model.FirstLook{}, err
+		return model.FirstRead{}, err
 	}
-	return model.FirstLook{Source: key.Source, Scope: model.Scope{Kind: key.Kind, Place: key.ID}, Newest: momentAt(v).time()}, nil
+	return model.FirstRead{Source: key.Source, Scope: model.Scope{Kind: key.Kind, Place: key.ID}, Newest: momentAt(v).time()}, nil
 }
 
 // saveFirstLooks saves first looks. It does not overwrite existing ones.
-func (t *txn) saveFirstLooks(looks []model.FirstLook) error {
+func (t *txn) saveFirstLooks(looks []model.FirstRead) error {
 	for _, look := range looks {
 		key := model.Key{Source: look.Source, Kind: look.Kind, ID: look.Place}
 		if err := validKey(key); err != nil {

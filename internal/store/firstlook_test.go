@@ -13,8 +13,8 @@ import (
 func TestFirstLooks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := func(source, kind, place string, at int) model.FirstLook {
-		f := model.FirstLook{Source: source, Scope: model.Scope{Kind: kind, Place: place}}
+	first := func(source, kind, place string, at int) model.FirstRead {
+		f := model.FirstRead{Source: source, Scope: model.Scope{Kind: kind, Place: place}}
 		if at >= 0 {
 			f.Newest = minute(at)
 		}
@@ -25,16 +25,16 @@ func TestFirstLooks(t *testing.T) {
 		t.Errorf("a new store has first looks %v, %v", looks, err)
 	}
 	rec := scan(0, nil)
-	rec.FirstLooks = []model.FirstLook{first("t", "k", "p", 1), first("s", "k", "", -1), first("s", "l", "", 2)}
+	rec.FirstLooks = []model.FirstRead{first("t", "k", "p", 1), first("s", "k", "", -1), first("s", "l", "", 2)}
 	save(t, s, rec)
 	rec = scan(1, nil)
-	rec.FirstLooks = []model.FirstLook{first("s", "k", "", 9), first("s", "l", "", 9), first("t", "k", "", 3)}
+	rec.FirstLooks = []model.FirstRead{first("s", "k", "", 9), first("s", "l", "", 9), first("t", "k", "", 3)}
 	save(t, s, rec)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = openAt(t, dir, Options{})
-	want := []model.FirstLook{first("s", "k", "", -1), first("s", "l", "", 2), first("t", "k", "", 3), first("t", "k", "p", 1)}
+	want := []model.FirstRead{first("s", "k", "", -1), first("s", "l", "", 2), first("t", "k", "", 3), first("t", "k", "p", 1)}
 	if looks, err := s.FirstLooks(); err != nil || !cmp.Equal(want, looks) {
 		t.Errorf("%v (-want +got):\n%s", err, cmp.Diff(want, looks))
 	}
@@ -44,7 +44,7 @@ func TestFirstLookWithoutASourceIsNotSaved(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, t.TempDir(), Options{})
 	rec := scan(0, nil)
-	rec.FirstLooks = []model.FirstLook{{Scope: model.Scope{Kind: "k"}}}
+	rec.FirstLooks = []model.FirstRead{{Scope: model.Scope{Kind: "k"}}}
 	if err := s.Save(rec); err == nil || !strings.Contains(err.Error(), "want a source") {
 		t.Errorf("got %v, want an error that names the source", err)
 	}

@@ -36,7 +36,7 @@ func everything(t *testing.T, dir string) {
 		rec := scan(i, findings, look(i, resources...))
 		rec.Run.Sources = []model.SourceRun{{Name: "prod", Type: "kubernetes", Kinds: map[string]int{"kubernetes/ConfigMap": 2}}}
 		rec.Run.Declarations = []model.DeclarationRun{{Name: "infra", States: []model.StateRead{{Address: "a", Serial: 3}}}}
-		rec.FirstLooks = []model.FirstLook{{Source: "prod", Newest: minute(0)}}
+		rec.FirstLooks = []model.FirstRead{{Source: "prod", Newest: minute(0)}}
 		rec.Notices = notices(i, 2)
 		rec.Decisions = map[string][]model.Decision{"git": {decision("d", "a")}}
 		save(t, s, rec)

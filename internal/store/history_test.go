@@ -47,22 +47,22 @@ func TestActors(t *testing.T) {
 func TestActorsOfLogs(t *testing.T) {
 	t.Parallel()
 	s := openNew(t)
-	by := func(deed model.Deed, name string, at time.Time) model.Trace {
-		return model.Trace{Ref: model.Ref{Kind: "kubernetes/ConfigMap", ID: "shop/a"}, Deed: deed,
+	by := func(deed model.Action, name string, at time.Time) model.AuditEvent {
+		return model.AuditEvent{Ref: model.Ref{Kind: "kubernetes/ConfigMap", ID: "shop/a"}, Action: deed,
 			Actor: model.Actor{Name: name, At: at, Via: "a log", Confidence: model.Exact}}
 	}
 	made, edited, gone := by(model.Created, "terraform", start()), by(model.Edited, "carol", minute(3)), by(model.Deleted, "dave", minute(7))
-	seen := func(at int, value string, traces ...model.Trace) model.Snapshot {
+	seen := func(at int, value string, traces ...model.AuditEvent) model.Snapshot {
 		r := resource("shop/a", value)
 		snap := look(at, r)
-		snap.Traces = traces
+		snap.AuditEvents = traces
 		return snap
 	}
 	save(t, s, scan(2, nil, seen(2, "1", made)))
 	save(t, s, scan(4, nil, seen(4, "2", made, edited)))
 	save(t, s, scan(6, nil, seen(6, "3", made, edited)))
 	last := look(8)
-	last.Traces = []model.Trace{made, edited, gone}
+	last.AuditEvents = []model.AuditEvent{made, edited, gone}
 	save(t, s, scan(8, nil, last))
 	nobody := (&model.Resource{}).LastWriter().Reason
 	versions, err := s.History(resource("shop/a", "1").Key)

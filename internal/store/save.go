@@ -221,7 +221,7 @@ func (in *intake) absent(snap *model.Snapshot, k, v []byte) error {
 	}
 	now := state{num: was.num, at: in.at.after(was.at), place: was.place}
 	in.changed = append(in.changed, entry{k, now.encode()})
-	if a, told := lastDeed(snap, key, was.at, func(d model.Deed) bool { return d == model.Deleted }); told {
+	if a, told := lastDeed(snap, key, was.at, func(d model.Action) bool { return d == model.Deleted }); told {
 		return in.putVersion(&now, a)
 	}
 	return in.versions.put(versionKey(now.num, now.at), nil)
@@ -233,7 +233,7 @@ func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
 	if last := r.LastWriter(); last.Confidence != model.Unknown {
 		return last
 	}
-	if a, told := lastDeed(snap, r.Key, since, func(d model.Deed) bool { return d != model.Deleted }); told {
+	if a, told := lastDeed(snap, r.Key, since, func(d model.Action) bool { return d != model.Deleted }); told {
 		return a
 	}
 	return r.LastWriter()
@@ -242,14 +242,14 @@ func writer(snap *model.Snapshot, r *model.Resource, since moment) model.Actor {
 // lastDeed returns who did something to a resource last, if that was after a
 // moment. Which of the fields it was the log may tell, but not that nobody
 // changed others past it: it is likely.
-func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model.Deed) bool) (a model.Actor, told bool) {
+func lastDeed(snap *model.Snapshot, key model.Key, since moment, fits func(model.Action) bool) (a model.Actor, told bool) {
 	ref := model.Ref{Kind: key.Kind, ID: key.ID}
-	i, _ := slices.BinarySearchFunc(snap.Traces, ref, func(t model.Trace, r model.Ref) int {
+	i, _ := slices.BinarySearchFunc(snap.AuditEvents, ref, func(t model.AuditEvent, r model.Ref) int {
 		return cmp.Or(cmp.Compare(t.Kind, r.Kind), cmp.Compare(t.ID, r.ID))
 	})
-	for ; i < len(snap.Traces) && snap.Traces[i].Ref == ref; i++ {
-		t := &snap.Traces[i]
-		if fits(t.Deed) && t.Actor.Confidence != model.Unknown && (since == never || momentOf(t.Actor.At) > since) {
+	for ; i < len(snap.AuditEvents) && snap.AuditEvents[i].Ref == ref; i++ {
+		t := &snap.AuditEvents[i]
+		if fits(t.Action) && t.Actor.Confidence != model.Unknown && (since == never || momentOf(t.Actor.At) > since) {
 			a, told = t.Actor, true
 		}
 	}

@@ -56,7 +56,7 @@ type Record struct {
 	Run       model.Run
 	Snapshots []model.Snapshot
 	// FirstLooks are those that this scan made; one that is known is left alone.
-	FirstLooks []model.FirstLook
+	FirstLooks []model.FirstRead
 	// Findings are all that are open after the scan, and those that it
 	// resolved.
 	Findings []model.Finding

@@ -95,7 +95,7 @@ func (s *site) buildIndex(revision uint64) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !status.LastRun.Holds(&f) })
+	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !status.LastRun.Includes(&f) })
 	x.fill(open, report.NewWords(report.Options{Now: x.built, RelativeTime: true}))
 	err = x.countIdle(api.Store)
 	return x, err

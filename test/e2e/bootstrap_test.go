@@ -50,7 +50,7 @@ func TestBootstrapObjects(t *testing.T) {
 		}
 		kube.Relate(resources, func(string, string) bool { return true })
 		for i := range resources {
-			if r := &resources[i]; r.Automatic == "" {
+			if r := &resources[i]; r.SystemOwned == "" {
 				t.Errorf("%s is not known: %s", r.Key, r.Value.AppendJSON(nil))
 			}
 		}

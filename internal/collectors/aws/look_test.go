@@ -36,7 +36,7 @@ func ids(s model.Snapshot) []string {
 	for i := range s.Resources {
 		r := &s.Resources[i]
 		text := strings.TrimPrefix(strings.TrimPrefix(r.Kind, shape.Bucket), ".") + " " + r.ID
-		if r.Automatic != "" {
+		if r.SystemOwned != "" {
 			text = "(" + text + ")"
 		}
 		all = append(all, text)
@@ -110,8 +110,8 @@ func TestSetByHand(t *testing.T) {
 				t.Fatalf("%s: found %v", test.reason, ids(got))
 			}
 			r := got.Resources[i]
-			if r.Automatic != "" || r.Parent != (model.Ref{Kind: shape.Bucket, ID: "logs"}) {
-				t.Errorf("%s: automatic %q, parent %v", test.reason, r.Automatic, r.Parent)
+			if r.SystemOwned != "" || r.Parent != (model.Ref{Kind: shape.Bucket, ID: "logs"}) {
+				t.Errorf("%s: automatic %q, parent %v", test.reason, r.SystemOwned, r.Parent)
 			}
 			if rated := severity(got.Kinds[r.Kind], r.Value); rated != test.severity {
 				t.Errorf("%s: rated %v, want %v", test.reason, rated, test.severity)

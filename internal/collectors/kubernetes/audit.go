@@ -40,7 +40,7 @@ func withReason(kinds map[string]*model.Kind, reason string) map[string]*model.K
 	all := make(map[string]*model.Kind, len(kinds))
 	for name, kind := range kinds {
 		signed := *kind
-		signed.Unsigned = reason
+		signed.WriterUnknown = reason
 		all[name] = &signed
 	}
 	return all
@@ -101,9 +101,9 @@ func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
 
 // isByPerson reports whether a person created an object. Controllers create objects with
 // their own service accounts, without impersonation.
-func isByPerson(t model.Trace) bool {
+func isByPerson(t model.AuditEvent) bool {
 	byController := t.Actor.Name == "system:kube-controller-manager" || strings.HasPrefix(t.Actor.Name, "system:serviceaccount:")
-	return t.Deed == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))
+	return t.Action == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))
 }
 
 // signed says in a snapshot who wrote what, as far as the audit log knows by
@@ -131,7 +131,7 @@ func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) mode
 		ref := model.Ref{Kind: a.kind, ID: o.ID()}
 		r := live[ref]
 		if r == nil {
-			s.Traces = append(s.Traces, audit.Traces(ref, writes, false, time.Time{})...)
+			s.AuditEvents = append(s.AuditEvents, audit.Traces(ref, writes, false, time.Time{})...)
 			return
 		}
 		r.Owners = audit.Sign(r.Owners, writes, r.Created)
@@ -139,8 +139,8 @@ func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) mode
 		if slices.ContainsFunc(traces, isByPerson) {
 			r.Makers = nil
 		}
-		s.Traces = append(s.Traces, traces...)
+		s.AuditEvents = append(s.AuditEvents, traces...)
 	})
-	slices.SortFunc(s.Traces, audit.CompareTraces)
+	slices.SortFunc(s.AuditEvents, audit.CompareTraces)
 	return s
 }

@@ -56,8 +56,8 @@ func users(s model.Snapshot, kind, id string) string {
 
 func traced(s model.Snapshot) []string {
 	var all []string
-	for _, t := range s.Traces {
-		deed := map[model.Deed]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Deed]
+	for _, t := range s.AuditEvents {
+		deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
 		all = append(all, fmt.Sprint(strings.TrimPrefix(t.Kind, Type+"/"), " ", t.ID, " ", deed, " by ", t.Actor.Name))
 	}
 	return all
@@ -102,7 +102,7 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(s.Traces, again.Traces); diff != "" {
+	if diff := cmp.Diff(s.AuditEvents, again.AuditEvents); diff != "" {
 		t.Errorf("another look tells something else (-first +second):\n%s", diff)
 	}
 }
@@ -111,7 +111,7 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 func saysOfRemoved(t *testing.T, s model.Snapshot, words ...string) {
 	t.Helper()
 	for _, word := range words {
-		if said := s.Kinds[deployment].Unsigned; !strings.Contains(said, word) {
+		if said := s.Kinds[deployment].WriterUnknown; !strings.Contains(said, word) {
 			t.Errorf("of what was removed it says %q, without %q", said, word)
 		}
 	}

@@ -72,10 +72,10 @@ func TestDumpForms(t *testing.T) {
 			if diff := cmp.Diff(want, keys(s)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
-			if kind := s.Kinds[deployment]; kind == nil || kind.Schema == nil || kind.Unsigned == "" {
+			if kind := s.Kinds[deployment]; kind == nil || kind.Schema == nil || kind.WriterUnknown == "" {
 				t.Errorf("%s: the built-in kind is %+v", tt.reason, kind)
 			}
-			if said := s.Resources[0].Unsigned; !strings.Contains(said, "--show-managed-fields") {
+			if said := s.Resources[0].WriterUnknown; !strings.Contains(said, "--show-managed-fields") {
 				t.Errorf("%s: of an object without managedFields it says %q", tt.reason, said)
 			}
 		})

@@ -185,7 +185,7 @@ func (s *shelf) resources() []model.Resource {
 // same reports whether an event changed nothing that is compared: status and counters
 // change often.
 func same(a, b model.Resource) bool {
-	return a.Value.Equal(b.Value) && a.Automatic == b.Automatic && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
+	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner)
 }
 

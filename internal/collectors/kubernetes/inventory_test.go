@@ -33,7 +33,7 @@ func TestSame(t *testing.T) {
 		"value":        {reason: "that is drift", change: func(r *model.Resource) { r.Value = parse(t, `{"spec":{"a":2}}`) }},
 		"applied":      {reason: "the record changed", change: func(r *model.Resource) { v := parse(t, `{"a":2}`); r.LastApplied = &v }},
 		"applied gone": {reason: "the record is gone", change: func(r *model.Resource) { r.LastApplied = nil }},
-		"owned":        {reason: "a controller took the object over", change: func(r *model.Resource) { r.Automatic = "owned by X" }},
+		"owned":        {reason: "a controller took the object over", change: func(r *model.Resource) { r.SystemOwned = "owned by X" }},
 		"owner":        {reason: "somebody else owns a field now", change: func(r *model.Resource) { r.Owners[0].Name = "helm" }},
 		"fields":       {reason: "a field is owned by nobody now", change: func(r *model.Resource) { r.Owners[0].Fields = fields("metadata") }},
 		"time":         {reason: "when it was written again is of no account", change: func(r *model.Resource) { r.Owners[0].At = time.Unix(2, 0) }, want: true},

@@ -75,7 +75,7 @@ func TestCollectMarksEmptied(t *testing.T) {
 	c := newTestCluster(t, f, nil)
 	emptied := func(s model.Snapshot) (all []string) {
 		for _, r := range s.Resources {
-			if r.Emptied {
+			if r.OwnersRemoved {
 				all = append(all, r.ID)
 			}
 		}

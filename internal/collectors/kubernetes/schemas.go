@@ -77,7 +77,7 @@ func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*
 // as returns what is known of the kind in the form that the server serves: a
 // schema of another version does not fit, unless the versions are alike.
 func (a api) as(known *model.Kind) *model.Kind {
-	if known == nil || known.Version != a.apiVersion() && !slices.Contains(known.Alike, a.apiVersion()) {
+	if known == nil || known.Version != a.apiVersion() && !slices.Contains(known.CompatibleVersions, a.apiVersion()) {
 		return kube.NewKind(a.kind, a.apiVersion(), a.namespaced)
 	}
 	if known.Namespaced == a.namespaced && known.Version == a.apiVersion() {

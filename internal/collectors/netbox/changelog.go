@@ -47,7 +47,7 @@ type change struct {
 
 // An entry is a trace, with what the edit left in some of its fields.
 type entry struct {
-	model.Trace
+	model.AuditEvent
 	written []shape.Written
 }
 
@@ -162,7 +162,7 @@ func (c *changelog) told() []entry {
 	for _, e := range c.entries {
 		traces = append(traces, e.traces...)
 	}
-	slices.SortFunc(traces, func(a, b entry) int { return compareTraces(a.Trace, b.Trace) })
+	slices.SortFunc(traces, func(a, b entry) int { return compareTraces(a.AuditEvent, b.AuditEvent) })
 	return traces
 }
 

@@ -40,9 +40,9 @@ type evidence struct {
 // no later entry left another one. A field that NetBox copied from a parent is
 // explained by the entry of the parent. Where the last entry left another value and
 // nothing explains the live one, the actor is unknown and the reason says so.
-func explain(entries []entry, resources []model.Resource) []model.Trace {
+func explain(entries []entry, resources []model.Resource) []model.AuditEvent {
 	x := evidence{resources: resources, fields: shape.CopiedFields(), decided: map[string]bool{}, held: map[place]bool{}, last: map[place]model.Actor{}}
-	traces := make([]model.Trace, 0, len(entries))
+	traces := make([]model.AuditEvent, 0, len(entries))
 	for i := range slices.Backward(entries) {
 		if t, says := x.judge(&entries[i]); says {
 			traces = append(traces, t)
@@ -55,13 +55,13 @@ func explain(entries []entry, resources []model.Resource) []model.Trace {
 		}
 	}
 	for p, actor := range x.last {
-		traces = append(traces, model.Trace{Ref: p.Ref, Deed: model.Edited, Fields: []string{p.path}, Actor: actor})
+		traces = append(traces, model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{p.path}, Actor: actor})
 	}
 	slices.SortStableFunc(traces, compareTraces)
 	return traces
 }
 
-func compareTraces(a, b model.Trace) int {
+func compareTraces(a, b model.AuditEvent) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), a.Actor.At.Compare(b.Actor.At),
 		cmp.Compare(len(a.Actor.Evidence), len(b.Actor.Evidence)), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence),
 		slices.Compare(a.Fields, b.Fields))
@@ -69,16 +69,16 @@ func compareTraces(a, b model.Trace) int {
 
 // judge returns what an entry is evidence for; says is false if that is nothing. Later
 // entries of the object were judged before.
-func (x *evidence) judge(e *entry) (t model.Trace, says bool) {
+func (x *evidence) judge(e *entry) (t model.AuditEvent, says bool) {
 	if e.Ref != x.object {
 		x.object, x.unnamed = e.Ref, false
 		clear(x.decided)
 	}
 	live := find(x.resources, e.Ref)
 	if live == nil {
-		return e.Trace, true
+		return e.AuditEvent, true
 	}
-	t = e.Trace
+	t = e.AuditEvent
 	for i := range e.written {
 		w := &e.written[i]
 		left := w.Left(live.Value)
@@ -88,18 +88,18 @@ func (x *evidence) judge(e *entry) (t model.Trace, says bool) {
 			x.decide(w.Path, left, &e.Actor)
 		}
 		if !left || !held {
-			t.Except = append(t.Except, w.Path)
+			t.Excluded = append(t.Excluded, w.Path)
 		}
 	}
-	if t.Deed == model.Edited && len(t.Fields) == 0 && len(e.written) == 0 {
+	if t.Action == model.Edited && len(t.Fields) == 0 && len(e.written) == 0 {
 		x.unnamed = true
 	}
-	slices.Sort(t.Except)
+	slices.Sort(t.Excluded)
 	if len(t.Fields) == 0 {
 		return t, true
 	}
-	t.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(path string) bool { return slices.Contains(t.Except, path) })
-	t.Except = nil
+	t.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(path string) bool { return slices.Contains(t.Excluded, path) })
+	t.Excluded = nil
 	return t, len(t.Fields) > 0
 }
 
@@ -118,15 +118,15 @@ func (x *evidence) decide(path string, left bool, who *model.Actor) {
 // copied returns a trace for every field that NetBox copied from a parent without an
 // entry. Its request is that of the parent's entry, so that the objects below one
 // parent have one cause.
-func (x *evidence) copied(traces []model.Trace) []model.Trace {
-	parents := map[model.Ref][]*model.Trace{}
+func (x *evidence) copied(traces []model.AuditEvent) []model.AuditEvent {
+	parents := map[model.Ref][]*model.AuditEvent{}
 	for i := range traces {
 		t := &traces[i]
-		if t.Deed == model.Edited && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Parent == t.Kind }) {
+		if t.Action == model.Edited && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Parent == t.Kind }) {
 			parents[t.Ref] = append(parents[t.Ref], t)
 		}
 	}
-	found := map[place]model.Trace{}
+	found := map[place]model.AuditEvent{}
 	for i := range x.resources {
 		for k := range x.fields {
 			x.copy(&x.fields[k], &x.resources[i], parents, found)
@@ -140,7 +140,7 @@ const maxParents = 64
 
 // copy adds to found the newest entry of a parent of the child that explains the live
 // value of a copied field, unless an entry of the child does.
-func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[model.Ref][]*model.Trace, found map[place]model.Trace) {
+func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[model.Ref][]*model.AuditEvent, found map[place]model.AuditEvent) {
 	p := place{model.Ref{Kind: child.Kind, ID: child.ID}, c.Field}
 	if child.Kind != c.Kind || len(parents) == 0 || x.held[p] {
 		return
@@ -154,7 +154,7 @@ func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[mode
 		value := c.Value(parent.Value, x.value)
 		cause := causeOf(parents[model.Ref{Kind: c.Parent, ID: parent.ID}], c.From)
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
-			t := model.Trace{Ref: p.Ref, Deed: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
+			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
 			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
 			t.Actor.Evidence += " of " + shape.Noun(c.Parent) + " " + reach.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
 			found[p] = t
@@ -167,8 +167,8 @@ func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[mode
 }
 
 // causeOf returns the newest trace that names one of the fields, or nil.
-func causeOf(traces []*model.Trace, fields []string) *model.Trace {
-	var newest *model.Trace
+func causeOf(traces []*model.AuditEvent, fields []string) *model.AuditEvent {
+	var newest *model.AuditEvent
 	for _, t := range traces {
 		names := slices.ContainsFunc(t.Fields, func(f string) bool { return slices.Contains(fields, f) })
 		if names && (newest == nil || t.Actor.At.After(newest.Actor.At)) {

@@ -95,16 +95,16 @@ func TestCreationIsEvidencePerField(t *testing.T) {
 	} {
 		e := netboxtest.Small()
 		e.Changes = []row{netboxtest.Change(2, at(time.Hour), "mara", "create", vm, 6, nil, tc.after)}
-		var made model.Trace
-		for _, trace := range collect(t, newServer(e)).Traces {
-			if trace.Deed == model.Created {
+		var made model.AuditEvent
+		for _, trace := range collect(t, newServer(e)).AuditEvents {
+			if trace.Action == model.Created {
 				made = trace
 			}
 		}
 		if made.Actor.Name != "mara" || made.Actor.Confidence != model.Exact {
 			t.Errorf("%s: the creator is %+v", tc.reason, made.Actor)
 		}
-		if diff := cmp.Diff(tc.except, made.Except, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(tc.except, made.Excluded, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: no evidence for (-want +got):\n%s", tc.reason, diff)
 		}
 	}
@@ -166,8 +166,8 @@ func TestCopiedFields(t *testing.T) {
 			}
 		}
 		got := ""
-		for _, trace := range collect(t, newServer(e)).Traces {
-			if trace.Kind == Type+"/"+tc.kind && trace.ID == tc.id && trace.Deed == model.Edited && strings.Join(trace.Fields, "") == tc.field {
+		for _, trace := range collect(t, newServer(e)).AuditEvents {
+			if trace.Kind == Type+"/"+tc.kind && trace.ID == tc.id && trace.Action == model.Edited && strings.Join(trace.Fields, "") == tc.field {
 				got += trace.Actor.Name + " " + string(trace.Actor.Confidence) + " " + trace.Actor.Evidence
 				if trace.Actor.Evidence != "" && trace.Actor.Request != tc.changes[0]["request_id"] {
 					t.Errorf("%s: its request is %s, want that of the parent's entry", tc.reason, trace.Actor.Request)
@@ -188,8 +188,8 @@ func TestUnknownChangeSaysWhatHelps(t *testing.T) {
 	e := netboxtest.Small()
 	e.Changes = []row{netboxtest.Change(2, at(time.Hour), "mara", "create", "virtualization.virtualmachine", 6, nil, row{"memory": 1})}
 	s := collect(t, newServer(e))
-	reasons := []string{must(t, s, "virtualization.virtualmachine", "6").Unsigned}
-	for _, trace := range s.Traces {
+	reasons := []string{must(t, s, "virtualization.virtualmachine", "6").WriterUnknown}
+	for _, trace := range s.AuditEvents {
 		if trace.Actor.Confidence == model.Unknown {
 			reasons = append(reasons, trace.Actor.Reason)
 		}
@@ -203,7 +203,7 @@ func TestUnknownChangeSaysWhatHelps(t *testing.T) {
 		}
 	}
 	wantIn(t, reasons[1], "object-change 2 by mara", "left another value")
-	wantIn(t, must(t, s, "virtualization.virtualmachine", "7").Unsigned, "raise changes")
+	wantIn(t, must(t, s, "virtualization.virtualmachine", "7").WriterUnknown, "raise changes")
 }
 
 // TestDeletionsKeepWhatIdentifies keeps of a deleted virtual machine what another source
@@ -230,8 +230,8 @@ func TestDeletionsKeepWhatIdentifies(t *testing.T) {
 		"ipam.vlan/6":                     "null",
 	}
 	got := map[string]string{}
-	for _, trace := range collect(t, newServer(e)).Traces {
-		got[strings.TrimPrefix(trace.Kind, Type+"/")+"/"+trace.ID] = shown(trace.Was)
+	for _, trace := range collect(t, newServer(e)).AuditEvents {
+		got[strings.TrimPrefix(trace.Kind, Type+"/")+"/"+trace.ID] = shown(trace.LastValue)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)

@@ -205,15 +205,15 @@ func (l *look) skip(k *shape.Kind, reason string) {
 func (l *look) snapshot() model.Snapshot {
 	positions, resources := l.positions(), l.resources()
 	s := model.Snapshot{
-		Source:    l.env.Name,
-		Taken:     l.taken,
-		Resources: resources,
-		Coverage:  l.coverage(),
-		Kinds:     l.schemas(),
-		Version:   l.release,
-		LogUnread: l.logUnread(),
-		Traces:    explain(l.told.entries, resources),
-		Positions: positions,
+		Source:      l.env.Name,
+		Taken:       l.taken,
+		Resources:   resources,
+		Coverage:    l.coverage(),
+		Kinds:       l.schemas(),
+		Version:     l.release,
+		LogUnread:   l.logUnread(),
+		AuditEvents: explain(l.told.entries, resources),
+		Positions:   positions,
 	}
 	l.doubtCopies(&s)
 	return s
@@ -231,9 +231,9 @@ func (l *look) resources() []model.Resource {
 		for i := range l.lists[k.Name] {
 			o := &l.lists[k.Name][i].Object
 			r := model.Resource{Key: model.Key{Source: l.env.Name, Kind: k.Name, ID: o.ID},
-				Name: o.Name, Value: o.Value, Identities: o.Identities, Created: o.Created, Unsigned: unsigned}
+				Name: o.Name, Value: o.Value, Identities: o.Identities, Created: o.Created, WriterUnknown: unsigned}
 			if o.Created.After(l.taken.Add(-l.told.reach)) {
-				r.Unsigned = younger
+				r.WriterUnknown = younger
 			}
 			all = append(all, r)
 		}
@@ -248,7 +248,7 @@ func (l *look) resources() []model.Resource {
 func (l *look) schemas() map[string]*model.Kind {
 	kinds := shape.Schemas()
 	for _, k := range l.kinds {
-		kinds[k.Name].Unsigned = l.unsigned(k)
+		kinds[k.Name].WriterUnknown = l.unsigned(k)
 	}
 	return kinds
 }

@@ -136,8 +136,8 @@ func TestVersionsGiveTheSameValues(t *testing.T) {
 				t.Errorf("%s: %s is not covered: %s", version, want.Kind, reason)
 			}
 		}
-		if len(s.Traces) != len(newest.Traces) {
-			t.Errorf("%s: the changelog tells %d things, want %d", version, len(s.Traces), len(newest.Traces))
+		if len(s.AuditEvents) != len(newest.AuditEvents) {
+			t.Errorf("%s: the changelog tells %d things, want %d", version, len(s.AuditEvents), len(newest.AuditEvents))
 		}
 		if c := covered(t, s, "dcim.macaddress"); c.Skipped != strings.HasPrefix(version, "3.") && c.Skipped != strings.HasPrefix(version, "4.0") && c.Skipped != strings.HasPrefix(version, "4.1") {
 			t.Errorf("%s: MAC addresses: %+v", version, c)

@@ -275,7 +275,7 @@ func TestPagesAreThoseThatTheServerNames(t *testing.T) {
 	if ids := siteIDs(s); len(ids) != 10 {
 		t.Errorf("read sites %v, want 10", ids)
 	}
-	if ok, reason := s.Covers(Type+"/dcim.site", ""); !ok || len(s.Traces) != 10 {
-		t.Errorf("covered: %t (%s), with %d traces, want 10", ok, reason, len(s.Traces))
+	if ok, reason := s.Covers(Type+"/dcim.site", ""); !ok || len(s.AuditEvents) != 10 {
+		t.Errorf("covered: %t (%s), with %d traces, want 10", ok, reason, len(s.AuditEvents))
 	}
 }

@@ -45,12 +45,12 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 			// The entry names another object than this one.
 			t.Actor.Confidence = confidence(who, model.Likely)
 		}
-		c.traces = append(c.traces, entry{Trace: t})
+		c.traces = append(c.traces, entry{AuditEvent: t})
 	}
 	return c, nil
 }
 
-func deedOf(row model.Value) (model.Deed, bool) {
+func deedOf(row model.Value) (model.Action, bool) {
 	action := row.At("action")
 	if action.Kind() == model.Map {
 		action = action.At("value")
@@ -90,9 +90,9 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 // trace returns what an entry says of its own object. An edit that changed no field
 // that driftd reads is left out; an edit without its sides may have changed any field.
 func trace(k *shape.Kind, e shape.Entry, models shape.Models, who model.Actor) (entry, bool) {
-	t := entry{Trace: model.Trace{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Deed: e.Deed, Actor: who}}
+	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Deed, Actor: who}}
 	if e.Deed == model.Deleted {
-		t.Was = shape.Was(k, e, models)
+		t.LastValue = shape.Was(k, e, models)
 		return t, true
 	}
 	t.written = shape.WrittenBy(k, e)

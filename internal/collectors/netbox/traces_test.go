@@ -19,18 +19,18 @@ import (
 )
 
 // told shows a trace as "kind/id deed fields (of) by name, confidence".
-func told(t model.Trace) string {
-	deed := map[model.Deed]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Deed]
+func told(t model.AuditEvent) string {
+	deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
 	text := fmt.Sprintf("%s/%s %s %s", strings.TrimPrefix(t.Kind, Type+"/"), t.ID, deed, strings.Join(t.Fields, ","))
-	if len(t.Of) > 0 {
-		text += " (" + strings.Join(t.Of, ",") + ")"
+	if len(t.Texts) > 0 {
+		text += " (" + strings.Join(t.Texts, ",") + ")"
 	}
 	return fmt.Sprintf("%s by %s, %s", text, t.Actor.Name, t.Actor.Confidence)
 }
 
 func allTold(s model.Snapshot) []string {
-	texts := make([]string, len(s.Traces))
-	for i, t := range s.Traces {
+	texts := make([]string, len(s.AuditEvents))
+	for i, t := range s.AuditEvents {
 		texts[i] = told(t)
 	}
 	return texts
@@ -116,10 +116,10 @@ func TestChangesAreTold(t *testing.T) {
 		e.Changes = []netboxtest.Row{netboxtest.Change(5695, at(time.Hour), "mara", tc.action, tc.model, 77, tc.before, tc.after)}
 		e.Changes[0]["message"] = "bigger\nfor the sale"
 		s := collect(t, newServer(e))
-		if diff := cmp.Diff(tc.want, allTold(s)); diff != "" && len(tc.want)+len(s.Traces) > 0 {
+		if diff := cmp.Diff(tc.want, allTold(s)); diff != "" && len(tc.want)+len(s.AuditEvents) > 0 {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}
-		for _, trace := range s.Traces {
+		for _, trace := range s.AuditEvents {
 			a := trace.Actor
 			if a.Evidence != "object-change 5695" || a.Via != "NetBox changelog" || a.Message != "bigger for the sale" || !strings.HasPrefix(a.Request, "e42f51ef-") || !a.At.Equal(testNow().Add(-time.Hour)) {
 				t.Errorf("%s: actor %+v", tc.reason, a)
@@ -134,7 +134,7 @@ func TestChangeThatNamesNobody(t *testing.T) {
 	e.Changes = e.Changes[:1]
 	e.Changes[0]["user"], e.Changes[0]["user_name"] = nil, ""
 	s := collect(t, newServer(e))
-	if len(s.Traces) != 1 || s.Traces[0].Actor.Name != "unknown" || s.Traces[0].Actor.Confidence != model.Unknown || s.Traces[0].Actor.Reason == "" {
+	if len(s.AuditEvents) != 1 || s.AuditEvents[0].Actor.Name != "unknown" || s.AuditEvents[0].Actor.Confidence != model.Unknown || s.AuditEvents[0].Actor.Reason == "" {
 		t.Errorf("traces %v", allTold(s))
 	}
 }
@@ -165,8 +165,8 @@ func TestOnlyWhatIsNewIsReadAgain(t *testing.T) {
 		return s, len(asksForChanges(server)) - before
 	}
 	s, asked := look()
-	if len(s.Traces) != 50 || asked != 4 {
-		t.Errorf("first: %d traces in %d requests, want 50 in 3 and one for what is new", len(s.Traces), asked)
+	if len(s.AuditEvents) != 50 || asked != 4 {
+		t.Errorf("first: %d traces in %d requests, want 50 in 3 and one for what is new", len(s.AuditEvents), asked)
 	}
 	// One comes late: an earlier time, and a lower id, than one that was read. A
 	// second lags more than the overlap.
@@ -177,8 +177,8 @@ func TestOnlyWhatIsNewIsReadAgain(t *testing.T) {
 		e.Changes = slices.Insert(e.Changes, 45, later)
 	})
 	now = now.Add(time.Minute)
-	if s, asked = look(); len(s.Traces) != 51 || asked != 1 {
-		t.Errorf("second: %d traces in %d requests, want 51 in one", len(s.Traces), asked)
+	if s, asked = look(); len(s.AuditEvents) != 51 || asked != 1 {
+		t.Errorf("second: %d traces in %d requests, want 51 in one", len(s.AuditEvents), asked)
 	}
 	if got := allTold(s)[50]; !strings.Contains(got, "jonas") {
 		t.Errorf("the entry that came late is not told: %s", got)
@@ -188,12 +188,12 @@ func TestOnlyWhatIsNewIsReadAgain(t *testing.T) {
 		t.Errorf("asked for what came after %s, want %s", got, want)
 	}
 	now = now.Add(rereadAfter)
-	if s, _ = look(); len(s.Traces) != 52 {
-		t.Errorf("a day later: %d traces, want 52", len(s.Traces))
+	if s, _ = look(); len(s.AuditEvents) != 52 {
+		t.Errorf("a day later: %d traces, want 52", len(s.AuditEvents))
 	}
 	now = now.Add(100 * 24 * time.Hour)
-	if s, _ = look(); len(s.Traces) != 0 {
-		t.Errorf("after the window: %d traces", len(s.Traces))
+	if s, _ = look(); len(s.AuditEvents) != 0 {
+		t.Errorf("after the window: %d traces", len(s.AuditEvents))
 	}
 }
 
@@ -209,15 +209,15 @@ func TestChangelogThatIsLongerThanWanted(t *testing.T) {
 	e.Changes = history(500)
 	server := newServer(e)
 	s := collect(t, server, func(c *Config) { c.PageSize, c.MaxChanges = 40, 100 })
-	if len(s.Traces) != 100 || len(asksForChanges(server)) > 4 {
-		t.Errorf("%d traces in %d requests, want the newest 100", len(s.Traces), len(asksForChanges(server)))
+	if len(s.AuditEvents) != 100 || len(asksForChanges(server)) > 4 {
+		t.Errorf("%d traces in %d requests, want the newest 100", len(s.AuditEvents), len(asksForChanges(server)))
 	}
-	if got := must(t, s, "virtualization.virtualmachine", "7").Unsigned; !strings.HasPrefix(got, "the changelog of the last 1h40m (object-changes) tells nothing of it: it was before that (raise max_changes)") {
+	if got := must(t, s, "virtualization.virtualmachine", "7").WriterUnknown; !strings.HasPrefix(got, "the changelog of the last 1h40m (object-changes) tells nothing of it: it was before that (raise max_changes)") {
 		t.Errorf("unsigned: %s", got)
 	}
 	s = collect(t, newServer(e), func(c *Config) { c.Changes = 90 * time.Minute; c.PageSize = 40 })
-	if len(s.Traces) != 90 {
-		t.Errorf("%d traces of the last 90 minutes", len(s.Traces))
+	if len(s.AuditEvents) != 90 {
+		t.Errorf("%d traces of the last 90 minutes", len(s.AuditEvents))
 	}
 }
 
@@ -244,21 +244,21 @@ func TestChangelogThatCannotBeRead(t *testing.T) {
 		server.Break(tc.path, tc.fault)
 		s := collect(t, server, tc.change)
 		r := must(t, s, "virtualization.virtualmachine", "7")
-		wantIn(t, r.Unsigned, tc.want)
-		if gone := s.Kinds[r.Kind].Unsigned; gone != r.Unsigned {
+		wantIn(t, r.WriterUnknown, tc.want)
+		if gone := s.Kinds[r.Kind].WriterUnknown; gone != r.WriterUnknown {
 			t.Errorf("%s: of what is gone it says %q", tc.reason, gone)
 		}
 		if ok, reason := s.Covers(r.Kind, ""); !ok {
 			t.Errorf("%s: narrows coverage: %s", tc.reason, reason)
 		}
-		if got := must(t, s, "users.objectpermission", "1").Unsigned; !strings.Contains(got, "keeps no changelog") && !strings.Contains(got, "changes, or max_changes") {
+		if got := must(t, s, "users.objectpermission", "1").WriterUnknown; !strings.Contains(got, "keeps no changelog") && !strings.Contains(got, "changes, or max_changes") {
 			t.Errorf("%s: unsigned %q", tc.reason, got)
 		}
 	}
 	e := netboxtest.Small()
 	e.Lists["users/permissions"] = netboxtest.List{Rows: []netboxtest.Row{
 		netboxtest.Permission(1, 8, nil, "users.objectpermission"), netboxtest.Permission(2, 8, netboxtest.Row{"user": 8}, "core.objectchange")}}
-	wantIn(t, must(t, collect(t, newServer(e)), "virtualization.virtualmachine", "6").Unsigned, "what the token may see of the changelog", "grant view on core.objectchange")
+	wantIn(t, must(t, collect(t, newServer(e)), "virtualization.virtualmachine", "6").WriterUnknown, "what the token may see of the changelog", "grant view on core.objectchange")
 }
 
 func TestChangelogOutlivesAFailure(t *testing.T) {
@@ -271,10 +271,10 @@ func TestChangelogOutlivesAFailure(t *testing.T) {
 			server.Break("core/object-changes", faults.Status(500, ""))
 		}
 		s, err := inventory.Collect(t.Context())
-		if err != nil || len(s.Traces) != 2 {
+		if err != nil || len(s.AuditEvents) != 2 {
 			t.Fatalf("look %d: %v, error %v", i, allTold(s), err)
 		}
-		wantIn(t, must(t, s, "virtualization.virtualmachine", "6").Unsigned, want)
+		wantIn(t, must(t, s, "virtualization.virtualmachine", "6").WriterUnknown, want)
 	}
 }
 
@@ -324,12 +324,12 @@ func TestChangelogThatBreaksOff(t *testing.T) {
 	})
 	inventory := listen(t, server, func(c *Config) { c.PageSize = 20 })
 	s, err := inventory.Collect(t.Context())
-	if err != nil || len(s.Traces) != 20 {
-		t.Fatalf("%d traces, %v; want those of the page that came", len(s.Traces), err)
+	if err != nil || len(s.AuditEvents) != 20 {
+		t.Fatalf("%d traces, %v; want those of the page that came", len(s.AuditEvents), err)
 	}
-	wantIn(t, must(t, s, "virtualization.virtualmachine", "6").Unsigned, "the changelog could not be read")
+	wantIn(t, must(t, s, "virtualization.virtualmachine", "6").WriterUnknown, "the changelog could not be read")
 	server.Heal()
-	if s, err = inventory.Collect(t.Context()); err != nil || len(s.Traces) != 50 {
-		t.Errorf("%d traces, %v; want all once it can be read", len(s.Traces), err)
+	if s, err = inventory.Collect(t.Context()); err != nil || len(s.AuditEvents) != 50 {
+		t.Errorf("%d traces, %v; want all once it can be read", len(s.AuditEvents), err)
 	}
 }

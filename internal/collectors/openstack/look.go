@@ -149,20 +149,20 @@ func (l *look) snapshot() model.Snapshot {
 	kinds, untold := l.schemas(), l.session.untoldFields()
 	for i := range resources {
 		r := &resources[i]
-		r.Unsigned = cmp.Or(r.Unsigned, kinds[r.Kind].Unsigned)
+		r.WriterUnknown = cmp.Or(r.WriterUnknown, kinds[r.Kind].WriterUnknown)
 		r.UnreadFields = append(r.UnreadFields, untold[r.Kind]...)
 	}
 	s := model.Snapshot{
-		Source:    l.env.Name,
-		Taken:     l.taken,
-		Resources: resources,
-		Unread:    unread,
-		Coverage:  l.coverage(),
-		Kinds:     kinds,
-		Version:   l.version(),
-		Home:      l.estate.Project,
-		Traces:    l.told.traces,
-		Positions: positions(resources, l.taken),
+		Source:      l.env.Name,
+		Taken:       l.taken,
+		Resources:   resources,
+		Unread:      unread,
+		Coverage:    l.coverage(),
+		Kinds:       kinds,
+		Version:     l.version(),
+		Home:        l.estate.Project,
+		AuditEvents: l.told.traces,
+		Positions:   positions(resources, l.taken),
 	}
 	if reason := l.session.copies.Reason("the cloud"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
@@ -192,7 +192,7 @@ func positions(resources []model.Resource, asked time.Time) []model.Position {
 func (l *look) schemas() map[string]*model.Kind {
 	kinds := shape.Schemas()
 	for name, k := range kinds {
-		k.Unsigned = l.told.unsigned(name)
+		k.WriterUnknown = l.told.unsigned(name)
 	}
 	return kinds
 }

@@ -41,7 +41,7 @@ type history struct {
 // told is what a history says at one moment.
 type told struct {
 	// traces are sorted by kind, id and time.
-	traces []model.Trace
+	traces []model.AuditEvent
 	// unsigned says of a kind why nobody may be known to have changed an object.
 	unsigned func(kind string) string
 }
@@ -165,14 +165,14 @@ func ownerOf(kind string, o *shape.Object) string {
 
 // traces puts acts into the model's words. A keypair of another user is not the
 // one of that name that was read.
-func (h *history) traces(ctx context.Context, api asker, acts []bus.Act, me string) []model.Trace {
-	traces := make([]model.Trace, 0, len(acts))
+func (h *history) traces(ctx context.Context, api asker, acts []bus.Act, me string) []model.AuditEvent {
+	traces := make([]model.AuditEvent, 0, len(acts))
 	for i := range acts {
 		a := &acts[i]
 		if a.ID == "" || a.Owner != "" && a.Owner != me {
 			continue
 		}
-		traces = append(traces, model.Trace{Ref: a.Ref, Deed: a.Deed, Fields: a.Fields, Actor: h.actor(ctx, api, a)})
+		traces = append(traces, model.AuditEvent{Ref: a.Ref, Action: a.Deed, Fields: a.Fields, Actor: h.actor(ctx, api, a)})
 	}
 	return traces
 }

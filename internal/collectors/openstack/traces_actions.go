@@ -63,7 +63,7 @@ type asked struct {
 
 // A touch is what an action does to a server.
 type touch struct {
-	deed   model.Deed
+	deed   model.Action
 	fields string
 }
 

@@ -88,12 +88,12 @@ func logOf(actions ...string) string {
 	return `{"instanceActions": [` + strings.Join(rows, ", ") + `]}`
 }
 
-func line(t model.Trace) string {
-	deed := map[model.Deed]string{model.Created: "made", model.Edited: "changed", model.Deleted: "deleted"}[t.Deed]
+func line(t model.AuditEvent) string {
+	deed := map[model.Action]string{model.Created: "made", model.Edited: "changed", model.Deleted: "deleted"}[t.Action]
 	return fmt.Sprintf("%s %s %s by %s, %s: %s (%s)", deed, t.ID, strings.Join(t.Fields, "+"), t.Actor.Name, t.Actor.Confidence, t.Actor.Via, t.Actor.Evidence)
 }
 
-func lines(traces []model.Trace) []string {
+func lines(traces []model.AuditEvent) []string {
 	var all []string
 	for _, t := range traces {
 		all = append(all, line(t))

@@ -19,7 +19,7 @@ func (e logEntry) all() []logEntry {
 		return []logEntry{e}
 	}
 	edit := e
-	edit.Deed, edit.Actor.Confidence = model.Edited, model.Likely
+	edit.Action, edit.Actor.Confidence = model.Edited, model.Likely
 	return []logEntry{e, edit}
 }
 
@@ -66,7 +66,7 @@ func (l *look) lost(entries []logEntry) []logEntry {
 func (l *look) gone(entries []logEntry) []logEntry {
 	last := map[string]logEntry{}
 	for _, e := range entries {
-		if e.Deed == model.Deleted && !l.isGuest(ref(shape.QEMU, e.id)) && !l.isGuest(ref(shape.LXC, e.id)) &&
+		if e.Action == model.Deleted && !l.isGuest(ref(shape.QEMU, e.id)) && !l.isGuest(ref(shape.LXC, e.id)) &&
 			!e.Actor.At.Before(last[e.id].Actor.At) {
 			last[e.id] = e
 		}
@@ -84,7 +84,7 @@ func cloning(row model.Value) (logEntry, bool) {
 		return logEntry{}, false
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
-	e.Ref, e.Deed = ref(shape.QEMU, u.id), model.Created
+	e.Ref, e.Action = ref(shape.QEMU, u.id), model.Created
 	e.Actor = model.Actor{Name: reach.Printable(u.user), At: u.start, Via: "task log", Evidence: reach.Printable(row.At("upid").Str()), Confidence: model.Likely}
 	return e, true
 }
@@ -106,7 +106,7 @@ func (l *look) cloned(entries []logEntry) []logEntry {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Deed == model.Created {
+		if e.Action == model.Created {
 			known[e.id] = true
 		}
 	}

@@ -54,8 +54,8 @@ func TestWhoCloned(t *testing.T) {
 		tc.edit(server)
 		s := collect(t, server)
 		got := map[string]string{}
-		for _, tr := range s.Traces {
-			if tr.Kind != "proxmox/qemu" || tr.Deed != model.Created {
+		for _, tr := range s.AuditEvents {
+			if tr.Kind != "proxmox/qemu" || tr.Action != model.Created {
 				continue
 			}
 			got[tr.ID] = tr.Actor.Name
@@ -78,8 +78,8 @@ func TestWhatGoesWithAGuest(t *testing.T) {
 	server.Create(pvetest.Guest{ID: 402, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "store"}}, "erik@pve")
 	s := collect(t, server)
 	var got []string
-	for _, tr := range s.Traces {
-		if tr.Deed == model.Deleted {
+	for _, tr := range s.AuditEvents {
+		if tr.Action == model.Deleted {
 			got = append(got, strings.TrimPrefix(tr.Kind, "proxmox/")+" "+tr.ID)
 		}
 	}
@@ -99,7 +99,7 @@ func TestLostIsBounded(t *testing.T) {
 	var entries []logEntry
 	for i := range 2 * maxLost {
 		e := logEntry{id: string(rune('0' + i))}
-		e.Ref, e.Deed, e.Actor = ref("proxmox/qemu", e.id), model.Deleted, model.Actor{Name: "x", At: testNow().Add(time.Duration(i) * time.Second)}
+		e.Ref, e.Action, e.Actor = ref("proxmox/qemu", e.id), model.Deleted, model.Actor{Name: "x", At: testNow().Add(time.Duration(i) * time.Second)}
 		entries = append(entries, e)
 	}
 	lost := l.lost(entries)

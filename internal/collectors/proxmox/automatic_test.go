@@ -24,7 +24,7 @@ func TestWhatNobodyDeclares(t *testing.T) {
 		{"firewall_rules", "node/pve2", ""},
 		{"qemu", "401", ""},
 	} {
-		if got := must(t, &s, tc.kind, tc.id).Automatic; got != tc.want {
+		if got := must(t, &s, tc.kind, tc.id).SystemOwned; got != tc.want {
 			t.Errorf("%s %s: %q, want %q", tc.kind, tc.id, got, tc.want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 type taskDeed struct {
 	// kind of the guest; "" where tasks of both kinds are called the same.
 	kind   string
-	deed   model.Deed
+	deed   model.Action
 	fields []string
 	// drives tells that it changes one of the guest's disks and does not say
 	// which.

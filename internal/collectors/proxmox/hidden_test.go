@@ -118,9 +118,9 @@ func TestElsewhere(t *testing.T) {
 				{"acl", "", "/access/acl in /var/log/pveproxy/access.log"},
 			} {
 				kind := s.Kinds[Type+"/"+tc.kind]
-				got := kind.Elsewhere[tc.field]
+				got := kind.LoggedElsewhere[tc.field]
 				if tc.field == "" {
-					got = kind.Unsigned
+					got = kind.WriterUnknown
 				}
 				if !strings.Contains(got, tc.want) || strings.Contains(got, "log_since") {
 					t.Errorf("%s %s: %q, want %q", tc.kind, tc.field, got, tc.want)
@@ -156,7 +156,7 @@ func TestUnreadIsPlaced(t *testing.T) {
 	}{
 		{"a guest of a dead node, of which the cluster no more tells whether it runs", "qemu", "403", model.Unread{Place: "pve3", Name: "front"}, "node pve3 does not answer (offline)"},
 		{"the firewall of a guest", "firewall_rules", "qemu/402", model.Unread{Name: "qemu/402", Parent: model.Ref{Kind: "proxmox/qemu", ID: "402"}}, "500"},
-		{"a realm that every cluster has", "realm", "pam", model.Unread{Name: "pam", Automatic: "built in"}, "500"},
+		{"a realm that every cluster has", "realm", "pam", model.Unread{Name: "pam", SystemOwned: "built in"}, "500"},
 		{"a zone of which nobody knows what is applied", "sdn_zone", "lab", model.Unread{Name: "lab"}, "what of it is applied could not be read"},
 	} {
 		found := false
@@ -166,7 +166,7 @@ func TestUnreadIsPlaced(t *testing.T) {
 			}
 			found = true
 			wantIn(t, u.Reason, tc.words)
-			if u.Place != tc.want.Place || u.Name != tc.want.Name || u.Parent != tc.want.Parent || u.Automatic != tc.want.Automatic {
+			if u.Place != tc.want.Place || u.Name != tc.want.Name || u.Parent != tc.want.Parent || u.SystemOwned != tc.want.SystemOwned {
 				t.Errorf("%s: %+v, want %+v", tc.reason, u, tc.want)
 			}
 		}

@@ -79,7 +79,7 @@ func (l *look) miss(r model.Resource, reason string) {
 	}
 	u := model.Unread{Ref: ref(r.Kind, r.ID), Identities: r.Identities, Place: r.Place, Name: r.Name, Parent: r.Parent, Reason: reason}
 	if builtIn(&r) {
-		u.Automatic = "built in"
+		u.SystemOwned = "built in"
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +120,7 @@ func (l *look) snapshot(version string) model.Snapshot {
 	unsigned := map[string]string{}
 	for name, kind := range kinds {
 		unsigned[name] = l.unsigned(name)
-		kind.Unsigned, kind.Elsewhere = l.unsignedGone(name), l.elsewhere(name)
+		kind.WriterUnknown, kind.LoggedElsewhere = l.unsignedGone(name), l.elsewhere(name)
 	}
 	unread := l.unreadFields()
 	for i := range l.resources {
@@ -128,14 +128,14 @@ func (l *look) snapshot(version string) model.Snapshot {
 		l.finish(&l.resources[i], kinds, unsigned)
 	}
 	s := model.Snapshot{
-		Source:    l.source,
-		Taken:     l.taken,
-		Resources: l.resources,
-		Coverage:  l.coverage(kinds),
-		Kinds:     kinds,
-		Version:   version,
-		Unread:    l.unread,
-		Traces:    l.told(),
+		Source:      l.source,
+		Taken:       l.taken,
+		Resources:   l.resources,
+		Coverage:    l.coverage(kinds),
+		Kinds:       kinds,
+		Version:     version,
+		Unread:      l.unread,
+		AuditEvents: l.told(),
 	}
 	if l.stale != "" {
 		s.Doubt(model.Scope{}, l.stale)
@@ -145,12 +145,12 @@ func (l *look) snapshot(version string) model.Snapshot {
 
 // finish says of a resource what its kind and the cluster's logs decide.
 func (l *look) finish(r *model.Resource, kinds map[string]*model.Kind, unsigned map[string]string) {
-	r.Unsigned = unsigned[r.Kind]
+	r.WriterUnknown = unsigned[r.Kind]
 	if told, ok := l.addresses[ref(r.Kind, r.ID)]; ok {
 		r.Value = r.Value.With("agent_addresses", told)
 	}
-	if r.Automatic == "" {
-		r.Automatic = automatic(r, kinds[r.Kind])
+	if r.SystemOwned == "" {
+		r.SystemOwned = automatic(r, kinds[r.Kind])
 	}
 }
 

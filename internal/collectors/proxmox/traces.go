@@ -18,7 +18,7 @@ import (
 
 // A logEntry is one entry of the cluster's logs that tells of a guest.
 type logEntry struct {
-	model.Trace
+	model.AuditEvent
 	// id is the guest's, whose kind is not in every entry.
 	id   string
 	node string
@@ -153,14 +153,14 @@ func taskEntry(row model.Value, deeds map[string]taskDeed) (logEntry, bool) {
 		confidence = model.Likely
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskDeed: deed}
-	e.Ref, e.Deed, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
+	e.Ref, e.Action, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
 	e.Actor = model.Actor{Name: reach.Printable(u.user), At: u.start, Via: "task log", Evidence: reach.Printable(row.At("upid").Str()), Confidence: confidence}
 	return e, true
 }
 
 // told returns what the logs tell, each deed once, sorted as a snapshot wants
 // it. Kinds that an entry does not name are those of the guests that were seen.
-func (l *look) told() []model.Trace {
+func (l *look) told() []model.AuditEvent {
 	entries := slices.Clone(l.traces)
 	for i := range entries {
 		if entries[i].Kind == "" {
@@ -185,14 +185,14 @@ func (l *look) told() []model.Trace {
 		}
 	}
 	entries = l.lasting(withoutManager(entries))
-	var traces []model.Trace
+	var traces []model.AuditEvent
 	for i, e := range entries {
 		// A line of the cluster log that the task's own process wrote says the
 		// same, and more.
 		line, told := lines[e.process()]
-		told = told && e.task && e.Deed == model.Edited && !line.Before(e.Actor.At.Add(-time.Second))
+		told = told && e.task && e.Action == model.Edited && !line.Before(e.Actor.At.Add(-time.Second))
 		if repeated := i > 0 && entries[i-1].Ref == e.Ref && entries[i-1].Actor == e.Actor; !repeated && !told {
-			traces = append(traces, e.Trace)
+			traces = append(traces, e.AuditEvent)
 		}
 	}
 	return traces
@@ -212,7 +212,7 @@ func vague(entries []logEntry) []logEntry {
 	}
 	makers := map[maker]bool{}
 	for _, e := range entries {
-		if e.Deed == model.Created {
+		if e.Action == model.Created {
 			makers[maker{e.Ref, e.Actor.Name}] = true
 		}
 	}

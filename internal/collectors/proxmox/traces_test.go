@@ -134,7 +134,7 @@ func FuzzUpdateLine(f *testing.F) {
 // told is a trace as a test writes it.
 type told struct {
 	kind, id string
-	deed     model.Deed
+	deed     model.Action
 	fields   string
 	who, via string
 	sure     model.Confidence
@@ -142,8 +142,8 @@ type told struct {
 
 func toldOf(s model.Snapshot) []told {
 	var all []told
-	for _, tr := range s.Traces {
-		all = append(all, told{strings.TrimPrefix(tr.Kind, Type+"/"), tr.ID, tr.Deed, strings.Join(tr.Fields, ","), tr.Actor.Name, tr.Actor.Via, tr.Actor.Confidence})
+	for _, tr := range s.AuditEvents {
+		all = append(all, told{strings.TrimPrefix(tr.Kind, Type+"/"), tr.ID, tr.Action, strings.Join(tr.Fields, ","), tr.Actor.Name, tr.Actor.Via, tr.Actor.Confidence})
 	}
 	return all
 }
@@ -183,7 +183,7 @@ func TestTraces(t *testing.T) {
 	if diff := cmp.Diff(want, toldOf(s), cmp.AllowUnexported(told{})); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
 	}
-	for _, tr := range s.Traces {
+	for _, tr := range s.AuditEvents {
 		if strings.Contains(tr.Actor.Evidence, "geheim") || tr.Actor.Evidence == "" || tr.Actor.At.Before(testNow().Add(-time.Hour)) {
 			t.Errorf("%s: at %s, evidence %q", tr.ID, tr.Actor.At, tr.Actor.Evidence)
 		}
@@ -243,8 +243,8 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 		server := lab()
 		tc.edit(server)
 		s := collect(t, server, tc.change)
-		if r := must(t, &s, tc.kind, tc.id); !strings.Contains(r.Unsigned, tc.words) {
-			t.Errorf("%s: it says %q", tc.reason, r.Unsigned)
+		if r := must(t, &s, tc.kind, tc.id); !strings.Contains(r.WriterUnknown, tc.words) {
+			t.Errorf("%s: it says %q", tc.reason, r.WriterUnknown)
 		}
 		for _, c := range failed(&s) {
 			t.Errorf("%s: it narrows coverage: %v", tc.reason, c)
@@ -277,7 +277,7 @@ func TestLogsThatTellNotWhoDeleted(t *testing.T) {
 		server := lab()
 		tc.edit(server)
 		s := collect(t, server)
-		if got := s.Kinds[Type+"/"+tc.kind].Unsigned; !strings.Contains(got, tc.words) || strings.Contains(got, "Syslog") {
+		if got := s.Kinds[Type+"/"+tc.kind].WriterUnknown; !strings.Contains(got, tc.words) || strings.Contains(got, "Syslog") {
 			t.Errorf("%s: it says %q", tc.reason, got)
 		}
 	}
@@ -289,11 +289,11 @@ func TestOldEntriesAreLeftOut(t *testing.T) {
 	server.Now = func() time.Time { return testNow().Add(-48 * time.Hour) }
 	server.SetConfig(401, "cores", 8, "dana@pve")
 	server.SetStatus(401, "stopped", "dana@pve")
-	if s := collect(t, server, func(c *Config) { c.LogSince = 24 * time.Hour }); len(s.Traces) > 0 {
-		t.Errorf("traces %v", s.Traces)
+	if s := collect(t, server, func(c *Config) { c.LogSince = 24 * time.Hour }); len(s.AuditEvents) > 0 {
+		t.Errorf("traces %v", s.AuditEvents)
 	}
-	if s := collect(t, server); len(s.Traces) != 2 {
-		t.Errorf("traces %v, want two", s.Traces)
+	if s := collect(t, server); len(s.AuditEvents) != 2 {
+		t.Errorf("traces %v, want two", s.AuditEvents)
 	}
 }
 
@@ -391,7 +391,7 @@ func TestWhatTasksTell(t *testing.T) {
 			}
 			l.traces = append(l.traces, e.all()...)
 		}
-		if d := cmp.Diff(tc.want, toldOf(model.Snapshot{Traces: l.told()}), cmp.AllowUnexported(told{})); d != "" {
+		if d := cmp.Diff(tc.want, toldOf(model.Snapshot{AuditEvents: l.told()}), cmp.AllowUnexported(told{})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
 		}
 	}
@@ -435,7 +435,7 @@ func TestTasksWithoutTheClusterLog(t *testing.T) {
 		}
 		got := ""
 		for _, tr := range l.told() {
-			if tr.Deed == model.Edited {
+			if tr.Action == model.Edited {
 				got += tr.Actor.Name + ": " + tr.Actor.Reason
 			}
 		}

@@ -307,7 +307,7 @@ func TestTraces(t *testing.T) {
 			tc.want.Via, tc.want.Confidence = "git", model.Likely
 			tc.want.Evidence = "commit " + hash[:12] + " " + strings.ReplaceAll(tc.file, "\u202e", " ")
 			got := gitrepo.Traces(touches(t, local(t, g, 10), "main", tc.file), tc.file)
-			if diff := cmp.Diff([]model.Trace{{Actor: tc.want}}, got); diff != "" {
+			if diff := cmp.Diff([]model.AuditEvent{{Actor: tc.want}}, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

@@ -89,7 +89,7 @@ func (t Touch) After(u Touch) bool {
 // Traces are what the last of the commits that touched some files tells of who
 // wrote what they say together: one trace, or none where that is not known of
 // one of the files, is too long ago, or the commit names nobody.
-func Traces(touches map[string]Touch, files ...string) []model.Trace {
+func Traces(touches map[string]Touch, files ...string) []model.AuditEvent {
 	var last Touch
 	for _, file := range files {
 		t, known := touches[file]
@@ -103,7 +103,7 @@ func Traces(touches map[string]Touch, files ...string) []model.Trace {
 	if last.Author == "" {
 		return nil
 	}
-	return []model.Trace{{Deed: model.Edited, Actor: model.Actor{
+	return []model.AuditEvent{{Action: model.Edited, Actor: model.Actor{
 		Name: last.Author, At: last.At, Via: "git", Confidence: model.Likely, Message: last.Message,
 		Evidence: fmt.Sprintf("commit %.12s %s", last.Commit, line(last.Path, maxPath)),
 	}}}

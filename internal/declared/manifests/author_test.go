@@ -47,7 +47,7 @@ func authors(d model.Declaration) map[string]string {
 	found := map[string]string{}
 	for _, c := range d.Claims {
 		found[c.ID] = ""
-		for _, tr := range c.Traces {
+		for _, tr := range c.AuditEvents {
 			_, rest, _ := strings.Cut(tr.Actor.Evidence, " ")
 			_, file, _ := strings.Cut(rest, " ")
 			found[c.ID] += tr.Actor.Name + " " + file
@@ -74,7 +74,7 @@ func TestAuthor(t *testing.T) {
 	}
 	actor := model.Actor{Name: "Bob", At: time.Unix(1_700_000_060, 0).UTC(), Via: "git", Confidence: model.Likely,
 		Evidence: "commit " + hash[:12] + " clusters/two.yaml", Message: "by Bob"}
-	if diff := cmp.Diff([]model.Trace{{Deed: model.Edited, Actor: actor}}, d.Claims[1].Traces); diff != "" {
+	if diff := cmp.Diff([]model.AuditEvent{{Action: model.Edited, Actor: actor}}, d.Claims[1].AuditEvents); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

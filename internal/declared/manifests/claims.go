@@ -41,7 +41,7 @@ func (l *loader) declaration(ctx context.Context, t *tree, c content) (model.Dec
 			continue
 		}
 		claim.Unchecked = cmp.Or(claim.Unchecked, unchecked)
-		claim.Traces = gitrepo.Traces(touches, o.files...)
+		claim.AuditEvents = gitrepo.Traces(touches, o.files...)
 		claims = append(claims, claim)
 	}
 	kube.RelateClaims(claims)

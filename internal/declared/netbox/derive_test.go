@@ -308,7 +308,7 @@ func TestNodesAreThereOrMissing(t *testing.T) {
 	env := estate()
 	env.Governs, env.Types = []string{"prod"}, map[string]string{"prod": "kubernetes", "netbox": "netbox"}
 	look := netbox(t, "virtualization.cluster 1 {\"name\":\"k8s\"}\ndcim.device 1 {\"name\":\"Node-1\",\"cluster\":1}\nvirtualization.virtualmachine 2 {\"name\":\"node-2\",\"cluster\":1}")
-	look.Traces = []model.Trace{
+	look.AuditEvents = []model.AuditEvent{
 		{Ref: model.Ref{Kind: kindMachine, ID: "2"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "bob", At: at(1)}},
 		{Ref: model.Ref{Kind: kindMachine, ID: "2"}, Fields: []string{"cluster"}, Actor: model.Actor{Name: "ann", At: at(2)}}}
 	d := derive(t, env, look, func(c *Config) { c.Clusters = map[string]string{"k8s": "prod"} })
@@ -318,7 +318,7 @@ func TestNodesAreThereOrMissing(t *testing.T) {
 	if diff := gocmp.Diff([]string{"missing node-2"}, outcomes(d, live)); diff != "" {
 		t.Error(diff)
 	}
-	if traces := d.Claims[1].Traces; len(traces) != 1 || traces[0].Actor.Name != "ann" {
+	if traces := d.Claims[1].AuditEvents; len(traces) != 1 || traces[0].Actor.Name != "ann" {
 		t.Errorf("the claim was made by %v", traces)
 	}
 }
@@ -326,8 +326,8 @@ func TestNodesAreThereOrMissing(t *testing.T) {
 func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
 	t.Parallel()
 	s := netbox(t, lab)
-	log := func(kind, id string, deed model.Deed, second int64, fields ...string) {
-		s.Traces = append(s.Traces, model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: deed, Fields: fields,
+	log := func(kind, id string, deed model.Action, second int64, fields ...string) {
+		s.AuditEvents = append(s.AuditEvents, model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: deed, Fields: fields,
 			Actor: model.Actor{Name: fmt.Sprintf("user%d", second), At: at(second), Via: "NetBox changelog", Confidence: model.Exact}})
 	}
 	log(kindVLAN, "9", model.Edited, 90, "vid")
@@ -352,8 +352,8 @@ func TestTheChangelogSpeaksTheClaimsWords(t *testing.T) {
 	log(kindDevice, "3", model.Edited, 95, "name", "rack")
 	c := derive(t, estate(), s, nil).Claims[0]
 	var got []string
-	for _, trace := range c.Traces {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", trace.Actor.Name, trace.Deed, strings.Join(trace.Fields, " "))))
+	for _, trace := range c.AuditEvents {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", trace.Actor.Name, trace.Action, strings.Join(trace.Fields, " "))))
 	}
 	const eth0, eth1 = "interfaces[mac=BC:24:11:00:00:01]", "interfaces[mac=BC:24:11:00:00:02]"
 	want := []string{"user10 1", "user20 0 " + eth0, "user30 0 primary_ip4", "user40 0 disks[name=data].size", "user50 0 memory tags", "user61 0 custom_fields.vmid",

@@ -49,10 +49,12 @@ func (c *composer) claim(vm *model.Resource, s *system, in placing) model.Claim 
 	g.lens.declared = model.MapOf(g.value...)
 	traces := g.traces()
 	claim := model.Claim{
-		Declaration: c.env.Name, Source: in.source, Cohort: in.cohort, Address: "virtual-machines/" + vm.ID,
-		Kind: s.kinds[0], AltKinds: s.kinds[1:], ByIdentity: true, ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID),
-		Identities: g.identities(), MayBeAbsent: mayBeAbsent(vm), Value: g.lens.declared, Lens: g.lens, Traces: traces,
-		Unsigned: cmp.Or(c.ix.snapshot.LogUnread, vm.Unsigned), LogUnread: c.ix.snapshot.LogUnread, Doubt: g.doubt(in),
+		Declaration: c.env.Name, Source: in.source, Address: "virtual-machines/" + vm.ID,
+		Kind: s.kinds[0], ID: label(vm, "NetBox VM "), Name: cmp.Or(nameOf(vm), "VM "+vm.ID), Value: g.lens.declared, Lens: g.lens,
+		ClaimMatching: model.ClaimMatching{Identities: g.identities(), ByIdentity: true, AltKinds: s.kinds[1:], Cohort: in.cohort, Doubt: g.doubt(in)},
+		ClaimApply:    model.ClaimApply{MayBeAbsent: mayBeAbsent(vm)},
+		ClaimHistory: model.ClaimHistory{AuditEvents: traces, WriterUnknown: cmp.Or(c.ix.snapshot.LogUnread, vm.WriterUnknown),
+			LogUnread: c.ix.snapshot.LogUnread},
 	}
 	if len(traces) > 0 {
 		claim.Since = traces[len(traces)-1].Actor.At
@@ -366,7 +368,7 @@ func (d *deriver) node(ix *index, r *model.Resource, source string) model.Claim 
 		what, address = "NetBox device ", "devices/"
 	}
 	claim := model.Claim{Declaration: d.env.Name, Source: source, Address: address + r.ID, Kind: kindNode, ID: strings.ToLower(nameOf(r)),
-		Name: nameOf(r), MayBeAbsent: mayBeAbsent(r), Value: model.MapOf(), Lens: present{}, Traces: d.written(ix, r), Unsigned: r.Unsigned, LogUnread: ix.snapshot.LogUnread}
+		Name: nameOf(r), ClaimApply: model.ClaimApply{MayBeAbsent: mayBeAbsent(r)}, Value: model.MapOf(), Lens: present{}, ClaimHistory: model.ClaimHistory{AuditEvents: d.written(ix, r), WriterUnknown: r.WriterUnknown, LogUnread: ix.snapshot.LogUnread}}
 	if claim.ID == "" {
 		claim.ID, claim.Name = what+r.ID, what+r.ID
 		claim.Unchecked = fmt.Sprintf("%s%s has no name: name it as the node is", what, r.ID)

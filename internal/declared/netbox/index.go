@@ -40,12 +40,12 @@ type index struct {
 	named map[string]*model.Resource
 	// interfaces and disks are by virtual machine, sorted by id.
 	interfaces, disks map[string][]*model.Resource
-	traces            map[model.Ref][]*model.Trace
+	traces            map[model.Ref][]*model.AuditEvent
 }
 
 func newIndex(s *model.Snapshot) *index {
 	ix := &index{snapshot: s, of: map[string]map[string]*model.Resource{}, named: map[string]*model.Resource{},
-		interfaces: map[string][]*model.Resource{}, disks: map[string][]*model.Resource{}, traces: map[model.Ref][]*model.Trace{}}
+		interfaces: map[string][]*model.Resource{}, disks: map[string][]*model.Resource{}, traces: map[model.Ref][]*model.AuditEvent{}}
 	for _, kind := range []string{kindMachine, kindInterface, kindDisk, kindCluster, kindClusterType, kindDevice, kindMAC, kindAddress, kindVLAN, kindTag, kindTenant} {
 		ix.of[kind] = map[string]*model.Resource{}
 	}
@@ -66,8 +66,8 @@ func newIndex(s *model.Snapshot) *index {
 	for _, r := range byID(ix.of[kindTag]) {
 		ix.named[r.Value.At("name").Str()] = r
 	}
-	for i := range s.Traces {
-		if t := &s.Traces[i]; ix.of[t.Kind] != nil {
+	for i := range s.AuditEvents {
+		if t := &s.AuditEvents[i]; ix.of[t.Kind] != nil {
 			ix.traces[t.Ref] = append(ix.traces[t.Ref], t)
 		}
 	}

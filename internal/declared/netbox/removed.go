@@ -46,18 +46,18 @@ func (d *deriver) sourceOf(in places, ix *index, vm *model.Resource) string {
 func (ix *index) deleted() (model.Snapshot, map[string]model.Actor) {
 	s, by := model.Snapshot{}, map[string]model.Actor{}
 	macs := map[string][]model.Value{}
-	for i := range ix.snapshot.Traces {
-		t := &ix.snapshot.Traces[i]
-		if t.Deed != model.Deleted || t.Was.IsNull() || ix.of[t.Kind] == nil || ix.of[t.Kind][t.ID] != nil {
+	for i := range ix.snapshot.AuditEvents {
+		t := &ix.snapshot.AuditEvents[i]
+		if t.Action != model.Deleted || t.LastValue.IsNull() || ix.of[t.Kind] == nil || ix.of[t.Kind][t.ID] != nil {
 			continue
 		}
-		s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: ix.snapshot.Source, Kind: t.Kind, ID: t.ID}, Value: t.Was})
+		s.Resources = append(s.Resources, model.Resource{Key: model.Key{Source: ix.snapshot.Source, Kind: t.Kind, ID: t.ID}, Value: t.LastValue})
 		switch t.Kind {
 		case kindMachine:
 			by[t.ID] = t.Actor
 		case kindMAC:
-			if id, ok := model.NumberOf(t.ID); ok && Type+"/"+t.Was.At("assigned_object_type").Str() == kindInterface {
-				of := idOf(t.Was.At("assigned_object_id"))
+			if id, ok := model.NumberOf(t.ID); ok && Type+"/"+t.LastValue.At("assigned_object_type").Str() == kindInterface {
+				of := idOf(t.LastValue.At("assigned_object_id"))
 				macs[of] = append(macs[of], id)
 			}
 		}

@@ -23,9 +23,9 @@ dcim.macaddress 31 -
 `
 
 // gone is an entry of the changelog: mara deleted an object.
-func gone(t *testing.T, kind, id, was string) model.Trace {
+func gone(t *testing.T, kind, id, was string) model.AuditEvent {
 	t.Helper()
-	return model.Trace{Ref: model.Ref{Kind: kind, ID: id}, Deed: model.Deleted, Was: parse(t, was),
+	return model.AuditEvent{Ref: model.Ref{Kind: kind, ID: id}, Action: model.Deleted, LastValue: parse(t, was),
 		Actor: model.Actor{Name: "mara", At: at(1000), Via: "NetBox changelog", Evidence: "object-change 7", Confidence: model.Exact}}
 }
 
@@ -35,36 +35,36 @@ func TestWhoRemovedItFromNetBox(t *testing.T) {
 	nic := gone(t, kindInterface, "11", `{"name":"eth0","virtual_machine":6,"primary_mac_address":30}`)
 	mac := gone(t, kindMAC, "30", `{"mac_address":"bc:24:11:00:00:01","assigned_object_type":"virtualization.vminterface","assigned_object_id":11}`)
 	otherMAC := gone(t, kindMAC, "30", `{"mac_address":"bc:24:11:00:00:99","assigned_object_type":"virtualization.vminterface","assigned_object_id":11}`)
-	vm := func(fields string) model.Trace { return gone(t, kindMachine, "6", `{"cluster":1`+fields+`}`) }
+	vm := func(fields string) model.AuditEvent { return gone(t, kindMachine, "6", `{"cluster":1`+fields+`}`) }
 	const mara, by = "mara exact", "object-change 7, which deleted "
 	for _, tc := range []struct {
 		reason   string
 		netbox   string
-		log      []model.Trace
+		log      []model.AuditEvent
 		identity []string
 		created  int64
 		unread   string
 		want     string
 	}{
-		{reason: "by the number", log: []model.Trace{vm(`,"name":"old","custom_fields":{"vmid":101}`)}, want: mara + " " + by + "old (NetBox VM 6)"},
-		{reason: "by the number in another field", log: []model.Trace{vm(`,"custom_fields":{"guest":"101"}`)}, want: mara},
-		{reason: "by the uuid", log: []model.Trace{vm(`,"serial":"8A6B1C2D-0000-4000-8000-00000000000A"`)}, want: mara},
-		{reason: "by the MAC address", log: []model.Trace{mac, vm(``), nic}, want: mara},
-		{reason: "by the name, which others may have had", log: []model.Trace{vm(`,"name":"APP-01"`)}, want: "mara likely"},
-		{reason: "by what is no identity", log: []model.Trace{vm(`,"name":"app-01"`)}, identity: []string{"vmid"}, want: "pete exact"},
-		{reason: "another guest", log: []model.Trace{vm(`,"name":"db-01","custom_fields":{"vmid":102}`)}, want: "pete exact"},
-		{reason: "the number of another guest, which has another MAC address", log: []model.Trace{otherMAC, vm(`,"custom_fields":{"vmid":101}`), nic}, want: "pete exact"},
-		{reason: "the number was given again since", log: []model.Trace{vm(`,"custom_fields":{"vmid":101}`)}, created: 2000, want: "pete exact"},
+		{reason: "by the number", log: []model.AuditEvent{vm(`,"name":"old","custom_fields":{"vmid":101}`)}, want: mara + " " + by + "old (NetBox VM 6)"},
+		{reason: "by the number in another field", log: []model.AuditEvent{vm(`,"custom_fields":{"guest":"101"}`)}, want: mara},
+		{reason: "by the uuid", log: []model.AuditEvent{vm(`,"serial":"8A6B1C2D-0000-4000-8000-00000000000A"`)}, want: mara},
+		{reason: "by the MAC address", log: []model.AuditEvent{mac, vm(``), nic}, want: mara},
+		{reason: "by the name, which others may have had", log: []model.AuditEvent{vm(`,"name":"APP-01"`)}, want: "mara likely"},
+		{reason: "by what is no identity", log: []model.AuditEvent{vm(`,"name":"app-01"`)}, identity: []string{"vmid"}, want: "pete exact"},
+		{reason: "another guest", log: []model.AuditEvent{vm(`,"name":"db-01","custom_fields":{"vmid":102}`)}, want: "pete exact"},
+		{reason: "the number of another guest, which has another MAC address", log: []model.AuditEvent{otherMAC, vm(`,"custom_fields":{"vmid":101}`), nic}, want: "pete exact"},
+		{reason: "the number was given again since", log: []model.AuditEvent{vm(`,"custom_fields":{"vmid":101}`)}, created: 2000, want: "pete exact"},
 		{reason: "in a cluster that is another source", netbox: "virtualization.cluster 9 {\"name\":\"hyper-v\",\"type\":9}\nvirtualization.clustertype 9 {\"name\":\"Hyper-V\"}\nvirtualization.virtualmachine 8 {\"name\":\"x\",\"cluster\":9}",
-			log: []model.Trace{gone(t, kindMachine, "6", `{"cluster":9,"custom_fields":{"vmid":101}}`)}, want: "pete exact"},
-		{reason: "nothing of it was kept", log: []model.Trace{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Deed: model.Deleted, Actor: vm("").Actor}}, want: "pete exact"},
+			log: []model.AuditEvent{gone(t, kindMachine, "6", `{"cluster":9,"custom_fields":{"vmid":101}}`)}, want: "pete exact"},
+		{reason: "nothing of it was kept", log: []model.AuditEvent{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Action: model.Deleted, Actor: vm("").Actor}}, want: "pete exact"},
 		{reason: "the changelog was not read, and Proxmox tells who made it", unread: "grant view on core.objectchange", want: "pete exact"},
 	} {
 		s := netbox(t, emptied, tc.netbox)
-		s.Traces, s.LogUnread = tc.log, tc.unread
+		s.AuditEvents, s.LogUnread = tc.log, tc.unread
 		live := guestOf(kindQEMU, "101", qemu101)
-		live.Unsigned = "look into the access log"
-		made := model.Trace{Ref: model.Ref{Kind: kindQEMU, ID: "101"}, Deed: model.Created, Actor: model.Actor{Name: "pete", At: at(500 + tc.created), Confidence: model.Exact}}
+		live.WriterUnknown = "look into the access log"
+		made := model.AuditEvent{Ref: model.Ref{Kind: kindQEMU, ID: "101"}, Action: model.Created, Actor: model.Actor{Name: "pete", At: at(500 + tc.created), Confidence: model.Exact}}
 		if tc.created > 0 {
 			live.Created = at(tc.created)
 		}
@@ -77,7 +77,7 @@ func TestWhoRemovedItFromNetBox(t *testing.T) {
 			}
 		})
 		look := pve(live)
-		look.Traces = []model.Trace{made}
+		look.AuditEvents = []model.AuditEvent{made}
 		if got := unmanaged(look, d); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: unmanaged by %q, want %q", tc.reason, got, tc.want)
 		}
@@ -117,10 +117,10 @@ func TestChangelogThatIsNotRead(t *testing.T) {
 		s := netbox(t, tc.netbox)
 		s.LogUnread = right
 		look := pve()
-		look.Kinds = map[string]*model.Kind{kindQEMU: {Unsigned: "look into the access log"}}
+		look.Kinds = map[string]*model.Kind{kindQEMU: {WriterUnknown: "look into the access log"}}
 		if tc.live != "" {
 			r := guestOf(kindQEMU, "101", tc.live)
-			r.Unsigned, r.Created = "look into the access log", time.Unix(10, 0)
+			r.WriterUnknown, r.Created = "look into the access log", time.Unix(10, 0)
 			look.Resources = append(look.Resources, r)
 		}
 		said := 0

@@ -251,8 +251,8 @@ func TestAServerIsKnownByWhatOpenStackHas(t *testing.T) {
 func TestWhoChangedTheTenantMadeTheClaim(t *testing.T) {
 	t.Parallel()
 	s := netbox(t, shop)
-	s.Traces = []model.Trace{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"tenant"}, Actor: model.Actor{Name: "ann", At: at(2)}}}
-	made := func(edit func(*Config)) int { return len(derive(t, clouds("cloud"), s, edit).Claims[0].Traces) }
+	s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"tenant"}, Actor: model.Actor{Name: "ann", At: at(2)}}}
+	made := func(edit func(*Config)) int { return len(derive(t, clouds("cloud"), s, edit).Claims[0].AuditEvents) }
 	if with, without := made(func(c *Config) { c.Tenants = map[string]string{"Shop": "cloud"} }), made(nil); with != 2 || without != 0 {
 		t.Errorf("%d entries of the log where tenants decide, %d where they do not", with, without)
 	}

@@ -12,11 +12,11 @@ import (
 // A teller collects what NetBox's changelog tells of one claim.
 type teller struct {
 	ix     *index
-	traces []model.Trace
+	traces []model.AuditEvent
 }
 
 // written is what the changelog tells of an object that claims by its name.
-func (d *deriver) written(ix *index, r *model.Resource) []model.Trace {
+func (d *deriver) written(ix *index, r *model.Resource) []model.AuditEvent {
 	t := teller{ix: ix}
 	t.tellMade(r)
 	t.tell(r, func(field string) []string {
@@ -30,7 +30,7 @@ func (d *deriver) written(ix *index, r *model.Resource) []model.Trace {
 
 // traces is what the changelog tells of the claim: of the virtual machine, and
 // of what else is claimed with it.
-func (g *guest) traces() []model.Trace {
+func (g *guest) traces() []model.AuditEvent {
 	t := teller{ix: g.ix}
 	t.tellMade(g.vm)
 	t.tellClaiming(g.vm, g.decisive())
@@ -162,8 +162,8 @@ func only(known string, paths ...string) func(string) []string {
 // of any field.
 func (t *teller) tellMade(r *model.Resource) {
 	for _, trace := range t.of(r) {
-		if trace.Deed == model.Created || trace.Deed == model.Edited && len(trace.Fields) == 0 {
-			t.traces = append(t.traces, model.Trace{Deed: trace.Deed, Except: trace.Except, Actor: trace.Actor})
+		if trace.Action == model.Created || trace.Action == model.Edited && len(trace.Fields) == 0 {
+			t.traces = append(t.traces, model.AuditEvent{Action: trace.Action, Excluded: trace.Excluded, Actor: trace.Actor})
 		}
 	}
 }
@@ -182,8 +182,8 @@ func (d *deriver) decisive() []string {
 func (t *teller) tellClaiming(r *model.Resource, decisive []string) {
 	for _, trace := range t.of(r) {
 		fields := slices.DeleteFunc(slices.Clone(trace.Fields), func(field string) bool { return !slices.Contains(decisive, field) })
-		if trace.Deed == model.Edited && len(fields) > 0 {
-			t.traces = append(t.traces, model.Trace{Deed: model.Created, Fields: fields, Actor: trace.Actor})
+		if trace.Action == model.Edited && len(fields) > 0 {
+			t.traces = append(t.traces, model.AuditEvent{Action: model.Created, Fields: fields, Actor: trace.Actor})
 		}
 	}
 }
@@ -192,8 +192,8 @@ func (t *teller) tellClaiming(r *model.Resource, decisive []string) {
 // created with. Translate returns the claim's paths for a field of the element.
 func (t *teller) tellAdded(r *model.Resource, path string, translate func(field string) []string) {
 	for _, trace := range t.of(r) {
-		if trace.Deed == model.Created {
-			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: []string{path}, Except: translated(trace.Except, translate), Actor: trace.Actor})
+		if trace.Action == model.Created {
+			t.traces = append(t.traces, model.AuditEvent{Action: model.Edited, Fields: []string{path}, Excluded: translated(trace.Excluded, translate), Actor: trace.Actor})
 		}
 	}
 }
@@ -212,23 +212,23 @@ func translated(fields []string, translate func(field string) []string) []string
 // object's own.
 func (t *teller) tell(r *model.Resource, translate func(field string) []string) {
 	for _, trace := range t.of(r) {
-		if fields := translated(trace.Fields, translate); trace.Deed == model.Edited && len(fields) > 0 {
-			t.traces = append(t.traces, model.Trace{Deed: model.Edited, Fields: fields, Actor: trace.Actor})
+		if fields := translated(trace.Fields, translate); trace.Action == model.Edited && len(fields) > 0 {
+			t.traces = append(t.traces, model.AuditEvent{Action: model.Edited, Fields: fields, Actor: trace.Actor})
 		}
 	}
 }
 
-func (t *teller) of(r *model.Resource) []*model.Trace {
+func (t *teller) of(r *model.Resource) []*model.AuditEvent {
 	return t.ix.traces[model.Ref{Kind: r.Kind, ID: r.ID}]
 }
 
 // sorted returns the traces by time, each once.
-func (t *teller) sorted() []model.Trace {
-	slices.SortStableFunc(t.traces, func(a, b model.Trace) int {
+func (t *teller) sorted() []model.AuditEvent {
+	slices.SortStableFunc(t.traces, func(a, b model.AuditEvent) int {
 		return cmp.Or(a.Actor.At.Compare(b.Actor.At), cmp.Compare(a.Actor.Evidence, b.Actor.Evidence), slices.Compare(a.Fields, b.Fields))
 	})
-	return slices.CompactFunc(t.traces, func(a, b model.Trace) bool {
-		return a.Deed == b.Deed && a.Actor == b.Actor && slices.Equal(a.Fields, b.Fields) && slices.Equal(a.Except, b.Except)
+	return slices.CompactFunc(t.traces, func(a, b model.AuditEvent) bool {
+		return a.Action == b.Action && a.Actor == b.Actor && slices.Equal(a.Fields, b.Fields) && slices.Equal(a.Excluded, b.Excluded)
 	})
 }
 

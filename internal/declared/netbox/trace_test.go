@@ -29,10 +29,10 @@ func TestCreationsExceptWhatChangedSince(t *testing.T) {
 		{"a disk of which nothing changed", kindDisk, "1", nil, "0 [disks[name=root]] except []"},
 	} {
 		s := netbox(t, lab)
-		s.Traces = []model.Trace{{Ref: model.Ref{Kind: tc.kind, ID: tc.id}, Deed: model.Created, Except: tc.except, Actor: model.Actor{Name: "mara", At: at(1)}}}
+		s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: tc.kind, ID: tc.id}, Action: model.Created, Excluded: tc.except, Actor: model.Actor{Name: "mara", At: at(1)}}}
 		var got []string
-		for _, trace := range derive(t, estate(), s, nil).Claims[0].Traces {
-			got = append(got, fmt.Sprintf("%d %v except %v", trace.Deed, slices.Clip(trace.Fields), trace.Except))
+		for _, trace := range derive(t, estate(), s, nil).Claims[0].AuditEvents {
+			got = append(got, fmt.Sprintf("%d %v except %v", trace.Action, slices.Clip(trace.Fields), trace.Excluded))
 		}
 		if diff := gocmp.Diff([]string{tc.want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)

@@ -61,7 +61,7 @@ func TestThreeSidesOfOneGuest(t *testing.T) {
 			t.Parallel()
 			edited := strings.Replace(lab, `"memory":4096,`, orText(test.netbox, `"memory":4096,`), 1)
 			s := netbox(t, edited)
-			s.Traces = []model.Trace{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "ann", At: at(5), Confidence: model.Exact}}}
+			s.AuditEvents = []model.AuditEvent{{Ref: model.Ref{Kind: kindMachine, ID: "6"}, Fields: []string{"memory"}, Actor: model.Actor{Name: "ann", At: at(5), Confidence: model.Exact}}}
 			live := pve(guestOf(kindQEMU, "101", strings.Replace(qemu101, orText(test.old, "\n"), orText(test.new, "\n"), 1)))
 			var got []string
 			for _, subject := range match.Match([]model.Snapshot{live}, []model.Declaration{derive(t, estate(), s, nil), terraform(t, test.memory, test.cores)}, nil) {

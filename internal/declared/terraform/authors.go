@@ -33,6 +33,6 @@ func (p *plans) sign(ctx context.Context, claims []model.Claim, dir, within stri
 	}
 	found := touches(ctx, slices.Sorted(maps.Keys(all)))
 	for i := range claims {
-		claims[i].Traces = gitrepo.Traces(found, files[claims[i].Address]...)
+		claims[i].AuditEvents = gitrepo.Traces(found, files[claims[i].Address]...)
 	}
 }

@@ -37,7 +37,7 @@ func TestSign(t *testing.T) {
 	p.sign(t.Context(), claims, dir, "", touches)
 	var got []string
 	for _, c := range claims {
-		for _, tr := range c.Traces {
+		for _, tr := range c.AuditEvents {
 			got = append(got, c.Address+" "+tr.Actor.Name+" "+tr.Actor.Evidence)
 		}
 	}

@@ -210,19 +210,19 @@ func newOwn(declaration, tool string) *own {
 func (w *own) add(o *object, i *plan.Instance) model.Claim {
 	kind, source := kindOf(i.Type), w.snapshot.Source
 	if w.snapshot.Kinds[kind] == nil {
-		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, Unsigned: unsigned, Severities: severities(i.Type)}
+		w.snapshot.Kinds[kind] = &model.Kind{Name: kind, Schema: i.Schema, WriterUnknown: unsigned, Severities: severities(i.Type)}
 	}
 	name := cmp.Or(i.ID, i.Name)
 	switch {
 	case i.Live != nil:
 		w.snapshot.Resources = append(w.snapshot.Resources, model.Resource{Key: model.Key{Source: source, Kind: kind, ID: o.id},
-			Name: name, Value: *i.Live, Unsigned: unsigned})
+			Name: name, Value: *i.Live, WriterUnknown: unsigned})
 	case !i.LiveRead:
 		w.snapshot.Unread = append(w.snapshot.Unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.id},
 			Reason: cmp.Or(i.Unchecked, "the provider was not asked")})
 	}
 	c := model.Claim{Declaration: w.declaration, Source: source, Address: o.address, Kind: kind, ID: o.id, Name: name, Recorded: i.Recorded,
-		Complete: true, Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced, Unchecked: i.Unchecked}
+		Complete: true, ClaimApply: model.ClaimApply{Pending: i.Pending, Replaces: o.replaces, Replaced: o.replaced}, Unchecked: i.Unchecked}
 	if i.Declared != nil {
 		c.Value = *i.Declared
 	}

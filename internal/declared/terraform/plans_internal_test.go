@@ -93,12 +93,12 @@ func TestWhoChangedWhatAPlanReads(t *testing.T) {
 	live := model.MapOf()
 	w.add(&object{id: "a.b"}, &plan.Instance{Type: "a", Live: &live})
 	w.add(&object{id: "c.d"}, &plan.Instance{Type: "c", LiveRead: true})
-	if got := w.snapshot.Resources[0].Unsigned; got != unsigned {
+	if got := w.snapshot.Resources[0].WriterUnknown; got != unsigned {
 		t.Errorf("of what is there it says %q", got)
 	}
 	for name, kind := range w.snapshot.Kinds {
-		if kind.Unsigned != unsigned {
-			t.Errorf("of a %s that is gone it says %q", name, kind.Unsigned)
+		if kind.WriterUnknown != unsigned {
+			t.Errorf("of a %s that is gone it says %q", name, kind.WriterUnknown)
 		}
 	}
 }

@@ -163,9 +163,10 @@ func (t *translator) suspect(o *object, err error) {
 // claim is the claim of an object on the live resource that it was mapped to.
 func (t *translator) claim(o *object, typ *mapping.Type, mapped mapping.Mapped, source string) model.Claim {
 	c := model.Claim{Declaration: t.env.Name, Source: source, Address: o.address, Kind: mapped.Kind, ID: mapped.ID,
-		Place: mapped.Place, Name: mapped.Name, Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
-		RecordOnly: o.recordOnly, Template: mapped.Template, Covers: mapped.Covers, Pending: o.pending, Unchecked: o.unchecked}
-	c.Replaces, c.Replaced = o.replaces, o.replaced
+		Place: mapped.Place, Name: mapped.Name, Lens: mapped.Lens, Value: mapped.Value, Complete: true,
+		RecordOnly: o.recordOnly, Template: mapped.Template, Unchecked: o.unchecked,
+		ClaimMatching: model.ClaimMatching{Identities: mapped.Identities, ByIdentity: mapped.ByIdentity, Covers: mapped.Covers},
+		ClaimApply:    model.ClaimApply{Pending: o.pending, Replaces: o.replaces, Replaced: o.replaced}}
 	if o.recordOnly {
 		c.Replaces = mapped.Replaces
 	}

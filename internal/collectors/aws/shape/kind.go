@@ -81,7 +81,7 @@ func (k *Kind) Decode(body []byte) (model.Value, error) {
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for _, k := range Kinds() {
-		all[k.Name] = &model.Kind{Name: k.Name, Schema: k.schema(), Severities: k.rates, Exposed: exposed(k.Name), Unsigned: Unsigned}
+		all[k.Name] = &model.Kind{Name: k.Name, Schema: k.schema(), Severities: k.rates, Exposed: exposed(k.Name), WriterUnknown: Unsigned}
 	}
 	all[Bucket].Labels = "Tags"
 	return all

@@ -29,11 +29,11 @@ func (r Read) Resources(source string) []model.Resource {
 		if !ok {
 			continue
 		}
-		resource := model.Resource{Key: model.Key{Source: source, Kind: k.Name, ID: r.Name}, Name: r.Name, Place: r.Name, Value: value, Unsigned: Unsigned}
+		resource := model.Resource{Key: model.Key{Source: source, Kind: k.Name, ID: r.Name}, Name: r.Name, Place: r.Name, Value: value, WriterUnknown: Unsigned}
 		if k.Name == Bucket {
 			resource.Created = r.Created
 		} else {
-			resource.Parent, resource.Automatic = model.Ref{Kind: Bucket, ID: r.Name}, k.automatic(value)
+			resource.Parent, resource.SystemOwned = model.Ref{Kind: Bucket, ID: r.Name}, k.automatic(value)
 		}
 		all = append(all, resource)
 	}

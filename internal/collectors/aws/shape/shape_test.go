@@ -136,7 +136,7 @@ func TestResources(t *testing.T) {
 	}}
 	got := map[string]string{}
 	for _, resource := range r.Resources("s3") {
-		got[resource.Kind] = string(resource.Value.AppendJSON(nil)) + " " + resource.Automatic
+		got[resource.Kind] = string(resource.Value.AppendJSON(nil)) + " " + resource.SystemOwned
 	}
 	want := map[string]string{
 		Bucket:        `{"BucketName":"logs","Public":["acl"],"Tags":{"team":"data"}} `,

@@ -178,7 +178,7 @@ func (e *event) writes() []Write {
 // deed tells what a request does to the object that it names. Some verbs do
 // nothing to it at a subresource that leads elsewhere (proxy), or that changes
 // nothing that anybody declares (status).
-func (e *event) deed() (model.Deed, bool) {
+func (e *event) deed() (model.Action, bool) {
 	door := e.Object.Subresource
 	switch e.Verb {
 	case "create":

@@ -84,8 +84,8 @@ func known(l *Log) string {
 func ref() model.Ref { return model.Ref{Kind: "kubernetes/Deployment.apps", ID: "shop/web"} }
 
 // say puts a trace into one line.
-func say(t model.Trace) string {
-	deed := map[model.Deed]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Deed]
+func say(t model.AuditEvent) string {
+	deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
 	id, _, _ := strings.Cut(strings.TrimPrefix(t.Actor.Evidence, "audit "), ",")
 	return fmt.Sprint(deed, " ", t.Actor.Name, " ", id, " ", t.Actor.Confidence, " ", t.Fields)
 }

@@ -115,7 +115,7 @@ func (w *Write) since(created time.Time) bool {
 // Traces returns what the writes to an object tell of it: who deleted it last,
 // who made it, who edited it. Live tells that it is there, created is when it
 // came to be. Writes are sorted by time, and so are the traces.
-func Traces(ref model.Ref, writes []Write, live bool, created time.Time) []model.Trace {
+func Traces(ref model.Ref, writes []Write, live bool, created time.Time) []model.AuditEvent {
 	if !live {
 		return removal(ref, writes)
 	}
@@ -132,7 +132,7 @@ func Traces(ref model.Ref, writes []Write, live bool, created time.Time) []model
 		}
 	}
 	slices.Reverse(kept)
-	traces := make([]model.Trace, 0, len(kept))
+	traces := make([]model.AuditEvent, 0, len(kept))
 	for _, w := range kept {
 		traces = append(traces, w.trace(ref))
 	}
@@ -141,13 +141,13 @@ func Traces(ref model.Ref, writes []Write, live bool, created time.Time) []model
 
 // removal tells who deleted an object that is gone; nothing when it was made
 // again after the last deletion that is known.
-func removal(ref model.Ref, writes []Write) []model.Trace {
+func removal(ref model.Ref, writes []Write) []model.AuditEvent {
 	for i := len(writes) - 1; i >= 0; i-- {
 		switch writes[i].Deed {
 		case model.Created:
 			return nil
 		case model.Deleted:
-			return []model.Trace{writes[i].trace(ref)}
+			return []model.AuditEvent{writes[i].trace(ref)}
 		}
 	}
 	return nil
@@ -155,8 +155,8 @@ func removal(ref model.Ref, writes []Write) []model.Trace {
 
 // trace tells of a write. That of an edit names no field, unless its door leads
 // to one alone.
-func (w *Write) trace(ref model.Ref) model.Trace {
-	t := model.Trace{Ref: ref, Deed: w.Deed, Writer: w.Manager, Account: w.Account, Actor: model.Actor{
+func (w *Write) trace(ref model.Ref) model.AuditEvent {
+	t := model.AuditEvent{Ref: ref, Action: w.Deed, Writer: w.Manager, Account: w.Account, Actor: model.Actor{
 		Name: w.User, At: w.Ended, Via: model.AuditLog, Evidence: w.evidence(), Confidence: model.Exact,
 	}}
 	if w.Deed != model.Edited {
@@ -170,7 +170,7 @@ func (w *Write) trace(ref model.Ref) model.Trace {
 }
 
 // CompareTraces orders traces as a snapshot wants them: by kind, id and time.
-func CompareTraces(t, u model.Trace) int {
+func CompareTraces(t, u model.AuditEvent) int {
 	return cmp.Or(cmp.Compare(t.Kind, u.Kind), cmp.Compare(t.ID, u.ID), t.Actor.At.Compare(u.Actor.At),
 		cmp.Compare(t.Actor.Evidence, u.Actor.Evidence))
 }

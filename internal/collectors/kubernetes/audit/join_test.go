@@ -85,7 +85,7 @@ func TestSign(t *testing.T) {
 
 func TestTraces(t *testing.T) {
 	t.Parallel()
-	deed := func(d model.Deed, change func(*Write)) func(*Write) {
+	deed := func(d model.Action, change func(*Write)) func(*Write) {
 		return func(w *Write) {
 			w.Deed = d
 			if change != nil {

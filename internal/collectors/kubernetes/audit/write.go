@@ -33,7 +33,7 @@ func (o Object) ID() string {
 // A Write is one request that changed an object, after its event.
 type Write struct {
 	Object
-	Deed model.Deed
+	Deed model.Action
 	// ID is the request's, User who sent it: "bob (by alice)" where alice
 	// impersonates bob.
 	ID, User string
@@ -60,7 +60,7 @@ func (w *Write) weight() int {
 // by is what tells one writer of an object from another.
 type by struct {
 	user, manager, subresource string
-	deed                       model.Deed
+	deed                       model.Action
 }
 
 func (w *Write) by() by { return by{w.User, w.Manager, w.Subresource, w.Deed} }

@@ -10,7 +10,7 @@ import (
 type Entry struct {
 	// Model and ID are the object's.
 	Model, ID string
-	Deed      model.Deed
+	Deed      model.Action
 	// Before and After are the object's sides; null where the row has none.
 	Before, After model.Value
 }
@@ -47,7 +47,7 @@ type Models map[string]string
 
 // Echoes returns what the entry tells of other objects, without who did it: of
 // one, or, where Ref has no ID, of every object that bears what came or went.
-func Echoes(e Entry, models Models) []model.Trace {
+func Echoes(e Entry, models Models) []model.AuditEvent {
 	switch e.Model {
 	case "extras.tag":
 		return e.tagged()
@@ -62,7 +62,7 @@ func Echoes(e Entry, models Models) []model.Trace {
 	if rule.copied != "" && (e.Deed == model.Deleted || e.Deed == model.Edited && e.differs([]string{rule.copied})) {
 		fields = append([]string{rule.copied}, fields...)
 	}
-	var traces []model.Trace
+	var traces []model.AuditEvent
 	for _, side := range []model.Value{e.Before, e.After} {
 		kind := rule.kind
 		if rule.typed != "" {
@@ -70,10 +70,10 @@ func Echoes(e Entry, models Models) []model.Trace {
 		}
 		id := side.At(rule.of)
 		ref := model.Ref{Kind: Type + "/" + kind, ID: id.Text()}
-		if kind == "" || id.Kind() != model.Number || slices.ContainsFunc(traces, func(t model.Trace) bool { return t.Ref == ref }) {
+		if kind == "" || id.Kind() != model.Number || slices.ContainsFunc(traces, func(t model.AuditEvent) bool { return t.Ref == ref }) {
 			continue
 		}
-		traces = append(traces, model.Trace{Ref: ref, Fields: fields})
+		traces = append(traces, model.AuditEvent{Ref: ref, Fields: fields})
 	}
 	return traces
 }
@@ -91,7 +91,7 @@ func (e Entry) differs(fields []string) bool {
 }
 
 // tagged tells what a tag that is renamed or deleted does to all that bear it.
-func (e Entry) tagged() []model.Trace {
+func (e Entry) tagged() []model.AuditEvent {
 	before, after := e.Before.At("name").Str(), e.After.At("name").Str()
 	if e.Deed == model.Created || before == "" || e.Deed == model.Edited && before == after {
 		return nil
@@ -100,13 +100,13 @@ func (e Entry) tagged() []model.Trace {
 	if e.Deed == model.Edited && after != "" {
 		of = append(of, after)
 	}
-	return []model.Trace{{Fields: []string{"tags"}, Of: of}}
+	return []model.AuditEvent{{Fields: []string{"tags"}, Texts: of}}
 }
 
 // defined tells what the definition of a custom field does to the values: a new
 // one brings its default, one that is renamed, taken from a model or deleted
 // takes them along.
-func (e Entry) defined(models Models) []model.Trace {
+func (e Entry) defined(models Models) []model.AuditEvent {
 	before, after := e.Before.At("name").Str(), e.After.At("name").Str()
 	if e.Deed == model.Created && isBlank(e.After.At("default")) || e.Deed == model.Edited && before == "" {
 		return nil
@@ -123,13 +123,13 @@ func (e Entry) defined(models Models) []model.Trace {
 	case e.Deed == model.Edited && before == after:
 		return e.given(models, fields)
 	}
-	return []model.Trace{{Fields: fields}}
+	return []model.AuditEvent{{Fields: fields}}
 }
 
 // given tells of the models that a custom field was given to, with its default,
 // or taken from.
-func (e Entry) given(models Models, fields []string) []model.Trace {
-	var traces []model.Trace
+func (e Entry) given(models Models, fields []string) []model.AuditEvent {
+	var traces []model.AuditEvent
 	for _, name := range []string{"object_types", "content_types"} {
 		came, went := apart(e.After.At(name), e.Before.At(name)), apart(e.Before.At(name), e.After.At(name))
 		if isBlank(e.After.At("default")) {
@@ -138,9 +138,9 @@ func (e Entry) given(models Models, fields []string) []model.Trace {
 		for _, number := range slices.Concat(came, went) {
 			of := models.named(number)
 			if of == "" {
-				return []model.Trace{{Fields: fields}}
+				return []model.AuditEvent{{Fields: fields}}
 			}
-			traces = append(traces, model.Trace{Ref: model.Ref{Kind: Type + "/" + of}, Fields: fields})
+			traces = append(traces, model.AuditEvent{Ref: model.Ref{Kind: Type + "/" + of}, Fields: fields})
 		}
 	}
 	return traces

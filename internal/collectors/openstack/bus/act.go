@@ -13,7 +13,7 @@ type Act struct {
 	// Ref has no ID where the log tells that an object of that kind was made
 	// between Began and At, and not which one.
 	model.Ref
-	Deed model.Deed `json:",omitempty"`
+	Deed model.Action `json:",omitempty"`
 	// Fields are the paths in the kind's values that it may have touched, sorted;
 	// nil where it may have been any.
 	Fields []string `json:",omitempty"`
@@ -52,7 +52,7 @@ func (a *Act) Compare(b *Act) int {
 func Merge(acts []Act) []Act {
 	type deed struct {
 		model.Ref
-		model.Deed
+		model.Action
 		request string
 	}
 	sorted := slices.Clone(acts)

@@ -42,7 +42,7 @@ type kept struct {
 
 type entry struct {
 	model.Ref
-	model.Deed
+	model.Action
 	evidence string
 }
 

@@ -14,12 +14,12 @@ import (
 // https://docs.openstack.org/nova/latest/reference/notifications.html
 func computing() map[string]reader {
 	readers := map[string]reader{"instance.update": renamed}
-	add := func(kind string, ids []string, deed model.Deed, fields string, events ...string) {
+	add := func(kind string, ids []string, deed model.Action, fields string, events ...string) {
 		for _, event := range events {
 			readers[event] = single(kind, ids, deed, fields)
 		}
 	}
-	instance := func(deed model.Deed, fields, events string) {
+	instance := func(deed model.Action, fields, events string) {
 		for event := range strings.FieldsSeq(events) {
 			add(shape.Server, []string{"uuid", "instance_id"}, deed, fields, "instance."+event)
 		}
@@ -62,7 +62,7 @@ func ServerActions() map[string]string {
 
 // single returns what reads of one object that one thing was done to it. Its id
 // stands in the first of the given fields that there is.
-func single(kind string, ids []string, deed model.Deed, fields string) reader {
+func single(kind string, ids []string, deed model.Action, fields string) reader {
 	return func(n *notice) []Act {
 		a := Act{Ref: model.Ref{Kind: kind}, Deed: deed, Fields: strings.Fields(fields)}
 		for _, name := range ids {
@@ -99,7 +99,7 @@ func renamed(n *notice) []Act {
 
 // storing reads Cinder's notices. Glance's name no user, and tell nothing.
 func storing() map[string]reader {
-	volume := func(deed model.Deed, fields string) reader {
+	volume := func(deed model.Action, fields string) reader {
 		return single(shape.Volume, []string{"volume_id"}, deed, fields)
 	}
 	return map[string]reader{

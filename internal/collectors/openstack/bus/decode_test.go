@@ -43,7 +43,7 @@ const audit = "audit.http.response"
 
 type done struct {
 	Kind, ID string
-	Deed     model.Deed
+	Deed     model.Action
 	Fields   string
 	Broad    bool
 }
@@ -120,7 +120,7 @@ func decodedOfNeutron() map[string]decoding {
 }
 
 func decodedOfNova() map[string]decoding {
-	server := func(deed model.Deed, fields string) []done {
+	server := func(deed model.Action, fields string) []done {
 		return []done{{Kind: shape.Server, ID: "srv-1", Deed: deed, Fields: fields}}
 	}
 	return map[string]decoding{

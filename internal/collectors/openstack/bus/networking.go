@@ -33,7 +33,7 @@ func networking() map[string]reader {
 		readers[event] = tagged
 	}
 	for name, object := range neutron() {
-		for action, deed := range map[string]model.Deed{"create": model.Created, "delete": model.Deleted} {
+		for action, deed := range map[string]model.Action{"create": model.Created, "delete": model.Deleted} {
 			readers[name+"."+action+".end"] = func(n *notice) []Act {
 				var acts []Act
 				for _, row := range rows(n.payload, name) {
@@ -101,7 +101,7 @@ func ofServer(name string, port model.Value) []Act {
 }
 
 // plugged reads that a router was given an interface, or lost one: a port.
-func plugged(deed model.Deed) reader {
+func plugged(deed model.Action) reader {
 	return func(n *notice) []Act {
 		of := n.payload.At("router_interface")
 		return []Act{{Ref: model.Ref{Kind: shape.Port, ID: of.At("port_id").Str()}, Deed: deed}}

@@ -41,7 +41,7 @@ func (e *Estate) Resources(source string) ([]model.Resource, []model.Unread) {
 			reason := cmp.Or(o.Busy, j.join(&r, o))
 			if reason != "" {
 				unread = append(unread, model.Unread{Ref: model.Ref{Kind: kind, ID: o.ID}, Identities: r.Identities, Reason: reason,
-					Place: r.Place, Name: cmp.Or(r.Name, r.ID), Parent: r.Parent, Automatic: cmp.Or(r.Automatic, e.settling(o))})
+					Place: r.Place, Name: cmp.Or(r.Name, r.ID), Parent: r.Parent, SystemOwned: cmp.Or(r.SystemOwned, e.settling(o))})
 				continue
 			}
 			r.UnreadFields = append(r.UnreadFields, e.hidden(o)...)
@@ -148,7 +148,7 @@ func newJoiner(e *Estate) *joiner {
 // join adds to a resource what other lists tell of it. It returns why the
 // resource cannot be compared now, or "".
 func (j *joiner) join(r *model.Resource, o *Object) string {
-	r.Automatic = j.foreign(r)
+	r.SystemOwned = j.foreign(r)
 	switch r.Kind {
 	case Server:
 		return j.server(r)

@@ -97,8 +97,8 @@ func TestRelations(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			r := find(t, resources, tc.kind, tc.id)
-			if r.Source != "cloud" || r.Name != tc.name || r.Place != tc.place || r.Automatic != tc.automatic || r.Parent != (model.Ref{}) {
-				t.Errorf("%q in %q, automatic %q, below %v", r.Name, r.Place, r.Automatic, r.Parent)
+			if r.Source != "cloud" || r.Name != tc.name || r.Place != tc.place || r.SystemOwned != tc.automatic || r.Parent != (model.Ref{}) {
+				t.Errorf("%q in %q, automatic %q, below %v", r.Name, r.Place, r.SystemOwned, r.Parent)
 			}
 		})
 	}
@@ -110,8 +110,8 @@ func TestAllProjects(t *testing.T) {
 	e.AllProjects = true
 	resources, _ := e.Resources("cloud")
 	for _, ref := range []model.Ref{{Kind: shape.Flavor, ID: "f"}, {Kind: shape.Image, ID: "o"}, {Kind: shape.Network, ID: "x"}} {
-		if r := find(t, resources, ref.Kind, ref.ID); r.Automatic != "" {
-			t.Errorf("%v is automatic: %s", ref, r.Automatic)
+		if r := find(t, resources, ref.Kind, ref.ID); r.SystemOwned != "" {
+			t.Errorf("%v is automatic: %s", ref, r.SystemOwned)
 		}
 	}
 }
@@ -220,8 +220,8 @@ func TestSecurityGroups(t *testing.T) {
 		"w-book":    {"ingress tcp 5432 from address group ag in web", "", below, false},
 	} {
 		r := find(t, resources, shape.SecurityGroupRule, id)
-		if open := strings.HasPrefix(r.Value.At("open_to").Str(), "anybody"); r.Name != want.name || r.Automatic != want.automatic || r.Parent != want.parent || open != want.open {
-			t.Errorf("%s is %q, automatic %q, below %v, open: %t", id, r.Name, r.Automatic, r.Parent, open)
+		if open := strings.HasPrefix(r.Value.At("open_to").Str(), "anybody"); r.Name != want.name || r.SystemOwned != want.automatic || r.Parent != want.parent || open != want.open {
+			t.Errorf("%s is %q, automatic %q, below %v, open: %t", id, r.Name, r.SystemOwned, r.Parent, open)
 		}
 	}
 	for id, want := range map[string]string{
@@ -233,8 +233,8 @@ func TestSecurityGroups(t *testing.T) {
 		if d := cmp.Diff(want, text(r.Value)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", id, d)
 		}
-		if (r.Automatic != "") != (id == "d") {
-			t.Errorf("%s is automatic: %q", id, r.Automatic)
+		if (r.SystemOwned != "") != (id == "d") {
+			t.Errorf("%s is automatic: %q", id, r.SystemOwned)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func TestBrokenLists(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			resources, _ := tc.rows.estate(t).Resources("cloud")
-			if got := find(t, resources, tc.kind, tc.id).Automatic; !strings.HasPrefix(got, tc.automatic) || (got == "") != (tc.automatic == "") {
+			if got := find(t, resources, tc.kind, tc.id).SystemOwned; !strings.HasPrefix(got, tc.automatic) || (got == "") != (tc.automatic == "") {
 				t.Errorf("automatic: %q, want %q", got, tc.automatic)
 			}
 		})
@@ -333,7 +333,7 @@ func TestUnreadThatSettles(t *testing.T) {
 		e := rows{shape.Server: {tc.row}, shape.Port: nil}.estate(t)
 		e.Taken = now
 		_, unread := e.Resources("cloud")
-		if len(unread) != 1 || (unread[0].Automatic != "") != tc.want || unread[0].Name != "web" || unread[0].Place != "p" {
+		if len(unread) != 1 || (unread[0].SystemOwned != "") != tc.want || unread[0].Name != "web" || unread[0].Place != "p" {
 			t.Errorf("%s: %+v", reason, unread)
 		}
 	}

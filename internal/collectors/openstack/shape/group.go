@@ -17,8 +17,8 @@ func (j *joiner) group(r *model.Resource) {
 		}
 		r.Value = r.Value.With("open", textsOf(opened)).With("open_to", openTo(rules...))
 	}
-	if r.Automatic == "" && isDefaultGroup(r.Name) {
-		r.Automatic = "every project has one"
+	if r.SystemOwned == "" && isDefaultGroup(r.Name) {
+		r.SystemOwned = "every project has one"
 	}
 }
 
@@ -42,11 +42,11 @@ func (j *joiner) rule(r *model.Resource, o *Object) string {
 		r.Parent = model.Ref{Kind: SecurityGroup, ID: id}
 	}
 	switch {
-	case r.Automatic != "":
+	case r.SystemOwned != "":
 	case group != nil && madeWith(o, group):
-		r.Automatic = "Neutron makes it with each group"
+		r.SystemOwned = "Neutron makes it with each group"
 	case group == nil && madeWith(o, &Object{ID: id, Name: "default"}):
-		r.Automatic = "Neutron makes such a rule with each group, and " + SecurityGroup + " was not read"
+		r.SystemOwned = "Neutron makes such a rule with each group, and " + SecurityGroup + " was not read"
 	}
 	return ""
 }

@@ -20,13 +20,13 @@ func (j *joiner) port(r *model.Resource) {
 	switch {
 	case slices.Contains(j.routerInterfaces, owner):
 	case j.find(Server, device) != nil || strings.HasPrefix(owner, "compute:"):
-		r.Automatic = "belongs to server " + j.named(Server, device) + ", whose interfaces show it"
+		r.SystemOwned = "belongs to server " + j.named(Server, device) + ", whose interfaces show it"
 	case owner == "network:router_gateway":
-		r.Automatic = "the gateway of router " + j.named(Router, device) + ", which shows it"
+		r.SystemOwned = "the gateway of router " + j.named(Router, device) + ", which shows it"
 	case owner == "network:floatingip":
-		r.Automatic = "the address of floating IP " + j.named(FloatingIP, device)
+		r.SystemOwned = "the address of floating IP " + j.named(FloatingIP, device)
 	case ownPort(owner):
-		r.Automatic = "made by OpenStack itself (" + owner + ")"
+		r.SystemOwned = "made by OpenStack itself (" + owner + ")"
 	}
 }
 

@@ -50,7 +50,7 @@ func TestOrderSaysNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		resources, unread := cloud.shuffled(t).Resources("cloud")
 		same := func(a, b model.Resource) bool {
-			return a.Key == b.Key && a.Name == b.Name && a.Place == b.Place && a.Parent == b.Parent && a.Automatic == b.Automatic && a.Value.Equal(b.Value)
+			return a.Key == b.Key && a.Name == b.Name && a.Place == b.Place && a.Parent == b.Parent && a.SystemOwned == b.SystemOwned && a.Value.Equal(b.Value)
 		}
 		if !slices.EqualFunc(resources, wanted, same) {
 			t.Fatalf("got %v, want %v", resources, wanted)

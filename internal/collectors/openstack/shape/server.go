@@ -97,14 +97,14 @@ func (j *joiner) volume(r *model.Resource) {
 		id := attachment.At("server_id").Str()
 		server := j.find(Server, id)
 		if r.Name == "" && id != "" && (!j.wasRead(Server) || server != nil && server.Created.IsZero()) {
-			r.Automatic = "may be made with server " + id + ", which could not be read"
+			r.SystemOwned = "may be made with server " + id + ", which could not be read"
 			continue
 		}
 		if server == nil || r.Name != "" && r.Name != server.ID+"-blank-vol" {
 			continue
 		}
 		if age := r.Created.Sub(server.Created); age >= 0 && age <= bootTime {
-			r.Automatic = "made with server " + j.named(Server, server.ID)
+			r.SystemOwned = "made with server " + j.named(Server, server.ID)
 		}
 	}
 }
