@@ -243,7 +243,7 @@ func TestSeverityRulesAreCounted(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
 	}
-	if got[0].Dead() || got[1].Why() != "it rates nothing" || got[1].What() != "severity rule" {
+	if got[0].Dead() || got[1].Why() != "it rates nothing" || got[1].Type() != "severity rule" {
 		t.Errorf("dead: %q, %q", got[0].Why(), got[1].Why())
 	}
 }

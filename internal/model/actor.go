@@ -2,7 +2,7 @@ package model
 
 import "cmp"
 
-// Compare orders actors: the known before the unknown, the later first.
+// Compare orders actors: known ones before unknown ones, then the latest first.
 func (a Actor) Compare(b Actor) int {
 	known := func(x Actor) int {
 		if x.Confidence == Unknown {
@@ -13,9 +13,8 @@ func (a Actor) Compare(b Actor) int {
 	return cmp.Or(cmp.Compare(known(a), known(b)), b.At.Compare(a.At), cmp.Compare(a.Name, b.Name))
 }
 
-// LiftActor returns the first by Compare of the actors of changes, of which there
-// is one at least and each has an actor, and leaves it on those changes only that
-// have another one.
+// LiftActor returns the first actor of the changes by Compare, and removes it from the
+// changes that have it. There is at least one change, and each has an actor.
 func LiftActor(changes []Change) Actor {
 	best := *changes[0].Actor
 	for _, c := range changes[1:] {

@@ -6,14 +6,12 @@ import (
 	"slices"
 )
 
-// CauseFrom is how many findings of one cause are said as one. Fewer are said
-// singly.
+// CauseFrom is the number of findings of one cause from which on they are grouped.
 const CauseFrom = 4
 
-// A Cause is what findings have in common that one request brought about: who
-// asked for it and where that is written, the verdict, and the same changes,
-// whatever resources they are on. The zero Cause is that of a finding of which
-// nobody knows that others belong to it.
+// A Cause is what findings that one request caused have in common: the request, the
+// verdict, and the changes, which are the same on different resources. A finding without a
+// known request has the zero Cause.
 type Cause struct {
 	Source string
 	Request
@@ -21,13 +19,12 @@ type Cause struct {
 	changes [sha256.Size]byte
 }
 
-// A Request is one request of an actor, as a log tells which of its entries
-// belong together. IDs are unique within the log.
+// A Request is one request of an actor to which entries of a log belong. IDs are unique
+// within the log.
 type Request struct{ Via, ID, By string }
 
-// Cause returns what the finding shares with others that the same request
-// brought about; the zero Cause where no request is known, or where some of its
-// changes come from another one. It is the same before and after Public.
+// Cause returns the cause of the finding; zero if its request is not known, or if some of
+// its changes have another one. It is the same before and after Public.
 func (f *Finding) Cause() Cause {
 	request := f.Actor.Request
 	if request == "" || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Actor != nil && c.Actor.Request != request }) {
@@ -46,13 +43,13 @@ func (f *Finding) Cause() Cause {
 	return Cause{f.Source, Request{f.Actor.Via, request, f.Actor.Name}, f.Verdict, sha256.Sum256(all)}
 }
 
-// IsZero reports whether there is no cause to share.
+// IsZero reports whether the cause is unknown.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
-// ByCause puts together what has one cause, where there is CauseFrom of it or
-// more; all else stands alone. Of tells the cause, and what sets things apart
-// all the same. Groups come in the order of their first members, and members in
-// the order of all.
+// ByCause groups the elements of one cause, if there are at least CauseFrom of them; each
+// other element is a group of its own. of returns the cause, and a text that separates
+// elements of the same cause. Groups are in the order of their first members, and members
+// in the order of all.
 func ByCause[T any](all []T, of func(T) (cause Cause, apart string)) [][]T {
 	type key struct {
 		Cause
@@ -77,7 +74,7 @@ func ByCause[T any](all []T, of func(T) (cause Cause, apart string)) [][]T {
 	return groups
 }
 
-// essence appends what a change says whatever resource it is on: its path, and
+// essence appends the part of a change that does not depend on the resource: its path, and
 // how each side differs from the live one.
 func (c *Change) essence(b []byte) []byte {
 	b = appendText(b, c.Path)
@@ -90,9 +87,9 @@ func (c *Change) essence(b []byte) []byte {
 		b, alone = appendDifference(append(b, 's'), side, c.Live), false
 	}
 	for i := range c.Claims {
-		said := &c.Claims[i]
-		b = appendText(appendText(append(b, 'c'), said.Declaration), said.Path)
-		b = appendDifference(b, &said.Value, c.Live)
+		claimed := &c.Claims[i]
+		b = appendText(appendText(append(b, 'c'), claimed.Declaration), claimed.Path)
+		b = appendDifference(b, &claimed.Value, c.Live)
 	}
 	if alone {
 		b = appendSide(b, c.Live)
@@ -100,8 +97,8 @@ func (c *Change) essence(b []byte) []byte {
 	return b
 }
 
-// appendDifference appends how two values differ: of lists what went and what
-// came, of maps the fields that differ, of all else both.
+// appendDifference appends how two values differ: of lists the removed and the added
+// elements, of maps the fields that differ, of others both values.
 func appendDifference(b []byte, before, after *Value) []byte {
 	switch {
 	case before == nil || after == nil:
@@ -123,17 +120,16 @@ func appendDifference(b []byte, before, after *Value) []byte {
 	return appendSide(appendSide(append(b, 'v'), before), after)
 }
 
-// without returns the items that others do not hold, each as often as it is
-// there too often, as sorted JSON.
+// without returns the items without the others, as sorted JSON. Items may repeat.
 func without(items, others []Value) []string {
-	there := map[string]int{}
+	count := map[string]int{}
 	for _, item := range others {
-		there[string(item.AppendJSON(nil))]++
+		count[string(item.AppendJSON(nil))]++
 	}
 	var left []string
 	for _, item := range items {
 		text := string(item.AppendJSON(nil))
-		if there[text]--; there[text] < 0 {
+		if count[text]--; count[text] < 0 {
 			left = append(left, text)
 		}
 	}
@@ -173,7 +169,7 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// appendText appends a text so that what follows is not taken for its end.
+// appendText appends the length of a text and the text.
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

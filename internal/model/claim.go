@@ -61,8 +61,8 @@ type ClaimMatching struct {
 	// are assumed to be about another source, and are not compared; Cohort is the
 	// reason. "" for a claim without a group.
 	Cohort string
-	// AltID is the ID to use if the live system reports that the kind has no places;
-	// "" if the declaration knows.
+	// AltID is the ID to use if the live system reports that the kind has no places; "" if
+	// the declaration contains that.
 	AltID string
 	// Doubt is why a claim that is matched by identities may have more of them than were
 	// read: its resource may exist although no identity matches.
@@ -141,7 +141,7 @@ type Declaration struct {
 	Name string
 	// Governs are the names of the sources that it governs.
 	Governs []string
-	// Inventory reports whether it lists existing resources, whoever created them. A
+	// Inventory reports whether it lists existing resources of any origin. A
 	// resource that it lacks is unmanaged although another declaration has it, and
 	// vice versa.
 	Inventory bool
@@ -167,8 +167,8 @@ type Declaration struct {
 	// Problems are parts that could not be read. Resources that they may declare are
 	// not unmanaged.
 	Problems []Problem
-	// Notes are parts that a reader should know of, although they are no drift and were
-	// read: programs that a plan runs.
+	// Notes are remarks about parts that were read and are no drift, such as programs that
+	// a plan runs.
 	Notes []Note
 	// Kinds are the kinds that the declaration itself defines (custom resources).
 	Kinds map[string]*Kind
@@ -180,7 +180,8 @@ type Declaration struct {
 	Decisions []Decision
 	// States are the records that were read, by address.
 	States []StateRead
-	// Removals are the claims that the declaration's own log says were removed, by time.
+	// Removals are the claims that were removed according to the declaration's own log, by
+	// time.
 	Removals []Removal
 	// LogUnread is Claim.LogUnread of every claim.
 	LogUnread string

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// DecisionKind says what somebody decided about a finding.
+// A DecisionKind is a kind of decision about a finding.
 type DecisionKind string
 
-// The decisions, the strongest first: leave it so; leave me alone until then;
-// I know, I am on it.
+// The decisions, the strongest first: accept the state; no notifications until a time; the
+// finding is being handled.
 const (
 	Accept      DecisionKind = "accept"
 	Snooze      DecisionKind = "snooze"
@@ -21,7 +21,7 @@ const (
 // DecisionKinds lists the kinds, the strongest first.
 func DecisionKinds() []DecisionKind { return []DecisionKind{Accept, Snooze, Acknowledge} }
 
-// Rank is 0 for the strongest kind.
+// Rank returns the position of the kind; 0 for the strongest.
 func (k DecisionKind) Rank() int {
 	for i, l := range DecisionKinds() {
 		if k == l {
@@ -31,7 +31,7 @@ func (k DecisionKind) Rank() int {
 	return len(DecisionKinds())
 }
 
-// Participle is what a finding is that somebody decided about.
+// Participle returns the participle of the kind: "accepted".
 func (k DecisionKind) Participle() string {
 	switch k {
 	case Accept:
@@ -44,41 +44,39 @@ func (k DecisionKind) Participle() string {
 	return "decided"
 }
 
-// A Decision is what somebody decided about one finding. It holds while the
-// finding is what it was then, and until its time is up.
+// A Decision is a decision about one finding. It holds until the finding changes or the
+// decision ends.
 type Decision struct {
 	// ID is unique.
 	ID   string       `json:"id"`
 	Kind DecisionKind `json:"kind"`
-	// Finding is the ID of the finding that it is about; "" where Subject says
-	// which.
+	// Finding is the ID of the finding that it is about; "" if Subject identifies it.
 	Finding string `json:"finding"`
-	// Subject names the finding for people, and for decisions that stand in a
-	// file.
+	// Subject describes the finding, and identifies it for decisions in a file.
 	Subject Target `json:"subject"`
-	// Basis is the Finding.Basis that it holds for; "" where Changes says that.
+	// Basis is the Finding.Basis that it holds for; "" if it has Changes.
 	Basis string `json:"basis,omitempty"`
 	// Severity is the severity that the finding had; "" if it is not known.
 	Severity Severity `json:"severity,omitempty"`
 	// Covers counts the findings that a baseline was made about, and Covered are
-	// these, sorted by ID: Finding, Subject and Basis are empty then. Covered is only
-	// where decisions are kept.
+	// these, sorted by ID: Finding, Subject and Basis are empty then. Only the store has
+	// Covered.
 	Covers  int       `json:"covers,omitempty"`
 	Covered []Covered `json:"covered,omitempty"`
-	// Changes are what the finding must show: their paths, and of their values
-	// those that are given. Only decisions in a file have them.
+	// Changes are those that the finding must have: their paths, and the values that are
+	// given. Only decisions in a file have them.
 	Changes []Change `json:"changes,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
-	// Owner is who answers for it, By who decided, At when, Via where: "command
-	// line", a receiver's name, a file's address and line.
+	// Owner is who is responsible for it, By who decided, At when, and Via through what:
+	// "command line", the name of a receiver, or the address and line of a file.
 	Owner string    `json:"owner,omitempty"`
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`
 	Via   string    `json:"via"`
-	// From is the declaration whose file it stands in; "" for one that was made
-	// here.
+	// From is the declaration with the file of the decision; "" for one that was made in
+	// driftd.
 	From string `json:"from,omitempty"`
-	// Until is when it ends. It is zero only where somebody said "forever".
+	// Until is when it ends; zero for a decision that was made without an end.
 	Until time.Time `json:"until,omitzero"`
 	// Replaces is the ID of the decision that this one replaced; "" if there is none.
 	Replaces string `json:"replaces,omitempty"`
@@ -95,7 +93,7 @@ type Covered struct {
 	Severity Severity `json:"severity"`
 }
 
-// covered returns what a baseline says of a finding; nil if nothing.
+// covered returns the entry of a baseline for a finding; nil if there is none.
 func (d *Decision) covered(f *Finding) *Covered {
 	for _, id := range append([]string{f.ID}, f.Merged...) {
 		i, found := slices.BinarySearchFunc(d.Covered, id, func(c Covered, id string) int { return strings.Compare(c.Finding, id) })
@@ -106,14 +104,14 @@ func (d *Decision) covered(f *Finding) *Covered {
 	return nil
 }
 
-// covers reports whether a baseline holds for a finding: it shows what it showed
-// then, and is no more severe.
+// covers reports whether a baseline holds for a finding: it did not change, and is not more
+// severe.
 func (d *Decision) covers(f *Finding) bool {
 	c := d.covered(f)
 	return c != nil && (c.Basis == f.Basis || c.Basis == f.WorseBasis) && f.Severity.Rank() >= c.Severity.Rank()
 }
 
-// Topic names what the decision is about for people.
+// Topic returns a text for the subject of the decision.
 func (d *Decision) Topic() string {
 	if d.Covers > 0 {
 		return "a baseline of " + strconv.Itoa(d.Covers)
@@ -121,39 +119,38 @@ func (d *Decision) Topic() string {
 	return d.Subject.Key.String()
 }
 
-// A DecisionStatus is a decision and how it stands.
+// A DecisionStatus is a decision with the findings that it holds for.
 type DecisionStatus struct {
 	Decision
-	// Holds are the IDs of the open findings that are noted with it; never nil.
+	// Holds are the IDs of the open findings that it holds for; never nil.
 	Holds []string `json:"holds"`
-	// Why says why it holds for none; "" where it holds.
+	// Why is why it holds for none; "" if it holds for one.
 	Why string `json:"why,omitempty"`
 }
 
-// Target names what a decision is about; an empty Verdict or Declaration
-// stands for any.
+// A Target is the subject of a decision; an empty Verdict or Declaration means any.
 type Target struct {
 	Key
 	Declaration string  `json:"declaration,omitempty"`
 	Verdict     Verdict `json:"verdict,omitempty"`
 }
 
-// Ended reports whether the decision's time is up or another one has replaced it, which
-// stays so where the clock is set back.
+// Ended reports whether the decision has ended or was replaced. A replaced one stays so if
+// the clock is set back.
 func (d *Decision) Ended(now time.Time) bool {
 	return d.ReplacedBy != "" || past(d.Until, now)
 }
 
-// past reports whether an end has come; the zero time never comes.
+// past reports whether an end has passed; the zero time never passes.
 func past(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
-// EndsSoon reports whether the decision ends within a week from now on.
+// EndsSoon reports whether the decision ends within a week.
 func (d *Decision) EndsSoon(now time.Time) bool {
 	const week = 7 * 24 * time.Hour
 	return !d.Until.IsZero() && !d.Ended(now) && d.Until.Sub(now) <= week
 }
 
-// About reports whether the decision is about a finding, whatever that shows now.
+// About reports whether the decision is about a finding, also if that has changed.
 func (d *Decision) About(f *Finding) bool {
 	if d.Covers > 0 {
 		return d.covered(f) != nil
@@ -170,8 +167,7 @@ func (d *Decision) About(f *Finding) bool {
 // under the worse verdict.
 func (d *Decision) madeUnderWorse(f *Finding) bool { return d.Basis != "" && d.Basis == f.WorseBasis }
 
-// Holds reports whether the decision is about a finding, and the finding still
-// shows what was decided about.
+// Holds reports whether the decision is about a finding that has not changed since.
 func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	if !d.About(f) || d.Ended(now) {
 		return false
@@ -185,13 +181,13 @@ func (d *Decision) Holds(f *Finding, now time.Time) bool {
 	return d.shownBy(f)
 }
 
-// outgrown reports whether a finding that shows no values is more severe than when it
-// was decided about: what became of its resource is not in its Basis.
+// outgrown reports whether a finding without changes is more severe than at the decision.
+// The state of its resource is not in its Basis.
 func (d *Decision) outgrown(f *Finding) bool {
 	return len(f.Changes) == 0 && d.Severity != "" && f.Severity.Rank() < d.Severity.Rank()
 }
 
-// shownBy reports whether a finding shows what Changes lists, and nothing else.
+// shownBy reports whether a finding has exactly the changes in Changes.
 func (d *Decision) shownBy(f *Finding) bool {
 	if len(d.Changes) != len(f.Changes) {
 		return false
@@ -214,8 +210,7 @@ func given(want, shown *Value) bool {
 	return want == nil || shown != nil && want.Equal(*shown)
 }
 
-// A DecisionIndex finds the decisions about a finding among many. The zero
-// DecisionIndex holds none.
+// A DecisionIndex is an index of decisions by finding. The zero DecisionIndex is empty.
 type DecisionIndex struct {
 	byFinding  map[string][]*Decision
 	byResource map[Key][]*Decision
@@ -240,9 +235,9 @@ func IndexDecisions(list []Decision) DecisionIndex {
 	return x
 }
 
-// Settle notes on a finding the strongest decision that holds for it; of two of
-// one kind the later. The order of decisions does not matter. It reports whether
-// that is another than before.
+// Settle sets the decision of a finding to the strongest one that holds for it; of two of
+// one kind to the later. It does not depend on the order of decisions. It reports whether
+// the decision changed.
 func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 	before := f.Decision
 	f.Decision = nil
@@ -266,8 +261,8 @@ func (x DecisionIndex) Settle(f *Finding, now time.Time) (changed bool) {
 		!noted.Until.Equal(before.Until)
 }
 
-// noted is the decision as findings show it: without what they show themselves,
-// and of one in a file without what each commit moves.
+// noted returns the decision as findings have it: without their changes, and, for one in a
+// file, without the time and line, which each commit may change.
 func (d *Decision) noted() Decision {
 	n := *d
 	n.Changes, n.Covered = nil, nil
@@ -278,7 +273,7 @@ func (d *Decision) noted() Decision {
 	return n
 }
 
-// before reports whether d counts rather than e.
+// before reports whether d takes precedence over e.
 func (d *Decision) before(e *Decision) bool {
 	switch {
 	case d.Kind != e.Kind:

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A FieldSet is a set of field paths, as Kubernetes keeps them in
-// managedFields: a tree of steps. The zero FieldSet is empty.
+// A FieldSet is a set of field paths, as a tree of steps. The zero FieldSet is empty.
 type FieldSet struct {
 	// Self reports that the node itself is in the set.
 	Self  bool
@@ -18,7 +17,7 @@ type fieldStep struct {
 	below FieldSet
 }
 
-// StepKind tells the kinds of a Step apart.
+// A StepKind is the kind of a Step.
 type StepKind uint8
 
 // The kinds of a step: a map's field, an element of a keyed list, an item of a
@@ -30,7 +29,7 @@ const (
 	IndexStep
 )
 
-// A Step leads from a node to one of its children. Text is the field's name;
+// A Step identifies a child of a node. Text is the field's name;
 // for a KeyStep the key fields as a JSON object; for an ItemStep the item as
 // JSON; for an IndexStep the position in decimal.
 type Step struct {
@@ -42,7 +41,7 @@ func (s Step) compare(t Step) int {
 	return cmp.Or(cmp.Compare(s.Kind, t.Kind), cmp.Compare(s.Text, t.Text))
 }
 
-// Put adds a child. A child that was put before is replaced.
+// Put adds a child, or replaces it.
 func (f *FieldSet) Put(step Step, below FieldSet) {
 	i, found := f.find(step)
 	if found {
@@ -59,10 +58,10 @@ func (f *FieldSet) find(step Step) (int, bool) {
 // Empty reports whether the set holds no path.
 func (f *FieldSet) Empty() bool { return !f.Self && len(f.steps) == 0 }
 
-// Depth tells how closely the set speaks of the node at path: as many steps as
-// it shares with the path when it names the node or something below it, fewer
-// when it names a node above and nothing below that, and -1 when it does not
-// speak of it. Of two writers the one that speaks more closely wrote last.
+// Depth returns how closely the set matches the node at path: the number of steps if it
+// contains the node or something below it, a lower number if it contains a node above and
+// nothing below that, and -1 if it contains neither. The writer with the greater depth
+// wrote last.
 func (f *FieldSet) Depth(path []Step) int {
 	node := f
 	for depth, step := range path {
@@ -78,7 +77,7 @@ func (f *FieldSet) Depth(path []Step) int {
 	return len(path)
 }
 
-// Child returns the set below one step, or nil when the step is not in it.
+// Child returns the set below one step, or nil if the set does not have it.
 func (f *FieldSet) Child(step Step) *FieldSet {
 	if i, ok := f.find(step); ok {
 		return &f.steps[i].below
@@ -86,7 +85,7 @@ func (f *FieldSet) Child(step Step) *FieldSet {
 	return nil
 }
 
-// Leaf reports whether nothing stands below the node.
+// Leaf reports whether the node has no children.
 func (f *FieldSet) Leaf() bool { return len(f.steps) == 0 }
 
 // Len is the number of children.

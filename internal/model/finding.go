@@ -11,19 +11,19 @@ type Verdict string
 
 // The verdicts. Live L, declared D, recorded R.
 const (
-	InSync         Verdict = "in-sync"         // D = R = L
-	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back
-	Pending        Verdict = "pending"         // D ≠ R, L = R, and the declaration moved: declared, not applied yet
-	Bypassed       Verdict = "bypassed"        // D ≠ R, L = R, and the declaration did not move: applied, and in no commit
-	Codified       Verdict = "codified"        // L = D ≠ R: live and git agree, the record is old
-	Conflict       Verdict = "conflict"        // all three differ
-	Missing        Verdict = "missing"         // declared or recorded, absent inside coverage
-	PendingRestart Verdict = "pending-restart" // accepted by the system, live only after a restart
-	Unmanaged      Verdict = "unmanaged"       // live inside a governed scope, claimed by nobody
-	Undeclared     Verdict = "undeclared"      // a field that no declaration sets and no known controller owns
-	Moved          Verdict = "moved"           // same identity, other place or name
-	Disputed       Verdict = "disputed"        // two declarations claim different values
-	Unchecked      Verdict = "unchecked"       // could not be compared
+	InSync         Verdict = "in-sync"         // D = R = L.
+	Changed        Verdict = "changed"         // L ≠ R, D = R: changed behind the tool's back.
+	Pending        Verdict = "pending"         // D ≠ R, L = R, and the declaration moved: declared, not applied yet.
+	Bypassed       Verdict = "bypassed"        // D ≠ R, L = R, and the declaration did not move: applied, and in no commit.
+	Codified       Verdict = "codified"        // L = D ≠ R: live and git agree, the record is old.
+	Conflict       Verdict = "conflict"        // all three differ.
+	Missing        Verdict = "missing"         // declared or recorded, absent inside coverage.
+	PendingRestart Verdict = "pending-restart" // accepted by the system, live only after a restart.
+	Unmanaged      Verdict = "unmanaged"       // live inside a governed scope, and not claimed.
+	Undeclared     Verdict = "undeclared"      // a field that no declaration sets and no known controller owns.
+	Moved          Verdict = "moved"           // same identity, other place or name.
+	Disputed       Verdict = "disputed"        // two declarations claim different values.
+	Unchecked      Verdict = "unchecked"       // could not be compared.
 )
 
 // Verdicts lists every verdict that a finding may have, worst first.
@@ -32,8 +32,7 @@ func Verdicts() []Verdict {
 		PendingRestart, Pending, Codified, Unchecked}
 }
 
-// IsDrift tells a finding that says "something differs" from one that says
-// "nobody could look".
+// IsDrift reports whether a finding with the verdict is a difference. Unchecked is not.
 func (v Verdict) IsDrift() bool { return v != InSync && v != Unchecked }
 
 // Severity rates a finding.
@@ -51,7 +50,7 @@ const (
 // Severities lists the severities, worst first.
 func Severities() []Severity { return []Severity{Critical, High, Medium, Low, Info} }
 
-// Rank is 0 for the worst severity and grows as they become milder.
+// Rank returns the position of the severity; 0 for the worst.
 func (s Severity) Rank() int {
 	for i, t := range Severities() {
 		if s == t {
@@ -61,18 +60,18 @@ func (s Severity) Rank() int {
 	return len(Severities())
 }
 
-// Confidence says how sure an Actor is.
+// Confidence is how certain an Actor is.
 type Confidence string
 
-// The confidences: Exact when the evidence names object and field, Likely when
-// it names the object and a time, Unknown when there is none.
+// The confidences: Exact if the evidence contains object and field, Likely if it contains
+// the object and a time, Unknown if there is none.
 const (
 	Exact   Confidence = "exact"
 	Likely  Confidence = "likely"
 	Unknown Confidence = "unknown"
 )
 
-// An Actor is who changed something. "unknown" is a legal answer, with Reason.
+// An Actor is who changed something. An unknown one has a Reason.
 type Actor struct {
 	Name       string     `json:"name"`
 	At         time.Time  `json:"at,omitzero"`
@@ -80,14 +79,14 @@ type Actor struct {
 	Evidence   string     `json:"evidence,omitempty"`
 	Confidence Confidence `json:"confidence"`
 	Reason     string     `json:"reason,omitempty"`
-	// Request is the id of the one request that the entry belongs to, where the
-	// log tells which entries belong together.
+	// Request is the ID of the request that the entry belongs to; "" if the log does not
+	// contain it.
 	Request string `json:"request,omitempty"`
-	// Message is what the actor wrote beside the change.
+	// Message is the actor's message for the change.
 	Message string `json:"message,omitempty"`
 }
 
-// UnknownActor says that nobody can be named, and why.
+// UnknownActor returns an unknown actor with the reason.
 func UnknownActor(reason string) Actor {
 	return Actor{Name: "unknown", Confidence: Unknown, Reason: reason}
 }
@@ -99,33 +98,34 @@ type Change struct {
 	Declared *Value `json:"declared,omitempty"`
 	Recorded *Value `json:"recorded,omitempty"`
 	Live     *Value `json:"live,omitempty"`
-	// Running is what is in effect until a restart, where Live waits for one.
+	// Running is the value in effect until a restart, if Live waits for one.
 	Running *Value `json:"running,omitempty"`
 	Secret  bool   `json:"secret"`
 	// Unproven reports whether a pending change may be a bypassed one, or a changed
 	// one may be pending: nothing reports whether the declaration moved or the live
 	// side. It is rated like changed.
 	Unproven bool `json:"unproven,omitempty"`
-	// Severity is set where a rule rates this field otherwise than usual.
+	// Severity is set if a rule rates this field differently than usual.
 	Severity Severity `json:"severity,omitempty"`
-	// Rated is set where a rule of the configuration set Severity.
+	// Rated is set if a rule of the configuration set Severity.
 	Rated *Rating `json:"rated,omitempty"`
-	// Exposure is what the field decides; "" for most fields.
+	// Exposure is the kind of access that depends on the field; "" for most fields.
 	Exposure Exposure `json:"exposure,omitempty"`
 	// Claims are the values of each declaration if the declarations disagree, and
 	// LiveActor is the last writer of Live then.
 	Claims    []ClaimedValue `json:"claims,omitempty"`
 	LiveActor *Actor         `json:"live_actor,omitempty"`
-	// Actor is set where it differs from the finding's.
+	// Actor is set if it differs from the finding's.
 	Actor *Actor `json:"actor,omitempty"`
 }
 
-// field names the changed field alike for all claims: by its live path, if it has one.
+// field returns the path of the changed field that is the same for all claims: its live
+// path, if it has one.
 func (c *Change) field() string { return cmp.Or(c.LivePath, c.Path) }
 
-// A ClaimedValue is the value of a disputed field in one declaration. Path is set
-// if the declaration has another name for the field than Change.Path. Actor is who
-// last set the value in the declaration; nil in findings of earlier versions.
+// A ClaimedValue is the value of a disputed field in one declaration. Path is set if the
+// declaration's path of the field differs from Change.Path. Actor is who last set the value
+// in the declaration; nil in findings of earlier versions.
 type ClaimedValue struct {
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
@@ -140,7 +140,7 @@ type Finding struct {
 	ID       string   `json:"id"`
 	Verdict  Verdict  `json:"verdict"`
 	Severity Severity `json:"severity"`
-	// Rated is set where a rule of the configuration set Severity.
+	// Rated is set if a rule of the configuration set Severity.
 	Rated *Rating `json:"rated,omitempty"`
 	// Exposure is that of the worst change, or of the resource as a whole.
 	Exposure Exposure `json:"exposure,omitempty"`
@@ -149,12 +149,10 @@ type Finding struct {
 	Name        string `json:"name"`
 	Declaration string `json:"declaration"`
 	Address     string `json:"address"`
-	// Changes are sorted by path; empty when the finding is about the whole
-	// resource.
+	// Changes are sorted by path; empty if the finding is about the whole resource.
 	Changes []Change `json:"changes"`
 	Actor   Actor    `json:"actor"`
-	// Reason says why it could not be checked, or why the severity is what it
-	// is; it may be empty.
+	// Reason is why it could not be checked, or why it has its severity; it may be empty.
 	Reason    string    `json:"reason"`
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
@@ -165,19 +163,18 @@ type Finding struct {
 	Replaces bool `json:"replaces,omitempty"`
 	// Resolved is when a scan proved that it is over; zero while it is open.
 	Resolved time.Time `json:"resolved,omitzero"`
-	// Owner is who the rules of owners say answers for it, or "".
+	// Owner is the responsible person or team according to the rules of owners, or "".
 	Owner string `json:"owner,omitempty"`
 	// Labels are those of the resource, live or as declared.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Basis is a digest of what the finding shows, and of what is declared. It
-	// changes when one of them does, and tells nothing of either.
+	// Basis is a digest of the values of the finding and of the claim. It changes if one of
+	// them does, and does not reveal them.
 	Basis string `json:"basis,omitempty"`
-	// WorseBasis is the Basis of the same values under the worse verdict, where
-	// values alone do not distinguish the two (pending and bypassed). A decision
-	// made under the worse verdict holds under this one too.
+	// WorseBasis is the Basis of the same values under the worse verdict, if the values do
+	// not distinguish the two (pending and bypassed). A decision about the worse verdict
+	// holds for this one, too.
 	WorseBasis string `json:"worse_basis,omitempty"`
-	// Was is the verdict before the last reclassification; nil when there was
-	// none.
+	// Was is the verdict before the last reclassification; nil if there was none.
 	Was *Former `json:"was,omitempty"`
 	// Merged are the IDs of findings that were merged into this one, oldest
 	// first, at most MaxMerged.
@@ -185,15 +182,15 @@ type Finding struct {
 	// MergedInto is the ID of the finding that this one was merged into. Such a
 	// finding is closed, Resolved is the time, but its fields still drift.
 	MergedInto string `json:"merged_into,omitempty"`
-	// Hidden is the reason of the ignore rule that hides it; "" when none does.
+	// Hidden is the reason of the ignore rule that hides it; "" if none does.
 	Hidden string `json:"hidden,omitempty"`
-	// Ignored are fields that ignore rules took out of Changes.
+	// Ignored are fields that ignore rules removed from Changes.
 	Ignored []IgnoredChange `json:"ignored,omitempty"`
-	// Decision is what somebody decided about it, while that holds.
+	// Decision is the decision that holds for it, or nil.
 	Decision *Decision `json:"decision,omitempty"`
-	// Flips are when it last came, changed and went, oldest first.
+	// Flips are its last changes, oldest first.
 	Flips []Flip `json:"flips,omitempty"`
-	// Flapping reports that it went back and forth when it was last judged.
+	// Flapping reports whether it was flapping in the last scan.
 	Flapping bool `json:"flapping,omitempty"`
 }
 
@@ -214,16 +211,15 @@ func (w *Former) UTC() *Former {
 // MaxMerged bounds Finding.Merged: the IDs that were merged last are kept.
 const MaxMerged = 16
 
-// Continue takes over what outlives a change of verdict from the finding that
-// f continues: its ID, when it was first seen, what was merged into it, and, if
-// the verdict changed, what it was.
+// Continue copies the identity of the earlier finding that f continues: its ID, FirstSeen,
+// Merged, and, if the verdict changed, the earlier verdict.
 func (f *Finding) Continue(before *Finding, now time.Time) {
 	f.FirstSeen, f.Was = before.FirstSeen, before.Was
 	f.Recall(before, now)
 }
 
-// Recall takes over what outlives the end of a finding from the one that came
-// back as f.
+// Recall copies the identity of the resolved finding that returned as f, without
+// FirstSeen.
 func (f *Finding) Recall(before *Finding, now time.Time) {
 	f.ID, f.Merged = before.ID, slices.Clone(before.Merged)
 	if f.Verdict != before.Verdict {
@@ -231,8 +227,8 @@ func (f *Finding) Recall(before *Finding, now time.Time) {
 	}
 }
 
-// Merge notes that other findings were merged into f, with those that were
-// merged into them.
+// Merge records that other findings were merged into f, with those that were merged into
+// them.
 func (f *Finding) Merge(others ...*Finding) {
 	var all []string
 	add := func(id string) {
@@ -249,15 +245,14 @@ func (f *Finding) Merge(others ...*Finding) {
 	f.Merged = all[max(0, len(all)-MaxMerged):]
 }
 
-// An IgnoredChange is a field that an ignore rule took out of a finding.
+// An IgnoredChange is a field that an ignore rule removed from a finding.
 type IgnoredChange struct {
 	// Reason is the rule's.
 	Reason string `json:"reason"`
 	Change
 }
 
-// Shown reports whether the finding counts as drift: no rule hides it, and nobody
-// accepted it.
+// Shown reports whether the finding counts as drift: it is neither hidden nor accepted.
 func (f *Finding) Shown() bool { return f.Hidden == "" && !f.Accepted() }
 
 // IsUnproven reports whether the finding, or one of its changes, is unproven.
@@ -265,8 +260,8 @@ func (f *Finding) IsUnproven() bool {
 	return f.Unproven || slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Unproven })
 }
 
-// VerdictText returns the verdict as people read it: "pending or bypassed" where
-// nothing proves that a pending finding is not a bypassed one.
+// VerdictText returns the verdict as text: "pending or bypassed" for a pending finding that
+// is unproven.
 func (f *Finding) VerdictText() string {
 	if f.Verdict == Pending && f.IsUnproven() {
 		return string(Pending) + " or " + string(Bypassed)
@@ -274,23 +269,23 @@ func (f *Finding) VerdictText() string {
 	return string(f.Verdict)
 }
 
-// Accepted reports whether somebody accepted it.
+// Accepted reports whether an acceptance holds for the finding.
 func (f *Finding) Accepted() bool { return f.Decision != nil && f.Decision.Kind == Accept }
 
-// Muted reports whether nobody wants to hear of it now: it is hidden, or somebody
-// decided about it.
+// Muted reports whether there are no notifications about the finding: it is hidden, or a
+// decision holds for it.
 func (f *Finding) Muted() bool { return f.Hidden != "" || f.Decision != nil }
 
-// A Flip is a moment at which a finding came, changed or went.
+// A Flip is a time at which a finding appeared, changed or was resolved.
 type Flip struct {
 	At time.Time `json:"at"`
-	// Basis is what it showed from then on; "" when it went.
+	// Basis is its new Basis; "" if it was resolved.
 	Basis string `json:"basis,omitempty"`
 }
 
-// A finding is flapping that flipped FlapCount times within FlapWindow between
-// no more than FlapStates states, or FlapLimit times between however many. It is
-// flapping until it stays as it is for FlapWindow.
+// A finding is flapping if it changed FlapCount times within FlapWindow between at most
+// FlapStates states, or FlapLimit times between any number of them. It is flapping until it
+// does not change for FlapWindow.
 const (
 	FlapCount  = 5
 	FlapStates = 2
@@ -298,15 +293,15 @@ const (
 	FlapWindow = 3 * time.Hour
 )
 
-// Flipped notes that the finding came, changed or, with basis "", went. What is
-// too old to count is dropped, and what a clock set back put into the future.
+// Flipped records that the finding appeared, changed or, with basis "", was resolved. It
+// drops changes that are too old, or in the future because the clock was set back.
 func (f *Finding) Flipped(at time.Time, basis string) {
 	kept := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return at.Sub(p.At) > FlapWindow || p.At.After(at) })
 	kept = append(kept, Flip{at, basis})
 	f.Flips = kept[max(0, len(kept)-FlapLimit):]
 }
 
-// Flaps reports whether it goes back and forth too often to tell of each time.
+// Flaps reports whether the finding is flapping.
 func (f *Finding) Flaps(now time.Time) bool {
 	recent := slices.DeleteFunc(slices.Clone(f.Flips), func(p Flip) bool { return p.At.After(now) || now.Sub(p.At) > FlapWindow })
 	if f.Flapping {
@@ -315,7 +310,7 @@ func (f *Finding) Flaps(now time.Time) bool {
 	return len(recent) >= FlapLimit || len(recent) >= FlapCount && states(recent[len(recent)-FlapCount:]) <= FlapStates
 }
 
-// states counts what flips led to.
+// states returns the number of different states among flips.
 func states(flips []Flip) int {
 	seen := map[string]bool{}
 	for _, p := range flips {

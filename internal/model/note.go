@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Note is a part of a declaration that was read and that a reader should know of.
+// A Note is a remark about a part of a declaration that was read.
 type Note struct {
 	// Address is a file with the line; "" where the text names the place.
 	Address string `json:"address"`

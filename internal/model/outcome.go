@@ -5,24 +5,24 @@ import "slices"
 // An Outcome is one verdict on a subject, other than in-sync.
 type Outcome struct {
 	Verdict Verdict
-	// Claim is nil for a resource that nobody claims, or of which the Declaration
-	// that should speak does not.
+	// Claim is nil for an unclaimed resource, and for one that Declaration should declare
+	// and does not.
 	Claim       *Claim
 	Declaration string
-	// Changes are sorted by path; none when the verdict is on the whole.
+	// Changes are sorted by path; none if the verdict is on the whole resource.
 	Changes []Change
 	Actor   Actor
 	Reason  string
-	// Unproven is Change.Unproven for a verdict on the whole.
+	// Unproven is Change.Unproven for a verdict on the whole resource.
 	Unproven bool
 }
 
-// Judged is a subject with every outcome on it; none means in-sync, or nobody's
-// business.
+// Judged is a subject with every outcome on it. None means that it is in sync, or that no
+// declaration is expected to declare it.
 type Judged struct {
 	Subject  *Subject
 	Outcomes []Outcome
-	// Exempt are fields that would be drift without the evidence of a controller.
+	// Exempt are the fields that would be drift without the evidence of a controller.
 	Exempt []Exemption
 }
 

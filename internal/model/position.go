@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// A Position is how far the data of a part of a source had come when it was read: a
-// number that only the source sets and only raises, such as the id of its last
-// change.
+// A Position is the version of the data of a part of a source: a number that only the
+// source sets, and only increases, such as the ID of its last change.
 type Position struct {
 	// Scope is the part.
 	Scope
-	// Name is what the source calls the number.
+	// Name is the source's name of the number.
 	Name  string
 	Value int64
-	// Object is the id of the object of the scope's kind whose last change the
-	// position is: when that object is deleted, a lower position proves nothing.
-	// Value is then a time, in seconds since 1970. "" where the source counts.
+	// Object is the ID of the object of the scope's kind whose last change the position
+	// is: after that object is deleted, a lower position proves nothing. Value is a time
+	// then, in seconds since 1970. "" if the source counts.
 	Object string `json:",omitempty"`
-	// Lineage is the identity of what counts; positions of different lineages are
-	// not comparable. "" where it is not known.
+	// Lineage is the identity of the counter; positions of different lineages are not
+	// comparable. "" if it is not known.
 	Lineage string `json:",omitempty"`
-	// Asked is when the reading of the part began.
+	// Asked is when the read of the part began.
 	Asked time.Time
 }
 
-// String returns the value for people.
+// String returns the value as text.
 func (p Position) String() string {
 	if p.Object != "" {
 		return time.Unix(p.Value, 0).UTC().Format(time.RFC3339)
@@ -34,25 +33,23 @@ func (p Position) String() string {
 	return strconv.FormatInt(p.Value, 10)
 }
 
-// Raise makes the position that of an object's last change, where that is later.
+// Raise sets the position to an object's last change, if that is later.
 func (p *Position) Raise(at time.Time, object string) {
 	if seconds := at.Unix(); !at.IsZero() && seconds > p.Value {
 		p.Value, p.Object = seconds, object
 	}
 }
 
-// A Mark is the greatest position of a part that driftd saw.
+// A Mark is the greatest position of a part that driftd has read.
 type Mark struct {
 	Position
 	// Seen is when it was recorded.
 	Seen time.Time
-	// Older are the positions below it that were seen since; nil while there are
-	// none.
+	// Older are the positions below it that were read since; nil if there are none.
 	Older *Older `json:",omitempty"`
 }
 
-// Older is a run of positions below a mark none of which is lower than the one
-// before.
+// Older is a series of positions below a mark that does not decrease.
 type Older struct {
 	First, Last int64
 	Since       time.Time
@@ -65,9 +62,8 @@ type Staleness struct {
 	Reason string
 }
 
-// Doubt notes that the source may have answered from an old copy of its data in a
-// scope: nothing in it counts as read, so that absence proves nothing and no finding
-// is over.
+// Doubt records that a scope may have been read from an old copy of the source's data. The
+// scope does not count as read then: absence proves nothing and no finding is resolved.
 func (s *Snapshot) Doubt(scope Scope, reason string) {
 	s.Stale = append(s.Stale, Staleness{scope, reason})
 	for i := range s.Coverage {
@@ -77,8 +73,8 @@ func (s *Snapshot) Doubt(scope Scope, reason string) {
 	}
 }
 
-// StaleIn returns why a resource of this kind and place may come from an old copy;
-// "" where nothing says so.
+// StaleIn returns why a resource of this kind and place may come from an old copy; "" if
+// there is no sign of that.
 func (s *Snapshot) StaleIn(kind, place string) string {
 	for i := range s.Stale {
 		if s.Stale[i].Contains(kind, place) {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Public returns the finding as people may see it: no digest of a secret in a
-// value, a path or a reason, SecretText wherever a secret stands, times in UTC,
-// and nothing that only driftd's own reckoning needs.
+// Public returns the finding in its published form: with SecretText instead of secrets and
+// their digests, with times in UTC, and without internal fields.
 func (f Finding) Public() Finding {
 	digests := redactor(f.Changes, f.Ignored)
 	changes := make([]Change, len(f.Changes))
@@ -62,7 +61,7 @@ func (v *Value) public() *Value {
 	return &p
 }
 
-// masked hides the scalar of a secret field, also where nobody sealed it.
+// masked hides the scalar of a secret field, also if it was not sealed.
 func (v *Value) masked() *Value {
 	p := v.public()
 	if p == nil || p.IsEmpty() || p.Kind() == List || p.Kind() == Map {
@@ -72,8 +71,8 @@ func (v *Value) masked() *Value {
 	return &hidden
 }
 
-// redactor replaces every digest of the changes' values: the path of a set's
-// item is made of the item.
+// redactor returns a replacer for the digests of the changes' values. Paths contain the
+// items of sets.
 func redactor(changes []Change, ignored []IgnoredChange) *strings.Replacer {
 	var pairs []string
 	note := func(c *Change) {

@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Public returns the run as people may see it: times in UTC, no list null, and
-// without the list of exemptions, which has an answer of its own, and the marks.
+// Public returns the run in its published form: with times in UTC, without null lists, and
+// without marks and exemptions, which the API returns separately.
 func (r Run) Public() Run {
 	r.Exempt = nil
 	r.Started, r.Finished = r.Started.UTC(), r.Finished.UTC()
@@ -44,7 +44,7 @@ func publicNotJudged(all []NotJudged) []NotJudged {
 	return all
 }
 
-// Public returns the actor as people may see it: its time in UTC.
+// Public returns the actor in its published form, with its time in UTC.
 func (a Actor) Public() Actor {
 	a.At = a.At.UTC()
 	return a
@@ -69,13 +69,13 @@ func (d *Decision) utc() *Decision {
 	return &c
 }
 
-// Public returns the status as people may see it: times in UTC.
+// Public returns the status in its published form, with times in UTC.
 func (s ReceiverStatus) Public() ReceiverStatus {
 	s.Oldest, s.Delivered = s.Oldest.UTC(), s.Delivered.UTC()
 	return s
 }
 
-// Public returns the scan as people may see it: times in UTC.
+// Public returns the scan in its published form, with times in UTC.
 func (s Scan) Public() Scan {
 	s.Started, s.Finished = s.Started.UTC(), s.Finished.UTC()
 	return s

@@ -14,7 +14,7 @@ type Rating struct {
 	Reason string `json:"reason"`
 }
 
-// An Exposure is what a field decides that an attacker wants to change.
+// An Exposure is the kind of access that depends on a field.
 type Exposure string
 
 // The exposures.
@@ -26,8 +26,8 @@ const (
 
 // An ExposedField is a field of a kind that has an Exposure.
 type ExposedField struct {
-	// Path is a prefix of the field's path with list keys left out; "" stands for
-	// every field, and for the resource as a whole.
+	// Path is a prefix of the field's path without list keys; "" means every field, and the
+	// resource as a whole.
 	Path string
 	What Exposure
 }
@@ -54,8 +54,7 @@ func (f *Finding) SeverityOf(c *Change) Severity {
 	return cmp.Or(c.Severity, usual)
 }
 
-// WorstFirst returns the finding with its changes worst first: by severity, then
-// those with an exposure, then as they were. People see them in this order.
+// WorstFirst returns the finding with its changes sorted by severity, then by exposure.
 func (f Finding) WorstFirst() Finding {
 	f.Changes = slices.Clone(f.Changes)
 	slices.SortStableFunc(f.Changes, func(a, b Change) int {
@@ -64,8 +63,8 @@ func (f Finding) WorstFirst() Finding {
 	return f
 }
 
-// Why says why the severity is what it is, or why the finding could not be
-// checked; it may be empty.
+// Why returns why the finding has its severity, or why it could not be checked; it may be
+// empty.
 func (f *Finding) Why() string {
 	if f.Rated == nil {
 		return f.Reason
@@ -81,10 +80,8 @@ func (f *Finding) Why() string {
 	return text
 }
 
-// CompareWorst orders findings, worst first: by severity, then those with an
-// exposure, then the one that has been open longest, to the minute, so that the
-// findings of one scan are of one age; then by key, declaration, address, verdict
-// and ID. It is the order of every list that begins with the worst.
+// CompareWorst orders findings, worst first: by severity, exposure, age in minutes, key,
+// declaration, address, verdict and ID.
 func CompareWorst(a, b *Finding) int {
 	return cmp.Or(
 		cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
@@ -99,7 +96,7 @@ func CompareWorst(a, b *Finding) int {
 
 func age(f *Finding) time.Time { return f.FirstSeen.Truncate(time.Minute) }
 
-// compareExposure orders what has an exposure first.
+// compareExposure orders fields with an exposure first.
 func compareExposure(a, b Exposure) int {
 	switch {
 	case (a == "") == (b == ""):

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Key names one resource: Source is the configured name of the live system,
-// Kind is "<type>/<the system's own name>", ID is unique within both.
+// A Key identifies one resource: Source is the configured name of the live system, Kind is
+// "<type>/<the system's name of the kind>", and ID is unique within both.
 type Key struct {
 	Source string `json:"source"`
 	Kind   string `json:"kind"`
@@ -25,65 +25,61 @@ func (k Key) Compare(l Key) int {
 // A Resource is one live object.
 type Resource struct {
 	Key
-	// Place is where within the source the object lies and what coverage and
-	// governance count by: a Kubernetes namespace, or "".
+	// Place is the part of the source in which the object is, such as a namespace, or "".
+	// Coverage and governance are by place.
 	Place string
-	// Name is what people call it.
+	// Name is the display name.
 	Name string
-	// Value is what was read, without what changes by itself (status,
-	// counters); sensitive values are digests.
+	// Value is the object as it was read, without fields that change by themselves
+	// (status, counters). Sensitive values are digests.
 	Value Value
-	// Identities are what else the resource is known by: a uuid, each of its MAC
-	// addresses, its name.
+	// Identities are further identities, such as a UUID, MAC addresses and the name.
 	Identities []Identity
-	// LastApplied is what the object itself says was last applied to it, as a
-	// whole; nil where it says nothing.
+	// LastApplied is the object's own record of what was last applied to it; nil if it
+	// has none.
 	LastApplied *Value
-	// Owners is who set which field, where the system keeps such a record.
+	// Owners are the writers of fields, if the system records them.
 	Owners []Owner
-	// Emptied reports that the source keeps such a record of every resource, and
-	// that this one has none: its writers were removed from it.
+	// OwnersRemoved reports whether the source keeps such a record of every resource and
+	// this one has none: it was removed.
 	OwnersRemoved bool
-	// OwnersFrom is what the system calls that record ("managedFields").
+	// OwnersFrom is the system's name of that record ("managedFields").
 	OwnersFrom string
-	// Unsigned says why the system may be unable to tell who wrote the
-	// resource; "" where that needs no words of its own.
+	// WriterUnknown is why the writer of the resource may not be known; "" if there is no
+	// particular reason.
 	WriterUnknown string
-	// Created is when the object came to be, Updated when anything of it was last
-	// written; zero where unknown.
+	// Created is when the object was created, Updated when any part of it was last
+	// written; zero if unknown.
 	Created, Updated time.Time
-	// Generation counts the changes of the object's specification, 1 after it
-	// was created; 0 where the system does not count.
+	// Generation counts the changes of the object's specification, beginning with 1; 0
+	// if the system does not count them.
 	Generation int64
-	// Automatic says why nobody is expected to declare the object, where the
-	// resources of its own source prove it ("owned by ReplicaSet web-5d8"); ""
-	// otherwise.
+	// SystemOwned is why no declaration is expected to declare the object, as far as the
+	// resources of its own source prove it ("owned by ReplicaSet web-5d8"); "" otherwise.
 	SystemOwned string
-	// Watched says why the object is expected to be declared also outside of
-	// every governed scope, where it is new ("grants rights in the whole
-	// cluster"); "" where it is not.
+	// Watched is why a new object is expected to be declared also outside of every
+	// governed scope ("grants rights in the whole cluster"); "" if it is not.
 	Watched string
-	// Altered reports that a system makes the object otherwise, so that somebody
-	// changed it: what is Watched need not be new then.
+	// Altered reports whether the object differs from what the system creates, so that
+	// it was edited. If it is Watched, it need not be new then.
 	Altered bool
-	// Origin is what the object itself says of where it comes from.
+	// Origin is the object's own statement of its origin.
 	Origin Origin
-	// Makers are the live resources that make objects such as this one. Where one
-	// of them is declared, or automatic itself, nobody is expected to declare the
-	// object.
+	// Makers are the live resources that create such objects. If one of them is declared
+	// or system-owned, no declaration is expected to declare the object.
 	Makers []Ref
-	// Delegated lists the fields that other objects decide. An object that no
-	// declaration claims decides nothing: see Subject.Delegated.
+	// Delegated lists the fields that other objects determine. Unclaimed objects
+	// determine nothing: see Subject.Delegated.
 	Delegated []Delegation
-	// Admission lists the objects that may change an object of this kind when it
-	// is written: mutating webhooks and policies, sorted.
+	// Admission lists the objects that may change an object of this kind when it is
+	// written, such as mutating webhooks, sorted.
 	Admission []Ref
-	// Running lists the top-level fields of Value that the system accepted and
-	// that wait for a restart, with what is in effect until then; null stands
-	// for a field that is not set until then. Sorted by name.
+	// Running lists the top-level fields of Value that take effect after a restart, with
+	// the values in effect until then; null if the field is not set until then. Sorted
+	// by name.
 	Running []Field
-	// Parent is the resource that this one belongs to, and that speaks for it
-	// while nobody manages the parent; zero where there is none.
+	// Parent is the resource that contains this one; an unmanaged parent is reported
+	// instead of it. Zero if there is none.
 	Parent Ref
 	// UnreadFields are fields that the object may have and that could not be read.
 	// Value has none of them.
@@ -95,12 +91,12 @@ type UnreadField struct {
 	// Name is the name of a top-level field of Resource.Value; "" stands for every
 	// field that Value lacks.
 	Name string
-	// Reason says why, and what to do.
+	// Reason is why it could not be read, with the next step.
 	Reason string
 }
 
 // UnreadField returns why a field that Value lacks could not be read; "" if the
-// object does not have it. path leads to the field or to a part of it.
+// object does not have it. path is that of the field or a part of it.
 func (r *Resource) UnreadField(path string) string {
 	name := path
 	if end := strings.IndexAny(path, ".["); end >= 0 {
@@ -117,94 +113,92 @@ func (r *Resource) UnreadField(path string) string {
 	return ""
 }
 
-// An Origin is what a live object says of where it comes from. It is the claim
-// of whoever wrote the object, and proves nothing by itself.
+// An Origin is a live object's own statement of its origin. Any writer of the object can
+// set it, so it proves nothing by itself.
 type Origin struct {
-	// UID is the system's own unique ID of the object; "" where it gives none.
+	// UID is the system's unique ID of the object; "" if it has none.
 	UID string
-	// Owners are the objects that it names as its owners.
+	// Owners are the objects that it references as its owners.
 	Owners []OwnerReference
-	// Ending reports whether the system is removing the object, and will be done
-	// within minutes.
+	// Ending reports whether the system is deleting the object, which takes minutes at
+	// most.
 	Ending bool
 }
 
-// An OwnerReference names an object as the owner of another one.
+// An OwnerReference is a reference from an object to its owner.
 type OwnerReference struct {
 	Kind, Name, UID string
 	// Controller reports whether the owner is the one that manages the object.
 	Controller bool
 }
 
-// A Ref names a resource within a source.
+// A Ref identifies a resource within a source.
 type Ref struct{ Kind, ID string }
 
-// An Identity is something that a resource is known by beside its id. By is
-// what it is ("uuid", "mac", "slug"); resources of one kind with an equal one are
-// taken for the same thing.
+// An Identity is an identity of a resource other than its ID. By is its kind ("uuid",
+// "mac", "slug"). Resources of one kind with an equal identity are the same.
 type Identity struct{ By, Value string }
 
-// A Trace is one entry of a log of who did what.
+// An AuditEvent is one entry of a log of changes.
 type AuditEvent struct {
-	// Ref is zero where the entry may tell of any resource: somebody renamed a
-	// tag that many bear; without an ID it may be any of that kind.
+	// Ref is the changed resource. It is zero if the entry may concern any resource, such
+	// as the renaming of a tag; without an ID it may be any one of the kind.
 	Ref
-	// Deed is what was done.
 	Action Action
-	// Fields are the paths in Resource.Value that the entry names; empty when it
-	// names none, and then it may have been any.
+	// Fields are the paths in Resource.Value that the entry contains. If it is empty, any
+	// field may have changed.
 	Fields []string
-	// Except are paths of which the entry is no evidence, with all below them,
-	// whatever Fields says: the resource holds another value there than the entry left.
+	// Excluded are paths for which the entry is no evidence, with all below them: the
+	// resource has another value there than the one that the entry set.
 	Excluded []string
-	// Was holds what the log kept of a deleted resource, in the words of
-	// Resource.Value; Null where it kept nothing.
+	// LastValue is the value of a deleted resource, in the form of Resource.Value; Null if
+	// the log does not contain it.
 	LastValue Value
-	// Of are the texts that came or went there, or one and what it became; empty
-	// when it may have been any.
+	// Texts are the texts that were added or removed there, or one and its replacement.
+	// If it is empty, it may have been any.
 	Texts []string
-	// Writer is what Resource.Owners calls the tool that did it; "" where the log
-	// does not tell.
+	// Writer is the name in Resource.Owners of the tool that was used; "" if the log does
+	// not contain it.
 	Writer string
-	// Account is the authenticated user behind Actor, whoever was impersonated;
-	// "" where the log does not record it.
+	// Account is the authenticated user behind Actor, which may be an impersonated one; ""
+	// if the log does not contain it.
 	Account string
-	// Actor says who, when, and by which evidence.
+	// Actor is who made the change, when, and by which evidence.
 	Actor Actor
 }
 
-// A Deed is what a Trace tells of.
+// An Action is the change that an AuditEvent records.
 type Action uint8
 
-// The deeds.
+// The actions.
 const (
 	Edited Action = iota
 	Created
 	Deleted
 )
 
-// Unread is a resource that is known to exist and could not be read.
+// Unread is a resource that exists and could not be read.
 type Unread struct {
 	Ref
 	// Place, Name and Parent are as of a Resource, as far as they are known.
 	Place, Name string
 	Parent      Ref
-	// Automatic says why nobody is expected to declare it, or not before it was
+	// SystemOwned is why no declaration is expected to declare it, at least until it is
 	// read; "" otherwise.
 	SystemOwned string
-	// Identities are what is known of it all the same; a claim that goes by
-	// another one may yet mean it.
+	// Identities are those that are known. A claim that is matched by another one may
+	// still be on it.
 	Identities []Identity
-	// Reason says why, and what to do.
+	// Reason is why it could not be read, with the next step.
 	Reason string
 }
 
-// LastWriter names who wrote the resource last, after its Owners.
+// LastWriter returns the last writer of the resource according to its Owners.
 func (r *Resource) LastWriter() Actor {
 	var last *Owner
 	for i := range r.Owners {
 		o := &r.Owners[i]
-		// Times have seconds: of two the hand came after the apply.
+		// Times have seconds: of two in the same second, the edit followed the apply.
 		if last == nil || o.At.After(last.At) || o.At.Equal(last.At) && o.Edits {
 			last = o
 		}
@@ -218,61 +212,58 @@ func (r *Resource) LastWriter() Actor {
 	return Actor{Name: last.Name, At: last.At, Via: r.OwnersFrom, Confidence: Likely}
 }
 
-// A Delegation is a field whose value another object decides.
+// A Delegation is a field whose value another object determines.
 type Delegation struct {
-	// Path is the field; To names the object ("HorizontalPodAutoscaler web").
+	// Path is the field; To is the object as text ("HorizontalPodAutoscaler web").
 	Path, To string
-	// By is the object. It must be declared itself for the delegation to count;
-	// zero where the delegation is a part of a claim.
+	// By is the object. The delegation applies only if the object is declared itself. By
+	// is zero if the delegation is a part of a claim.
 	By Ref
-	// Adds reports that the object only adds fields: a declared value is compared
-	// all the same.
+	// Adds reports whether the object only adds fields: a declared value is compared.
 	Adds bool
 }
 
-// An Owner is one entry of a live system's own record of who set what.
+// An Owner is one entry of a live system's record of the writers of fields.
 type Owner struct {
-	// Name is the writer as the system names it (a Kubernetes field manager).
+	// Name is the system's name of the writer (a field manager).
 	Name string
-	// Applies tells a writer that applies declarations, and owns what it
-	// declared, from one that edits.
+	// Applies reports whether the writer applies declarations, and owns what it declared,
+	// instead of editing fields.
 	Applies bool
-	// Delivers tells a tool that is known to apply declarations.
+	// Delivers reports whether the writer is a tool that applies declarations.
 	Delivers bool
-	// Edits tells a tool for editing by hand, which never applies declarations.
+	// Edits reports whether the writer is a tool for editing by hand, which never applies
+	// declarations.
 	Edits bool
-	// Records reports that the writer left Resource.LastApplied.
+	// Records reports whether the writer left Resource.LastApplied.
 	Records bool
-	// Inherits reports that the entry stands for all writers before the record of
-	// owners began.
+	// Inherits reports whether the entry stands for all writers before the system began to
+	// record them.
 	Inherits bool
 	// Through is the interface to a part of the resource that it wrote through ("scale");
 	// "" for the interface to the whole.
 	Through string
-	// At is the time of its last write; zero where the system does not say.
+	// At is the time of its last write; zero if unknown.
 	At time.Time
-	// Fields is what it set and nobody has set since.
+	// Fields are those that it set and that no other writer has set since.
 	Fields FieldSet
-	// User is who used the writer for its last write, where another log of the
-	// system tells (an audit log); "" where none does.
+	// User is the user of the writer at its last write according to an audit log; "" if
+	// unknown.
 	User string
-	// Evidence is the entry of that log that names User.
+	// Evidence is the entry of that log with User.
 	Evidence string
-	// Accounts are all authenticated users who used the writer, as far as that log
-	// reaches back, sorted; never the users that they impersonated. Empty where no
-	// log records any.
+	// Accounts are all authenticated users of the writer in that log, sorted, without the
+	// users that they impersonated. Empty if no log records them.
 	Accounts []string
-	// Before are others who used the writer earlier, sorted: any of Fields may be
-	// theirs.
+	// Before are earlier users of the writer, sorted: any of Fields may be theirs.
 	Before []string
 }
 
-// AuditLog is what an Actor comes through that an Owner's User names.
+// AuditLog is Actor.Via of an actor from an audit log.
 const AuditLog = "audit log"
 
-// Signed names the owner's user; ok reports whether it is known. The record of
-// owners names the fields, and the log the user; where several used the same
-// writer, neither tells whose field is whose.
+// LoggedUser returns the owner's user as an actor; ok is false if it is not known. If
+// several used the same writer, neither record shows which one set a field.
 func (o *Owner) LoggedUser() (who Actor, ok bool) {
 	who = Actor{Name: o.User, At: o.At, Via: AuditLog, Evidence: o.Evidence, Confidence: Exact}
 	if len(o.Before) > 0 {
@@ -282,106 +273,100 @@ func (o *Owner) LoggedUser() (who Actor, ok bool) {
 	return who, o.User != ""
 }
 
-// A Kind says how the resources of one kind are read and compared.
+// A Kind describes how the resources of one kind are read and compared.
 type Kind struct {
 	// Name is the kind as in Key.Kind.
 	Name string
-	// Watched reports that Resource.Watched may be set on its objects.
+	// Watched reports whether Resource.Watched may be set on its objects.
 	Watched bool
-	// Namespaced reports that its objects lie in places.
+	// Namespaced reports whether its objects have places.
 	Namespaced bool
-	// Version is the version of the system's interface that it was read in.
+	// Version is the version of the system's API in which it was read.
 	Version string
-	// Alike are other versions in which it has the same fields.
+	// CompatibleVersions are other versions in which it has the same fields.
 	CompatibleVersions []string
-	// Schema says how values are compared; nil means as they stand.
+	// Schema describes how values are compared; nil compares them as they are.
 	Schema *Schema
-	// Defaulted reports that Schema has every default of the kind, as of one that a
-	// custom resource definition describes: a live value that no writer owns and that
-	// is no default was put there at admission, or by somebody who edited the record
-	// of writers. It says nothing of an object that has no such record at all.
+	// Defaulted reports whether Schema has every default of the kind: a live value that is
+	// no default and has no owner was set at admission, or its owner was removed from the
+	// record. It does not apply to an object without any record.
 	Defaulted bool
-	// Unsigned says why the system may be unable to tell who removed one, or, where
-	// a record of owners cannot, a field of one; "" where that needs no words of
-	// its own.
+	// WriterUnknown is why the actor that removed an object, or a field if a record of
+	// owners does not show it, may not be known; "" if there is no particular reason.
 	WriterUnknown string
 	// Uncounted are the top-level fields whose changes Resource.Generation does not count.
 	Uncounted []string
 	// Unowned is why a field that is not a default may have no owner; "" if there is no
 	// particular reason.
 	Unowned string
-	// Elsewhere maps top-level fields that are no part of the object itself, so that
-	// no entry on the object tells who changed them, to where that is recorded.
+	// LoggedElsewhere maps top-level fields that are no part of the object itself, so that
+	// its audit events do not show their changes, to the place where these are recorded.
 	LoggedElsewhere map[string]string
-	// Labels is the path of the values that people sort resources by: a map of
-	// texts, a list, or one text of tags with ";" between them; "" when there
-	// are none.
+	// Labels is the path of the labels: a map of texts, a list, or one text of tags with
+	// ";" between them; "" if there are none.
 	Labels string
-	// Severities rate drift of this kind. The first rule that fits a change rates it;
+	// Severities rate drift of this kind. The first rule that matches a change rates it;
 	// the worst change rates the finding.
 	Severities []SeverityRule
-	// Exposed are the fields that have an exposure; the first that fits counts.
+	// Exposed are the fields that have an exposure; the first that matches applies.
 	Exposed []ExposedField
 }
 
-// A Snapshot is one look at one source. Nobody changes it after it was made.
+// A Snapshot is the result of reading one source once. It is immutable.
 type Snapshot struct {
 	Source string
-	// Taken is when the look began.
+	// Taken is when the read began.
 	Taken time.Time
 	// Resources are sorted by key.
 	Resources []Resource
-	// Coverage says what was fully read. Absence counts only inside it.
+	// Coverage lists the scopes that were fully read. Absence counts only in these.
 	Coverage []Coverage
 	// Kinds by name.
 	Kinds map[string]*Kind
-	// Version is the source's own version, for the run record.
+	// Version is the version of the source's software, for the run record.
 	Version string
-	// Home is the place that is meant where a claim names none: the project of
-	// the account that reads a cloud. "" where there is none.
+	// Home is the place of claims without one, such as the project of the account that
+	// reads a cloud. "" if there is none.
 	Home string
-	// Unread are resources that exist and could not be read, sorted by kind and
-	// id: they are neither compared nor missing.
+	// Unread are the resources that exist and could not be read, sorted by kind and ID:
+	// they are neither compared nor missing.
 	Unread []Unread
-	// Traces are what the source's own logs tell of who did what, sorted by
-	// kind, id and time.
+	// AuditEvents are the entries of the source's own logs, sorted by kind, ID and time.
 	AuditEvents []AuditEvent
 	// LogUnread is why the source's log of changes could not be read, and what to
 	// do; "" if it was read, or the source keeps none.
 	LogUnread string
-	// First are the first complete looks at the source's scopes, as far as they
-	// are remembered.
+	// FirstReads are the first complete reads of the source's scopes, if they are known.
 	FirstReads []FirstRead
-	// Positions are how far the data of the source's parts had come, where the
-	// source has a number for that.
+	// Positions are the versions of the data of the source's parts, if the source numbers
+	// them.
 	Positions []Position
-	// Stale are the scopes that the source may have answered from an old copy of
-	// its data. It is set by Doubt.
+	// Stale are the scopes that the source may have returned from an old copy of its data.
+	// Doubt sets it.
 	Stale []Staleness
 }
 
-// Coverage says of one scope whether it was fully read.
+// Coverage describes whether one scope was fully read.
 type Coverage struct {
 	Source string `json:"source"`
-	// Kind is a kind's name, "type/*.group" for every kind of a group that has
-	// no entry of its own, or "" for every kind that has no other entry.
+	// Kind is the name of a kind, "type/*.group" for the kinds of a group without entries
+	// of their own, or "" for all kinds without another entry.
 	Kind string `json:"kind"`
 	// Place is one place of the source, "" all of it.
 	Place    string `json:"scope"`
 	Complete bool   `json:"complete"`
-	// Skipped reports that it was left out on purpose: absence proves nothing
-	// there, but nothing failed either.
+	// Skipped reports whether it was left out on purpose: absence proves nothing, but
+	// nothing failed.
 	Skipped bool `json:"skipped,omitempty"`
-	// Reason says why it is not complete and what to do.
+	// Reason is why it is not complete, with the next step.
 	Reason string `json:"reason"`
 }
 
 // Failed reports whether the scope should have been read and was not.
 func (c Coverage) Failed() bool { return !c.Complete && !c.Skipped }
 
-// Covers reports whether the snapshot fully read the scope in which a resource
-// of this kind and place would lie, and if not, why. Without a place it is
-// Home.
+// Covers reports whether the snapshot fully read the scope of resources of this kind and
+// place, and if not, why. The default place is Home.
 func (s *Snapshot) Covers(kind, place string) (bool, string) {
 	wildcard := ""
 	if typ, name, ok := strings.Cut(kind, "/"); ok {
@@ -398,50 +383,49 @@ func (s *Snapshot) Covers(kind, place string) (bool, string) {
 	return false, "not read"
 }
 
-// A Subject is one real thing: the live resource and every claim on it.
+// A Subject is a live resource with every claim on it, or the claims on a resource that is
+// not live.
 type Subject struct {
 	Key
 	Place string
 	Name  string
-	// Live is nil when the resource was not seen.
+	// Live is nil if the resource was not read.
 	Live *Resource
-	// Automatic says why nobody is expected to declare the live resource; "" when
-	// a declaration is expected.
+	// SystemOwned is why no declaration is expected to declare the live resource; "" if
+	// one is.
 	SystemOwned string
-	// Kind is nil when the source does not know the kind.
+	// Kind is nil if the source does not have the kind.
 	Kind *Kind
 	// Claims are sorted by declaration and address.
 	Claims []*Claim
-	// Unread says why absence proves nothing; "" when it does.
+	// Unread is why absence proves nothing; "" if it does.
 	Unread string
-	// Stale is why a resource that was seen may come from an old copy; "" where
-	// nothing says so.
+	// Stale is why the live resource may come from an old copy; "" if there is no sign of
+	// that.
 	Stale string
-	// Traces are what the source's logs tell of it, by time; Broad what they tell
-	// of any resource.
+	// AuditEvents are the entries of the source's logs on the resource, by time,
+	// BroadEvents those on any resource.
 	AuditEvents, BroadEvents []AuditEvent
-	// Template is the live resource that the claims name as their template; nil
-	// when they name none, or it was not seen.
+	// Template is the live resource that the claims reference as their template; nil if
+	// they do not, or it was not read.
 	Template *Resource
-	// Delegated are the fields that declared objects decide, or add.
+	// Delegated are the fields that declared objects determine or add.
 	Delegated []Delegation
-	// Admission are the declared objects that may change the resource when it is
-	// written.
+	// Admission are the declared objects that may change the resource when it is written.
 	Admission []Ref
-	// Silent are the declarations that are expected to speak of it and do not,
-	// by what kind of declaration they are: one of each group would be enough.
+	// UndeclaredBy are the declarations that are expected to declare the resource and do
+	// not, in groups: one declaration of each group would be sufficient.
 	UndeclaredBy [][]string
-	// Outside says why it is expected to be declared although it lies in no
-	// governed scope; "" where it lies in one.
+	// Outside is why it is expected to be declared although it is in no governed scope; ""
+	// if it is in one.
 	Outside string
-	// Partial says which part of a declaration that is not in Silent could not be
-	// read and may declare the live resource; "" where there is none.
+	// Partial is which part of a declaration that is not in UndeclaredBy could not be read
+	// and may declare the live resource; "" if there is none.
 	Partial string
-	// Unjudged says why nothing is said of a live resource that no declaration
-	// claims; nil where it was judged.
+	// Unjudged is why an unclaimed live resource was not judged; nil if it was.
 	Unjudged *Unjudged
-	// Dropped names who removed the resource from declarations in Silent that keep a
-	// log of their own, sorted by declaration.
+	// Dropped are the actors that removed the resource from declarations in UndeclaredBy
+	// that keep a log of their own, sorted by declaration.
 	Dropped []Dropped
 }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Run is the record of one scan, or of several in a row that found the same: then
-// it is the last of them, and Repeated describes all.
+// A Run is the record of one scan, or of consecutive scans with the same results: then it
+// is that of the last one, and Repeated describes all.
 type Run struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
@@ -19,11 +19,11 @@ type Run struct {
 	Declarations []DeclarationRun `json:"declarations"`
 	Summary      Summary          `json:"summary"`
 	Coverage     []Coverage       `json:"coverage"`
-	// Rules are the ignore rules, in the configuration's order, with what each
-	// hid.
+	// Rules are the ignore rules, in the configuration's order, with the number of hidden
+	// findings.
 	Rules []RuleRun `json:"rules,omitempty"`
-	// SeverityRules are the severity rules, in the configuration's order, with what
-	// each rated.
+	// SeverityRules are the severity rules, in the configuration's order, with the number
+	// of rated findings.
 	SeverityRules []RuleRun `json:"severity_rules,omitempty"`
 	// Exempt lists the fields that were exempted, as many as a record holds;
 	// Summary.Exempt counts all. Only the last run keeps the list.
@@ -40,16 +40,15 @@ type Run struct {
 	Repeated *Repeated `json:"repeated,omitempty"`
 }
 
-// Holds tells a finding of the run's estate from one of another scan that shares
-// the state folder.
+// Includes reports whether the finding is of a source and declaration of the run, instead
+// of those of another scan that shares the state folder.
 func (r *Run) Includes(f *Finding) bool {
 	known := f.Source == "" || slices.ContainsFunc(r.Sources, func(s SourceRun) bool { return s.Name == f.Source })
 	return known && (f.Declaration == "" ||
 		slices.ContainsFunc(r.Declarations, func(d DeclarationRun) bool { return d.Name == f.Declaration }))
 }
 
-// StaleIntervals is how many of its intervals may pass without a look at a source
-// before what is known of it is called stale.
+// StaleIntervals is the number of intervals without a read after which a source is stale.
 const StaleIntervals = 3
 
 // A SourceRun is one source's part of a run.
@@ -58,16 +57,17 @@ type SourceRun struct {
 	Type     string        `json:"type"`
 	Version  string        `json:"version"`
 	Duration time.Duration `json:"duration_ns"`
-	// Resources counts what the last look that was believed saw, Kinds the same
+	// Resources is the number of resources in the last accepted snapshot, Kinds the same
 	// by kind.
 	Resources int            `json:"resources"`
 	Kinds     map[string]int `json:"kinds"`
-	// Held reports that this look was not believed yet: too much had vanished.
+	// Held reports whether the last snapshot is held back, because too many resources had
+	// vanished.
 	Held bool `json:"held"`
 	// Taken is when the snapshot that was compared was taken: earlier than
 	// the run for a source that was not due, or that could not be read since.
 	Taken time.Time `json:"taken,omitzero"`
-	// Err is why the source could not be read; "" when it was.
+	// Err is why the source could not be read; "" if it was.
 	Err string `json:"error"`
 	// Marks are the greatest positions of the source's parts that were seen.
 	Marks []Mark `json:"marks,omitempty"`
@@ -84,17 +84,17 @@ type DeclarationRun struct {
 	Claims   int           `json:"claims"`
 	Problems []Problem     `json:"problems"`
 	Err      string        `json:"error"`
-	// Notes are parts of it that a reader should know of.
+	// Notes are Declaration.Notes.
 	Notes []Note `json:"notes,omitempty"`
-	// Tally says how much of it could be compared at all.
+	// Tally counts how much of it could be compared.
 	Tally *Tally `json:"tally,omitempty"`
-	// States are the records that the next reading is held against.
+	// States are the records that the next ones are compared with.
 	States []StateRead `json:"states,omitempty"`
 }
 
 // A RuleRun is the part that one ignore rule or severity rule has in a run.
 type RuleRun struct {
-	// Rule says what it fits, as the configuration does.
+	// Rule is its patterns, as in the configuration.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason"`
 	// Set is the severity that a severity rule sets; "" for an ignore rule.
@@ -103,14 +103,14 @@ type RuleRun struct {
 	// fields of others; or what a severity rule rates: findings, and their fields.
 	Findings int `json:"findings"`
 	Fields   int `json:"fields"`
-	// Expires is when it ends; zero never.
+	// Expires is when it ends; zero means never.
 	Expires time.Time `json:"expires,omitzero"`
-	// Ended reports that its time is up.
+	// Ended reports whether it has expired.
 	Ended bool `json:"ended,omitempty"`
 }
 
-// What names the sort of rule.
-func (r *RuleRun) What() string {
+// Type returns the sort of rule as text.
+func (r *RuleRun) Type() string {
 	if r.Set != "" {
 		return "severity rule"
 	}
@@ -122,10 +122,10 @@ func (r *Run) DeadRules() []RuleRun {
 	return slices.DeleteFunc(slices.Concat(r.Rules, r.SeverityRules), func(rule RuleRun) bool { return !rule.Dead() })
 }
 
-// Dead reports that the rule hides or rates nothing: it may go.
+// Dead reports whether the rule has no effect.
 func (r *RuleRun) Dead() bool { return r.Why() != "" }
 
-// Why says why the rule may go; "" while it hides or rates something.
+// Why returns why the rule has no effect; "" if it has one.
 func (r *RuleRun) Why() string {
 	switch {
 	case r.Ended:
@@ -138,16 +138,15 @@ func (r *RuleRun) Why() string {
 	return ""
 }
 
-// A Summary counts what a scan judged. Resources are those that somebody
-// declared and those that somebody should have.
+// A Summary has the counts of a scan. Resources are those that are declared, or should
+// be.
 type Summary struct {
 	Resources int `json:"resources"`
 	InSync    int `json:"in_sync"`
-	// Findings are those that are shown: neither hidden by a rule nor accepted.
+	// Findings is the number of findings that are neither hidden nor accepted.
 	Findings  int `json:"findings"`
 	Unchecked int `json:"unchecked"`
-	// Accepted counts the findings that somebody accepted, Hidden those that a
-	// rule hides.
+	// Accepted counts the findings that are accepted, Hidden those that a rule hides.
 	Accepted int `json:"accepted,omitempty"`
 	Hidden   int `json:"hidden,omitempty"`
 	// Exempt counts the fields that are not drift because of the evidence of a
@@ -158,7 +157,7 @@ type Summary struct {
 	NotJudged int `json:"not_judged,omitempty"`
 }
 
-// A Report is what a scan found, in the form that people and programs read.
+// A Report is the result of a scan in its published form.
 type Report struct {
 	Version  int        `json:"version"`
 	Scan     Scan       `json:"scan"`
@@ -167,7 +166,7 @@ type Report struct {
 	Coverage []Coverage `json:"coverage"`
 }
 
-// A Scan identifies the run that a report speaks of.
+// A Scan describes the run of a report.
 type Scan struct {
 	ID       string    `json:"id"`
 	Started  time.Time `json:"started"`
@@ -183,7 +182,7 @@ type Scan struct {
 	NotGoverned []NotGoverned `json:"not_governed,omitempty"`
 }
 
-// Scan returns what a report says of the run.
+// Scan returns the description of the run for a report.
 func (r *Run) Scan() Scan {
 	s := Scan{ID: r.ID, Started: r.Started, Finished: r.Finished, Complete: r.Complete, NotChecked: r.NotChecked,
 		NotJudged: r.NotJudged, NotGoverned: r.NotGoverned}
@@ -195,8 +194,8 @@ func (r *Run) Scan() Scan {
 	return s
 }
 
-// A Revision is what a declaration was when it was read: the commit, where it
-// has one, and how much of it could be compared.
+// A Revision is the commit of a declaration that was read, if it has one, and how much of
+// it could be compared.
 type Revision struct {
 	Name     string `json:"name"`
 	Revision string `json:"revision,omitempty"`

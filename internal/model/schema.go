@@ -1,73 +1,72 @@
 package model
 
-// A Schema says how one node of a tree is compared. Schemas may be recursive.
-// A nil Schema compares values as they stand: maps by field, lists in order.
+// A Schema describes how one node of a tree is compared. Schemas may be recursive. A nil
+// Schema compares values as they are: maps by field, lists in order.
 type Schema struct {
 	// Fields of a map, by name.
 	Fields map[string]*Schema
-	// Each is the schema of a list's elements, or of the values of a map whose
-	// field names are free.
+	// Each is the schema of a list's elements, or of the values of a map with any field
+	// names.
 	Each *Schema
-	// Atomic reports that one writer owns a map with all that is in it.
+	// Atomic reports whether one writer owns a map with everything in it.
 	Atomic bool
-	// List says how the elements of a list are paired.
+	// List is how the elements of a list are paired.
 	List ListType
-	// Keys are the fields that name an element of a Keyed list, or the default
-	// key of a PropertyString. In a Bag or an Ordered list, elements that differ are one
-	// that changed only where their Keys are equal.
+	// Keys are the fields that identify an element of a Keyed list, or the default key of
+	// a PropertyString. In a Bag or an Ordered list, different elements with equal Keys are
+	// one that changed.
 	Keys []string
-	// Format says which spellings of a scalar are one value.
+	// Format is which spellings of a scalar are equal.
 	Format Format
-	// Default is the value that the system fills in when none is given.
+	// Default is the value that the system sets if none is given.
 	Default *Value
-	// Content reports that an empty value says something: an entry of a map with
-	// free names is there or is not, and an empty selector selects everything.
+	// Content reports whether an empty value differs from an absent one: an entry of a map
+	// with any field names exists or does not, and an empty selector selects everything.
 	Content bool
-	// Generated reports that the system allocates a value when none is declared,
-	// so that an undeclared one is never drift.
+	// Generated reports whether the system allocates a value if none is declared, so that
+	// an undeclared one is never drift.
 	Generated bool
-	// Derived reports that the system fills in a value that depends on other
-	// fields; an undeclared one is drift only when a hand set it later.
+	// Derived reports whether the system sets a value that depends on other fields; an
+	// undeclared one is drift only if it was edited later.
 	Derived bool
-	// Derive returns the value that the system derives, from the one that holds the
-	// field: any other one was set. Null where it derives none; nil where the rule is
-	// not known. Only Derived fields have one.
+	// Derive returns the value that the system derives, from the value that contains the
+	// field. Null if it derives none. It is nil if the rule is not known. Only Derived
+	// fields have one.
 	Derive func(holder Value) Value
-	// Volatile reports that the field is never drift.
+	// Volatile reports whether the field is never drift.
 	Volatile bool
-	// Foreign are prefixes of names of a map's fields that controllers and
-	// delivery tools put beside what is declared.
+	// Foreign are prefixes of names of a map's fields that controllers and delivery tools
+	// add to the declared ones.
 	Foreign []string
-	// Location reports that the field says where the object lies: another value
-	// there means that it was moved.
+	// Location reports whether the field is the place of the object: another value means
+	// that the object was moved.
 	Location bool
-	// Optional reports that leaving the field out leaves it to whoever sets it,
-	// even in a claim that is complete.
+	// Optional reports whether an absent field is left to other writers, even in a claim
+	// that is complete.
 	Optional bool
-	// Stray reports that nothing in the claim's words can declare the field: a
-	// value that is not the default was put there by somebody.
+	// Stray reports whether no claim can declare the field: a value that is not the
+	// default was set by another writer.
 	Stray bool
-	// Masked reports that the system never shows the value: it cannot be compared,
-	// and only a log can tell that somebody changed it.
+	// Masked reports whether the system never returns the value: it cannot be compared,
+	// and only a log can show that it was changed.
 	Masked bool
-	// Closed reports that every default below is known, so that a live value
-	// that nobody declared and that is no default was put there by somebody,
-	// even where the system keeps no record of writers.
+	// Closed reports whether every default below is known: an undeclared live value that
+	// is no default was set by a writer, even if the system keeps no record of writers.
 	Closed bool
-	// Newer reports that the field, with all below it, is newer than the defaults
-	// that Closed stands for: the system may fill in a value.
+	// Newer reports whether the field, with all below it, is newer than the defaults of
+	// Closed: the system may set a value.
 	Newer bool
-	// Filled reports that the system fills in values that no schema describes.
+	// Filled reports whether the system sets values that no schema describes.
 	Filled bool
 }
 
-// ListType says how the elements of two lists are paired.
+// A ListType is how the elements of two lists are paired.
 type ListType uint8
 
-// The list types. An Ordered list is one value whose order counts; of a Bag,
-// order does not count; a Set has scalar elements that are owned one by one; a
-// Keyed list has elements named by Schema.Keys. The elements of a Sequence are
-// paired by what they hold, in order, and reported by position.
+// The list types. An Ordered list is one value, with an order; a Bag is one value without
+// an order. A Set has scalar elements with owners of their own. A Keyed list has elements
+// that Schema.Keys identify. The elements of a Sequence are paired by their values, in
+// order, and reported by position.
 const (
 	Ordered ListType = iota
 	Bag
@@ -76,16 +75,15 @@ const (
 	Sequence
 )
 
-// Format says which spellings of a scalar are one value.
+// A Format is which spellings of a scalar are equal.
 type Format uint8
 
-// The formats. Quantity is Kubernetes' ("1000m" is "1"); IntOrString takes
-// "80" and 80 for one; Boolean takes 0, 1, yes, no, on, off, true and false;
-// Instant is an RFC 3339 time; Duration a Go duration ("90s" is "1m30s");
-// CaseFold ignores case; Address is an IP address or prefix in any notation;
-// JSON compares what is encoded; PropertyString is "a=1,b=2" in any order, where
-// a part without a name is the first of Schema.Keys; both go by the schema's
-// Fields and Each. Base64 does not count line breaks.
+// The formats. A Quantity is a number with an SI or binary suffix ("1000m" equals "1"). An
+// IntOrString may be 80 or "80". A Boolean may be 0, 1, yes, no, on, off, true or false. An
+// Instant is an RFC 3339 time, a Duration a Go duration ("90s" equals "1m30s"). CaseFold
+// ignores case. An Address is an IP address or prefix. JSON compares the encoded value. A
+// PropertyString is "a=1,b=2" in any order, where a part without a name is the first of
+// Schema.Keys. The last two use the schema's Fields and Each. Base64 ignores line breaks.
 const (
 	Plain Format = iota
 	Quantity

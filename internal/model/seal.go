@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A Sealer turns sensitive text into keyed digests: equal text gives equal
-// digests within one installation, and nobody can guess the text without the
-// key. The zero Sealer is unusable on purpose: it has no key.
+// A Sealer converts sensitive text to keyed digests: equal texts have equal digests within
+// one installation, and a text cannot be guessed without the key. The zero Sealer has no
+// key and cannot be used.
 type Sealer struct {
 	key []byte
 	// parts replaces the secret parts of a text; nil for none.
 	parts func(string) string
-	// marks reports whether a text only stands for the secret with a digest.
+	// marks reports whether a text is a placeholder of the secret with a digest.
 	marks func(text, digest string) bool
 }
 
@@ -22,8 +22,8 @@ type Sealer struct {
 func NewSealer(key []byte) Sealer { return Sealer{key: key} }
 
 // WithParts returns a Sealer whose SealTree digests a text after parts replaced its
-// secret parts: the digest is the same where they were replaced before. marks reports
-// whether a text only stands for the secret that has a digest.
+// secret parts: the digest is the same if they were replaced before. marks reports whether
+// a text is a placeholder of the secret with a digest.
 func (s Sealer) WithParts(parts func(string) string, marks func(text, digest string) bool) Sealer {
 	s.parts, s.marks = parts, marks
 	return s
@@ -65,8 +65,8 @@ func (s Sealer) SealTree(v Value) Value {
 	return v
 }
 
-// SealLike seals v wherever like is sealed; the elements of a list are sealed where
-// any element of like is, since they may come in another order.
+// SealLike seals v wherever like is sealed. The elements of a list are sealed if any
+// element of like is: their order may differ.
 func (s Sealer) SealLike(v, like Value) Value {
 	switch {
 	case like.kind == Secret && v.kind == String && s.marks != nil && s.marks(v.text, like.text):

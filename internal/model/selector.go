@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// A Selector fits findings. An empty list fits everything, and of a list one
-// is enough; all that is given must fit. Sources, Kinds, Resources, Namespaces,
-// Declarations, Owners and the values of Labels are globs, in which "*" stands
-// for any run of characters but "/".
+// A Selector matches findings. An empty list matches everything, of a list one match is
+// sufficient, and all fields must match. Sources, Kinds, Resources, Namespaces,
+// Declarations, Owners and the values of Labels are globs, in which "*" matches any
+// characters other than "/".
 type Selector struct {
 	Sources, Kinds, Resources, Namespaces, Declarations, Owners []string
 
 	Verdicts   []Verdict
 	Severities []Severity
-	// Labels must all be there; "" fits any value.
+	// Labels must all exist; "" matches any value.
 	Labels map[string]string
 }
 
-// Fits reports whether the selector fits a finding.
+// Fits reports whether the selector matches a finding.
 func (s *Selector) Fits(f *Finding) bool {
 	if len(s.Verdicts) > 0 && !slices.Contains(s.Verdicts, f.Verdict) ||
 		len(s.Severities) > 0 && !slices.Contains(s.Severities, f.Severity) {
@@ -38,13 +38,13 @@ func oneFits(patterns []string, text string) bool {
 	return len(patterns) == 0 || GlobAny(patterns, text)
 }
 
-// GlobAny reports whether one of the patterns fits, as by Glob.
+// GlobAny reports whether Glob matches one of the patterns.
 func GlobAny(patterns []string, text string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return Glob(p, text) })
 }
 
-// Glob matches a pattern in which "*" stands for any run of characters but
-// "/"; an empty pattern fits everything, a broken one nothing.
+// Glob reports whether a text matches a pattern in which "*" matches any characters other
+// than "/". An empty pattern matches everything, an invalid one nothing.
 func Glob(pattern, text string) bool {
 	if pattern == "" {
 		return true

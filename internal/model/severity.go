@@ -53,7 +53,7 @@ type Condition struct {
 	Above []string
 	// NotIn are the texts that do not fit, while all others do.
 	NotIn []string
-	// Present fits every field that is there, whatever it holds.
+	// Present matches every field that exists.
 	Present bool
 	// With fits a map that holds all these conditions.
 	With []Condition

@@ -20,20 +20,20 @@ const (
 	String
 	List
 	Map
-	// Secret is a keyed digest that stands where a sensitive value was read.
+	// Secret is a keyed digest in place of a sensitive value.
 	Secret
 )
 
-// A Value is one node of a resource's tree. It is immutable: share it freely.
-// Maps hold their fields sorted by name, so two equal trees have one form.
+// A Value is one node of a resource's tree. It is immutable. The fields of maps are sorted
+// by name, so equal trees have the same form.
 type Value struct {
 	kind ValueKind
 	text string
-	// node holds what lists and maps hold; nil for everything else.
+	// node has the elements of lists and maps; nil for other values.
 	node *node
 }
 
-// node keeps the common case, a scalar, small.
+// A node has the elements of a value. It is separate to keep scalars small.
 type node struct {
 	items  []Value
 	fields []Field
@@ -54,15 +54,14 @@ func IntOf(n int64) Value { return Value{kind: Number, text: strconv.FormatInt(n
 // StringOf returns a string.
 func StringOf(s string) Value { return Value{kind: String, text: s} }
 
-// DigestOf returns a secret that shows as digest and never as its content.
-// A Sealer makes digests.
+// DigestOf returns a secret with a digest from a Sealer.
 func DigestOf(digest string) Value { return Value{kind: Secret, text: digest} }
 
-// ListOf returns a list. The caller gives the slice away.
+// ListOf returns a list. The caller must not use the slice afterwards.
 func ListOf(items ...Value) Value { return Value{kind: List, node: &node{items: items}} }
 
-// MapOf returns a map. It sorts fields in place, the caller gives the slice
-// away; of two fields with one name the last wins.
+// MapOf returns a map. It sorts fields in place, and the caller must not use the slice
+// afterwards. Of several fields with the same name, the last one counts.
 func MapOf(fields ...Field) Value {
 	byName := func(a, b Field) int { return cmp.Compare(a.Name, b.Name) }
 	if !slices.IsSortedFunc(fields, byName) {
@@ -71,7 +70,7 @@ func MapOf(fields ...Field) Value {
 	return Value{kind: Map, node: &node{fields: lastOfEach(fields)}}
 }
 
-// lastOfEach drops, in place, every field that is followed by one of its name.
+// lastOfEach removes, in place, every field that is followed by one with the same name.
 func lastOfEach(fields []Field) []Field {
 	repeats := func(i int) bool { return i+1 < len(fields) && fields[i].Name == fields[i+1].Name }
 	first := 0
@@ -87,9 +86,9 @@ func lastOfEach(fields []Field) []Field {
 	return kept
 }
 
-// NumberOf returns the number that literal writes, in a canonical decimal
-// form: 1.0, 1 and 1e0 are one number, at any precision. ok is false when
-// literal is not a JSON number, or its exponent is beyond reason.
+// NumberOf returns the number of a literal in a canonical decimal form: 1.0, 1 and 1e0 are
+// the same, at any precision. ok is false if the literal is not a JSON number, or if its
+// exponent is not between -400 and 400.
 func NumberOf(literal string) (v Value, ok bool) {
 	if text, ok := canonicalInteger(literal); ok {
 		return Value{kind: Number, text: text}, true
@@ -129,8 +128,8 @@ func canonicalInteger(s string) (string, bool) {
 	return s, true
 }
 
-// isNumberLiteral keeps big.Rat's other notations (fractions, hexadecimal,
-// underscores) out.
+// isNumberLiteral excludes other notations of big.Rat (fractions, hexadecimal,
+// underscores).
 func isNumberLiteral(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789+-.eE") == "" && !strings.HasPrefix(s, "+")
 }
@@ -153,7 +152,7 @@ func (v Value) Str() string {
 	return ""
 }
 
-// Items returns a list's elements; do not change them.
+// Items returns a list's elements. The caller must not change them.
 func (v Value) Items() []Value {
 	if v.node == nil {
 		return nil
@@ -161,7 +160,7 @@ func (v Value) Items() []Value {
 	return v.node.items
 }
 
-// Fields returns a map's fields, sorted by name; do not change them.
+// Fields returns a map's fields, sorted by name. The caller must not change them.
 func (v Value) Fields() []Field {
 	if v.node == nil {
 		return nil
@@ -169,8 +168,7 @@ func (v Value) Fields() []Field {
 	return v.node.fields
 }
 
-// Get returns the named field of a map; ok is false when v is no map or has no
-// such field.
+// Get returns the named field of a map; ok is false if v is no map or does not have it.
 func (v Value) Get(name string) (field Value, ok bool) {
 	fields := v.Fields()
 	if len(fields) <= 8 {
@@ -196,7 +194,7 @@ func (v Value) At(names ...string) Value {
 	return v
 }
 
-// With returns a copy of map v in which name holds field.
+// With returns a copy of map v in which name has the value field.
 func (v Value) With(name string, field Value) Value {
 	old := v.Fields()
 	i := sort.Search(len(old), func(i int) bool { return old[i].Name >= name })
@@ -223,8 +221,8 @@ func (v Value) Without(names ...string) Value {
 	return Value{kind: Map, node: &node{fields: fields}}
 }
 
-// Equal reports whether two trees are the same: list order counts, the notation
-// of numbers does not. Comparison by a kind's schema is package diff's.
+// Equal reports whether two trees are the same. The order of lists counts, the notation of
+// numbers does not. Package diff compares by schema.
 func (v Value) Equal(w Value) bool {
 	return v.kind == w.kind && v.text == w.text && (v.node == w.node ||
 		slices.EqualFunc(v.Items(), w.Items(), Value.Equal) &&
@@ -233,8 +231,8 @@ func (v Value) Equal(w Value) bool {
 			}))
 }
 
-// IsEmpty reports whether the value says nothing: null, "", 0, false, or a list
-// or map without content.
+// IsEmpty reports whether the value is null, "", 0, false, or a list or map without
+// elements.
 func (v Value) IsEmpty() bool {
 	switch v.kind {
 	case Null:
@@ -253,7 +251,7 @@ func (v Value) IsEmpty() bool {
 	return false
 }
 
-// HasSecret reports whether a secret stands anywhere in the tree.
+// HasSecret reports whether the tree contains a secret.
 func (v Value) HasSecret() bool {
 	return v.kind == Secret || slices.ContainsFunc(v.Items(), Value.HasSecret) ||
 		slices.ContainsFunc(v.Fields(), func(f Field) bool { return f.Value.HasSecret() })

@@ -1,6 +1,6 @@
 package model
 
-// What values and records take of memory beside their texts, in bytes.
+// The memory of values and records without their texts, in bytes.
 const (
 	valueWeight  = 32
 	nodeWeight   = 48
@@ -11,7 +11,7 @@ const (
 	entryWeight  = 64
 )
 
-// Weight returns about what a value takes of memory, in bytes.
+// Weight returns the approximate memory of a value, in bytes.
 func (v Value) Weight() int64 {
 	total := int64(valueWeight + len(v.text))
 	if v.node == nil {
@@ -27,7 +27,7 @@ func (v Value) Weight() int64 {
 	return total
 }
 
-// Weight returns about what a resource takes of memory, in bytes.
+// Weight returns the approximate memory of a resource, in bytes.
 func (r *Resource) Weight() int64 {
 	total := recordWeight + r.Value.Weight()
 	if r.LastApplied != nil {
@@ -47,7 +47,7 @@ func (f *FieldSet) weight() int64 {
 	return total
 }
 
-// Weight returns about what a claim takes of memory, in bytes.
+// Weight returns the approximate memory of a claim, in bytes.
 func (c *Claim) Weight() int64 {
 	total := recordWeight + c.Value.Weight()
 	for _, v := range []*Value{c.Recorded, c.Written} {
@@ -58,7 +58,7 @@ func (c *Claim) Weight() int64 {
 	return total
 }
 
-// Weight returns about what a snapshot takes of memory, in bytes; 0 for nil.
+// Weight returns the approximate memory of a snapshot, in bytes; 0 for nil.
 func (s *Snapshot) Weight() int64 {
 	var total int64
 	if s == nil {
@@ -70,7 +70,7 @@ func (s *Snapshot) Weight() int64 {
 	return total + KindsWeight(s.Kinds)
 }
 
-// KindsWeight returns about what kinds with their schemas take of memory, in bytes. A
+// KindsWeight returns the approximate memory of kinds with their schemas, in bytes. A
 // schema that stands in several places counts once.
 func KindsWeight(kinds map[string]*Kind) int64 {
 	var total int64
@@ -101,7 +101,7 @@ func (s *Schema) weight(seen map[*Schema]bool) int64 {
 	return total
 }
 
-// Weight returns about what a declaration takes of memory without Live, in bytes.
+// Weight returns the approximate memory of a declaration without Live, in bytes.
 func (d *Declaration) Weight() int64 {
 	var total int64
 	for i := range d.Claims {

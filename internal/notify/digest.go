@@ -56,7 +56,7 @@ func (pl *planner) notes(since time.Time) []string {
 	}
 	for i := range pl.in.Rules {
 		if r := &pl.in.Rules[i]; r.Dead() {
-			notes = append(notes, fmt.Sprintf("The %s %s may go: %s.", r.What(), r.Rule, r.Why()))
+			notes = append(notes, fmt.Sprintf("The %s %s may go: %s.", r.Type(), r.Rule, r.Why()))
 		}
 	}
 	if more := len(notes) - model.MaxItems; more > 0 {
