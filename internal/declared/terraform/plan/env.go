@@ -178,6 +178,12 @@ func (w *work) secrets(environ []string) []string {
 			texts(valueOf(value), func(text string) { found = append(found, text) })
 		}
 	}
+	return append(found, w.backendSecrets()...)
+}
+
+// backendSecrets returns the texts of the backend block, and of the files that complete it, that
+// may be secret.
+func (w *work) backendSecrets() (found []string) {
 	written := []map[string]string{w.block}
 	for _, path := range w.BackendFiles {
 		written = append(written, rootdir.Constants(w.inCopy(path)))
