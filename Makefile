@@ -49,7 +49,7 @@ fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
 	$(TOOLS) DRIFTD_HELM_BIN=$$(sh tools/build.sh helm) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
-	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/...
+	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/... ./internal/declared/terraform
 
 .PHONY: e2e-openstack
 e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 12

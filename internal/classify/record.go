@@ -52,7 +52,7 @@ func checkRecord(d *model.Declaration, before, now model.StateRead) (model.Findi
 	case now.Serial < before.Serial:
 		f.Reason = fmt.Sprintf("state hand-edited or rolled back: the serial went from %d back to %d", before.Serial, now.Serial)
 		f.Changes = recordChange("serial", model.IntOf(before.Serial), model.IntOf(now.Serial))
-	case now.Serial == before.Serial && now.Hash != before.Hash:
+	case now.Serial == before.Serial && now.Tool == before.Tool && now.Hash != before.Hash:
 		f.Reason = fmt.Sprintf("state hand-edited or rolled back: other content under the same serial %d", now.Serial)
 		f.Changes = recordChange("sha256", model.StringOf(before.Hash), model.StringOf(now.Hash))
 	default:

@@ -13,6 +13,7 @@ func TestRecordsThatWereNotWrittenByApplying(t *testing.T) {
 	read := func(lineage string, serial int64, hash string) model.StateRead {
 		return model.StateRead{Address: "a.tfstate", Lineage: lineage, Serial: serial, Hash: hash}
 	}
+	pulled := func(s model.StateRead, tool string) model.StateRead { s.Tool = tool; return s }
 	good := read("l1", 12, "aa")
 	tests := []struct {
 		reason string
@@ -27,6 +28,12 @@ func TestRecordsThatWereNotWrittenByApplying(t *testing.T) {
 		{"a backup was put back", []model.StateRead{good}, []model.StateRead{read("l1", 9, "cc")}, "serial", []model.StateRead{good}},
 		{"an editor does not raise the serial", []model.StateRead{good}, []model.StateRead{read("l1", 12, "dd")}, "sha256", []model.StateRead{good}},
 		{"another state lies there now", []model.StateRead{good}, []model.StateRead{read("l2", 20, "ee")}, "lineage", []model.StateRead{good}},
+		{"a new version of the CLI prints it differently", []model.StateRead{pulled(good, "tofu 1")}, []model.StateRead{pulled(read("l1", 12, "dd"), "tofu 2")}, "",
+			[]model.StateRead{pulled(read("l1", 12, "dd"), "tofu 2")}},
+		{"the same version prints other content", []model.StateRead{pulled(good, "tofu 1")}, []model.StateRead{pulled(read("l1", 12, "dd"), "tofu 1")}, "sha256",
+			[]model.StateRead{pulled(good, "tofu 1")}},
+		{"a new version of the CLI prints an older state", []model.StateRead{pulled(good, "tofu 1")}, []model.StateRead{pulled(read("l1", 9, "cc"), "tofu 2")}, "serial",
+			[]model.StateRead{pulled(good, "tofu 1")}},
 		{"a state that was not read this time is remembered", []model.StateRead{good}, nil, "", []model.StateRead{good}},
 	}
 	for _, test := range tests {

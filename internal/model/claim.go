@@ -208,6 +208,9 @@ type StateRead struct {
 	Serial  int64  `json:"serial"`
 	// Hash is the SHA-256 of its content, in hex.
 	Hash string `json:"hash"`
+	// Tool is the program that printed the content, with its version, or "" where it was read
+	// as it is stored. Hashes of different tools do not compare.
+	Tool string `json:"tool,omitempty"`
 }
 
 // A Tally counts the resources of a declaration: Resources = Compared + Without +

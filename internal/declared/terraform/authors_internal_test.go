@@ -32,7 +32,7 @@ func TestSign(t *testing.T) {
 		asked = files
 		return known
 	}
-	p := &plans{loader: &loader{config: Defaults()}}
+	p := &plans{root: &root{loader: &loader{config: Defaults()}}}
 	claims := []model.Claim{{Address: "lab_server.a"}, {Address: "lab_server.b[0]"}, {Address: "lab_server.b[1]"}, {Address: "lab_server.gone"}}
 	p.sign(t.Context(), claims, dir, "", touches)
 	var got []string

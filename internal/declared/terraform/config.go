@@ -23,10 +23,10 @@ const (
 // Config is the settings of a Terraform declaration.
 type Config struct {
 	// Engine is what reads it: plan runs Terraform or OpenTofu on a copy of the
-	// root, state reads what they recorded. Without it, state where states are
-	// named.
+	// root, state reads what they recorded: the locations in state, or what
+	// `state pull` prints for the root. Without it, state where states are named.
 	Engine string `mapstructure:"engine"`
-	// Place is where the root lies, for a plan.
+	// Place is where the root lies, for a plan, or for a pull of its state.
 	gitrepo.Place `mapstructure:",squash"`
 	// Lookback bounds how much of the history is read.
 	gitrepo.Lookback `mapstructure:",squash"`
@@ -58,12 +58,13 @@ type Config struct {
 	Unmanaged []string `mapstructure:"unmanaged"`
 }
 
-// Run says how plans are made.
+// Run says how plans are made, and states are pulled.
 type Run struct {
 	// Binary is the program, by name or path; without it terragrunt, terraform or
 	// tofu, whichever fits the root and is found.
 	Binary string `mapstructure:"binary"`
-	// Workspace is the workspace to plan in; without it, the default one.
+	// Workspace is the workspace to plan in, or to read the state of; without it, the
+	// default one.
 	Workspace string `mapstructure:"workspace"`
 	// VarFiles set variables; they lie inside the root, or are absolute.
 	VarFiles []string `mapstructure:"var_files"`
@@ -106,7 +107,7 @@ type Run struct {
 	Refuse []string `mapstructure:"refuse"`
 	// Parallelism is that of one plan; 0 is the program's default.
 	Parallelism int `mapstructure:"parallelism"`
-	// Timeout bounds one plan with all that it needs.
+	// Timeout bounds one plan, or one pull of a state, with all that it needs.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 
@@ -155,34 +156,43 @@ func (c Config) check(env declared.Env) error {
 	case c.ApplyBeforeMerge && c.Git == "":
 		return errors.New("apply_before_merge belongs to git, and none is set: only a repository has branches")
 	}
-	switch c.engine() {
-	case Plan:
-		if len(c.State) > 0 {
-			return errors.New("state belongs to engine: state, and engine is plan")
-		}
-		if c.Run.Timeout <= 0 {
-			return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
-		}
-		if c.Run.MaxMemory < 0 {
-			return fmt.Errorf("max_plan_memory %d: want 0 or more", c.Run.MaxMemory)
-		}
-		return cmp.Or(c.Place.Check("Terraform root"), c.Lookback.Check())
-	case State:
+	switch engine := c.engine(); {
+	case engine == Plan && len(c.State) > 0:
+		return errors.New("state belongs to engine: state, and engine is plan")
+	case engine == Plan:
+		return c.checkRoot()
+	case engine == State:
 		return c.checkState(env)
 	}
 	return fmt.Errorf("engine %q: want plan or state", c.Engine)
 }
 
+// checkRoot checks the settings of what the CLI runs on.
+func (c Config) checkRoot() error {
+	if c.Run.Timeout <= 0 {
+		return fmt.Errorf("timeout %s: want more than 0", c.Run.Timeout)
+	}
+	if c.Run.MaxMemory < 0 {
+		return fmt.Errorf("max_plan_memory %d: want 0 or more", c.Run.MaxMemory)
+	}
+	return cmp.Or(c.Place.Check("Terraform root"), c.Lookback.Check())
+}
+
 func (c Config) checkState(env declared.Env) error {
+	hasRoot := c.Dir+c.Git != ""
 	switch {
-	case len(c.State) == 0:
-		return errors.New("engine state reads records: name them, as in state: [./terraform.tfstate]")
-	case c.Dir+c.Git != "":
-		return errors.New("dir and git belong to engine: plan; engine state reads only what state names")
+	case len(c.State) == 0 && !hasRoot:
+		return errors.New("engine state reads records: name them, as in state: [./terraform.tfstate], or the root whose backend holds them, by dir or git")
+	case len(c.State) > 0 && hasRoot:
+		return errors.New("state and dir or git: name the states, or the root whose backend holds them")
 	case len(env.Governs) == 0:
 		return errors.New("a state is compared with live sources: name them, as in governs: [pve]")
 	case slices.ContainsFunc(c.State, func(s string) bool { return strings.TrimSpace(s) == "" }):
 		return errors.New("state: an empty location")
+	case hasRoot && len(c.Backend.Workspaces) > 0:
+		return errors.New("backend.workspaces belongs to state; name one workspace of a root by workspace")
+	case hasRoot:
+		return c.checkRoot()
 	}
 	return nil
 }

@@ -3,10 +3,7 @@ package terraform
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,11 +18,8 @@ import (
 // plans is the plan engine: it lets Terraform or OpenTofu plan a copy of a
 // root.
 type plans struct {
-	*loader
+	*root
 
-	limiter *plan.Limiter
-	// repository is nil for a folder.
-	repository *gitrepo.Repository
 	// workTree tells who wrote what lies in a folder.
 	workTree *gitrepo.WorkTree
 	// planned is what the last Load left for History.
@@ -33,12 +27,8 @@ type plans struct {
 }
 
 func newPlans(l *loader, limiter *plan.Limiter) (*plans, error) {
-	p := &plans{loader: l, limiter: limiter, workTree: gitrepo.NewWorkTree(l.config.Lookback, l.env.Log)}
-	err := p.options("", "").Check()
-	if err == nil {
-		p.repository, err = l.config.OpenWithHistory(filepath.Join(l.env.CacheDir, "git"), l.config.Lookback, l.env.Log)
-	}
-	return p, err
+	r, err := newRoot(l, limiter)
+	return &plans{root: r, workTree: gitrepo.NewWorkTree(l.config.Lookback, l.env.Log)}, err
 }
 
 // Load implements declared.Loader.
@@ -67,34 +57,20 @@ func (p *plans) folder(ctx context.Context) (model.Declaration, error) {
 	return d, nil
 }
 
-// maxCheckout bounds the files and folders of a commit that is checked out.
-const maxCheckout = 500_000
-
 // checkedOut plans the root as a commit has it.
 func (p *plans) checkedOut(ctx context.Context, c gitrepo.Commit) (d model.Declaration, err error) {
-	if err := os.MkdirAll(p.env.CacheDir, 0o700); err != nil {
-		return d, fmt.Errorf("make cache folder: %w", err)
-	}
-	top, err := os.MkdirTemp(p.env.CacheDir, "commit-")
-	if err != nil {
-		return d, fmt.Errorf("make folder for a commit: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(top)) }()
-	absent, err := c.Files.CheckOut(ctx, top, gitrepo.Bounds{Files: maxCheckout, Bytes: p.config.MaxCloneSize})
-	if err != nil {
-		return d, fmt.Errorf("check out %.12s: %w", c.Hash, err)
-	}
-	options := p.options(filepath.Join(top, filepath.FromSlash(p.config.Root())), top)
-	options.Shown, options.Absent = p.config.Root(), absent
-	if d, err = p.plan(ctx, options); err != nil {
-		return d, err
-	}
-	d.Revision, d.Revised = c.Hash, c.When
-	p.planned.of(c.Hash)
-	p.sign(ctx, d.Claims, options.Dir, top, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
-		return c.TouchesIn(ctx, p.config.Root(), files)
+	err = p.checkOut(ctx, c, func(options plan.Options) error {
+		if d, err = p.plan(ctx, options); err != nil {
+			return err
+		}
+		d.Revision, d.Revised = c.Hash, c.When
+		p.planned.of(c.Hash)
+		p.sign(ctx, d.Claims, options.Dir, options.Within, func(ctx context.Context, files []string) map[string]gitrepo.Touch {
+			return c.TouchesIn(ctx, p.config.Root(), files)
+		})
+		return nil
 	})
-	return d, nil
+	return d, err
 }
 
 // plan plans a root, and compares what no governed source has with what the
@@ -133,20 +109,6 @@ func notes(found []policy.Note) []model.Note {
 		list[i] = model.Note{Address: n.Place, Text: n.Text}
 	}
 	return list
-}
-
-func (p *plans) options(dir, within string) plan.Options {
-	run := p.config.Run
-	vars := make(map[string]any, len(run.Vars))
-	for name, value := range run.Vars {
-		vars[name] = value
-	}
-	return plan.Options{Dir: dir, Within: within, Binary: run.Binary, Workspace: run.Workspace, VarFiles: run.VarFiles, Vars: vars,
-		BackendConfig: run.BackendConfig, BackendFiles: run.BackendConfigFiles, Env: run.Env, EnvFiles: run.EnvFiles, PassEnv: run.PassEnv,
-		CLIConfig: run.CLIConfigFile, Home: run.Home, Parallelism: run.Parallelism, Timeout: run.Timeout,
-		MemoryLimit: run.MemoryLimit, MaxMemory: run.MaxMemory, Boxed: run.Box,
-		ReadPaths: run.ReadPaths, Policy: policy.Policy{Providers: run.Allow.Providers, Modules: run.Allow.Modules, Refuse: run.Refuse},
-		CacheDir: p.env.CacheDir, Limiter: p.limiter, Sealer: p.env.Sealer}
 }
 
 // instance claims one instance: on the live resource of a governed source,

@@ -63,7 +63,7 @@ func TestInstancesOfAPlan(t *testing.T) {
 			i := instance
 			test.change(&i)
 			i.Whole = plan.Whole{Declared: i.Declared, Recorded: i.Recorded}
-			p := &plans{loader: &loader{env: env, tables: tables}}
+			p := &plans{root: &root{loader: &loader{env: env, tables: tables}}}
 			translator, own := newTranslator(env, tables, map[string]string{"proxmox.west": "west"}), newOwn("root", "OpenTofu 1.12.6")
 			p.instance(translator, own, &i)
 			if unknown := len(translator.problems) > 0; unknown != test.unknown {
@@ -135,7 +135,7 @@ func TestReplacedByAPlan(t *testing.T) {
 			Declared: &guest, Recorded: &guest, Live: &guest, LiveRead: true, Action: "replace", Replaces: paths}
 		tt.change(&i)
 		i.Whole = plan.Whole{Declared: i.Declared, Recorded: i.Recorded}
-		p := &plans{loader: &loader{env: env, tables: tables}}
+		p := &plans{root: &root{loader: &loader{env: env, tables: tables}}}
 		translator := newTranslator(env, tables, nil)
 		p.instance(translator, newOwn("root", "tofu"), &i)
 		c := translator.claims[0]

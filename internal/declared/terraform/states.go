@@ -1,19 +1,24 @@
 package terraform
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/declared/gitrepo"
+	"github.com/driftd/driftd/internal/declared/terraform/plan"
 	"github.com/driftd/driftd/internal/declared/terraform/state"
 	"github.com/driftd/driftd/internal/declared/terraform/state/backend"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// states is the state engine: it reads what was recorded, without running
-// anything.
+// states is the state engine for locations: it reads what was recorded, without
+// running anything.
 type states struct {
 	*loader
 
@@ -35,12 +40,10 @@ func newStates(l *loader) (*states, error) {
 // Load implements declared.Loader. A state that cannot be read is a problem;
 // it is an error when that is all of them.
 func (s *states) Load(ctx context.Context) (model.Declaration, error) {
-	options := state.Options{Sealer: s.env.Sealer, MaxBytes: s.config.Backend.MaxBytes}
-	var err error
-	if options.Passphrases, err = passphrases(s.config.PassphraseFiles); err != nil {
+	r, err := s.newReading()
+	if err != nil {
 		return model.Declaration{}, err
 	}
-	r := reading{options: options, translator: newTranslator(s.env, s.tables, s.config.Providers)}
 	for i, source := range s.sources {
 		addresses, err := source.List(ctx)
 		if err != nil {
@@ -48,20 +51,53 @@ func (s *states) Load(ctx context.Context) (model.Declaration, error) {
 		}
 		r.several = r.several || len(addresses)+len(s.sources) > 2
 		for _, address := range addresses {
-			if err := r.read(ctx, source, address); err != nil {
+			err := r.read(ctx, address, "", func(read func(io.Reader) error) error { return source.Read(ctx, address, read) })
+			if err != nil {
 				r.fail(address, err)
 			}
 		}
 	}
-	if ctx.Err() != nil {
-		return model.Declaration{}, context.Cause(ctx)
+	return r.declaration(ctx)
+}
+
+// pulls is the state engine for a root: the CLI reads the state through the backend.
+type pulls struct{ *root }
+
+func newPulls(l *loader, limiter *plan.Limiter) (*pulls, error) {
+	r, err := newRoot(l, limiter)
+	return &pulls{r}, err
+}
+
+// Load implements declared.Loader.
+func (p *pulls) Load(ctx context.Context) (d model.Declaration, err error) {
+	if p.repository == nil {
+		return p.pull(ctx, p.options(p.config.Dir, gitrepo.TopOf(p.config.Dir)))
 	}
-	if len(r.states) == 0 {
-		return model.Declaration{}, errors.Join(r.errs...)
+	err = p.repository.Read(ctx, p.config.Ref, func(c gitrepo.Commit) error {
+		return p.checkOut(ctx, c, func(options plan.Options) error {
+			d, err = p.pull(ctx, options)
+			return err
+		})
+	})
+	return d, err
+}
+
+// pull reads the state of a root.
+func (p *pulls) pull(ctx context.Context, options plan.Options) (model.Declaration, error) {
+	r, err := p.newReading()
+	if err != nil {
+		return model.Declaration{}, err
 	}
-	d := model.Declaration{Name: s.env.Name, Governs: s.env.Governs, States: r.states, Problems: r.problems}
-	d.Claims, d.Scopes, d.Tally = r.sorted(), r.scopes(s.config.Unmanaged), &r.tally
-	return d, nil
+	pulled, err := plan.Pull(ctx, options)
+	if err != nil {
+		return model.Declaration{}, err
+	}
+	address := fmt.Sprintf("%s (workspace %s)", cmp.Or(options.Shown, options.Dir), pulled.Workspace)
+	err = r.read(ctx, address, pulled.Tool, func(read func(io.Reader) error) error { return read(strings.NewReader(strings.TrimSpace(pulled.Text))) })
+	if err != nil {
+		return model.Declaration{}, fmt.Errorf("state of %s: %w", address, err)
+	}
+	return r.declaration(ctx)
 }
 
 // A reading is what has been read of the states so far.
@@ -71,8 +107,29 @@ type reading struct {
 	options state.Options
 	// several tells that addresses alone do not tell instances apart.
 	several bool
-	states  []model.StateRead
-	errs    []error
+	// unmanaged is the setting.
+	unmanaged []string
+	states    []model.StateRead
+	errs      []error
+}
+
+func (l *loader) newReading() (*reading, error) {
+	options := state.Options{Sealer: l.env.Sealer, MaxBytes: l.config.Backend.MaxBytes}
+	var err error
+	options.Passphrases, err = passphrases(l.config.PassphraseFiles)
+	return &reading{options: options, translator: newTranslator(l.env, l.tables, l.config.Providers), unmanaged: l.config.Unmanaged}, err
+}
+
+// declaration returns what was read, or an error if that is no state.
+func (r *reading) declaration(ctx context.Context) (model.Declaration, error) {
+	if ctx.Err() != nil {
+		return model.Declaration{}, context.Cause(ctx)
+	}
+	if len(r.states) == 0 {
+		return model.Declaration{}, errors.Join(r.errs...)
+	}
+	return model.Declaration{Name: r.env.Name, Governs: r.env.Governs, States: r.states, Problems: r.problems,
+		Claims: r.sorted(), Scopes: r.scopes(r.unmanaged), Tally: &r.tally}, nil
 }
 
 func (r *reading) fail(address string, err error) {
@@ -84,13 +141,13 @@ func (r *reading) fail(address string, err error) {
 // claim holds as they are and in the form of the live kind, in bytes.
 const instanceWeight = 2 << 10
 
-// read reads one state. What a state that turns out to be broken said before
-// does not count.
-func (r *reading) read(ctx context.Context, source *backend.Source, address string) error {
+// read reads one state, whose content open passes to its argument. tool is the program that
+// printed it, or "". What a state that turns out to be broken said before does not count.
+func (r *reading) read(ctx context.Context, address, tool string, open func(read func(io.Reader) error) error) error {
 	part := newTranslator(r.env, r.tables, r.providers)
 	ctx, settle := budget.Part(ctx)
 	var read *state.State
-	err := source.Read(ctx, address, func(content io.Reader) (err error) {
+	err := open(func(content io.Reader) (err error) {
 		read, err = state.Read(ctx, content, r.options, func(i state.Instance) error {
 			r.instance(part, address, i)
 			settle(instanceWeight + 2*i.Attributes.Weight())
@@ -101,7 +158,9 @@ func (r *reading) read(ctx context.Context, source *backend.Source, address stri
 	if err != nil {
 		return err
 	}
-	r.states = append(r.states, read.Record(address))
+	record := read.Record(address)
+	record.Tool = tool
+	r.states = append(r.states, record)
 	r.join(part)
 	return nil
 }

@@ -195,7 +195,7 @@ func TestSettingsThatDoNotGoTogether(t *testing.T) {
 		{"nothing to read", pve, func(*terraform.Config) {}, "neither dir nor git"},
 		{"an engine that does not exist", pve, func(c *terraform.Config) { c.Engine = "apply" }, `engine "apply": want plan or state`},
 		{"a plan reads no state", pve, func(c *terraform.Config) { c.Engine, c.Dir, c.State = "plan", "/x", []string{"a"} }, "state belongs to engine: state"},
-		{"the state engine reads no root", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "dir and git belong to engine: plan"},
+		{"the state engine reads no root", pve, func(c *terraform.Config) { c.Dir, c.State = "/x", []string{"a"} }, "state and dir or git"},
 		{"the state engine without a state", pve, func(c *terraform.Config) { c.Engine = "state" }, "name them, as in state:"},
 		{"a state without a live side", nil, func(c *terraform.Config) { c.State = []string{"a"} }, "as in governs: [pve]"},
 		{"a window in the future", pve, func(c *terraform.Config) { c.DeployWindow = -1 }, `deploy_window -1ns: want 0 or more`},

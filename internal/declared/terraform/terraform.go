@@ -15,9 +15,9 @@ import (
 const Type = "terraform"
 
 // Definition returns the loader type "terraform". Its loaders share the places
-// for plans that run at once, and the built-in mapping tables.
+// for plans and for pulls of states that run at once, and the built-in mapping tables.
 func Definition() declared.Definition {
-	s := shared{limiter: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}
+	s := shared{plans: plan.NewLimiter(0), pulls: plan.NewLimiter(0), builtIn: sync.OnceValues(func() (*mapping.Tables, error) { return mapping.Load() })}
 	d := declared.Define(Type, Defaults(), s.open)
 	d.Alone = true
 	return d
@@ -25,7 +25,8 @@ func Definition() declared.Definition {
 
 // shared is what the loaders of one definition share.
 type shared struct {
-	limiter *plan.Limiter
+	plans, pulls *plan.Limiter
+
 	builtIn func() (*mapping.Tables, error)
 }
 
@@ -38,10 +39,13 @@ func (s shared) open(env declared.Env, config Config) (declared.Loader, error) {
 		return nil, err
 	}
 	l := &loader{env: env, config: config, tables: tables}
-	if config.engine() == State {
+	switch {
+	case config.engine() == Plan:
+		return newPlans(l, s.plans)
+	case len(config.State) > 0:
 		return newStates(l)
 	}
-	return newPlans(l, s.limiter)
+	return newPulls(l, s.pulls)
 }
 
 // tables returns the mapping tables.

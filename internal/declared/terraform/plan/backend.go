@@ -13,7 +13,7 @@ import (
 // the configuration says, or else what init was told in the root itself.
 func (w *work) completeBackend() error {
 	m := rootdir.Scan(w.root)
-	w.backend = map[string]any{}
+	w.block, w.backend = m.BackendSets, map[string]any{}
 	for name, value := range w.BackendConfig {
 		w.backend[name] = value
 	}

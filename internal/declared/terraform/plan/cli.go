@@ -24,6 +24,8 @@ type cli struct {
 	tf   *tfexec.Terraform
 	path string
 	env  []string
+	// version is what it prints of its own.
+	version string
 	// launch is how it is run, without what differs from call to call.
 	launch box.Launch
 	// stderr is what the last command printed there, which the guard bounds.
@@ -54,7 +56,10 @@ func newCLI(ctx context.Context, dir, path string, env []string, l box.Launch, t
 	}
 	c.tf.SetStderr(&c.stderr)
 	err = c.run(ctx, call{output: maxVersion}, func(ctx context.Context, _ io.Writer) error {
-		_, _, err := c.tf.Version(ctx, false)
+		v, _, err := c.tf.Version(ctx, false)
+		if err == nil {
+			c.version = v.String()
+		}
 		return err
 	})
 	_, exited := errors.AsType[*exitError](err)

@@ -8,6 +8,8 @@
 // Options.CacheDir: no lock is taken, no state, no lock file and no provider
 // cache of the user is touched.
 //
+// Pull reads the state alone, through the backend of a root.
+//
 // One normal plan tells all three sides (docs/decisions/0010-one-plan.md): its
 // resource_drift holds the record from before the refresh, its resource_changes
 // hold what the refresh saw and what is declared. A refresh-only plan is made

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/declared/terraform/plan/rootdir"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -173,11 +174,33 @@ func (w *work) secrets(environ []string) []string {
 		texts(valueOf(value), add)
 	}
 	for name, value := range w.backend {
-		if name == "conn_str" || name == "address" || secret.Name(name) {
+		if isSecretSetting(name) {
 			texts(valueOf(value), func(text string) { found = append(found, text) })
 		}
 	}
+	return append(found, w.backendSecrets()...)
+}
+
+// backendSecrets returns the texts of the backend block, and of the files that complete it, that
+// may be secret.
+func (w *work) backendSecrets() (found []string) {
+	written := []map[string]string{w.block}
+	for _, path := range w.BackendFiles {
+		written = append(written, rootdir.Constants(w.inCopy(path)))
+	}
+	for _, settings := range written {
+		for name, text := range settings {
+			if secret.Name(name) || isSecretSetting(name) && !isPlace(text) {
+				found = append(found, text)
+			}
+		}
+	}
 	return found
+}
+
+// isSecretSetting reports whether a setting of a backend may hold a secret.
+func isSecretSetting(name string) bool {
+	return name == "conn_str" || name == "address" || secret.Name(name)
 }
 
 // unlessPlace leaves out addresses and paths.

@@ -48,6 +48,9 @@ func (f fake) run(args []string) int {
 	if tests, err := filepath.Glob("*test.*"); err == nil && name == "init" && len(tests) > 0 {
 		f.note("init.saw", strings.Join(tests, " "))
 	}
+	if f.has(name + ".keeps") {
+		f.keep()
+	}
 	if f.has(name + ".lays") {
 		_ = os.CopyFS(os.Getenv("TF_DATA_DIR"), os.DirFS(filepath.Join(f.dir, name+".lays")))
 	}
@@ -99,6 +102,21 @@ func (f fake) plan(args []string) int {
 		}
 	}
 	return status(f.has(planned) && !f.has("plan.fails"))
+}
+
+// keep notes the configuration files of the folder that the CLI runs in.
+func (f fake) keep() {
+	files, err := filepath.Glob("*.tf")
+	if err != nil {
+		os.Exit(3)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			os.Exit(3)
+		}
+		f.note("configuration", name+"\n"+strings.TrimSuffix(string(text), "\n"))
+	}
 }
 
 // hang starts a child that outlives everything, tells the test, and waits.

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Options say how plans of one root are made.
+// Options say how plans of one root are made, or its state is pulled.
 type Options struct {
 	// Dir is the root, absolute. It is only read.
 	Dir string

@@ -15,10 +15,14 @@ type hint struct {
 }
 
 // hints go from the particular to the general.
-func hints() []hint {
+func hints(stage string) []hint {
+	tooLarge := "part the root, raise max_memory, or use engine: state"
+	if stage == statePull {
+		tooLarge = "raise max_memory, or part the root"
+	}
 	return []hint{
 		{[]string{"no space left on device"}, "make room where state_dir lies"},
-		{[]string{"the program prints more than"}, "part the root, raise max_memory, or use engine: state"},
+		{[]string{"the program prints more than"}, tooLarge},
 		{[]string{"driftd: start "}, "make the program executable, or name another binary"},
 		{[]string{"Inconsistent dependency lock file", "dependency lock file", "Provider dependency changes detected",
 			"does not match any of the checksums", "incorrect package checksum"},
@@ -34,7 +38,7 @@ func hints() []hint {
 		{[]string{"encrypted and can not be read"}, "name the key: TF_ENCRYPTION under env or pass_env, or an encryption block"},
 		{[]string{"Unsupported state file format", "does not support state version"},
 			"the state is broken, or another version of the CLI wrote it: name a binary that fits"},
-		{[]string{"backend", "Failed to get existing workspaces", "Error loading state", "Failed to load state", "Error refreshing state", "error loading the remote state"},
+		{[]string{"backend", "Failed to get existing workspaces", "Error loading state", "Failed to load state", "Error refreshing state", "Failed to refresh state", "error loading the remote state"},
 			"the backend does not answer as it should: look at its address, credentials (pass_env, env) and network"},
 		{[]string{"Workspace \"", "workspace "}, "name a workspace that exists"},
 	}
@@ -59,8 +63,7 @@ func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 		reported = errorsOf(exit.stderr)
 	}
 	if len(reported) == 0 {
-		last := oneLine(lastLines(exit.stderr))
-		return &failure{stage, r.mask.hide(fmt.Sprintf("%s: %s%s", exit, last, r.refusal(last)))}
+		reported = []Diagnostic{{Summary: fmt.Sprintf("%s: %s", exit, lastLines(exit.stderr))}}
 	}
 	reported = withoutPreface(reported)
 	whole := reported[0].Summary + "\n" + reported[0].Detail
@@ -72,7 +75,7 @@ func (r *runner) explain(stage string, err error, reported []Diagnostic) error {
 		return &failure{stage, fmt.Sprintf("the root requires version %s, and this is %s: name a binary that fits",
 			strings.Join(r.required, ", "), ownVersion(whole))}
 	}
-	for _, h := range hints() {
+	for _, h := range hints(stage) {
 		for _, mark := range h.marks {
 			if strings.Contains(whole, mark) {
 				return &failure{stage, text + "; " + h.next}

@@ -46,26 +46,37 @@ type Output struct {
 // all, and what to do; it holds no secret. What could not be planned in part is
 // in the Result.
 func Run(ctx context.Context, o Options) (Output, error) {
-	if err := o.Check(); err != nil {
-		return Output{}, err
-	}
-	cli, terragrunt, err := o.binary()
+	cli, terragrunt, err := o.find()
 	if err != nil {
 		return Output{}, err
 	}
+	tooLate := fmt.Errorf("not done after %s: raise timeout, or part the root", o.timeout())
+	return inWork(ctx, o, tooLate, func(ctx context.Context, w *work) (Output, error) { return w.run(ctx, cli, terragrunt) })
+}
+
+// find returns what binary returns, if the options are valid.
+func (o Options) find() (path string, terragrunt bool, err error) {
+	if err := o.Check(); err != nil {
+		return "", false, err
+	}
+	return o.binary()
+}
+
+// inWork calls f with a work folder, which it removes, when the limiter has a place. The
+// context of f ends with tooLate.
+func inWork[T any](ctx context.Context, o Options, tooLate error, f func(context.Context, *work) (T, error)) (out T, err error) {
 	leave, err := enter(ctx, o.Limiter.plans)
 	if err != nil {
-		return Output{}, fmt.Errorf("wait for other plans: %w", err)
+		return out, fmt.Errorf("wait for other plans: %w", err)
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout(),
-		fmt.Errorf("not done after %s: raise timeout, or part the root", o.timeout()))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout(), tooLate)
 	defer cancel()
 	w, err := begin(o)
 	if err != nil {
-		return Output{}, err
+		return out, err
 	}
-	out, err := w.run(ctx, cli, terragrunt)
+	out, err = f(ctx, w)
 	if endErr := w.end(); endErr != nil {
 		err = errors.Join(err, fmt.Errorf("remove work folder: %w", endErr))
 	}
@@ -74,25 +85,12 @@ func Run(ctx context.Context, o Options) (Output, error) {
 
 // run does one root in its work folder.
 func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, error) {
-	if err := w.readEnvFiles(); err != nil {
+	if err := w.lay(ctx, terragrunt); err != nil {
 		return Output{}, err
 	}
-	if err := w.copyRoot(ctx, terragrunt); err != nil {
+	r, err := w.start(ctx, path, terragrunt)
+	if err != nil {
 		return Output{}, err
-	}
-	if !terragrunt {
-		if err := w.completeBackend(); err != nil {
-			return Output{}, err
-		}
-	}
-	if err := w.checkBefore(terragrunt); err != nil {
-		return Output{}, err
-	}
-	environ := os.Environ()
-	r := &runner{work: w, mask: newMask(w.secrets(environ), w.places()...), readable: w.readPaths(path, environ)}
-	var err error
-	if r.cli, err = newCLI(ctx, w.root, path, w.environment(path, environ), r.launch(), terragrunt); err != nil {
-		return Output{}, r.explain("version", err, nil)
 	}
 	if err := r.initialize(ctx); err != nil {
 		return Output{}, err
@@ -121,6 +119,31 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	}
 	res := Read(in, w.Sealer)
 	return Output{Result: res, Tool: strings.TrimSpace(stream.tool + " " + res.Version), Notes: notes}, nil
+}
+
+// lay makes the private copy, and what completes its backend block.
+func (w *work) lay(ctx context.Context, terragrunt bool) error {
+	if err := w.readEnvFiles(); err != nil {
+		return err
+	}
+	if err := w.copyRoot(ctx, terragrunt); err != nil || terragrunt {
+		return err
+	}
+	return w.completeBackend()
+}
+
+// start checks the copy, and starts the CLI to ask for its version.
+func (w *work) start(ctx context.Context, path string, terragrunt bool) (*runner, error) {
+	if err := w.checkBefore(terragrunt); err != nil {
+		return nil, err
+	}
+	environ := os.Environ()
+	r := &runner{work: w, mask: newMask(w.secrets(environ), w.places()...), readable: w.readPaths(path, environ)}
+	var err error
+	if r.cli, err = newCLI(ctx, w.root, path, w.environment(path, environ), r.launch(), terragrunt); err != nil {
+		return nil, r.explain("version", err, nil)
+	}
+	return r, nil
 }
 
 // places returns where private folders lie and what stands for them in
@@ -194,37 +217,50 @@ func (r *runner) backendConfig() []tfexec.InitOption {
 	if len(r.backend) > 0 {
 		configs = append(configs, tfexec.BackendConfig(filepath.Join(r.dir, "backend.json")))
 	}
-	if rootdir.Scan(r.root).Backend == "pg" {
+	switch rootdir.Scan(r.root).Backend {
+	case "pg":
 		// It would make its schema and table where they are missing.
 		configs = append(configs, tfexec.BackendConfig("skip_schema_creation=true"), tfexec.BackendConfig("skip_table_creation=true"),
 			tfexec.BackendConfig("skip_index_creation=true"))
+	case "consul":
+		// It would lock a workspace other than the default one whenever it opens its state.
+		configs = append(configs, tfexec.BackendConfig("lock=false"))
 	}
 	return configs
 }
 
 // inCopy returns where a file that the options name lies: a relative one in
 // the copy.
-func (r *runner) inCopy(path string) string {
+func (w *work) inCopy(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(r.root, path)
+	return filepath.Join(w.root, path)
 }
 
 // maxWorkspace bounds the file that names the selected workspace.
 const maxWorkspace = 1 << 10
 
+// defaultWorkspace is the workspace of a root in which none was selected.
+const defaultWorkspace = "default"
+
+// workspace returns the workspace that is named, or that Dir has selected.
+func (w *work) workspace() string {
+	if w.Workspace != "" {
+		return w.Workspace
+	}
+	selected, err := folder.ReadBounded(filepath.Join(w.Dir, ".terraform", "environment"), maxWorkspace)
+	if err != nil {
+		return defaultWorkspace
+	}
+	return cmp.Or(strings.TrimSpace(string(selected)), defaultWorkspace)
+}
+
 // selectWorkspace selects, and so proves that the workspace exists: planning in
 // one that does not would make it.
 func (r *runner) selectWorkspace(ctx context.Context) error {
-	name := r.Workspace
-	if name == "" {
-		selected, err := folder.ReadBounded(filepath.Join(r.Dir, ".terraform", "environment"), maxWorkspace)
-		if err == nil {
-			name = strings.TrimSpace(string(selected))
-		}
-	}
-	if name == "" || name == "default" {
+	name := r.workspace()
+	if name == defaultWorkspace {
 		return nil
 	}
 	err := r.cli.run(ctx, call{}, func(ctx context.Context, _ io.Writer) error { return r.cli.tf.WorkspaceSelect(ctx, name) })

@@ -34,7 +34,8 @@ type work struct {
 	fromFiles map[string]string
 	// required are the root's version constraints on the CLI.
 	required []string
-	// backend completes the backend block. kept is what of it .terraform in the root keeps.
+	// block are the constant texts of the backend block. backend completes it. kept is what of it .terraform in the root keeps.
+	block         map[string]string
 	backend, kept map[string]any
 	lock          *os.File
 }

@@ -161,18 +161,39 @@ func (m *Module) readSettings(body hcl.Body) {
 		}
 	}
 	for _, block := range content.Blocks {
-		m.Backend, m.BackendSets = block.Type, map[string]string{}
+		m.Backend, m.BackendSets = block.Type, constants(block.Body)
 		if len(block.Labels) > 0 {
 			m.Backend = block.Labels[0]
 		}
-		attributes, _ := block.Body.JustAttributes()
-		for name, a := range attributes {
-			m.BackendSets[name] = ""
-			if v, diags := a.Expr.Value(nil); !diags.HasErrors() && isText(v) {
-				m.BackendSets[name] = v.AsString()
-			}
+	}
+}
+
+// constants returns the attributes of a body with their texts; "" stands for what is no
+// constant text.
+func constants(body hcl.Body) map[string]string {
+	attributes, _ := body.JustAttributes()
+	texts := make(map[string]string, len(attributes))
+	for name, a := range attributes {
+		texts[name] = ""
+		if v, diags := a.Expr.Value(nil); !diags.HasErrors() && isText(v) {
+			texts[name] = v.AsString()
 		}
 	}
+	return texts
+}
+
+// Constants returns what a file that completes a backend block sets, like
+// Module.BackendSets. A file that cannot be read sets nothing: init reports it.
+func Constants(path string) map[string]string {
+	text, err := folder.ReadBounded(path, maxFile)
+	if err != nil {
+		return nil
+	}
+	file, err := syntax.Parse(filepath.Base(path), text)
+	if err != nil {
+		return nil
+	}
+	return constants(file.Body)
 }
 
 func isText(v cty.Value) bool {

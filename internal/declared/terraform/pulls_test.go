@@ -1,0 +1,80 @@
+package terraform_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/driftd/driftd/internal/declared/terraform"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// rootWithCLI returns a root, and a program that prints a state for it.
+func rootWithCLI(t *testing.T, state string) (root, program string) {
+	t.Helper()
+	root = filepath.Dir(write(t, "main.tf", "terraform {\n  backend \"http\" {\n    address = \"https://example.org\"\n  }\n}\n"))
+	program = write(t, "cli", "#!/bin/sh\ncase $1 in\nversion) echo '{\"terraform_version\":\"1.11.4\"}' ;;\nstate) cat <<'END' ;;\n"+state+"\nEND\nesac\n")
+	if err := os.Chmod(program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return root, program
+}
+
+// TestPulledStateIsClaimed holds that a state that the CLI prints is claimed like one that is
+// read from its location.
+func TestPulledStateIsClaimed(t *testing.T) {
+	t.Parallel()
+	types := map[string]string{"pve": "proxmox"}
+	file := write(t, "terraform.tfstate", aState)
+	want, err := load(t, types, func(c *terraform.Config) { c.State = []string{file} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, program := rootWithCLI(t, aState)
+	got, err := load(t, types, func(c *terraform.Config) { c.Engine, c.Dir, c.Run.Binary = terraform.State, root, program })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(claimed(want), claimed(got)); d != "" {
+		t.Errorf("claims (-read +pulled):\n%s", d)
+	}
+	record := model.StateRead{Address: root + " (workspace default)", Lineage: "6d3a", Serial: 7, Tool: "cli 1.11.4"}
+	for i := range got.States {
+		got.States[i].Hash = ""
+	}
+	if d := cmp.Diff([]model.StateRead{record}, got.States); d != "" {
+		t.Errorf("states (-want +got):\n%s", d)
+	}
+}
+
+func TestPullRefused(t *testing.T) {
+	t.Parallel()
+	root, program := rootWithCLI(t, "")
+	for name, tc := range map[string]struct {
+		change func(*terraform.Config)
+		want   string
+	}{
+		"nothing was printed": {func(*terraform.Config) {}, "(workspace default): the state is empty"},
+		"a location, too":     {func(c *terraform.Config) { c.State = []string{"x"} }, "state and dir or git"},
+		"patterns":            {func(c *terraform.Config) { c.Backend.Workspaces = []string{"*"} }, "name one workspace of a root by workspace"},
+		"no time":             {func(c *terraform.Config) { c.Run.Timeout = 0 }, "timeout 0s"},
+		"a larger state":      {func(c *terraform.Config) { c.Run.Binary, c.Backend.MaxBytes = largeCLI(t), 10 }, "raise backend.max_bytes"},
+	} {
+		_, err := load(t, map[string]string{"pve": "proxmox"}, func(c *terraform.Config) {
+			c.Engine, c.Dir, c.Run.Binary = terraform.State, root, program
+			tc.change(c)
+		})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func largeCLI(t *testing.T) string {
+	t.Helper()
+	_, program := rootWithCLI(t, aState)
+	return program
+}
