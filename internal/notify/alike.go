@@ -1,17 +1,16 @@
 package notify
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// together puts together what has one cause and is told in the same words. What
-// somebody decided about stands alone: each has somebody who answers for it.
-func together(items []item) [][]item {
+// byRequest groups items of one cause with the same news. Muted ones stay alone: each
+// has a decision and an owner.
+func byRequest(items []item) [][]item {
 	return model.ByCause(items, func(it item) (model.Cause, string) {
 		if (model.Told{News: it.news}).Muted() {
 			return model.Cause{}, ""
@@ -20,8 +19,8 @@ func together(items []item) [][]item {
 	})
 }
 
-// requested counts the items that are told by others, since one request brought
-// them about, those included, and the requests.
+// requested counts the items of groups with several, and the requests that they come
+// from.
 func requested(groups [][]item) (items, requests int) {
 	type request struct {
 		source string
@@ -38,15 +37,15 @@ func requested(groups [][]item) (items, requests int) {
 	return items, len(seen)
 }
 
-// Bounds of the lines that name what is told by something else: so many lines,
-// names a line, and characters a name.
+// maxAlike bounds the lines about findings of the same request, and maxResource the
+// resource that each begins with, in columns.
 const (
-	maxAlike = 5
-	maxNames = 4
-	maxName  = 40
+	maxAlike    = 5
+	maxResource = 50
 )
 
-// alike says what is told by something else, a line each.
+// alike returns a line for each group about the findings that the first one stands
+// for.
 func alike(groups [][]item) []string {
 	var lines []string
 	left := 0
@@ -56,62 +55,33 @@ func alike(groups [][]item) []string {
 		case len(lines) == maxAlike:
 			left += len(group) - 1
 		default:
-			lines = append(lines, fmt.Sprintf("%s more by the same request as %s: %s", thousands(len(group)-1), resource(group[0].finding), names(group[1:])))
+			lines = append(lines, phrase.Line(resource(group[0].finding), maxResource)+" and "+phrase.SameRequest(findingsOf(group[1:])).String())
 		}
 	}
 	if left > 0 {
-		lines = append(lines, thousands(left)+" more by other requests that are told by one finding each")
+		lines = append(lines, "and "+phrase.Number(left)+" more by other requests")
 	}
 	return lines
 }
 
-func names(items []item) string {
-	said := make([]string, 0, maxNames+1)
-	for _, it := range items[:min(len(items), maxNames)] {
-		said = append(said, called(it.finding))
+// resource returns the kind and the name of a finding's resource.
+func resource(f *model.Finding) string { return phrase.Kind(f.Kind) + " " + phrase.Resource(f) }
+
+func findingsOf(items []item) []*model.Finding {
+	all := make([]*model.Finding, len(items))
+	for i := range items {
+		all[i] = items[i].finding
 	}
-	if len(items) > maxNames {
-		said = append(said, "…")
-	}
-	return strings.Join(said, ", ")
+	return all
 }
 
-// resource names a finding's resource with its kind.
-func resource(f *model.Finding) string { return clip(ownKind(f)) + " " + called(f) }
-
-func ownKind(f *model.Finding) string { return f.Kind[strings.IndexByte(f.Kind, '/')+1:] }
-
-// called is what people call a resource: its name, unless its id says so.
-func called(f *model.Finding) string {
-	id := f.Key.ID
-	if f.Name == "" || f.Name == id[strings.LastIndexByte(id, '/')+1:] {
-		return clip(id)
-	}
-	return clip(f.Name)
-}
-
-func clip(name string) string {
-	if runes := []rune(name); len(runes) > maxName {
-		return string(runes[:maxName-1]) + "…"
-	}
-	return name
-}
-
-// resources counts the resources that findings are on.
+// resources counts the resources of findings.
 func resources(items []item) int {
 	seen := map[model.Key]bool{}
 	for _, it := range items {
 		seen[it.finding.Key] = true
 	}
 	return len(seen)
-}
-
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // flat returns the items of all groups.

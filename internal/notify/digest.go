@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // digest tells once a day how all stands, unless there is nothing to say.
@@ -47,7 +48,7 @@ func (pl *planner) notes(since time.Time) []string {
 		}
 	}
 	if resolved > 0 {
-		notes = append(notes, fmt.Sprintf("%d resolved since yesterday.", resolved))
+		notes = append(notes, phrase.Number(resolved)+" resolved since yesterday.")
 	}
 	for _, d := range pl.in.Decisions {
 		if d.Kind == model.Accept && d.EndsSoon(pl.now) {
@@ -56,11 +57,11 @@ func (pl *planner) notes(since time.Time) []string {
 	}
 	for i := range pl.in.Rules {
 		if r := &pl.in.Rules[i]; r.Dead() {
-			notes = append(notes, fmt.Sprintf("The %s %s may go: %s.", r.What(), r.Rule, r.Why()))
+			notes = append(notes, fmt.Sprintf("Unused %s %s: %s.", r.What(), r.Rule, r.Why()))
 		}
 	}
 	if more := len(notes) - model.MaxItems; more > 0 {
-		notes = append(notes[:model.MaxItems], fmt.Sprintf("And %d more.", more))
+		notes = append(notes[:model.MaxItems], fmt.Sprintf("and %d more", more))
 	}
 	return slices.Clip(notes)
 }

@@ -104,8 +104,8 @@ func (t *thread) tell(it item, flapping bool) {
 		Verdict: f.Verdict, Key: f.Key, Name: f.Name, Decision: f.Decision}
 }
 
-// why returns why a finding is told again that was muted before, and what a
-// reclassified one was; "" for other news.
+// why returns why a muted finding is open again, and the former verdict of a
+// reclassified one; "" for other news.
 func why(news model.News, told model.Told, f *model.Finding, now time.Time) string {
 	switch news {
 	case model.Reclassified:
@@ -116,18 +116,18 @@ func why(news model.News, told model.Told, f *model.Finding, now time.Time) stri
 	}
 	d := told.Decision
 	if d == nil {
-		return "no ignore rule hides it any more"
+		return "no longer hidden by a rule"
 	}
-	said := "it was " + d.Kind.Participle() + " by " + d.By
+	said := d.Kind.Participle() + " by " + d.By
 	switch {
 	case d.Ended(now):
-		return said + ", which has ended"
+		return said + ", expired"
 	case d.Basis != "" && d.Basis != f.Basis, told.Basis != f.Basis:
-		return said + " as it was then, and is different now"
+		return said + ", but changed since"
 	case f.Severity.Rank() < told.Severity.Rank():
-		return said + ", and is more severe now"
+		return said + ", but more severe now"
 	}
-	return said + ", which was taken back"
+	return said + ", revoked"
 }
 
 // newsOrder lists the news, the most pressing first.

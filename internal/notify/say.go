@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func threadID(receiver, group string, at time.Time) string {
@@ -132,7 +132,7 @@ func (pl *planner) lately() int {
 // send makes the next message of a thread.
 func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	all := t.standing()
-	told, standing := together(news), together(all)
+	told, standing := byRequest(news), byRequest(all)
 	t.Sequence++
 	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
@@ -163,15 +163,16 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	}
 	switch {
 	case t.is(overflowGroup) && m.First:
-		m.Title = "And more: " + m.Title
+		m.Title = "More findings: " + m.Title
 	case t.is(heldGroup) && m.First:
-		m.Title = "While it was quiet: " + m.Title
+		m.Title = "During quiet hours: " + m.Title
 		m.Notes = append(m.Notes, pl.passing()...)
 	}
 	pl.messages = append(pl.messages, m)
 }
 
-// passing says what came and went while nobody was told.
+// passing counts the findings that opened and were resolved while messages were held
+// back.
 func (pl *planner) passing() []string {
 	n := 0
 	for id, f := range pl.recent {
@@ -182,7 +183,7 @@ func (pl *planner) passing() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d more came and went meanwhile.", n)}
+	return []string{phrase.Count(n, "other finding") + " opened and resolved in the meantime."}
 }
 
 // openFirst returns the groups that are open; all of them where none is.

@@ -119,7 +119,7 @@ func TestMail(t *testing.T) {
 		t.Errorf("headers %v", m.Header)
 	}
 	body, err := io.ReadAll(m.Body)
-	if err != nil || !strings.Contains(string(body), "[new] changed: Deployment.apps shop/web (<b>\\r\\n.\\r\\nQUIT") ||
+	if err != nil || !strings.Contains(string(body), "[new] changed: Deployment shop/web (<b>\\r\\n.\\r\\nQUIT") ||
 		!strings.Contains(string(body), "missing: qemu 100") {
 		t.Errorf("body %s, error %v", body, err)
 	}

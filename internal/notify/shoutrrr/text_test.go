@@ -14,6 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify/notifytest"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -65,7 +66,7 @@ func news() model.Message {
 	changed.News, changed.Why = model.Returned, "it was accepted by carol, which has ended"
 	missing.News = model.StartsToFlap
 	part := model.Item{News: model.Appeared, Finding: model.Finding{ID: "3c4d", Verdict: model.Unchecked, Severity: model.Medium, Declaration: "shop",
-		Address: "deploy/broken.yaml", Key: model.Key{Kind: plain.PartKind, ID: "shop/deploy/broken.yaml"}, Reason: "line 3: no YAML", Actor: model.UnknownActor("not checked")}}
+		Address: "deploy/broken.yaml", Key: model.Key{Kind: phrase.PartKind, ID: "shop/deploy/broken.yaml"}, Reason: "line 3: no YAML", Actor: model.UnknownActor("not checked")}}
 	m.Title, m.News, m.NewsCount, m.All = "3 findings", []model.Item{part, changed, missing}, 3, nil
 	return m
 }
@@ -75,7 +76,7 @@ func TestText(t *testing.T) {
 	for name, m := range messages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := text(&m, plain.Words{URL: m.URL}, m.Title, usualLimit) + "\n"
+			got := text(&m, plain.Text{URL: m.URL}, m.Title, usualLimit) + "\n"
 			path := filepath.Join("testdata", name+".txt")
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -110,7 +111,7 @@ func FuzzText(f *testing.F) {
 		for range count {
 			m.News = append(m.News, item)
 		}
-		got := text(&m, plain.Words{Quote: plain.Unmark}, m.Title, limit)
+		got := text(&m, plain.Text{Quote: plain.Unmark}, m.Title, limit)
 		if len(got) > limit || !utf8.ValidString(got) || !strings.HasPrefix(got, "title") {
 			t.Errorf("%d bytes, the limit is %d: %q", len(got), limit, got)
 		}
@@ -162,11 +163,11 @@ func TestReclassifiedText(t *testing.T) {
 	m.News, m.NewsCount = m.News[:1], 1
 	it := &m.News[0]
 	it.News, it.Why, it.WasVerdict = model.Reclassified, "was pending", model.Pending
-	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[reclassified] changed: ") || !strings.Contains(got, "\n  was pending\n") {
+	if got := text(&m, plain.Text{}, "", 4000); !strings.HasPrefix(got, "[now changed] changed: ") || !strings.Contains(got, "\n  was pending\n") {
 		t.Errorf("got:\n%s", got)
 	}
-	it.News, it.Finding.MergedInto = model.WasMerged, "f00d04"
-	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[merged] changed: ") || !strings.Contains(got, "\n  merged into f00d04\n") || strings.Contains(got, "pending") {
+	it.News, it.Finding.MergedInto, it.Finding.Resolved = model.WasMerged, "f00d04", it.Finding.FirstSeen
+	if got := text(&m, plain.Text{}, "", 4000); !strings.HasPrefix(got, "[merged] changed: ") || !strings.Contains(got, ", merged into f00d04 20") || strings.Contains(got, "pending") {
 		t.Errorf("got:\n%s", got)
 	}
 }

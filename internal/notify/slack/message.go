@@ -10,7 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // Slack's limits, and ours below them.
@@ -196,7 +196,7 @@ func mostPressing(news []model.Item) string {
 	if len(news) == 0 {
 		return ""
 	}
-	return strings.ToUpper(newsWord(news[0]))
+	return strings.ToUpper(phrase.News(&news[0]))
 }
 
 // tally counts how the findings of a thread stand.
@@ -207,27 +207,26 @@ func tally(m model.Message) string {
 		what string
 	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}, {m.MergedCount, "merged"}} {
 		if part.n > 0 {
-			parts = append(parts, plain.Thousands(part.n)+" "+part.what)
+			parts = append(parts, phrase.Number(part.n)+" "+part.what)
 		}
 	}
 	return strings.Join(parts, " · ")
 }
 
-// mutedWord says what was decided about the findings that nobody wants to hear
-// of, where that is the same for all.
+// mutedWord returns why findings are muted, where that is the same for all.
 func mutedWord(m model.Message) string {
 	word, seen := "", 0
 	for _, it := range m.All {
 		if !(model.Told{News: it.News}).Muted() {
 			continue
 		}
-		if seen++; word != "" && word != string(it.News) {
-			return "quiet"
+		if seen++; word != "" && word != phrase.Event(it.News) {
+			return "muted"
 		}
-		word = string(it.News)
+		word = phrase.Event(it.News)
 	}
 	if seen != m.MutedCount {
-		return "quiet"
+		return "muted"
 	}
 	return word
 }
@@ -244,7 +243,7 @@ func closedWord(m model.Message) string {
 	return "CLOSED"
 }
 
-func andMore(n int) string { return " and " + plain.Thousands(n) + " more" }
+func andMore(n int) string { return " and " + phrase.Number(n) + " more" }
 
 // A sheet is a message in the making, within Slack's limits.
 type sheet struct {
@@ -313,8 +312,11 @@ func (s *sheet) message(m model.Message, over bool) message {
 		items = openOnes(m.All)
 	}
 	for _, it := range items[:min(len(items), maxNamed)] {
-		what := strings.TrimSpace(newsWord(it) + " " + it.Finding.VerdictText())
-		text = append(text, what+": "+fallback(nameOf(&it.Finding), maxName))
+		what := it.Finding.VerdictText()
+		if word := phrase.News(&it); word != "" {
+			what = word + " · " + what
+		}
+		text = append(text, what+": "+fallback(cmp.Or(it.Finding.Name, it.Finding.Key.ID), maxName))
 	}
 	return message{strings.Join(text, "\n"), s.blocks}
 }

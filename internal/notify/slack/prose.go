@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // The bounds of foreign text in a message, in characters.
@@ -73,9 +75,29 @@ func styleOf(e *slack.RichTextSectionTextElement) slack.RichTextSectionTextStyle
 	return *e.Style
 }
 
+// maxData bounds all foreign data of one phrase, in columns.
+const maxData = 300
+
+// phrase adds a phrase: names in bold, times in the reader's time zone.
+func (p *prose) phrase(words phrase.Phrase) *prose {
+	for _, s := range words.Bound(maxData) {
+		switch {
+		case !s.At.IsZero():
+			p.at(s.At)
+		case s.Strong:
+			p.name(s.Text, maxName)
+		case s.Data:
+			p.quote(s.Text, maxReason)
+		default:
+			p.say(s.Text)
+		}
+	}
+	return p
+}
+
 // at says a moment, in the reader's own time.
 func (p *prose) at(t time.Time) {
-	words := t.UTC().Format("2006-01-02 15:04 UTC")
+	words := phrase.Stamp(t)
 	p.elements = append(p.elements, slack.NewRichTextSectionDateElement(t.Unix(), "{date_short_pretty} {time}", nil, &words))
 }
 
