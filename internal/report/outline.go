@@ -37,7 +37,7 @@ func newOutline(r *model.Report, c phrase.Clock) *outline {
 	return out
 }
 
-// worstFirst orders findings: open before resolved, then as model.CompareWorst
+// WorstFirst orders findings: open before resolved, then as model.CompareWorst
 // does. Findings have different IDs, so there is one order only.
 func WorstFirst(findings []model.Finding) []*model.Finding {
 	sorted := make([]*model.Finding, len(findings))

@@ -77,8 +77,8 @@ type sender struct {
 
 // Notify delivers one message. Nobody can tell of a message that was begun
 // before whether it arrived: it may come twice.
-func (s *sender) Notify(ctx context.Context, parcel model.Parcel) (string, error) {
-	e, ok := s.service.errand(&parcel.Message)
+func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
+	e, ok := s.service.errand(&entry.Message)
 	if !ok {
 		return "", nil
 	}

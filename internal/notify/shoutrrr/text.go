@@ -69,7 +69,7 @@ func describe(item *model.Item, t plain.Text) []string {
 // no fields.
 func about(item *model.Item, t plain.Text) []string {
 	f := &item.Finding
-	told := model.Told{News: item.News}
+	told := model.Notified{News: item.News}
 	switch {
 	case told.Muted():
 		return []string{t.Where(f), t.Muted(f)}

@@ -21,13 +21,13 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // messages are one of each sort.
 func messages() map[string]model.Message {
-	first := notifytest.Parcel().Message
-	resolved := notifytest.Parcel().Message
+	first := notifytest.Entry().Message
+	resolved := notifytest.Entry().Message
 	resolved.Kind, resolved.Title, resolved.OpenCount, resolved.ResolvedCount = model.ResolvedMessage, "resolved: shop/web", 0, 2
 	resolved.News, resolved.NewsCount = resolved.News[:1], 1
 	resolved.News[0].News = model.Over
 	resolved.News[0].Finding.Resolved = now()
-	flood := notifytest.Parcel().Message
+	flood := notifytest.Entry().Message
 	flood.Title, flood.NewsCount, flood.News = "new: 5,000 findings", 5000, nil
 	for range model.MaxItems {
 		item := first.News[0]
@@ -40,7 +40,7 @@ func messages() map[string]model.Message {
 	}
 	flood.Notes = []string{"2 more came and went meanwhile."}
 	digest := model.Message{Key: "k", Kind: model.DigestMessage, Title: "how it stands", OpenCount: 2, All: first.All, Notes: []string{"400 of 412 resources are in sync", "a note\nwith a line break"}}
-	reminder := notifytest.Parcel().Message
+	reminder := notifytest.Entry().Message
 	reminder.Kind, reminder.News, reminder.NewsCount = model.ReminderMessage, nil, 0
 	reminder.All = reminder.All[:1]
 	reminder.All[0].News = model.Standing
@@ -51,7 +51,7 @@ func messages() map[string]model.Message {
 
 // decided is a message about what nobody wants to hear of.
 func decided() model.Message {
-	m := notifytest.Parcel().Message
+	m := notifytest.Entry().Message
 	m.Kind, m.Title, m.MutedCount, m.OpenCount = model.DecidedMessage, "2 findings accepted", 2, 0
 	m.News[0].News, m.News[1].News = model.WasAccepted, model.WasHidden
 	m.News[0].Finding.Decision = &model.Decision{Kind: model.Accept, By: "carol", Owner: "team-shop", Reason: "until the *move*", Until: now()}
@@ -61,7 +61,7 @@ func decided() model.Message {
 
 // news is a message of all else that may become of findings.
 func news() model.Message {
-	m := notifytest.Parcel().Message
+	m := notifytest.Entry().Message
 	changed, missing := m.News[0], m.News[1]
 	changed.News, changed.Why = model.Returned, "it was accepted by carol, which has ended"
 	missing.News = model.StartsToFlap
@@ -105,7 +105,7 @@ func FuzzText(f *testing.F) {
 		if limit < 100 || count < 0 {
 			return
 		}
-		item := notifytest.Parcel().Message.News[0]
+		item := notifytest.Entry().Message.News[0]
 		item.Finding.Key.ID, item.Finding.Actor.Name, item.Finding.Changes[0].Path = name, name, name
 		m := model.Message{Title: "title", NewsCount: count}
 		for range count {

@@ -21,45 +21,45 @@ const (
 )
 
 // describe returns the text about a finding: in full, or in one line where brief is
-// set, or nobody has to act on it.
+// set, or the finding is ended or muted.
 func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
 	f, clock := &it.Finding, phrase.Clock{}
 	f.Actor = phrase.WithoutEvidence(f.Actor)
-	told := model.Told{News: it.News}
-	text := &prose{struck: told.Ended()}
+	told := model.Notified{News: it.News}
+	text := &richText{struck: told.Ended()}
 	if word := phrase.News(&it); word != "" && told.Open() {
-		text.stress(word)
+		text.bold(word)
 		if it.Why != "" {
-			text.say(": ").quote(it.Why, maxReason)
+			text.words(": ").data(it.Why, maxReason)
 		}
-		text.say(" · ")
+		text.words(" · ")
 	}
 	text.phrase(phrase.Subject(f).Then(phrase.Where(f)))
 	text.struck = false
 	switch {
 	case told.Ended():
-		text.say(" ").phrase(ended(f))
+		text.words(" ").phrase(ended(f))
 		return block(text.section())
 	case told.Muted():
-		text.say(". ").phrase(clock.Muted(f).Sentence())
+		text.words(". ").phrase(clock.Muted(f).Sentence())
 		return block(text.section())
 	case brief:
-		text.say(". ").phrase(clock.Seen(f).Sentence())
-		next(text.say(" · "), f, address)
+		text.words(". ").phrase(clock.Seen(f).Sentence())
+		next(text.words(" · "), f, address)
 		return block(text.section())
 	}
-	text.say("\n").phrase(clock.ActorOf(f).Then(clock.Seen(f)).Sentence())
+	text.words("\n").phrase(clock.ActorOf(f).Then(clock.Seen(f)).Sentence())
 	if why := f.Why(); why != "" {
-		text.say("\n").quote(why, maxReason)
+		text.words("\n").data(why, maxReason)
 	}
 	if f.Flapping || it.News == model.StartsToFlap {
-		text.say("\n").phrase(phrase.Words(phrase.Flapping).Sentence())
+		text.words("\n").phrase(phrase.Words(phrase.Flapping).Sentence())
 	}
 	if len(f.Changes) == 0 {
-		next(text.say("\nNext: "), f, address)
+		next(text.words("\nNext: "), f, address)
 		return block(text.section())
 	}
-	after := (&prose{}).say("Next: ")
+	after := (&richText{}).words("Next: ")
 	next(after, f, address)
 	return block(text.section(), lines(fields(it)), after.section())
 }
@@ -74,10 +74,10 @@ func ended(f *model.Finding) phrase.Phrase {
 }
 
 // next adds the command that shows the finding, and a link to its page.
-func next(p *prose, f *model.Finding, address string) {
+func next(p *richText, f *model.Finding, address string) {
 	p.code("driftd findings show " + f.ID)
 	if page := plain.Page(address, f); page != "" {
-		p.say(" · ")
+		p.words(" · ")
 		p.link(page, "details")
 	}
 }

@@ -55,7 +55,7 @@ func message(kind model.MessageKind, items ...model.Item) model.Message {
 	for i := range items {
 		it := &items[i]
 		it.Fields = len(it.Finding.Changes)
-		switch told := (model.Told{News: it.News}); {
+		switch told := (model.Notified{News: it.News}); {
 		case it.News == model.Over:
 			m.ResolvedCount++
 		case it.News == model.WasMerged:

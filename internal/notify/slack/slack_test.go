@@ -15,7 +15,7 @@ import (
 // deliver delivers a message and returns its receipt.
 func deliver(t *testing.T, to notify.Receiver, m model.Message, receipt string) string {
 	t.Helper()
-	got, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: m, Receipt: receipt})
+	got, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: m, Receipt: receipt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestOnce(t *testing.T) {
 	}{
 		"arrived": {"the first message is there", func(t *testing.T, w *workspace, to notify.Receiver) string {
 			w.lost = true
-			if _, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: first()}); err == nil {
+			if _, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()}); err == nil {
 				t.Error("an answer that is lost is no error")
 			}
 			return ""
@@ -389,7 +389,7 @@ func TestOnce(t *testing.T) {
 			to := mustOpen(t, w.settings(nil))
 			test.m.At = time.Now()
 			receipt := test.begin(t, w, to)
-			got, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: test.m, Begun: true, Receipt: receipt})
+			got, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: test.m, Begun: true, Receipt: receipt})
 			if err != nil {
 				t.Fatal(err)
 			}

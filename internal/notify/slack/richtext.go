@@ -18,38 +18,38 @@ const (
 	maxSaid   = 120
 )
 
-// A prose is a text of our words and foreign ones. It is structure, not
-// markup, so that no foreign word can be taken for a mark.
-type prose struct {
+// A richText is a paragraph of fixed words and foreign data. It is structure, not
+// markup, so that no data can be read as a mark.
+type richText struct {
 	elements []slack.RichTextSectionElement
-	// struck crosses out what is said from now on.
+	// struck is set to strike through all further text.
 	struck bool
 }
 
-// say says words of ours.
-func (p *prose) say(words string) *prose { return p.add(words, slack.RichTextSectionTextStyle{}) }
+// words adds fixed words.
+func (p *richText) words(text string) *richText { return p.add(text, slack.RichTextSectionTextStyle{}) }
 
-// stress says words of ours in bold.
-func (p *prose) stress(words string) *prose {
+// bold adds fixed words in bold.
+func (p *richText) bold(words string) *richText {
 	return p.add(words, slack.RichTextSectionTextStyle{Bold: true})
 }
 
-// name says a foreign name in bold.
-func (p *prose) name(text string, limit int) *prose {
-	return p.add(literal(text, limit), slack.RichTextSectionTextStyle{Bold: true})
+// name adds foreign data in bold.
+func (p *richText) name(text string, limit int) {
+	p.add(literal(text, limit), slack.RichTextSectionTextStyle{Bold: true})
 }
 
-// quote says foreign words.
-func (p *prose) quote(text string, limit int) *prose {
+// data adds foreign data.
+func (p *richText) data(text string, limit int) *richText {
 	return p.add(literal(text, limit), slack.RichTextSectionTextStyle{})
 }
 
-// code says something that is to be typed.
-func (p *prose) code(text string) *prose {
+// code adds a command.
+func (p *richText) code(text string) *richText {
 	return p.add(clean(text, maxName), slack.RichTextSectionTextStyle{Code: true})
 }
 
-func (p *prose) add(text string, style slack.RichTextSectionTextStyle) *prose {
+func (p *richText) add(text string, style slack.RichTextSectionTextStyle) *richText {
 	if text == "" {
 		return p
 	}
@@ -79,7 +79,7 @@ func styleOf(e *slack.RichTextSectionTextElement) slack.RichTextSectionTextStyle
 const maxData = 300
 
 // phrase adds a phrase: names in bold, times in the reader's time zone.
-func (p *prose) phrase(words phrase.Phrase) *prose {
+func (p *richText) phrase(words phrase.Phrase) {
 	for _, s := range words.Bound(maxData) {
 		switch {
 		case !s.At.IsZero():
@@ -87,44 +87,43 @@ func (p *prose) phrase(words phrase.Phrase) *prose {
 		case s.Strong:
 			p.name(s.Text, maxName)
 		case s.Data:
-			p.quote(s.Text, maxReason)
+			p.data(s.Text, maxReason)
 		default:
-			p.say(s.Text)
+			p.words(s.Text)
 		}
 	}
-	return p
 }
 
-// at says a moment, in the reader's own time.
-func (p *prose) at(t time.Time) {
+// at adds a time, in the time zone of the reader.
+func (p *richText) at(t time.Time) {
 	words := phrase.Stamp(t)
 	p.elements = append(p.elements, slack.NewRichTextSectionDateElement(t.Unix(), "{date_short_pretty} {time}", nil, &words))
 }
 
-// link says words of ours that lead to an address of ours.
-func (p *prose) link(address, words string) {
+// link adds words with a link to a page of driftd.
+func (p *richText) link(address, words string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionLinkElement(address, words, nil))
 }
 
-// member and group name somebody of the workspace.
-func (p *prose) member(id string) {
+// member adds a member of the workspace, group a user group.
+func (p *richText) member(id string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionUserElement(id, nil))
 }
 
-func (p *prose) group(id string) {
+func (p *richText) group(id string) {
 	p.elements = append(p.elements, slack.NewRichTextSectionUserGroupElement(id))
 }
 
-// section makes the prose a paragraph.
-func (p *prose) section() slack.RichTextElement { return slack.NewRichTextSection(p.elements...) }
+// section returns the text as a paragraph.
+func (p *richText) section() slack.RichTextElement { return slack.NewRichTextSection(p.elements...) }
 
-// lines makes a paragraph of clean lines in a fixed width.
+// lines returns a paragraph of clean lines in a fixed width.
 func lines(text string) slack.RichTextElement {
 	return &slack.RichTextPreformatted{Type: slack.RTEPreformatted,
 		Elements: []slack.RichTextSectionElement{slack.NewRichTextSectionTextElement(text, nil)}}
 }
 
-// block makes a block of paragraphs.
+// block returns a block of paragraphs.
 func block(paragraphs ...slack.RichTextElement) *slack.RichTextBlock {
 	return slack.NewRichTextBlock("", paragraphs...)
 }

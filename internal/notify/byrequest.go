@@ -12,7 +12,7 @@ import (
 // has a decision and an owner.
 func byRequest(items []item) [][]item {
 	return model.ByCause(items, func(it item) (model.Cause, string) {
-		if (model.Told{News: it.news}).Muted() {
+		if (model.Notified{News: it.news}).Muted() {
 			return model.Cause{}, ""
 		}
 		return it.finding.Cause(), string(it.news) + "\x00" + it.why + "\x00" + strconv.FormatBool(it.finding.Flapping)
