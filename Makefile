@@ -14,6 +14,7 @@ CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # The folders whose comments keep to the rules of tools/vale/styles.
 PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults
+PROSE    += internal/phrase internal/report
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh)

@@ -23,7 +23,7 @@ import (
 type generation struct {
 	config    *config.Config
 	engine    *daemon.Engine
-	deliverer *notify.Deliverer
+	deliverer *notify.Dispatcher
 	// seal has the rules by which the configuration seals the store.
 	seal store.Seal
 	// listeners are what sources tell who does what there, by their names.
@@ -83,7 +83,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 		return nil, err
 	}
 	g := &generation{config: cfg, seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
-	g.deliverer = notify.NewDeliverer(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
+	g.deliverer = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
 		Evaluating: &s.evaluating, Telling: daemon.Telling{Policy: policy, Mirrors: mirrors, Post: g.deliverer}})

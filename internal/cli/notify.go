@@ -97,7 +97,7 @@ func testReceiver(ctx context.Context, r notify.Opened, url string) error {
 		return r.Mirror.Show(ctx, nil)
 	}
 	key := "test-" + rand.Text()
-	_, err := r.Notifier.Notify(ctx, model.Parcel{Message: model.Message{Key: key, Receiver: r.Name, Kind: model.TestMessage, At: time.Now(),
+	_, err := r.Notifier.Notify(ctx, model.OutboxEntry{Message: model.Message{Key: key, Receiver: r.Name, Kind: model.TestMessage, At: time.Now(),
 		Thread: key, First: true, Title: "This is a test: driftd can tell you of drift here.", Severity: model.Info,
 		News: []model.Item{}, All: []model.Item{}, URL: url}})
 	return err

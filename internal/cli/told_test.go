@@ -36,7 +36,7 @@ func TestWriteStatus(t *testing.T) {
 	text := out.String()
 	for _, want := range []string{
 		"PROBLEM: the configuration was not reloaded at 14:05\ndriftd 1.2.3",
-		"3 since 2026-03-01T10:00:00Z", "STOPPED: token revoked: make a new one; mend it, then reload driftd (SIGHUP) or restart it\n",
+		"3 since 2026-03-01T10:00:00Z", "STOPPED: token revoked: make a new one; fix it, then reload driftd (SIGHUP) or restart it\n",
 		"0, 12 held back", "not since the start              ok\n", "0009       accept", "\nand 3 more: see driftd decisions\n", `al\x1b[2J\nice`,
 	} {
 		if !strings.Contains(text, want) {

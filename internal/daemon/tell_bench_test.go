@@ -75,7 +75,7 @@ func tellAll(b *testing.B, findings []model.Finding, at time.Time) int {
 		b.Fatal(err)
 	}
 	for _, m := range planned.Messages {
-		if _, err := receiver.Notifier.Notify(b.Context(), model.Parcel{Message: m}); err != nil {
+		if _, err := receiver.Notifier.Notify(b.Context(), model.OutboxEntry{Message: m}); err != nil {
 			b.Fatal(err)
 		}
 	}

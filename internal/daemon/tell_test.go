@@ -60,7 +60,7 @@ func (d *told) messages(t *testing.T) []string {
 	t.Helper()
 	var said []string
 	for {
-		p, ok, err := d.store.NextParcel("ops")
+		p, ok, err := d.store.NextOutboxEntry("ops")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ type week struct {
 	begin, now time.Time
 	engine     *Engine
 	store      *store.Store
-	deliverer  *notify.Deliverer
+	deliverer  *notify.Dispatcher
 	channel    *channel
 	guests     map[string]guest
 	declared   map[string]guest
@@ -227,7 +227,7 @@ func (w *week) open() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.deliverer = notify.NewDeliverer(notify.Options{Outbox: w.store, Receivers: []notify.Opened{{Name: "oncall", Type: "slack", Receiver: receiver}},
+	w.deliverer = notify.NewDispatcher(notify.Options{Outbox: w.store, Receivers: []notify.Opened{{Name: "oncall", Type: "slack", Receiver: receiver}},
 		Now: clock})
 	policy := &notify.Policy{UncheckedAfter: 30 * time.Minute, GroupWindow: 5 * time.Minute,
 		Routes: []notify.Route{{Receivers: []string{"oncall"}, GroupBy: []string{"cause"}, Repeat: 24 * time.Hour,

@@ -259,7 +259,7 @@ func describeActor(a model.Actor) string {
 
 // unknownEditor returns an unknown actor with the time of the last change.
 func unknownEditor(live *model.Resource) model.Actor {
-	return unknownActorAt(live, live.Updated, "its last change of any kind, so then or before")
+	return unknownActorAt(live, live.Updated, model.ViaLastChange)
 }
 
 // unknownActorAt returns an unknown actor with the reason and the time, if it is known.

@@ -81,15 +81,15 @@ func TestDisputedValues(t *testing.T) {
 		want   string
 		says   string
 	}{
-		{"the first stands alone", `{"port":2}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 2: a=1 b=2", "a stands alone: b and k8s agree"},
-		{"the second stands alone", `{"port":1}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 1: a=1 b=2", "b stands alone: a and k8s agree"},
-		{"no two agree", `{"port":3}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 3: a=1 b=2", "no two of them agree: a, b, k8s"},
-		{"live lacks it", `{}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 -: a=1 b=2", "no two of them agree: a, b, k8s"},
-		{"three claims, two agree with live", `{"port":2}`, []string{`{"port":2}`, `{"port":1}`, `{"port":2}`}, "port 2 2: a=2 b=1 c=2", "b stands alone: a and c and k8s agree"},
+		{"the first stands alone", `{"port":2}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 2: a=1 b=2", "a differs, b and k8s agree"},
+		{"the second stands alone", `{"port":1}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 1: a=1 b=2", "b differs, a and k8s agree"},
+		{"no two agree", `{"port":3}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 3: a=1 b=2", "a, b and k8s all differ"},
+		{"live lacks it", `{}`, []string{`{"port":1}`, `{"port":2}`}, "port 1 -: a=1 b=2", "a, b and k8s all differ"},
+		{"three claims, two agree with live", `{"port":2}`, []string{`{"port":2}`, `{"port":1}`, `{"port":2}`}, "port 2 2: a=2 b=1 c=2", "b differs, a and c and k8s agree"},
 		{"three claims, three values", `{"port":9}`, []string{`{"port":1}`, `{"port":2}`, `{"port":3}`}, "port 1 9: a=1 b=2 c=3", ""},
-		{"a claim that does not declare it is not shown", `{"port":2}`, []string{`{"cpu":1}`, `{"port":1}`, `{"port":2}`}, "port 1 2: b=1 c=2", "b stands alone: c and k8s agree"},
+		{"a claim that does not declare it is not shown", `{"port":2}`, []string{`{"cpu":1}`, `{"port":1}`, `{"port":2}`}, "port 1 2: b=1 c=2", "b differs, c and k8s agree"},
 		{"two fields", `{"port":2,"cpu":1}`, []string{`{"port":1,"cpu":1}`, `{"port":2,"cpu":2}`}, "cpu 1 1: a=1 b=2; port 1 2: a=1 b=2",
-			"cpu: b stands alone: a and k8s agree; port: a stands alone: b and k8s agree"},
+			"cpu: b differs, a and k8s agree; port: a differs, b and k8s agree"},
 	} {
 		s := subject(model.Value{}, &model.Resource{Value: value(t, tc.live)})
 		s.Source, s.Claims = "k8s", nil

@@ -202,15 +202,15 @@ func TestAlone(t *testing.T) {
 		statements string
 		want       string
 	}{
-		{"one of two", "tool+ inventory-", "inventory stands alone: tool and pve agree"},
-		{"the other of two", "tool- inventory+", "tool stands alone: inventory and pve agree"},
-		{"one of three", "tool+ inventory- cmdb+", "inventory stands alone: cmdb and tool and pve agree"},
+		{"one of two", "tool+ inventory-", "inventory differs, tool and pve agree"},
+		{"the other of two", "tool- inventory+", "tool differs, inventory and pve agree"},
+		{"one of three", "tool+ inventory- cmdb+", "inventory differs, cmdb and tool and pve agree"},
 		{"two of three", "tool+ inventory- cmdb-", ""},
-		{"no two agree", "tool- inventory-", "no two of them agree: tool, inventory, pve"},
+		{"no two agree", "tool- inventory-", "tool, inventory and pve all differ"},
 		{"three that differ", "tool- inventory- cmdb-", ""},
-		{"one declaration twice against live", "tool- tool-", "tool stands alone: pve agree"},
-		{"one declaration for and against", "tool+ tool- inventory+", "tool stands alone: inventory and pve agree"},
-		{"one declaration twice with live", "tool+ tool+ inventory-", "inventory stands alone: tool and pve agree"},
+		{"one declaration twice against live", "tool- tool-", "tool differs from pve"},
+		{"one declaration for and against", "tool+ tool- inventory+", "tool differs, inventory and pve agree"},
+		{"one declaration twice with live", "tool+ tool+ inventory-", "inventory differs, tool and pve agree"},
 		{"nobody is against", "tool+ inventory+", ""},
 	} {
 		var statements []statement

@@ -332,10 +332,12 @@ func minority(s *model.Subject, statements []statement) string {
 	slices.Sort(with)
 	with = slices.DeleteFunc(slices.Compact(with), func(d string) bool { return slices.Contains(others, d) })
 	switch {
+	case len(others) == 1 && len(with) == 0:
+		return others[0] + " differs from " + s.Source
 	case len(others) == 1:
-		return others[0] + " stands alone: " + strings.Join(append(with, s.Source), " and ") + " agree"
+		return others[0] + " differs, " + strings.Join(append(with, s.Source), " and ") + " agree"
 	case len(with) == 0 && len(others) == 2:
-		return "no two of them agree: " + strings.Join(append(others, s.Source), ", ")
+		return strings.Join(others, ", ") + " and " + s.Source + " all differ"
 	}
 	return ""
 }

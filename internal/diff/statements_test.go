@@ -71,11 +71,11 @@ func TestClaimsInDifferentWords(t *testing.T) {
 	}{
 		{"both agree with what is live", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, "", nil, ""},
 		{"the inventory stands alone", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":8}`, "",
-			[]string{"disputed memory_mb - 4"}, "inventory stands alone: tool and pve agree"},
+			[]string{"disputed memory_mb - 4"}, "inventory differs, tool and pve agree"},
 		{"the tool stands alone", `{"memory":8}`, `{"memory_mb":4}`, `{"memory":8}`, "",
-			[]string{"disputed memory_mb - 8"}, "tool stands alone: inventory and pve agree"},
+			[]string{"disputed memory_mb - 8"}, "tool differs, inventory and pve agree"},
 		{"no two agree", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":8}`, "",
-			[]string{"disputed memory_mb - 16"}, "no two of them agree: tool, inventory, pve"},
+			[]string{"disputed memory_mb - 16"}, "tool, inventory and pve all differ"},
 		{"both say the same, and somebody changed it: once", `{"memory":16}`, `{"memory_mb":4}`, `{"memory":"4"}`, "",
 			[]string{"changed memory_mb 4 16"}, ""},
 		{"an address that both write in their way", `{"ip":"::9"}`, `{"addr":"2001:db8:0::5/64"}`, `{"ip":"2001:DB8::5/64"}`, "",
@@ -85,13 +85,13 @@ func TestClaimsInDifferentWords(t *testing.T) {
 		{"words that cannot be turned round, and say the same", `{"cores":6}`, `{"cpus":4}`, `{"half":"4/2"}`, "",
 			[]string{"changed cpus 4 6"}, ""},
 		{"words that cannot be turned round, and say something else", `{"cores":6}`, `{"cpus":4}`, `{"half":"2/2"}`, "",
-			[]string{"disputed cpus - 6"}, "no two of them agree: tool, inventory, pve"},
+			[]string{"disputed cpus - 6"}, "tool, inventory and pve all differ"},
 		{"what cannot be put in the other's words is said by each", `{"cores":6}`, `{"part":"4/2"}`, `{"half":"2/2"}`, "",
 			[]string{`changed part "4/2" "6/2"`, `changed half - "6/2"`}, ""},
 		{"to the inventory another name is a move, of which both tell", `{"name":"db-new"}`, `{"title":"db"}`, `{"name":"db"}`, "",
 			[]string{`moved title "db" "db-new"`}, ""},
 		{"a field of which one speaks alone", `{"memory":4,"cores":2}`, `{"memory_mb":4,"cpus":4}`, `{"memory":8}`, "",
-			[]string{"disputed memory_mb - 4", "changed cpus 4 2"}, "inventory stands alone: tool and pve agree"},
+			[]string{"disputed memory_mb - 4", "changed cpus 4 2"}, "inventory differs, tool and pve agree"},
 		{"both say the same in another case", `{"name":"x"}`, `{"title":"DB"}`, `{"name":"db"}`, "",
 			[]string{`moved title "DB" "x"`}, ""},
 		{"both say the same in another order", `{"memory":[]}`, `{"memory_mb":["b","a"]}`, `{"memory":["a","b"]}`, "",
@@ -101,7 +101,7 @@ func TestClaimsInDifferentWords(t *testing.T) {
 		{"somebody changed what both see, one of them by what follows from it", `{"flavor":"f2","flavor_ram":8,"flavor_cpu":2}`, `{"flavor":"f1"}`, `{"ram":4,"cpu":2}`, "",
 			[]string{`changed flavor "f1" "f2"`, "changed ram - 8"}, ""},
 		{"only one of them is wrong, in two words", `{"flavor":"f1","flavor_ram":4,"flavor_cpu":2}`, `{"flavor":"f1"}`, `{"ram":8,"cpu":1}`, "",
-			[]string{`disputed flavor - "f1"`}, "inventory stands alone: tool and pve agree"},
+			[]string{`disputed flavor - "f1"`}, "inventory differs, tool and pve agree"},
 		{"what git has taken over already is no dispute", `{"memory":8}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
 			[]string{"codified memory_mb 4 8", "changed memory - 8"}, ""},
 		{"what waits for an apply is no dispute", `{"memory":4}`, `{"memory_mb":4}`, `{"memory":4}`, `{"memory_mb":8}`,
@@ -462,7 +462,7 @@ func TestOwnWords(t *testing.T) {
 		t.Error(diff)
 	}
 	s.Claims = []*model.Claim{claim("git", `{"memory":16}`, nil), claim("git", `{"memory":16}`, nil), claim("inventory", `{"memory":4}`, inventory)}
-	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Reason != "inventory stands alone: git and pve agree" {
+	if outcomes := Compare(&s, Options{}); len(outcomes) != 1 || outcomes[0].Reason != "inventory differs, git and pve agree" {
 		t.Errorf("outcomes %+v", outcomes)
 	}
 }
@@ -483,8 +483,8 @@ func TestWhoStandsAloneInTheSameWords(t *testing.T) {
 		declared     []string
 		want         string
 	}{
-		{"one agrees with what is live", `{"a":1}`, []string{`{"a":1}`, `{"a":2}`}, "d1 stands alone: d0 and prod agree"},
-		{"none does", `{"a":3}`, []string{`{"a":1}`, `{"a":2}`}, "no two of them agree: d0, d1, prod"},
+		{"one agrees with what is live", `{"a":1}`, []string{`{"a":1}`, `{"a":2}`}, "d1 differs, d0 and prod agree"},
+		{"none does", `{"a":3}`, []string{`{"a":1}`, `{"a":2}`}, "d0, d1 and prod all differ"},
 		{"two of three agree, and not with what is live", `{"a":3}`, []string{`{"a":1}`, `{"a":2}`, `{"a":1}`}, ""},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

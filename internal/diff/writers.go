@@ -331,7 +331,7 @@ func creator(s *model.Subject) model.Actor {
 		}
 	}
 	if first == nil {
-		return unknownActorAt(live, live.Created, "its creation")
+		return unknownActorAt(live, live.Created, model.ViaCreation)
 	}
 	actor := ownerActor(live, first)
 	if !live.Created.IsZero() {

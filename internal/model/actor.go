@@ -29,3 +29,9 @@ func LiftActor(changes []Change) Actor {
 	}
 	return best
 }
+
+// Values of Via of an unknown actor: the event whose time At is.
+const (
+	ViaCreation   = "its creation"
+	ViaLastChange = "its last change of any kind, so then or before"
+)

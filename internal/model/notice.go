@@ -126,11 +126,11 @@ type Thread struct {
 	// Sequence counts the messages.
 	Sequence int `json:"sequence"`
 	// Members are by the finding's ID.
-	Members map[string]Told `json:"members"`
+	Members map[string]Notified `json:"members"`
 }
 
-// Told is what a receiver was last told of a finding.
-type Told struct {
+// Notified is what a receiver was last told of a finding.
+type Notified struct {
 	News News `json:"news"`
 	// Sequence is that of the message that told it.
 	Sequence int      `json:"sequence"`
@@ -146,14 +146,14 @@ type Told struct {
 }
 
 // Open reports whether the receiver takes the finding for open.
-func (t Told) Open() bool { return !t.Ended() && !t.Muted() }
+func (t Notified) Open() bool { return !t.Ended() && !t.Muted() }
 
 // Ended reports whether the receiver was told that the finding is over, or was
 // merged into another.
-func (t Told) Ended() bool { return t.News == Over || t.News == WasMerged }
+func (t Notified) Ended() bool { return t.News == Over || t.News == WasMerged }
 
 // Muted reports whether the receiver was told that somebody decided about it.
-func (t Told) Muted() bool {
+func (t Notified) Muted() bool {
 	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasAcknowledged || t.News == WasHidden
 }
 
@@ -198,8 +198,8 @@ func (c *NoticeChange) Empty() bool {
 	return len(c.Threads)+len(c.Gone)+len(c.Paces)+len(c.Messages) == 0
 }
 
-// A Parcel is a message on its way.
-type Parcel struct {
+// An OutboxEntry is a message on its way.
+type OutboxEntry struct {
 	Message Message
 	// Begun reports that a delivery was begun before, and nobody knows whether
 	// the message arrived.

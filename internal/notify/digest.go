@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// digest tells once a day how all stands, unless there is nothing to say.
+// digest sends the daily summary, unless it would be empty.
 func (pl *planner) digest() {
 	due := pl.pacing.dueDigest(pl.now)
 	if due.IsZero() || !due.After(pl.pace.Digest) {
@@ -17,15 +18,15 @@ func (pl *planner) digest() {
 	begun, again := !pl.pace.Digest.IsZero(), due.Equal(pl.pace.LastDigest)
 	pl.pace.Digest, pl.pace.LastDigest, pl.paced = due, due, true
 	if !begun || again || pl.in.Queued[pl.receiver] > 0 {
-		return // the first day has no day before it; who takes nothing needs no more
+		return // there is no day before the first one; a receiver with a queue gets no digest
 	}
 	t := &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
-		ID: threadID(pl.receiver, "digest", due), Members: map[string]model.Told{}}}
+		ID: threadID(pl.receiver, "digest", due), Members: map[string]model.Notified{}}}
 	for i := range pl.findings {
 		f := &pl.findings[i]
 		if pl.route(f, pl.receiver) != nil && pl.loud(f, pl.now) {
 			t.findings[f.ID] = f
-			t.tell(item{news: model.Standing, finding: f}, false)
+			t.record(item{news: model.Standing, finding: f}, false)
 		}
 	}
 	notes := pl.notes(pl.pacing.digestOn(due, -1))
@@ -37,7 +38,7 @@ func (pl *planner) digest() {
 	last.Notes = append(notes, last.Notes...)
 }
 
-// notes are the lines of a digest beside its findings.
+// notes returns the lines of a digest after its findings.
 func (pl *planner) notes(since time.Time) []string {
 	var notes []string
 	resolved := 0
@@ -47,7 +48,7 @@ func (pl *planner) notes(since time.Time) []string {
 		}
 	}
 	if resolved > 0 {
-		notes = append(notes, fmt.Sprintf("%d resolved since yesterday.", resolved))
+		notes = append(notes, phrase.Number(resolved)+" resolved since yesterday.")
 	}
 	for _, d := range pl.in.Decisions {
 		if d.Kind == model.Accept && d.EndsSoon(pl.now) {
@@ -56,16 +57,16 @@ func (pl *planner) notes(since time.Time) []string {
 	}
 	for i := range pl.in.Rules {
 		if r := &pl.in.Rules[i]; r.Dead() {
-			notes = append(notes, fmt.Sprintf("The %s %s may go: %s.", r.Type(), r.Rule, r.Why()))
+			notes = append(notes, fmt.Sprintf("Unused %s %s: %s.", r.Type(), r.Rule, r.Why()))
 		}
 	}
 	if more := len(notes) - model.MaxItems; more > 0 {
-		notes = append(notes[:model.MaxItems], fmt.Sprintf("And %d more.", more))
+		notes = append(notes[:model.MaxItems], fmt.Sprintf("and %d more", more))
 	}
 	return slices.Clip(notes)
 }
 
-// keepPace notes how much the receiver was told, and whether something is held.
+// keepPace stores the times of the messages, and how much news is deferred.
 func (pl *planner) keepPace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool {
 		return pl.now.Sub(at) >= pl.pacing.Per
@@ -80,10 +81,10 @@ func (pl *planner) keepPace() {
 	switch {
 	case pl.held > 0 && pl.pace.Held.IsZero():
 		pl.pace.Held, pl.paced = pl.now, true
-	case pl.overnight && pl.squeezed == 0:
+	case pl.quietEnded && pl.limited == 0:
 		pl.pace.Held, pl.paced = time.Time{}, true
 	}
-	if untold := pl.held + pl.squeezed; untold != pl.pace.Untold {
+	if untold := pl.held + pl.limited; untold != pl.pace.Untold {
 		pl.pace.Untold, pl.paced = untold, true
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// group returns what a finding has in common with those that share its thread.
+// group returns the properties that a finding shares with the others of its thread.
 func group(f *model.Finding, by []string) string {
 	parts := make([]string, 0, len(by))
 	for _, name := range by {
@@ -40,8 +41,8 @@ func grouping(f *model.Finding, name string) string {
 	return cause(f)
 }
 
-// cause says what findings come from that come up together: what could not be
-// read, who did it, or else where it came up.
+// cause returns what findings have in common that appear together: the source that
+// could not be read, the actor, or else source and declaration.
 func cause(f *model.Finding) string {
 	switch {
 	case f.Verdict == model.Unchecked:
@@ -52,12 +53,12 @@ func cause(f *model.Finding) string {
 	return "in " + f.Source + " " + f.Declaration
 }
 
-// title says in one line what findings are about, who did it where they have
-// that in common, and which of them one request brought about.
+// title returns in one line what findings are about, the actor that they have in
+// common, and how many come from one request.
 func title(kind model.MessageKind, groups [][]item) string {
 	items := flat(groups)
 	if len(items) == 0 {
-		return "nothing is open"
+		return "no open findings"
 	}
 	asked, requests := requested(groups)
 	once := asked == len(items) && requests == 1
@@ -66,72 +67,56 @@ func title(kind model.MessageKind, groups [][]item) string {
 	case model.ResolvedMessage:
 		return what + " resolved"
 	case model.DecidedMessage:
-		return what + " " + string(items[0].news)
+		return what + " " + phrase.Event(items[0].news)
 	case model.ChangedMessage:
 		if !slices.ContainsFunc(items, func(it item) bool { return it.news != model.WasMerged }) {
 			return what + " merged"
 		}
 	}
-	said := what + " " + verdicts(items) + doer(items)
+	what += " " + verdicts(items) + actor(items)
 	switch {
 	case once:
-		return said + " in one request"
+		return what + " in one request"
 	case requests == 1:
-		return said + ", " + thousands(asked) + " of them in one request"
+		return what + ", " + phrase.Number(asked) + " of them in one request"
 	case requests > 1:
-		return said + ", " + thousands(asked) + " of them in " + thousands(requests) + " requests"
+		return what + ", " + phrase.Number(asked) + " of them in " + phrase.Number(requests) + " requests"
 	}
-	return said
+	return what
 }
 
-// doer says who did it, where that is known and the same for all.
-func doer(items []item) string {
+// actor returns what the actor of all items did, after their verdict: ", created by
+// alice"; "" where there is none.
+func actor(items []item) string {
 	first := items[0].finding
-	known := first.Actor.Confidence == model.Exact || first.Actor.Confidence == model.Likely
-	if !known || slices.ContainsFunc(items, func(it item) bool { return it.finding.Actor.Name != first.Actor.Name }) {
-		return ""
+	name, verb := first.Actor.Name, phrase.Verb(first)
+	likely, sameVerdict := first.Actor.Confidence == model.Likely, true
+	for _, it := range items {
+		a := &it.finding.Actor
+		if a.Name != name || a.Confidence != model.Exact && a.Confidence != model.Likely {
+			return ""
+		}
+		likely = likely || a.Confidence == model.Likely
+		sameVerdict = sameVerdict && it.finding.Verdict == first.Verdict
 	}
-	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Verdict != first.Verdict }) {
-		return " by " + first.Actor.Name
+	switch {
+	case !sameVerdict, verb == string(first.Verdict):
+		return " by " + name
+	case first.Verdict == model.Missing && likely:
+		return ", likely by " + name
+	case verb == "":
+		return " by " + name
 	}
-	likely := func(it item) bool { return it.finding.Actor.Confidence == model.Likely }
-	if first.Verdict == model.Missing && slices.ContainsFunc(items, likely) {
-		// It may be who wants it to be there.
-		return ", likely by " + first.Actor.Name
-	}
-	verdict := first.Verdict
-	if verdict == model.Pending && first.IsUnproven() {
-		verdict = model.Bypassed // Its actor is who applied.
-	}
-	return deed(verdict) + first.Actor.Name
+	return ", " + verb + " by " + name
 }
 
-// deed says, after a verdict, what it is that somebody did.
-func deed(v model.Verdict) string {
-	switch v {
-	case model.Missing:
-		return ", removed by "
-	case model.Unmanaged:
-		return ", made by "
-	case model.Disputed:
-		return ", last changed by "
-	case model.Pending:
-		return ", declared by "
-	case model.Bypassed:
-		return ", applied by "
-	case model.Conflict, model.Undeclared, model.Codified, model.PendingRestart:
-		return ", changed by "
-	}
-	return " by "
-}
-
-// subject names one finding's resource, or counts them, with their source; once
-// tells that one request is behind all of them.
+// subject returns the source and the resource of one finding, or of several their
+// number. once is set where all come from one request.
 func subject(items []item, once bool) string {
 	first := items[0].finding
-	counted := thousands(len(items)) + " findings"
+	counted := phrase.Number(len(items)) + " findings"
 	if once {
-		counted = thousands(resources(items)) + " resources"
+		counted = phrase.Number(resources(items)) + " resources"
 	}
 	where := first.Source
 	if slices.ContainsFunc(items, func(it item) bool { return it.finding.Source != where }) {
@@ -143,14 +128,10 @@ func subject(items []item, once bool) string {
 	if len(items) > 1 {
 		return where + counted
 	}
-	_, kind, _ := strings.Cut(first.Kind, "/")
-	if name := called(first); !strings.HasPrefix(clip(first.Key.ID), name) && !strings.HasSuffix(clip(first.Key.ID), name) {
-		return where + kind + " " + first.Key.ID + " (" + name + ")"
-	}
-	return where + kind + " " + first.Key.ID
+	return where + resource(first)
 }
 
-// verdicts counts the verdicts of findings, the worst first; one alone is named.
+// verdicts returns the verdict of all items, or the number of each, worst first.
 func verdicts(items []item) string {
 	count := map[model.Verdict]int{}
 	for _, it := range items {
@@ -161,7 +142,7 @@ func verdicts(items []item) string {
 		if n := count[v]; n == len(items) {
 			return string(v)
 		} else if n > 0 {
-			parts = append(parts, thousands(n)+" "+string(v))
+			parts = append(parts, phrase.Number(n)+" "+string(v))
 		}
 	}
 	return "(" + strings.Join(parts, ", ") + ")"

@@ -55,7 +55,7 @@ func mailboxIn(dir, name string) *mailbox {
 	return &mailbox{path: filepath.Join(dir, "mailbox"), asks: name != "unasked", picky: name == "picky"}
 }
 
-func (m *mailbox) Notify(_ context.Context, p model.Parcel) (string, error) {
+func (m *mailbox) Notify(_ context.Context, p model.OutboxEntry) (string, error) {
 	m.step("called")
 	arrived, err := m.arrivals()
 	switch {
@@ -119,8 +119,8 @@ func (s stepwise) did(step string, err error) error {
 	return err
 }
 
-func (s stepwise) NextParcel(receiver string) (p model.Parcel, ok bool, err error) {
-	p, ok, err = s.Outbox.NextParcel(receiver)
+func (s stepwise) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
+	p, ok, err = s.Outbox.NextOutboxEntry(receiver)
 	if ok {
 		s.step("next")
 	}
@@ -131,7 +131,7 @@ func (s stepwise) BeginDelivery(receiver, key string) error {
 	return s.did("begun", s.Outbox.BeginDelivery(receiver, key))
 }
 
-func (s stepwise) Notify(ctx context.Context, p model.Parcel) (string, error) {
+func (s stepwise) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	receipt, err := s.Notifier.Notify(ctx, p)
 	return receipt, s.did("sent", err)
 }
@@ -169,7 +169,7 @@ func deliverUntilKilled(dir, box, at, nth string) error {
 	mailbox.step = step
 	steps := stepwise{Outbox: s, Notifier: mailbox, step: step}
 	o := Options{Outbox: steps, Receivers: []Opened{{Name: box, Receiver: Receiver{Notifier: steps}}}}
-	if err := NewDeliverer(o).Flush(context.Background()); err != nil && !errors.Is(err, ErrRefused) {
+	if err := NewDispatcher(o).Flush(context.Background()); err != nil && !errors.Is(err, ErrRefused) {
 		return err
 	}
 	return s.Close()

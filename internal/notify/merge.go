@@ -32,7 +32,7 @@ func (pl *planner) adopt() {
 	}
 }
 
-// rename moves what the receiver was told about one finding to another.
+// rename moves the last notice of one finding to another.
 func (t *thread) rename(from, to string) {
 	t.Members[to] = t.Members[from]
 	delete(t.Members, from)

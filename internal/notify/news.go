@@ -8,15 +8,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// newsOf returns what there is to tell of an open finding; "" for nothing. The
-// thread is the one that speaks of it, or nil; routed tells that the receiver is
-// to hear of it at all.
+// newsOf returns the news of an open finding; "" for none. t is its thread, or nil.
+// routed reports whether a route sends it to the receiver.
 func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	switch {
 	case t != nil && routed:
 		return pl.newsSince(t.Members[f.ID], f)
 	case t != nil:
-		// Others are told now. That it is milder or over is told here too.
+		// other receivers get it now; this one only that it is milder or resolved
 		if told := t.Members[f.ID]; told.Open() && !f.Muted() && milder(model.Reclassified, told, f) {
 			return model.Reclassified
 		}
@@ -29,8 +28,8 @@ func (pl *planner) newsOf(f *model.Finding, t *thread, routed bool) model.News {
 	return model.Appeared
 }
 
-// newsSince returns what there is to tell of a finding that was told before.
-func (pl *planner) newsSince(told model.Told, f *model.Finding) model.News {
+// newsSince returns the news of a finding since its last notice.
+func (pl *planner) newsSince(told model.Notified, f *model.Finding) model.News {
 	switch {
 	case told.Ended() && !pl.loud(f, pl.now):
 		return ""
@@ -55,9 +54,9 @@ func (pl *planner) newsSince(told model.Told, f *model.Finding) model.News {
 	return ""
 }
 
-// milder reports whether news is that a finding has a milder verdict than the
-// receiver was told.
-func milder(news model.News, told model.Told, f *model.Finding) bool {
+// milder reports whether news is that a finding has a milder verdict than in its last
+// notice.
+func milder(news model.News, told model.Notified, f *model.Finding) bool {
 	return news == model.Reclassified && f.Verdict != told.Verdict && f.Severity.Rank() > told.Severity.Rank()
 }
 
@@ -71,12 +70,12 @@ func (t *thread) newItem(news model.News, f *model.Finding, now time.Time) item 
 	return it
 }
 
-// loud returns the items that are a reason for a message.
+// loud returns the items that cause a message.
 func loud(items []item) []item {
 	return slices.DeleteFunc(slices.Clone(items), func(it item) bool { return it.quiet })
 }
 
-// unless returns news that was not told yet.
+// unless returns news if it differs from the last notice.
 func unless(news, told model.News) model.News {
 	if news == told {
 		return ""
@@ -84,7 +83,7 @@ func unless(news, told model.News) model.News {
 	return news
 }
 
-// muted says why nobody is to hear of a finding.
+// muted returns why there are no messages about a finding.
 func muted(f *model.Finding) model.News {
 	switch {
 	case f.Hidden != "":
@@ -97,16 +96,16 @@ func muted(f *model.Finding) model.News {
 	return model.WasAcknowledged
 }
 
-// tell notes that the receiver is told by the next message.
-func (t *thread) tell(it item, flapping bool) {
+// record stores the news of an item as the last notice of its finding.
+func (t *thread) record(it item, flapping bool) {
 	f := it.finding
-	t.Members[f.ID] = model.Told{News: it.news, Sequence: t.Sequence + 1, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
+	t.Members[f.ID] = model.Notified{News: it.news, Sequence: t.Sequence + 1, Basis: f.Basis, Flapping: flapping, Severity: f.Severity,
 		Verdict: f.Verdict, Key: f.Key, Name: f.Name, Decision: f.Decision}
 }
 
-// why returns why a finding is told again that was muted before, and what a
-// reclassified one was; "" for other news.
-func why(news model.News, told model.Told, f *model.Finding, now time.Time) string {
+// why returns why a muted finding is open again, and the former verdict of a
+// reclassified one; "" for other news.
+func why(news model.News, told model.Notified, f *model.Finding, now time.Time) string {
 	switch news {
 	case model.Reclassified:
 		return "was " + string(told.Verdict)
@@ -116,52 +115,52 @@ func why(news model.News, told model.Told, f *model.Finding, now time.Time) stri
 	}
 	d := told.Decision
 	if d == nil {
-		return "no ignore rule hides it any more"
+		return "no longer hidden by a rule"
 	}
-	said := "it was " + d.Kind.Participle() + " by " + d.By
+	said := d.Kind.Participle() + " by " + d.By
 	switch {
 	case d.Ended(now):
-		return said + ", which has ended"
+		return said + ", expired"
 	case d.Basis != "" && d.Basis != f.Basis, told.Basis != f.Basis:
-		return said + " as it was then, and is different now"
+		return said + ", but changed since"
 	case f.Severity.Rank() < told.Severity.Rank():
-		return said + ", and is more severe now"
+		return said + ", but more severe now"
 	}
-	return said + ", which was taken back"
+	return said + ", revoked"
 }
 
-// newsOrder lists the news, the most pressing first.
+// newsOrder returns all news, the most urgent first.
 func newsOrder() []model.News {
 	return []model.News{model.Appeared, model.Again, model.Returned, model.StartsToFlap, model.Reclassified, model.Altered, model.Steady,
 		model.Standing, model.WasAcknowledged, model.WasSnoozed, model.WasAccepted, model.WasHidden, model.WasMerged, model.Over}
 }
 
-// pressing is smaller the more pressing news is.
-func pressing(it item) int { return slices.Index(newsOrder(), it.news) }
+// urgency returns the place of news in newsOrder.
+func urgency(it item) int { return slices.Index(newsOrder(), it.news) }
 
 func sortItems(items []item) {
 	slices.SortFunc(items, func(a, b item) int {
-		return cmp.Or(cmp.Compare(pressing(a), pressing(b)), worstFirst(*a.finding, *b.finding))
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), worstFirst(*a.finding, *b.finding))
 	})
 }
 
-// told returns the news that the next message lists: those that are a reason for
-// a message, or all where there are none.
-func (t *thread) told() []item {
-	if said := loud(t.news); len(said) > 0 {
-		return said
+// listed returns the news of the next message: items that cause a message, or all
+// where there are none.
+func (t *thread) listed() []item {
+	if items := loud(t.news); len(items) > 0 {
+		return items
 	}
 	return t.news
 }
 
-// kind says why the thread is heard of.
+// kind returns the kind of the next message.
 func (t *thread) kind() model.MessageKind {
 	if t.first && t.is(heldGroup) {
 		return model.DigestMessage
 	}
 	has := map[model.MessageKind]bool{}
 	unchecked := true
-	for _, it := range t.told() {
+	for _, it := range t.listed() {
 		has[kindOf(it.news)] = true
 		unchecked = unchecked && it.finding.Verdict == model.Unchecked
 	}
@@ -188,7 +187,7 @@ func kindOf(news model.News) model.MessageKind {
 	return model.DecidedMessage
 }
 
-// standing returns how all members of the thread stand, the open ones first.
+// standing returns all members of the thread, the open ones first.
 func (t *thread) standing() []item {
 	items := make([]item, 0, len(t.Members))
 	for id, told := range t.Members {

@@ -1,6 +1,5 @@
-// Package notify tells people of findings: it plans what each receiver is to be
-// told, which is pure, and delivers that. Each kind of receiver is a folder of
-// its own below; package all lists them.
+// Package notify plans the messages for each receiver, which is pure, and delivers
+// them. Each type of receiver has its own folder; package all lists them.
 package notify
 
 import (
@@ -14,50 +13,46 @@ import (
 
 // A Notifier delivers messages to one receiver, one at a time and in order.
 type Notifier interface {
-	// Notify delivers one message. Where the parcel says that a delivery was
-	// begun before, the message may have arrived: a receiver that can be asked
-	// is asked first. The receipt of a thread's first message comes back with
+	// Notify delivers one message. Where a delivery of the entry was begun before, the
+	// message may have arrived: a receiver with a query for that is queried first. The receipt of a thread's first message comes back with
 	// the thread's later ones. An error wrapped by Permanent is not retried,
 	// and one wrapped by Refused gives up this message alone.
-	Notify(context.Context, model.Parcel) (receipt string, err error)
+	Notify(context.Context, model.OutboxEntry) (receipt string, err error)
 }
 
-// A Mirror is a receiver that is told again and again what is open, instead of
-// what is new.
+// A Mirror is a receiver that gets all open findings at intervals, instead of news.
 type Mirror interface {
-	// Show tells what is open now. It is called after each change, and at least
-	// once every Every.
+	// Show shows the open findings. It is called after each change, and at least once in
+	// each interval of Every.
 	Show(ctx context.Context, open []model.Finding) error
 	Every() time.Duration
 }
 
-// A Listener is a receiver through which people answer.
+// A Listener is a receiver that takes requests of people, as from buttons.
 type Listener interface {
-	// Listen takes answers until ctx ends. It recovers from broken connections
-	// by itself.
+	// Listen handles requests until ctx ends. It reconnects after errors.
 	Listen(ctx context.Context, decide Decide) error
 }
 
-// Decide carries out what somebody asked for; the answer says what was done,
-// in words for them. An error is for them too.
+// Decide makes a decision. The answer, or the error, is shown to the person who asked.
 type Decide func(context.Context, Request) (answer string, err error)
 
-// A Request is what somebody wants decided about all open findings of a thread.
+// A Request asks for a decision about all open findings of a thread.
 type Request struct {
 	Kind model.DecisionKind
-	// Receiver, Thread and Sequence say which message showed the button: what
-	// was told later is not meant.
+	// Receiver, Thread and Sequence identify the message with the button. Findings of
+	// later messages are not included.
 	Receiver, Thread string
 	Sequence         int
 	Reason, Owner    string
-	// By is who asks, in words that people know.
+	// By is the name of the person.
 	By string
-	// Until is when it ends, in words that decide.ParseUntil reads; "" stands for
-	// the kind's default.
+	// Until is when the decision ends, in the format of decide.ParseUntil; "" is the
+	// default of the kind.
 	Until string
 }
 
-// Env is what a receiver gets besides its settings.
+// Env is the environment of a receiver.
 type Env struct {
 	// Name of the receiver.
 	Name string
@@ -79,7 +74,7 @@ type Definition struct {
 	Open func(Env, Decoder) (Receiver, error)
 }
 
-// A Receiver is one place where people are told. Exactly one of Notifier and
+// A Receiver is a destination of notifications. Exactly one of Notifier and
 // Mirror is set; Listener may be.
 type Receiver struct {
 	Notifier Notifier
@@ -99,15 +94,15 @@ func Define[C any](typ string, defaults C, open func(Env, C) (Receiver, error)) 
 	}}
 }
 
-// ErrPermanent marks what no repetition mends: a revoked token, a channel that
-// is gone. Nothing more is sent to the receiver until somebody has looked.
+// ErrPermanent marks an error that a retry does not fix: a revoked token, a deleted
+// channel. The receiver is stopped until driftd is reloaded.
 var ErrPermanent = errors.New("permanent")
 
-// ErrRefused marks a message that the receiver will never take, although it
-// takes others.
+// ErrRefused marks a message that the receiver does not accept, although it accepts
+// others.
 var ErrRefused = errors.New("refused")
 
-// ErrPartial marks what one of a mirror's places took, though not all of them.
+// ErrPartial marks an error of some servers of a mirror, but not of all.
 var ErrPartial = errors.New("partial")
 
 // A marked error is one of the above.
@@ -128,7 +123,7 @@ func Refused(err error) error { return marked{err, ErrRefused} }
 // Partial marks an error as ErrPartial.
 func Partial(err error) error { return marked{err, ErrPartial} }
 
-// Later is an error of a receiver that says itself when to try again.
+// Later is an error with a time for the next attempt.
 type Later struct {
 	After time.Duration
 	Err   error

@@ -11,38 +11,36 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Input is what there is to tell of.
+// Input is the state that messages are planned from.
 type Input struct {
-	// Findings are all that are open, and Recent those that were resolved
-	// lately.
+	// Findings are all that are open, and Recent those that were resolved recently.
 	Findings, Recent []model.Finding
-	// Notices are what receivers were told.
+	// Notices are the messages that receivers got so far.
 	Notices model.Notices
-	// Queued counts the messages that wait, by receiver: one that takes nothing
-	// is told no more than MaxQueued.
+	// Queued counts the messages in the outbox, by receiver. There are at most MaxQueued.
 	Queued map[string]int
-	// Rules are the ignore rules and severity rules, and Decisions those of people, for digests.
+	// Rules are the ignore rules and severity rules, and Decisions all decisions, for
+	// digests.
 	Rules     []model.RuleRun
 	Decisions []model.Decision
 	Now       time.Time
 }
 
-// MaxQueued is how many messages may wait for one receiver. What there is to
-// tell beyond it is told when there is room again, as it stands then.
+// MaxQueued bounds the messages in the outbox for one receiver. Further news is planned
+// when there is room again, from the state at that time.
 const MaxQueued = 500
 
 const (
-	// keepThread is how long a thread in which nothing is open is kept: what
-	// comes back within it comes back there.
+	// keepThread is how long a thread without open findings is kept. A finding that
+	// recurs within that time continues the thread.
 	keepThread = 24 * time.Hour
-	// keepAbsent is how long it is known what a receiver was told that is not
-	// configured any more.
+	// keepAbsent is how long the threads of a receiver are kept that is no longer
+	// configured.
 	keepAbsent = 30 * 24 * time.Hour
 )
 
-// Plan says what each receiver is to be told now, and what it was told then. It
-// is pure: with the same input it plans the same, and what it planned it does
-// not plan again.
+// Plan returns the messages for each receiver, and the notices to store with them. It
+// is pure: the same input gives the same plan, and planned news is not planned again.
 func (p *Policy) Plan(in Input) model.NoticeChange {
 	var change model.NoticeChange
 	change.Paces = map[string]model.Pace{}
@@ -51,7 +49,7 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	threads := map[string][]model.Thread{}
 	for _, t := range in.Notices.Threads {
 		if _, known := p.Receivers[t.Receiver]; !known {
-			// It may come back, and what waits for it is still there.
+			// it may be configured again, and its messages are still in the outbox
 			if in.Now.Sub(t.Said) > keepAbsent {
 				change.Gone = append(change.Gone, t.ID)
 			}
@@ -73,7 +71,7 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	return change
 }
 
-// worstFirst orders findings; it never calls two of them equal.
+// worstFirst orders findings. Two different findings are never equal.
 func worstFirst(a, b model.Finding) int { return model.CompareWorst(&a, &b) }
 
 // A planner plans for one receiver.
@@ -85,33 +83,33 @@ type planner struct {
 	now      time.Time
 	findings []model.Finding
 	recent   map[string]*model.Finding
-	// merged maps the ID of a finding that was merged to the ID of the one that
-	// has its fields now.
+	// merged maps the ID of a merged finding to the ID of the finding that has its
+	// fields now.
 	merged map[string]string
 
 	pace  model.Pace
 	paced bool
-	// threads are by ID; member is the thread that speaks of a finding, group
-	// the youngest of a group.
+	// threads are by ID, member by the ID of a finding in the thread, and group the
+	// youngest by group.
 	threads, member, group map[string]*thread
-	// held counts the news that wait for the end of quiet hours, squeezed those
-	// that wait for the rate; overnight tells that quiet hours have ended since
+	// held counts the news that is deferred by quiet hours, limited the news that is
+	// deferred by the rate limit. quietEnded is set where quiet hours have ended since
 	// the last plan.
-	held, squeezed int
-	overnight      bool
-	messages       []model.Message
+	held, limited int
+	quietEnded    bool
+	messages      []model.Message
 }
 
-// A thread is one that is being planned.
+// A thread is a model.Thread during planning.
 type thread struct {
 	model.Thread
 	// findings are the members as they are now, by ID.
 	findings map[string]*model.Finding
-	// news is what there is to tell.
+	// news is the news for the next message.
 	news []item
-	// first tells that it begins now.
+	// first is set where the next message is the first one.
 	first bool
-	// changed tells that it has to be kept.
+	// changed is set where the thread must be stored.
 	changed bool
 }
 
@@ -119,36 +117,35 @@ type item struct {
 	news    model.News
 	finding *model.Finding
 	why     string
-	// was is what the receiver was told before, where the finding was
-	// reclassified; nil otherwise.
-	was *model.Told
-	// quiet is set where the news is no reason for a message of its own.
+	// was is the last notice of a reclassified finding; nil otherwise.
+	was *model.Notified
+	// quiet is set for news that causes no message.
 	quiet bool
 }
 
 func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *planner {
 	pl := &planner{Policy: p, receiver: receiver, pacing: p.Receivers[receiver], in: in, now: in.Now,
 		pace: in.Notices.Paces[receiver], threads: map[string]*thread{}, member: map[string]*thread{}, group: map[string]*thread{}}
-	pl.mendPace()
+	pl.fixPace()
 	slices.SortFunc(known, func(a, b model.Thread) int { return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.ID, b.ID)) })
 	for _, k := range known {
 		t := &thread{Thread: k, findings: map[string]*model.Finding{}}
 		t.Members = maps.Clone(k.Members)
-		t.mend(in.Now)
+		t.fixTimes(in.Now)
 		pl.threads[t.ID], pl.group[t.Group] = t, t
 		for id := range t.Members {
 			if older := pl.member[id]; older != nil {
 				delete(older.Members, id)
 			}
-			pl.member[id] = t // the youngest thread that has it
+			pl.member[id] = t // the youngest thread
 		}
 	}
 	return pl
 }
 
-// mend takes back what a clock that was set back left in the future: it must
-// not silence anybody.
-func (t *thread) mend(now time.Time) {
+// fixTimes replaces times in the future, which a clock that was set back leaves: they
+// must not suppress messages.
+func (t *thread) fixTimes(now time.Time) {
 	for _, at := range []*time.Time{&t.Opened, &t.Said, &t.Waits} {
 		if at.After(now) {
 			*at, t.changed = now, true
@@ -156,8 +153,8 @@ func (t *thread) mend(now time.Time) {
 	}
 }
 
-// mendPace does the same for the pace.
-func (pl *planner) mendPace() {
+// fixPace does the same for the pace.
+func (pl *planner) fixPace() {
 	sent := slices.DeleteFunc(slices.Clone(pl.pace.Sent), func(at time.Time) bool { return at.After(pl.now) })
 	pl.paced = len(sent) < len(pl.pace.Sent)
 	pl.pace.Sent = sent
@@ -172,14 +169,14 @@ func (pl *planner) plan() {
 	quiet := pl.pacing.Quiet.hold(pl.now.In(pl.pacing.location()))
 	pl.adopt()
 	fresh := pl.gather(quiet)
-	pl.overnight = !quiet && !pl.pace.Held.IsZero()
+	pl.quietEnded = !quiet && !pl.pace.Held.IsZero()
 	for _, n := range fresh {
-		if pl.overnight {
+		if pl.quietEnded {
 			n.group = pl.once(heldGroup)
 		}
 		pl.open(n.group, n.item)
 	}
-	pl.say()
+	pl.makeMessages()
 	if !quiet {
 		pl.remind()
 	}
@@ -187,28 +184,28 @@ func (pl *planner) plan() {
 	pl.keepPace()
 }
 
-// Groups that hold findings of many.
+// Groups of threads with findings of several groups.
 const (
 	heldGroup     = "held"
 	overflowGroup = "overflow"
 )
 
-// once returns a group that no later thread can join.
+// once returns a group that no later finding can join.
 func (pl *planner) once(name string) string {
 	return fmt.Sprintf("%s\x00%d", name, pl.now.UnixNano())
 }
 
 func (t *thread) is(name string) bool { return strings.HasPrefix(t.Group, name+"\x00") }
 
-// A newcomer is a finding that no thread speaks of.
-type newcomer struct {
+// A newFinding is a finding without a thread.
+type newFinding struct {
 	item
 	group string
 }
 
-// gather notes the news of every thread, and returns what is new to all.
-func (pl *planner) gather(quiet bool) []newcomer {
-	var fresh []newcomer
+// gather adds the news to each thread, and returns the findings without a thread.
+func (pl *planner) gather(quiet bool) []newFinding {
+	var fresh []newFinding
 	open := make(map[string]bool, len(pl.findings))
 	for i := range pl.findings {
 		f := &pl.findings[i]
@@ -227,7 +224,7 @@ func (pl *planner) gather(quiet bool) []newcomer {
 		case t != nil:
 			t.news = append(t.news, t.newItem(news, f, pl.now))
 		default:
-			fresh = append(fresh, newcomer{item{news: news, finding: f}, group(f, route.GroupBy)})
+			fresh = append(fresh, newFinding{item{news: news, finding: f}, group(f, route.GroupBy)})
 		}
 	}
 	for _, t := range pl.sorted() {
@@ -240,8 +237,8 @@ func (pl *planner) gather(quiet bool) []newcomer {
 	return fresh
 }
 
-// ended notes what became of a member that is not open any more.
-func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
+// ended adds the news of a member that is no longer open.
+func (pl *planner) ended(t *thread, id string, told model.Notified, quiet bool) {
 	f := cmp.Or(pl.recent[id], stub(id, told, pl.now))
 	end := model.Over
 	if into := pl.merged[id]; into != "" {
@@ -252,11 +249,11 @@ func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 	t.findings[id] = f
 	switch {
 	case told.Ended() && pl.recent[id] == nil:
-		delete(t.Members, id) // long ago
+		delete(t.Members, id) // resolved long ago
 		t.changed = true
 	case told.Ended():
 	case told.News == model.WasAccepted || told.News == model.WasHidden:
-		// Nobody wants to hear of it, but where it is listed it is struck.
+		// no message, but the list of the thread shows it as ended
 		told.News = end
 		t.Members[id], t.changed = told, true
 	case end == model.WasMerged:
@@ -271,10 +268,10 @@ func (pl *planner) ended(t *thread, id string, told model.Told, quiet bool) {
 	}
 }
 
-// stub is a finding of which only is known what was told.
-func stub(id string, told model.Told, now time.Time) *model.Finding {
+// stub returns a finding with only the properties of its last notice.
+func stub(id string, told model.Notified, now time.Time) *model.Finding {
 	return &model.Finding{ID: id, Key: told.Key, Name: told.Name, Verdict: told.Verdict, Severity: told.Severity,
-		Actor: model.UnknownActor("not kept"), Resolved: now}
+		Actor: model.UnknownActor("not stored"), Resolved: now}
 }
 
 // sorted returns the threads, the oldest first.
@@ -284,15 +281,15 @@ func (pl *planner) sorted() []*thread {
 	})
 }
 
-// open puts a newcomer into the thread of its group that has just begun, or into
-// a new one: nobody should have to look into a thread for what is worse than
-// what began it.
+// open adds a new finding to the thread of its group if that has just begun, or to a new
+// one. A finding worse than its thread gets a new one, so that it is not hidden in
+// replies.
 func (pl *planner) open(group string, it item) *thread {
 	home := pl.group[group]
-	if home == nil || pl.now.Sub(home.Opened) > pl.GroupWindow || !home.first && it.finding.Severity.Rank() < home.worstTold() {
+	if home == nil || pl.now.Sub(home.Opened) > pl.GroupWindow || !home.first && it.finding.Severity.Rank() < home.worstSent() {
 		home = &thread{first: true, findings: map[string]*model.Finding{}, Thread: model.Thread{
 			ID: threadID(pl.receiver, fmt.Sprintf("%s\x00%d", group, len(pl.threads)), pl.now), Receiver: pl.receiver, Group: group,
-			Opened: pl.now, Members: map[string]model.Told{}}}
+			Opened: pl.now, Members: map[string]model.Notified{}}}
 		pl.threads[home.ID], pl.group[group] = home, home
 	}
 	home.findings[it.finding.ID] = it.finding
@@ -300,8 +297,8 @@ func (pl *planner) open(group string, it item) *thread {
 	return home
 }
 
-// worstTold is the rank of the worst that was told in a thread.
-func (t *thread) worstTold() int {
+// worstSent returns the rank of the worst finding in the messages of a thread.
+func (t *thread) worstSent() int {
 	rank := len(model.Severities())
 	for _, told := range t.Members {
 		rank = min(rank, told.Severity.Rank())
@@ -309,7 +306,7 @@ func (t *thread) worstTold() int {
 	return rank
 }
 
-// finish adds what was planned to the change.
+// finish adds the plan to the change.
 func (pl *planner) finish(change *model.NoticeChange) {
 	for _, t := range pl.sorted() {
 		switch {
@@ -325,7 +322,7 @@ func (pl *planner) finish(change *model.NoticeChange) {
 	change.Messages = append(change.Messages, pl.messages...)
 }
 
-// over tells whether nothing in the thread is open any more.
+// over reports whether no finding of the thread is open.
 func (t *thread) over() bool {
 	for _, told := range t.Members {
 		if !told.Ended() {

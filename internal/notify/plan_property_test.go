@@ -22,7 +22,7 @@ func TestFlood(t *testing.T) {
 		d.show(f)
 	}
 	said := d.tell()
-	if len(said) != 20 || d.messages[19].Title != "And more: prod: 4,050 findings changed" {
+	if len(said) != 20 || d.messages[19].Title != "More findings: prod: 4,050 findings changed" {
 		t.Errorf("%d messages, the last %q; want 20, the last for all the rest", len(said), d.messages[len(said)-1].Title)
 	}
 	told := 0

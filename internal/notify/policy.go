@@ -7,15 +7,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Policy says who is told what, and how often. It is only read.
+// A Policy holds the routes and limits of notifications. It is never changed.
 type Policy struct {
-	// Routes are tried in order for each finding; the first that fits counts,
-	// unless it says to continue.
+	// Routes are tried in order for each finding; the first that fits applies,
+	// unless it has Continue set.
 	Routes []Route
-	// Receivers are those that are told messages, by name.
+	// Receivers are the limits of each receiver of messages, by name.
 	Receivers map[string]Pacing
-	// UncheckedAfter is how long a finding may be unchecked before somebody is
-	// told.
+	// UncheckedAfter is how long a finding is unchecked before there is a message.
 	UncheckedAfter time.Duration
 	// GroupWindow is how long new findings join a thread of their group.
 	GroupWindow time.Duration
@@ -30,8 +29,7 @@ type Route struct {
 	Continue  bool
 	// GroupBy is what findings of one thread have in common, of Groupings.
 	GroupBy []string
-	// Repeat is how long after the last word on open findings they are called to
-	// mind; 0 is never.
+	// Repeat is the interval of reminders for open findings; 0 is never.
 	Repeat time.Duration
 }
 
@@ -41,31 +39,30 @@ func Groupings() []string {
 	return []string{"cause", "source", "declaration", "kind", "namespace", "resource", "verdict", "severity", "owner", "actor"}
 }
 
-// Pacing says how much one receiver is told, and when.
+// Pacing holds the limits of one receiver.
 type Pacing struct {
-	// Messages in any time of Per are the most; Messages 0 is no bound.
+	// Messages bounds the messages in any period of Per; 0 is no bound.
 	Messages int
 	Per      time.Duration
 	Quiet    QuietHours
-	// Digest is when on each day it is told how all stands, after midnight; a
-	// negative time is never.
+	// Digest is the time of the daily summary after midnight; a negative time is never.
 	Digest time.Duration
-	// Location is where quiet hours and digests count.
+	// Location is the time zone of quiet hours and digests.
 	Location *time.Location
 }
 
-// QuietHours are a part of the day during which a receiver is told only of what
-// is as bad as Except says. From and To are after midnight; with To before From
+// QuietHours are a part of the day during which a receiver gets only findings of the
+// severities in Except. From and To are after midnight; with To before From
 // they end on the next day. The zero QuietHours are none.
 type QuietHours struct {
 	From, To time.Duration
 	// Days are those on which they begin; empty means all.
 	Days []time.Weekday
-	// Except are severities that are told all the same, and worse ones too.
+	// Except are severities that are sent during quiet hours, as are worse ones.
 	Except []model.Severity
 }
 
-// hold tells whether it is quiet at a time of some day.
+// hold reports whether a time is in quiet hours.
 func (q *QuietHours) hold(at time.Time) bool {
 	if q.From == q.To {
 		return false
@@ -78,12 +75,12 @@ func (q *QuietHours) hold(at time.Time) bool {
 	return since >= q.From && on(at.Weekday()) || since < q.To && on((at.Weekday()+6)%7)
 }
 
-// excepts tells whether something is bad enough to be told all the same.
+// excepts reports whether a severity is sent during quiet hours.
 func (q *QuietHours) excepts(s model.Severity) bool {
 	return slices.ContainsFunc(q.Except, func(e model.Severity) bool { return s.Rank() <= e.Rank() })
 }
 
-// sinceMidnight is what a clock on the wall shows.
+// sinceMidnight returns the time of day.
 func sinceMidnight(at time.Time) time.Duration {
 	hour, minute, second := at.Clock()
 	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute + time.Duration(second)*time.Second
@@ -132,8 +129,8 @@ func (p *Policy) route(f *model.Finding, receiver string) *Route {
 	return nil
 }
 
-// Wanted returns the findings that a receiver is to be told of: those that a
-// route sends there, that nobody muted, and that were unchecked for long enough.
+// Wanted returns the findings for a receiver: those that a route sends there, that are
+// not muted, and that are not unchecked for a short time only.
 func (p *Policy) Wanted(receiver string, findings []model.Finding, now time.Time) []model.Finding {
 	var wanted []model.Finding
 	for i := range findings {
@@ -144,9 +141,9 @@ func (p *Policy) Wanted(receiver string, findings []model.Finding, now time.Time
 	return wanted
 }
 
-// loud tells whether a finding is worth a word.
+// loud reports whether a finding causes messages.
 func (p *Policy) loud(f *model.Finding, now time.Time) bool {
 	age := now.Sub(f.FirstSeen)
-	// What was seen in a future that is not any more was seen long ago.
+	// a time in the future, from before the clock was set back, is long ago
 	return !f.Muted() && (f.Verdict != model.Unchecked || age < 0 || age >= p.UncheckedAfter)
 }

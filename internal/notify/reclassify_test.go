@@ -190,7 +190,7 @@ func TestMergedMessage(t *testing.T) {
 		t.Errorf("b is listed as %s into %q", it.News, it.Finding.MergedInto)
 	}
 	// Long after, only the finding that has it knows that it was merged.
-	d.recent, d.notices.Threads[0].Members["b"] = nil, model.Told{News: model.Appeared}
+	d.recent, d.notices.Threads[0].Members["b"] = nil, model.Notified{News: model.Appeared}
 	d.later(time.Hour).tell()
 	if m := d.messages[len(d.messages)-1]; m.News[0].News != model.WasMerged || m.News[0].Finding.MergedInto != "a" {
 		t.Errorf("after the finding was forgotten the news is %s", m.News[0].News)

@@ -7,10 +7,11 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteDecisions writes what people decided, as a table or as JSON: those that
-// hold first, and of them the one that ends next.
+// WriteDecisions writes decisions as a table or as JSON: active ones first, and of
+// them the one that ends next.
 func WriteDecisions(w io.Writer, format string, entries []model.DecisionStatus, o Options) error {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b model.DecisionStatus) int {
@@ -29,7 +30,7 @@ func decisionsJSON(w *bufio.Writer, entries []model.DecisionStatus) error {
 	e.open("decisions", "[")
 	for i := range entries {
 		d := entries[i]
-		d.At, d.Until, d.Replaced, d.Changes = utc(d.At), utc(d.Until), utc(d.Replaced), nil
+		d.At, d.Until, d.Replaced, d.Changes = phrase.UTC(d.At), phrase.UTC(d.Until), phrase.UTC(d.Replaced), nil
 		e.value("", d)
 	}
 	e.close("]")
@@ -50,7 +51,7 @@ func listDecisions(t *table, entries []model.DecisionStatus) error {
 }
 
 func decisionRow(d *model.DecisionStatus) []string {
-	about := shortKind(d.Subject.Kind) + " " + d.Subject.ID
+	about := phrase.Kind(d.Subject.Kind) + " " + d.Subject.ID
 	if d.Subject.Source != "" {
 		about = d.Subject.Source + " " + about
 	}
@@ -58,24 +59,24 @@ func decisionRow(d *model.DecisionStatus) []string {
 		about += " " + string(d.Subject.Verdict)
 	}
 	if d.Covers > 0 {
-		about = "baseline of " + count(d.Covers, "finding")
+		about = "baseline of " + phrase.Count(d.Covers, "finding")
 	}
 	end := "forever"
 	if !d.Until.IsZero() {
-		end = stamp(d.Until)
+		end = phrase.Stamp(d.Until)
 	}
-	return []string{visible(d.ID), visible(string(d.Kind)), holds(d), visible(about), visible(d.By), end, visible(d.Reason)}
+	return []string{phrase.Visible(d.ID), phrase.Visible(string(d.Kind)), holds(d), phrase.Visible(about), phrase.Visible(d.By), end, phrase.Visible(d.Reason)}
 }
 
-// holds says for which finding a decision holds, or why for none.
+// holds returns the finding that a decision applies to, or why it applies to none.
 func holds(d *model.DecisionStatus) string {
 	switch {
 	case len(d.Holds) == 1:
-		return visible(d.Holds[0])
+		return phrase.Visible(d.Holds[0])
 	case len(d.Holds) > 1:
-		return count(len(d.Holds), "finding")
+		return phrase.Count(len(d.Holds), "finding")
 	case d.Why != "":
-		return "no: " + visible(d.Why)
+		return "no: " + phrase.Visible(d.Why)
 	}
 	return "no"
 }

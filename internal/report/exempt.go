@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // WriteExemptions writes the fields that the last scan exempted, as a table or as JSON.
@@ -36,25 +37,25 @@ func showExemptions(t *table, list []model.Exemption, total int) error {
 		e := &list[i]
 		if e.Key != last {
 			t.line()
-			t.prose(bold, "", Phrase{}.quote(e.Source+" "+shortKind(e.Kind)+" "+e.ID))
+			t.prose(bold, "", phrase.Phrase{}.Data(e.Source+" "+phrase.Kind(e.Kind)+" "+e.ID))
 			last = e.Key
 		}
-		said := Phrase{}.quote(e.Path)
+		text := phrase.Phrase{}.Data(e.Path)
 		if e.Live != "" {
-			said = said.say(" = ").quote(e.Live)
+			text = text.Words(" = ").Data(e.Live)
 		}
 		if e.Writer != "" {
-			said = said.say(", by ").quote(e.Writer)
+			text = text.Words(", by ").Data(e.Writer)
 		}
-		t.prose(plain, "  ", said)
-		t.prose(dim, "    ", Phrase{}.quote(e.Why))
+		t.prose(plain, "  ", text)
+		t.prose(dim, "    ", phrase.Phrase{}.Data(e.Why))
 	}
 	if total > len(list) {
 		t.line()
-		t.line(thousands(total-len(list)) + " more are not listed")
+		t.line(phrase.Number(total-len(list)) + " more are not listed")
 	}
 	return t.emit()
 }
 
 // exemptCount returns the number of exempt fields as text.
-func exemptCount(n int) string { return count(n, "field") + " exempt" }
+func exemptCount(n int) string { return phrase.Count(n, "field") + " exempt" }

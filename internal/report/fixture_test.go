@@ -67,8 +67,7 @@ func conflict() model.Finding {
 	return f
 }
 
-// accepted is a finding that somebody leaves so, and of which a rule hides a
-// part.
+// accepted returns an accepted finding, of which a rule hides a part.
 func accepted() model.Finding {
 	f := finding("acce97ed", model.Changed, model.High, "Secret/shop/tokens")
 	f.Owner, f.Labels, f.Basis = "team-<b>", map[string]string{"tier": "", "team": "shop\x1b[2J"}, "0123456789abcdef"
@@ -265,8 +264,7 @@ func rules() []model.RuleRun {
 	}
 }
 
-// quiet are findings that rules hide, in whole or in part, or that somebody
-// accepted.
+// quiet returns findings that are accepted, or hidden as a whole or in part.
 func quiet() []model.Finding {
 	agreed := accepted()
 	agreed.ID, agreed.Hidden, agreed.Key.ID = "acce97e0", "", "shop/agreed"

@@ -9,37 +9,38 @@ import (
 	"unicode/utf8"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A gap is what was not fully read of one source for one reason.
+// A gap is a set of scopes of one source that were not fully read for one reason.
 type gap struct {
 	source string
-	said   Phrase
+	text   phrase.Phrase
 }
 
-// gaps are sorted by source and reason.
+// gaps returns the gaps of the report, sorted by source and reason.
 func (o *outline) gaps() []gap { return gapsOf(o.report.Coverage) }
 
-// unread says the gaps, less what is said already: the reason stands beside
-// what it left unchecked.
-func (o *outline) unread() []Phrase {
-	said := map[cause]bool{}
+// unread returns a phrase for each gap, except for reasons that are already given for
+// unchecked resources.
+func (o *outline) unread() []phrase.Phrase {
+	given := map[cause]bool{}
 	for _, f := range o.unseen {
-		said[cause{f.Source, f.Reason}] = true
+		given[cause{f.Source, f.Reason}] = true
 	}
-	rest := slices.DeleteFunc(slices.Clone(o.report.Coverage), func(c model.Coverage) bool { return said[cause{c.Source, c.Reason}] })
-	var phrases []Phrase
+	rest := slices.DeleteFunc(slices.Clone(o.report.Coverage), func(c model.Coverage) bool { return given[cause{c.Source, c.Reason}] })
+	var phrases []phrase.Phrase
 	for _, g := range gapsOf(rest) {
-		phrases = append(phrases, append(Phrase{}.quote(g.source).say(": "), g.said...))
+		phrases = append(phrases, append(phrase.Phrase{}.Data(g.source).Words(": "), g.text...))
 	}
 	return phrases
 }
 
-// A cause is why something of one source could not be read.
+// A cause is the reason why scopes of one source could not be read.
 type cause struct{ source, reason string }
 
-// gapsOf makes one gap of all the scopes that could not be read for one reason,
-// also where the reason names each.
+// gapsOf returns one gap for all scopes that could not be read for one reason, also
+// where the reason contains the name of each.
 func gapsOf(coverage []model.Coverage) []gap {
 	byCause := map[cause][]model.Coverage{}
 	for why, scopes := range failures(coverage) {
@@ -59,12 +60,12 @@ func gapsOf(coverage []model.Coverage) []gap {
 		if slices.ContainsFunc(scopes, func(c model.Coverage) bool { return c.Reason != reason }) {
 			reason = why.reason
 		}
-		gaps[i] = gap{why.source, scopesPhrase(scopes).say(": ").quote(cmp.Or(reason, "no reason was given"))}
+		gaps[i] = gap{why.source, scopesPhrase(scopes).Words(": ").Data(cmp.Or(reason, "no reason was given"))}
 	}
 	return gaps
 }
 
-// failures are the scopes that could not be read.
+// failures returns the scopes that could not be read.
 func failures(coverage []model.Coverage) map[cause][]model.Coverage {
 	failed := map[cause][]model.Coverage{}
 	for _, c := range coverage {
@@ -76,15 +77,15 @@ func failures(coverage []model.Coverage) map[cause][]model.Coverage {
 	return failed
 }
 
-// commonReason is the reason without the words that name the scope's own kind
-// and place: those in which it differs from that of another scope. What is
-// quoted, as a user's name, names neither.
+// commonReason returns the reason without the words that name the scope's own kind and
+// place, in which it differs from that of another scope. Quoted words, as the name of
+// a user, are kept.
 func commonReason(c model.Coverage) string {
 	words := strings.Split(c.Reason, " ")
 	for i, word := range words {
 		bare := strings.TrimRight(word, ".,;:")
 		if bare != "" && !strings.Contains(bare, `"`) && (bare == c.Place || names(strings.ToLower(bare), kindStem(c.Kind))) {
-			words[i] = ellipsis + word[len(bare):]
+			words[i] = phrase.Ellipsis + word[len(bare):]
 		}
 	}
 	return strings.Join(words, " ")
@@ -96,10 +97,10 @@ func kindStem(kind string) string {
 	if _, group, ok := strings.Cut(kind, "/*"); ok {
 		return strings.ToLower(strings.TrimPrefix(group, "."))
 	}
-	return strings.TrimSuffix(strings.ToLower(shortKind(kind)), "y")
+	return strings.TrimSuffix(strings.ToLower(phrase.Kind(kind)), "y")
 }
 
-// names tells whether a word within text begins with stem.
+// names reports whether a word in text begins with stem.
 func names(text, stem string) bool {
 	if stem == "" {
 		return false
@@ -117,8 +118,8 @@ func names(text, stem string) bool {
 	}
 }
 
-// scopesPhrase names a few scopes, or says how many there are and names some.
-func scopesPhrase(scopes []model.Coverage) Phrase {
+// scopesPhrase names a few scopes, or counts many and names some.
+func scopesPhrase(scopes []model.Coverage) phrase.Phrase {
 	const few = 3
 	all, kinds, places := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	thing := "kind"
@@ -133,16 +134,16 @@ func scopesPhrase(scopes []model.Coverage) Phrase {
 		}
 	}
 	if len(all) <= few {
-		return Phrase{}.list(slices.Sorted(maps.Keys(all)), few)
+		return phrase.Phrase{}.List(slices.Sorted(maps.Keys(all)), few)
 	}
 	named := slices.Sorted(maps.Keys(kinds))
-	p := Phrase{}
+	p := phrase.Phrase{}
 	if len(named) > few {
-		p = p.say(count(len(named), thing) + ", among them ")
+		p = p.Words(phrase.Count(len(named), thing) + ", among them ")
 	}
-	p = p.list(named[:min(few, len(named))], few)
+	p = p.List(named[:min(few, len(named))], few)
 	if len(places) > 0 {
-		p = p.say(" in " + count(len(places), "place"))
+		p = p.Words(" in " + phrase.Count(len(places), "place"))
 	}
 	return p
 }
@@ -168,5 +169,5 @@ func kindName(kind string) string {
 	if kind == "" {
 		return "everything"
 	}
-	return shortKind(kind)
+	return phrase.Kind(kind)
 }

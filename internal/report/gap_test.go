@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // refused is the coverage of a kind that a user may not list.
@@ -70,7 +71,7 @@ func TestGaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, p := range newOutline(&model.Report{Coverage: tc.coverage}, Options{}).unread() {
+			for _, p := range newOutline(&model.Report{Coverage: tc.coverage}, phrase.Clock{}).unread() {
 				got = append(got, p.String())
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -86,7 +87,7 @@ func TestGapsSaidAlreadyAreLeftOut(t *testing.T) {
 	f := finding("1", model.Unchecked, model.Info, "Secret/shop/db")
 	f.Reason = secrets.Reason
 	r := model.Report{Findings: []model.Finding{f}, Coverage: []model.Coverage{secrets, refused("Role", "roles", "")}}
-	unread := newOutline(&r, Options{}).unread()
+	unread := newOutline(&r, phrase.Clock{}).unread()
 	if len(unread) != 1 || !strings.HasPrefix(unread[0].String(), "prod: Role: ") {
 		t.Errorf("got %v, want the gap of Role alone", unread)
 	}
@@ -95,7 +96,7 @@ func TestGapsSaidAlreadyAreLeftOut(t *testing.T) {
 func TestUnreadableParts(t *testing.T) {
 	t.Parallel()
 	r := model.Report{Findings: []model.Finding{part("1", "shop/b.yaml:4"), part("2", "shop/a.yaml:4")}}
-	got := newOutline(&r, Options{}).unchecked()
+	got := newOutline(&r, phrase.Clock{}).unchecked()
 	want := "cannot read shop/a.yaml:4, shop/b.yaml:4: found character that cannot start any token"
 	if len(got) != 1 || got[0].String() != want {
 		t.Errorf("got %v, want %q", got, want)
@@ -110,7 +111,7 @@ func TestPipesCutLongValues(t *testing.T) {
 	claimed.Changes[1].Claims[0].Value = *text(long)
 	lines := strings.Split(write(t, "table", model.Report{Findings: []model.Finding{f, claimed}}, Options{Now: now}), "\n")
 	for _, line := range lines {
-		if n := columns(line); n > 2*pipeLimit+80 {
+		if n := phrase.Columns(line); n > 2*pipeLimit+80 {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}

@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// WriteHidden writes what ignore rules hide, and what somebody accepted, as a
-// table or as JSON. Rules are those of the last run, findings all that are
-// open: those that are shown in full are left out.
+// WriteHidden writes ignore rules with the findings that they hide, and accepted
+// findings, as a table or as JSON. Rules are those of the last run, findings all that
+// are open: those that are shown in full are left out.
 func WriteHidden(w io.Writer, format string, rules []model.RuleRun, findings []model.Finding, o Options) error {
 	quiet := slices.DeleteFunc(slices.Clone(findings), func(f model.Finding) bool { return f.Shown() && len(f.Ignored) == 0 })
 	return choose(w, format, "write hidden findings",
-		func(b *bufio.Writer) error { return showHidden(newTable(b, o), rules, worstFirst(quiet), newClock(o)) },
+		func(b *bufio.Writer) error { return showHidden(newTable(b, o), rules, WorstFirst(quiet), newClock(o)) },
 		func(b *bufio.Writer) error { return hiddenJSON(b, rules, quiet) })
 }
 
@@ -31,7 +32,7 @@ func hiddenJSON(w *bufio.Writer, rules []model.RuleRun, findings []model.Finding
 	}
 	e.close("]")
 	e.open("findings", "[")
-	for _, f := range worstFirst(findings) {
+	for _, f := range WorstFirst(findings) {
 		e.value("", public(f))
 	}
 	e.close("]")
@@ -39,7 +40,7 @@ func hiddenJSON(w *bufio.Writer, rules []model.RuleRun, findings []model.Finding
 	return e.err
 }
 
-func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c clock) error {
+func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c phrase.Clock) error {
 	var accepted []*model.Finding
 	for _, f := range findings {
 		if f.Hidden == "" && f.Accepted() {
@@ -52,7 +53,7 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c cl
 			dead++
 		}
 	}
-	t.line(t.paint(bold, count(len(rules), "ignore rule")+", "+thousands(dead)+" unused; "+thousands(len(accepted))+" accepted"))
+	t.line(t.paint(bold, phrase.Count(len(rules), "ignore rule")+", "+phrase.Number(dead)+" unused; "+phrase.Number(len(accepted))+" accepted"))
 	for i := range rules {
 		t.rule(&rules[i])
 		same := func(r model.RuleRun) bool { return !r.Dead() && r.Reason == rules[i].Reason }
@@ -63,31 +64,31 @@ func showHidden(t *table, rules []model.RuleRun, findings []*model.Finding, c cl
 	t.section("Accepted", len(accepted))
 	for _, f := range accepted {
 		t.hiddenLine(f, "")
-		t.prose(plain, "    ", c.decided(f.Decision))
+		t.prose(plain, "    ", c.Decision(f.Decision))
 		if f.Decision.Owner != "" {
-			t.prose(dim, "    ", Phrase{}.say("owner ").quote(f.Decision.Owner).say(", decision ").quote(f.Decision.ID))
+			t.prose(dim, "    ", phrase.Words("owner ").Data(f.Decision.Owner).Words(", decision ").Data(f.Decision.ID))
 		}
 	}
 	return t.emit()
 }
 
-// rule writes a rule, and what it counts.
+// rule writes a rule with its counts.
 func (t *table) rule(r *model.RuleRun) {
-	said := Phrase{}.quote(r.Rule).say(": ").quote(r.Reason)
+	text := phrase.Phrase{}.Data(r.Rule).Words(": ").Data(r.Reason)
 	if !r.Expires.IsZero() {
-		said = said.say(", until " + stamp(r.Expires))
+		text = text.Words(", until " + phrase.Stamp(r.Expires))
 	}
 	t.line()
-	t.prose(bold, "", said)
+	t.prose(bold, "", text)
 	if r.Dead() {
 		t.line("  unused: ", r.Why(), "; remove it")
 		return
 	}
-	t.line("  hides ", count(r.Findings, "finding"), " and ", count(r.Fields, "field"), " of others")
+	t.line("  hides ", phrase.Count(r.Findings, "finding"), " and ", phrase.Count(r.Fields, "field"), " of others")
 }
 
-// hiddenBy lists what rules with such a reason hide: of findings that are hidden
-// as a whole one line, of others the fields.
+// hiddenBy lists the findings, or the fields of findings, that rules with this reason
+// hide.
 func (t *table) hiddenBy(reason string, findings []*model.Finding) {
 	for _, f := range findings {
 		if f.Hidden == reason {
@@ -97,13 +98,13 @@ func (t *table) hiddenBy(reason string, findings []*model.Finding) {
 		shown := public(f)
 		for i := range shown.Ignored {
 			if shown.Ignored[i].Reason == reason {
-				t.hiddenLine(f, ": "+visible(shown.Ignored[i].Path))
+				t.hiddenLine(f, ": "+phrase.Visible(shown.Ignored[i].Path))
 			}
 		}
 	}
 }
 
 func (t *table) hiddenLine(f *model.Finding, more string) {
-	t.line("  ", t.paint(dim, visible(f.ID)), "  ", visible(f.VerdictText()), "  ",
-		clip(visible(f.Source+" "+shortKind(f.Kind)+" "+f.Key.ID), pipeLimit), more)
+	t.line("  ", t.paint(dim, phrase.Visible(f.ID)), "  ", phrase.Visible(f.VerdictText()), "  ",
+		phrase.Clip(phrase.Visible(f.Source+" "+phrase.Kind(f.Kind)+" "+f.Key.ID), pipeLimit), more)
 }

@@ -9,38 +9,39 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // A HistoryEntry is one value that a resource had.
 type HistoryEntry struct {
-	// At is when it was first seen, Actor who made it so.
+	// At is when the value was first seen, Actor who wrote it.
 	At    time.Time
 	Actor model.Actor
-	// Gone tells that the resource was not there.
+	// Gone is set where the resource did not exist.
 	Gone bool
-	// Changes are the fields that differ from the entry before: Recorded is
-	// what was, Live what came. The first entry has none.
+	// Changes are the fields that differ from the entry before: Recorded is the old
+	// value, Live the new one. The first entry has none.
 	Changes []model.Change
-	// Value is the whole of it; nil when Gone, or when the caller keeps it.
+	// Value is the resource; nil when Gone, or left out by the caller.
 	Value *model.Value
 }
 
-// The ways in which a resource differs between two moments.
+// The kinds of a ResourceDiff.
 const (
 	Added   = "added"
 	Removed = "removed"
 	Changed = "changed"
 )
 
-// A ResourceDiff is how one resource differs between two moments.
+// A ResourceDiff is the difference of one resource between two times.
 type ResourceDiff struct {
 	Key model.Key
 	// Kind is Added, Removed or Changed.
 	Kind string
-	// At is when it became so, Actor who did it.
+	// At is the time of the change, Actor who made it.
 	At    time.Time
 	Actor model.Actor
-	// Changes are the fields that differ: Recorded is what was, Live what came.
+	// Changes are the fields that differ: Recorded is the old value, Live the new one.
 	Changes []model.Change
 }
 
@@ -61,17 +62,17 @@ func stepsOf(changes []model.Change) []step {
 	return steps
 }
 
-func stepFields(changes []model.Change) []Field {
+func stepFields(changes []model.Change) []phrase.Field {
 	shown := publicOf(changes)
-	fields := make([]Field, len(changes))
+	fields := make([]phrase.Field, len(changes))
 	for i := range changes {
-		fields[i] = newStep(&changes[i], &shown[i])
+		fields[i] = phrase.NewStep(&changes[i], &shown[i])
 	}
 	return fields
 }
 
-// WriteHistory writes what a resource was over time, newest first, as a table
-// or as JSON.
+// WriteHistory writes the values that a resource had, newest first, as a table or as
+// JSON.
 func WriteHistory(w io.Writer, format string, key model.Key, entries []HistoryEntry, o Options) error {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b HistoryEntry) int { return b.At.Compare(a.At) })
@@ -97,7 +98,7 @@ func historyJSON(w *bufio.Writer, key model.Key, entries []HistoryEntry) error {
 	e.open("history", "[")
 	for i := range entries {
 		v := &entries[i]
-		shown := version{At: utc(v.At), Actor: publicActor(v.Actor), Gone: v.Gone, Changes: stepsOf(v.Changes)}
+		shown := version{At: phrase.UTC(v.At), Actor: publicActor(v.Actor), Gone: v.Gone, Changes: stepsOf(v.Changes)}
 		if v.Value != nil {
 			value := v.Value.Public()
 			shown.Value = &value
@@ -109,8 +110,8 @@ func historyJSON(w *bufio.Writer, key model.Key, entries []HistoryEntry) error {
 	return e.err
 }
 
-func historyTable(t *table, key model.Key, entries []HistoryEntry, c clock) error {
-	t.line(t.paint(bold, visible(key.String())), ": ", count(len(entries), "version"))
+func historyTable(t *table, key model.Key, entries []HistoryEntry, c phrase.Clock) error {
+	t.line(t.paint(bold, phrase.Visible(key.String())), ": ", phrase.Count(len(entries), "version"))
 	for i := range entries {
 		t.line()
 		t.entry(&entries[i], i == len(entries)-1, c)
@@ -121,25 +122,24 @@ func historyTable(t *table, key model.Key, entries []HistoryEntry, c clock) erro
 	return t.emit()
 }
 
-// entry writes one version; the oldest has nothing to be compared with.
-func (t *table) entry(v *HistoryEntry, oldest bool, c clock) {
-	said := Phrase{}
+// entry writes one version. The oldest has no version to compare with.
+func (t *table) entry(v *HistoryEntry, oldest bool, c phrase.Clock) {
+	text := phrase.Phrase{}
 	switch {
 	case v.Gone:
-		said = said.say("gone")
+		text = text.Words("gone")
 	case len(v.Changes) > 0:
-		said = said.say(count(len(v.Changes), "field") + " changed")
+		text = text.Words(phrase.Count(len(v.Changes), "field") + " changed")
 	case oldest:
-		said = said.say("first seen")
+		text = text.Words("first seen")
 	default:
-		said = said.say("seen")
+		text = text.Words("seen")
 	}
-	t.line(t.paint(bold, c.both(v.At)), "  ", said.then(c.who(v.Actor)).String())
+	t.line(t.paint(bold, c.Exact(v.At)), "  ", text.Then(c.Actor("", v.Actor)).String())
 	t.fields(stepFields(v.Changes))
 }
 
-// WriteDiff writes what differs between two moments, by key, as a table or as
-// JSON.
+// WriteDiff writes the differences between two times, by key, as a table or as JSON.
 func WriteDiff(w io.Writer, format string, diffs []ResourceDiff, o Options) error {
 	diffs = slices.Clone(diffs)
 	slices.SortStableFunc(diffs, func(a, b ResourceDiff) int {
@@ -164,14 +164,14 @@ func diffJSON(w *bufio.Writer, diffs []ResourceDiff) error {
 	e.open("resources", "[")
 	for i := range diffs {
 		d := &diffs[i]
-		e.value("", difference{d.Key, d.Kind, utc(d.At), publicActor(d.Actor), stepsOf(d.Changes)})
+		e.value("", difference{d.Key, d.Kind, phrase.UTC(d.At), publicActor(d.Actor), stepsOf(d.Changes)})
 	}
 	e.close("]")
 	e.close("}")
 	return e.err
 }
 
-func diffTable(t *table, diffs []ResourceDiff, c clock) error {
+func diffTable(t *table, diffs []ResourceDiff, c phrase.Clock) error {
 	if len(diffs) == 0 {
 		t.line("No differences.")
 		return t.emit()
@@ -181,7 +181,7 @@ func diffTable(t *table, diffs []ResourceDiff, c clock) error {
 		number[diffs[i].Kind]++
 	}
 	t.line(t.paint(bold, fmt.Sprintf("%s added, %s changed, %s removed",
-		thousands(number[Added]), thousands(number[Changed]), thousands(number[Removed]))))
+		phrase.Number(number[Added]), phrase.Number(number[Changed]), phrase.Number(number[Removed]))))
 	for i := range diffs {
 		t.line()
 		t.difference(&diffs[i], c)
@@ -192,20 +192,20 @@ func diffTable(t *table, diffs []ResourceDiff, c clock) error {
 	return nil
 }
 
-func (t *table) difference(d *ResourceDiff, c clock) {
-	st, sign := yellow, "~ "
+func (t *table) difference(d *ResourceDiff, c phrase.Clock) {
+	st, sign, verb := yellow, "~ ", d.Kind
 	switch d.Kind {
 	case Added:
-		st, sign = green, "+ "
+		st, sign, verb = green, "+ ", "created"
 	case Removed:
 		st, sign = red, "- "
 	}
-	t.line(t.paint(st, sign+visible(d.Kind)), "  ", visible(shortKind(d.Key.Kind)), " ",
-		t.paint(bold, visible(d.Key.ID)), " in ", visible(d.Key.Source))
-	when := Phrase{}
-	if !utc(d.At).IsZero() && d.Actor.At.IsZero() {
-		when = when.at(c, d.At)
+	t.line(t.paint(st, sign+phrase.Visible(d.Kind)), "  ", phrase.Visible(phrase.Kind(d.Key.Kind)), " ",
+		t.paint(bold, phrase.Visible(d.Key.ID)), " in ", phrase.Visible(d.Key.Source))
+	when := phrase.Phrase{}
+	if !phrase.UTC(d.At).IsZero() && d.Actor.At.IsZero() {
+		when = when.Time(c, d.At)
 	}
-	t.prose(plain, "  ", when.then(c.who(d.Actor)))
+	t.prose(plain, "  ", when.Then(c.Actor(verb, d.Actor)).Sentence())
 	t.fields(stepFields(d.Changes))
 }

@@ -9,54 +9,55 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// htmlLimit is how many columns of a value the page shows.
+// htmlLimit bounds a value on the page, in columns.
 const htmlLimit = 240
 
 //go:embed page.html.tmpl
 var pageTemplate string
 
-// A page is what the template is filled with.
+// A page is the data of the template.
 type page struct {
 	Headline  string
 	Calm      bool
-	Scan      Phrase
+	Scan      phrase.Phrase
 	Missing   string
 	Drifted   bool
 	Findings  iter.Seq[Block]
 	Over      bool
 	Resolved  iter.Seq[Block]
-	Unchecked []Phrase
-	Unread    []Phrase
-	Tallies   []Phrase
-	// NotJudged and NotGoverned say what was not judged, and which places are
-	// not governed.
-	NotJudged, NotGoverned []Phrase
-	// Notes are what a reader should know of declarations.
-	Notes []Phrase
+	Unchecked []phrase.Phrase
+	Unread    []phrase.Phrase
+	Tallies   []phrase.Phrase
+	// NotJudged lists the resources that were not judged, NotGoverned the places that
+	// are not governed.
+	NotJudged, NotGoverned []phrase.Phrase
+	// Notes are those of declarations.
+	Notes []phrase.Phrase
 }
 
 func writeHTML(w *bufio.Writer, r *model.Report, o Options) error {
 	tmpl, err := template.New("page").Funcs(template.FuncMap{
-		"short":  func(f Field) Field { return f.short(htmlLimit) },
-		"legend": func(f Field) string { return legend(&f) },
-		"argue":  func(f Field) string { return disagreement(&f) },
+		"short":  func(f phrase.Field) phrase.Field { return f.Cut(htmlLimit) },
+		"legend": func(f phrase.Field) string { return f.Legend() },
+		"argue":  func(f phrase.Field) string { return f.Disagreement() },
 		"class":  severityClass,
-		"gap":    func(l Line) string { return count(l.Gap, "line") },
+		"gap":    func(l phrase.DiffLine) string { return phrase.Count(l.Gap, "line") },
 	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("parse page: %w", err)
 	}
-	out := newOutline(r, o)
-	said, calm := out.headline()
-	p := page{Headline: said, Calm: calm, Scan: out.scan(), Missing: out.listed(), Drifted: len(out.open) > 0, Findings: out.blocks(out.crowds),
-		Over: len(out.resolved) > 0, Resolved: out.blocks(crowds(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies(),
+	out := newOutline(r, newClock(o))
+	text, calm := out.headline()
+	p := page{Headline: text, Calm: calm, Scan: out.scan(), Missing: out.listed(), Drifted: len(out.open) > 0, Findings: out.blocks(out.groups),
+		Over: len(out.resolved) > 0, Resolved: out.blocks(groupsOf(out.resolved)), Unchecked: out.unchecked(), Unread: out.unread(), Tallies: out.tallies(),
 		NotJudged: out.notJudged(), NotGoverned: out.notGoverned(), Notes: out.notes()}
 	return tmpl.Execute(w, p)
 }
 
-// severityClass is the class of a finding's color: one of ours.
+// severityClass returns the CSS class of a severity.
 func severityClass(s model.Severity) string {
 	if s.Rank() < len(model.Severities()) {
 		return strings.ToLower(string(s))

@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // An emitter writes indented JSON one value at a time, so that a long list is
-// never held as a whole. The first error stays.
+// never in memory as a whole. It keeps the first error.
 type emitter struct {
 	w     *bufio.Writer
 	depth int
-	// filled tells that a value was written before at this depth.
+	// filled is set where a value was written before at this depth.
 	filled bool
 	err    error
 }
@@ -29,7 +30,7 @@ func (e *emitter) open(name, bracket string) {
 	e.filled = false
 }
 
-// close ends what open began.
+// close ends the object or list of open.
 func (e *emitter) close(bracket string) {
 	e.depth--
 	if e.filled {
@@ -78,8 +79,8 @@ func (e *emitter) write(b []byte) {
 	}
 }
 
-// escapeJSON escapes what does not print as itself: the same JSON, but safe to
-// read on a terminal.
+// escapeJSON escapes characters that do not print as themselves: the same JSON, but
+// safe to read on a terminal.
 func escapeJSON(b []byte) []byte {
 	if bytes.IndexFunc(b, hides) < 0 {
 		return b
@@ -98,19 +99,19 @@ func escapeJSON(b []byte) []byte {
 	return out
 }
 
-func hides(r rune) bool { return r != '\n' && !prints(r) }
+func hides(r rune) bool { return r != '\n' && !phrase.Prints(r) }
 
 func writeJSON(w *bufio.Writer, r *model.Report, _ Options) error {
 	e := emitter{w: w}
 	e.open("", "{")
 	e.value("version", model.ReportVersion)
 	scan := r.Scan
-	scan.Started, scan.Finished = utc(scan.Started), utc(scan.Finished)
+	scan.Started, scan.Finished = phrase.UTC(scan.Started), phrase.UTC(scan.Finished)
 	scan.Declarations = sortedRevisions(scan.Declarations)
 	e.value("scan", scan)
 	e.value("summary", r.Summary)
 	e.open("findings", "[")
-	for _, f := range worstFirst(r.Findings) {
+	for _, f := range WorstFirst(r.Findings) {
 		e.value("", public(f))
 	}
 	e.close("]")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // junitLimit is how many columns of a value a failure shows.
@@ -33,11 +34,11 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// A suite is the part of a report that speaks of one source.
+// A suite is the part of a report about one source.
 type suite struct {
 	name     string
 	findings []*model.Finding
-	unread   []Phrase
+	unread   []phrase.Phrase
 }
 
 // A caseCount counts the cases of a suite by their result.
@@ -48,8 +49,8 @@ func (c caseCount) attributes(name string) []string {
 	return []string{"name", name, "tests", strconv.Itoa(c.tests), "failures", strconv.Itoa(c.failures), "errors", strconv.Itoa(c.errors)}
 }
 
-// counts counts the cases of the suite. What was not checked is an error; what
-// was not checked and is accepted or hidden is skipped.
+// counts counts the cases of the suite. An unchecked finding is an error, or skipped if
+// it is accepted or hidden.
 func (s *suite) counts() caseCount {
 	c := caseCount{tests: len(s.findings) + len(s.unread), errors: len(s.unread)}
 	for _, f := range s.findings {
@@ -67,7 +68,7 @@ func (s *suite) counts() caseCount {
 }
 
 func writeJUnit(w *bufio.Writer, r *model.Report, o Options) error {
-	out := newOutline(r, o)
+	out := newOutline(r, newClock(o))
 	suites := suitesOf(out)
 	total := summaryCount(out)
 	for i := range suites {
@@ -93,7 +94,7 @@ func writeJUnit(w *bufio.Writer, r *model.Report, o Options) error {
 	})
 }
 
-// suitesOf returns a suite for each source that the report speaks of, by name.
+// suitesOf returns a suite for each source of the report, by name.
 func suitesOf(out *outline) []suite {
 	bySource := map[string]*suite{}
 	of := func(source string) *suite {
@@ -111,7 +112,7 @@ func suitesOf(out *outline) []suite {
 		of(c.Source)
 	}
 	for _, gap := range out.gaps() {
-		of(gap.source).unread = append(of(gap.source).unread, gap.said)
+		of(gap.source).unread = append(of(gap.source).unread, gap.text)
 	}
 	suites := make([]suite, 0, len(bySource))
 	for _, name := range slices.Sorted(maps.Keys(bySource)) {
@@ -129,21 +130,21 @@ func summaryCount(out *outline) caseCount {
 	return c
 }
 
-// summarySuite writes one case on the whole scan: how much was in sync. It is
-// an error where not everything was checked.
+// summarySuite writes one case for the whole scan. It is an error where not everything
+// was checked.
 func summarySuite(x *xml.Encoder, out *outline) error {
-	said, _ := out.headline()
-	whole := junitCase{Class: "driftd", Name: "in sync", Out: said}
+	text, _ := out.headline()
+	whole := junitCase{Class: "driftd", Name: "in sync", Out: text}
 	if missing := out.notChecked(); missing != "" {
 		whole.Error = &junitFailure{Message: missing, Type: string(model.Unchecked)}
 	}
-	attributes := append(summaryCount(out).attributes("driftd"), "skipped", "0", "timestamp", stamp(out.report.Scan.Started))
+	attributes := append(summaryCount(out).attributes("driftd"), "skipped", "0", "timestamp", phrase.Stamp(out.report.Scan.Started))
 	return wrapped(x, element("testsuite", attributes...), func() error { return x.Encode(whole) })
 }
 
 func (s *suite) write(x *xml.Encoder, out *outline) error {
 	c := s.counts()
-	attributes := append(c.attributes(visible(s.name)), "skipped", strconv.Itoa(c.skipped), "timestamp", stamp(out.report.Scan.Started))
+	attributes := append(c.attributes(phrase.Visible(s.name)), "skipped", strconv.Itoa(c.skipped), "timestamp", phrase.Stamp(out.report.Scan.Started))
 	return wrapped(x, element("testsuite", attributes...), func() error {
 		for _, f := range s.findings {
 			if err := x.Encode(newJUnitCase(f, out.clock)); err != nil {
@@ -151,7 +152,7 @@ func (s *suite) write(x *xml.Encoder, out *outline) error {
 			}
 		}
 		for _, p := range s.unread {
-			if err := x.Encode(junitCase{Class: visible(s.name), Name: "read " + p.String(),
+			if err := x.Encode(junitCase{Class: phrase.Visible(s.name), Name: "read " + p.String(),
 				Error: &junitFailure{Message: "not fully read", Type: string(model.Unchecked)}}); err != nil {
 				return err
 			}
@@ -160,11 +161,11 @@ func (s *suite) write(x *xml.Encoder, out *outline) error {
 	})
 }
 
-func newJUnitCase(f *model.Finding, c clock) junitCase {
+func newJUnitCase(f *model.Finding, c phrase.Clock) junitCase {
 	b := newBlock(f, c, mostFields)
-	of := junitCase{Class: visible(f.Source) + "." + b.Kind, Name: b.Resource + ": " + b.VerdictText}
+	of := junitCase{Class: phrase.Visible(f.Source) + "." + b.Kind, Name: b.Resource + ": " + b.VerdictText}
 	if f.Declaration != "" {
-		of.Name += " (" + visible(f.Declaration) + ")"
+		of.Name += " (" + phrase.Visible(f.Declaration) + ")"
 	}
 	switch {
 	case !f.Resolved.IsZero():
@@ -179,7 +180,7 @@ func newJUnitCase(f *model.Finding, c clock) junitCase {
 	return of
 }
 
-// details says a finding as plain text, without color and with values cut.
+// details returns a finding as plain text, without color and with values cut.
 func details(b *Block) string {
 	t := &table{whole: true}
 	t.line(string(b.Severity), " ", b.VerdictText, ": ", b.Kind, " ", b.Resource, " (finding ", b.ID, ")")
@@ -190,7 +191,7 @@ func details(b *Block) string {
 		t.line("note: ", b.Reason)
 	}
 	for i := range b.Fields {
-		f := b.Fields[i].short(junitLimit)
+		f := b.Fields[i].Cut(junitLimit)
 		t.field("", &f)
 	}
 	t.prose(plain, "", b.Rest())
@@ -205,7 +206,7 @@ func element(name string, attributes ...string) xml.StartElement {
 	return start
 }
 
-// wrapped writes an element around what write writes.
+// wrapped writes an element around the output of write.
 func wrapped(x *xml.Encoder, start xml.StartElement, write func() error) error {
 	if err := x.EncodeToken(start); err != nil {
 		return err

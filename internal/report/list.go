@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // WriteFindings writes one line for each finding, worst first, as a table, or
 // all of each as JSON.
 func WriteFindings(w io.Writer, format string, findings []model.Finding, o Options) error {
 	return choose(w, format, "write findings",
-		func(b *bufio.Writer) error { return listFindings(newTable(b, o), worstFirst(findings), newClock(o)) },
+		func(b *bufio.Writer) error { return listFindings(newTable(b, o), WorstFirst(findings), newClock(o)) },
 		func(b *bufio.Writer) error { return findingsJSON(b, findings) })
 }
 
@@ -21,7 +22,7 @@ func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
 	e.open("", "{")
 	e.value("version", model.ReportVersion)
 	e.open("findings", "[")
-	for _, f := range worstFirst(findings) {
+	for _, f := range WorstFirst(findings) {
 		e.value("", public(f))
 	}
 	e.close("]")
@@ -29,7 +30,7 @@ func findingsJSON(w *bufio.Writer, findings []model.Finding) error {
 	return e.err
 }
 
-func listFindings(t *table, findings []*model.Finding, c clock) error {
+func listFindings(t *table, findings []*model.Finding, c phrase.Clock) error {
 	if len(findings) == 0 {
 		t.line("No findings.")
 		return t.emit()
@@ -63,9 +64,9 @@ func (t *table) rows(rows [][]string, mark func(row, column int, cell string) st
 			last--
 		}
 		for j, cell := range row[:last] {
-			t.WriteString(mark(i, j, pad(clip(cell, widths[j]), widths[j])) + "  ")
+			t.WriteString(mark(i, j, pad(phrase.Clip(cell, widths[j]), widths[j])) + "  ")
 		}
-		t.line(mark(i, last, clip(row[last], widths[last])))
+		t.line(mark(i, last, phrase.Clip(row[last], widths[last])))
 		if err := t.emit(); err != nil {
 			return err
 		}
@@ -73,46 +74,44 @@ func (t *table) rows(rows [][]string, mark func(row, column int, cell string) st
 	return nil
 }
 
-func listRow(f *model.Finding, c clock) []string {
-	resource := visible(f.Source + " " + shortKind(f.Kind) + " " + called(f))
+func listRow(f *model.Finding, c phrase.Clock) []string {
+	resource := phrase.Visible(f.Source + " " + phrase.Kind(f.Kind) + " " + phrase.Resource(f))
 	since := "unknown"
-	if !utc(f.FirstSeen).IsZero() {
-		since = c.when(f.FirstSeen)
+	if !phrase.UTC(f.FirstSeen).IsZero() {
+		since = c.Time(f.FirstSeen)
 	}
-	return []string{visible(f.ID), visible(string(f.Severity)), visible(f.VerdictText()), resource, since, note(f, c).String()}
+	return []string{phrase.Visible(f.ID), phrase.Visible(string(f.Severity)), phrase.Visible(f.VerdictText()), resource, since, note(f, c).String()}
 }
 
-// note says in a few words how it stands with a finding.
-func note(f *model.Finding, c clock) Phrase {
-	p := Phrase{}
+// note returns the status of a finding in a few words.
+func note(f *model.Finding, c phrase.Clock) phrase.Phrase {
+	p := phrase.Phrase{}
 	if !f.Resolved.IsZero() {
-		p = closed(f).say(" " + c.when(f.Resolved))
+		p = phrase.Closed(f).Words(" ").Time(c, f.Resolved)
 	}
 	if f.Hidden != "" {
-		p = p.then(Phrase{}.say("hidden"))
+		p = p.Then(phrase.Words("hidden"))
 	}
 	if d := f.Decision; d != nil {
-		p = p.then(Phrase{}.say(d.Kind.Participle() + " " + until(d)))
+		p = p.Then(phrase.Words(d.Kind.Participle() + " " + until(d)))
 	}
 	if f.Flapping {
-		p = p.then(Phrase{}.say("flapping"))
+		p = p.Then(phrase.Words("flapping"))
 	}
 	if f.Owner != "" {
-		p = p.then(Phrase{}.say("owner ").quote(f.Owner))
+		p = p.Then(phrase.Words("owner ").Data(f.Owner))
 	}
 	return p
 }
 
-// until says when a decision ends.
-func until(d *model.Decision) string { return Phrase{}.until(d).String() }
+// until returns when a decision ends.
+func until(d *model.Decision) string { return phrase.Phrase{}.Until(d).String() }
 
-// widestCell is how many columns a cell takes at most, others standing behind
-// it.
+// widestCell bounds the width of a cell that is not the last one.
 const widestCell = 120
 
-// fitColumns returns the widths of columns; where a row would be wider than
-// the table, the column of resources gives way, though not for all that the last
-// column may say.
+// fitColumns returns the widths of columns. Where a row would be wider than the table,
+// the column of resources becomes narrower, but not to fit all of the last column.
 func (t *table) fitColumns(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	last := len(widths) - 1
@@ -122,7 +121,7 @@ func (t *table) fitColumns(rows [][]string) []int {
 			if j == last {
 				most = pipeLimit
 			}
-			widths[j] = max(widths[j], min(columns(cell), most))
+			widths[j] = max(widths[j], min(phrase.Columns(cell), most))
 		}
 	}
 	const resources, least, leastLast = 3, 20, 30
@@ -134,12 +133,4 @@ func (t *table) fitColumns(rows [][]string) []int {
 		widths[resources] = min(widths[resources], max(least, widths[resources]-(total-t.width)))
 	}
 	return widths
-}
-
-// clip shortens a name to so many columns.
-func clip(s string, limit int) string {
-	if columns(s) <= limit {
-		return s
-	}
-	return fit(s, limit-1) + ellipsis
 }

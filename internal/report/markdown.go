@@ -6,30 +6,31 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// markdownLimit is how many columns of a value Markdown shows.
+// markdownLimit bounds a value in Markdown, in columns.
 const markdownLimit = 240
 
-// A markdown document in GitHub's dialect. All foreign data stand in code, in
-// which nothing is a link, a mention or a tag.
+// A markdown document is in GitHub's dialect. All foreign data is in code, which
+// contains no links, mentions and tags.
 type markdown struct{ strings.Builder }
 
 func writeMarkdown(w *bufio.Writer, r *model.Report, o Options) error {
-	out := newOutline(r, o)
+	out := newOutline(r, newClock(o))
 	m := &markdown{}
-	said, _ := out.headline()
-	m.printf("**%s** — %s\n", said, out.scan().mark(code))
+	text, _ := out.headline()
+	m.printf("**%s** — %s\n", text, out.scan().Render(code))
 	if missing := out.listed(); missing != "" {
 		m.printf("\n%s\n", missing)
 	}
-	if err := m.blocks(w, out, out.crowds); err != nil {
+	if err := m.blocks(w, out, out.groups); err != nil {
 		return err
 	}
 	if len(out.resolved) > 0 {
 		m.printf("\n## Resolved\n")
 	}
-	if err := m.blocks(w, out, crowds(out.resolved)); err != nil {
+	if err := m.blocks(w, out, groupsOf(out.resolved)); err != nil {
 		return err
 	}
 	m.phrases("Unchecked", out.unchecked())
@@ -48,7 +49,7 @@ func (m *markdown) emit(w *bufio.Writer) error {
 	return err
 }
 
-func (m *markdown) blocks(w *bufio.Writer, out *outline, all []crowd) error {
+func (m *markdown) blocks(w *bufio.Writer, out *outline, all []group) error {
 	for b := range out.blocks(all) {
 		m.block(&b)
 		if err := m.emit(w); err != nil {
@@ -58,13 +59,13 @@ func (m *markdown) blocks(w *bufio.Writer, out *outline, all []crowd) error {
 	return nil
 }
 
-func (m *markdown) phrases(title string, phrases []Phrase) {
+func (m *markdown) phrases(title string, phrases []phrase.Phrase) {
 	if len(phrases) == 0 {
 		return
 	}
 	m.printf("\n## %s\n\n", title)
 	for _, p := range phrases {
-		m.printf("- %s\n", p.mark(code))
+		m.printf("- %s\n", p.Render(code))
 	}
 }
 
@@ -74,12 +75,12 @@ func (m *markdown) block(b *Block) {
 		resource += " (" + b.Name + ")"
 	}
 	m.printf("\n### %s %s: %s\n\n", word(strings.ToUpper(string(b.Severity))), word(b.VerdictText), code(resource))
-	m.printf("%s (finding %s)", b.Where.mark(code), code(b.ID))
+	m.printf("%s (finding %s)", b.Where.Render(code), code(b.ID))
 	if len(b.Who) > 0 {
-		m.printf("  \n%s", b.Who.mark(code))
+		m.printf("  \n%s", b.Who.Render(code))
 	}
 	if len(b.Standing) > 0 {
-		m.printf("  \n%s", b.Standing.mark(code))
+		m.printf("  \n%s", b.Standing.Render(code))
 	}
 	if b.Reason != "" {
 		m.printf("  \nnote: %s", code(b.Reason))
@@ -87,7 +88,7 @@ func (m *markdown) block(b *Block) {
 	m.printf("\n")
 	m.rows(b.Fields)
 	for i := range b.Fields {
-		switch f := b.Fields[i].short(markdownLimit); {
+		switch f := b.Fields[i].Cut(markdownLimit); {
 		case len(f.Claims) > 0:
 			m.claims(&f)
 		case len(f.Lines) > 0:
@@ -95,71 +96,69 @@ func (m *markdown) block(b *Block) {
 		}
 	}
 	if b.More > 0 {
-		m.printf("\n%s\n", b.Rest().mark(code))
+		m.printf("\n%s\n", b.Rest().Render(code))
 	}
 	if len(b.Alike) > 0 {
-		m.printf("\n%s\n", b.Alike.mark(code))
+		m.printf("\n%s\n", b.Alike.Render(code))
 	}
 }
 
-// claims writes what each declaration says of a field, and what is live, below
-// one another.
-func (m *markdown) claims(f *Field) {
-	m.heading(f, disagreement(f))
+// claims writes the values of a disputed field as a table.
+func (m *markdown) claims(f *phrase.Field) {
+	m.heading(f, f.Disagreement())
 	m.printf("\n\n| | says | where | last set |\n| --- | --- | --- | --- |\n")
 	for _, c := range f.Claims {
-		m.printf("| %s | %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().mark(code), c.Who.mark(code))
+		m.printf("| %s | %s | %s | %s |\n", code(c.Declaration), code(c.Text), c.At().Render(code), c.Actor.Render(code))
 	}
-	m.printf("| %s | %s | | %s |\n", code(f.Sides[0].Label), code(f.Sides[0].Text), f.LiveWho.mark(code))
+	m.printf("| %s | %s | | %s |\n", code(f.Sides[0].Label), code(f.Sides[0].Text), f.LiveActor.Render(code))
 }
 
-// heading names a field that does not stand in a row, and says who changed it.
-func (m *markdown) heading(f *Field, said string) {
-	m.printf("\n%s: %s", pathCode(f), said)
-	if len(f.Who) > 0 {
-		m.printf(", %s", f.Who.mark(code))
+// heading writes the name and the actor of a field that has no row.
+func (m *markdown) heading(f *phrase.Field, text string) {
+	m.printf("\n%s: %s", pathCode(f), text)
+	if len(f.Actor) > 0 {
+		m.printf(", %s", f.Actor.Render(code))
 	}
 }
 
-// rows writes the fields that have one declared and one live value of one line.
-func (m *markdown) rows(fields []Field) {
+// rows writes the fields whose values have one line.
+func (m *markdown) rows(fields []phrase.Field) {
 	head := "\n| field | declared → live |\n| --- | --- |\n"
 	for i := range fields {
 		if len(fields[i].Lines)+len(fields[i].Claims) > 0 {
 			continue
 		}
-		f := fields[i].short(markdownLimit)
+		f := fields[i].Cut(markdownLimit)
 		m.printf("%s| %s | %s |\n", head, pathCode(&f), cell(&f))
 		head = ""
 	}
 }
 
-func pathCode(f *Field) string {
+func pathCode(f *phrase.Field) string {
 	if f.LivePath == "" {
 		return code(f.Path)
 	}
 	return code(f.Path) + " (live: " + code(f.LivePath) + ")"
 }
 
-func cell(f *Field) string {
-	if len(f.Who) > 0 {
-		return inline(f, code) + ", " + f.Who.mark(code)
+func cell(f *phrase.Field) string {
+	if len(f.Actor) > 0 {
+		return f.Inline(code) + ", " + f.Actor.Render(code)
 	}
-	return inline(f, code)
+	return f.Inline(code)
 }
 
-// text writes the difference of a text as a fenced block that nothing in the
-// text can end.
-func (m *markdown) text(f *Field) {
+// text writes the difference of a text as a fenced block that the text cannot end.
+func (m *markdown) text(f *phrase.Field) {
 	fence := "```"
 	for _, l := range f.Lines {
 		fence = max(fence, strings.Repeat("`", longestRun(l.Text, '`')+1))
 	}
-	m.heading(f, legend(f))
+	m.heading(f, f.Legend())
 	m.printf("\n\n%sdiff\n", fence)
 	for _, l := range f.Lines {
 		if l.Op == '~' {
-			m.printf("@@ %s @@\n", count(l.Gap, "line"))
+			m.printf("@@ %s @@\n", phrase.Count(l.Gap, "line"))
 		} else {
 			m.printf("%s\n", strings.TrimRight(l.Sign()+" "+l.Text, " "))
 		}
@@ -180,7 +179,7 @@ func longestRun(s string, char rune) int {
 	return longest
 }
 
-// word returns a word of ours as it is; what is none stands in code.
+// word returns a fixed word as it is, and other text as code.
 func word(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == "" {
 		return s
@@ -189,7 +188,7 @@ func word(s string) string {
 }
 
 // code writes visible text as code: between backticks where these are enough,
-// else with every sign as a character reference, which no dialect reads.
+// else with each special character as a character reference.
 func code(s string) string {
 	if s == "" {
 		s = "(none)"

@@ -8,21 +8,22 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// An outline is a report as people read it: findings worst first, then what is
-// over, then what could not be looked at.
+// An outline is the order of a report: open findings worst first, then resolved, then
+// unchecked ones.
 type outline struct {
 	report                 *model.Report
-	clock                  clock
+	clock                  phrase.Clock
 	open, resolved, unseen []*model.Finding
-	// crowds are the open ones, put together by what brought them about.
-	crowds []crowd
+	// groups are the open findings, grouped by cause.
+	groups []group
 }
 
-func newOutline(r *model.Report, o Options) *outline {
-	out := &outline{report: r, clock: newClock(o)}
-	for _, f := range worstFirst(r.Findings) {
+func newOutline(r *model.Report, c phrase.Clock) *outline {
+	out := &outline{report: r, clock: c}
+	for _, f := range WorstFirst(r.Findings) {
 		switch {
 		case !f.Resolved.IsZero():
 			out.resolved = append(out.resolved, f)
@@ -32,13 +33,13 @@ func newOutline(r *model.Report, o Options) *outline {
 			out.open = append(out.open, f)
 		}
 	}
-	out.crowds = crowds(out.open)
+	out.groups = groupsOf(out.open)
 	return out
 }
 
-// worstFirst orders findings: open before resolved, then as model.CompareWorst
+// WorstFirst orders findings: open before resolved, then as model.CompareWorst
 // does. Findings have different IDs, so there is one order only.
-func worstFirst(findings []model.Finding) []*model.Finding {
+func WorstFirst(findings []model.Finding) []*model.Finding {
 	sorted := make([]*model.Finding, len(findings))
 	for i := range findings {
 		sorted[i] = &findings[i]
@@ -61,17 +62,17 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// headline says in one line how it stands. calm tells that nothing drifted and
-// that everything was looked at. What the scan counted and the report does not
-// show, because it was filtered, is said too.
-func (o *outline) headline() (said string, calm bool) {
+// headline returns the result of the scan in one line. calm reports whether nothing
+// drifted and everything was checked. Findings that a filter took out of the report
+// are counted too.
+func (o *outline) headline() (text string, calm bool) {
 	sum, unchecked := o.report.Summary, o.uncheckedResources()
 	drift := max(0, sum.Findings-o.counted())
 	hidden := drift + max(0, sum.Unchecked-unchecked)
 	var parts []string
 	switch {
 	case o.counted() > 0:
-		parts = append(parts, thousands(o.counted())+" drifted"+o.byRequest())
+		parts = append(parts, phrase.Number(o.counted())+" drifted"+o.byRequest())
 	case hidden > 0:
 		parts = append(parts, "no drift among the findings shown")
 	case sum.InSync == 0 && (unchecked > 0 || o.report.Scan.NotChecked.Sources() > 0):
@@ -85,43 +86,43 @@ func (o *outline) headline() (said string, calm bool) {
 		how string
 	}{{not.Unreachable, " unreachable"}, {not.Stale, " stale"}} {
 		if lost.n > 0 {
-			parts = append(parts, count(lost.n, "source")+lost.how)
+			parts = append(parts, phrase.Count(lost.n, "source")+lost.how)
 		}
 	}
 	if unchecked > 0 {
-		parts = append(parts, thousands(unchecked)+" unchecked")
+		parts = append(parts, phrase.Number(unchecked)+" unchecked")
 	}
 	if sum.NotJudged > 0 {
-		parts, calm = append(parts, thousands(sum.NotJudged)+" not judged"), false
+		parts, calm = append(parts, phrase.Number(sum.NotJudged)+" not judged"), false
 	}
 	parts = append(parts, o.counts(hidden)...)
-	said = strings.Join(parts, ", ")
-	return strings.ToUpper(said[:1]) + said[1:], calm
+	text = strings.Join(parts, ", ")
+	return strings.ToUpper(text[:1]) + text[1:], calm
 }
 
-// counts names what is not drift, and what the report does not show.
+// counts returns the numbers of resources and findings that are no open drift.
 func (o *outline) counts(hidden int) []string {
 	sum := o.report.Summary
-	parts := []string{thousands(sum.InSync) + " in sync"}
+	parts := []string{phrase.Number(sum.InSync) + " in sync"}
 	for _, counted := range []struct {
 		n    int
 		what string
 	}{{len(o.resolved), "resolved"}, {sum.Accepted, "accepted"}, {sum.Hidden, "hidden"}} {
 		if counted.n > 0 {
-			parts = append(parts, thousands(counted.n)+" "+counted.what)
+			parts = append(parts, phrase.Number(counted.n)+" "+counted.what)
 		}
 	}
 	if sum.Exempt > 0 {
 		parts = append(parts, exemptCount(sum.Exempt))
 	}
 	if hidden > 0 {
-		parts = append(parts, count(hidden, "finding")+" not shown")
+		parts = append(parts, phrase.Count(hidden, "finding")+" not shown")
 	}
 	return parts
 }
 
 // notChecked counts what was due to be checked and was not; "" where everything
-// was. Where it was not counted, only that something is missing is known.
+// was. A scan without counts may be incomplete.
 func (o *outline) notChecked() string {
 	scan := &o.report.Scan
 	switch {
@@ -133,21 +134,20 @@ func (o *outline) notChecked() string {
 	return ""
 }
 
-// listed adds to notChecked where the reasons are: in the report itself, or in
-// one without filters.
+// listed returns notChecked with the place of the reasons: the report itself, or one
+// without filters.
 func (o *outline) listed() string {
-	switch said := o.notChecked(); {
-	case said == "":
+	switch text := o.notChecked(); {
+	case text == "":
 		return ""
 	case len(o.unseen) == 0 && len(o.gaps()) == 0:
-		return said + " (driftd report lists them)"
+		return text + " (driftd report lists them)"
 	default:
-		return said + " (listed below)"
+		return text + " (listed below)"
 	}
 }
 
-// counted is the number of open findings that a summary counts: no ignore rule
-// hides them, and nobody accepted them.
+// counted returns the number of open findings that are neither hidden nor accepted.
 func (o *outline) counted() int {
 	n := 0
 	for _, f := range o.open {
@@ -167,15 +167,15 @@ func (o *outline) uncheckedResources() int {
 	return len(resources)
 }
 
-// scan says which scan the report speaks of, and of which commits.
-func (o *outline) scan() Phrase {
-	said := Phrase{}.say("scan")
-	if !utc(o.report.Scan.Started).IsZero() {
+// scan returns the time and the commits of the scan.
+func (o *outline) scan() phrase.Phrase {
+	text := phrase.Words("scan")
+	if !phrase.UTC(o.report.Scan.Started).IsZero() {
 		started := o.report.Scan.Started
-		said = append(said.say(" of "), Span{Text: o.clock.when(started), At: utc(started)})
+		text = append(text.Words(" of "), phrase.Span{Text: o.clock.Time(started), At: phrase.UTC(started)})
 	}
 	if !o.report.Scan.Complete {
-		said = said.say(", incomplete")
+		text = text.Words(", incomplete")
 	}
 	var commits []string
 	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
@@ -183,7 +183,7 @@ func (o *outline) scan() Phrase {
 			commits = append(commits, d.Name+" at "+shortRevision(d.Revision))
 		}
 	}
-	return said.then(Phrase{}.list(commits, 4))
+	return text.Then(phrase.Phrase{}.List(commits, 4))
 }
 
 func sortedRevisions(revisions []model.Revision) []model.Revision {
@@ -201,9 +201,9 @@ func shortRevision(revision string) string {
 	return revision
 }
 
-// blocks makes one block of a crowd after the other, so that a long report is
-// never held as a whole.
-func (o *outline) blocks(all []crowd) iter.Seq[Block] {
+// blocks yields one block for each group, so that a long report is never in memory as a
+// whole.
+func (o *outline) blocks(all []group) iter.Seq[Block] {
 	return func(yield func(Block) bool) {
 		for _, c := range all {
 			b := newBlock(c[0], o.clock, mostFields)
@@ -215,71 +215,52 @@ func (o *outline) blocks(all []crowd) iter.Seq[Block] {
 	}
 }
 
-// unchecked says what could not be looked at: one phrase a reason, the reason
-// that hides most first.
-func (o *outline) unchecked() []Phrase {
+// unchecked returns one phrase for each reason why findings are unchecked, the most
+// frequent first.
+func (o *outline) unchecked() []phrase.Phrase {
 	type group struct {
 		part   bool
 		reason string
 	}
 	byCause := map[group][]*model.Finding{}
 	for _, f := range o.unseen {
-		why := group{f.Kind == partKind, f.Reason}
+		why := group{f.Kind == phrase.PartKind, f.Reason}
 		byCause[why] = append(byCause[why], f)
 	}
 	causes := slices.SortedFunc(maps.Keys(byCause), func(a, b group) int {
 		return cmp.Or(cmp.Compare(len(byCause[b]), len(byCause[a])), cmp.Compare(a.reason, b.reason), compareBool(a.part, b.part))
 	})
-	phrases := make([]Phrase, len(causes))
+	phrases := make([]phrase.Phrase, len(causes))
 	for i, why := range causes {
-		said := uncheckedPhrase
+		text := uncheckedPhrase
 		if why.part {
-			said = unreadablePhrase
+			text = unreadablePhrase
 		}
-		phrases[i] = said(byCause[why]).say(": ").quote(cmp.Or(why.reason, "no reason was given"))
+		phrases[i] = text(byCause[why]).Words(": ").Data(cmp.Or(why.reason, "no reason was given"))
 	}
 	return phrases
 }
 
-// partKind is the kind of a finding on a part of a declaration that cannot be
-// read: package classify makes it.
-const partKind = "declaration/part"
-
-// unreadablePhrase says which parts of declarations cannot be read.
-func unreadablePhrase(findings []*model.Finding) Phrase {
+// unreadablePhrase names the parts of declarations that cannot be read.
+func unreadablePhrase(findings []*model.Finding) phrase.Phrase {
 	addresses := map[string]bool{}
 	for _, f := range findings {
 		addresses[cmp.Or(f.Address, f.Key.ID)] = true
 	}
-	return Phrase{}.say("cannot read ").list(slices.Sorted(maps.Keys(addresses)), 4)
+	return phrase.Words("cannot read ").List(slices.Sorted(maps.Keys(addresses)), 4)
 }
 
-func uncheckedPhrase(findings []*model.Finding) Phrase {
+func uncheckedPhrase(findings []*model.Finding) phrase.Phrase {
 	resources, sources := map[string]bool{}, map[string]bool{}
 	for _, f := range findings {
-		resources[shortKind(f.Kind)+" "+called(f)] = true
+		resources[phrase.Kind(f.Kind)+" "+phrase.Resource(f)] = true
 		sources[f.Source] = true
 	}
-	p := Phrase{}
+	p := phrase.Phrase{}
 	if few := 3; len(resources) <= few {
-		p = p.list(slices.Sorted(maps.Keys(resources)), few)
+		p = p.List(slices.Sorted(maps.Keys(resources)), few)
 	} else {
-		p = p.say(count(len(resources), "resource"))
+		p = p.Words(phrase.Count(len(resources), "resource"))
 	}
-	return p.say(" in ").list(slices.Sorted(maps.Keys(sources)), 3)
-}
-
-// shortKind is what people call a kind: Deployment for
-// kubernetes/Deployment.apps, virtualmachine for
-// netbox/virtualization.virtualmachine.
-func shortKind(kind string) string {
-	typ, name, ok := strings.Cut(kind, "/")
-	if !ok {
-		return kind
-	}
-	if typ == "kubernetes" {
-		name, _, _ = strings.Cut(name, ".")
-		return name
-	}
-	return name[strings.LastIndexByte(name, '.')+1:]
+	return p.Words(" in ").List(slices.Sorted(maps.Keys(sources)), 3)
 }

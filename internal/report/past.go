@@ -5,49 +5,43 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// What became of a finding, in one word, beside Changed.
+// The kinds of an Event, apart from Changed.
 const (
 	Opened   = "opened"
 	Decided  = "decided"
 	Resolved = "resolved"
 )
 
-// An Event is one step in the life of a finding: what became of it, and the
-// fields that it shows since then. Rest says which more there are.
+// An Event is one change of a finding, with its fields since then. Rest counts the
+// fields that are left out.
 type Event struct {
 	At time.Time
-	// What is Opened, Changed, Decided or Resolved.
+	// The kind, What, is Opened, Changed, Decided or Resolved.
 	What   string
-	Said   Phrase
-	Fields []Field
-	Rest   Phrase
+	Text   phrase.Phrase
+	Fields []phrase.Field
+	Rest   phrase.Phrase
 }
 
 func (e *Event) same(f *Event) bool {
-	return e.Said.String() == f.Said.String() && e.Rest.String() == f.Rest.String() &&
-		slices.EqualFunc(e.Fields, f.Fields, func(a, b Field) bool { return a.same(&b) })
+	return e.Text.String() == f.Text.String() && e.Rest.String() == f.Rest.String() &&
+		slices.EqualFunc(e.Fields, f.Fields, func(a, b phrase.Field) bool { return a.Equal(&b) })
 }
 
-// same tells whether two fields read the same.
-func (f *Field) same(g *Field) bool {
-	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
-		slices.Equal(f.Lines, g.Lines) && slices.EqualFunc(f.Claims, g.Claims, Claim.same) &&
-		f.LiveWho.String() == g.LiveWho.String() && f.Who.String() == g.Who.String()
-}
-
-// A Chapter is what happened to a finding, newest first, Times times on end, all
-// of it since Since.
+// A Chapter is a sequence of events, newest first, that happened Times times since
+// Since.
 type Chapter struct {
 	Events []Event
 	Times  int
 	Since  time.Time
 }
 
-// chaptersOf says what became of a finding, newest first, of versions in that
-// order. What happened again and again is one chapter.
-func chaptersOf(versions []Version, c clock) []Chapter {
+// chaptersOf returns the history of a finding, newest first, from versions in that
+// order. Events that repeat are one chapter.
+func chaptersOf(versions []Version, c phrase.Clock) []Chapter {
 	var chapters []Chapter
 	events := eventsOf(versions, c)
 	for len(events) > 0 {
@@ -59,37 +53,37 @@ func chaptersOf(versions []Version, c clock) []Chapter {
 	return chapters
 }
 
-func eventsOf(versions []Version, c clock) []Event {
+func eventsOf(versions []Version, c phrase.Clock) []Event {
 	var events []Event
 	for i := range versions {
 		before := &model.Finding{}
 		if i+1 < len(versions) {
 			before = &versions[i+1].Finding
 		}
-		if e := newEvent(&versions[i], before, c); len(e.Said) > 0 {
+		if e := newEvent(&versions[i], before, c); len(e.Text) > 0 {
 			events = append(events, e)
 		}
 	}
 	return events
 }
 
-// past writes what became of a finding, newest first.
-func (t *table) past(versions []Version, c clock) {
+// past writes the history of a finding, newest first.
+func (t *table) past(versions []Version, c phrase.Clock) {
 	for _, chapter := range chaptersOf(versions, c) {
 		for i := range chapter.Events {
 			e := &chapter.Events[i]
-			t.prose(plain, "  ", append(Phrase{}.say(c.both(e.At)+"  "), e.Said...))
+			t.prose(plain, "  ", append(phrase.Words(c.Exact(e.At)+"  "), e.Text...))
 			t.fields(e.Fields)
 			t.prose(dim, "    ", e.Rest)
 		}
 		if chapter.Times > 1 {
-			t.line("    ", thousands(chapter.Times), " times since ", stamp(chapter.Since))
+			t.line("    ", phrase.Number(chapter.Times), " times since ", phrase.Stamp(chapter.Since))
 		}
 	}
 }
 
-// again returns how many of the first events repeat as they are, and how often:
-// what flaps goes through two.
+// again returns how many of the first events repeat, and how often. A flapping finding
+// alternates between two.
 func again(events []Event) (period, times int) {
 	for period = 1; period <= model.FlapStates; period++ {
 		n := period
@@ -103,17 +97,17 @@ func again(events []Event) (period, times int) {
 	return 1, 1
 }
 
-// newEvent says what is new of a finding since the version before; nothing where
-// that is nothing to see.
-func newEvent(v *Version, before *model.Finding, c clock) Event {
+// newEvent returns the difference of a version from the one before. Its text is empty
+// where there is none to show.
+func newEvent(v *Version, before *model.Finding, c phrase.Clock) Event {
 	f, e := &v.Finding, Event{At: v.At, What: Decided}
 	if !f.Resolved.IsZero() {
-		e.What, e.Said = Resolved, closed(f)
+		e.What, e.Text = Resolved, phrase.Closed(f)
 		return e
 	}
 	back := !before.Resolved.IsZero()
 	if back {
-		e.Said = e.Said.say("came back")
+		e.Text = e.Text.Words("recurred")
 	}
 	if back || f.Verdict != before.Verdict || f.Severity != before.Severity || !sameFields(f, before) {
 		b := newBlock(f, c, mostFields)
@@ -121,40 +115,40 @@ func newEvent(v *Version, before *model.Finding, c clock) Event {
 		if back || before.ID == "" {
 			e.What = Opened
 		}
-		e.Said = e.Said.then(Phrase{}.say(string(b.Severity) + " " + b.VerdictText))
+		e.Text = e.Text.Then(phrase.Words(string(b.Severity) + " " + b.VerdictText))
 	}
-	e.Said = e.Said.then(c.decisionNews(f.Decision, before.Decision)).then(hiddenNews(f, before))
+	e.Text = e.Text.Then(decisionNews(c, f.Decision, before.Decision)).Then(hiddenNews(f, before))
 	switch {
 	case f.Flapping && !before.Flapping:
-		e.Said = e.Said.then(Phrase{}.say("flapping: it goes back and forth"))
+		e.Text = e.Text.Then(phrase.Words(phrase.Flapping))
 	case !f.Flapping && before.Flapping:
-		e.Said = e.Said.then(Phrase{}.say("steady again"))
+		e.Text = e.Text.Then(phrase.Words("stable again"))
 	}
 	return e
 }
 
-// decisionNews says what somebody decided since then.
-func (c clock) decisionNews(now, before *model.Decision) Phrase {
+// decisionNews returns the change of the decision.
+func decisionNews(c phrase.Clock, now, before *model.Decision) phrase.Phrase {
 	switch {
 	case now != nil && (before == nil || before.ID != now.ID):
-		return c.decided(now)
+		return c.Decision(now)
 	case now == nil && before != nil:
-		return Phrase{}.say(before.Kind.Participle() + " no more")
+		return phrase.Words("no longer " + before.Kind.Participle())
 	}
 	return nil
 }
 
-func hiddenNews(f, before *model.Finding) Phrase {
+func hiddenNews(f, before *model.Finding) phrase.Phrase {
 	switch {
 	case f.Hidden != "" && before.Hidden == "":
-		return Phrase{}.say("hidden: ").quote(f.Hidden)
+		return phrase.HiddenBy(f.Hidden)
 	case f.Hidden == "" && before.Hidden != "":
-		return Phrase{}.say("hidden no more")
+		return phrase.Words("no longer hidden")
 	}
 	return nil
 }
 
-// sameFields tells whether two versions show the same.
+// sameFields reports whether two versions have the same fields.
 func sameFields(a, b *model.Finding) bool {
 	if a.Basis != "" && b.Basis != "" {
 		return a.Basis == b.Basis

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // pastOf returns the history of a finding as it is shown, from what became of it,
@@ -62,7 +63,7 @@ func lives() map[string]life {
   2026-03-01T10:00:00Z  medium changed
     data.k: a → b
 `},
-		"came back": {"and is seen again", []model.Finding{shows("b"), over, shows("c")}, `  2026-03-01T10:02:00Z  came back, medium changed
+		"recurred": {"and is seen again", []model.Finding{shows("b"), over, shows("c")}, `  2026-03-01T10:02:00Z  recurred, medium changed
     data.k: a → c
   2026-03-01T10:01:00Z  resolved
   2026-03-01T10:00:00Z  medium changed
@@ -79,15 +80,15 @@ func lives() map[string]life {
   2026-03-01T10:00:00Z  medium changed
     data.k: a → b
 `},
-		"accepted": {"a decision changes no field", []model.Finding{shows("b"), decided(shows("b")), shows("b")}, `  2026-03-01T10:02:00Z  accepted no more
-  2026-03-01T10:01:00Z  accepted by alice forever: the sale
+		"accepted": {"a decision changes no field", []model.Finding{shows("b"), decided(shows("b")), shows("b")}, `  2026-03-01T10:02:00Z  no longer accepted
+  2026-03-01T10:01:00Z  accepted by alice, forever: the sale
   2026-03-01T10:00:00Z  medium changed
     data.k: a → b
 `},
-		"marks": {"rules and flapping are said once", []model.Finding{shows("b"), marked(shows("b")), marked(shows("c")), shows("c")}, `  2026-03-01T10:03:00Z  hidden no more, steady again
+		"marks": {"rules and flapping are said once", []model.Finding{shows("b"), marked(shows("b")), marked(shows("c")), shows("c")}, `  2026-03-01T10:03:00Z  no longer hidden, stable again
   2026-03-01T10:02:00Z  medium changed
     data.k: a → c
-  2026-03-01T10:01:00Z  hidden: noise, flapping: it goes back and forth
+  2026-03-01T10:01:00Z  hidden by a rule: noise, flapping: no notifications about single changes until it is stable
   2026-03-01T10:00:00Z  medium changed
     data.k: a → b
 `},
@@ -96,7 +97,7 @@ func lives() map[string]life {
 `},
 		"comes and goes": {"what repeats is written once",
 			[]model.Finding{shows("b"), over, shows("b"), over, shows("b"), over, shows("b"), over}, `  2026-03-01T10:07:00Z  resolved
-  2026-03-01T10:06:00Z  came back, medium changed
+  2026-03-01T10:06:00Z  recurred, medium changed
     data.k: a → b
     3 times since 2026-03-01T10:02:00Z
   2026-03-01T10:01:00Z  resolved
@@ -145,8 +146,8 @@ func TestLongNamesAreCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if columns(line) > 700 {
-				t.Errorf("%s: a line of %d columns: %.80s", name, columns(line), line)
+			if phrase.Columns(line) > 700 {
+				t.Errorf("%s: a line of %d columns: %.80s", name, phrase.Columns(line), line)
 			}
 		}
 	}
@@ -178,8 +179,9 @@ func TestNotesSayHowItStands(t *testing.T) {
 	}
 }
 
-// TestShowTellsWhatItWas: a finding says what it was, and into what it was merged.
-func TestShowTellsWhatItWas(t *testing.T) {
+// TestFormerVerdict holds that a finding shows its former verdict, and the finding that
+// it was merged into.
+func TestFormerVerdict(t *testing.T) {
 	t.Parallel()
 	f := missing()
 	f.Was = &model.Former{Verdict: model.Changed, At: earlier(time.Hour)}
@@ -189,8 +191,8 @@ func TestShowTellsWhatItWas(t *testing.T) {
 		f           model.Finding
 		shown, list []string
 	}{
-		{f, []string{"    was         changed, reclassified at 2026-11-20T06:30:00Z\n"}, []string{"was `changed`, reclassified at 2026-11-20T06:30:00Z"}},
-		{merged, []string{"  merged into   acce97ed\n", "  merged        2026-11-20T07:29:00Z\n"}, []string{"merged into `acce97ed` at 2026-11-20T07:29:00Z"}},
+		{f, []string{"    was         changed, reclassified 2026-11-20T06:30:00Z\n"}, []string{"Was `changed`, reclassified 2026-11-20T06:30:00Z"}},
+		{merged, []string{"  merged into   acce97ed\n", "  merged        2026-11-20T07:29:00Z\n"}, []string{"merged into `acce97ed` 2026-11-20T07:29:00Z"}},
 	} {
 		var shown, list strings.Builder
 		if err := WriteFinding(&shown, "table", test.f, nil, Options{}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // text that tries to be more than text.
@@ -278,7 +279,7 @@ func TestNothingIsForged(t *testing.T) {
 			fatalf("%v", err)
 		}
 		for name, got := range out {
-			if i := strings.IndexFunc(got, func(c rune) bool { return c != '\n' && !prints(c) }); i >= 0 {
+			if i := strings.IndexFunc(got, func(c rune) bool { return c != '\n' && !phrase.Prints(c) }); i >= 0 {
 				fatalf("%s has a raw control character in %q", name, got[max(0, i-20):i+4])
 			}
 		}

@@ -2,12 +2,12 @@ package report
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// public returns a finding as anybody may see it, with times in UTC.
+// public returns a finding without secrets, with times in UTC.
 func public(f *model.Finding) model.Finding {
 	p := f.Public()
 	for i := range p.Changes {
@@ -17,13 +17,13 @@ func public(f *model.Finding) model.Finding {
 		inUTC(&p.Ignored[i].Change)
 	}
 	p.Actor = publicActor(p.Actor)
-	p.FirstSeen, p.LastSeen, p.Resolved = utc(p.FirstSeen), utc(p.LastSeen), utc(p.Resolved)
+	p.FirstSeen, p.LastSeen, p.Resolved = phrase.UTC(p.FirstSeen), phrase.UTC(p.LastSeen), phrase.UTC(p.Resolved)
 	if p.Was != nil {
-		p.Was = &model.Former{Verdict: p.Was.Verdict, At: utc(p.Was.At)}
+		p.Was = &model.Former{Verdict: p.Was.Verdict, At: phrase.UTC(p.Was.At)}
 	}
 	if p.Decision != nil {
 		d := *p.Decision
-		d.At, d.Until, d.Changes = utc(d.At), utc(d.Until), nil // the finding shows what was decided about
+		d.At, d.Until, d.Changes = phrase.UTC(d.At), phrase.UTC(d.Until), nil // the finding shows what was decided about
 		p.Decision = &d
 	}
 	return p
@@ -36,13 +36,13 @@ func inUTC(c *model.Change) {
 	}
 }
 
-// publicOf does for changes alone what public does for a finding.
+// publicOf is public for changes.
 func publicOf(changes []model.Change) []model.Change {
 	f := public(&model.Finding{Changes: changes})
 	return f.Changes
 }
 
-// publicSide returns publicActor of one side of a field; nil of nil.
+// publicSide is publicActor for one side of a field; nil for nil.
 func publicSide(a *model.Actor) *model.Actor {
 	if a == nil {
 		return nil
@@ -51,18 +51,9 @@ func publicSide(a *model.Actor) *model.Actor {
 	return &shown
 }
 
-// publicActor says of an actor without any evidence that there is none.
+// publicActor returns an actor with a confidence and a time in UTC.
 func publicActor(a model.Actor) model.Actor {
-	a.At = utc(a.At)
+	a.At = phrase.UTC(a.At)
 	a.Confidence = cmp.Or(a.Confidence, model.Unknown)
 	return a
-}
-
-// utc returns t in UTC, or zero for a year that RFC 3339 cannot write.
-func utc(t time.Time) time.Time {
-	t = t.UTC()
-	if t.Year() < 1 || t.Year() > 9999 {
-		return time.Time{}
-	}
-	return t
 }

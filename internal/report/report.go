@@ -1,7 +1,7 @@
 // Package report writes findings for people and for programs: as a table, JSON,
-// Markdown, HTML, SARIF or JUnit. The same input gives the same bytes, whatever
-// the order it comes in; no digest of a secret is ever written, and no name or
-// value can forge a line, a tag or a field of the output.
+// Markdown, HTML, SARIF or JUnit. The same input gives the same bytes in any order. No
+// digest of a secret is ever written, and no name or value can forge a line, a tag or
+// a field of the output.
 package report
 
 import (
@@ -13,11 +13,12 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/nearest"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// Options say how a report looks. The zero Options suit a file or a pipe.
+// Options are the settings of a report. The zero Options are for a file or a pipe.
 type Options struct {
-	// Color writes severities in the terminal's colors; only tables heed it.
+	// Color writes severities in the terminal's colors; only in tables.
 	Color bool
 	// Width is the number of columns that a table may use; 0 is unlimited, and
 	// only single values are cut.
@@ -31,13 +32,13 @@ type Options struct {
 
 type writer func(*bufio.Writer, *model.Report, Options) error
 
-// formats lists the formats of a report in the order that people are told.
+// formats returns the names and the writers of all formats, in the order of messages.
 func formats() ([]string, []writer) {
 	return []string{"table", "json", "markdown", "html", "sarif", "junit"},
 		[]writer{writeTable, writeJSON, writeMarkdown, writeHTML, writeSARIF, writeJUnit}
 }
 
-// Formats names the formats that Write knows.
+// Formats returns the formats of Write.
 func Formats() []string {
 	names, _ := formats()
 	return names
@@ -56,7 +57,7 @@ func Write(w io.Writer, format string, r model.Report, o Options) error {
 	return unknownFormat(format, names)
 }
 
-// choose calls the writer of a format that has but two.
+// choose calls table or json.
 func choose(w io.Writer, format, what string, table, json func(*bufio.Writer) error) error {
 	switch format {
 	case "table":
@@ -85,3 +86,6 @@ func unknownFormat(format string, names []string) error {
 	}
 	return fmt.Errorf("unknown format %q: want one of %s", format, list)
 }
+
+// newClock returns the clock that the options ask for.
+func newClock(o Options) phrase.Clock { return phrase.Clock{Now: o.Now, Relative: o.RelativeTime} }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func TestUnknownFormat(t *testing.T) {
@@ -133,7 +134,7 @@ func TestHeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, calm := newOutline(&tc.report, Options{}).headline()
+			got, calm := newOutline(&tc.report, phrase.Clock{}).headline()
 			if got != tc.want || calm != tc.calm {
 				t.Errorf("%s: got %q, calm %t, want %q, calm %t", tc.reason, got, calm, tc.want, tc.calm)
 			}
@@ -149,7 +150,7 @@ func TestWorstFirst(t *testing.T) {
 	exposed.Exposure = model.ExposesReach
 	older.FirstSeen = older.FirstSeen.Add(-time.Hour)
 	want := []string{"critical missing", "high exposed", "high older", "high changed a", "high changed b", "high missing", "low conflict", "over"}
-	sorted := worstFirst([]model.Finding{
+	sorted := WorstFirst([]model.Finding{
 		over,
 		finding("low conflict", model.Conflict, model.Low, "Service/shop/a"),
 		finding("high changed b", model.Changed, model.High, "Service/shop/b"),
@@ -334,31 +335,5 @@ func BenchmarkWrite(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-func TestRelativeTimes(t *testing.T) {
-	t.Parallel()
-	c := newClock(Options{Now: now, RelativeTime: true})
-	for want, tc := range map[string]struct {
-		reason string
-		age    time.Duration
-	}{
-		"just now":             {"no time at all", 0},
-		"1 second ago":         {"one is no plural", time.Second},
-		"59 minutes ago":       {"what is not full does not count", time.Hour - time.Second},
-		"23 hours ago":         {"up to a day", 24*time.Hour - time.Second},
-		"400 days ago":         {"days are long enough", 400 * 24 * time.Hour},
-		"2026-11-20T07:35:00Z": {"a clock that runs ahead is no riddle", -5 * time.Minute},
-	} {
-		t.Run(want, func(t *testing.T) {
-			t.Parallel()
-			if got := c.when(earlier(tc.age)); got != want {
-				t.Errorf("%s: got %q, want %q", tc.reason, got, want)
-			}
-		})
-	}
-	if got := newClock(Options{RelativeTime: true}).when(now); got != "2026-11-20T07:30:00Z" {
-		t.Errorf("without Now: got %q, want an RFC 3339 time", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // The objects of SARIF 2.1.0 (OASIS, errata 01) that driftd writes.
@@ -82,11 +83,11 @@ type (
 	}
 )
 
-// sarifLimit is how many columns of a value a message shows.
+// sarifLimit bounds a value in a message, in columns.
 const sarifLimit = 120
 
 func writeSARIF(w *bufio.Writer, r *model.Report, o Options) error {
-	out := newOutline(r, o)
+	out := newOutline(r, newClock(o))
 	e := emitter{w: w}
 	e.open("", "{")
 	e.value("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
@@ -114,14 +115,14 @@ func sarifRules() []sarifRule {
 	verdicts := model.Verdicts()
 	rules := make([]sarifRule, len(verdicts))
 	for i, v := range verdicts {
-		rules[i] = sarifRule{string(v), sarifMessage{meaning(string(v))}, sarifConfiguration{"warning"}}
+		rules[i] = sarifRule{string(v), sarifMessage{phrase.Meaning(string(v))}, sarifConfiguration{"warning"}}
 	}
 	return rules
 }
 
 func invocation(out *outline) sarifInvocation {
 	scan := out.report.Scan
-	inv := sarifInvocation{ExecutionSuccessful: scan.Complete, Start: utc(scan.Started), End: utc(scan.Finished)}
+	inv := sarifInvocation{ExecutionSuccessful: scan.Complete, Start: phrase.UTC(scan.Started), End: phrase.UTC(scan.Finished)}
 	if missing := out.notChecked(); missing != "" {
 		inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{sarifText(missing)}})
 	}
@@ -132,7 +133,7 @@ func invocation(out *outline) sarifInvocation {
 	return inv
 }
 
-func newSARIFResult(raw *model.Finding, c clock) sarifResult {
+func newSARIFResult(raw *model.Finding, c phrase.Clock) sarifResult {
 	f, b := public(raw), newBlock(raw, c, mostFields)
 	res := sarifResult{
 		RuleID:       string(f.Verdict),
@@ -162,11 +163,11 @@ func sarifLevel(s model.Severity) string {
 	return "note"
 }
 
-// summary says a finding in one line.
+// summary returns a finding in one line.
 func summary(b *Block) string {
 	parts := []string{b.Kind + " " + b.Resource + ": " + b.VerdictText}
 	for i := range b.Fields {
-		f := b.Fields[i].short(sarifLimit)
+		f := b.Fields[i].Cut(sarifLimit)
 		parts = append(parts, f.Path+": "+plainCell(&f))
 	}
 	if b.More > 0 {
@@ -175,19 +176,20 @@ func summary(b *Block) string {
 	if b.Reason != "" {
 		parts = append(parts, b.Reason)
 	}
-	return strings.Join(append(parts, b.Where.then(b.Who).then(b.Standing).String()), "; ")
+	for _, p := range []phrase.Phrase{b.Where, b.Who, b.Standing} {
+		if len(p) > 0 {
+			parts = append(parts, p.String())
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
-// plainCell says what a field was and is, without marks.
-func plainCell(f *Field) string {
-	asIs := func(s string) string { return s }
-	switch {
-	case len(f.Lines) > 0:
+// plainCell returns the values of a field without marks.
+func plainCell(f *phrase.Field) string {
+	if len(f.Lines) > 0 {
 		return f.Tally
-	case len(f.Claims) > 0:
-		return inlineClaims(f, asIs)
 	}
-	return inline(f, asIs)
+	return f.Inline(func(s string) string { return s })
 }
 
 // sarifText keeps foreign braces and brackets from being read as placeholders

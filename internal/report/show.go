@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// A Version is what a finding said from a moment on.
+// A Version is the state of a finding from a time on.
 type Version struct {
 	At      time.Time     `json:"at"`
 	Finding model.Finding `json:"finding"`
 }
 
-// WriteFinding writes one finding in full, as a table or as JSON: who, since
-// when, on which evidence, every field with every side uncut, and the values
-// that it had, newest first.
+// WriteFinding writes one finding in full, as a table or as JSON: actor, times,
+// evidence, each field with all sides, and the former values, newest first.
 func WriteFinding(w io.Writer, format string, f model.Finding, versions []Version, o Options) error {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return b.At.Compare(a.At) })
@@ -35,14 +35,14 @@ func findingJSON(w *bufio.Writer, f *model.Finding, versions []Version) error {
 	e.value("finding", public(f))
 	e.open("versions", "[")
 	for i := range versions {
-		e.value("", Version{utc(versions[i].At), public(&versions[i].Finding)})
+		e.value("", Version{phrase.UTC(versions[i].At), public(&versions[i].Finding)})
 	}
 	e.close("]")
 	e.close("}")
 	return e.err
 }
 
-func showFinding(t *table, raw *model.Finding, versions []Version, c clock) error {
+func showFinding(t *table, raw *model.Finding, versions []Version, c phrase.Clock) error {
 	ordered := raw.WorstFirst()
 	f, b := public(&ordered), newBlock(&ordered, c, len(raw.Changes))
 	t.title(&b)
@@ -51,7 +51,7 @@ func showFinding(t *table, raw *model.Finding, versions []Version, c clock) erro
 	t.section("Fields", len(b.Fields))
 	t.whole = true
 	for i := range b.Fields {
-		t.fullField(newSheet(f.Verdict, &f.Changes[i], &b.Fields[i]))
+		t.fullField(phrase.NewSheet(f.Verdict, &f.Changes[i], &b.Fields[i]))
 	}
 	t.ignored(&f, raw, c)
 	t.whole = false
@@ -71,60 +71,58 @@ func (t *table) title(b *Block) {
 		b.Kind, " ", t.paint(bold, b.Resource), name)
 }
 
-// wholeMessage bounds what somebody wrote beside a change, in columns, where a
-// finding is shown in full.
+// wholeMessage bounds the message of a change in columns, where a finding is shown in
+// full.
 const wholeMessage = 2000
 
-// A Fact is one thing that is known of a finding. Part tells that it belongs to
-// the fact before it.
+// A Fact is a property of a finding. Part is set where it belongs to the fact before
+// it.
 type Fact struct {
 	Name string
-	Said Phrase
+	Text phrase.Phrase
 	Part bool
 }
 
-// A factsheet gathers the facts that say something.
+// A factsheet collects facts that are not empty.
 type factsheet []Fact
 
 func (s *factsheet) note(name, value string) {
 	if value != "" {
-		*s = append(*s, Fact{Name: name, Said: Phrase{}.quote(value)})
+		*s = append(*s, Fact{Name: name, Text: phrase.Phrase{}.Data(value)})
 	}
 }
 
-// part notes something of the fact before.
-func (s *factsheet) part(name string, said Phrase) {
-	if len(said) > 0 && said.String() != "" {
-		*s = append(*s, Fact{Name: name, Said: said, Part: true})
+// part adds a part of the fact before.
+func (s *factsheet) part(name string, text phrase.Phrase) {
+	if len(text) > 0 && text.String() != "" {
+		*s = append(*s, Fact{Name: name, Text: text, Part: true})
 	}
 }
 
-func (s *factsheet) moment(name string, c clock, at time.Time) {
+func (s *factsheet) moment(name string, c phrase.Clock, at time.Time) {
 	if !at.IsZero() {
-		*s = append(*s, Fact{Name: name, Said: c.moment(at)})
+		*s = append(*s, Fact{Name: name, Text: c.ExactPhrase(at)})
 	}
 }
 
-// moment says both a time and how long ago it was, where that is wanted.
-func (c clock) moment(at time.Time) Phrase { return Phrase{{Text: c.both(at), At: utc(at)}} }
-
-// factsOf are a finding's own fields, those that say something.
-func factsOf(f *model.Finding, c clock) []Fact {
+// factsOf returns the properties of a finding that are not empty.
+func factsOf(f *model.Finding, c phrase.Clock) []Fact {
 	s := &factsheet{}
 	s.note("id", f.ID)
-	s.note("verdict", f.VerdictText()+": "+meaning(f.VerdictText()))
+	s.note("verdict", f.VerdictText())
+	s.part("meaning", phrase.Words(phrase.Meaning(f.VerdictText())))
 	if f.Was != nil {
-		s.part("was", Phrase{}.quote(string(f.Was.Verdict)).say(", reclassified ").at(c, f.Was.At))
+		s.part("was", phrase.Phrase{}.Data(string(f.Was.Verdict)).Words(", reclassified ").Time(c, f.Was.At))
 	}
 	s.note("source", f.Source)
 	s.note("kind", f.Kind)
 	s.note("resource", f.Key.ID)
 	s.note("name", f.Name)
 	s.note("namespace", f.Place)
-	switch all := disputants(f); {
+	switch all := phrase.Disputants(f); {
 	case f.Verdict == model.Unmanaged:
 		s.note("not in", f.Declaration)
-	case len(all) > 1: // Where each says so stands beside what it says.
+	case len(all) > 1: // each claim has its address
 		s.note("declared by", strings.Join(all, ", "))
 	default:
 		s.note("declared by", f.Declaration)
@@ -143,72 +141,64 @@ func factsOf(f *model.Finding, c clock) []Fact {
 	s.note("labels", labels(f.Labels))
 	s.note("hidden by", f.Hidden)
 	if f.Flapping {
-		s.note("flapping", "it goes back and forth: single changes are not told")
+		s.note("flapping", strings.TrimPrefix(phrase.Flapping, "flapping: "))
 	}
 	s.decision(f.Decision, c)
 	s.actor(&f.Actor, c)
 	return *s
 }
 
-// decision notes who decided, when and until when.
-func (s *factsheet) decision(d *model.Decision, c clock) {
+// decision adds the facts about a decision.
+func (s *factsheet) decision(d *model.Decision, c phrase.Clock) {
 	if d == nil {
 		return
 	}
-	said := Phrase{}.say("by ").quote(d.By)
+	text := phrase.Words("by ").Data(d.By)
 	if !d.At.IsZero() {
-		said = said.say(" ").at(c, d.At)
+		text = text.Words(" ").Time(c, d.At)
 	}
-	*s = append(*s, Fact{Name: d.Kind.Participle(), Said: said.say(", ").until(d)})
-	s.part("reason", quoted(d.Reason))
-	s.part("owner", quoted(d.Owner))
-	s.part("decision", Phrase{}.quote(d.ID).say(", ").quote(d.Via))
+	*s = append(*s, Fact{Name: d.Kind.Participle(), Text: text.Words(", ").Until(d)})
+	s.part("reason", phrase.Data(d.Reason))
+	s.part("owner", phrase.Data(d.Owner))
+	s.part("decision", phrase.Phrase{}.Data(d.ID).Words(", ").Data(d.Via))
 }
 
-// actor notes who did it, and how that is known.
-func (s *factsheet) actor(a *model.Actor, c clock) {
+// actor adds the facts about an actor.
+func (s *factsheet) actor(a *model.Actor, c phrase.Clock) {
 	s.note("changed by", a.Name)
 	if !a.At.IsZero() {
-		s.part("at", c.moment(a.At))
+		s.part("at", c.ExactPhrase(a.At))
 	}
-	s.part("via", quoted(a.Via))
-	s.part("evidence", quoted(a.Evidence))
-	s.part("request", quoted(a.Request))
-	s.part("message", Phrase{}.brief(a.Message, wholeMessage))
+	s.part("via", phrase.Data(a.Via))
+	s.part("evidence", phrase.Data(a.Evidence))
+	s.part("request", phrase.Data(a.Request))
+	s.part("message", phrase.Phrase{}.Short(a.Message, wholeMessage))
 	if a.Confidence != model.Unknown {
-		s.part("confidence", quoted(string(a.Confidence)))
+		s.part("confidence", phrase.Data(string(a.Confidence)))
 	}
-	s.part("reason", quoted(a.Reason))
-}
-
-// quoted is a Phrase of data alone; nothing of none.
-func quoted(data string) Phrase {
-	if data == "" {
-		return nil
-	}
-	return Phrase{}.quote(data)
+	s.part("reason", phrase.Data(a.Reason))
 }
 
 // labels writes labels by name: "team=shop, tier".
 func labels(all map[string]string) string {
-	said := make([]string, 0, len(all))
+	text := make([]string, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if all[name] != "" {
 			name += "=" + all[name]
 		}
-		said = append(said, name)
+		text = append(text, name)
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(text, ", ")
 }
 
-// ignored writes the fields that ignore rules took out of a finding.
-func (t *table) ignored(f, raw *model.Finding, c clock) {
+// ignored writes the fields of a finding that ignore rules hide.
+func (t *table) ignored(f, raw *model.Finding, c phrase.Clock) {
 	t.section("Ignored", len(f.Ignored))
 	for i := range f.Ignored {
 		shown := &f.Ignored[i].Change
-		said := newField(f, &raw.Ignored[i].Change, shown, c)
-		t.fullField(newSheet(f.Verdict, shown, &said))
-		t.prose(dim, "    ", Phrase{}.say("ignored: ").quote(f.Ignored[i].Reason))
+		text := phrase.NewField(f, &raw.Ignored[i].Change, shown, c)
+		t.fullField(phrase.NewSheet(f.Verdict, shown, &text))
+		t.prose(dim, "    ", phrase.Words("ignored: ").Data(f.Ignored[i].Reason))
 	}
 }
 
@@ -219,7 +209,7 @@ func (t *table) facts(all []Fact) {
 			name = "  " + name
 		}
 		label := "  " + pad(name, len("  confidence")) + "  "
-		for i, line := range wrap(all[i].Said.String(), t.width, label, strings.Repeat(" ", len(label))) {
+		for i, line := range wrap(all[i].Text.String(), t.width, label, strings.Repeat(" ", len(label))) {
 			if i == 0 {
 				line = t.paint(dim, label) + line[len(label):]
 			}
@@ -228,46 +218,8 @@ func (t *table) facts(all []Fact) {
 	}
 }
 
-// A Sheet is a field with every side of it, uncut.
-type Sheet struct {
-	Field
-	// All are the declared, the recorded and the live side, and what is in effect
-	// until a restart, where that is another one. None where Claims tell.
-	All []Side
-	// Record is the difference of the record and the live side, where Lines are
-	// that of a text that the record has otherwise.
-	Record []Line
-}
-
-func newSheet(verdict model.Verdict, shown *model.Change, f *Field) *Sheet {
-	s := &Sheet{Field: *f}
-	if len(f.Claims) > 0 {
-		return s
-	}
-	texts := textsOf(shown.Declared, shown.Recorded, shown.Live, shown.Running)
-	labels := []string{"declared", "recorded", "live", "running"}
-	if shown.Running == nil {
-		labels = labels[:3]
-	}
-	// What was changed differs from both of them, or from the one that is known.
-	if oneSided := (shown.Declared == nil) != (shown.Recorded == nil); oneSided && verdict == model.Changed {
-		for i := range texts[:2] {
-			if texts[i] == absentText {
-				texts[i] = unknownText
-			}
-		}
-	}
-	for i, label := range labels {
-		s.All = append(s.All, newSide(label, texts[i]))
-	}
-	if len(f.Lines) > 0 && len(f.Others()) > 0 && isText(shown.Recorded, shown.Live) {
-		s.Record = lines(shown.Recorded, shown.Live)
-	}
-	return s
-}
-
-// fullField writes every side of one field, uncut.
-func (t *table) fullField(f *Sheet) {
+// fullField writes all sides of one field in full.
+func (t *table) fullField(f *phrase.Sheet) {
 	t.line("  ", t.paint(bold, f.Path))
 	if f.LivePath != "" {
 		t.line("    live path  ", f.LivePath)
@@ -280,10 +232,10 @@ func (t *table) fullField(f *Sheet) {
 	default:
 		t.fullSides(f)
 	}
-	t.prose(dim, "    ", f.Who)
+	t.prose(dim, "    ", f.Actor)
 }
 
-func (t *table) fullSides(f *Sheet) {
+func (t *table) fullSides(f *phrase.Sheet) {
 	for _, s := range f.All {
 		t.line("    ", pad(s.Label, len("declared")), "  ", s.Text)
 	}
@@ -292,10 +244,10 @@ func (t *table) fullSides(f *Sheet) {
 	}
 }
 
-// fullText writes the whole difference of a text, and that of its record where
-// that is another one.
-func (t *table) fullText(f *Sheet) {
-	t.line("    ", legend(&f.Field))
+// fullText writes the whole difference of a text, and that of its record where it
+// differs.
+func (t *table) fullText(f *phrase.Sheet) {
+	t.line("    ", f.Legend())
 	t.lines("    ", f.Lines)
 	if len(f.Record) > 0 {
 		t.line("    - recorded, + live")

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
-// tallies say of each declaration that counts it how much of it could be
-// compared at all.
-func (o *outline) tallies() []Phrase {
-	var phrases []Phrase
+// tallies returns for each declaration with counts how many resources were compared.
+func (o *outline) tallies() []phrase.Phrase {
+	var phrases []phrase.Phrase
 	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
 		if d.Tally != nil {
 			phrases = append(phrases, tallied(d.Name, d.Tally))
@@ -21,31 +21,31 @@ func (o *outline) tallies() []Phrase {
 	return phrases
 }
 
-// notes are those of each declaration.
-func (o *outline) notes() []Phrase {
-	var phrases []Phrase
+// notes returns the notes of each declaration.
+func (o *outline) notes() []phrase.Phrase {
+	var phrases []phrase.Phrase
 	for _, d := range sortedRevisions(o.report.Scan.Declarations) {
 		for _, n := range d.Notes {
-			p := Phrase{}.quote(d.Name).say(": ")
+			p := phrase.Phrase{}.Data(d.Name).Words(": ")
 			if n.Address != "" {
-				p = p.quote(n.Address).say(": ")
+				p = p.Data(n.Address).Words(": ")
 			}
-			phrases = append(phrases, p.quote(n.Text))
+			phrases = append(phrases, p.Data(n.Text))
 		}
 	}
 	return phrases
 }
 
-func tallied(name string, t *model.Tally) Phrase {
-	p := Phrase{}.quote(name).say(": " + count(t.Resources, "resource") + ", " + thousands(t.Compared) + " compared")
+func tallied(name string, t *model.Tally) phrase.Phrase {
+	p := phrase.Phrase{}.Data(name).Words(": " + phrase.Count(t.Resources, "resource") + ", " + phrase.Number(t.Compared) + " compared")
 	if t.Without > 0 {
-		p = p.say(", " + thousands(t.Without) + " without a live side")
+		p = p.Words(", " + phrase.Number(t.Without) + " without a live side")
 	}
 	if unmapped := total(t.Unmapped); unmapped > 0 {
-		p = p.say(", "+thousands(unmapped)+" without a mapping (").list(mostFirst(t.Unmapped), 5).say(")")
+		p = p.Words(", "+phrase.Number(unmapped)+" without a mapping (").List(mostFirst(t.Unmapped), 5).Words(")")
 	}
 	if t.Unchecked > 0 {
-		p = p.say(", " + thousands(t.Unchecked) + " unchecked")
+		p = p.Words(", " + phrase.Number(t.Unchecked) + " unchecked")
 	}
 	return p
 }
@@ -58,7 +58,7 @@ func total(counts map[string]int) int {
 	return n
 }
 
-// mostFirst lists the types, those of the most resources first.
+// mostFirst returns the types, the most frequent first.
 func mostFirst(counts map[string]int) []string {
 	types := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))

@@ -5,39 +5,40 @@ import (
 	"io"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // notJudged returns one phrase for each reason why live resources that no
 // declaration claims were not judged.
-func (o *outline) notJudged() []Phrase {
+func (o *outline) notJudged() []phrase.Phrase {
 	all := o.report.Scan.NotJudged
-	phrases := make([]Phrase, len(all))
+	phrases := make([]phrase.Phrase, len(all))
 	for i := range all {
 		phrases[i] = notJudgedPhrase(&all[i])
 	}
 	if last := len(all) - 1; last >= 0 {
-		phrases[last] = phrases[last].say("; driftd findings --not-judged lists all")
+		phrases[last] = phrases[last].Words("; driftd findings --not-judged lists all")
 	}
 	return phrases
 }
 
 // notJudgedPhrase returns how many resources were not judged, and why. The reason why a
 // part of a declaration cannot be read is in the report's list of unchecked parts.
-func notJudgedPhrase(n *model.NotJudged) Phrase {
-	p := Phrase{}.say(count(n.Count, "resource") + " in ").quote(n.Source)
+func notJudgedPhrase(n *model.NotJudged) phrase.Phrase {
+	p := phrase.Words(phrase.Count(n.Count, "resource") + " in ").Data(n.Source)
 	if n.Older {
-		return p.say(", in no governed namespace and older than the first complete scan")
+		return p.Words(", in no governed namespace and older than the first complete scan")
 	}
-	return p.say(" may be declared in ").quote(n.Address).say(" (").quote(n.Declaration).say("), which cannot be read")
+	return p.Words(" may be declared in ").Data(n.Address).Words(" (").Data(n.Declaration).Words("), which cannot be read")
 }
 
 // notGoverned returns one phrase for each place that no declaration governs
 // although one puts objects into it.
-func (o *outline) notGoverned() []Phrase {
+func (o *outline) notGoverned() []phrase.Phrase {
 	all := o.report.Scan.NotGoverned
-	phrases := make([]Phrase, len(all))
+	phrases := make([]phrase.Phrase, len(all))
 	for i, n := range all {
-		phrases[i] = Phrase{}.quote(n.Place).say(" in ").quote(n.Source).say(" is not governed: ").quote(n.Remedy)
+		phrases[i] = phrase.Phrase{}.Data(n.Place).Words(" in ").Data(n.Source).Words(" is not governed: ").Data(n.Remedy)
 	}
 	return phrases
 }
@@ -61,7 +62,7 @@ func notJudgedJSON(w *bufio.Writer, scan model.Scan) error {
 }
 
 func showNotJudged(t *table, scan model.Scan, o Options) error {
-	out := newOutline(&model.Report{Scan: scan}, o)
+	out := newOutline(&model.Report{Scan: scan}, newClock(o))
 	held, older := 0, 0
 	for i := range scan.NotJudged {
 		if n := &scan.NotJudged[i]; n.Older {
@@ -70,24 +71,24 @@ func showNotJudged(t *table, scan model.Scan, o Options) error {
 			held += n.Count
 		}
 	}
-	t.line(t.paint(bold, count(held, "resource")+" not judged, "+thousands(older)+" older than the first complete scan"))
+	t.line(t.paint(bold, phrase.Count(held, "resource")+" not judged, "+phrase.Number(older)+" older than the first complete scan"))
 	for i := range scan.NotJudged {
 		n := &scan.NotJudged[i]
 		t.line()
 		p := notJudgedPhrase(n)
 		if !n.Older {
-			p = p.say(": ").quote(n.Reason)
+			p = p.Words(": ").Data(n.Reason)
 		}
 		t.prose(plain, "  ", p)
 		for _, r := range n.Resources {
-			p := Phrase{}.quote(shortKind(r.Kind)).say(" ").quote(r.ID)
+			p := phrase.Phrase{}.Data(phrase.Kind(r.Kind)).Words(" ").Data(r.ID)
 			if r.Watched != "" {
-				p = p.say(": ").quote(r.Watched)
+				p = p.Words(": ").Data(r.Watched)
 			}
 			t.prose(dim, "    ", p)
 		}
 		if more := n.Count - len(n.Resources); more > 0 {
-			t.line("    and ", thousands(more), " more")
+			t.line("    and ", phrase.Number(more), " more")
 		}
 	}
 	t.phrases("Not governed", out.notGoverned())

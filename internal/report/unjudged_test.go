@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // unjudged is what a scan did not judge: three objects that a chart may declare,
@@ -75,17 +76,17 @@ func TestWriteNotJudgedJSON(t *testing.T) {
 	}
 }
 
-// TestNotJudgedIsNotCalm holds that a report with resources that were not judged
-// says so in its headline.
+// TestNotJudgedIsNotCalm holds that the headline counts resources that were not
+// judged.
 func TestNotJudgedIsNotCalm(t *testing.T) {
 	t.Parallel()
 	r := model.Report{Scan: model.Scan{Complete: true}, Summary: model.Summary{InSync: 5, NotJudged: 2}}
-	said, calm := newOutline(&r, Options{}).headline()
+	said, calm := newOutline(&r, phrase.Clock{}).headline()
 	if want := "Nothing drifted, 2 not judged, 5 in sync"; said != want || calm {
 		t.Errorf("headline %q, calm %t; want %q and not calm", said, calm, want)
 	}
 	r.Summary.NotJudged = 0
-	if _, calm := newOutline(&r, Options{}).headline(); !calm {
+	if _, calm := newOutline(&r, phrase.Clock{}).headline(); !calm {
 		t.Error("a complete report without drift is not calm")
 	}
 }

@@ -91,7 +91,7 @@ func (a API) ending() ([]model.DecisionStatus, error) {
 }
 
 // Mend says what to do about a receiver that is stopped.
-const Mend = "mend it, then reload driftd (SIGHUP) or restart it"
+const Mend = "fix it, then reload driftd (SIGHUP) or restart it"
 
 // maxEnding bounds the decisions that end soon which people are shown.
 const maxEnding = 10

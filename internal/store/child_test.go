@@ -203,11 +203,11 @@ func waitsAt(s *Store, n, step int) (bool, error) {
 	if ended == 2 {
 		return true, nil
 	}
-	p, ok, err := s.NextParcel("slack")
+	p, ok, err := s.NextOutboxEntry("slack")
 	if err != nil || !ok {
 		return false, err
 	}
-	want := model.Parcel{Message: noticed(n).Notices.Messages[ended], Begun: step%2 == 1, Receipt: receiptIn(n - 1 + ended)}
+	want := model.OutboxEntry{Message: noticed(n).Notices.Messages[ended], Begun: step%2 == 1, Receipt: receiptIn(n - 1 + ended)}
 	return cmp.Equal(want, p), nil
 }
 

@@ -219,7 +219,7 @@ func useOutbox(s *Store, round int) error {
 	_, err := s.Notices()
 	errs := []error{err}
 	for range 2 {
-		p, _, err := s.NextParcel("slack")
+		p, _, err := s.NextOutboxEntry("slack")
 		m := &p.Message
 		errs = append(errs, err, s.BeginDelivery(m.Receiver, m.Key), s.EndDelivery(m.Receiver, m.Key, "receipt"))
 	}

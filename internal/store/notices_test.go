@@ -19,10 +19,10 @@ func message(receiver, thread, key string) model.Message {
 // thread is one of a receiver, with members that were told at a minute.
 func thread(receiver, id string, at, members int) model.Thread {
 	t := model.Thread{ID: id, Receiver: receiver, Group: "group of " + id, Opened: start(), Said: minute(at), Sequence: at,
-		Members: map[string]model.Told{}}
+		Members: map[string]model.Notified{}}
 	for i := range members {
 		name := fmt.Sprintf("%s-%04d", id, i)
-		t.Members[name] = model.Told{News: model.Appeared, Basis: fmt.Sprintf("%016x", i*at), Severity: model.High, Verdict: model.Changed,
+		t.Members[name] = model.Notified{News: model.Appeared, Basis: fmt.Sprintf("%016x", i*at), Severity: model.High, Verdict: model.Changed,
 			Key: key("shop/" + name), Name: name}
 	}
 	return t

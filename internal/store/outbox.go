@@ -9,11 +9,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// NextParcel returns what waits longest for a receiver; ok is false where
+// NextOutboxEntry returns what waits longest for a receiver; ok is false where
 // nothing does. A message stays the next until EndDelivery or DropMessage
 // removes it.
-func (s *Store) NextParcel(receiver string) (parcel model.Parcel, ok bool, err error) {
-	var p model.Parcel
+func (s *Store) NextOutboxEntry(receiver string) (entry model.OutboxEntry, ok bool, err error) {
+	var p model.OutboxEntry
 	err = s.view("read next message for "+receiver, func(t *txn) error {
 		k, v := t.outbox.cursor().seek(under(receiver))
 		if !bytes.HasPrefix(k, under(receiver)) {
@@ -31,7 +31,7 @@ func (s *Store) NextParcel(receiver string) (parcel model.Parcel, ok bool, err e
 		return t.unpackJSON(packed, &p.Receipt)
 	})
 	if err != nil {
-		return model.Parcel{}, false, err
+		return model.OutboxEntry{}, false, err
 	}
 	return p, ok, nil
 }

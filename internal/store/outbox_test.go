@@ -13,9 +13,9 @@ import (
 )
 
 // next fails unless a message waits.
-func next(t *testing.T, s *Store, receiver string) model.Parcel {
+func next(t *testing.T, s *Store, receiver string) model.OutboxEntry {
 	t.Helper()
-	p, ok, err := s.NextParcel(receiver)
+	p, ok, err := s.NextOutboxEntry(receiver)
 	if err != nil || !ok {
 		t.Fatalf("something waits for %s: %t, %v", receiver, ok, err)
 	}
@@ -23,7 +23,7 @@ func next(t *testing.T, s *Store, receiver string) model.Parcel {
 }
 
 // deliver takes what is next through its delivery.
-func deliver(t *testing.T, s *Store, receiver, receipt string) model.Parcel {
+func deliver(t *testing.T, s *Store, receiver, receipt string) model.OutboxEntry {
 	t.Helper()
 	p := next(t, s, receiver)
 	if err := errors.Join(s.BeginDelivery(receiver, p.Message.Key), s.EndDelivery(receiver, p.Message.Key, receipt)); err != nil {
@@ -44,7 +44,7 @@ func TestDelivery(t *testing.T) {
 	rec.Notices = model.NoticeChange{Threads: []model.Thread{thread("slack", "t", 1, 3)}, Messages: []model.Message{one, other, two, one}}
 	save(t, s, rec)
 	saveNotices(t, s, model.NoticeChange{Messages: []model.Message{two, message("slack", "t", "t.0")}})
-	if diff := cmp.Diff(model.Parcel{Message: one}, next(t, s, "slack")); diff != "" {
+	if diff := cmp.Diff(model.OutboxEntry{Message: one}, next(t, s, "slack")); diff != "" {
 		t.Error(diff)
 	}
 	if err := errors.Join(s.BeginDelivery("slack", "t.1"), s.Close()); err != nil {
@@ -52,16 +52,16 @@ func TestDelivery(t *testing.T) {
 	}
 
 	s = openAt(t, dir, Options{})
-	if diff := cmp.Diff(model.Parcel{Message: one, Begun: true}, deliver(t, s, "slack", "ts 1")); diff != "" {
+	if diff := cmp.Diff(model.OutboxEntry{Message: one, Begun: true}, deliver(t, s, "slack", "ts 1")); diff != "" {
 		t.Errorf("whoever comes after a crash knows that it may have arrived: %s", diff)
 	}
-	if diff := cmp.Diff(model.Parcel{Message: two, Receipt: "ts 1"}, deliver(t, s, "slack", "")); diff != "" {
+	if diff := cmp.Diff(model.OutboxEntry{Message: two, Receipt: "ts 1"}, deliver(t, s, "slack", "")); diff != "" {
 		t.Errorf("the thread's next: %s", diff)
 	}
 	if p := deliver(t, s, "slack", ""); p.Message.Key != "t.0" || p.Receipt != "ts 1" {
 		t.Errorf("in the order of saving, whatever the key, and with the thread's receipt: got %q, %q", p.Message.Key, p.Receipt)
 	}
-	if p, ok, err := s.NextParcel("slack"); ok || err != nil {
+	if p, ok, err := s.NextOutboxEntry("slack"); ok || err != nil {
 		t.Errorf("nothing waits any more: got %+v, %v", p, err)
 	}
 	if err := errors.Join(s.BeginDelivery("slack", "t.1"), s.EndDelivery("slack", "t.1", "ts 9"), s.DropMessage("slack", "t.1")); err != nil {
@@ -70,8 +70,8 @@ func TestDelivery(t *testing.T) {
 	if p := deliver(t, s, "mail", "id"); p.Message.Key != "m.1" {
 		t.Errorf("another receiver has its own: got %q", p.Message.Key)
 	}
-	if queues, parcels, receipts := outbox(t, s); len(queues)+len(parcels) > 0 || len(receipts) != 1 {
-		t.Errorf("what is left: %v, %v, %v; want the receipt of the thread that is known", queues, parcels, receipts)
+	if queues, entries, receipts := outbox(t, s); len(queues)+len(entries) > 0 || len(receipts) != 1 {
+		t.Errorf("what is left: %v, %v, %v; want the receipt of the thread that is known", queues, entries, receipts)
 	}
 }
 
@@ -146,9 +146,9 @@ func TestManyWaitInOrder(t *testing.T) {
 		}
 		saveNotices(t, s, change)
 	}
-	_, parcels, _ := outbox(t, s)
+	_, entries, _ := outbox(t, s)
 	var got []string
-	for _, p := range parcels["slack"] {
+	for _, p := range entries["slack"] {
 		got = append(got, p.Message.Key)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -187,7 +187,7 @@ func TestReadOnlyDeliversNothing(t *testing.T) {
 // store could not have written: what reads it says so, and so does verify.
 func TestSpoiltNotices(t *testing.T) {
 	t.Parallel()
-	nextParcel := func(s *Store) error { _, _, err := s.NextParcel("slack"); return err }
+	nextEntry := func(s *Store) error { _, _, err := s.NextOutboxEntry("slack"); return err }
 	queues := func(s *Store) error { _, err := s.Queues(); return err }
 	told := func(s *Store) error { _, err := s.Notices(); return err }
 	flipLast := func(_, v []byte) ([]byte, []byte) { return nil, flip(len(v)-3, 1)(v) }
@@ -207,15 +207,15 @@ func TestSpoiltNotices(t *testing.T) {
 		"thread elsewhere":   {threadBucket, rename, told},
 		"thread of another":  {threadBucket, func(_, v []byte) ([]byte, []byte) { return nil, append([]byte("S"), v[1:]...) }, told},
 		"pace":               {paceBucket, flipLast, told},
-		"message":            {outboxBucket, flipLast, nextParcel},
+		"message":            {outboxBucket, flipLast, nextEntry},
 		"message, short":     {outboxBucket, short, queues},
 		"message's mark":     {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(0, 1)(v) }, func(s *Store) error { return s.BeginDelivery("slack", "t.1") }},
-		"message's time":     {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(4, 1)(v) }, nextParcel},
-		"message's key":      {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(9, 1)(v) }, nextParcel},
+		"message's time":     {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(4, 1)(v) }, nextEntry},
+		"message's key":      {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, flip(9, 1)(v) }, nextEntry},
 		"message, no thread": {outboxBucket, func(_, v []byte) ([]byte, []byte) { return nil, v[:12] }, func(s *Store) error { return s.EndDelivery("slack", "t.1", "") }},
-		"message of another": {outboxBucket, func(k, v []byte) ([]byte, []byte) { return append([]byte("S"), k[1:]...), v }, func(s *Store) error { _, _, err := s.NextParcel("Slack"); return err }},
+		"message of another": {outboxBucket, func(k, v []byte) ([]byte, []byte) { return append([]byte("S"), k[1:]...), v }, func(s *Store) error { _, _, err := s.NextOutboxEntry("Slack"); return err }},
 		"outbox key":         {outboxBucket, func(_, v []byte) ([]byte, []byte) { return []byte("x"), v }, queues},
-		"receipt":            {receiptBucket, flipLast, nextParcel},
+		"receipt":            {receiptBucket, flipLast, nextEntry},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -150,7 +150,7 @@ func TestStoreAgreesWithPlainModel(t *testing.T) {
 
 // A plain outbox is what the outbox is meant to be.
 type plainOutbox struct {
-	queues   map[string][]model.Parcel
+	queues   map[string][]model.OutboxEntry
 	threads  map[string]string    // id → receiver
 	receipts map[[2]string]string // receiver, thread
 }
@@ -158,7 +158,7 @@ type plainOutbox struct {
 func (p *plainOutbox) save(change *model.NoticeChange) {
 	for _, m := range change.Messages {
 		if p.find(m.Receiver, m.Key) < 0 {
-			p.queues[m.Receiver] = append(p.queues[m.Receiver], model.Parcel{Message: m})
+			p.queues[m.Receiver] = append(p.queues[m.Receiver], model.OutboxEntry{Message: m})
 		}
 	}
 	for _, t := range change.Threads {
@@ -171,7 +171,7 @@ func (p *plainOutbox) save(change *model.NoticeChange) {
 }
 
 func (p *plainOutbox) find(receiver, key string) int {
-	return slices.IndexFunc(p.queues[receiver], func(p model.Parcel) bool { return p.Message.Key == key })
+	return slices.IndexFunc(p.queues[receiver], func(p model.OutboxEntry) bool { return p.Message.Key == key })
 }
 
 func (p *plainOutbox) begin(receiver, key string) {
@@ -197,7 +197,7 @@ func (p *plainOutbox) end(receiver, key, receipt string) {
 // forget removes the receipts of threads that are neither known nor waited in.
 func (p *plainOutbox) forget() {
 	for at := range p.receipts {
-		waits := slices.ContainsFunc(p.queues[at[0]], func(p model.Parcel) bool { return p.Message.Thread == at[1] })
+		waits := slices.ContainsFunc(p.queues[at[0]], func(p model.OutboxEntry) bool { return p.Message.Thread == at[1] })
 		if p.threads[at[1]] != at[0] && !waits {
 			delete(p.receipts, at)
 		}
@@ -205,12 +205,12 @@ func (p *plainOutbox) forget() {
 }
 
 // all is what waits, each with its receipt.
-func (p *plainOutbox) all() map[string][]model.Parcel {
-	queues := map[string][]model.Parcel{}
+func (p *plainOutbox) all() map[string][]model.OutboxEntry {
+	queues := map[string][]model.OutboxEntry{}
 	for receiver, queue := range p.queues {
-		for _, parcel := range queue {
-			parcel.Receipt = p.receipts[[2]string{receiver, parcel.Message.Thread}]
-			queues[receiver] = append(queues[receiver], parcel)
+		for _, entry := range queue {
+			entry.Receipt = p.receipts[[2]string{receiver, entry.Message.Thread}]
+			queues[receiver] = append(queues[receiver], entry)
 		}
 	}
 	return queues
@@ -257,7 +257,7 @@ func TestOutboxAgreesWithPlainModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &plainOutbox{queues: map[string][]model.Parcel{}, threads: map[string]string{}, receipts: map[[2]string]string{}}
+		p := &plainOutbox{queues: map[string][]model.OutboxEntry{}, threads: map[string]string{}, receipts: map[[2]string]string{}}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			if err := stepBoth(t, s, p); err != nil {
 				t.Fatal(err)
@@ -298,8 +298,8 @@ func stepBoth(t *rapid.T, s *Store, p *plainOutbox) error {
 }
 
 func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
-	queues, parcels, receipts := outbox(t, s)
-	if diff := cmp.Diff(p.all(), parcels); diff != "" {
+	queues, entries, receipts := outbox(t, s)
+	if diff := cmp.Diff(p.all(), entries); diff != "" {
 		t.Fatalf("what waits: %s", diff)
 	}
 	if diff := cmp.Diff(p.receipts, receipts); diff != "" {
@@ -313,7 +313,7 @@ func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
 		t.Fatalf("queues: %s", diff)
 	}
 	for _, receiver := range []string{"a", "ab", "b"} {
-		got, ok, err := s.NextParcel(receiver)
+		got, ok, err := s.NextOutboxEntry(receiver)
 		if waits := len(p.queues[receiver]) > 0; err != nil || ok != waits {
 			t.Fatalf("next for %s: %t, %v; want %t", receiver, ok, err, waits)
 		}
@@ -327,9 +327,9 @@ func compareOutbox(t *rapid.T, s *Store, p *plainOutbox) {
 }
 
 // outbox reads all that is kept of what is to be delivered.
-func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, parcels map[string][]model.Parcel, receipts map[[2]string]string) {
+func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, entries map[string][]model.OutboxEntry, receipts map[[2]string]string) {
 	t.Helper()
-	parcels, receipts = map[string][]model.Parcel{}, map[[2]string]string{}
+	entries, receipts = map[string][]model.OutboxEntry{}, map[[2]string]string{}
 	queues, err := s.Queues()
 	if err != nil {
 		t.Fatal(err)
@@ -347,14 +347,14 @@ func outbox(t rapid.TB, s *Store) (queues map[string]model.Queue, parcels map[st
 		}
 		return each(tx.outbox, nil, func(k, v []byte) error {
 			q, m, err := tx.parseMessage(k, v)
-			parcels[m.Receiver] = append(parcels[m.Receiver], model.Parcel{Message: m, Begun: q.begun, Receipt: receipts[[2]string{m.Receiver, m.Thread}]})
+			entries[m.Receiver] = append(entries[m.Receiver], model.OutboxEntry{Message: m, Begun: q.begun, Receipt: receipts[[2]string{m.Receiver, m.Thread}]})
 			return err
 		})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return queues, parcels, receipts
+	return queues, entries, receipts
 }
 
 func mustCodec(t rapid.TB) codec {

@@ -43,7 +43,7 @@ func TestFileOfVersion1(t *testing.T) {
 	rec := scan(2, []model.Finding{finding("a", 2, reason("worse"))}, look(2, resource("shop/a", "2")))
 	rec.Notices = model.NoticeChange{Messages: []model.Message{message("slack", "t", "t.1")}}
 	save(t, s, rec)
-	if p, ok, err := s.NextParcel("slack"); err != nil || !ok || p.Message.Key != "t.1" {
+	if p, ok, err := s.NextOutboxEntry("slack"); err != nil || !ok || p.Message.Key != "t.1" {
 		t.Errorf("got %v, %v", p, err)
 	}
 	if _, versions, err := s.Finding("a"); err != nil || len(versions) != 2 {

@@ -31,7 +31,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) error {
 		Until: cmp.Or(strings.TrimSpace(r.PostFormValue("custom")), r.PostFormValue("until"))}
 	switch {
 	case !slices.Contains(model.DecisionKinds(), request.Kind):
-		return &server.Error{Status: http.StatusBadRequest, Message: "the form names no decision", Hint: "choose one on the page of the finding"}
+		return &server.Error{Status: http.StatusBadRequest, Message: "the form has no kind of decision", Hint: "choose one on the page of the finding"}
 	case r.PostFormValue("basis") != finding.Basis:
 		after(w, r, page, "changed")
 		return nil
@@ -69,7 +69,7 @@ func (s *site) revoke(w http.ResponseWriter, r *http.Request) error {
 // scan looks at everything now, and answers when that is done.
 func (s *site) scan(w http.ResponseWriter, r *http.Request) error {
 	if s.API.Scanner == nil {
-		return &server.Error{Status: http.StatusServiceUnavailable, Message: "no daemon runs here", Hint: "start driftd serve"}
+		return &server.Error{Status: http.StatusServiceUnavailable, Message: "the daemon is not running", Hint: "start driftd serve"}
 	}
 	err := server.Unhurried(w, func() error {
 		_, err := s.API.Scanner.Scan(r.Context(), nil)

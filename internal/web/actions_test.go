@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 		"nobody":        {"nor does a stranger", access.Nobody, form(id, "kind", "acknowledge"), http.StatusUnauthorized, "log in", 0},
 		"forged":        {"nor a page of somebody else", access.Approver, url.Values{"kind": {"acknowledge"}, "basis": {"ba515" + id}}, http.StatusForbidden, "not sent by one of our pages", 0},
 		"changed since": {"what somebody did not see is not decided about", access.Operator, url.Values{"csrf": {"t0ken"}, "kind": {"acknowledge"}, "basis": {"other"}}, http.StatusSeeOther, "notice=changed", 0},
-		"other kind":    {"there are three", access.Operator, form(id, "kind", "delete"), http.StatusBadRequest, "names no decision", 0},
+		"other kind":    {"there are three", access.Operator, form(id, "kind", "delete"), http.StatusBadRequest, "has no kind of decision", 0},
 		"bad end":       {"an end that is none", access.Operator, form(id, "kind", "snooze", "custom", "<script>"), http.StatusBadRequest, "&lt;script&gt;", 0},
 		"way back":      {"who mistyped finds back to the finding", access.Operator, form(id, "kind", "snooze", "custom", "soon"), http.StatusBadRequest, `">Back to the finding</a>`, 0},
 	} {
@@ -78,7 +78,7 @@ func TestSecondClick(t *testing.T) {
 	if h.decider.decided != 1 {
 		t.Errorf("decided %d times, want once", h.decider.decided)
 	}
-	if body := h.page(t, "/findings/5e1f0a11?notice=acknowledge"); !strings.Contains(body, "Acknowledged: others see") || !strings.Contains(body, "Revoke") {
+	if body := h.page(t, "/findings/5e1f0a11?notice=acknowledge"); !strings.Contains(body, "Acknowledged. Others see") || !strings.Contains(body, "Revoke") {
 		t.Errorf("the page does not show the decision:\n%s", body)
 	}
 	if body := h.page(t, "/?notice=<script>"); strings.Contains(body, `id="notice"`) {
@@ -149,8 +149,8 @@ func TestScan(t *testing.T) {
 	}{
 		"scan":   {"back to where it was asked for", scanner{}, access.Operator, http.StatusSeeOther, "/sources?notice=scanned"},
 		"viewer": {"a viewer asks for none", scanner{}, access.Viewer, http.StatusForbidden, "operator"},
-		"none":   {"where no daemon runs none is to be had", nil, access.Operator, http.StatusServiceUnavailable, "no daemon runs here"},
-		"fails":  {"an error of ours tells nothing but that", scanner{fails: true}, access.Operator, http.StatusInternalServerError, "its log says more"},
+		"none":   {"where no daemon runs none is to be had", nil, access.Operator, http.StatusServiceUnavailable, "the daemon is not running"},
+		"fails":  {"an error of ours tells nothing but that", scanner{fails: true}, access.Operator, http.StatusInternalServerError, "see the log of driftd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,7 +55,7 @@ func (s *site) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	content, ok := s.assets.contents[name]
 	if !ok {
-		http.Error(w, "there is no such file: load the page again", http.StatusNotFound)
+		http.Error(w, "file not found: reload the page", http.StatusNotFound)
 		return
 	}
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // A filter says which findings a visitor wants to see, as the address of the page
@@ -175,7 +175,7 @@ func (f *filter) options(facet int, t *tally) []option {
 		if !chosen && (len(all) >= maxOptions || counts[value] == 0 && facet != bySeverity) {
 			continue
 		}
-		all = append(all, option{Value: value, Text: report.Clip(value, rowName), Count: counts[value], Chosen: chosen, ID: facetNames()[facet] + "-" + strconv.Itoa(len(all))})
+		all = append(all, option{Value: value, Text: phrase.Line(value, rowName), Count: counts[value], Chosen: chosen, ID: facetNames()[facet] + "-" + strconv.Itoa(len(all))})
 	}
 	return all
 }

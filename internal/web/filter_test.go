@@ -12,7 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/access"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -74,7 +74,7 @@ func TestNoDigestIsFound(t *testing.T) {
 	f := finding("d16e5700", model.Changed, model.High, "Deployment.apps/shop/api")
 	f.Reason = "the item " + digest + " is new"
 	f.Changes = []model.Change{{Path: "spec.args[" + digest + "]", Live: &secret}}
-	r := newRow(&f, report.NewWords(report.Options{Now: now()}))
+	r := newRow(&f, phrase.Clock{Now: now()})
 	for word, want := range map[string]bool{"spec.args": true, "is new": true, "0123456789": false} {
 		if strings.Contains(r.text(), word) != want {
 			t.Errorf("looking for %q finds %v, want %v:\n%s", word, !want, want, r.text())

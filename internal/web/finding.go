@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -49,14 +50,14 @@ type findingView struct {
 
 // A sheetView is one field, side by side.
 type sheetView struct {
-	report.Sheet
+	phrase.Sheet
 	// Sides are the declared, the recorded, the live and, where there is one, the
 	// running side.
 	Sides []cell
 	// Said are the claims of a dispute, with the live side last.
 	Said []claimView
-	Diff []report.Line
-	Kept []report.Line
+	Diff []phrase.DiffLine
+	Kept []phrase.DiffLine
 	// Reason is why the field is ignored.
 	Reason string
 	// Cut counts the characters that are left out.
@@ -66,7 +67,7 @@ type sheetView struct {
 // A cell is one side, in pieces: what differs from the live side is marked.
 type cell struct {
 	Label  string
-	Pieces []report.Piece
+	Pieces []phrase.Piece
 	// Same tells that it says what the live side says, None that there is no value.
 	Same, None bool
 	Left       int
@@ -75,7 +76,7 @@ type cell struct {
 // A claimView is what one declaration says.
 type claimView struct {
 	Declaration string
-	At, Who     report.Phrase
+	At, Who     phrase.Phrase
 	cell
 }
 
@@ -83,8 +84,8 @@ func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 	revision, _ := s.News.Now()
 	finding, versions, err := s.API.Store.Finding(r.PathValue("id"))
 	if errors.Is(err, store.ErrNotFound) {
-		return &server.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no finding has an ID that begins with %q", report.Clip(r.PathValue("id"), 40)),
-			Hint: "It may be over for so long that nothing of it is kept."}
+		return &server.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no finding has an ID with prefix %q", phrase.Line(r.PathValue("id"), 40)),
+			Hint: "It may have been resolved and removed from the database."}
 	}
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s *site) findingPage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	v := s.findingView(&finding, versions)
-	v.frame = s.frame(w, r, string(v.Severity)+" "+v.VerdictText+" "+v.Kind+" "+report.Clip(v.Resource, rowName), "drift")
+	v.frame = s.frame(w, r, string(v.Severity)+" "+v.VerdictText+" "+v.Kind+" "+phrase.Line(v.Resource, rowName), "drift")
 	v.Revision = revision
 	v.decisions(s, &finding)
 	return s.render(w, r, http.StatusOK, "finding", v)
@@ -105,8 +106,8 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 	for i, version := range versions {
 		past[i] = report.Version{At: version.At, Finding: version.Finding}
 	}
-	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
-	v := &findingView{Finding: f, State: stateOf(f), Detail: words.Detail(f, past, mostFields)}
+	clock := s.clock()
+	v := &findingView{Finding: f, State: stateOf(f), Detail: report.NewDetail(f, past, mostFields, clock)}
 	rest := budget(mostOfAll)
 	for i := range v.Detail.Sheets {
 		v.Sheets = append(v.Sheets, newSheetView(&v.Detail.Sheets[i], &rest))
@@ -125,7 +126,7 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 		for j := range v.Chapters[i].Events {
 			e := &v.Chapters[i].Events[j]
 			for k := range e.Fields {
-				e.Fields[k] = e.Fields[k].Short(rowValue * 2)
+				e.Fields[k] = e.Fields[k].Bound(rowValue * 2)
 			}
 		}
 	}
@@ -136,17 +137,17 @@ func (s *site) findingView(f *model.Finding, versions []store.FindingVersion) *f
 func (v *findingView) decisions(s *site, f *model.Finding) {
 	v.Over, v.Ask = !f.Resolved.IsZero(), "acknowledge"
 	if d := f.Decision; d != nil {
-		words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
-		v.Holding = &decisionView{Decision: *d, Said: words.Deciding(d), Filed: d.From != "", Takes: v.Visitor.takes(d)}
+		clock := s.clock()
+		v.Holding = &decisionView{Decision: *d, Said: clock.Decision(d).Sentence(), Filed: d.From != "", Takes: v.Visitor.takes(d)}
 	}
 	switch {
 	case v.Visitor.Decides:
 	case v.Visitor.CanLogIn && !v.Visitor.Known:
-		v.Why = "Log in as somebody who has the role operator to decide about it."
+		v.Why = "Log in with the role operator to decide."
 	case !v.Visitor.Known:
-		v.Why = "Whoever comes from this host has the role " + v.Visitor.Role + " here: to decide takes the role operator."
+		v.Why = "Visitors from this host have the role " + v.Visitor.Role + ". Deciding requires the role operator."
 	default:
-		v.Why = v.Visitor.Name + " has the role " + v.Visitor.Role + " here: to decide takes the role operator."
+		v.Why = v.Visitor.Name + " has the role " + v.Visitor.Role + ". Deciding requires the role operator."
 	}
 	for _, length := range []string{"1h", "4h", "1d", "7d"} {
 		v.Snags = append(v.Snags, option{Value: length, Text: length, Chosen: length == "4h"})
@@ -172,7 +173,7 @@ func (b *budget) take(text string) (shown string, left int) {
 	return text, 0
 }
 
-func newSheetView(s *report.Sheet, rest *budget) sheetView {
+func newSheetView(s *phrase.Sheet, rest *budget) sheetView {
 	v := sheetView{Sheet: *s}
 	switch {
 	case len(s.Claims) > 0:
@@ -190,16 +191,16 @@ func (v *sheetView) sides(rest *budget) {
 	live, _ := rest.take(v.All[2].Text)
 	for i, side := range v.All {
 		text, left := rest.take(side.Text)
-		c := cell{Label: side.Label, Pieces: []report.Piece{{Text: text}}, None: side.None, Same: side.Text == v.All[2].Text, Left: left}
+		c := cell{Label: side.Label, Pieces: []phrase.Piece{{Text: text}}, None: side.None, Same: side.Text == v.All[2].Text, Left: left}
 		if i != 2 && !c.Same && !c.None && !v.All[2].None {
-			c.Pieces, _ = report.Pieces(text, live)
+			c.Pieces, _ = phrase.Pieces(text, live)
 		}
 		v.Cut += left
 		v.Sides = append(v.Sides, c)
 	}
 	for _, c := range v.Sides {
 		if other := &v.Sides[2]; c.Label != "live" && !c.Same && !c.None && !other.None {
-			_, other.Pieces = report.Pieces(c.Text(), live)
+			_, other.Pieces = phrase.Pieces(c.Text(), live)
 			break
 		}
 	}
@@ -217,20 +218,20 @@ func (c cell) Text() string {
 // claims puts what each declaration says below one another.
 func (v *sheetView) claims(rest *budget) {
 	live := v.Field.Sides[0]
-	add := func(declaration string, at, who report.Phrase, said string) {
+	add := func(declaration string, at, who phrase.Phrase, said string) {
 		text, left := rest.take(said)
 		v.Cut += left
-		v.Said = append(v.Said, claimView{declaration, at, who, cell{Label: declaration, Pieces: []report.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
+		v.Said = append(v.Said, claimView{declaration, at, who, cell{Label: declaration, Pieces: []phrase.Piece{{Text: text}}, Same: said == live.Text, Left: left}})
 	}
 	for _, c := range v.Claims {
-		add(c.Declaration, c.At(), c.Who, c.Text)
+		add(c.Declaration, c.At(), c.Actor, c.Text)
 	}
-	add(live.Label, nil, v.LiveWho, live.Text)
+	add(live.Label, nil, v.LiveActor, live.Text)
 }
 
 // lines bounds the lines of a difference.
-func (v *sheetView) lines(all []report.Line, rest *budget) []report.Line {
-	shown := report.Shorten(all, mostLines)
+func (v *sheetView) lines(all []phrase.DiffLine, rest *budget) []phrase.DiffLine {
+	shown := phrase.Shorten(all, mostLines)
 	for i := range shown {
 		text, left := rest.take(shown[i].Text)
 		shown[i].Text = text

@@ -6,18 +6,18 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // functions are what templates call.
 func functions(a *assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":    a.path,
-		"count":    report.Count,
-		"number":   report.Number,
-		"visible":  report.Visible,
-		"clip":     func(limit int, text string) string { return report.Clip(text, limit) },
-		"kind":     report.Kind,
+		"count":    phrase.Count,
+		"number":   phrase.Number,
+		"visible":  phrase.Visible,
+		"clip":     func(limit int, text string) string { return phrase.Line(text, limit) },
+		"kind":     phrase.Kind,
 		"class":    severityClass,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"short":    func(t time.Time) string { return t.UTC().Format("2 Jan 15:04 UTC") },
@@ -27,7 +27,8 @@ func functions(a *assets) template.FuncMap {
 		"moment":   newMoment,
 		"span":     spanMoment,
 		"length":   length,
-		"say":      func(asOf time.Time, p report.Phrase) saying { return saying{asOf, p} },
+		"within":   func(asOf, t time.Time) string { return length(max(asOf.Sub(t), time.Second)) },
+		"say":      func(asOf time.Time, p phrase.Phrase) saying { return saying{asOf, p} },
 		"dict":     dict,
 		"minus":    func(a, b int) int { return a - b },
 		"severity": func(name string) model.Severity { return model.Severity(name) },
@@ -37,21 +38,21 @@ func functions(a *assets) template.FuncMap {
 			}
 			return 3
 		},
-		"first": func(all []report.Field) []report.Field { return all[:min(len(all), 1)] },
+		"first": func(all []phrase.Field) []phrase.Field { return all[:min(len(all), 1)] },
 		"revision": func(text string) string {
 			if len(text) >= 40 && strings.Trim(text, "0123456789abcdef") == "" {
 				return text[:10]
 			}
-			return report.Clip(text, 40)
+			return phrase.Line(text, 40)
 		},
-		"mib": func(bytes int64) string { return report.Number(int((bytes+1<<20-1)>>20)) + " MiB" },
+		"mib": func(bytes int64) string { return phrase.Number(int((bytes+1<<20-1)>>20)) + " MiB" },
 	}
 }
 
 // A saying is a phrase, and the moment from which its times count.
 type saying struct {
 	AsOf   time.Time
-	Phrase report.Phrase
+	Phrase phrase.Phrase
 }
 
 // A momentView is a moment as a page shows it.
@@ -65,14 +66,14 @@ type momentView struct {
 // newMoment says how long ago a moment was; one to come as a time.
 func newMoment(asOf, t time.Time) momentView {
 	if age := asOf.Sub(t); age > -time.Minute {
-		return momentView{t, report.Ago(age), true}
+		return momentView{t, phrase.Ago(age), true}
 	}
 	return momentView{t, t.UTC().Format("2 Jan 2006 15:04 UTC"), false}
 }
 
 // spanMoment says the moment of a span as the span does: how long ago it was, or
 // the time; one to come in the words of pages.
-func spanMoment(asOf time.Time, s report.Span) momentView {
+func spanMoment(asOf time.Time, s phrase.Span) momentView {
 	if strings.HasSuffix(s.Text, " ago") || s.Text == "just now" || s.At.After(asOf) {
 		return newMoment(asOf, s.At)
 	}
@@ -80,7 +81,7 @@ func spanMoment(asOf time.Time, s report.Span) momentView {
 }
 
 // length says how long something is, roughly: "10 minutes".
-func length(d time.Duration) string { return strings.TrimSuffix(report.Ago(d), " ago") }
+func length(d time.Duration) string { return strings.TrimSuffix(phrase.Ago(d), " ago") }
 
 // severityClass is the class of a severity's color: one of ours.
 func severityClass(s model.Severity) string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -96,17 +97,17 @@ func (s *site) buildIndex(revision uint64) (*index, error) {
 		return nil, err
 	}
 	open = slices.DeleteFunc(open, func(f model.Finding) bool { return !status.LastRun.Includes(&f) })
-	x.fill(open, report.NewWords(report.Options{Now: x.built, RelativeTime: true}))
+	x.fill(open, phrase.Clock{Now: x.built, Relative: true})
 	err = x.countIdle(api.Store)
 	return x, err
 }
 
 // fill makes the rows of what is open.
-func (x *index) fill(open []model.Finding, words report.Words) {
+func (x *index) fill(open []model.Finding, clock phrase.Clock) {
 	shown := slices.DeleteFunc(slices.Clone(open), func(f model.Finding) bool { return !f.Shown() })
-	x.state = words.State(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run, x.built)})
+	x.state = report.NewState(&model.Report{Scan: x.run.Scan(), Summary: x.summary, Findings: shown, Coverage: unsaid(x.run, x.built)}, clock)
 	crowds, number := map[string]int{}, 0
-	for _, members := range x.state.Crowds {
+	for _, members := range x.state.Groups {
 		if len(members) > 1 {
 			number++
 			for _, f := range members {
@@ -114,8 +115,8 @@ func (x *index) fill(open []model.Finding, words report.Words) {
 			}
 		}
 	}
-	x.state.Crowds = nil
-	x.rows = rowsOf(open, words)
+	x.state.Groups = nil
+	x.rows = rowsOf(open, clock)
 	for i := range x.rows {
 		x.rows[i].crowd = crowds[x.rows[i].id]
 		if d := x.rows[i].Decision; d != nil {
@@ -148,9 +149,9 @@ func (x *index) countIdle(from server.DecisionReader) error {
 }
 
 // rowsOf makes a row of each finding: by state, the worst first.
-func rowsOf(findings []model.Finding, words report.Words) []row {
+func rowsOf(findings []model.Finding, clock phrase.Clock) []row {
 	rows := make([]row, len(findings))
-	each(report.WorstFirst(findings), func(i int, f *model.Finding) { rows[i] = newRow(f, words) })
+	each(report.WorstFirst(findings), func(i int, f *model.Finding) { rows[i] = newRow(f, clock) })
 	rank := map[string]int{}
 	for i, state := range states() {
 		rank[state] = i
@@ -165,10 +166,10 @@ const (
 	rowValue = 56
 )
 
-func newRow(f *model.Finding, words report.Words) row {
-	r := row{Block: words.Brief(f, 1, rowValue), Source: f.Source, Owner: f.Owner, State: stateOf(f), Since: f.FirstSeen, Over: f.Resolved,
+func newRow(f *model.Finding, clock phrase.Clock) row {
+	r := row{Block: report.Brief(f, 1, rowValue, clock), Source: f.Source, Owner: f.Owner, State: stateOf(f), Since: f.FirstSeen, Over: f.Resolved,
 		Actor: f.Actor, Decision: f.Decision, Flapping: f.Flapping, Count: len(f.Changes), id: f.ID, key: f.Key}
-	r.Resource = report.Clip(f.Key.ID, rowName)
+	r.Resource = phrase.Line(f.Key.ID, rowName)
 	r.text = sync.OnceValue(func() string { return textOf(f, &r) })
 	return r
 }
@@ -210,7 +211,7 @@ func textOf(raw *model.Finding, r *row) string {
 	add := func(texts ...string) {
 		for _, text := range texts {
 			if b.Len() < maxText && text != "" {
-				b.WriteString(strings.ToLower(report.Clip(text, 300)))
+				b.WriteString(strings.ToLower(phrase.Line(text, 300)))
 				b.WriteByte('\n')
 			}
 		}
@@ -238,13 +239,13 @@ func textOf(raw *model.Finding, r *row) string {
 	return b.String()
 }
 
-func fieldTexts(f *report.Field) []string {
-	texts := []string{f.Path, f.LivePath, f.Who.String(), f.LiveWho.String()}
+func fieldTexts(f *phrase.Field) []string {
+	texts := []string{f.Path, f.LivePath, f.Actor.String(), f.LiveActor.String()}
 	for _, side := range f.Sides {
 		texts = append(texts, side.Text)
 	}
 	for _, claim := range f.Claims {
-		texts = append(texts, claim.Declaration, claim.Address, claim.Text, claim.Who.String())
+		texts = append(texts, claim.Declaration, claim.Address, claim.Text, claim.Actor.String())
 	}
 	return texts
 }

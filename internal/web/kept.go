@@ -52,7 +52,7 @@ func (k *kept[T]) get(ctx context.Context, revision uint64, question string, bui
 		defer func() { <-k.waiting }()
 	default:
 		return none, 0, &access.Refused{Status: http.StatusServiceUnavailable, RetryAfter: 5 * time.Second,
-			Message: "too many ask for what takes a while", Hint: "try again soon"}
+			Message: "too many requests", Hint: "try again soon"}
 	}
 	select {
 	case k.making <- struct{}{}:

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/store"
 )
 
@@ -20,28 +20,27 @@ const pageSize = 100
 // A listView is the page of what drifts.
 type listView struct {
 	frame
-	// Scanned tells that a scan has ended. Proven is when the oldest look began
-	// that this speaks of, and Oldest the source that it was at.
-	Scanned bool
-	Proven  time.Time
-	Oldest  string
+	// Scanned is set once a scan has ended. OldestRead is when the source was read
+	// that was read first, of those that are not stale.
+	Scanned    bool
+	OldestRead time.Time
 	// Mood is calm, where all is proven to be as declared; drift; or unsure, where
 	// nothing drifts and not everything could be looked at.
 	Mood     string
 	Headline string
 	// NotChecked counts what was not checked; "" where everything was.
 	NotChecked string
-	Scan       report.Phrase
+	Scan       phrase.Phrase
 	// Silent are the receivers that are told nothing more until somebody has looked.
 	Silent []model.ReceiverStatus
 	// Stale are the sources whose picture is not of now.
 	Stale                      []sourceView
-	Unchecked, Unread, Tallies []report.Phrase
+	Unchecked, Unread, Tallies []phrase.Phrase
 	// NotJudged and NotGoverned say what was not judged, and which places are not
 	// governed.
-	NotJudged, NotGoverned []report.Phrase
+	NotJudged, NotGoverned []phrase.Phrase
 	// Notes are what a reader should know of declarations.
-	Notes    []report.Phrase
+	Notes    []phrase.Phrase
 	Filter   filter
 	Controls controls
 	Rows     []rowView
@@ -147,10 +146,10 @@ func (s *site) resolvedRows() ([]row, error) {
 	all = slices.DeleteFunc(all, func(f model.Finding) bool { return f.Resolved.IsZero() })
 	slices.SortStableFunc(all, func(a, b model.Finding) int { return cmp.Or(b.Resolved.Compare(a.Resolved), cmp.Compare(a.ID, b.ID)) })
 	all = all[:min(len(all), maxResolved)]
-	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	clock := s.clock()
 	rows := make([]row, len(all))
 	for i := range all {
-		rows[i] = newRow(&all[i], words)
+		rows[i] = newRow(&all[i], clock)
 	}
 	return rows, nil
 }
@@ -166,8 +165,8 @@ func (v *listView) stand(x *index, s *site) {
 	for _, source := range s.sourceViews(x.run) {
 		if source.Trouble != "" {
 			v.Stale = append(v.Stale, source)
-		} else if v.Oldest == "" || source.Taken.Before(v.Proven) {
-			v.Proven, v.Oldest = source.Taken, source.Name
+		} else if v.OldestRead.IsZero() || source.Taken.Before(v.OldestRead) {
+			v.OldestRead = source.Taken
 		}
 	}
 	v.Unchecked = once(v.Unchecked, v.Stale)
@@ -183,12 +182,12 @@ func (v *listView) stand(x *index, s *site) {
 
 // once says of what could not be compared only which source kept it from that,
 // where the reason is said beside that source.
-func once(said []report.Phrase, stale []sourceView) []report.Phrase {
+func once(said []phrase.Phrase, stale []sourceView) []phrase.Phrase {
 	said = slices.Clone(said)
 	for i, p := range said {
 		for _, source := range stale {
 			if n := len(p) - 2; n > 0 && source.Err != "" && strings.HasSuffix(p[n+1].Text, source.Err) {
-				said[i] = append(slices.Clone(p[:n]), report.Span{Text: ", as "}, report.Span{Text: report.Clip(source.Name, rowName), Data: true}, report.Span{Text: " could not be read"})
+				said[i] = append(slices.Clone(p[:n]), phrase.Span{Text: ", as "}, phrase.Span{Text: phrase.Line(source.Name, rowName), Data: true}, phrase.Span{Text: " could not be read"})
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/access"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // A loginView is the page on which people say who they are.
@@ -49,7 +49,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil
 	}
-	return s.refuse(w, r, err, loginView{Next: next, Name: report.Clip(r.PostFormValue("name"), rowName)})
+	return s.refuse(w, r, err, loginView{Next: next, Name: phrase.Line(r.PostFormValue("name"), rowName)})
 }
 
 // refuse shows the login again, and why somebody did not get in.
@@ -61,7 +61,7 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, err error, v login
 	v.Refused = refused.Error()
 	if seconds := refused.Seconds(); seconds > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		v.Refused += "; try again in " + report.Count(seconds, "second")
+		v.Refused += "; try again in " + phrase.Count(seconds, "second")
 	}
 	return s.showLogin(w, r, refused.Status, v)
 }

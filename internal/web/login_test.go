@@ -31,7 +31,7 @@ func TestStrangersAreSentToTheLogin(t *testing.T) {
 		t.Errorf("an open page whose visitor is gone gets %s, want 401", fragment.Status)
 	}
 	known := h.askAs(t, access.Visitor{Name: "mallory", Via: access.Session}, http.MethodGet, "/", nil, nil)
-	if body := known.Body; known.StatusCode != http.StatusForbidden || !strings.Contains(body, "mallory is known here") {
+	if body := known.Body; known.StatusCode != http.StatusForbidden || !strings.Contains(body, "mallory has no role") {
 		t.Errorf("somebody without a role gets %s\n%s", known.Status, body)
 	}
 	for _, target := range []string{"/events", "/nothing"} {
@@ -127,8 +127,8 @@ func TestWhoIsLoggedIn(t *testing.T) {
 		has, lack string
 	}{
 		"session":  {"a session can end", visitor(access.Viewer), `action="/logout"`, "/decide"},
-		"viewer":   {"who may not decide is told why", visitor(access.Viewer), "alice has the role viewer here: to decide takes the role operator.", `value="acknowledge"`},
-		"loopback": {"so is whoever comes from this host", access.Visitor{Name: "somebody on this host", Role: access.Viewer, Via: access.Loopback}, "Log in as somebody who has the role operator", `value="acknowledge"`},
+		"viewer":   {"who may not decide is told why", visitor(access.Viewer), "alice has the role viewer. Deciding requires the role operator.", `value="acknowledge"`},
+		"loopback": {"so is whoever comes from this host", access.Visitor{Name: "somebody on this host", Role: access.Viewer, Via: access.Loopback}, "Log in with the role operator", `value="acknowledge"`},
 		"operator": {"who may decide can", visitor(access.Operator), `value="acknowledge"`, `value="forever"`},
 		"approver": {"for ever takes an approver", visitor(access.Approver), `value="forever"`, "takes the role approver"},
 		"proxy":    {"a proxy's session is not ours to end", access.Visitor{Name: "carol", Role: access.Operator, Via: access.Proxy}, "carol", `action="/logout"`},

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/driftd/driftd/internal/access"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // A bit is a piece of a message in Slack's mrkdwn, in one style. Its text is
@@ -91,7 +91,7 @@ func (m *marks) flush() {
 		return
 	}
 	b := m.style
-	b.Text = report.Visible(m.plain.String())
+	b.Text = phrase.Visible(m.plain.String())
 	m.bits = append(m.bits, b)
 	m.plain.Reset()
 }
@@ -105,7 +105,7 @@ func (m *marks) enclosed(mark string, style func(*bit)) bool {
 	m.flush()
 	lines := strings.Split(strings.Trim(inside, "\n"), "\n")
 	for i := range lines {
-		lines[i] = report.Visible(unescape(lines[i]))
+		lines[i] = phrase.Visible(unescape(lines[i]))
 	}
 	b := m.style
 	style(&b)
@@ -165,7 +165,7 @@ func (m *marks) link() bool {
 			b.Text = target
 		}
 	}
-	b.Text = report.Visible(unescape(b.Text))
+	b.Text = phrase.Visible(unescape(b.Text))
 	m.bits = append(m.bits, b)
 	m.skip(len(inside) + 2)
 	return true
@@ -183,7 +183,7 @@ func (m *marks) date(target, words string) string {
 	date, long, clock := at.Format("2 Jan 2006"), at.Format("Monday, 2 January 2006"), at.Format("15:04 UTC")
 	ago := at.Format("2 Jan 15:04 UTC")
 	if age := m.now.Sub(at); age >= 0 {
-		ago = report.Ago(age)
+		ago = phrase.Ago(age)
 	}
 	return strings.NewReplacer("{date_num}", at.Format(time.DateOnly), "{date_long_pretty}", long, "{date_long}", long,
 		"{date_short_pretty}", date, "{date_short}", date, "{date_pretty}", date, "{date}", date,

@@ -214,8 +214,8 @@ func TestFindingIsShownInFullWithinABound(t *testing.T) {
 	if len(body) > 2_000_000 {
 		t.Errorf("the page weighs %d bytes", len(body))
 	}
-	if !strings.Contains(body, "characters are left out here") {
-		t.Error("nothing says that something is left out")
+	if !strings.Contains(body, "characters not shown") {
+		t.Error("the page lacks the number of characters that are left out")
 	}
 	if !strings.Contains(body, `\u202eevil\u202c`) {
 		t.Error("what turns text around is not written out")
@@ -231,9 +231,9 @@ func TestFindingByPrefix(t *testing.T) {
 		want           string
 	}{
 		"prefix":    {"an address of a finding may be short, as on the command line", "/findings/c0ff", http.StatusSeeOther, "/findings/c0ff11c7"},
-		"unknown":   {"the page says that there is none", "/findings/ffffffff", http.StatusNotFound, "no finding has an ID that begins with"},
+		"unknown":   {"the page says that there is none", "/findings/ffffffff", http.StatusNotFound, "no finding has an ID with prefix"},
 		"ambiguous": {"the page says which it may be", "/findings/c40d", http.StatusConflict, "c40d0001"},
-		"page":      {"so does every other address", "/nothing", http.StatusNotFound, "no such page"},
+		"page":      {"so does every other address", "/nothing", http.StatusNotFound, "page not found"},
 		"since":     {"a timeline says what it can read", "/timeline?since=yesterday", http.StatusBadRequest, "want one such as"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -154,7 +154,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f.frame = s.frame(w, r, http.StatusText(f.Status), "")
 	if err := s.render(w, r, f.Status, "failure", f); err != nil {
 		s.Log.ErrorContext(r.Context(), "page failed", "path", r.URL.Path, "err", err)
-		http.Error(w, "driftd met an error of its own: its log says more", http.StatusInternalServerError)
+		http.Error(w, "internal error: see the log of driftd", http.StatusInternalServerError)
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 func explain(err error) failure {
 	e := server.AsError(err)
 	if e.Status == http.StatusInternalServerError {
-		return failure{Status: e.Status, Message: "driftd met an error of its own", Hint: "its log says more"}
+		return failure{Status: e.Status, Message: "internal error", Hint: "see the log of driftd"}
 	}
 	return failure{Status: e.Status, Message: e.Message, Hint: e.Hint, Candidates: e.Candidates}
 }
@@ -177,14 +177,14 @@ type notice struct {
 // notices are all that may be said, by the word that stands in the address.
 func notices() map[string]notice {
 	return map[string]notice{
-		"acknowledge": {Text: "Acknowledged: others see that you are on it."},
-		"snooze":      {Text: "Snoozed: nobody is told of it until the time that you chose."},
-		"accept":      {Text: "Accepted: it counts as drift no more, while it stays as it is."},
-		"revoked":     {Text: "Taken back: the decision holds no more."},
-		"scanned":     {Text: "Scanned: this is what is open now."},
-		"changed":     {Text: "Nothing was decided: the finding changed while you looked. Look again.", Bad: true},
-		"done":        {Text: "Done: driftd notices by itself, within seconds."},
-		"loggedout":   {Text: "You are logged out."},
+		"acknowledge": {Text: "Acknowledged. Others see that you are working on it."},
+		"snooze":      {Text: "Snoozed. No notifications until the chosen time."},
+		"accept":      {Text: "Accepted. Reopens when it changes."},
+		"revoked":     {Text: "Decision revoked."},
+		"scanned":     {Text: "Scan finished."},
+		"changed":     {Text: "No decision was made: the finding changed in the meantime. Check it again.", Bad: true},
+		"done":        {Text: "Done. driftd detects the change within seconds."},
+		"loggedout":   {Text: "Logged out."},
 	}
 }
 

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/report"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // TestReasonIsSaidOnce holds that what is said beside a source is not said again
 // of each thing in it.
 func TestReasonIsSaidOnce(t *testing.T) {
 	t.Parallel()
-	said := func(data string) report.Phrase {
-		return report.Phrase{{Text: "17 resources in "}, {Text: "netbox", Data: true}, {Text: ": "}, {Text: data, Data: true}}
+	said := func(data string) phrase.Phrase {
+		return phrase.Phrase{{Text: "17 resources in "}, {Text: "netbox", Data: true}, {Text: ": "}, {Text: data, Data: true}}
 	}
 	stale := []sourceView{{SourceRun: model.SourceRun{Name: "netbox", Err: "502 Bad Gateway"}, Trouble: "could not be read: 502 Bad Gateway"}, {Trouble: "not read yet"}}
 	for data, want := range map[string]string{
@@ -21,14 +21,14 @@ func TestReasonIsSaidOnce(t *testing.T) {
 		"403 Forbidden": "17 resources in netbox: 403 Forbidden",
 	} {
 		before := said(data)
-		if got := once([]report.Phrase{before}, stale)[0].String(); got != want {
+		if got := once([]phrase.Phrase{before}, stale)[0].String(); got != want {
 			t.Errorf("%q is said as %q, want %q", data, got, want)
 		}
 		if before.String() != said(data).String() {
 			t.Error("what others share was changed")
 		}
 	}
-	if got := once([]report.Phrase{nil, {{Text: "502 Bad Gateway"}}}, stale)[1].String(); got != "502 Bad Gateway" {
+	if got := once([]phrase.Phrase{nil, {{Text: "502 Bad Gateway"}}}, stale)[1].String(); got != "502 Bad Gateway" {
 		t.Errorf("a phrase of one word became %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 )
@@ -20,7 +21,7 @@ type sourceView struct {
 	Trouble string
 	// Gaps say what was not fully read, and Left how many scopes are left out on
 	// purpose.
-	Gaps []report.Phrase
+	Gaps []phrase.Phrase
 	Left int
 	// Kinds are what it holds, most first, of which More are not listed.
 	Kinds []kindCount
@@ -75,7 +76,7 @@ func (v *sourceView) trouble(now time.Time) string {
 func kindsOf(counts map[string]int) (kinds []kindCount, more int) {
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	for _, name := range names[:min(len(names), maxKinds)] {
-		kinds = append(kinds, kindCount{report.Clip(report.Kind(name), rowName), counts[name]})
+		kinds = append(kinds, kindCount{phrase.Line(phrase.Kind(name), rowName), counts[name]})
 	}
 	return kinds, len(names) - len(kinds)
 }
@@ -86,11 +87,11 @@ type sourcesView struct {
 	Run          *model.Run
 	Sources      []sourceView
 	Declarations []declarationView
-	Tallies      []report.Phrase
+	Tallies      []phrase.Phrase
 	// NotJudged and NotGoverned are those of report.State.
-	NotJudged, NotGoverned []report.Phrase
+	NotJudged, NotGoverned []phrase.Phrase
 	// Notes are those of report.State.
-	Notes     []report.Phrase
+	Notes     []phrase.Phrase
 	Receivers []model.ReceiverStatus
 	Mend      string
 	Dead      []model.RuleRun
@@ -143,7 +144,7 @@ type decisionsView struct {
 // A decisionView is one decision that holds.
 type decisionView struct {
 	model.Decision
-	Said report.Phrase
+	Said phrase.Phrase
 	// About are the findings that it holds for, Others how many more.
 	About  []*row
 	Others int
@@ -165,10 +166,10 @@ func (s *site) decisionsPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := decisionsView{frame: s.frame(w, r, "Decisions", "decisions"), Idle: x.idle}
 	v.Revision = x.revision
-	words := report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	clock := s.clock()
 	for _, rows := range x.held {
 		d := decisionView{Decision: *x.rows[rows[0]].Decision}
-		d.Said, d.Soon, d.Filed = words.Deciding(&d.Decision), d.Kind == model.Accept && d.EndsSoon(s.Now()), d.From != ""
+		d.Said, d.Soon, d.Filed = clock.Decision(&d.Decision).Sentence(), d.Kind == model.Accept && d.EndsSoon(s.Now()), d.From != ""
 		d.Takes = v.Visitor.takes(&d.Decision)
 		for _, i := range rows[:min(len(rows), maxAbout)] {
 			d.About = append(d.About, &x.rows[i])

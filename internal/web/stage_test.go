@@ -71,8 +71,8 @@ func TestStage(t *testing.T) {
 			t.Errorf("%s: %s, done %v", tc.reason, answer.Status, h.Stage.Acts()[0].Done)
 		}
 	}
-	if !strings.Contains(h.page(t, "/"), "This estate is a stand-in.") {
-		t.Error("a page does not say that the estate is a stand-in")
+	if !strings.Contains(h.page(t, "/"), "stand-ins that driftd simulates") {
+		t.Error("a page lacks the notice that the systems are stand-ins")
 	}
 	if bare := newHouse(t, filled(t), nil); bare.ask(t, access.Approver, http.MethodGet, "/stage", nil).StatusCode != http.StatusNotFound {
 		t.Error("a real estate has a stage")

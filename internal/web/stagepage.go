@@ -55,7 +55,7 @@ func (s *site) stagePage(w http.ResponseWriter, r *http.Request) error {
 func (s *site) perform(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("act")
 	if !slices.ContainsFunc(s.Stage.Acts(), func(a Act) bool { return a.ID == id }) {
-		return &server.Error{Status: http.StatusNotFound, Message: "there is no such act", Hint: "choose one of the list"}
+		return &server.Error{Status: http.StatusNotFound, Message: "no such event", Hint: "choose one from the list"}
 	}
 	if err := s.Stage.Do(r.Context(), id); err != nil {
 		return fmt.Errorf("do %s: %w", id, err)

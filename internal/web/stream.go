@@ -21,7 +21,7 @@ const (
 // logged out or driftd stops.
 func (s *site) events(w http.ResponseWriter, r *http.Request) {
 	if !access.Of(r.Context()).May(access.Viewer) {
-		http.Error(w, "nobody is logged in: log in again", http.StatusUnauthorized)
+		http.Error(w, "not logged in: log in again", http.StatusUnauthorized)
 		return
 	}
 	if r.Method == http.MethodHead {
@@ -32,7 +32,7 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-s.streams }()
 	default:
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, "too many pages are open: this one is not told of news", http.StatusServiceUnavailable)
+		http.Error(w, "too many pages are open: this one is not updated", http.StatusServiceUnavailable)
 		return
 	}
 	t := &stream{w: w, control: http.NewResponseController(w)}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/moment"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/report"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
@@ -75,7 +76,7 @@ func (s *site) timelinePage(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := timelineView{frame: s.frame(w, r, "Timeline", "timeline"), Filter: f, Partly: line.partly, Cut: line.cut}
 	v.Revision = known
-	v.Period = "since " + report.Clip(f.Since, 40)
+	v.Period = "since " + phrase.Line(f.Since, 40)
 	if _, err := moment.ParseDuration(f.Since); err == nil {
 		v.Period = "in the last " + spelled(f.Since)
 	}
@@ -89,7 +90,7 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 		return nil, err
 	}
 	slices.SortFunc(all, func(a, b model.Finding) int { return cmp.Or(latest(&b).Compare(latest(&a)), cmp.Compare(a.ID, b.ID)) })
-	line, words := &timeline{partly: max(0, len(all)-mostInFull)}, report.NewWords(report.Options{Now: s.Now(), RelativeTime: true})
+	line, clock := &timeline{partly: max(0, len(all)-mostInFull)}, s.clock()
 	for i := range all {
 		f := &all[i]
 		versions := ends(f)
@@ -98,17 +99,17 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 				return nil, err
 			}
 		}
-		r := newRow(f, words)
-		for _, e := range words.Events(versions) {
+		r := newRow(f, clock)
+		for _, e := range report.Events(versions, clock) {
 			if e.At.Before(since) {
 				continue
 			}
 			for k := range e.Fields {
-				e.Fields[k] = e.Fields[k].Short(rowValue)
+				e.Fields[k] = e.Fields[k].Bound(rowValue)
 			}
 			e.Fields = e.Fields[:min(len(e.Fields), 1)]
-			if len(e.Said) > 0 { // beside the event stands how severe it is
-				e.Said[0].Text = strings.TrimPrefix(e.Said[0].Text, string(r.Severity)+" ")
+			if len(e.Text) > 0 { // beside the event stands how severe it is
+				e.Text[0].Text = strings.TrimPrefix(e.Text[0].Text, string(r.Severity)+" ")
 			}
 			line.events = append(line.events, entry{e, &r})
 		}
@@ -123,10 +124,10 @@ func (s *site) buildTimeline(since time.Time) (*timeline, error) {
 func spelled(length string) string {
 	for unit, name := range map[string]string{"h": "hour", "d": "day"} {
 		if n, err := strconv.Atoi(strings.TrimSuffix(length, unit)); err == nil && strings.HasSuffix(length, unit) {
-			return report.Count(n, name)
+			return phrase.Count(n, name)
 		}
 	}
-	return report.Clip(length, 30)
+	return phrase.Line(length, 30)
 }
 
 // latest is when something last became of a finding, as far as it tells itself.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/access"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -93,6 +94,9 @@ func (p *Pages) Prepare(ctx context.Context) {
 	p.site.index.keep(ctx, func(err error) { p.site.Log.DebugContext(ctx, "prepare pages", "err", err) })
 }
 
+// clock returns the clock of pages.
+func (s *site) clock() phrase.Clock { return phrase.Clock{Now: s.Now(), Relative: true} }
+
 func newSite(o Options) (*site, error) {
 	files, err := readAssets()
 	if err != nil {
@@ -173,7 +177,7 @@ func (s *site) bounded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests are being answered: try again soon", http.StatusServiceUnavailable)
+			http.Error(w, "too many requests: try again soon", http.StatusServiceUnavailable)
 		}
 	})
 }
@@ -186,10 +190,10 @@ func (s *site) forViewers(next http.Handler) http.Handler {
 		case visitor.May(access.Viewer):
 			next.ServeHTTP(w, r)
 		case visitor.Name != "":
-			s.fail(w, r, &server.Error{Status: http.StatusForbidden, Message: visitor.Name + " is known here, and may not read",
-				Hint: "server.access.roles of driftd's configuration says who may"})
+			s.fail(w, r, &server.Error{Status: http.StatusForbidden, Message: visitor.Name + " has no role that may read",
+				Hint: "roles are set in server.access.roles of driftd's configuration"})
 		case isFragment(r) || r.Method != http.MethodGet:
-			s.fail(w, r, &server.Error{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: "log in again"})
+			s.fail(w, r, &server.Error{Status: http.StatusUnauthorized, Message: "not logged in", Hint: "log in again"})
 		default:
 			http.Redirect(w, r, loginPath(r), http.StatusSeeOther)
 		}
@@ -228,10 +232,10 @@ func (s *site) serve(handle func(http.ResponseWriter, *http.Request) error) http
 
 func (s *site) unknown(_ http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return &server.Error{Status: http.StatusMethodNotAllowed, Message: "there is nothing to send to at this address", Hint: "begin at the list of what drifts"}
+		return &server.Error{Status: http.StatusMethodNotAllowed, Message: "method not allowed at this address", Hint: "start at the list of findings"}
 	}
 	if !access.Of(r.Context()).May(access.Viewer) {
-		return &server.Error{Status: http.StatusUnauthorized, Message: "nobody is logged in", Hint: "log in to see what there is"}
+		return &server.Error{Status: http.StatusUnauthorized, Message: "not logged in", Hint: "log in"}
 	}
-	return &server.Error{Status: http.StatusNotFound, Message: "there is no such page"}
+	return &server.Error{Status: http.StatusNotFound, Message: "page not found"}
 }

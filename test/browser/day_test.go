@@ -222,7 +222,7 @@ func TestPageCannotBeRead(t *testing.T) {
 	p.open("/").awaitLive()
 	h.fails.Store(true)
 	h.news <- strconv.FormatInt(h.revision.Add(2), 10)
-	p.await(`/could not be read anew, as of \d\d:\d\d/.test(document.getElementById("live").textContent)`)
+	p.await(`/could not be updated, as of \d\d:\d\d/.test(document.getElementById("live").textContent)`)
 	p.find("link", "config-000") // what was known stays to be read
 	h.fails.Store(false)
 	p.awaitLive()

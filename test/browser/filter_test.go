@@ -41,7 +41,7 @@ func TestFilterAsOneTypes(t *testing.T) {
 	p.find("link", "Deployment shop/web")
 
 	p.open("/?q=nothing-is-called-so")
-	p.awaitText("No finding fits")
+	p.awaitText("No finding matches")
 }
 
 // TestPages leafs through many findings, with and without JavaScript.
@@ -86,8 +86,8 @@ func TestTypingIsKept(t *testing.T) {
 	d := serve(t, drifted(2).files(t), "2 findings")
 	p := chrome.visit(t, d.base).open(findingPath(t, d, "shop/config-000"))
 	p.await(`document.getElementById("live").textContent === "live"`)
-	p.find("textbox", "Who is responsible for it").write("team-shop")
-	p.find("textbox", "Why").write("half a sen")
+	p.find("textbox", "Owner, a person or a team").write("team-shop")
+	p.find("textbox", "Reason").write("half a sen")
 	eval[chromedp.Void](p, `document.querySelector("details").open = true; window.kept = document.activeElement`)
 	revision := eval[string](p, `document.getElementById("main").dataset.revision`)
 	d.decide(t, "acknowledge", d.findings(t.Context(), t)[1].ID)

@@ -89,7 +89,7 @@ func TestKeyboardAlone(t *testing.T) {
 	p.await(`document.activeElement.type !== "search"`)
 
 	p.press("?")
-	p.find("dialog", "Keys")
+	p.find("dialog", "Keyboard shortcuts")
 	p.press(kb.Escape)
 	p.await(`!document.querySelector("dialog[open]")`)
 

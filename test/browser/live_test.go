@@ -39,20 +39,20 @@ func TestAcknowledgeIsSeenByOthers(t *testing.T) {
 	other.stays()
 	p := chrome.visit(t, d.base).open("/")
 	p.find("link", "Deployment shop/web").follow()
-	p.find("textbox", "What is being done").write("reverting it at ten")
-	p.buttonBelow("What is being done").follow()
+	p.find("textbox", "Action taken").write("reverting it at ten")
+	p.buttonBelow("Action taken").follow()
 	p.find("status", "")
-	p.awaitText("Acknowledged: others see that you are on it.")
+	p.awaitText("Acknowledged. Others see that you are working on it.")
 	p.awaitText("reverting it at ten")
 	if strings.Contains(p.address(), "notice") {
 		t.Errorf("the address is %s: what was said once would be said again", p.address())
 	}
-	other.awaitText("acknowledged")
+	other.awaitText("Acknowledged")
 	other.stayed()
 
 	// Taken back, it is as before.
 	p.find("button", "Revoke").follow()
-	p.awaitText("Taken back")
+	p.awaitText("Decision revoked")
 	other.awaitGone("acknowledged")
 	other.stayed()
 }
@@ -82,11 +82,11 @@ func TestBreakSomething(t *testing.T) {
 		{"Grow a virtual machine", "app-01", "carol@pve"},
 		{"Delete a ConfigMap", "shop/payment", "omar@example.org"},
 	} {
-		p.act(act.title, "Do it")
+		p.act(act.title, "Run")
 		list.awaitText(act.appears)
 		list.awaitText(act.actor)
 		p.await(jsf(`[...document.querySelectorAll("article")].some(a => a.innerText.includes(%q))`, act.appears))
-		p.act(act.title, "Put it back")
+		p.act(act.title, "Undo")
 		list.awaitGone(act.appears)
 	}
 	list.awaitText("2 findings")

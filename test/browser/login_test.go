@@ -72,12 +72,12 @@ func TestLogin(t *testing.T) {
 	}
 	p.awaitLive()
 	p.find("link", "config-001").follow()
-	p.find("textbox", "What is being done").write("mine")
-	p.buttonBelow("What is being done").follow()
+	p.find("textbox", "Action taken").write("mine")
+	p.buttonBelow("Action taken").follow()
 	p.awaitText("alice")
 	p.awaitText("mine")
 	p.find("button", "Log out").follow()
-	p.awaitText("You are logged out")
+	p.awaitText("Logged out")
 	p.open("/")
 	p.find("heading", "Log in")
 }

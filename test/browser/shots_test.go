@@ -30,20 +30,20 @@ func pictures(t *testing.T) string {
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	dir, d, closed, calm, unsure := pictures(t), demo(t), guarded(t), still(t), demo(t)
-	chrome.visit(t, unsure.base).open("/stage").act("Let NetBox fail", "Do it")
+	chrome.visit(t, unsure.base).open("/stage").act("Let NetBox fail", "Run")
 	if err := unsure.awaitPage(t.Context(), "unchecked"); err != nil {
 		t.Fatal(err)
 	}
 	stage := chrome.visit(t, d.base).open("/stage")
 	for _, title := range []string{"Open the firewall", "Edit a Deployment", "Say three things of one machine", "Change a password"} {
-		stage.act(title, "Do it")
+		stage.act(title, "Run")
 	}
 	list := chrome.visit(t, d.base).open("/")
 	for _, resource := range []string{"shop/api", "shop/database", "queue-01"} {
 		list.awaitText(resource)
 	}
 	d.decide(t, "acknowledge", path.Base(findingPath(t, d, "shop/api")))
-	list.awaitText("acknowledged")
+	list.awaitText("Acknowledged")
 	paths := map[string]string{"list": "/", "timeline": "/timeline", "sources": "/sources", "decisions": "/decisions", "stage": "/stage",
 		"finding": findingPath(t, d, "305"), "disputed": eval[string](list, `[...document.querySelectorAll("a.open")].find(a => a.innerText.includes("queue-01")).pathname`), "nothing": "/?q=nothing-is-called-so"}
 	for _, scheme := range []string{"light", "dark"} {

@@ -74,7 +74,7 @@ metadata: {name: app, namespace: shop, labels: {app.kubernetes.io/name: app, tea
 // harmless how it reads in a label.
 const (
 	hostile  = "<!channel> @here {{ .Labels }} \"x\",y=\\z\n\u202eredrum\x1b[2J"
-	harmless = `<!channel> @here {{ .Labels }} "x",y=\z\n\u202eredrum\u001b[2J`
+	harmless = `<!channel> @here {{ .Labels }} "x",y=\z\n\u202eredrum\x1b[2J`
 )
 
 // found returns the only finding with a verdict.

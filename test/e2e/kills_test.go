@@ -263,7 +263,7 @@ func (l *listener) hooked() []string {
 func (l *listener) posted() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	line := regexp.MustCompile(`(?m)^(\w+) missing: (.*)$`)
+	line := regexp.MustCompile(`(?m)^(\w+) · missing: (.*)$`)
 	keys := map[string]bool{}
 	var said []string
 	for _, p := range l.posts {

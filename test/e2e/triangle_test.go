@@ -285,7 +285,7 @@ func (tri *triangle) edit() []string {
 	return []string{
 		// Three say three things; the last was carol, on Proxmox.
 		`disputed ` + guest("db-01") + `: memory[0].dedicated 4096 infra says 4096 intent says 16384 -> 8192` +
-			` by carol@pve (update VM 302: -memory 8192 (pvedaemon on pve2)), no two of them agree: infra, intent, pve`,
+			` by carol@pve (update VM 302: -memory 8192 (pvedaemon on pve2)), infra, intent and pve all differ`,
 		// Only NetBox has it; only Proxmox; both, and not Terraform.
 		fmt.Sprintf(`missing virtual-machines/%d`, tri.id(machines, "queue-01")),
 		`unmanaged proxmox/qemu byhand by dave@pve (qmcreate 999), neither infra nor intent speaks of it`,
@@ -297,7 +297,7 @@ func (tri *triangle) edit() []string {
 		// NetBox differs from Terraform's state, and from the guest as well.
 		fmt.Sprintf(`changed netbox_ip_address.guest["dns"]: ip_address "192.0.2.53/24" -> "192.0.2.54/24" by jonas (object-change %d)`, address),
 		fmt.Sprintf(`disputed proxmox_virtual_environment_container.dns: initialization[0].ip_config[0].ipv4[0].address "192.0.2.53/24"`+
-			` infra says 192.0.2.53/24 intent says 192.0.2.54/24 -> "192.0.2.53/24" by jonas (object-change %d), intent stands alone: infra and pve agree`, address),
+			` infra says 192.0.2.53/24 intent says 192.0.2.54/24 -> "192.0.2.53/24" by jonas (object-change %d), intent differs, infra and pve agree`, address),
 	}
 }
 
@@ -317,7 +317,7 @@ func (tri *triangle) growAgain(want []string) {
 	tri.t.Helper()
 	grown := tri.by("mara", "PATCH", tri.at(machines, "db-01"), map[string]any{"memory": 32768})
 	want[0] = fmt.Sprintf(`disputed `+guest("db-01")+`: memory[0].dedicated 4096 infra says 4096 intent says 32768 -> 8192`+
-		` by mara (object-change %d), no two of them agree: infra, intent, pve`, grown)
+		` by mara (object-change %d), infra, intent and pve all differ`, grown)
 	tri.expect("the last edit was in NetBox", want...)
 }
 

@@ -46,14 +46,14 @@ func TestThreeSidesOfOneGuest(t *testing.T) {
 	}{
 		{reason: "all agree", memory: 4096, cores: 2},
 		{reason: "all three differ", memory: 2048, cores: 2, old: "memory: 4096", new: "memory: 8192",
-			want: []string{"memory[0].dedicated infra=2048 intent=4096 live 8192; no two of them agree: infra, intent, pve; by ann"}},
+			want: []string{"memory[0].dedicated infra=2048 intent=4096 live 8192; infra, intent and pve all differ; by ann"}},
 		{reason: "NetBox stands alone", memory: 4096, cores: 2, netbox: `"memory":1024,`,
-			want: []string{"memory[0].dedicated infra=4096 intent=1024 live 4096; intent stands alone: infra and pve agree; by ann"}},
+			want: []string{"memory[0].dedicated infra=4096 intent=1024 live 4096; intent differs, infra and pve agree; by ann"}},
 		{reason: "all three differ in processors, which one counts by the socket", memory: 4096, cores: 8, old: "cores: 2", new: "cores: 3",
-			want: []string{"cpu[0].cores infra=8 intent=4 live 3; no two of them agree: infra, intent, pve; by unknown"}},
+			want: []string{"cpu[0].cores infra=8 intent=4 live 3; infra, intent and pve all differ; by unknown"}},
 		{reason: "Proxmox stands alone in processors, which is no dispute", memory: 4096, cores: 2, old: "cores: 2", new: "cores: 3"},
 		{reason: "Terraform stands alone, in other words", memory: 4096, cores: 8,
-			want: []string{"cpu[0].cores infra=8 intent=4 live 2; infra stands alone: intent and pve agree; by unknown"}},
+			want: []string{"cpu[0].cores infra=8 intent=4 live 2; infra differs, intent and pve agree; by unknown"}},
 		{reason: "Proxmox stands alone, which is no dispute", memory: 4096, cores: 2, old: "tag=100", new: "tag=300"},
 	}
 	for _, test := range tests {

@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // Bounds of what an alert says, in characters, and of the resource's labels
@@ -34,20 +35,16 @@ type alert struct {
 
 // newAlert makes an alert of a finding.
 func newAlert(f *model.Finding, url string, now, end time.Time) alert {
-	words := plain.Words{Quote: plain.Unmention, URL: url}
-	summary := words.Subject(f)
-	if where := words.Where(f); where != "" {
-		summary += ", " + where
-	}
+	t := plain.Text{Quote: plain.Unmention, URL: url}
 	a := alert{
 		Labels: labels(f), StartsAt: f.FirstSeen.UTC(), EndsAt: end, GeneratorURL: plain.Page(url, f),
 		Annotations: bounded(map[string]string{
-			"summary":     summary,
-			"description": strings.Join(words.Fields(f, len(f.Changes), maxFields), "\n"),
-			"reason":      words.Reason(f),
-			"who":         words.Who(f),
-			"since":       words.Since(f),
-			"next":        words.Next(f),
+			"summary":     t.Summary(f),
+			"description": strings.Join(t.Fields(f, len(f.Changes), maxFields), "\n"),
+			"reason":      t.Reason(f),
+			"who":         t.Who(f),
+			"since":       t.Seen(f),
+			"next":        t.Next(f),
 		}),
 	}
 	// A clock that was set back, or a time that nobody kept: an alert does not
@@ -111,8 +108,13 @@ func valid(name string) string {
 	return name[:min(len(name), maxLabel)]
 }
 
-// value makes a label's value of foreign data.
-func value(s string) string { return plain.Visible(s, maxLabel) }
+// value returns foreign data as the value of a label, cut at maxLabel characters.
+func value(s string) string {
+	if runes := []rune(phrase.Visible(s)); len(runes) > maxLabel {
+		return string(runes[:maxLabel-1]) + "…"
+	}
+	return phrase.Visible(s)
+}
 
 // sorted lists alerts in the order of their ids.
 func sorted(alerts map[string]alert) []alert {

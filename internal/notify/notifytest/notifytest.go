@@ -31,13 +31,13 @@ type Settings struct {
 	Timeout time.Duration
 }
 
-// Deliver delivers Parcel, or shows its findings.
+// Deliver delivers OutboxEntry, or shows its findings.
 type Deliver func(context.Context) error
 
 // Notifier delivers through n.
 func Notifier(n notify.Notifier) Deliver {
 	return func(ctx context.Context) error {
-		_, err := n.Notify(ctx, Parcel())
+		_, err := n.Notify(ctx, Entry())
 		return err
 	}
 }
@@ -63,14 +63,14 @@ func Findings() []model.Finding {
 	}
 }
 
-// Parcel is a message about Findings.
-func Parcel() model.Parcel {
+// Entry is an outbox entry with a message about Findings.
+func Entry() model.OutboxEntry {
 	findings := Findings()
 	for i := range findings {
 		findings[i] = findings[i].Public()
 	}
 	items := []model.Item{{News: model.Appeared, Finding: findings[0], Fields: 1}, {News: model.Appeared, Finding: findings[1]}}
-	return model.Parcel{Message: model.Message{Key: "7c3f.1", Receiver: "test", Kind: model.NewMessage, At: findings[0].FirstSeen,
+	return model.OutboxEntry{Message: model.Message{Key: "7c3f.1", Receiver: "test", Kind: model.NewMessage, At: findings[0].FirstSeen,
 		Thread: "7c3f", First: true, Title: "changed: shop/web and 1 more", Severity: model.High,
 		News: items, NewsCount: 2, All: items, OpenCount: 2, URL: "https://driftd.example.org"}}
 }

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func at(hour int) time.Time { return time.Date(2026, 11, 20, hour, 30, 0, 0, time.UTC) }
@@ -20,13 +20,13 @@ func value(s string) *model.Value {
 	return &v
 }
 
-func TestWords(t *testing.T) {
+func TestText(t *testing.T) {
 	t.Parallel()
 	secret := model.DigestOf("d1ge57")
 	tests := map[string]struct {
 		reason  string
 		finding model.Finding
-		words   plain.Words
+		words   plain.Text
 		want    []string
 	}{
 		"all": {
@@ -35,52 +35,52 @@ func TestWords(t *testing.T) {
 				Name: "web", Declaration: "shop", Address: "web.yaml:12", FirstSeen: at(1), Reason: "a reason",
 				Actor:   model.Actor{Name: "jane", At: at(0), Via: "managedFields", Confidence: model.Likely},
 				Changes: []model.Change{{Path: "a", Declared: value("1"), Recorded: value("1"), Live: value("2")}}},
-			words: plain.Words{URL: "https://driftd.example.org/"},
-			want: []string{"changed: Deployment.apps shop/web", "in prod, declared by shop at web.yaml:12",
-				"by jane at 2026-11-20 00:30 UTC via managedFields (likely)", "", "since 2026-11-20 01:30 UTC", "a reason",
-				"https://driftd.example.org/findings/abc", "a: declared 1, live 2"},
+			words: plain.Text{URL: "https://driftd.example.org/"},
+			want: []string{"changed: Deployment shop/web", "In prod, declared by shop at web.yaml:12",
+				"Changed by jane 2026-11-20T00:30:00Z via managedFields (likely)", "", "First seen 2026-11-20T01:30:00Z", "a reason",
+				"https://driftd.example.org/findings/abc", "a: 1 → 2"},
 		},
 		"several": {
 			reason: "a field that somebody else changed says so",
 			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Actor: model.Actor{Name: "dave", Confidence: model.Exact},
 				Changes: []model.Change{{Path: "a", Live: value("2"), Actor: &model.Actor{Name: "carol", Confidence: model.Exact}}, {Path: "b", Live: value("2")},
 					{Path: "c", Secret: true, Actor: &model.Actor{Name: "unknown", Confidence: model.Unknown}}}},
-			want: []string{"changed: k i", "in s, not declared", "by dave", "", "", "", "driftd findings show abc",
-				"a: not declared, live 2, by carol", "b: not declared, live 2", "c: (secret) changed, by unknown"},
+			want: []string{"changed: k i", "In s, not declared", "Changed by dave", "", "", "", "driftd findings show abc",
+				"a: (absent) → 2, by carol", "b: (absent) → 2", "c: (secret) changed, actor unknown"},
 		},
 		"little": {
 			reason:  "what is not known is left out",
 			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Name: "web"},
-			want:    []string{"unmanaged: qemu 100 (web)", "in pve, not declared", "", "", "", "", "driftd findings show abc"},
+			want:    []string{"unmanaged: qemu 100 (web)", "In pve, not declared", "", "", "", "", "driftd findings show abc"},
 		},
 		"nobody": {
 			reason: "an unknown actor, and a time that is over",
 			finding: model.Finding{ID: "abc", Verdict: model.Missing, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
 				Actor: model.UnknownActor("no log"), FirstSeen: at(1), Resolved: at(2)},
-			want: []string{"missing: k i", "in s, declared at x:1", "by unknown (no log)", "",
-				"from 2026-11-20 01:30 UTC to 2026-11-20 02:30 UTC", "", "driftd findings show abc"},
+			want: []string{"missing: k i", "In s, declared at x:1", "Actor unknown (no log)", "",
+				"First seen 2026-11-20T01:30:00Z, resolved 2026-11-20T02:30:00Z", "", "driftd findings show abc"},
 		},
 		"at the latest": {
 			reason: "the time of an unknown actor says what it is the time of",
 			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Address: "x:1",
 				Actor: model.Actor{Name: "unknown", At: at(1), Via: "its last change of any kind, so then or before", Confidence: model.Unknown, Reason: "no log"}},
-			want: []string{"changed: k i", "in s, declared at x:1",
-				"by unknown at 2026-11-20 01:30 UTC via its last change of any kind, so then or before (no log)", "", "", "", "driftd findings show abc"},
+			want: []string{"changed: k i", "In s, declared at x:1",
+				"Last changed 2026-11-20T01:30:00Z; actor unknown (no log)", "", "", "", "driftd findings show abc"},
 		},
 		"no source": {
 			reason:  "what is empty leaves no gap",
 			finding: model.Finding{ID: "abc", Verdict: model.Disputed, Key: model.Key{Kind: "k", ID: "i"}, Declaration: "agreed"},
-			want:    []string{"disputed: k i", "declared by agreed", "", "", "", "", "driftd findings show abc"},
+			want:    []string{"disputed: k i", "Declared by agreed", "", "", "", "", "driftd findings show abc"},
 		},
 		"a part": {
 			reason: "what could not be read is no resource",
-			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: plain.PartKind, ID: "shop/web.yaml"},
+			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: phrase.PartKind, ID: "shop/web.yaml"},
 				Name: "web.yaml", Declaration: "shop", Address: "web.yaml:12", Reason: "no YAML", Actor: model.UnknownActor("not checked")},
-			want: []string{"a part of shop could not be read: web.yaml:12", "", "", "", "", "no YAML", "driftd findings show abc"},
+			want: []string{"part of shop could not be read: web.yaml:12", "", "", "", "", "no YAML", "driftd findings show abc"},
 		},
 		"a whole declaration": {
 			reason: "its address is its name, which is written once",
-			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: plain.PartKind, ID: "shop"},
+			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "prod", Kind: phrase.PartKind, ID: "shop"},
 				Name: "shop", Declaration: "shop", Address: "shop", Reason: "no answer", Actor: model.UnknownActor("not checked")},
 			want: []string{"declaration shop could not be read", "", "", "", "", "no answer", "driftd findings show abc"},
 		},
@@ -88,18 +88,18 @@ func TestWords(t *testing.T) {
 			reason: "nobody did anything that anybody saw; who is known is named all the same",
 			finding: model.Finding{ID: "abc", Verdict: model.Unchecked, Key: model.Key{Source: "s", Kind: "k", ID: "i"},
 				Actor: model.Actor{Name: "jane", Confidence: model.Exact}},
-			want: []string{"unchecked: k i", "in s, not declared", "by jane", "", "", "", "driftd findings show abc"},
+			want: []string{"unchecked: k i", "In s, not declared", "By jane", "", "", "", "driftd findings show abc"},
 		},
 		"snoozed": {
 			reason: "who decided, and until when; an owner who decided is named once",
 			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"},
 				Decision: &model.Decision{Kind: model.Snooze, By: "bob", Owner: "bob", Until: at(3)}},
-			want: []string{"changed: k i", "in s, not declared", "", "snoozed by bob, until 2026-11-20 03:30 UTC", "", "", "driftd findings show abc"},
+			want: []string{"changed: k i", "In s, not declared", "", "Snoozed by bob, until 2026-11-20T03:30:00Z", "", "", "driftd findings show abc"},
 		},
 		"hidden": {
 			reason:  "a rule counts before a decision",
 			finding: model.Finding{ID: "abc", Verdict: model.Changed, Key: model.Key{Source: "s", Kind: "k", ID: "i"}, Hidden: "backups", Decision: &model.Decision{}},
-			want:    []string{"changed: k i", "in s, not declared", "", "ignored by a rule: backups", "", "", "driftd findings show abc"},
+			want:    []string{"changed: k i", "In s, not declared", "", "Hidden by a rule: backups", "", "", "driftd findings show abc"},
 		},
 		"fields": {
 			reason: "each side named, secrets never",
@@ -112,21 +112,21 @@ func TestWords(t *testing.T) {
 				{Path: "gone", Declared: value("x")},
 				{Path: "last", Severity: model.Low},
 			}},
-			want: []string{": k i", "not declared", "", "", "", "", "driftd findings show abc",
-				"worst: (secret) changed", "bad: declared a, recorded b, live c, running d",
-				"claimed: one says 1, two says (secret), live c", `usual: recorded old, live ""`, "added: not declared, live new",
-				"gone: declared x, live (absent)", "and 2 more fields"},
+			want: []string{": k i", "Declared by one and two", "", "", "", "", "driftd findings show abc",
+				"worst: (secret) changed", "bad: a → c (recorded b) (running d)",
+				"claimed: one (secret), two (secret), live (secret)", `usual: old (recorded) → ""`, "added: (absent) → new",
+				"gone: x → (absent)", "and 2 more fields"},
 		},
 		"lacking": {
 			reason: "a declaration that lacks something does not declare it",
 			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Declaration: "intent",
 				Reason: "live, and in infra (vm.web), but not in intent"},
-			want: []string{"unmanaged: qemu 100", "in pve, not in intent", "", "", "", "live, and in infra (vm.web), but not in intent", "driftd findings show abc"},
+			want: []string{"unmanaged: qemu 100", "In pve, not in intent", "", "", "", "live, and in infra (vm.web), but not in intent", "driftd findings show abc"},
 		},
 		"silent": {
 			reason:  "nor is it declared by nobody, where a reason says who declares it",
-			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Reason: "neither a nor b speaks of it"},
-			want:    []string{"unmanaged: qemu 100", "in pve, not declared where it should be", "", "", "", "neither a nor b speaks of it", "driftd findings show abc"},
+			finding: model.Finding{ID: "abc", Verdict: model.Unmanaged, Key: model.Key{Source: "pve", Kind: "proxmox/qemu", ID: "100"}, Reason: "not in a or b"},
+			want:    []string{"unmanaged: qemu 100", "In pve, not declared", "", "", "", "not in a or b", "driftd findings show abc"},
 		},
 		"disputed": {
 			reason: "the word of each, who changed it last, and why; a message ends where it ends",
@@ -136,25 +136,25 @@ func TestWords(t *testing.T) {
 					{Path: "memory[0].dedicated", Live: value("4096"), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.IntOf(4096), Actor: &model.Actor{Name: "alice"}}, {Declaration: "intent", Path: "memory", Value: model.IntOf(16384)}}},
 					{Path: "password", Live: value("x"), Secret: true, Claims: []model.ClaimedValue{{Declaration: "infra", Value: model.StringOf("a")}, {Declaration: "intent", Value: model.StringOf("b")}}},
 				}},
-			want: []string{"disputed: qemu 100", "in pve, declared by infra at vm.web",
-				`by mara at 2026-11-20 00:30 UTC via NetBox changelog, object-change 5695 (likely): "grow 'now'\n` + strings.Repeat("x", 147) + `…"`, "", "", "", "driftd findings show abc",
-				"memory[0].dedicated: infra says 4096 (by alice), intent says 16384 (memory), live 4096 (by root@pam)", "password: infra says (secret), intent says (secret), live (secret)"},
+			want: []string{"disputed: qemu 100", "In pve, declared by infra and intent",
+				`Last changed by mara 2026-11-20T00:30:00Z via NetBox changelog, object-change 5695 (likely): "grow \"now\"\n` + strings.Repeat("x", 145) + `…"`, "", "", "", "driftd findings show abc",
+				"memory[0].dedicated: infra 4096 (by alice), intent 16384 (memory), live in pve \"4096\" (by root@pam)", "password: infra (secret), intent (secret), live in pve (secret)"},
 		},
 		"quoted": {
 			reason: "each piece of foreign data is quoted, and driftd's own words are not",
 			finding: model.Finding{ID: "i", Verdict: "v", Key: model.Key{Source: "s", Kind: "k", ID: "r"}, Name: "n", Declaration: "d",
 				Address: "a", Reason: "w", Actor: model.Actor{Name: "j", Via: "x"},
 				Decision: &model.Decision{Kind: model.Accept, By: "b", Owner: "o", Reason: "y"}, Changes: []model.Change{{Path: "p", Live: value("l")}}},
-			words: plain.Words{Quote: func(s string) string { return "<" + s + ">" }},
-			want: []string{"<v>: <k> <r> (<n>)", "in <s>, declared by <d> at <a>", "by <j> via <x>", "accepted by <b>, owner <o>, forever: <y>", "", "<w>",
-				"driftd findings show <i>", "<p>: not declared, live <l>"},
+			words: plain.Text{Quote: func(s string) string { return "<" + s + ">" }},
+			want: []string{"<v>: <k> <r> (<n>)", "In <s>, declared by <d> at <a>", "Changed by <j> via <x>", "Accepted by <b>, owner <o>, forever: <y>", "", "<w>",
+				"driftd findings show <i>", "<p>: <(absent)> → <l>"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, w := &test.finding, test.words
-			got := append([]string{w.Subject(f), w.Where(f), w.Who(f), w.Decided(f), w.Since(f), w.Reason(f), w.Next(f)},
+			got := append([]string{w.Subject(f), w.Where(f), w.Who(f), w.Muted(f), w.Seen(f), w.Reason(f), w.Next(f)},
 				w.Fields(f, len(f.Changes)+len(f.Changes)/7, 6)...)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
@@ -163,51 +163,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		reason, in string
-		limit      int
-		want       string
-	}{
-		"plain":  {"what fits stays", "web", 3, "web"},
-		"emoji":  {"pictures stay", "web 🚀 é", 10, "web 🚀 é"},
-		"cut":    {"the cut is shown, within the limit", "abcdef", 4, "abc…"},
-		"breaks": {"a header or a line cannot begin", "a\r\nBcc: b", 20, `a\r\nBcc: b`},
-		"bidi":   {"nothing turns round", "a\u202eb", 20, `a\u202eb`},
-		"bytes":  {"bytes that are no text", "a\xff\x00", 20, `a\xff\u0000`},
-		"whole":  {"an escape is not cut in two", "ab\n", 3, "ab…"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := plain.Visible(test.in, test.limit); got != test.want {
-				t.Errorf("%s: %q, want %q", test.reason, got, test.want)
-			}
-		})
-	}
-}
-
-func FuzzVisible(f *testing.F) {
+func FuzzUnmark(f *testing.F) {
 	f.Add("a\r\n\u202e\xff", 3)
-	f.Add(strings.Repeat("x", 100), 10)
 	f.Fuzz(func(t *testing.T, s string, limit int) {
 		limit = 1 + max(limit, -limit)%1000
 		if limit <= 0 {
 			return
 		}
-		got := plain.Visible(s, limit)
-		if n := utf8.RuneCountInString(got); !utf8.ValidString(got) || n > limit {
-			t.Errorf("%q has %d characters, the limit is %d", got, n, limit)
-		}
-		for _, r := range got {
-			if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) {
-				t.Errorf("%q holds %U", got, r)
-			}
-		}
-		for _, r := range plain.Unmark(got) {
+		for _, r := range plain.Unmark(phrase.Line(s, limit)) {
 			if unicode.IsControl(r) {
-				t.Errorf("%q holds %U when it is quoted", got, r)
+				t.Errorf("%q holds %U when it is quoted", s, r)
 			}
 		}
 	})

@@ -99,11 +99,11 @@ func TestMail(t *testing.T) {
 	t.Parallel()
 	server := &mailServer{}
 	s := opened(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	title := "geändert: " + strings.Repeat("web 🚀 ", 20) + "\r\nBcc: all@example.org\r\n\r\nbody"
-	parcel.Message.Title = title
-	parcel.Message.News[0].Finding.Name = "<b>\r\n.\r\nQUIT\r\n" + strings.Repeat("é", 10000)
-	if _, err := s.Notify(t.Context(), parcel); err != nil {
+	entry.Message.Title = title
+	entry.Message.News[0].Finding.Name = "<b>\r\n.\r\nQUIT\r\n" + strings.Repeat("é", 10000)
+	if _, err := s.Notify(t.Context(), entry); err != nil {
 		t.Fatal(err)
 	}
 	text := <-server.mails
@@ -119,7 +119,7 @@ func TestMail(t *testing.T) {
 		t.Errorf("headers %v", m.Header)
 	}
 	body, err := io.ReadAll(m.Body)
-	if err != nil || !strings.Contains(string(body), "[new] changed: Deployment.apps shop/web (<b>\\r\\n.\\r\\nQUIT") ||
+	if err != nil || !strings.Contains(string(body), "[new] changed: Deployment shop/web (<b>\\r\\n.\\r\\nQUIT") ||
 		!strings.Contains(string(body), "missing: qemu 100") {
 		t.Errorf("body %s, error %v", body, err)
 	}
@@ -151,7 +151,7 @@ func TestMailFails(t *testing.T) {
 			t.Parallel()
 			server := &mailServer{replies: test.replies}
 			s := opened(t, strings.Replace(mailAddress, "HOST", server.listen(t), 1), "")
-			_, err := s.Notify(t.Context(), notifytest.Parcel())
+			_, err := s.Notify(t.Context(), notifytest.Entry())
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secret) {
 				t.Fatalf("error %v, want one with %q and without secrets", err, test.want)
 			}
@@ -174,14 +174,14 @@ func TestMailHangs(t *testing.T) {
 	s := opened(t, strings.Replace(mailAddress, "HOST", listener.Addr().String(), 1), "")
 	s.timeout = 100 * time.Millisecond
 	var slow *reach.Timeout
-	if _, err := s.Notify(t.Context(), notifytest.Parcel()); !errors.As(err, &slow) {
+	if _, err := s.Notify(t.Context(), notifytest.Entry()); !errors.As(err, &slow) {
 		t.Errorf("error %v, want a timeout", err)
 	}
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s.timeout = time.Minute
-	if _, err := s.Notify(t.Context(), model.Parcel{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+	if _, err := s.Notify(t.Context(), model.OutboxEntry{}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("nothing listens: error %v", err)
 	}
 }

@@ -80,17 +80,17 @@ func serviceOf(name string) service {
 func (s service) errand(m *model.Message) (e errand, ok bool) {
 	e.Params, ok = s.params(m)
 	ok = ok && (s.updates || !m.Quiet)
-	words := plain.Words{Quote: s.quote, URL: m.URL}
-	title := words.Line(m.Title, maxTitle)
+	t := plain.Text{Quote: s.quote, URL: m.URL}
+	title := t.Line(m.Title, maxTitle)
 	if s.title == 0 {
-		e.Text = text(m, words, title, s.limit)
+		e.Text = text(m, t, title, s.limit)
 		return e, ok
 	}
-	e.Params["title"] = words.Line(m.Title, s.title)
+	e.Params["title"] = t.Line(m.Title, s.title)
 	if s.header != nil {
 		e.Params["title"] = s.header(e.Params["title"])
 	}
-	if e.Text = text(m, words, "", s.limit); e.Text == "" {
+	if e.Text = text(m, t, "", s.limit); e.Text == "" {
 		e.Text = title
 	}
 	return e, ok

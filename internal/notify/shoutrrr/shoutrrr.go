@@ -22,7 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
-	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 	"github.com/driftd/driftd/internal/reach"
 )
 
@@ -77,8 +77,8 @@ type sender struct {
 
 // Notify delivers one message. Nobody can tell of a message that was begun
 // before whether it arrived: it may come twice.
-func (s *sender) Notify(ctx context.Context, parcel model.Parcel) (string, error) {
-	e, ok := s.service.errand(&parcel.Message)
+func (s *sender) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
+	e, ok := s.service.errand(&entry.Message)
 	if !ok {
 		return "", nil
 	}
@@ -146,5 +146,5 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // clean makes an error of the library a line without what the address holds.
 func clean(err error, address string) string {
-	return plain.Visible(redact(err.Error(), address), 200)
+	return phrase.Line(redact(err.Error(), address), 200)
 }

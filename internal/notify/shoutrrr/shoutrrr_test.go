@@ -131,7 +131,7 @@ func TestServices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, got := serve(t, http.StatusOK, s.answer)
-			if receipt, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Parcel()); receipt != "" || err != nil {
+			if receipt, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Entry()); receipt != "" || err != nil {
 				t.Fatalf("receipt %q, error %v", receipt, err)
 			}
 			requests := got()
@@ -159,7 +159,7 @@ func TestServicesFail(t *testing.T) {
 			}
 			for status, want := range map[int]error{http.StatusForbidden: notify.ErrPermanent, http.StatusBadRequest: notify.ErrRefused, http.StatusTooManyRequests: nil, http.StatusBadGateway: nil} {
 				server, got := serve(t, status, `{"error":"`+secret+`"}`)
-				_, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Parcel())
+				_, err := opened(t, s.address, server).Notify(t.Context(), notifytest.Entry())
 				var later *notify.Later
 				switch {
 				case err == nil, want != nil && !errors.Is(err, want), len(got()) != 1:
@@ -171,7 +171,7 @@ func TestServicesFail(t *testing.T) {
 			}
 			server := httptest.NewServer(http.NotFoundHandler())
 			server.Close()
-			_, err := opened(t, s.address, server.URL).Notify(t.Context(), notifytest.Parcel())
+			_, err := opened(t, s.address, server.URL).Notify(t.Context(), notifytest.Entry())
 			if err == nil || !strings.Contains(err.Error(), "connection refused") || errors.Is(err, notify.ErrPermanent) {
 				t.Errorf("nothing listens: error %v", err)
 			}
@@ -183,16 +183,16 @@ func TestServicesFail(t *testing.T) {
 // Names page nobody, and write no markup.
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	name := "@everyone <@123> <!channel> <b>*x*</b> [a](https://e)\r\nBcc: x"
-	parcel.Message.Title = "changed: " + name
-	parcel.Message.News[0].Finding.Name = name
-	parcel.Message.News[0].Finding.Key.ID = name
+	entry.Message.Title = "changed: " + name
+	entry.Message.News[0].Finding.Name = name
+	entry.Message.News[0].Finding.Key.ID = name
 	for service, s := range addresses {
 		t.Run(service, func(t *testing.T) {
 			t.Parallel()
 			server, got := serve(t, http.StatusOK, s.answer)
-			if _, err := opened(t, s.address, server).Notify(t.Context(), parcel); err != nil {
+			if _, err := opened(t, s.address, server).Notify(t.Context(), entry); err != nil {
 				t.Fatal(err)
 			}
 			body := got()[0].body
@@ -214,12 +214,12 @@ func TestOwnWays(t *testing.T) {
 	for _, address := range []string{"mattermost://me@HOST/" + secret + "/ops?disabletls=yes", "gotify://HOST/AzyoeNS.D4iJLVa?disabletls=yes", "ntfy://HOST/" + secret + "?scheme=http&disabletls=yes"} {
 		server, got := serve(t, http.StatusOK, "{}")
 		host := strings.TrimPrefix(server, "http://")
-		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Parcel()); err != nil || len(got()) != 1 {
+		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); err != nil || len(got()) != 1 {
 			t.Errorf("%s: error %v after %d requests", nameOf(address), err, len(got()))
 		}
 		server, _ = serve(t, http.StatusUnauthorized, secret)
 		host = strings.TrimPrefix(server, "http://")
-		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Parcel()); !errors.Is(err, notify.ErrPermanent) {
+		if _, err := opened(t, strings.Replace(address, "HOST", host, 1), "").Notify(t.Context(), notifytest.Entry()); !errors.Is(err, notify.ErrPermanent) {
 			t.Errorf("%s: error %v, want a permanent one", nameOf(address), err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestOwnWays(t *testing.T) {
 func TestDiscordEmbeds(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusNoContent, "")
-	if _, err := opened(t, addresses["discord"].address, server).Notify(t.Context(), notifytest.Parcel()); err != nil {
+	if _, err := opened(t, addresses["discord"].address, server).Notify(t.Context(), notifytest.Entry()); err != nil {
 		t.Fatal(err)
 	}
 	var body struct {
@@ -248,12 +248,12 @@ func TestPagerDuty(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusAccepted, "{}")
 	s := opened(t, addresses["pagerduty"].address, server)
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	for range 2 {
-		if _, err := s.Notify(t.Context(), parcel); err != nil {
+		if _, err := s.Notify(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
-		parcel.Message.Kind, parcel.Message.OpenCount, parcel.Message.ResolvedCount = model.ResolvedMessage, 0, 2
+		entry.Message.Kind, entry.Message.OpenCount, entry.Message.ResolvedCount = model.ResolvedMessage, 0, 2
 	}
 	type event struct {
 		Routing string `json:"routing_key"`
@@ -285,12 +285,12 @@ func TestOpsgenie(t *testing.T) {
 	t.Parallel()
 	server, got := serve(t, http.StatusAccepted, "{}")
 	s := opened(t, addresses["opsgenie"].address, server)
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	for range 2 {
-		if _, err := s.Notify(t.Context(), parcel); err != nil {
+		if _, err := s.Notify(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
-		parcel.Message.Kind, parcel.Message.OpenCount = model.ResolvedMessage, 0
+		entry.Message.Kind, entry.Message.OpenCount = model.ResolvedMessage, 0
 	}
 	var a struct{ Message, Alias, Priority, Description string }
 	if requests := got(); len(requests) != 1 {
@@ -343,7 +343,7 @@ func TestProcess(t *testing.T) {
 	s := opened(t, addresses["ntfy"].address, "")
 	for program, want := range map[string]string{"/nowhere/driftd": "start the process that sends", "/bin/false": "broke off", "/bin/true": "broke off"} {
 		s.program = program
-		if _, err := s.Notify(t.Context(), notifytest.Parcel()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Notify(t.Context(), notifytest.Entry()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", program, err, want)
 		}
 	}

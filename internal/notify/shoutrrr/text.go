@@ -1,12 +1,14 @@
 package shoutrrr
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // Bounds of a text, in characters and in lines.
@@ -17,16 +19,16 @@ const (
 	maxFields = 3
 )
 
-// text says a message in plain text: the title, where it is given, what is new
-// and the notes. It is no longer than limit bytes, ends at the end of a line,
-// and says how many findings it leaves out.
-func text(m *model.Message, words plain.Words, title string, limit int) string {
+// text returns a message as plain text: the title, where it is given, the news and the
+// notes. It has at most limit bytes, ends at the end of a line, and counts the
+// findings that it leaves out.
+func text(m *model.Message, t plain.Text, title string, limit int) string {
 	var head, tail []string
 	if title != "" {
 		head = append(head, title, "")
 	}
 	for _, note := range m.Notes[:min(len(m.Notes), maxNotes)] {
-		tail = append(tail, words.Line(note, maxNote))
+		tail = append(tail, t.Line(note, maxNote))
 	}
 	items, total := m.News, m.NewsCount
 	if len(items) == 0 {
@@ -36,7 +38,7 @@ func text(m *model.Message, words plain.Words, title string, limit int) string {
 	lines := head
 	shown := 0
 	for i := range items {
-		block := say(&items[i], words)
+		block := describe(&items[i], t)
 		if size(block) > room {
 			if part := begin(block, room); i == 0 && len(part) > 0 {
 				lines, shown = append(lines, part...), 1
@@ -46,16 +48,16 @@ func text(m *model.Message, words plain.Words, title string, limit int) string {
 		lines, shown, room = append(lines, block...), shown+1, room-size(block)
 	}
 	if more := total - shown; more > 0 {
-		lines = append(lines, "…and "+plain.Thousands(more)+" more", "")
+		lines = append(lines, "…and "+phrase.Number(more)+" more", "")
 	}
 	return strings.TrimSpace(strings.Join(begin(append(lines, tail...), limit), "\n"))
 }
 
-// say says one finding, with an empty line after it.
-func say(item *model.Item, words plain.Words) []string {
+// describe returns one finding, with an empty line after it.
+func describe(item *model.Item, t plain.Text) []string {
 	f := &item.Finding
-	lines := []string{clip(fmt.Sprintf("[%s] %s, %s", item.News, words.Subject(f), words.Line(string(f.Severity), maxNote)))}
-	for _, line := range append(about(item, words), words.Next(f)) {
+	lines := []string{clip(fmt.Sprintf("[%s] %s, %s", cmp.Or(phrase.News(item), "open"), t.Subject(f), t.Line(string(f.Severity), maxNote)))}
+	for _, line := range append(about(item, t), t.Next(f)) {
 		if line != "" {
 			lines = append(lines, "  "+clip(line))
 		}
@@ -63,27 +65,25 @@ func say(item *model.Item, words plain.Words) []string {
 	return append(lines, "")
 }
 
-// about says of a finding what is worth knowing where its news is that: of one
-// that is over or decided about nobody asks any more who did it.
-func about(item *model.Item, words plain.Words) []string {
+// about returns the lines below a finding. One that is over or muted has no actor and
+// no fields.
+func about(item *model.Item, t plain.Text) []string {
 	f := &item.Finding
-	told := model.Told{News: item.News}
+	told := model.Notified{News: item.News}
 	switch {
 	case told.Muted():
-		return []string{words.Where(f), words.Decided(f)}
-	case item.News == model.WasMerged:
-		return []string{words.Where(f), "merged into " + words.Line(f.MergedInto, maxNote)}
+		return []string{t.Where(f), t.Muted(f)}
 	case !told.Open():
-		return []string{words.Where(f), words.Since(f)}
+		return []string{t.Where(f), t.Seen(f)}
 	}
-	lines := []string{words.Line(item.Why, maxNote), words.Where(f), words.Who(f), words.Since(f), words.Reason(f)}
+	lines := []string{t.Line(item.Why, maxNote), t.Where(f), t.Who(f), t.Seen(f), t.Reason(f)}
 	if f.Flapping || item.News == model.StartsToFlap {
-		lines = append(lines, plain.Flapping)
+		lines = append(lines, phrase.Words(phrase.Flapping).Sentence().String())
 	}
-	return append(lines, words.Fields(f, item.Fields, maxFields)...)
+	return append(lines, t.Fields(f, item.Fields, maxFields)...)
 }
 
-// maxLine bounds a line, in bytes: mail has no longer ones (RFC 5322, 2.1.1).
+// maxLine bounds a line in bytes, as mail requires (RFC 5322, 2.1.1).
 const maxLine = 900
 
 func clip(line string) string {
@@ -97,7 +97,7 @@ func clip(line string) string {
 	return line[:cut] + "…"
 }
 
-// size is what lines take, each with its end.
+// size returns the bytes of lines, each with its end.
 func size(lines []string) int {
 	n := 0
 	for _, line := range lines {
@@ -106,7 +106,7 @@ func size(lines []string) int {
 	return n
 }
 
-// begin returns as many lines as there is room for.
+// begin returns the first lines that fit into room bytes.
 func begin(lines []string, room int) []string {
 	for i, line := range lines {
 		if room -= len(line) + 1; room < 0 {

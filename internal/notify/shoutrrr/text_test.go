@@ -14,19 +14,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify/notifytest"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // messages are one of each sort.
 func messages() map[string]model.Message {
-	first := notifytest.Parcel().Message
-	resolved := notifytest.Parcel().Message
+	first := notifytest.Entry().Message
+	resolved := notifytest.Entry().Message
 	resolved.Kind, resolved.Title, resolved.OpenCount, resolved.ResolvedCount = model.ResolvedMessage, "resolved: shop/web", 0, 2
 	resolved.News, resolved.NewsCount = resolved.News[:1], 1
 	resolved.News[0].News = model.Over
 	resolved.News[0].Finding.Resolved = now()
-	flood := notifytest.Parcel().Message
+	flood := notifytest.Entry().Message
 	flood.Title, flood.NewsCount, flood.News = "new: 5,000 findings", 5000, nil
 	for range model.MaxItems {
 		item := first.News[0]
@@ -39,7 +40,7 @@ func messages() map[string]model.Message {
 	}
 	flood.Notes = []string{"2 more came and went meanwhile."}
 	digest := model.Message{Key: "k", Kind: model.DigestMessage, Title: "how it stands", OpenCount: 2, All: first.All, Notes: []string{"400 of 412 resources are in sync", "a note\nwith a line break"}}
-	reminder := notifytest.Parcel().Message
+	reminder := notifytest.Entry().Message
 	reminder.Kind, reminder.News, reminder.NewsCount = model.ReminderMessage, nil, 0
 	reminder.All = reminder.All[:1]
 	reminder.All[0].News = model.Standing
@@ -50,7 +51,7 @@ func messages() map[string]model.Message {
 
 // decided is a message about what nobody wants to hear of.
 func decided() model.Message {
-	m := notifytest.Parcel().Message
+	m := notifytest.Entry().Message
 	m.Kind, m.Title, m.MutedCount, m.OpenCount = model.DecidedMessage, "2 findings accepted", 2, 0
 	m.News[0].News, m.News[1].News = model.WasAccepted, model.WasHidden
 	m.News[0].Finding.Decision = &model.Decision{Kind: model.Accept, By: "carol", Owner: "team-shop", Reason: "until the *move*", Until: now()}
@@ -60,12 +61,12 @@ func decided() model.Message {
 
 // news is a message of all else that may become of findings.
 func news() model.Message {
-	m := notifytest.Parcel().Message
+	m := notifytest.Entry().Message
 	changed, missing := m.News[0], m.News[1]
 	changed.News, changed.Why = model.Returned, "it was accepted by carol, which has ended"
 	missing.News = model.StartsToFlap
 	part := model.Item{News: model.Appeared, Finding: model.Finding{ID: "3c4d", Verdict: model.Unchecked, Severity: model.Medium, Declaration: "shop",
-		Address: "deploy/broken.yaml", Key: model.Key{Kind: plain.PartKind, ID: "shop/deploy/broken.yaml"}, Reason: "line 3: no YAML", Actor: model.UnknownActor("not checked")}}
+		Address: "deploy/broken.yaml", Key: model.Key{Kind: phrase.PartKind, ID: "shop/deploy/broken.yaml"}, Reason: "line 3: no YAML", Actor: model.UnknownActor("not checked")}}
 	m.Title, m.News, m.NewsCount, m.All = "3 findings", []model.Item{part, changed, missing}, 3, nil
 	return m
 }
@@ -75,7 +76,7 @@ func TestText(t *testing.T) {
 	for name, m := range messages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := text(&m, plain.Words{URL: m.URL}, m.Title, usualLimit) + "\n"
+			got := text(&m, plain.Text{URL: m.URL}, m.Title, usualLimit) + "\n"
 			path := filepath.Join("testdata", name+".txt")
 			if *update {
 				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -104,13 +105,13 @@ func FuzzText(f *testing.F) {
 		if limit < 100 || count < 0 {
 			return
 		}
-		item := notifytest.Parcel().Message.News[0]
+		item := notifytest.Entry().Message.News[0]
 		item.Finding.Key.ID, item.Finding.Actor.Name, item.Finding.Changes[0].Path = name, name, name
 		m := model.Message{Title: "title", NewsCount: count}
 		for range count {
 			m.News = append(m.News, item)
 		}
-		got := text(&m, plain.Words{Quote: plain.Unmark}, m.Title, limit)
+		got := text(&m, plain.Text{Quote: plain.Unmark}, m.Title, limit)
 		if len(got) > limit || !utf8.ValidString(got) || !strings.HasPrefix(got, "title") {
 			t.Errorf("%d bytes, the limit is %d: %q", len(got), limit, got)
 		}
@@ -162,11 +163,11 @@ func TestReclassifiedText(t *testing.T) {
 	m.News, m.NewsCount = m.News[:1], 1
 	it := &m.News[0]
 	it.News, it.Why, it.WasVerdict = model.Reclassified, "was pending", model.Pending
-	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[reclassified] changed: ") || !strings.Contains(got, "\n  was pending\n") {
+	if got := text(&m, plain.Text{}, "", 4000); !strings.HasPrefix(got, "[now changed] changed: ") || !strings.Contains(got, "\n  was pending\n") {
 		t.Errorf("got:\n%s", got)
 	}
-	it.News, it.Finding.MergedInto = model.WasMerged, "f00d04"
-	if got := text(&m, plain.Words{}, "", 4000); !strings.HasPrefix(got, "[merged] changed: ") || !strings.Contains(got, "\n  merged into f00d04\n") || strings.Contains(got, "pending") {
+	it.News, it.Finding.MergedInto, it.Finding.Resolved = model.WasMerged, "f00d04", it.Finding.FirstSeen
+	if got := text(&m, plain.Text{}, "", 4000); !strings.HasPrefix(got, "[merged] changed: ") || !strings.Contains(got, ", merged into f00d04 20") || strings.Contains(got, "pending") {
 		t.Errorf("got:\n%s", got)
 	}
 }

@@ -40,7 +40,7 @@ func (c *channel) arrived(ctx context.Context, m model.Message, thread string) (
 		})
 		switch codeOf(err) {
 		case "missing_scope", "no_permission", "not_in_channel", "channel_not_found", "thread_not_found", "not_allowed_token_type":
-			c.env.Log.Warn("nobody knows whether a message arrived: it is posted again", "err", err)
+			c.env.Log.Warn("cannot check whether a message arrived: it is posted again", "err", err)
 			return "", nil
 		}
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // The names of the buttons and of the modal, as Slack sends them back.
@@ -82,7 +82,7 @@ func allOf(does string, count int) string {
 	if count == 1 {
 		return "This " + does + " 1 finding."
 	}
-	return "This " + does + " all " + plain.Thousands(count) + " findings of this message."
+	return "This " + does + " all " + phrase.Number(count) + " findings of this message."
 }
 
 // caption makes a text without marks and emoji.

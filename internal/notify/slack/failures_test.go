@@ -72,7 +72,7 @@ func TestFailures(t *testing.T) {
 			if test.twice {
 				w.fails("chat.postMessage", test.fault)
 			}
-			_, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: first()})
+			_, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()})
 			if !test.is(err) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: error %v", test.reason, err)
 			}
@@ -91,7 +91,7 @@ func TestMissingScope(t *testing.T) {
 	w.fails("chat.postMessage", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"ok":false,"error":"missing_scope","needed":"chat:write","provided":"x"}`)
 	})
-	_, err := mustOpen(t, w.settings(nil)).Notifier.Notify(t.Context(), model.Parcel{Message: first()})
+	_, err := mustOpen(t, w.settings(nil)).Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()})
 	if !errors.Is(err, notify.ErrPermanent) || !strings.Contains(err.Error(), "missing_scope (needed: chat:write)") {
 		t.Errorf("error %v", err)
 	}
@@ -101,7 +101,7 @@ func TestSlow(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
 	w.fails("chat.postMessage", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	_, err := mustOpen(t, w.settings(settings{"timeout": 50 * time.Millisecond})).Notifier.Notify(t.Context(), model.Parcel{Message: first()})
+	_, err := mustOpen(t, w.settings(settings{"timeout": 50 * time.Millisecond})).Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()})
 	if err == nil || !strings.Contains(err.Error(), "no full answer within 50ms; ") {
 		t.Errorf("error %v", err)
 	}
@@ -144,7 +144,7 @@ func TestPaced(t *testing.T) {
 	receipt := deliver(t, to, first(), "")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := to.Notifier.Notify(ctx, model.Parcel{Message: next(), Receipt: receipt}); !errors.Is(err, context.Canceled) {
+	if _, err := to.Notifier.Notify(ctx, model.OutboxEntry{Message: next(), Receipt: receipt}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if n := len(w.called()); n != 1 {

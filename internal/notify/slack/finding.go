@@ -1,9 +1,6 @@
 package slack
 
 import (
-	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,329 +8,138 @@ import (
 
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
+// Limits of the fields of a finding: of those that are shown, of the declarations of
+// a dispute, of their names in characters, and of all text about fields.
 const (
 	maxFields = 3
-	// maxClaims bounds the declarations that a dispute shows, maxClaim what they
-	// and their words are called, and maxLines all that fields say, in characters.
-	maxClaims  = 4
-	maxClaim   = 40
-	maxLines   = 1300
-	absentText = "(absent)"
-	arrow      = " → "
+	maxClaims = 4
+	maxClaim  = 40
+	maxLines  = 1300
 )
 
-// describe says what there is to know of a finding: in full where somebody is
-// to look after it, in a line where not.
+// describe returns the text about a finding: in full, or in one line where brief is
+// set, or the finding is ended or muted.
 func describe(it model.Item, address string, brief bool) *slack.RichTextBlock {
-	f := &it.Finding
-	ended := model.Told{News: it.News}.Ended()
-	text := &prose{struck: ended}
-	if word := newsWord(it); word != "" && !ended {
-		text.stress(word)
+	f, clock := &it.Finding, phrase.Clock{}
+	f.Actor = phrase.WithoutEvidence(f.Actor)
+	told := model.Notified{News: it.News}
+	text := &richText{struck: told.Ended()}
+	if word := phrase.News(&it); word != "" && told.Open() {
+		text.bold(word)
 		if it.Why != "" {
-			text.say(": ").quote(it.Why, maxReason)
+			text.words(": ").data(it.Why, maxReason)
 		}
-		text.say(" · ")
+		text.words(" · ")
 	}
-	what(text, f)
+	text.phrase(phrase.Subject(f).Then(phrase.Where(f)))
 	text.struck = false
 	switch {
-	case it.News == model.WasMerged:
-		text.say(" merged into ").code(f.MergedInto)
+	case told.Ended():
+		text.words(" ").phrase(ended(f))
 		return block(text.section())
-	case it.News == model.Over:
-		text.say(" resolved")
-		if !f.Resolved.IsZero() {
-			text.say(" ")
-			text.at(f.Resolved)
-		}
-		return block(text.section())
-	case !isOpen(it):
-		decided(text, f)
+	case told.Muted():
+		text.words(". ").phrase(clock.Muted(f).Sentence())
 		return block(text.section())
 	case brief:
-		since(text.say(" "), f)
-		next(text.say(" · "), f, address)
+		text.words(". ").phrase(clock.Seen(f).Sentence())
+		next(text.words(" · "), f, address)
 		return block(text.section())
 	}
-	since(text.say("\n"), f)
-	who(text, f)
+	text.words("\n").phrase(clock.ActorOf(f).Then(clock.Seen(f)).Sentence())
 	if why := f.Why(); why != "" {
-		text.say("\n").quote(why, maxReason)
+		text.words("\n").data(why, maxReason)
 	}
 	if f.Flapping || it.News == model.StartsToFlap {
-		text.say("\n" + plain.Flapping)
+		text.words("\n").phrase(phrase.Words(phrase.Flapping).Sentence())
 	}
 	if len(f.Changes) == 0 {
-		next(text.say("\nNext: "), f, address)
+		next(text.words("\nNext: "), f, address)
 		return block(text.section())
 	}
-	after := (&prose{}).say("Next: ")
+	after := (&richText{}).words("Next: ")
 	next(after, f, address)
 	return block(text.section(), lines(fields(it)), after.section())
 }
 
-// newsWord says what became of a finding; "" for nothing.
-func newsWord(it model.Item) string {
-	switch it.News {
-	case model.Standing:
-		return ""
-	case model.Again:
-		return "came back"
-	case model.Altered:
-		return "different now"
-	case model.Reclassified:
-		return "now " + it.Finding.VerdictText()
-	case model.StartsToFlap:
-		return "flapping"
-	case model.Steady:
-		return "steady again"
-	case model.Returned:
-		return "open again"
+// ended returns how a finding ended, and when.
+func ended(f *model.Finding) phrase.Phrase {
+	p := phrase.Closed(f)
+	if f.MergedInto == "" && !f.Resolved.IsZero() {
+		p = p.Words(" ").Time(phrase.Clock{}, f.Resolved)
 	}
-	return string(it.News)
+	return p
 }
 
-// what says what is found of which resource, where it is, and where it is
-// declared.
-func what(p *prose, f *model.Finding) {
-	if f.Kind == plain.PartKind && f.Address == f.Declaration {
-		p.say("declaration ").quote(f.Declaration, maxWord).say(" could not be read")
-		return
-	}
-	if f.Kind == plain.PartKind {
-		p.say("a part of ").quote(f.Declaration, maxWord).say(" could not be read: ").code(f.Address)
-		return
-	}
-	p.say(f.VerdictText()+" ").quote(path.Base(f.Kind), maxWord).say(" ").name(nameOf(f), maxName)
-	if f.Name != "" && f.Name != path.Base(f.Key.ID) {
-		p.say(" (").quote(f.Key.ID, maxWord).say(")")
-	}
-	before := " in "
-	for _, place := range []string{f.Source, f.Place} {
-		if place != "" {
-			p.say(before).quote(place, maxWord)
-			before = "/"
-		}
-	}
-	switch {
-	case f.Verdict == model.Unmanaged && f.Declaration != "":
-		p.say(", but not in ").quote(f.Declaration, maxWord)
-		return
-	case f.Declaration == "":
-		return
-	}
-	p.say(", declared in ").quote(f.Declaration, maxWord)
-	if f.Address != "" {
-		p.say(" ").code(f.Address)
-	}
-}
-
-func nameOf(f *model.Finding) string {
-	if f.Name != "" {
-		return f.Name
-	}
-	return f.Key.ID
-}
-
-func since(p *prose, f *model.Finding) {
-	if !f.FirstSeen.IsZero() {
-		p.say("first seen ")
-		p.at(f.FirstSeen)
-	}
-}
-
-// who says who did it, how sure that is, which log says so, and what they wrote
-// beside it.
-func who(p *prose, f *model.Finding) {
-	a := f.Actor
-	if plain.Nobody(f) {
-		return
-	}
-	p.say(", by ")
-	if a.Confidence == model.Unknown {
-		p.say("unknown")
-		when(p, a)
-		if a.Via != "" {
-			p.say(" via ").quote(a.Via, maxWord)
-		}
-		if a.Reason != "" {
-			p.say(" (").quote(a.Reason, maxReason).say(")")
-		}
-		return
-	}
-	p.name(a.Name, maxWord).say(" (" + string(a.Confidence))
-	if a.Via != "" {
-		p.say(", ").quote(a.Via, maxWord)
-	}
-	p.say(")")
-	when(p, a)
-	if a.Message != "" {
-		p.say(": “").quote(a.Message, maxSaid).say("”")
-	}
-}
-
-// when says when somebody did it.
-func when(p *prose, a model.Actor) {
-	if !a.At.IsZero() {
-		p.say(" ")
-		p.at(a.At)
-	}
-}
-
-// decided says who decided about a finding, until when and why.
-func decided(p *prose, f *model.Finding) {
-	d := f.Decision
-	switch {
-	case f.Hidden != "":
-		p.say(", hidden by a rule: ").quote(f.Hidden, maxReason)
-		return
-	case d == nil:
-		return
-	}
-	p.say(", by ").quote(d.By, maxWord)
-	if d.Owner != "" && d.Owner != d.By {
-		p.say(", owner ").quote(d.Owner, maxWord)
-	}
-	switch {
-	case !d.Until.IsZero():
-		p.say(", until ")
-		p.at(d.Until)
-	case d.Kind == model.Accept:
-		p.say(", forever")
-	}
-	if d.Reason != "" {
-		p.say(": ").quote(d.Reason, maxReason)
-	}
-}
-
-// next says what to do.
-func next(p *prose, f *model.Finding, address string) {
+// next adds the command that shows the finding, and a link to its page.
+func next(p *richText, f *model.Finding, address string) {
 	p.code("driftd findings show " + f.ID)
 	if page := plain.Page(address, f); page != "" {
-		p.say(" · ")
+		p.words(" · ")
 		p.link(page, "details")
 	}
 }
 
-// fields says how the worst fields differ: as many as there is room for.
+// fields returns the worst fields, a line each, as many as there is room for.
 func fields(it model.Item) string {
 	f := &it.Finding
 	var lines []string
-	shown, room := 0, maxLines
-	for i := range f.Changes[:min(len(f.Changes), maxFields)] {
-		line := field(f, &f.Changes[i])
-		if room -= utf8.RuneCountInString(line); room < 0 && shown > 0 {
+	room := maxLines
+	for _, field := range (phrase.Clock{}).Fields(f, maxFields) {
+		line := fieldText(field.Cut(maxValue))
+		if room -= utf8.RuneCountInString(line); room < 0 && len(lines) > 0 {
 			break
 		}
-		lines, shown = append(lines, line), shown+1
+		lines = append(lines, line)
 	}
-	if more := max(it.Fields, len(f.Changes)) - shown; more > 0 {
+	if more := max(it.Fields, len(f.Changes)) - len(lines); more > 0 {
 		lines = append(lines, "…"+andMore(more))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// field says what should be and what is.
-func field(f *model.Finding, c *model.Change) string {
-	line := clean(c.Path, maxName) + ": "
-	if len(c.Claims) > 0 {
-		return line + claims(f.Source, c)
+// fieldText returns the values of a field on one line; of a dispute below one
+// another.
+func fieldText(f phrase.Field) string {
+	line := clean(f.Path, maxName) + ": "
+	if len(f.Claims) > 0 {
+		return line + claims(&f)
 	}
-	want := c.Declared
-	if want == nil || f.Verdict == model.Codified && c.Recorded != nil {
-		want = c.Recorded
+	line += f.Inline(func(value string) string { return clean(value, maxName) })
+	if len(f.Actor) > 0 {
+		line += ", " + clean(f.Actor.String(), maxName)
 	}
-	switch from, to := value(want, c.Secret, textOf(c.Live)), value(c.Live, c.Secret, textOf(want)); {
-	case from == model.SecretText && to == model.SecretText:
-		line += from + " changed"
-	default:
-		line += from + arrow + to
-	}
-	if c.Running != nil {
-		line += " (" + value(c.Running, c.Secret, "") + " until a restart)"
-	}
-	return line + by(c.Actor)
+	return line
 }
 
-// by returns who changed one side of a field, in parentheses; "" for nil.
-func by(a *model.Actor) string {
-	if a == nil {
+// writer returns who wrote one value, in parentheses; "" for an empty phrase.
+func writer(who phrase.Phrase) string {
+	if len(who) == 0 {
 		return ""
 	}
-	return " (by " + clean(a.Name, maxWord) + ")"
+	return " (" + clean(who.String(), maxWord) + ")"
 }
 
-// claims says what each declaration says, where they dispute, and what is live:
-// the values below one another.
-func claims(source string, c *model.Change) string {
-	live := "live"
-	if source != "" {
-		live += " in " + clean(source, maxClaim)
-	}
-	sides := [][2]string{{live, value(c.Live, c.Secret, "") + by(c.LiveActor)}}
-	for i := range c.Claims[:min(len(c.Claims), maxClaims)] {
-		claim := &c.Claims[i]
-		said := value(&claim.Value, c.Secret, "")
-		if claim.Path != "" && claim.Path != c.Path {
-			said += " (" + clean(claim.Path, maxClaim) + ")"
+// claims returns the values of disputing declarations and the live one, aligned.
+func claims(f *phrase.Field) string {
+	rows := [][2]string{}
+	for _, c := range f.Claims[:min(len(f.Claims), maxClaims)] {
+		value := clean(c.Text, maxValue)
+		if c.Path != "" {
+			value += " (" + clean(c.Path, maxClaim) + ")"
 		}
-		sides = slices.Insert(sides, i, [2]string{clean(claim.Declaration, maxClaim), said + by(claim.Actor)})
+		rows = append(rows, [2]string{clean(c.Declaration, maxClaim), value + writer(c.Actor)})
 	}
+	rows = append(rows, [2]string{clean(f.Sides[0].Label, maxClaim), clean(f.Sides[0].Text, maxValue) + writer(f.LiveActor)})
 	widest := 0
-	for _, side := range sides {
-		widest = max(widest, utf8.RuneCountInString(side[0]))
+	for _, row := range rows {
+		widest = max(widest, utf8.RuneCountInString(row[0]))
 	}
-	names := map[string]bool{}
-	for i := range c.Claims {
-		names[c.Claims[i].Declaration] = true
+	lines := []string{f.Disagreement()}
+	for _, row := range rows {
+		lines = append(lines, "  "+row[0]+strings.Repeat(" ", widest-utf8.RuneCountInString(row[0]))+"  "+row[1])
 	}
-	said := []string{strconv.Itoa(len(names)) + " declarations disagree"}
-	for _, side := range sides {
-		said = append(said, "  "+side[0]+strings.Repeat(" ", widest-utf8.RuneCountInString(side[0]))+"  "+side[1])
-	}
-	return strings.Join(said, "\n")
-}
-
-func textOf(v *model.Value) string {
-	if v == nil {
-		return ""
-	}
-	return v.String()
-}
-
-// value writes one side of a field; of a long one the part from where it
-// differs from the other. What could be taken for something else is quoted.
-func value(v *model.Value, secret bool, other string) string {
-	switch {
-	case v == nil:
-		return absentText
-	case secret:
-		return model.SecretText
-	}
-	text := v.String()
-	if v.Kind() == model.String && (text == "" || text == absentText || text == model.SecretText ||
-		strings.TrimSpace(text) != text || strings.ContainsAny(text, "→\"")) {
-		text = strconv.Quote(text)
-	}
-	if len(text) > maxValue {
-		text = from(text, other)
-	}
-	return clean(text, maxValue)
-}
-
-// from drops what a text begins with like another, but for a few characters.
-func from(text, other string) string {
-	const before = 10
-	same := 0
-	a, b := []rune(text), []rune(other)
-	for same < min(len(a), len(b)) && a[same] == b[same] {
-		same++
-	}
-	if same > maxValue/2 {
-		return "…" + string(a[same-before:])
-	}
-	return text
+	return strings.Join(lines, "\n")
 }

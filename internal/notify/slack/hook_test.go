@@ -140,7 +140,7 @@ func TestWebhookFailures(t *testing.T) {
 			t.Parallel()
 			w := newHook(t)
 			w.status, w.body = test.status, test.body
-			_, err := w.open(t).Notifier.Notify(t.Context(), model.Parcel{Message: first()})
+			_, err := w.open(t).Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()})
 			if err == nil || errors.Is(err, notify.ErrPermanent) != test.permanent || errors.Is(err, notify.ErrRefused) == test.permanent ||
 				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v", err)

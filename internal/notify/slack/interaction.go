@@ -11,23 +11,22 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// An interaction is what somebody did: at a button, or with the modal.
+// An interaction is a click on a button, or a submitted modal.
 type interaction struct {
 	ref
-	// channel and ts are the message's, trigger lets a modal be opened.
+	// channel and ts are those of the message, trigger opens a modal.
 	channel, ts, trigger string
-	// user is the ID of who it is, name what came with it.
+	// user is the ID of the person, name the name in the request.
 	user, name string
-	// count is about how many findings the message is that opens a modal.
+	// count is the number of findings of the message that opens a modal.
 	count int
-	// key is the same for the same interaction again.
+	// key is equal for a repetition of the interaction.
 	key string
-	// asks is what is asked for; its Kind is "" where the modal is.
+	// asks is the request; its Kind is "" where the modal is to be opened.
 	asks notify.Request
 }
 
-// readActions reads what somebody did with the buttons of a message; nil where
-// that means nothing.
+// readActions returns the interaction of a click; nil for an unknown button.
 func readActions(callback *slack.InteractionCallback) *interaction {
 	for _, action := range callback.ActionCallback.BlockActions {
 		value, same := action.Value, action.ActionID
@@ -59,26 +58,26 @@ func readActions(callback *slack.InteractionCallback) *interaction {
 	return nil
 }
 
-// work does what somebody asks for.
+// work handles an interaction.
 func (c *channel) work(ctx context.Context, heard *interaction) {
 	ctx, cancel := context.WithTimeout(ctx, working)
 	defer cancel()
 	l := c.peers.of(heard, c)
 	if l == nil {
-		c.postEphemeral(ctx, heard, (&prose{}).say("This driftd does not answer for that message: its receiver is not configured here, or has another channel now."))
+		c.postEphemeral(ctx, heard, (&richText{}).words("This driftd does not handle that message: its receiver is not configured here, or has another channel."))
 		return
 	}
 	may, err := l.mayPress(ctx, heard.user)
 	switch {
 	case err != nil:
-		l.env.Log.Warn("nobody knows who may press buttons", "err", err)
-		l.postEphemeral(ctx, heard, (&prose{}).say("driftd could not find out whether you may do that: ").quote(err.Error(), maxReason))
+		l.env.Log.Warn("cannot check who may press buttons", "err", err)
+		l.postEphemeral(ctx, heard, (&richText{}).words("Your permission could not be checked: ").data(err.Error(), maxReason))
 	case !may && !l.hasButtons():
-		l.postEphemeral(ctx, heard, (&prose{}).say("Nobody may decide here any more: driftd's settings name neither users nor groups."))
+		l.postEphemeral(ctx, heard, (&richText{}).words("Decisions are disabled here: no users or groups are configured."))
 	case !may:
-		l.postEphemeral(ctx, heard, l.those((&prose{}).say("You may not decide that here. Those who may: ")))
+		l.postEphemeral(ctx, heard, l.allowed((&richText{}).words("You are not allowed to decide here. Allowed: ")))
 	case !l.once.first(heard.key, l.env.Now()):
-		l.postEphemeral(ctx, heard, (&prose{}).say("You did that a moment ago: it counts once."))
+		l.postEphemeral(ctx, heard, (&richText{}).words("Already done: a repeated click counts once."))
 	case heard.asks.Kind == "":
 		l.openModal(ctx, heard)
 	default:
@@ -86,7 +85,7 @@ func (c *channel) work(ctx context.Context, heard *interaction) {
 	}
 }
 
-// carryOut has the decision made, and says in the thread what was done.
+// carryOut makes the decision, and posts the answer in the thread.
 func (l *listener) carryOut(ctx context.Context, heard *interaction) {
 	request := heard.asks
 	request.Receiver, request.Thread, request.Sequence = heard.receiver, heard.thread, heard.sequence
@@ -94,26 +93,26 @@ func (l *listener) carryOut(ctx context.Context, heard *interaction) {
 	answer, err := l.decide(ctx, request)
 	if err != nil {
 		l.once.forget(heard.key)
-		l.postEphemeral(ctx, heard, (&prose{}).say("That was not done: ").quote(err.Error(), maxReason))
+		l.postEphemeral(ctx, heard, (&richText{}).words("The decision failed: ").data(err.Error(), maxReason))
 		return
 	}
-	said := (&prose{}).quote(answer, maxAnswerText)
+	said := (&richText{}).data(answer, maxAnswerText)
 	if _, err := l.post(ctx, message{fallback(answer, maxReason), []slack.Block{block(said.section())}}, slack.MsgOptionTS(heard.ts)); err != nil {
-		l.env.Log.Warn("an answer is not said in its thread", "err", err)
+		l.env.Log.Warn("answer not posted in its thread", "err", err)
 	}
 }
 
-// maxAnswerText bounds what is said of a decision, in characters.
+// maxAnswerText bounds the answer to a decision, in characters.
 const maxAnswerText = 2500
 
-// postEphemeral says something to who pressed, which nobody else sees.
-func (c *channel) postEphemeral(ctx context.Context, heard *interaction, said *prose) {
+// postEphemeral posts a text that only the person who clicked can see.
+func (c *channel) postEphemeral(ctx context.Context, heard *interaction, said *richText) {
 	err := c.wire.call(ctx, "answer", func() error {
 		m := message{"driftd has an answer for you.", []slack.Block{block(said.section())}}
 		_, err := c.api.PostEphemeralContext(ctx, heard.channel, heard.user, m.options()...)
 		return err
 	})
 	if err != nil {
-		c.env.Log.Warn("an answer is not said", "err", err)
+		c.env.Log.Warn("answer not posted", "err", err)
 	}
 }

@@ -82,7 +82,7 @@ func (c *channel) hear(ctx context.Context, socket *socketmode.Client, stop cont
 					c.work(ctx, heard)
 				})
 			default:
-				c.env.Log.Warn("too many buttons are pressed at once: one is left out")
+				c.env.Log.Warn("too many buttons pressed at once: one is ignored")
 			}
 		}
 	}
@@ -100,14 +100,14 @@ func (c *channel) receive(ctx context.Context, socket *socketmode.Client, event 
 			stop(err)
 			return nil
 		}
-		c.env.Log.Warn("buttons are not heard", "err", err, "again_in", data.Backoff)
+		c.env.Log.Warn("connection for buttons lost", "err", err, "again_in", data.Backoff)
 	}
 	if event.Request == nil || event.Request.EnvelopeID == "" {
 		return nil
 	}
 	heard, answer := c.read(event.Data)
 	if err := socket.AckCtx(ctx, event.Request.EnvelopeID, answer); err != nil {
-		c.env.Log.Warn("a button is not acknowledged", "err", err)
+		c.env.Log.Warn("button not acknowledged", "err", err)
 	}
 	return heard
 }

@@ -168,14 +168,14 @@ func TestNotDone(t *testing.T) {
 		want   string
 		asked  int
 	}{
-		"a stranger": {reason: "who may is named", user: "U0MALLORY", want: "You may not decide that here. Those who may: @U0ALICE00 and @S0CREW000"},
-		"a refusal": {reason: "the reason is said", user: alice, asked: 1, want: "That was not done: no ‹!here›",
+		"a stranger": {reason: "who may is named", user: "U0MALLORY", want: "You are not allowed to decide here. Allowed: @U0ALICE00 and @S0CREW000"},
+		"a refusal": {reason: "the reason is said", user: alice, asked: 1, want: "The decision failed: no ‹!here›",
 			change: func(_ *workspace, d *desk, _ map[string]any) { d.err = errors.New("no <!here>") }},
-		"another channel": {reason: "a press in another channel is none of ours", user: alice, want: "does not answer for that message",
+		"another channel": {reason: "a press in another channel is none of ours", user: alice, want: "does not handle that message",
 			press: func(m *posted) { m.Channel = "C0OTHER00" }},
-		"another receiver": {reason: "nobody has that name", user: alice, want: "does not answer for that message",
+		"another receiver": {reason: "nobody has that name", user: alice, want: "does not handle that message",
 			change: func(_ *workspace, _ *desk, action map[string]any) { action["value"] = "others/abc123.1" }},
-		"nobody knows": {reason: "Slack does not tell who is in the group", user: "U0MALLORY", want: "could not find out whether you may do that: list members of S0CREW000: missing_scope",
+		"nobody knows": {reason: "Slack does not tell who is in the group", user: "U0MALLORY", want: "permission could not be checked: list members of S0CREW000: missing_scope",
 			change: func(w *workspace, _ *desk, _ map[string]any) { w.fails("usergroups.users.list", says("missing_scope")) }},
 	}
 	for name, test := range tests {
@@ -232,7 +232,7 @@ func TestTwice(t *testing.T) {
 	w.settled("an answer", func() bool { return len(w.all()) == 2 })
 	s.send("e2", press)
 	w.settled("an answer", func() bool { return len(w.ephemeral()) == 2 })
-	if got := w.ephemeral()[1]; !strings.Contains(got, "it counts once") {
+	if got := w.ephemeral()[1]; !strings.Contains(got, "repeated click") {
 		t.Errorf("answered with %q", got)
 	}
 	if n := len(d.requests()); n != 2 {
@@ -283,7 +283,7 @@ func TestReconnect(t *testing.T) {
 	await(t, s.gone)
 	w.settled("the end of all that was started", func() bool { return !strings.Contains(goroutines(t), t.Name()+`"`) })
 	hides(t, log.String())
-	if got := log.String(); !strings.Contains(got, "buttons are not heard") || !strings.Contains(got, "listening to buttons") {
+	if got := log.String(); !strings.Contains(got, "connection for buttons lost") || !strings.Contains(got, "listening to buttons") {
 		t.Errorf("the log says:\n%s", got)
 	}
 }
@@ -374,7 +374,7 @@ func TestPeers(t *testing.T) {
 	if got := d.requests(); len(got) != 1 || got[0].Receiver != "ops" {
 		t.Errorf("asked %+v", got)
 	}
-	if got := w.ephemeral()[1]; !strings.Contains(got, bob+": You may not decide") {
+	if got := w.ephemeral()[1]; !strings.Contains(got, bob+": You are not allowed to decide") {
 		t.Errorf("answered with %q", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // Slack's limits, and ours below them.
@@ -29,7 +29,7 @@ const (
 	maxNotes = 8
 )
 
-// A message is what is posted: blocks, and the text of notifications.
+// A message consists of blocks and the text of notifications.
 type message struct {
 	text   string
 	blocks []slack.Block
@@ -45,18 +45,17 @@ func (m message) options() []slack.MsgOption {
 	}
 }
 
-// bare is the message without blocks: the text of its notification, and where
-// there is more.
+// bare returns the message without blocks: the text of its notification.
 func (m message) bare() message { return message{text: m.text + "\nMore: driftd findings list"} }
 
-// rootMessage makes the first message of a thread, as all stands with m.
+// rootMessage returns the first message of a thread, in the state of m.
 func rootMessage(m model.Message, buttons bool) message {
 	if !m.First {
 		m.Title = m.Subject
 	}
 	shown := newSheet(m)
 	over := len(m.All) > 0 && m.OpenCount+m.MutedCount == 0
-	title := &prose{}
+	title := &richText{}
 	switch bad := openOnes(m.All); {
 	case over && m.MergedCount > 0:
 		head(title, "⚪", closedWord(m))
@@ -73,7 +72,7 @@ func rootMessage(m model.Message, buttons bool) message {
 	title.name(m.Title, maxTitle)
 	if count(m) > 1 {
 		title.struck = false
-		title.say("\n" + tally(m))
+		title.words("\n" + tally(m))
 	}
 	shown.add(block(title.section()))
 	items := m.All
@@ -82,7 +81,7 @@ func rootMessage(m model.Message, buttons bool) message {
 	}
 	shown.items(items, max(count(m), len(items)), false)
 	if m.First {
-		// Those of a later message are about its news, which stands below.
+		// the notes of a later message are about its news, which is in a reply
 		shown.notes(m.Notes)
 	}
 	if buttons && answerable(m) > 0 {
@@ -91,10 +90,10 @@ func rootMessage(m model.Message, buttons bool) message {
 	return shown.message(m, over)
 }
 
-// newsMessage makes a later message: what is new, or what is called to mind.
+// newsMessage returns a later message: news, or a reminder.
 func newsMessage(m model.Message) message {
 	shown := newSheet(m)
-	title := &prose{}
+	title := &richText{}
 	switch m.Kind {
 	case model.ResolvedMessage:
 		head(title, "✅", "RESOLVED")
@@ -114,8 +113,8 @@ func newsMessage(m model.Message) message {
 	return shown.message(m, false)
 }
 
-// answerable counts what is left to decide about: what is open, or only
-// acknowledged or snoozed. A daily digest has no thread to answer in.
+// answerable counts the findings that are open, acknowledged or snoozed: those with a
+// possible decision. A daily digest has none.
 func answerable(m model.Message) int {
 	if m.Kind == model.DigestMessage && len(m.News) == 0 {
 		return 0
@@ -129,16 +128,16 @@ func answerable(m model.Message) int {
 	return n
 }
 
-// openOnes returns the items that somebody is still to look after.
+// openOnes returns the open items.
 func openOnes(items []model.Item) []model.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(it model.Item) bool { return !isOpen(it) })
 }
 
-func isOpen(it model.Item) bool { return model.Told{News: it.News}.Open() }
+func isOpen(it model.Item) bool { return model.Notified{News: it.News}.Open() }
 
-// head begins a title: how bad it is, and what sort of message this is.
-func head(p *prose, sign string, words ...string) {
-	p.say(sign + " ").stress(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · ")).say("  ")
+// head begins a title with a sign, the kind of the message and the severity.
+func head(p *richText, sign string, words ...string) {
+	p.words(sign + " ").bold(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · ")).words("  ")
 }
 
 func worst(items []model.Item) model.Severity {
@@ -172,7 +171,7 @@ func sign(s model.Severity) string {
 	return "⚪"
 }
 
-// kindWord names the sort of a message; "" for findings that are new.
+// kindWord returns the word for a kind of message; "" for new findings.
 func kindWord(k model.MessageKind) string {
 	switch k {
 	case model.ChangedMessage:
@@ -191,15 +190,15 @@ func kindWord(k model.MessageKind) string {
 	return ""
 }
 
-// mostPressing names the most pressing of the news.
+// mostPressing returns the word for the most urgent news.
 func mostPressing(news []model.Item) string {
 	if len(news) == 0 {
 		return ""
 	}
-	return strings.ToUpper(newsWord(news[0]))
+	return strings.ToUpper(phrase.News(&news[0]))
 }
 
-// tally counts how the findings of a thread stand.
+// tally counts the findings of a thread by status.
 func tally(m model.Message) string {
 	var parts []string
 	for _, part := range []struct {
@@ -207,27 +206,26 @@ func tally(m model.Message) string {
 		what string
 	}{{m.OpenCount, "open"}, {m.MutedCount, mutedWord(m)}, {m.ResolvedCount, "resolved"}, {m.MergedCount, "merged"}} {
 		if part.n > 0 {
-			parts = append(parts, plain.Thousands(part.n)+" "+part.what)
+			parts = append(parts, phrase.Number(part.n)+" "+part.what)
 		}
 	}
 	return strings.Join(parts, " · ")
 }
 
-// mutedWord says what was decided about the findings that nobody wants to hear
-// of, where that is the same for all.
+// mutedWord returns why findings are muted, where that is the same for all.
 func mutedWord(m model.Message) string {
 	word, seen := "", 0
 	for _, it := range m.All {
-		if !(model.Told{News: it.News}).Muted() {
+		if !(model.Notified{News: it.News}).Muted() {
 			continue
 		}
-		if seen++; word != "" && word != string(it.News) {
-			return "quiet"
+		if seen++; word != "" && word != phrase.Event(it.News) {
+			return "muted"
 		}
-		word = string(it.News)
+		word = phrase.Event(it.News)
 	}
 	if seen != m.MutedCount {
-		return "quiet"
+		return "muted"
 	}
 	return word
 }
@@ -244,7 +242,7 @@ func closedWord(m model.Message) string {
 	return "CLOSED"
 }
 
-func andMore(n int) string { return " and " + plain.Thousands(n) + " more" }
+func andMore(n int) string { return " and " + phrase.Number(n) + " more" }
 
 // A sheet is a message in the making, within Slack's limits.
 type sheet struct {
@@ -275,9 +273,9 @@ func (s *sheet) items(items []model.Item, count int, brief bool) {
 		s.shown++
 	}
 	if more := count - s.shown; more > 0 {
-		p := (&prose{}).say("…" + andMore(more) + ": ").code("driftd findings list")
+		p := (&richText{}).words("…" + andMore(more) + ": ").code("driftd findings list")
 		if s.m.URL != "" {
-			p.say(" · ")
+			p.words(" · ")
 			p.link(s.m.URL, "all findings")
 		}
 		s.add(block(p.section()))
@@ -289,15 +287,15 @@ func (s *sheet) notes(notes []string) {
 	if len(notes) == 0 {
 		return
 	}
-	p := &prose{}
+	p := &richText{}
 	for i, note := range notes[:min(len(notes), maxNotes)] {
 		if i > 0 {
-			p.say("\n")
+			p.words("\n")
 		}
-		p.say("• ").quote(note, maxReason)
+		p.words("• ").data(note, maxReason)
 	}
 	if more := len(notes) - maxNotes; more > 0 {
-		p.say("\n• …" + andMore(more))
+		p.words("\n• …" + andMore(more))
 	}
 	s.add(block(p.section()))
 }
@@ -313,8 +311,11 @@ func (s *sheet) message(m model.Message, over bool) message {
 		items = openOnes(m.All)
 	}
 	for _, it := range items[:min(len(items), maxNamed)] {
-		what := strings.TrimSpace(newsWord(it) + " " + it.Finding.VerdictText())
-		text = append(text, what+": "+fallback(nameOf(&it.Finding), maxName))
+		what := it.Finding.VerdictText()
+		if word := phrase.News(&it); word != "" {
+			what = word + " · " + what
+		}
+		text = append(text, what+": "+fallback(cmp.Or(it.Finding.Name, it.Finding.Key.ID), maxName))
 	}
 	return message{strings.Join(text, "\n"), s.blocks}
 }

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/notify/plain"
 	driftdslack "github.com/driftd/driftd/internal/notify/slack"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -55,7 +55,7 @@ func message(kind model.MessageKind, items ...model.Item) model.Message {
 	for i := range items {
 		it := &items[i]
 		it.Fields = len(it.Finding.Changes)
-		switch told := (model.Told{News: it.News}); {
+		switch told := (model.Notified{News: it.News}); {
 		case it.News == model.Over:
 			m.ResolvedCount++
 		case it.News == model.WasMerged:
@@ -109,7 +109,7 @@ func messages() map[string]struct {
 		}
 	})
 	argued := with(changed("113"), func(f *model.Finding) {
-		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent stands alone: infra and pve agree"
+		f.Verdict, f.Reason = model.Disputed, "memory[0].dedicated: intent differs, infra and pve agree"
 		f.Actor = model.Actor{Name: "mara", At: at(7), Via: "NetBox changelog", Evidence: "object-change 5695", Message: "grow for the sale, @here <!channel>", Confidence: model.Exact}
 		f.Changes = []model.Change{{Path: "memory[0].dedicated", LivePath: "memory", Live: number(4096), LiveActor: &model.Actor{Name: "root@pam"}, Claims: []model.ClaimedValue{
 			{Declaration: "infra", Value: *number(4096), Actor: &model.Actor{Name: "alice <!here>"}}, {Declaration: "intent", Path: "memory", Value: *number(16384)}}}}
@@ -248,7 +248,7 @@ func TestMuchIsLeftOut(t *testing.T) {
 	if shown < 3 || shown > 10 {
 		t.Errorf("%d findings are shown", shown)
 	}
-	if want := fmt.Sprintf("… and %s more", plain.Thousands(5000-shown)); !strings.Contains(read(t, string(raw)), want) {
+	if want := fmt.Sprintf("… and %s more", phrase.Number(5000-shown)); !strings.Contains(read(t, string(raw)), want) {
 		t.Errorf("no %q in:\n%s", want, read(t, string(raw)))
 	}
 	if !strings.Contains(words, "5,000 findings") {
@@ -385,7 +385,7 @@ func TestLongest(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkBlocks(t, words, raw)
-			if !strings.Contains(read(t, string(raw)), "declarations disagree") {
+			if !strings.Contains(read(t, string(raw)), " disagree") {
 				t.Errorf("no dispute is shown:\n%s", read(t, string(raw)))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The names of the modal's inputs, and the choice to say until when by a day.
+// The names of the inputs of the modal, and the choice of a date as the end.
 const (
 	reasonInput = "reason"
 	ownerInput  = "owner"
@@ -23,7 +23,7 @@ const (
 	untilDate = "date"
 )
 
-// maxInput bounds what may be written into the modal, in characters.
+// maxInput bounds the inputs of the modal, in characters.
 const maxInput = 500
 
 func acceptances() []span {
@@ -37,7 +37,7 @@ type origin struct {
 	TS      string `json:"ts"`
 }
 
-// openModal asks for what an acceptance needs.
+// openModal opens the form of an acceptance.
 func (l *listener) openModal(ctx context.Context, heard *interaction) {
 	from, err := json.Marshal(origin{heard.ref.String(), heard.channel, heard.ts})
 	if err == nil {
@@ -47,13 +47,13 @@ func (l *listener) openModal(ctx context.Context, heard *interaction) {
 		})
 	}
 	if err != nil {
-		l.env.Log.Warn("a form is not shown", "err", err)
-		l.postEphemeral(ctx, heard, (&prose{}).say("The form could not be shown: ").quote(err.Error(), maxReason))
+		l.env.Log.Warn("form not shown", "err", err)
+		l.postEphemeral(ctx, heard, (&richText{}).words("The form could not be shown: ").data(err.Error(), maxReason))
 	}
 }
 
 func modal(from, owner string, count int) slack.ModalViewRequest {
-	reason := slack.NewPlainTextInputBlockElement(caption("Why may it stay as it is?"), inputAction)
+	reason := slack.NewPlainTextInputBlockElement(caption("Why this state is accepted"), inputAction)
 	reason.Multiline, reason.MaxLength = true, maxInput
 	who := slack.NewPlainTextInputBlockElement(caption("A person or a team"), inputAction)
 	who.MaxLength, who.InitialValue = maxInput, clean(owner, maxWord)
@@ -61,7 +61,7 @@ func modal(from, owner string, count int) slack.ModalViewRequest {
 	for _, a := range acceptances() {
 		choices = append(choices, slack.NewOptionBlockObject(a.value, caption("for "+a.words), nil))
 	}
-	choices = append(choices, slack.NewOptionBlockObject(untilDate, caption("until the end of a day, below"), nil),
+	choices = append(choices, slack.NewOptionBlockObject(untilDate, caption("until the end of the day below"), nil),
 		slack.NewOptionBlockObject(decide.Forever, caption("forever"), nil))
 	end := slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, caption("Choose"), inputAction, choices...)
 	date := slack.NewInputBlock(dateInput, caption("Day"), caption("In UTC"), slack.NewDatePickerBlockElement(inputAction))
@@ -72,15 +72,15 @@ func modal(from, owner string, count int) slack.ModalViewRequest {
 		Blocks: slack.Blocks{BlockSet: []slack.Block{
 			slack.NewSectionBlock(caption(allOf("accepts", count)), nil, nil),
 			slack.NewInputBlock(reasonInput, caption("Reason"), nil, reason),
-			slack.NewInputBlock(ownerInput, caption("Owner"), caption("Who is responsible for it"), who),
+			slack.NewInputBlock(ownerInput, caption("Owner"), caption("Responsible for this state"), who),
 			slack.NewInputBlock(untilInput, caption("How long"), nil, end),
 			date,
 		}},
 	}
 }
 
-// readModal reads a modal that was submitted. What is wrong with it comes back
-// by input; both are nil where it is none of driftd's.
+// readModal returns the interaction of a submitted modal, and its errors by input.
+// Both are nil for a modal of another app.
 func readModal(callback *slack.InteractionCallback, now time.Time) (heard *interaction, wrong map[string]string) {
 	var from origin
 	if callback.View.CallbackID != acceptModal || callback.View.State == nil || json.Unmarshal([]byte(callback.View.PrivateMetadata), &from) != nil {
@@ -96,10 +96,10 @@ func readModal(callback *slack.InteractionCallback, now time.Time) (heard *inter
 	it.asks.Reason, it.asks.Owner = strings.TrimSpace(input(reasonInput).Value), strings.TrimSpace(input(ownerInput).Value)
 	wrong = map[string]string{}
 	if it.asks.Reason == "" {
-		wrong[reasonInput] = "Say why it may stay as it is."
+		wrong[reasonInput] = "Enter a reason."
 	}
 	if it.asks.Owner == "" {
-		wrong[ownerInput] = "Name who is responsible for it."
+		wrong[ownerInput] = "Enter an owner."
 	}
 	asked := untilInput
 	it.asks.Until = input(untilInput).SelectedOption.Value
@@ -107,7 +107,7 @@ func readModal(callback *slack.InteractionCallback, now time.Time) (heard *inter
 		asked, it.asks.Until = dateInput, input(dateInput).SelectedDate
 	}
 	if until, err := decide.ParseUntil(it.asks.Until, now); err != nil || !until.IsZero() && !until.After(now) {
-		wrong[asked] = "Choose a time to come."
+		wrong[asked] = "Choose a time in the future."
 	}
 	return it, wrong
 }

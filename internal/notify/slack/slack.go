@@ -1,6 +1,5 @@
-// Package slack tells a Slack channel of findings: a message for each thread,
-// which is edited as its findings change, with what is new as replies, and
-// buttons for those who may decide.
+// Package slack posts findings to a Slack channel: a message for each thread, which is
+// edited as its findings change, with news as replies, and buttons for decisions.
 package slack
 
 import (
@@ -20,8 +19,8 @@ import (
 // Type is the receiver's type in the configuration.
 const Type = "slack"
 
-// Definition returns the receiver of type "slack". Receivers that it opens hear
-// of each other's buttons, so that several may share one app.
+// Definition returns the receiver of type "slack". Its receivers exchange interactions,
+// so that several may share one app.
 func Definition() notify.Definition {
 	listening := &peers{}
 	return notify.Define(Type, Defaults(), func(env notify.Env, config Config) (notify.Receiver, error) {
@@ -70,20 +69,20 @@ type channel struct {
 	peers    *peers
 	groups   userGroups
 	once     once
-	// deaf tells that nobody hears of buttons any more.
+	// deaf is set where the connection for buttons has ended for good.
 	deaf atomic.Bool
 }
 
-// Notify posts the first message of a thread. For a later one it edits the
-// first, so that it shows how all stands now, and says in the thread what is
-// new. For a quiet one it only edits.
-func (c *channel) Notify(ctx context.Context, p model.Parcel) (string, error) {
+// Notify posts the first message of a thread. For a later one it edits the first, so
+// that it shows the current state, and replies with the news. For a quiet one it only
+// edits.
+func (c *channel) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	if root, ok := readReceipt(p.Receipt, c.config.Channel); ok {
 		err := c.follow(ctx, p, root)
 		if !errors.Is(err, errGone) {
 			return "", err
 		}
-		c.env.Log.Info("the message of a thread is gone: it is posted anew", "thread", p.Message.Thread)
+		c.env.Log.Info("the message of a thread was deleted: it is posted again", "thread", p.Message.Thread)
 	}
 	if p.Message.Quiet {
 		return "", nil // there is no message to edit
@@ -91,8 +90,8 @@ func (c *channel) Notify(ctx context.Context, p model.Parcel) (string, error) {
 	return c.begin(ctx, p)
 }
 
-// begin posts a message that begins a thread in Slack.
-func (c *channel) begin(ctx context.Context, p model.Parcel) (string, error) {
+// begin posts the first message of a thread.
+func (c *channel) begin(ctx context.Context, p model.OutboxEntry) (string, error) {
 	m := p.Message
 	if p.Begun {
 		ts, err := c.arrived(ctx, m, "")
@@ -107,9 +106,9 @@ func (c *channel) begin(ctx context.Context, p model.Parcel) (string, error) {
 	return newReceipt(c.config.Channel, ts, m).String(), nil
 }
 
-// follow brings the first message of a thread up to date and says what is new
-// below it. It returns errGone when the first message is not there any more.
-func (c *channel) follow(ctx context.Context, p model.Parcel, root receipt) error {
+// follow updates the first message of a thread and replies with the news. It returns
+// errGone where the first message was deleted.
+func (c *channel) follow(ctx context.Context, p model.OutboxEntry, root receipt) error {
 	m := p.Message
 	if err := c.edit(ctx, root.TS, rootMessage(root.recall(m), c.drawsButtons())); err != nil {
 		return err
@@ -123,14 +122,14 @@ func (c *channel) follow(ctx context.Context, p model.Parcel, root receipt) erro
 	return nil
 }
 
-// saidHere tells news that the buttons' answer told already.
+// saidHere reports whether news is in the answer to a button already.
 func saidHere(it model.Item, receiver string) bool {
 	d := it.Finding.Decision
-	return (model.Told{News: it.News}).Muted() && it.Finding.Hidden == "" && d != nil && d.Via == receiver
+	return (model.Notified{News: it.News}).Muted() && it.Finding.Hidden == "" && d != nil && d.Via == receiver
 }
 
-// reply says in the thread what is new.
-func (c *channel) reply(ctx context.Context, p model.Parcel, root receipt) error {
+// reply posts the news in the thread.
+func (c *channel) reply(ctx context.Context, p model.OutboxEntry, root receipt) error {
 	m := p.Message
 	if p.Begun {
 		if ts, err := c.arrived(ctx, m, root.TS); err != nil || ts != "" {
@@ -145,9 +144,9 @@ func (c *channel) reply(ctx context.Context, p model.Parcel, root receipt) error
 	return err
 }
 
-// loud tells of what is shown in the channel too, since nobody is called into a
-// thread that they did not answer in: what is called to mind, what is back, and
-// what is worse than what the thread began with.
+// loud reports whether a reply is shown in the channel too, since a reply notifies only
+// participants of the thread: a reminder, a finding that is open again, and one that is
+// worse than the first message of the thread.
 func loud(m model.Message, root receipt) bool {
 	switch m.Kind {
 	case model.ReminderMessage:
@@ -161,11 +160,10 @@ func loud(m model.Message, root receipt) bool {
 		})
 }
 
-// drawsButtons tells whether messages get buttons: where nobody hears of them,
-// they would be a lie.
+// drawsButtons reports whether messages get buttons: only where clicks are received.
 func (c *channel) drawsButtons() bool { return c.hasButtons() && !c.deaf.Load() }
 
-// hasButtons tells whether there is anybody who may press them.
+// hasButtons reports whether anyone may press buttons.
 func (c *channel) hasButtons() bool {
 	return c.appToken != "" && len(c.config.Users)+len(c.config.Groups) > 0
 }
@@ -184,8 +182,8 @@ func (c *channel) post(ctx context.Context, m message, options ...slack.MsgOptio
 	return ts, err
 }
 
-// edit puts a message in another's place. Where Slack does not let anybody edit
-// it any more, it stays as it is.
+// edit replaces a message. A message that Slack does not allow to edit any more stays
+// as it is.
 func (c *channel) edit(ctx context.Context, ts string, m message) error {
 	err := c.wire.orBare(m, func(m message) error {
 		return c.paced(ctx, "edit message", func() error {
@@ -195,7 +193,7 @@ func (c *channel) edit(ctx context.Context, ts string, m message) error {
 	})
 	switch codeOf(err) {
 	case "edit_window_closed", "cant_update_message":
-		c.env.Log.Info("a message may not be edited any more", "err", err)
+		c.env.Log.Info("a message can no longer be edited", "err", err)
 		return nil
 	}
 	return err

@@ -15,7 +15,7 @@ import (
 // deliver delivers a message and returns its receipt.
 func deliver(t *testing.T, to notify.Receiver, m model.Message, receipt string) string {
 	t.Helper()
-	got, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: m, Receipt: receipt})
+	got, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: m, Receipt: receipt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestThread(t *testing.T) {
 		t.Errorf("the reply reads:\n%s", got)
 	}
 	got := read(t, list[0].Blocks)
-	for _, want := range []string{"🟠 *HIGH*  *pve: qemu pve/102 changed by root@pam*", "1 open · 1 resolved", "~changed qemu ~", "(Acknowledge)"} {
+	for _, want := range []string{"🟠 *HIGH*  *pve: qemu pve/102 changed by root@pam*", "1 open · 1 resolved", "~changed: qemu ~", "(Acknowledge)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in the edited message:\n%s", want, got)
 		}
@@ -103,8 +103,8 @@ func TestLoud(t *testing.T) {
 		head     string
 	}{
 		"reminder":      {"who is to be reminded does not look into threads", model.ReminderMessage, "", model.High, true, "STILL OPEN · HIGH"},
-		"back":          {"who closed it does not look there again", model.NewMessage, model.Again, model.Low, true, "CAME BACK · LOW"},
-		"open again":    {"nobody acts on it any more", model.NewMessage, model.Returned, model.Low, true, "OPEN AGAIN · LOW"},
+		"back":          {"who closed it does not look there again", model.NewMessage, model.Again, model.Low, true, "RECURRED · LOW"},
+		"open again":    {"nobody acts on it any more", model.NewMessage, model.Returned, model.Low, true, "REOPENED · LOW"},
 		"worse":         {"the channel was told of something milder", model.ChangedMessage, model.Altered, model.Critical, true, "CHANGED · CRITICAL"},
 		"as bad":        {"the channel knows", model.ChangedMessage, model.Altered, model.High, false, "CHANGED · HIGH"},
 		"one more":      {"the channel knows", model.NewMessage, model.Appeared, model.High, false, "NEW · HIGH"},
@@ -150,7 +150,7 @@ func TestLoudReclassified(t *testing.T) {
 			m.First, m.News, m.NewsCount = false, []model.Item{it}, 1
 			deliver(t, to, m, receipt)
 			got := w.all()[1]
-			if text := read(t, got.Blocks); got.Broadcast != test.want || !strings.Contains(text, "*now changed*: was pending · changed qemu") {
+			if text := read(t, got.Blocks); got.Broadcast != test.want || !strings.Contains(text, "*now changed*: was pending · changed: qemu") {
 				t.Errorf("shown in the channel: %t, want %t:\n%s", got.Broadcast, test.want, text)
 			}
 		})
@@ -171,7 +171,7 @@ func TestQuiet(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		"milder":              {"how bad it is now", []model.Item{item(model.Standing, pending)}, model.Reclassified, []string{"⚪ *INFO*", "pending qemu"}, []string{"HIGH"}},
+		"milder":              {"how bad it is now", []model.Item{item(model.Standing, pending)}, model.Reclassified, []string{"⚪ *INFO*", "pending: qemu"}, []string{"HIGH"}},
 		"merged":              {"a line says into what", []model.Item{item(model.Standing, changed("102")), merged}, model.WasMerged, []string{"🟠 *HIGH*", "1 open · 1 merged", "merged into ", "102"}, []string{"RESOLVED", "resolved"}},
 		"all merged":          {"a thread of what was merged is not resolved", []model.Item{merged}, model.WasMerged, []string{"⚪ *MERGED*", "merged into "}, []string{"RESOLVED", "resolved", "(Acknowledge)"}},
 		"merged and resolved": {"nor is one of which a part was", []model.Item{merged, over}, model.WasMerged, []string{"⚪ *CLOSED*", "1 resolved · 1 merged"}, []string{"RESOLVED"}},
@@ -241,7 +241,7 @@ func TestBare(t *testing.T) {
 			if root := list[0]; root.Edits != 1 || root.Blocks != "[]" || !strings.HasPrefix(root.Text, "[high] pve: qemu pve/102 changed") {
 				t.Errorf("the edited message is %+v", root)
 			}
-			if reply := list[1]; reply.Thread != root.TS || !strings.HasPrefix(reply.Text, "[high] pve: qemu pve/101 resolved\nresolved changed: web-101\n") {
+			if reply := list[1]; reply.Thread != root.TS || !strings.HasPrefix(reply.Text, "[high] pve: qemu pve/101 resolved\nresolved · changed: web-101\n") {
 				t.Errorf("the reply is %+v", reply)
 			}
 		})
@@ -349,7 +349,7 @@ func TestOnce(t *testing.T) {
 	}{
 		"arrived": {"the first message is there", func(t *testing.T, w *workspace, to notify.Receiver) string {
 			w.lost = true
-			if _, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: first()}); err == nil {
+			if _, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: first()}); err == nil {
 				t.Error("an answer that is lost is no error")
 			}
 			return ""
@@ -389,7 +389,7 @@ func TestOnce(t *testing.T) {
 			to := mustOpen(t, w.settings(nil))
 			test.m.At = time.Now()
 			receipt := test.begin(t, w, to)
-			got, err := to.Notifier.Notify(t.Context(), model.Parcel{Message: test.m, Begun: true, Receipt: receipt})
+			got, err := to.Notifier.Notify(t.Context(), model.OutboxEntry{Message: test.m, Begun: true, Receipt: receipt})
 			if err != nil {
 				t.Fatal(err)
 			}

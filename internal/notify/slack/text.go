@@ -3,13 +3,13 @@ package slack
 import (
 	"strings"
 
-	"github.com/driftd/driftd/internal/notify/plain"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 // clean makes foreign text one line of at most limit characters in which nothing
 // is hidden, and no angle brackets, in which Slack writes mentions and links.
 func clean(text string, limit int) string {
-	return strings.NewReplacer("<", "‹", ">", "›").Replace(plain.Visible(text, limit))
+	return strings.NewReplacer("<", "‹", ">", "›").Replace(phrase.Line(text, limit))
 }
 
 // literal is clean for text that is not shown as code: a colon that would begin

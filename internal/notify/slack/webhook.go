@@ -20,7 +20,7 @@ type webhook struct {
 }
 
 // Notify posts a message. A quiet one is dropped: there is nothing to edit.
-func (h *webhook) Notify(ctx context.Context, p model.Parcel) (string, error) {
+func (h *webhook) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	if p.Message.Quiet {
 		return "", nil
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// membersAge is how long it is believed who belongs to a group.
+// membersAge is how long the members of a group are cached.
 const membersAge = 2 * time.Minute
 
-// userGroups are those that Slack told of lately.
+// userGroups is the cache of user groups.
 type userGroups struct {
 	mu      sync.Mutex
 	members map[string]members
@@ -25,8 +25,8 @@ type members struct {
 	asked time.Time
 }
 
-// mayPress tells whether somebody may press buttons: a configured user, or a
-// member of a configured group.
+// mayPress reports whether a user may press buttons: a configured user, or a member of a
+// configured group.
 func (c *channel) mayPress(ctx context.Context, user string) (bool, error) {
 	if slices.Contains(c.config.Users, user) {
 		return true, nil
@@ -66,8 +66,8 @@ func (c *channel) membersOf(ctx context.Context, group string) ([]string, error)
 	return users, nil
 }
 
-// called returns what people call somebody: the name that Slack has, or the
-// one that came with the interaction, and the ID.
+// called returns the name of a user with the ID: the name that Slack has, or the one of
+// the interaction.
 func (c *channel) called(ctx context.Context, user, name string) string {
 	var info *slack.User
 	err := c.wire.call(ctx, "look up member", func() (err error) {
@@ -75,7 +75,7 @@ func (c *channel) called(ctx context.Context, user, name string) string {
 		return err
 	})
 	if err != nil {
-		c.env.Log.Warn("nobody knows what a member is called", "err", err)
+		c.env.Log.Warn("cannot read the name of a member", "err", err)
 		info = &slack.User{}
 	}
 	if name = clean(cmp.Or(info.RealName, info.Profile.RealName, info.Name, name), maxWord); name == "" {
@@ -84,15 +84,15 @@ func (c *channel) called(ctx context.Context, user, name string) string {
 	return name + " (" + user + ")"
 }
 
-// those says who may press buttons.
-func (c *channel) those(p *prose) *prose {
+// allowed adds the users and groups that may press buttons.
+func (c *channel) allowed(p *richText) *richText {
 	all := len(c.config.Users) + len(c.config.Groups)
 	for i := range all {
 		switch {
 		case i > 0 && i == all-1:
-			p.say(" and ")
+			p.words(" and ")
 		case i > 0:
-			p.say(", ")
+			p.words(", ")
 		}
 		if i < len(c.config.Users) {
 			p.member(c.config.Users[i])

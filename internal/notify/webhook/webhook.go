@@ -109,8 +109,8 @@ type event struct {
 const typePrefix = "io.github.driftd.findings."
 
 // Notify posts one message. A message that is delivered again has the same id.
-func (h *hook) Notify(ctx context.Context, parcel model.Parcel) (string, error) {
-	m := parcel.Message
+func (h *hook) Notify(ctx context.Context, entry model.OutboxEntry) (string, error) {
+	m := entry.Message
 	body, err := json.Marshal(event{SpecVersion: "1.0", ID: m.Key, Source: h.source, Type: typePrefix + string(m.Kind),
 		Subject: m.Thread, Time: m.At.UTC(), DataContentType: "application/json", Data: m})
 	if err != nil {

@@ -95,7 +95,7 @@ func TestEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if receipt, err := r.Notifier.Notify(t.Context(), notifytest.Parcel()); receipt != "" || err != nil {
+	if receipt, err := r.Notifier.Notify(t.Context(), notifytest.Entry()); receipt != "" || err != nil {
 		t.Fatalf("receipt %q, error %v", receipt, err)
 	}
 	d := <-got
@@ -150,10 +150,10 @@ func TestAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	for _, begun := range []bool{false, true} {
-		parcel.Begun = begun
-		if _, err := r.Notifier.Notify(t.Context(), parcel); err != nil {
+		entry.Begun = begun
+		if _, err := r.Notifier.Notify(t.Context(), entry); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestAgain(t *testing.T) {
 		t.Error("the second delivery of a message is another message")
 	}
 	var e struct{ ID, Source, SpecVersion string }
-	if err := json.Unmarshal(first.body, &e); err != nil || e.ID != parcel.Message.Key || e.Source != "/driftd" || e.SpecVersion != "1.0" {
+	if err := json.Unmarshal(first.body, &e); err != nil || e.ID != entry.Message.Key || e.Source != "/driftd" || e.SpecVersion != "1.0" {
 		t.Errorf("event %+v, error %v", e, err)
 	}
 	if len(first.header["Webhook-Signature"]) > 0 {
@@ -179,10 +179,10 @@ func TestNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parcel := notifytest.Parcel()
+	entry := notifytest.Entry()
 	name := "<!channel>\"\\\u202e\n" + strings.Repeat("é", 10000)
-	parcel.Message.News[0].Finding.Name = name
-	if _, err := r.Notifier.Notify(t.Context(), parcel); err != nil {
+	entry.Message.News[0].Finding.Name = name
+	if _, err := r.Notifier.Notify(t.Context(), entry); err != nil {
 		t.Fatal(err)
 	}
 	var e struct{ Data model.Message }

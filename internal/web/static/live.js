@@ -31,7 +31,7 @@
   function showState() {
     if (ended) return;
     if (gone) show("lost", "reconnecting…, as of " + clock());
-    else if (old) show("lost", "could not be read anew, as of " + clock());
+    else if (old) show("lost", "could not be updated, as of " + clock());
     else show("live", "live");
   }
 
@@ -49,7 +49,8 @@
   function count() {
     var at = now();
     document.querySelectorAll("time[data-ago]").forEach(function (t) {
-      var said = ago(Math.max(0, at - Date.parse(t.dateTime)));
+      var said = ago(Math.max("within" in t.dataset ? 1000 : 0, at - Date.parse(t.dateTime)));
+      if ("within" in t.dataset) said = said.replace(" ago", "");
       if (t.textContent !== said) t.textContent = said;
     });
   }

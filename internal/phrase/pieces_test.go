@@ -1,4 +1,4 @@
-package report
+package phrase
 
 import (
 	"strings"
@@ -6,8 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/driftd/driftd/internal/model"
 )
 
 func TestPieces(t *testing.T) {
@@ -59,34 +57,4 @@ func TestPiecesLoseNothing(t *testing.T) {
 			t.Fatalf("what is not marked differs: %v and %v", before, after)
 		}
 	})
-}
-
-// TestBriefIsBounded holds that nothing makes what is said in brief long: not
-// even letters with marks without end, which take no column.
-func TestBriefIsBounded(t *testing.T) {
-	t.Parallel()
-	for _, long := range []string{strings.Repeat("x", 1<<14), "e" + strings.Repeat("\u0301", 1<<14), strings.Repeat("\u202e", 1<<14), strings.Repeat("日", 1<<14)} {
-		f := conflict()
-		f.Name, f.Owner, f.Reason, f.Key.ID, f.Declaration, f.Address, f.Kind = long, long, long, long, long, long, "kubernetes/"+long
-		f.Actor = model.Actor{Name: long, Via: long, Evidence: long, Message: long, Reason: long, Confidence: model.Likely}
-		f.Decision.Reason, f.Decision.By = long, long
-		f.Changes = []model.Change{{Path: long, LivePath: long + "y", Declared: text(long), Live: text(long + "z"), Actor: &f.Actor}, {Path: "b", Claims: []model.ClaimedValue{{Declaration: long, Address: long, Value: *text(long)}}}}
-		const columns = 50
-		b := NewWords(Options{Now: now, RelativeTime: true}).Brief(&f, 2, columns)
-		said := []string{b.Kind, b.Resource, b.Name, b.Where.String(), b.Who.String(), b.Standing.String(), b.Reason}
-		for _, field := range b.Fields {
-			said = append(said, field.Path, field.LivePath, field.Who.String())
-			for _, s := range field.Sides {
-				said = append(said, s.Text)
-			}
-			for _, c := range field.Claims {
-				said = append(said, c.Declaration, c.Address, c.Text)
-			}
-		}
-		for i, s := range said {
-			if len(s) > 4*pipeLimit+10 {
-				t.Errorf("text %d is %d bytes long: %.60q", i, len(s), s)
-			}
-		}
-	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// minEvery bounds how often a mirror may want to be told what it knows.
+// minEvery bounds the interval of a mirror.
 const minEvery = time.Second
 
-// A mirror is shown the newest state, and only that.
+// A mirror shows the newest state to a Mirror.
 type mirror struct {
 	Mirror
 
 	mu    sync.Mutex
 	open  []model.Finding
-	known bool
+	isSet bool
 }
 
 func (m *mirror) every() time.Duration { return max(m.Every(), minEvery) }
@@ -27,19 +27,19 @@ func (m *mirror) every() time.Duration { return max(m.Every(), minEvery) }
 func (m *mirror) set(open []model.Finding) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open, m.known = open, true
+	m.open, m.isSet = open, true
 }
 
-func (m *mirror) newest() (open []model.Finding, known bool) {
+func (m *mirror) newest() (open []model.Finding, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.open, m.known
+	return m.open, m.isSet
 }
 
 // show is a turn.
 func (m *mirror) show(ctx context.Context) (bool, error) {
-	open, known := m.newest()
-	if !known {
+	open, ok := m.newest()
+	if !ok {
 		return false, nil
 	}
 	call, cancel := context.WithTimeout(ctx, callTimeout)
@@ -48,25 +48,25 @@ func (m *mirror) show(ctx context.Context) (bool, error) {
 	return err == nil || errors.Is(err, ErrRefused), err
 }
 
-// listensWell is how long a Listener that ended by itself has to listen until
-// it counts as mended.
-const listensWell = time.Minute
+// listenerRecovered is how long a Listener must listen after an error until it counts
+// as working.
+const listenerRecovered = time.Minute
 
-// A listening is what one receiver hears.
+// A listening runs the Listener of one receiver.
 type listening struct {
 	Listener
 	decide Decide
-	// well is called when it has listened for a while.
-	well func()
+	// works is called when it has listened for a while.
+	works func()
 }
 
-// listen is a turn, which is never done.
+// listen is a turn that is never done.
 func (l *listening) listen(ctx context.Context) (bool, error) {
-	well := time.AfterFunc(listensWell, l.well)
-	defer well.Stop()
+	timer := time.AfterFunc(listenerRecovered, l.works)
+	defer timer.Stop()
 	err := l.Listen(ctx, l.decide)
 	if err == nil {
-		err = errors.New("it ended by itself")
+		err = errors.New("connection ended without an error")
 	}
-	return false, fmt.Errorf("listen for answers: %w", err)
+	return false, fmt.Errorf("listen for requests: %w", err)
 }

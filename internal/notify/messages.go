@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/driftd/driftd/internal/model"
+	"github.com/driftd/driftd/internal/phrase"
 )
 
 func threadID(receiver, group string, at time.Time) string {
@@ -17,45 +17,45 @@ func threadID(receiver, group string, at time.Time) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// say makes a message of each thread's news, the most pressing first. Where
-// there are more than the receiver may get, new threads are put together in one,
-// and news of old ones wait.
-func (pl *planner) say() {
-	var speaking []*thread
+// makeMessages makes a message from the news of each thread, the most urgent first.
+// Above the rate limit, new threads are combined into one, and news of old ones is
+// deferred.
+func (pl *planner) makeMessages() {
+	var active []*thread
 	for _, t := range pl.sorted() {
 		if len(t.news) > 0 {
 			sortItems(t.news)
-			speaking = append(speaking, t)
+			active = append(active, t)
 		}
 	}
-	slices.SortFunc(speaking, pl.byUrgency)
-	if may := pl.allowance(1); len(speaking) > may {
+	slices.SortFunc(active, pl.byUrgency)
+	if may := pl.allowance(1); len(active) > may {
 		severe := 0
-		for severe < len(speaking) && speaking[severe].severe() {
+		for severe < len(active) && active[severe].severe() {
 			severe++
 		}
-		speaking = pl.squeeze(speaking, max(may, min(severe, pl.allowance(severeTimes))))
+		active = pl.limit(active, max(may, min(severe, pl.allowance(severeTimes))))
 	}
-	for _, t := range speaking {
+	for _, t := range active {
 		for _, it := range t.news {
-			ended := model.Told{News: it.news}.Ended()
-			t.tell(it, !ended && it.finding.Flaps(pl.now))
+			ended := model.Notified{News: it.news}.Ended()
+			t.record(it, !ended && it.finding.Flaps(pl.now))
 		}
-		pl.send(t, t.kind(), t.told())
+		pl.send(t, t.kind(), t.listed())
 	}
 }
 
-// severeTimes is how much higher the rate is for what is severe.
+// severeTimes is the factor of the rate limit for severe news.
 const severeTimes = 2
 
-// byUrgency orders threads: by stage, and then the worst first.
+// byUrgency orders threads by stage, then worst first.
 func (pl *planner) byUrgency(a, b *thread) int {
 	return cmp.Or(cmp.Compare(pl.stage(a), pl.stage(b)), cmp.Compare(worst(loud(a.news)).Rank(), worst(loud(b.news)).Rank()),
-		cmp.Compare(pressing(a.news[0]), pressing(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
+		cmp.Compare(urgency(a.news[0]), urgency(b.news[0])), worstFirst(*a.news[0].finding, *b.news[0].finding), cmp.Compare(a.ID, b.ID))
 }
 
-// stage is smaller the sooner a thread's turn comes: what is severe, then what
-// waited for as long as the rate is about, then the rest.
+// stage returns the order of a thread: severe news, then news that was deferred for the
+// period of the rate limit, then the rest.
 func (pl *planner) stage(t *thread) int {
 	since := t.Waits
 	if t.first {
@@ -73,14 +73,14 @@ func (pl *planner) stage(t *thread) int {
 // severe reports whether the thread has news that is critical or high.
 func (t *thread) severe() bool { return worst(loud(t.news)).Rank() <= model.High.Rank() }
 
-// squeeze leaves no more threads than the receiver may get messages: where the
-// last one would begin, it holds all that would. What is left out was not told,
-// and is planned again.
-func (pl *planner) squeeze(speaking []*thread, may int) []*thread {
-	kept := slices.Clone(speaking[:may])
-	rest := speaking[may:]
+// limit returns at most as many threads as the receiver may get messages. If the last
+// one is new, it combines all further new ones. News of other threads is planned again
+// later.
+func (pl *planner) limit(active []*thread, may int) []*thread {
+	kept := slices.Clone(active[:may])
+	rest := active[may:]
 	if may > 0 && kept[may-1].first {
-		kept, rest = kept[:may-1], speaking[may-1:]
+		kept, rest = kept[:may-1], active[may-1:]
 		var all *thread
 		for _, t := range rest {
 			for _, it := range t.news {
@@ -95,7 +95,7 @@ func (pl *planner) squeeze(speaking []*thread, may int) []*thread {
 	merged := len(kept) > 0 && kept[len(kept)-1].is(overflowGroup)
 	for _, t := range rest {
 		if !t.first || !merged {
-			pl.squeezed += len(t.news)
+			pl.limited += len(t.news)
 		}
 		switch {
 		case t.first:
@@ -108,18 +108,18 @@ func (pl *planner) squeeze(speaking []*thread, may int) []*thread {
 	return kept
 }
 
-// allowance is how many messages the receiver may get now, where its rate is so
-// many times as high.
+// allowance returns how many messages the receiver may get now, at times its rate
+// limit.
 func (pl *planner) allowance(times int) int {
 	room := MaxQueued - pl.in.Queued[pl.receiver] - len(pl.messages)
 	if pl.pacing.Messages > 0 {
-		room = min(room, times*pl.pacing.Messages-pl.lately()-len(pl.messages))
+		room = min(room, times*pl.pacing.Messages-pl.sentRecently()-len(pl.messages))
 	}
 	return max(room, 0)
 }
 
-// lately counts the messages of the time that the receiver's bound is about.
-func (pl *planner) lately() int {
+// sentRecently counts the messages in the period of the rate limit.
+func (pl *planner) sentRecently() int {
 	n := 0
 	for _, at := range pl.pace.Sent {
 		if pl.now.Sub(at) < pl.pacing.Per {
@@ -132,7 +132,7 @@ func (pl *planner) lately() int {
 // send makes the next message of a thread.
 func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	all := t.standing()
-	told, standing := together(news), together(all)
+	told, standing := byRequest(news), byRequest(all)
 	t.Sequence++
 	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
@@ -163,15 +163,16 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	}
 	switch {
 	case t.is(overflowGroup) && m.First:
-		m.Title = "And more: " + m.Title
+		m.Title = "More findings: " + m.Title
 	case t.is(heldGroup) && m.First:
-		m.Title = "While it was quiet: " + m.Title
+		m.Title = "During quiet hours: " + m.Title
 		m.Notes = append(m.Notes, pl.passing()...)
 	}
 	pl.messages = append(pl.messages, m)
 }
 
-// passing says what came and went while nobody was told.
+// passing counts the findings that opened and were resolved while messages were held
+// back.
 func (pl *planner) passing() []string {
 	n := 0
 	for id, f := range pl.recent {
@@ -182,7 +183,7 @@ func (pl *planner) passing() []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d more came and went meanwhile.", n)}
+	return []string{phrase.Count(n, "other finding") + " opened and resolved in the meantime."}
 }
 
 // openFirst returns the groups that are open; all of them where none is.
@@ -204,8 +205,8 @@ func worst(items []item) model.Severity {
 	return found
 }
 
-// publish makes items for people: the first of each group, as many as a message
-// lists, without secrets.
+// publish returns the items of a message: the first of each group, at most
+// model.MaxItems, without secrets.
 func publish(groups [][]item) []model.Item {
 	public := make([]model.Item, 0, min(len(groups), model.MaxItems))
 	for _, group := range groups[:cap(public)] {
@@ -219,7 +220,7 @@ func publish(groups [][]item) []model.Item {
 	return public
 }
 
-// short leaves of a public finding what a message shows.
+// short returns the part of a public finding that a message shows.
 func short(f model.Finding) model.Finding {
 	f = f.WorstFirst()
 	f.Changes = f.Changes[:min(len(f.Changes), model.MaxFields)]
@@ -249,7 +250,7 @@ func shortSide(a *model.Actor) *model.Actor {
 	return &actor
 }
 
-// shortActor cuts what nobody reads in a message.
+// shortActor cuts the texts of an actor at model.MaxValue.
 func shortActor(a model.Actor) model.Actor {
 	for _, text := range []*string{&a.Name, &a.Via, &a.Evidence, &a.Reason, &a.Message} {
 		if runes := []rune(*text); len(runes) > model.MaxValue {
@@ -259,7 +260,7 @@ func shortActor(a model.Actor) model.Actor {
 	return a
 }
 
-// cut shortens a value that nobody reads in a message.
+// cut shortens a value to model.MaxValue characters.
 func cut(v *model.Value) *model.Value {
 	if v == nil {
 		return nil
@@ -272,14 +273,14 @@ func cut(v *model.Value) *model.Value {
 	return &shown
 }
 
-// remind calls open findings to mind on which nothing was said for long, the
-// longest first. A receiver that takes nothing is not reminded.
+// remind sends reminders for threads without a recent message, the oldest first. A
+// receiver with queued messages gets none.
 func (pl *planner) remind() {
 	threads := pl.sorted()
 	slices.SortStableFunc(threads, func(a, b *thread) int { return a.Said.Compare(b.Said) })
 	for _, t := range threads {
 		if pl.in.Queued[pl.receiver] > 0 || pl.allowance(1) <= pl.pacing.Messages/2 {
-			return // what is new needs the rest
+			return // the rest of the rate limit is for news
 		}
 		if repeat := pl.repeat(t); repeat > 0 && pl.now.Sub(t.Said) >= repeat {
 			pl.send(t, model.ReminderMessage, nil)
@@ -287,8 +288,8 @@ func (pl *planner) remind() {
 	}
 }
 
-// repeat is how long after the last word the worst open finding of a thread is
-// called to mind; 0 is never.
+// repeat returns the interval of reminders for the worst open finding of a thread; 0 is
+// never.
 func (pl *planner) repeat(t *thread) time.Duration {
 	for _, it := range t.standing() {
 		if it.news == model.Standing {

@@ -12,14 +12,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestReload ends a Deliverer while a receiver is at work, and starts another
+// TestReload ends a Dispatcher while a receiver is at work, and starts another
 // over the same outbox.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
 		answer func(ctx context.Context) error
-		// want are all tries, of both Deliverers; ended is when the first
+		// want are all tries, of both Dispatchers; ended is when the first
 		// one had ended.
 		want  []try
 		ended time.Duration
@@ -56,7 +56,7 @@ func TestReload(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b, w := &box{}, &counts{}
-				f := &fake{answer: func(ctx context.Context, n int, _ model.Parcel) (string, error) {
+				f := &fake{answer: func(ctx context.Context, n int, _ model.OutboxEntry) (string, error) {
 					if n == 1 {
 						return "", test.answer(ctx)
 					}

@@ -21,7 +21,9 @@ func TestDelivery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, f, w := &box{}, &fake{}, &counts{}
-		f.answer = func(_ context.Context, n int, _ model.Parcel) (string, error) { return fmt.Sprint("receipt ", n), nil }
+		f.answer = func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
+			return fmt.Sprint("receipt ", n), nil
+		}
 		b.put("a", "1", "2")
 		o := options(b, notifiers(f)...)
 		o.Watcher = w
@@ -82,7 +84,7 @@ func TestPauses(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := &box{}
-				f := &fake{answer: func(_ context.Context, n int, _ model.Parcel) (string, error) {
+				f := &fake{answer: func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
 					if n <= len(test.errs) {
 						return "", test.errs[n-1]
 					}
@@ -117,7 +119,7 @@ func TestPauseStartsAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &box{}
-		f := &fake{answer: func(_ context.Context, n int, _ model.Parcel) (string, error) {
+		f := &fake{answer: func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
 			if n == 4 {
 				return "", nil
 			}
@@ -136,7 +138,7 @@ func TestBegun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &box{}
-		f := &fake{answer: func(_ context.Context, n int, _ model.Parcel) (string, error) {
+		f := &fake{answer: func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
 			if n < 3 {
 				return "", errors.New("no answer")
 			}
@@ -158,7 +160,7 @@ func TestPermanent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, w, other := &box{}, &counts{}, &fake{}
-		f := &fake{answer: func(context.Context, int, model.Parcel) (string, error) {
+		f := &fake{answer: func(context.Context, int, model.OutboxEntry) (string, error) {
 			return "", fmt.Errorf("post: %w", Permanent(errors.New("token_revoked: make a new one")))
 		}}
 		b.put("a", "1", "2")
@@ -191,7 +193,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, w, log := &box{}, &counts{}, &bytes.Buffer{}
-		f := &fake{answer: func(_ context.Context, _ int, p model.Parcel) (string, error) {
+		f := &fake{answer: func(_ context.Context, _ int, p model.OutboxEntry) (string, error) {
 			if p.Message.Key == "2" || p.Message.Key == "4" {
 				return "", Refused(errors.New("invalid_blocks"))
 			}
@@ -217,7 +219,7 @@ func TestPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, other := &box{}, &fake{}
-		f := &fake{answer: func(_ context.Context, n int, _ model.Parcel) (string, error) {
+		f := &fake{answer: func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
 			if n < 3 {
 				panic("my own mistake")
 			}
@@ -242,7 +244,7 @@ func TestHanging(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, other := &box{}, &fake{}
-		f := &fake{answer: func(ctx context.Context, n int, _ model.Parcel) (string, error) {
+		f := &fake{answer: func(ctx context.Context, n int, _ model.OutboxEntry) (string, error) {
 			if n == 1 {
 				<-ctx.Done()
 				return "", ctx.Err()
@@ -274,7 +276,7 @@ func TestUnwritableOutbox(t *testing.T) {
 					}
 					return nil
 				}}
-				f := &fake{answer: func(_ context.Context, _ int, p model.Parcel) (string, error) {
+				f := &fake{answer: func(_ context.Context, _ int, p model.OutboxEntry) (string, error) {
 					if p.Message.Key == "1" {
 						return "", Refused(errors.New("too long"))
 					}
@@ -299,7 +301,7 @@ func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &box{}
-		f := &fake{answer: func(_ context.Context, n int, _ model.Parcel) (string, error) {
+		f := &fake{answer: func(_ context.Context, n int, _ model.OutboxEntry) (string, error) {
 			if n%2 == 1 {
 				return "", &Later{After: 2 * time.Second, Err: errors.New("slowly")}
 			}
@@ -330,17 +332,17 @@ func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, good := &box{}, &fake{}
 		mirror := &showed{every: time.Minute}
-		picky := &fake{answer: func(_ context.Context, _ int, p model.Parcel) (string, error) {
+		picky := &fake{answer: func(_ context.Context, _ int, p model.OutboxEntry) (string, error) {
 			if p.Message.Key == "1" {
 				return "", Refused(errors.New("too long"))
 			}
 			return "", nil
 		}}
-		down := &fake{answer: func(context.Context, int, model.Parcel) (string, error) { return "", errors.New("down") }}
+		down := &fake{answer: func(context.Context, int, model.OutboxEntry) (string, error) { return "", errors.New("down") }}
 		for _, name := range []string{"a", "b", "c"} {
 			b.put(name, "1", "2")
 		}
-		d := NewDeliverer(options(b, append(notifiers(down, picky, good), Opened{Name: "m", Receiver: Receiver{Mirror: mirror}})...))
+		d := NewDispatcher(options(b, append(notifiers(down, picky, good), Opened{Name: "m", Receiver: Receiver{Mirror: mirror}})...))
 		d.Show("m", []model.Finding{{ID: "f1"}})
 		d.Show("c", []model.Finding{{ID: "f1"}})
 		err := d.Flush(t.Context())
@@ -369,7 +371,7 @@ func TestOneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, busy := &box{}, make(chan struct{}, 1)
-		f := &fake{answer: func(context.Context, int, model.Parcel) (string, error) {
+		f := &fake{answer: func(context.Context, int, model.OutboxEntry) (string, error) {
 			select {
 			case busy <- struct{}{}:
 			default:
@@ -416,7 +418,7 @@ func TestUnclaimedMessages(t *testing.T) {
 func TestNoReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDeliverer(options(&box{}))
+		d := NewDispatcher(options(&box{}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		time.AfterFunc(time.Minute, func() { d.Wake(); d.Show("m", nil) })

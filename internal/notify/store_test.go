@@ -53,7 +53,7 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const down, up = 5 * time.Minute, 65 * time.Minute
 		s := storeAt(t, t.TempDir())
-		slack := &fake{answer: func(ctx context.Context, n int, p model.Parcel) (string, error) {
+		slack := &fake{answer: func(ctx context.Context, n int, p model.OutboxEntry) (string, error) {
 			if now := time.Since(bubbleStart()); now >= down && now < up {
 				return "", outage(ctx, n)
 			}

@@ -1,4 +1,4 @@
-package report
+package phrase
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestVisible(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			if got := visible(in); got != tc.want {
+			if got := Visible(in); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
@@ -51,9 +51,9 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := cut(tc.in, tc.limit, tc.from)
+			got := Cut(tc.in, tc.limit, tc.from)
 			if name == "end" {
-				if !strings.HasPrefix(got, ellipsis) || !strings.Contains(got, "56789 (") {
+				if !strings.HasPrefix(got, Ellipsis) || !strings.Contains(got, "56789 (") {
 					t.Errorf("%s: got %s", tc.reason, got)
 				}
 				return
@@ -68,34 +68,22 @@ func TestCut(t *testing.T) {
 func TestCutKeepsToItsLimit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := visible(rapid.String().Draw(t, "text")) + strings.Repeat("x", rapid.IntRange(0, 300).Draw(t, "more"))
+		s := Visible(rapid.String().Draw(t, "text")) + strings.Repeat("x", rapid.IntRange(0, 300).Draw(t, "more"))
 		limit := rapid.IntRange(30, 200).Draw(t, "limit")
 		from := rapid.IntRange(0, len(s)).Draw(t, "from")
 		for from < len(s) && !utf8.RuneStart(s[from]) {
 			from++
 		}
-		if got := cut(s, limit, from); columns(got) > limit+1 || !utf8.ValidString(got) {
-			t.Fatalf("cut(%q, %d, %d) = %q takes %d columns", s, limit, from, got, columns(got))
+		if got := Cut(s, limit, from); Columns(got) > limit+1 || !utf8.ValidString(got) {
+			t.Fatalf("Cut(%q, %d, %d) = %q takes %d columns", s, limit, from, got, Columns(got))
 		}
 	})
-}
-
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	got := wrap("one two  three averyveryverylongword four", 14, "  ", "    ")
-	want := []string{"  one two ", "    three", "    averyveryverylongword", "    four"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-	if got := wrap("one two three", 0, "", ""); len(got) != 1 {
-		t.Errorf("without a width: got %q, want one line", got)
-	}
 }
 
 func TestThousands(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -100: "-100", -1000: "-1,000"} {
-		if got := thousands(n); got != want {
+		if got := Number(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}
@@ -153,9 +141,9 @@ func TestInline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shown := publicOf([]model.Change{tc.change})
-			f := newField(&model.Finding{Verdict: tc.verdict}, &tc.change, &shown[0], clock{})
-			if got := inline(&f, func(s string) string { return s }); got != tc.want {
+			shown := model.Finding{Changes: []model.Change{tc.change}}.Public()
+			f := NewField(&model.Finding{Verdict: tc.verdict}, &tc.change, &shown.Changes[0], Clock{})
+			if got := f.Inline(func(s string) string { return s }); got != tc.want {
 				t.Errorf("%s: got %s, want %s", tc.reason, got, tc.want)
 			}
 		})
@@ -163,12 +151,12 @@ func TestInline(t *testing.T) {
 }
 
 // script writes lines as a person would, to compare them.
-func script(all []Line) string {
+func script(all []DiffLine) string {
 	var b strings.Builder
 	for _, l := range all {
 		b.WriteString(l.Sign() + l.Text)
 		if l.Op == '~' {
-			b.WriteString(thousands(l.Gap))
+			b.WriteString(Number(l.Gap))
 		}
 		b.WriteByte('\n')
 	}
@@ -192,26 +180,10 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, script(lines(tc.before, tc.after))); diff != "" {
+			if diff := cmp.Diff(tc.want, script(Lines(tc.before, tc.after))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
-	}
-}
-
-func TestLongLinesShowWhereTheyDiffer(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("0123456789", 50)
-	f := conflict()
-	f.Changes = []model.Change{{Path: "data.json", Declared: text("{\n" + long + "declared\n}\n"), Live: text("{\n" + long + "live\n}\n")}}
-	for _, format := range []string{"table", "markdown", "html", "junit"} {
-		got := write(t, format, model.Report{Findings: []model.Finding{f}}, Options{Width: 100})
-		if !strings.Contains(got, "789declared") || !strings.Contains(got, "789live") {
-			t.Errorf("%s cuts off the difference:\n%s", format, got)
-		}
-		if strings.Contains(got, long) {
-			t.Errorf("%s does not cut the line", format)
-		}
 	}
 }
 
@@ -227,7 +199,7 @@ func TestLinesAreThoseOfBothTexts(t *testing.T) {
 			b += "\n"
 		}
 		var before, after strings.Builder
-		for _, l := range lines(text(a), text(b)) {
+		for _, l := range Lines(text(a), text(b)) {
 			if l.Op != '+' {
 				before.WriteString(l.Text + "\n")
 			}
@@ -244,7 +216,7 @@ func TestLinesAreThoseOfBothTexts(t *testing.T) {
 func TestHugeTextsAreReplaced(t *testing.T) {
 	t.Parallel()
 	before, after := text(strings.Repeat("a\n", 100_000)), text(strings.Repeat("b\n", 100_000))
-	got := shorten(lines(before, after), 2)
+	got := Shorten(Lines(before, after), 2)
 	if want := "-a\n-a\n~99,998\n+b\n+b\n~99,998\n"; script(got) != want {
 		t.Errorf("got %s, want %s", script(got), want)
 	}
@@ -252,8 +224,28 @@ func TestHugeTextsAreReplaced(t *testing.T) {
 
 func TestShorten(t *testing.T) {
 	t.Parallel()
-	all := lines(text("1\n2\n3\n4\n5\n6\n7\n8\n"), text("1\n2\n3\nx\n5\n6\n7\n8\n"))
-	if got, want := script(shorten(all, 10)), "~2\n 3\n-4\n+x\n 5\n~3\n"; got != want {
+	all := Lines(text("1\n2\n3\n4\n5\n6\n7\n8\n"), text("1\n2\n3\nx\n5\n6\n7\n8\n"))
+	if got, want := script(Shorten(all, 10)), "~2\n 3\n-4\n+x\n 5\n~3\n"; got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
+}
+
+func text(s string) *model.Value {
+	v := model.StringOf(s)
+	return &v
+}
+
+func number(n int64) *model.Value {
+	v := model.IntOf(n)
+	return &v
+}
+
+func sealed(digest string) *model.Value {
+	v := model.DigestOf(digest)
+	return &v
+}
+
+func tree(name string, v model.Value) *model.Value {
+	m := model.MapOf(model.Field{Name: "name", Value: model.StringOf(name)}, model.Field{Name: "value", Value: v})
+	return &m
 }

@@ -13,86 +13,86 @@ import (
 )
 
 const (
-	// minPause and maxPause bound how long a receiver is left alone after an
-	// error; the pause doubles from one to the next.
+	// minPause and maxPause bound the pause after an error, which doubles with each
+	// further error.
 	minPause = time.Second
 	maxPause = 5 * time.Minute
-	// forever is until there is something new.
+	// forever is until the next wake-up.
 	forever = time.Duration(math.MaxInt64)
-	// maxError bounds the text of an error that is shown, in characters.
+	// maxError bounds the text of an error in characters.
 	maxError = 500
 )
 
-// MaxLater bounds how long a receiver is left alone that asks for that.
+// MaxLater bounds the pause that a receiver asks for.
 const MaxLater = time.Hour
 
-// A turn does the next thing for one receiver and tells whether it is done
-// with that: with an error too, when trying again would not help. Neither means
-// that there is nothing to do.
+// A turn does the next piece of work for one receiver. done reports whether the work
+// is finished, also with an error that a retry does not fix. With neither, there was
+// no work.
 type turn func(context.Context) (done bool, err error)
 
-// A worker takes one turn after the other, with the pauses that errors ask for.
-// It waits by timers, so that a clock that is set changes nothing.
+// A worker runs one turn after the other, with pauses after errors. It waits by timers,
+// so that changes of the system clock have no effect.
 type worker struct {
 	o       *Options
 	name    string
 	watcher Watcher
 	turn    turn
-	// listens tells that it hears answers, and delivers nothing.
+	// listens is set for the worker of a Listener.
 	listens bool
-	// every is how long after something was done the next turn comes.
+	// every is the pause after a turn that did work.
 	every time.Duration
-	// persists tells that a permanent error is tried again all the same: each
-	// turn of a mirror shows everything.
+	// persists is set to retry permanent errors too: each turn of a mirror shows
+	// everything.
 	persists bool
 	// longest bounds the pause after an error.
 	longest time.Duration
 	wake    chan struct{}
-	// one is full while a turn runs.
-	one chan struct{}
+	// running is full while a turn runs.
+	running chan struct{}
 
 	mu        sync.Mutex
 	delivered time.Time
-	// err is what the last turn ended with; failures counts those since one
-	// was done.
+	// err is the error of the last turn; failures counts the errors since the last
+	// turn that was done.
 	err      error
 	failures int
 	stopped  bool
 }
 
 func newWorker(o *Options, name string, watcher Watcher) *worker {
-	return &worker{o: o, name: name, watcher: watcher, longest: maxPause, wake: make(chan struct{}, 1), one: make(chan struct{}, 1)}
+	return &worker{o: o, name: name, watcher: watcher, longest: maxPause, wake: make(chan struct{}, 1), running: make(chan struct{}, 1)}
 }
 
-// rouse ends a rest, though not a pause after an error.
-func (w *worker) rouse() {
+// wakeUp ends a wait for work, but not a pause after an error.
+func (w *worker) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run works until ctx ends.
+// run runs turns until ctx ends.
 func (w *worker) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
 		case <-w.wake: // the turn sees what is new
 		default:
 		}
-		done, err := w.take(ctx)
+		done, err := w.runTurn(ctx)
 		switch {
 		case done:
-			rest(ctx, w.every, w.wake)
+			wait(ctx, w.every, w.wake)
 		case err == nil:
-			rest(ctx, forever, w.wake)
+			wait(ctx, forever, w.wake)
 		default:
-			rest(ctx, w.pause(err), nil)
+			wait(ctx, w.pause(err), nil)
 		}
 	}
 }
 
-// rest waits for the time to pass, for wake, or for the end of ctx.
-func rest(ctx context.Context, span time.Duration, wake <-chan struct{}) {
+// wait waits for the time to pass, for wake, or for the end of ctx.
+func wait(ctx context.Context, span time.Duration, wake <-chan struct{}) {
 	var over <-chan time.Time
 	if span < forever {
 		over = time.After(span)
@@ -104,11 +104,11 @@ func rest(ctx context.Context, span time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// flush takes turns until one fails or there is nothing more to do now.
+// flush runs turns until one fails or there is no more work.
 func (w *worker) flush(ctx context.Context) error {
 	var errs []error
 	for ctx.Err() == nil {
-		done, err := w.take(ctx)
+		done, err := w.runTurn(ctx)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -119,12 +119,12 @@ func (w *worker) flush(ctx context.Context) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// take takes one turn and notes how it ended. What fails when ctx has ended is
-// nobody's fault.
-func (w *worker) take(ctx context.Context) (bool, error) {
+// runTurn runs one turn and records its result. An error after the end of ctx does not
+// count.
+func (w *worker) runTurn(ctx context.Context) (bool, error) {
 	select {
-	case w.one <- struct{}{}:
-		defer func() { <-w.one }()
+	case w.running <- struct{}{}:
+		defer func() { <-w.running }()
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -141,12 +141,12 @@ func (w *worker) take(ctx context.Context) (bool, error) {
 	return done, err
 }
 
-// guarded takes a turn in which a panic is an error.
+// guarded runs a turn and returns a panic as an error.
 func (w *worker) guarded(ctx context.Context) (done bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			w.o.Log.Error("receiver panicked", "receiver", w.name, "stack", string(debug.Stack()))
-			done, err = false, fmt.Errorf("panic: %v: this is a mistake in driftd, please report it with the stack in the log", cause)
+			done, err = false, fmt.Errorf("panic: %v: this is a bug in driftd, please report it with the stack in the log", cause)
 		}
 	}()
 	return w.turn(ctx)
@@ -158,7 +158,7 @@ func (w *worker) succeed() {
 	w.delivered, w.err, w.failures = w.o.Now(), nil, 0
 	w.mu.Unlock()
 	if failed {
-		w.o.Log.Info("receiver works again", "receiver", w.name)
+		w.o.Log.Info("receiver recovered", "receiver", w.name)
 	}
 	w.watcher.Delivered(w.name, nil)
 }
@@ -177,18 +177,18 @@ func (w *worker) fail(done bool, err error) {
 	w.mu.Unlock()
 	switch {
 	case stopped && w.listens:
-		w.o.Log.Error("answers are not heard until driftd is reloaded or restarted", "receiver", w.name, "err", brief(err))
+		w.o.Log.Error("listener stopped until driftd is reloaded or restarted", "receiver", w.name, "err", brief(err))
 	case stopped:
 		w.o.Log.Error("receiver stopped until driftd is reloaded or restarted", "receiver", w.name, "err", brief(err))
 	case done:
-		w.o.Log.Error("receiver refused what it was told", "receiver", w.name, "err", brief(err))
+		w.o.Log.Error("receiver refused a message", "receiver", w.name, "err", brief(err))
 	default:
 		w.o.Log.Warn("receiver failed", "receiver", w.name, "err", brief(err), "again_in", w.pause(err))
 	}
 	w.watcher.Delivered(w.name, err)
 }
 
-// halted returns the error that stopped the worker; nil while it works.
+// halted returns the error that stopped the worker; nil if it is not stopped.
 func (w *worker) halted() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +198,7 @@ func (w *worker) halted() error {
 	return nil
 }
 
-// pause is how long to wait after an error.
+// pause returns how long to wait after an error.
 func (w *worker) pause(err error) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +216,7 @@ func (w *worker) pause(err error) time.Duration {
 	return min(pause, w.longest)
 }
 
-// state is what people are shown of the worker; nil is never in trouble.
+// state returns what Status shows of the worker, which may be nil.
 func (w *worker) state() (delivered time.Time, problem string, stopped bool) {
 	if w == nil {
 		return time.Time{}, "", false
@@ -226,7 +226,7 @@ func (w *worker) state() (delivered time.Time, problem string, stopped bool) {
 	return w.delivered, brief(w.err), w.stopped
 }
 
-// brief is an error as one line, printable and bounded; "" for nil.
+// brief returns an error as one printable, bounded line; "" for nil.
 func brief(err error) string {
 	if err == nil {
 		return ""

@@ -72,7 +72,7 @@ func TestMirror(t *testing.T) {
 			return nil
 		}
 	}
-	twice := func(d *Deliverer) {
+	twice := func(d *Dispatcher) {
 		d.Show("m", findings("f1"))
 		time.Sleep(1500 * time.Millisecond)
 		d.Show("m", findings("f2"))
@@ -82,32 +82,32 @@ func TestMirror(t *testing.T) {
 		reason string
 		every  time.Duration
 		answer func(context.Context, int) error
-		// do tells the Deliverer something; then span passes, or a minute.
-		do   func(*Deliverer)
+		// do tells the Dispatcher something; then span passes, or a minute.
+		do   func(*Dispatcher)
 		span time.Duration
 		want []view
 	}{
 		"nothing known": {
 			reason: "an empty list would say that all is well",
 			every:  10 * time.Second,
-			do:     func(d *Deliverer) { d.Wake() },
+			do:     func(d *Dispatcher) { d.Wake() },
 		},
 		"nothing open": {
 			reason: "that nothing is open is worth telling too",
 			every:  time.Hour,
-			do:     func(d *Deliverer) { d.Show("m", nil) },
+			do:     func(d *Dispatcher) { d.Show("m", nil) },
 			want:   []view{{}},
 		},
 		"again and again": {
 			reason: "without a change it is shown every Every",
 			every:  25 * time.Second,
-			do:     func(d *Deliverer) { d.Show("m", findings("f1", "f2")) },
+			do:     func(d *Dispatcher) { d.Show("m", findings("f1", "f2")) },
 			want:   []view{{0, "f1 f2"}, {25e9, "f1 f2"}, {50e9, "f1 f2"}},
 		},
 		"a change": {
 			reason: "a change is shown at once, and Every starts anew",
 			every:  25 * time.Second,
-			do: func(d *Deliverer) {
+			do: func(d *Dispatcher) {
 				d.Show("m", findings("f1"))
 				time.Sleep(20 * time.Second)
 				d.Show("m", findings("f2"))
@@ -118,7 +118,7 @@ func TestMirror(t *testing.T) {
 			reason: "while one is shown, only the newest of the others waits",
 			every:  time.Hour,
 			answer: func(context.Context, int) error { time.Sleep(10 * time.Second); return nil },
-			do: func(d *Deliverer) {
+			do: func(d *Dispatcher) {
 				for i := range 100 {
 					d.Show("m", findings(fmt.Sprint("f", i)))
 					time.Sleep(time.Millisecond)
@@ -137,7 +137,7 @@ func TestMirror(t *testing.T) {
 			reason: "no pause is longer than Every",
 			every:  3 * time.Second,
 			answer: fails(errors.New("down"), 5),
-			do:     func(d *Deliverer) { d.Show("m", nil) },
+			do:     func(d *Dispatcher) { d.Show("m", nil) },
 			span:   16 * time.Second,
 			want:   []view{{0, ""}, {1e9, ""}, {3e9, ""}, {6e9, ""}, {9e9, ""}, {12e9, ""}, {15e9, ""}},
 		},
@@ -177,7 +177,7 @@ func TestMirror(t *testing.T) {
 		},
 		"too often": {
 			reason: "a mirror that names no time is not shown without end",
-			do:     func(d *Deliverer) { d.Show("m", nil) },
+			do:     func(d *Dispatcher) { d.Show("m", nil) },
 			span:   2500 * time.Millisecond,
 			want:   []view{{0, ""}, {1e9, ""}, {2e9, ""}},
 		},
@@ -266,7 +266,7 @@ func TestListener(t *testing.T) {
 				return nil
 			},
 			starts:  []time.Duration{0, 1e9, 3e9, 7e9},
-			problem: "listen for answers: it ended by itself",
+			problem: "listen for requests: connection ended without an error",
 		},
 		"ends after long": {
 			reason: "one that listened for a while begins with short pauses again",
@@ -277,7 +277,7 @@ func TestListener(t *testing.T) {
 				return errors.New("lost")
 			},
 			starts:  []time.Duration{0, 1e9, 3e9, 7e9, 7e9 + 29*60e9 + 1e9, 7e9 + 58*60e9 + 2e9},
-			problem: "listen for answers: lost",
+			problem: "listen for requests: lost",
 		},
 		"panics": {
 			reason: "a panic ends no daemon",
@@ -288,7 +288,7 @@ func TestListener(t *testing.T) {
 				panic("oh")
 			},
 			starts:  []time.Duration{0, 1e9},
-			problem: "panic: oh: this is a mistake in driftd, please report it with the stack in the log",
+			problem: "panic: oh: this is a bug in driftd, please report it with the stack in the log",
 		},
 		"permanent": {
 			reason: "one that cannot listen does not keep messages from being sent",
@@ -296,8 +296,8 @@ func TestListener(t *testing.T) {
 				return Permanent(errors.New("the app token is revoked"))
 			},
 			starts:  []time.Duration{0},
-			problem: "listen for answers: the app token is revoked",
-			later:   "listen for answers: the app token is revoked",
+			problem: "listen for requests: the app token is revoked",
+			later:   "listen for requests: the app token is revoked",
 		},
 	}
 	for name, test := range tests {
@@ -325,7 +325,7 @@ func TestListener(t *testing.T) {
 				same(t, test.reason, listener.starts, test.starts)
 				same(t, "asked", asked, len(test.starts))
 				same(t, "what is no delivery is not counted", w.Bad, nil)
-				same(t, "the log says what does not work", strings.Contains(log.String(), "answers are not heard until driftd is reloaded or restarted"), name == "permanent")
+				same(t, "the log says what does not work", strings.Contains(log.String(), "listener stopped until driftd is reloaded or restarted"), name == "permanent")
 				same(t, "the log says that nothing is sent", strings.Contains(log.String(), "receiver stopped"), false)
 			})
 		})

@@ -40,7 +40,7 @@ func TestOneCause(t *testing.T) {
 	if want := "netbox: 5,000 resources changed by priya in one request"; m.Title != want || m.Subject != want {
 		t.Errorf("title %q, subject %q, want %q", m.Title, m.Subject, want)
 	}
-	want := []string{"4,999 more by the same request as virtualization.virtualmachine app-1: app-2, app-3, app-4, app-5, …"}
+	want := []string{"virtualmachine r1-0000 (app-1) and 4,999 more by the same request: virtualmachine app-2, app-3, app-4, app-5, …"}
 	if diff := cmp.Diff(want, m.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
@@ -66,7 +66,7 @@ func TestOneCause(t *testing.T) {
 	if said := d.later(25 * time.Hour).tell(); len(said) != 1 || d.last().Kind != model.ReminderMessage {
 		t.Fatalf("said %q", said)
 	}
-	if notes := d.last().Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], "4,990 more by the same request as ") {
+	if notes := d.last().Notes; len(notes) != 1 || !strings.Contains(notes[0], " and 4,990 more by the same request: ") {
 		t.Errorf("a reminder notes %q", notes)
 	}
 }
@@ -98,7 +98,7 @@ func TestTitle(t *testing.T) {
 		findings []model.Finding
 		want     string
 	}{
-		"one":         {"who did it", model.NewMessage, unasked(1), "netbox: virtualization.virtualmachine -0000 (app-1) changed by priya"},
+		"one":         {"who did it", model.NewMessage, unasked(1), "netbox: virtualmachine -0000 (app-1) changed by priya"},
 		"few":         {"three are three", model.NewMessage, renamed("r", 3), "netbox: 3 findings changed by priya"},
 		"enough":      {"four are one cause", model.NewMessage, renamed("r", 4), "netbox: 4 resources changed by priya in one request"},
 		"some":        {"what else somebody did is counted", model.NewMessage, append(renamed("r", 4), unasked(2)...), "netbox: 6 findings changed by priya, 4 of them in one request"},
@@ -106,14 +106,14 @@ func TestTitle(t *testing.T) {
 		"two claims":  {"a resource counts once", model.NewMessage, twice, "netbox: 4 resources changed by priya in one request"},
 		"two effects": {"one request that did two things is one", model.NewMessage, append(renamed("r", 4), as(model.Missing, renamed("r", 4)...)...), "netbox: 4 resources (4 missing, 4 changed) by priya in one request"},
 		"missing":     {"who removes does not miss", model.NewMessage, as(model.Missing, renamed("r", 1200)...), "netbox: 1,200 resources missing, removed by priya in one request"},
-		"wanted":      {"who enters what is not there removes nothing", model.NewMessage, likely(as(model.Missing, unasked(1)...)), "netbox: virtualization.virtualmachine -0000 (app-1) missing, likely by priya"},
-		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) unmanaged, made by priya"},
-		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) disputed, last changed by priya"},
-		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) pending, declared by priya"},
-		"bypassed":    {"who applied it", model.NewMessage, as(model.Bypassed, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) bypassed, applied by priya"},
-		"unproven":    {"who applied it, not who declared it", model.NewMessage, unproven, "netbox: virtualization.virtualmachine -0000 (app-1) pending, applied by priya"},
-		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) moved by priya"},
-		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualization.virtualmachine -0000 (app-1) conflict, changed by priya"},
+		"wanted":      {"who enters what is not there removes nothing", model.NewMessage, likely(as(model.Missing, unasked(1)...)), "netbox: virtualmachine -0000 (app-1) missing, likely by priya"},
+		"unmanaged":   {"who made it", model.NewMessage, as(model.Unmanaged, unasked(1)...), "netbox: virtualmachine -0000 (app-1) unmanaged, created by priya"},
+		"disputed":    {"nobody disputes", model.NewMessage, as(model.Disputed, unasked(1)...), "netbox: virtualmachine -0000 (app-1) disputed, last changed by priya"},
+		"pending":     {"who declared it", model.NewMessage, as(model.Pending, unasked(1)...), "netbox: virtualmachine -0000 (app-1) pending, declared by priya"},
+		"bypassed":    {"who applied it", model.NewMessage, as(model.Bypassed, unasked(1)...), "netbox: virtualmachine -0000 (app-1) bypassed, applied by priya"},
+		"unproven":    {"who applied it, not who declared it", model.NewMessage, unproven, "netbox: virtualmachine -0000 (app-1) pending, applied by priya"},
+		"moved":       {"who moved it", model.NewMessage, as(model.Moved, unasked(1)...), "netbox: virtualmachine -0000 (app-1) moved by priya"},
+		"conflict":    {"who changed it", model.NewMessage, as(model.Conflict, unasked(1)...), "netbox: virtualmachine -0000 (app-1) conflict, changed by priya"},
 		"resolved":    {"who did it does not matter any more", model.ResolvedMessage, renamed("r", 4), "netbox: 4 resources resolved"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTitle(t *testing.T) {
 			for i := range items {
 				items[i] = item{news: model.Appeared, finding: &tc.findings[i]}
 			}
-			if got := title(tc.kind, together(items)); got != tc.want {
+			if got := title(tc.kind, byRequest(items)); got != tc.want {
 				t.Errorf("%s: got %q, want %q", tc.reason, got, tc.want)
 			}
 		})
@@ -141,8 +141,8 @@ func TestAlikeIsBounded(t *testing.T) {
 			items = append(items, item{news: model.Appeared, finding: &findings[i]})
 		}
 	}
-	lines := alike(together(items))
-	if len(lines) != maxAlike+1 || !strings.HasPrefix(lines[maxAlike], "225 more by other requests") {
+	lines := alike(byRequest(items))
+	if len(lines) != maxAlike+1 || !strings.HasPrefix(lines[maxAlike], "and 225 more by other requests") {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
 	for _, line := range lines {

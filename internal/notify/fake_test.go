@@ -16,7 +16,7 @@ import (
 // A box is an outbox in memory, whose methods can be made to fail.
 type box struct {
 	mu     sync.Mutex
-	queues map[string][]model.Parcel
+	queues map[string][]model.OutboxEntry
 	// fail is asked before each call; nil fails nothing.
 	fail func(method string) error
 }
@@ -26,14 +26,14 @@ func (b *box) put(receiver string, keys ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.queues == nil {
-		b.queues = map[string][]model.Parcel{}
+		b.queues = map[string][]model.OutboxEntry{}
 	}
 	for _, key := range keys {
-		b.queues[receiver] = append(b.queues[receiver], model.Parcel{Message: model.Message{Key: key, Receiver: receiver, At: time.Now()}})
+		b.queues[receiver] = append(b.queues[receiver], model.OutboxEntry{Message: model.Message{Key: key, Receiver: receiver, At: time.Now()}})
 	}
 }
 
-func (b *box) first(method, receiver string, use func(*model.Parcel)) error {
+func (b *box) first(method, receiver string, use func(*model.OutboxEntry)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fail != nil {
@@ -48,21 +48,21 @@ func (b *box) first(method, receiver string, use func(*model.Parcel)) error {
 	return nil
 }
 
-func (b *box) NextParcel(receiver string) (p model.Parcel, ok bool, err error) {
-	err = b.first("next", receiver, func(first *model.Parcel) { p, ok = *first, true })
+func (b *box) NextOutboxEntry(receiver string) (p model.OutboxEntry, ok bool, err error) {
+	err = b.first("next", receiver, func(first *model.OutboxEntry) { p, ok = *first, true })
 	return p, ok, err
 }
 
 func (b *box) BeginDelivery(receiver, key string) error {
-	return b.first("begin", receiver, func(first *model.Parcel) { first.Begun = first.Message.Key == key })
+	return b.first("begin", receiver, func(first *model.OutboxEntry) { first.Begun = first.Message.Key == key })
 }
 
 func (b *box) EndDelivery(receiver, key, receipt string) error {
-	return b.first("end", receiver, func(*model.Parcel) { b.remove(receiver, key, receipt) })
+	return b.first("end", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, receipt) })
 }
 
 func (b *box) DropMessage(receiver, key string) error {
-	return b.first("drop", receiver, func(*model.Parcel) { b.remove(receiver, key, "") })
+	return b.first("drop", receiver, func(*model.OutboxEntry) { b.remove(receiver, key, "") })
 }
 
 func (b *box) remove(receiver, key, receipt string) {
@@ -91,7 +91,7 @@ func (b *box) Queues() (map[string]model.Queue, error) {
 // A fake receiver takes what comes and notes it.
 type fake struct {
 	// answer says what becomes of the nth try, from 1; nil takes everything.
-	answer func(ctx context.Context, n int, p model.Parcel) (string, error)
+	answer func(ctx context.Context, n int, p model.OutboxEntry) (string, error)
 
 	mu    sync.Mutex
 	tries []try
@@ -106,7 +106,7 @@ type try struct {
 	Failed  bool
 }
 
-func (f *fake) Notify(ctx context.Context, p model.Parcel) (string, error) {
+func (f *fake) Notify(ctx context.Context, p model.OutboxEntry) (string, error) {
 	f.mu.Lock()
 	n := len(f.tries)
 	f.tries = append(f.tries, try{p.Message.Key, time.Since(bubbleStart()), p.Begun, p.Receipt, true})
@@ -174,15 +174,15 @@ func notifiers(list ...*fake) (opened []Opened) {
 	return opened
 }
 
-// options are those of a Deliverer over b.
+// options are those of a Dispatcher over b.
 func options(b *box, receivers ...Opened) Options {
 	return Options{Outbox: b, Receivers: receivers}
 }
 
-// running starts a Deliverer and returns it with what ends it.
-func running(t *testing.T, o Options) (*Deliverer, func()) {
+// running starts a Dispatcher and returns it with what ends it.
+func running(t *testing.T, o Options) (*Dispatcher, func()) {
 	t.Helper()
-	d := NewDeliverer(o)
+	d := NewDispatcher(o)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); d.Run(ctx) }()
@@ -192,7 +192,7 @@ func running(t *testing.T, o Options) (*Deliverer, func()) {
 	return d, stop
 }
 
-func status(t *testing.T, d *Deliverer) []model.ReceiverStatus {
+func status(t *testing.T, d *Dispatcher) []model.ReceiverStatus {
 	t.Helper()
 	list, err := d.Status()
 	if err != nil {

@@ -1,0 +1,96 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	// callTimeout bounds one call to a receiver.
+	callTimeout = 30 * time.Second
+	// grace is how long a delivery may continue after ctx has ended: a message that is
+	// interrupted may have arrived, and not every receiver can be asked.
+	grace = 3 * time.Second
+)
+
+// A sender delivers the messages of one receiver.
+type sender struct {
+	o    *Options
+	name string
+	to   Notifier
+	// unrecorded is the outcome of the last message, until the outbox has it.
+	unrecorded *outcome
+}
+
+// An outcome is the result of a delivery: the message arrived, or was refused.
+type outcome struct {
+	key, receipt string
+	refused      error
+}
+
+// deliver is a turn: it delivers one message. A message whose outcome could not be
+// written to the outbox is not sent again by this Dispatcher.
+func (s *sender) deliver(ctx context.Context) (bool, error) {
+	if s.unrecorded == nil {
+		entry, ok, err := s.o.Outbox.NextOutboxEntry(s.name)
+		switch {
+		case err != nil:
+			return false, fmt.Errorf("read outbox: %w", err)
+		case !ok:
+			return false, nil
+		}
+		if s.unrecorded, err = s.send(ctx, entry); err != nil {
+			return false, err
+		}
+	}
+	out := s.unrecorded
+	if err := s.record(out); err != nil {
+		return false, fmt.Errorf("write outbox: %w", err)
+	}
+	s.unrecorded = nil
+	return true, out.refused
+}
+
+func (s *sender) send(ctx context.Context, entry model.OutboxEntry) (*outcome, error) {
+	key := entry.Message.Key
+	if !entry.Begun {
+		if err := s.o.Outbox.BeginDelivery(s.name, key); err != nil {
+			return nil, fmt.Errorf("write outbox: %w", err)
+		}
+	}
+	call, cancel := graceful(ctx)
+	defer cancel()
+	receipt, err := s.to.Notify(call, entry)
+	switch {
+	case errors.Is(err, ErrRefused):
+		return &outcome{key: key, refused: fmt.Errorf("drop message %s: %w", key, err)}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &outcome{key: key, receipt: receipt}, nil
+}
+
+// record writes the outcome of a message to the outbox.
+func (s *sender) record(out *outcome) error {
+	if out.refused != nil {
+		return s.o.Outbox.DropMessage(s.name, out.key)
+	}
+	return s.o.Outbox.EndDelivery(s.name, out.key, out.receipt)
+}
+
+// graceful returns the context of one call, which outlives ctx by the grace period.
+func graceful(ctx context.Context) (context.Context, context.CancelFunc) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-call.Done():
+		case <-time.After(grace):
+			cancel()
+		}
+	})
+	return call, func() { stop(); cancel() }
+}

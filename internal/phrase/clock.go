@@ -1,0 +1,83 @@
+package phrase
+
+import (
+	"time"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A Clock writes times. The zero Clock writes all of them as Stamp does.
+type Clock struct {
+	// Now is the time that relative times count from.
+	Now time.Time
+	// Relative writes past times as "2 hours ago". It needs Now.
+	Relative bool
+}
+
+// Time returns t as "2 hours ago", or as Stamp does.
+func (c Clock) Time(t time.Time) string {
+	if age, ok := c.ago(t); ok {
+		return age
+	}
+	return Stamp(t)
+}
+
+func (c Clock) ago(t time.Time) (string, bool) {
+	age := c.Now.Sub(t)
+	if !c.Relative || c.Now.IsZero() || age <= -time.Minute {
+		return "", false
+	}
+	return Ago(age), true
+}
+
+// Exact returns t to the second, followed by its age where the clock is relative.
+func (c Clock) Exact(t time.Time) string {
+	if age, ok := c.ago(t); ok {
+		return Stamp(t) + " (" + age + ")"
+	}
+	return Stamp(t)
+}
+
+// ExactPhrase returns Exact as a Phrase.
+func (c Clock) ExactPhrase(t time.Time) Phrase { return Phrase{{Text: c.Exact(t), At: UTC(t)}} }
+
+// Time appends the time as the clock writes it.
+func (p Phrase) Time(c Clock, t time.Time) Phrase {
+	return append(p, Span{Text: c.Time(t), At: UTC(t)})
+}
+
+// Until appends when a decision ends. It is a Stamp on every clock.
+func (p Phrase) Until(d *model.Decision) Phrase {
+	if d.Until.IsZero() {
+		return p.Words("forever")
+	}
+	return p.Words("until ").Time(Clock{}, d.Until)
+}
+
+// Stamp returns t in RFC 3339 form, in UTC and to the second.
+func Stamp(t time.Time) string { return UTC(t).Truncate(time.Second).Format(time.RFC3339) }
+
+// UTC returns t in UTC, or zero for a year that RFC 3339 cannot write.
+func UTC(t time.Time) time.Time {
+	t = t.UTC()
+	if t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}
+	}
+	return t
+}
+
+// Ago returns an age as "2 hours ago".
+func Ago(age time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case age < time.Second:
+		return "just now"
+	case age < time.Minute:
+		return Count(int(age/time.Second), "second") + " ago"
+	case age < time.Hour:
+		return Count(int(age/time.Minute), "minute") + " ago"
+	case age < day:
+		return Count(int(age/time.Hour), "hour") + " ago"
+	}
+	return Count(int(age/day), "day") + " ago"
+}

@@ -1,0 +1,365 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+const (
+	absentText = "(absent)"
+	// unknownText stands for a side without any statement: a state alone records
+	// what was applied, and not what is declared.
+	unknownText = "(not known)"
+	arrow       = " → "
+)
+
+// A Field is one changed field as people read it. All its text is visible.
+type Field struct {
+	Path string
+	// LivePath is set where the live system has another name for the field.
+	LivePath string
+	// Sides are the expected and the live value, and others that differ from both.
+	// With Claims, they are the live value alone, labeled with its source.
+	Sides []Side
+	// Same is set where both sides read the same because a secret in them differs.
+	Same bool
+	// Lines are the difference of a text of many lines, in place of Sides, and
+	// Tally counts the lines removed and added.
+	Lines []DiffLine
+	Tally string
+	// Claims are the values of disputing declarations, and LiveActor is the last
+	// writer of the live value then.
+	Claims    []Claim
+	LiveActor Phrase
+	// Actor is set where it differs from the finding's.
+	Actor Phrase
+}
+
+// A Side is one value of a field: declared, recorded, live, or running, which is in
+// effect until a restart.
+type Side struct {
+	Label, Text string
+	// None is set where Text stands for no value: it is absent, or not known.
+	None bool
+}
+
+// A Claim is the value of one declaration. Path is set where the declaration has
+// another name for the field. Actor is its last writer there.
+type Claim struct {
+	Declaration, Address, Path, Text string
+	Actor                            Phrase
+}
+
+// At returns the address of the claim and its own name for the field.
+func (c Claim) At() Phrase {
+	switch {
+	case c.Path != "" && c.Address != "":
+		return Data(c.Path).Words(" at ").Data(c.Address)
+	case c.Path != "":
+		return Data(c.Path)
+	}
+	return Data(c.Address)
+}
+
+// Fields returns the first fields of a finding, at most most, without secrets.
+func (c Clock) Fields(f *model.Finding, most int) []Field {
+	shown := f.Public()
+	fields := make([]Field, min(most, len(shown.Changes)))
+	for i := range fields {
+		fields[i] = NewField(f, &f.Changes[i], &shown.Changes[i], c)
+	}
+	return fields
+}
+
+// NewField returns the field of a change of a finding. raw is the change as it is,
+// shown as Finding.Public returns it.
+func NewField(of *model.Finding, raw, shown *model.Change, c Clock) Field {
+	f := Field{Path: Visible(shown.Path), LivePath: Visible(shown.LivePath)}
+	if f.LivePath == f.Path {
+		f.LivePath = ""
+	}
+	if shown.Actor != nil {
+		f.Actor = c.Actor("", *shown.Actor)
+	}
+	if len(shown.Claims) > 0 {
+		f.disputed(of.Source, shown, c)
+		return f
+	}
+	from := comparedWith(of.Verdict, shown)
+	if f.Sides = sides(shown, from); shown.Secret && shown.Declared == nil && shown.Recorded == nil && shown.Live == nil {
+		f.neverShown()
+		return f
+	}
+	f.compare(pick(shown, from), shown.Live, shown.Secret || !equal(pick(raw, from), raw.Live))
+	return f
+}
+
+// neverShown marks a field whose value the live system itself hides.
+func (f *Field) neverShown() {
+	for i := range f.Sides {
+		f.Sides[i].Text = model.SecretText
+	}
+	f.Same = true
+}
+
+// NewStep returns the field of a change over time.
+func NewStep(raw, shown *model.Change) Field {
+	texts := textsOf(shown.Recorded, shown.Live)
+	f := Field{Path: Visible(shown.Path), Sides: []Side{newSide("before", texts[0]), newSide("after", texts[1])}}
+	f.compare(shown.Recorded, shown.Live, shown.Secret || !equal(raw.Recorded, raw.Live))
+	return f
+}
+
+// compare sets how the first two sides differ. differ reports whether they do: a
+// finding that is already public has lost the values of secrets.
+func (f *Field) compare(before, after *model.Value, differ bool) {
+	if IsText(before, after) {
+		f.Lines = Lines(before, after)
+		f.Tally = tally(f.Lines)
+	}
+	f.Same = differ && f.Sides[0].Text == f.Sides[1].Text
+}
+
+func (f *Field) disputed(source string, c *model.Change, now Clock) {
+	values := []*model.Value{c.Live}
+	for i := range c.Claims {
+		values = append(values, &c.Claims[i].Value)
+	}
+	texts := textsOf(values...)
+	f.Sides = []Side{newSide("live", texts[0])}
+	if source != "" {
+		f.Sides[0].Label += " in " + Line(source, NameLimit)
+	}
+	for i, text := range c.Claims {
+		claimed := Claim{Visible(text.Declaration), Visible(text.Address), Visible(text.Path), texts[i+1], now.Writer(text.Actor)}
+		if claimed.Path == f.Path {
+			claimed.Path = ""
+		}
+		f.Claims = append(f.Claims, claimed)
+	}
+	if f.LiveActor = now.Writer(c.LiveActor); f.LiveActor != nil {
+		f.Actor = nil // one of the writers of the sides
+	}
+}
+
+// comparedWith returns the label of the side that the live one is compared with:
+// declared, or recorded where the record is all that is known of the declaration, or
+// live and declared agree.
+func comparedWith(verdict model.Verdict, c *model.Change) string {
+	switch {
+	case verdict == model.Codified:
+		return "recorded"
+	case c.Declared == nil && c.Recorded != nil && verdict != model.Pending && verdict != model.Bypassed && verdict != model.Conflict:
+		return "recorded"
+	}
+	return "declared"
+}
+
+func pick(c *model.Change, label string) *model.Value {
+	switch label {
+	case "declared":
+		return c.Declared
+	case "recorded":
+		return c.Recorded
+	}
+	return c.Live
+}
+
+func sides(c *model.Change, from string) []Side {
+	before := pick(c, from)
+	labels, values := []string{from, "live"}, []*model.Value{before, c.Live}
+	if from == "declared" && c.Recorded != nil && !equal(c.Recorded, before) && !equal(c.Recorded, c.Live) {
+		labels, values = append(labels, "recorded"), append(values, c.Recorded)
+	}
+	if c.Running != nil {
+		labels, values = append(labels, "running"), append(values, c.Running)
+	}
+	texts := textsOf(values...)
+	all := make([]Side, len(labels))
+	for i := range all {
+		all[i] = newSide(labels[i], texts[i])
+	}
+	return all
+}
+
+func newSide(label, text string) Side {
+	return Side{label, text, text == absentText || text == unknownText}
+}
+
+func equal(a, b *model.Value) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
+
+// textsOf returns the values as people read them. Different values have different
+// texts: where bare text is ambiguous, as 80 and "80", all are written as JSON.
+func textsOf(values ...*model.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = bareText(v)
+	}
+	for i := range values {
+		for j := range i {
+			if texts[i] == texts[j] && !equal(values[i], values[j]) {
+				return jsonTexts(values)
+			}
+		}
+	}
+	return texts
+}
+
+func jsonTexts(values []*model.Value) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		if texts[i] = absentText; v != nil {
+			texts[i] = Visible(string(v.AppendJSON(nil)))
+		}
+	}
+	return texts
+}
+
+// bareText returns a string without quotes where that is unambiguous, and other
+// values as JSON.
+func bareText(v *model.Value) string {
+	switch {
+	case v == nil:
+		return absentText
+	case v.Kind() == model.String && isBare(v.Str()):
+		return Visible(v.Str())
+	}
+	return Visible(string(v.AppendJSON(nil)))
+}
+
+func isBare(s string) bool {
+	return s != "" && s != absentText && s != unknownText && strings.TrimSpace(s) == s && s[0] != '"' && !strings.Contains(s, strings.TrimSpace(arrow))
+}
+
+// IsText reports whether the sides are texts of which one has several lines.
+func IsText(sides ...*model.Value) bool {
+	many := false
+	for _, v := range sides {
+		if v != nil && v.Kind() != model.String {
+			return false
+		}
+		many = many || v != nil && strings.Contains(strings.TrimSuffix(v.Str(), "\n"), "\n")
+	}
+	return many
+}
+
+// Others returns the sides after the first two.
+func (f Field) Others() []Side { return f.Sides[min(2, len(f.Sides)):] }
+
+// others returns describe of each of the other sides, in parentheses.
+func (f *Field) others(describe func(Side) string) string {
+	var b strings.Builder
+	for _, s := range f.Others() {
+		b.WriteString(" (" + describe(s) + ")")
+	}
+	return b.String()
+}
+
+// Inline returns the sides on one line: "3 → 5 (recorded 4)". mark marks each value.
+func (f *Field) Inline(mark func(string) string) string {
+	if len(f.Claims) > 0 {
+		return f.inlineClaims(mark)
+	}
+	from, live := f.Sides[0], f.Sides[1]
+	switch {
+	case f.Same && live.Text == model.SecretText:
+		return mark(live.Text) + " changed"
+	case f.Same:
+		return mark(live.Text) + " (a secret in it changed)"
+	}
+	text := mark(from.Text)
+	if from.Label == "recorded" {
+		text += " (" + from.Label + ")"
+	}
+	text += arrow + mark(live.Text)
+	return text + f.others(func(s Side) string { return s.Label + " " + mark(s.Text) })
+}
+
+func (f *Field) inlineClaims(mark func(string) string) string {
+	text := make([]string, len(f.Claims), len(f.Claims)+1)
+	for i, c := range f.Claims {
+		text[i] = mark(c.Declaration) + " " + mark(c.Text)
+		text[i] += c.At().Then(c.Actor).parentheses(mark)
+	}
+	live := f.Sides[0].Label + " " + mark(f.Sides[0].Text) + f.LiveActor.parentheses(mark)
+	return strings.Join(append(text, live), ", ")
+}
+
+// Legend returns which sides the signs of a difference of lines stand for.
+func (f *Field) Legend() string {
+	text := "- " + f.Sides[0].Label + ", + " + f.Sides[1].Label
+	return text + f.others(func(s Side) string { return s.Label + " differs from both" })
+}
+
+// Disagreement counts the declarations that claim a value for the field.
+func (f *Field) Disagreement() string {
+	names := map[string]bool{}
+	for _, c := range f.Claims {
+		names[c.Declaration] = true
+	}
+	return Count(len(names), "declaration") + " disagree"
+}
+
+// Equal reports whether two fields read the same.
+func (f *Field) Equal(g *Field) bool {
+	return f.Path == g.Path && f.LivePath == g.LivePath && f.Same == g.Same && slices.Equal(f.Sides, g.Sides) &&
+		slices.Equal(f.Lines, g.Lines) && slices.EqualFunc(f.Claims, g.Claims, Claim.equal) &&
+		f.LiveActor.String() == g.LiveActor.String() && f.Actor.String() == g.Actor.String()
+}
+
+func (c Claim) equal(d Claim) bool {
+	return c.Declaration == d.Declaration && c.Address == d.Address && c.Path == d.Path && c.Text == d.Text && c.Actor.String() == d.Actor.String()
+}
+
+// MostLines bounds the lines removed, and the lines added, that are shown of one
+// text.
+const MostLines = 8
+
+// Cut returns the field with values of about limit columns, each with the number of
+// characters that are left out.
+func (f *Field) Cut(limit int) Field {
+	short := *f
+	same := 0
+	if len(f.Sides) > 1 {
+		same = Shared(f.Sides[0].Text, f.Sides[1].Text)
+	}
+	short.Sides, short.Claims = slices.Clone(f.Sides), slices.Clone(f.Claims)
+	for i := range short.Sides {
+		short.Sides[i].Text = Cut(f.Sides[i].Text, limit, same)
+	}
+	for i := range short.Claims {
+		short.Claims[i].Text = Cut(f.Claims[i].Text, limit, 0)
+	}
+	short.Lines = Shorten(f.Lines, MostLines)
+	for i := range short.Lines {
+		short.Lines[i].Text = Cut(short.Lines[i].Text, limit, short.Lines[i].From)
+	}
+	return short
+}
+
+// Bound returns the field with values as Cut returns them, and no text that is much
+// longer than that.
+func (f *Field) Bound(columns int) Field {
+	s := f.Cut(columns)
+	s.Path, s.LivePath = Clip(s.Path, columns), Clip(s.LivePath, columns)
+	s.Actor, s.LiveActor = s.Actor.Bound(2*columns), s.LiveActor.Bound(2*columns)
+	for i := range s.Sides {
+		s.Sides[i].Text = Clip(s.Sides[i].Text, 2*columns)
+	}
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		c.Actor = c.Actor.Bound(2 * columns)
+		c.Declaration, c.Address, c.Path, c.Text = Clip(c.Declaration, columns), Clip(c.Address, columns), Clip(c.Path, columns), Clip(c.Text, 2*columns)
+	}
+	for i := range s.Lines {
+		s.Lines[i].Text = Clip(s.Lines[i].Text, 2*columns)
+	}
+	return s
+}

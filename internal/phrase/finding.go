@@ -1,0 +1,185 @@
+package phrase
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/model"
+)
+
+// PartKind is the kind of a finding on a part of a declaration that cannot be
+// read. Package classify makes it.
+const PartKind = "declaration/part"
+
+// Kind returns the short name of a kind: Deployment for
+// kubernetes/Deployment.apps, virtualmachine for
+// netbox/virtualization.virtualmachine.
+func Kind(kind string) string {
+	typ, name, ok := strings.Cut(kind, "/")
+	if !ok {
+		return kind
+	}
+	if typ == "kubernetes" {
+		name, _, _ = strings.Cut(name, ".")
+		return name
+	}
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// Name returns the resource's name; "" where it is part of the resource's ID.
+func Name(f *model.Finding) string {
+	id := f.Key.ID
+	if f.Name == id || strings.HasSuffix(id, "/"+f.Name) || strings.HasPrefix(id, f.Name+" (") {
+		return ""
+	}
+	return f.Name
+}
+
+// Resource returns the resource's ID with its name: "104 (db-01)".
+func Resource(f *model.Finding) string {
+	if name := Name(f); name != "" {
+		return f.Key.ID + " (" + name + ")"
+	}
+	return f.Key.ID
+}
+
+// Subject returns what a finding is about: "changed: Deployment shop/web".
+func Subject(f *model.Finding) Phrase {
+	switch {
+	case f.Kind != PartKind:
+	case f.Address == f.Declaration:
+		return Words("declaration ").Short(f.Declaration, NameLimit).Words(" could not be read")
+	default:
+		return Words("part of ").Short(f.Declaration, NameLimit).Words(" could not be read: ").Short(f.Address, NameLimit)
+	}
+	p := Phrase{}.Short(f.VerdictText(), NameLimit).Words(": ").Short(Kind(f.Kind), NameLimit).Words(" ")
+	p = append(p, Span{Text: Line(f.Key.ID, NameLimit), Data: true, Strong: true})
+	if name := Name(f); name != "" {
+		p = p.Words(" (").Short(name, NameLimit).Words(")")
+	}
+	return p
+}
+
+// Where returns the source of a finding and where the resource is declared, or
+// should be; nil for a part of a declaration, whose Subject contains that.
+func Where(f *model.Finding) Phrase {
+	p := Phrase{}
+	if f.Kind == PartKind {
+		return nil
+	}
+	if f.Source != "" {
+		p = p.Words("in ").Data(f.Source)
+	}
+	return p.Then(declared(f))
+}
+
+func declared(f *model.Finding) Phrase {
+	names := Disputants(f)
+	switch {
+	case f.Verdict == model.Unmanaged && f.Declaration != "":
+		return Words("not in ").Data(f.Declaration)
+	case len(names) > 1:
+		last := len(names) - 1
+		return Words("declared by ").List(names[:last], mostNamed).Words(" and ").Data(names[last])
+	case f.Declaration == "" && f.Address == "":
+		return Words("not declared")
+	case f.Address == "":
+		return Words("declared by ").Data(f.Declaration)
+	case f.Declaration == "":
+		return Words("declared at ").Data(f.Address)
+	}
+	return Words("declared by ").Data(f.Declaration).Words(" at ").Data(f.Address)
+}
+
+// Disputants returns the declarations that claim different values for fields of a
+// finding.
+func Disputants(f *model.Finding) []string {
+	var names []string
+	for i := range f.Changes {
+		for _, c := range f.Changes[i].Claims {
+			if !slices.Contains(names, c.Declaration) {
+				names = append(names, c.Declaration)
+			}
+		}
+	}
+	return names
+}
+
+// Seen returns when a finding was first seen, and how and when it ended.
+func (c Clock) Seen(f *model.Finding) Phrase {
+	p := Phrase{}
+	if !f.FirstSeen.IsZero() {
+		p = p.Words("first seen ").Time(c, f.FirstSeen)
+	}
+	if !f.Resolved.IsZero() {
+		p = p.Then(Closed(f).Words(" ").Time(c, f.Resolved))
+	}
+	return p
+}
+
+// Closed returns how a finding ended.
+func Closed(f *model.Finding) Phrase {
+	if f.MergedInto != "" {
+		return Words("merged into ").Data(f.MergedInto)
+	}
+	return Words("resolved")
+}
+
+// Muted returns why there are no notifications about a finding: the rule that
+// hides it, or a decision; nil for neither.
+func (c Clock) Muted(f *model.Finding) Phrase {
+	switch {
+	case f.Hidden != "":
+		return HiddenBy(f.Hidden)
+	case f.Decision != nil:
+		return c.Decision(f.Decision)
+	}
+	return nil
+}
+
+// HiddenBy returns the reason of the rule that hides a finding.
+func HiddenBy(reason string) Phrase { return Words("hidden by a rule: ").Short(reason, ReasonLimit) }
+
+// Decision returns what was decided, by whom, until when and why.
+func (c Clock) Decision(d *model.Decision) Phrase {
+	p := Words(d.Kind.Participle() + " by ").Data(d.By)
+	if d.Owner != "" && d.Owner != d.By {
+		p = p.Words(", owner ").Data(d.Owner)
+	}
+	if d.Covers > 0 {
+		p = p.Words(", in a baseline of " + Count(d.Covers, "finding"))
+	}
+	p = p.Words(", ").Until(d)
+	if d.Reason != "" {
+		p = p.Words(": ").Short(d.Reason, ReasonLimit)
+	}
+	return p
+}
+
+// Limits of the names in one phrase: of declarations, of resources, and of each
+// resource in columns.
+const (
+	mostNamed = 6
+	mostAlike = 4
+	alikeName = 40
+)
+
+// SameRequest returns how many more findings come from the same request, and the
+// first of their resources. The findings are all but the one that stands for them.
+func SameRequest(others []*model.Finding) Phrase {
+	p, kind := Words(Number(len(others))+" more by the same request: "), ""
+	for i, f := range others[:min(len(others), mostAlike)] {
+		if i > 0 {
+			p = p.Words(", ")
+		}
+		if f.Kind != kind {
+			kind, p = f.Kind, p.Short(Kind(f.Kind), alikeName).Words(" ")
+		}
+		p = p.Short(cmp.Or(Name(f), f.Key.ID), alikeName)
+	}
+	if len(others) > mostAlike {
+		p = p.Words(", " + Ellipsis)
+	}
+	return p
+}

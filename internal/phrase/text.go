@@ -1,0 +1,187 @@
+package phrase
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Visible returns s as one line in which all that does not print as itself is
+// escaped: control characters, line breaks, marks that change the direction of
+// writing, invisible characters and bytes that are not UTF-8.
+func Visible(s string) string {
+	if isVisible(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case Prints(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(escapeRune(r))
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func isVisible(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// Prints reports whether a character is visible by itself.
+func Prints(r rune) bool {
+	if r < 0x7f {
+		return r >= ' '
+	}
+	const brailleBlank = 0x2800
+	return unicode.IsPrint(r) && r != brailleBlank &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+func escapeRune(r rune) string {
+	switch {
+	case r == '\n':
+		return `\n`
+	case r == '\r':
+		return `\r`
+	case r == '\t':
+		return `\t`
+	case r < 0x80:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
+}
+
+// Columns returns the number of terminal cells that visible text takes.
+func Columns(s string) int {
+	n := 0
+	for _, r := range s {
+		n += cells(r)
+	}
+	return n
+}
+
+func cells(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case isWide(r):
+		return 2
+	}
+	return 1
+}
+
+// isWide reports whether Unicode's East Asian Width (UAX 11) has a character as
+// wide or fullwidth. It compares whole blocks.
+func isWide(r rune) bool {
+	for _, block := range [...][2]rune{
+		{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60},
+		{0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
+	} {
+		if block[0] <= r && r <= block[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// Ellipsis stands for text that is left out.
+const Ellipsis = "…"
+
+// Line returns s as Visible returns it, clipped to limit columns.
+func Line(s string, limit int) string { return Clip(Visible(s), limit) }
+
+// Clip returns visible text cut to limit columns and characters: a letter may have
+// any number of combining marks.
+func Clip(s string, limit int) string {
+	if Columns(s) <= limit && utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return fit(s, max(limit-1, 0)) + Ellipsis
+}
+
+// Cut returns visible text shortened to about limit columns, with the number of
+// characters that are left out. It begins shortly before the byte at from, where
+// the text starts to differ from the one that it is compared with. A limit of 0
+// cuts nothing.
+func Cut(s string, limit, from int) string {
+	if limit <= 0 || Columns(s) <= limit {
+		return s
+	}
+	room := max(limit-Columns("… (12,345 more)"), 12)
+	lead, rest := "", s
+	if start := min(before(s, from, room/3), before(s, len(s), room-1)); Columns(s[:start]) > room/3 {
+		lead, rest = Ellipsis, s[start:]
+	}
+	shown := fit(rest, room-Columns(lead))
+	trail := ""
+	if len(shown) < len(rest) {
+		trail = Ellipsis
+	}
+	hidden := utf8.RuneCountInString(s) - utf8.RuneCountInString(shown)
+	return lead + shown + trail + " (" + Number(hidden) + " more)"
+}
+
+// before returns the start of a rune some runes before the byte at from.
+func before(s string, from, runes int) int {
+	for ; runes > 0 && from > 0; runes-- {
+		_, size := utf8.DecodeLastRuneInString(s[:from])
+		from -= size
+	}
+	return from
+}
+
+// fit returns the longest prefix of s with at most so many columns and characters.
+func fit(s string, limit int) string {
+	columns, runes := 0, 0
+	for i, r := range s {
+		columns, runes = columns+cells(r), runes+1
+		if max(columns, runes) > limit {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// Shared returns the length in bytes of the common prefix of two texts.
+func Shared(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			n = i
+			break
+		}
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return n
+}
+
+// Count returns a number of things: "1 resource", "1,200 resources".
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Number(n) + " " + thing
+}
+
+// Number returns n with separators: "1,200".
+func Number(n int) string { return humanize.Comma(int64(n)) }
