@@ -17,7 +17,7 @@ PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal
 PROSE    += internal/phrase internal/report
 
 # Where e2e and bench find the real parts.
-TOOLS     = DRIFTD_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh)
+TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)
 
 LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
 
@@ -49,12 +49,12 @@ fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)
 
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
-	$(TOOLS) DRIFTD_HELM_BIN=$$(sh tools/build.sh helm) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_CHROMIUM=$$(sh tools/chromium.sh) \
+	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_TEST_CHROMIUM=$$(sh tools/chromium.sh) \
 	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/... ./internal/declared/terraform
 
 .PHONY: e2e-openstack
 e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 12
-	DRIFTD_OPENSTACK=$$(sh tools/openstack.sh) DRIFTD_TERRAFORM_BIN=$$(sh tools/terraform.sh) \
+	DRIFTD_TEST_OPENSTACK=$$(sh tools/openstack.sh) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh) \
 	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
 
 .PHONY: mutate

@@ -61,10 +61,20 @@ Nothing is contacted over the network.`,
 			_, err = fmt.Fprintf(c.streams.Out, "%s: ok, %s, %s, %s, %s, %s\n", inLine(cfg.File), count(len(cfg.Sources), "source"),
 				count(len(cfg.Declarations), "declaration"), count(len(cfg.Notify.Receivers), "receiver"),
 				count(len(cfg.Notify.Routes), "route"), count(len(cfg.Triggers), "trigger"))
-			return errors.Join(err, c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
+			return errors.Join(err, c.printOverrides(cfg.Overrides), c.printSecrets(cfg.Secrets), c.warnControllers(cfg))
 		},
 	})
 	return cmd
+}
+
+// printOverrides prints what the environment and the flags set.
+func (c *command) printOverrides(overrides []string) error {
+	for _, o := range overrides {
+		if _, err := fmt.Fprintln(c.streams.Out, "overridden:", o); err != nil {
+			return fmt.Errorf("write overrides: %w", err)
+		}
+	}
+	return nil
 }
 
 // printSecrets prints the rules of the configuration on what is secret.

@@ -98,7 +98,7 @@ type service struct {
 func (s *service) run(ctx context.Context, cfg *config.Config) error {
 	s.log, s.socket = newLogger(s.streams, cfg.Log), socketPath(cfg.StateDir)
 	kubernetes.RedirectLogs(s.log)
-	s.log.Info("starting", "version", s.build.Version, "commit", s.build.Commit, "file", cfg.File, "state_dir", cfg.StateDir)
+	s.log.Info("starting", "version", s.build.Version, "commit", s.build.Commit, "file", cfg.File, "state_dir", cfg.StateDir, "overrides", cfg.Overrides)
 	var err error
 	if s.sealer, err = store.Sealer(cfg.StateDir); err != nil {
 		return err

@@ -3,7 +3,8 @@
 // does not know is an error that names the line and the nearest right key.
 //
 // Every single value can be overridden: server.listen by DRIFTD_SERVER_LISTEN
-// and by --server-listen. Lists stand in the file alone.
+// and by --server-listen. Only the file sets lists. A DRIFTD_… variable that sets
+// nothing is an error.
 package config
 
 import (
@@ -67,6 +68,9 @@ type Config struct {
 	Kubernetes Kubernetes `mapstructure:"kubernetes"`
 	// File is the absolute path of the file; "" when there was none.
 	File string `mapstructure:"-"`
+	// Overrides lists what the environment and the flags set, without the values:
+	// "server.listen by DRIFTD_SERVER_LISTEN".
+	Overrides []string `mapstructure:"-"`
 }
 
 // Schedule says how often everything is looked at that does not say so itself.
@@ -269,6 +273,7 @@ func build(doc *document, flags *pflag.FlagSet) (*Config, error) {
 		return nil, err
 	}
 	config := Default()
+	config.Overrides = doc.overrides()
 	doc.decode("", doc.tree, config)
 	doc.resolve("", reflect.ValueOf(config).Elem())
 	config.adopt(doc)

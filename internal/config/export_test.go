@@ -1,6 +1,7 @@
 package config
 
 import (
+	"iter"
 	"reflect"
 	"slices"
 )
@@ -31,4 +32,15 @@ func LoadBytes(data []byte) (*Config, error) {
 		return nil, doc.err()
 	}
 	return build(doc, nil)
+}
+
+// SingleValues yields the path and the zero value of each single value, by path.
+func SingleValues() iter.Seq2[string, any] {
+	return func(yield func(string, any) bool) {
+		for _, l := range leaves("", reflect.TypeFor[Config]()) {
+			if !l.isList() && !yield(l.path, reflect.Zero(l.field.Type).Interface()) {
+				return
+			}
+		}
+	}
 }

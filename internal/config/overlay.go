@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,18 +12,23 @@ import (
 	"github.com/spf13/viper"
 )
 
-// overlay puts what the environment and the flags say over the file. Only
-// single values can be overridden.
+// overlay puts the values of the environment and of the flags over those of the
+// file; a flag wins over a variable. Only single values can be overridden.
 func (d *document) overlay(flags *pflag.FlagSet) error {
 	v := viper.New()
-	v.SetEnvPrefix("DRIFTD")
+	v.SetEnvPrefix(strings.TrimSuffix(prefix, "_"))
 	v.SetEnvKeyReplacer(strings.NewReplacer(".", "_"))
 	v.AutomaticEnv()
 	if flags == nil {
 		flags = &pflag.FlagSet{}
 	}
-	for _, s := range scalars("", reflect.TypeFor[Config]()) {
-		origin := "DRIFTD_" + strings.ToUpper(strings.ReplaceAll(s.path, ".", "_"))
+	all := leaves("", reflect.TypeFor[Config]())
+	d.checkEnvironment(all, os.Environ())
+	for _, s := range all {
+		if s.isList() {
+			continue
+		}
+		origin := variable(s.path)
 		if flag := flags.Lookup(flagName(s.path)); flag != nil {
 			if err := v.BindPFlag(s.path, flag); err != nil {
 				return fmt.Errorf("bind flag --%s: %w", flag.Name, err)
@@ -42,32 +48,42 @@ func (d *document) overlay(flags *pflag.FlagSet) error {
 // flagName returns the flag of a path: "server-listen" for server.listen.
 func flagName(path string) string { return strings.NewReplacer(".", "-", "_", "-").Replace(path) }
 
-// A scalar is a single value of the configuration.
-type scalar struct {
+// A leaf is a single value of the configuration, or a list.
+type leaf struct {
 	path  string
 	field reflect.StructField
 }
 
-// scalars lists the single values of a struct, by path.
-func scalars(path string, t reflect.Type) []scalar {
-	var found []scalar
+func (l leaf) isList() bool { return l.field.Type.Kind() == reflect.Slice }
+
+// leaves lists the single values and the lists of a struct, by path.
+func leaves(path string, t reflect.Type) []leaf {
+	var found []leaf
 	for name, field := range fieldsOf(t) {
 		at := child(path, name)
-		switch field.Type.Kind() {
-		case reflect.Struct:
-			found = append(found, scalars(at, field.Type)...)
-		case reflect.Slice:
-		default:
-			found = append(found, scalar{at, field})
+		if field.Type.Kind() == reflect.Struct {
+			found = append(found, leaves(at, field.Type)...)
+		} else {
+			found = append(found, leaf{at, field})
 		}
 	}
-	slices.SortFunc(found, func(a, b scalar) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(found, func(a, b leaf) int { return strings.Compare(a.path, b.path) })
 	return found
 }
 
-// put writes a value from outside the file into the tree. Where the file has
-// something else than a map around it, that stays and will be complained of.
-func (d *document) put(s scalar, text string) {
+// overrides lists what the environment and the flags set, by path.
+func (d *document) overrides() []string {
+	var all []string
+	for path, origin := range d.origins {
+		all = append(all, path+" by "+origin)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// put writes a value of the environment or of a flag into the tree. Where the file has
+// something else than a map around it, that stays, and decode adds a problem.
+func (d *document) put(s leaf, text string) {
 	value := any(text)
 	if n, err := strconv.Atoi(text); err == nil && s.field.Type.Kind() == reflect.Int {
 		value = n

@@ -129,11 +129,11 @@ func (m *months) round(t *testing.T, begin time.Time, flips ...int) {
 
 // TestMonths simulates 40 sources that are each read every ten minutes, and bounds
 // what a day adds to the database: 90 days must stay far below 90 MB. By default it
-// simulates two hours; DRIFTD_MONTHS_HOURS says otherwise.
+// simulates two hours; DRIFTD_TEST_MONTHS_HOURS says otherwise.
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	hours := 2
-	if text := os.Getenv("DRIFTD_MONTHS_HOURS"); text != "" {
+	if text := os.Getenv("DRIFTD_TEST_MONTHS_HOURS"); text != "" {
 		var err error
 		if hours, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)

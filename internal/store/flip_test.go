@@ -119,7 +119,7 @@ func flipBit(t *testing.T, path string, at int, bit uint) {
 }
 
 // TestEveryFlippedBitOfARecordIsNamed flips each bit of one record of each bucket;
-// of a long value it flips the bits in steps, unless DRIFTD_FLIPS is "all".
+// of a long value it flips the bits in steps, unless DRIFTD_TEST_FLIPS is "all".
 func TestEveryFlippedBitOfARecordIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,7 +136,7 @@ func TestEveryFlippedBitOfARecordIsNamed(t *testing.T) {
 			c := mustCodec(t)
 			for _, p := range places[name] {
 				step := 1 + p.size/40
-				if os.Getenv("DRIFTD_FLIPS") == "all" {
+				if os.Getenv("DRIFTD_TEST_FLIPS") == "all" {
 					step = 1
 				}
 				for i := 0; i < p.size*8; i += step {

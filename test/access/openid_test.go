@@ -30,7 +30,7 @@ import (
 // program returns the provider's program.
 func program(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv("DRIFTD_OIDC_BIN")
+	folder := os.Getenv("DRIFTD_TEST_OIDC_BIN")
 	if folder == "" {
 		out, err := exec.CommandContext(t.Context(), "sh", "../../tools/build.sh", "oidc").Output()
 		if err != nil {

@@ -52,10 +52,10 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// chromium returns the browser's program: DRIFTD_CHROMIUM, or what
+// chromium returns the browser's program: DRIFTD_TEST_CHROMIUM, or what
 // tools/chromium.sh finds.
 func chromium() (string, error) {
-	if path := os.Getenv("DRIFTD_CHROMIUM"); path != "" {
+	if path := os.Getenv("DRIFTD_TEST_CHROMIUM"); path != "" {
 		return path, nil
 	}
 	find := exec.CommandContext(context.Background(), "sh", "../../tools/chromium.sh")

@@ -38,7 +38,7 @@ func newProvider(t *testing.T) provider {
 // start starts it for the clients of a daemon.
 func (o provider) start(t *testing.T, d *daemon) {
 	t.Helper()
-	folder := os.Getenv("DRIFTD_OIDC_BIN")
+	folder := os.Getenv("DRIFTD_TEST_OIDC_BIN")
 	if folder == "" {
 		out, err := exec.CommandContext(t.Context(), "sh", "../../tools/build.sh", "oidc").Output()
 		if err != nil {

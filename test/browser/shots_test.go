@@ -15,7 +15,7 @@ import (
 // pictures is the folder that pictures of the pages are left in.
 func pictures(t *testing.T) string {
 	t.Helper()
-	dir := os.Getenv("DRIFTD_SCREENSHOTS")
+	dir := os.Getenv("DRIFTD_TEST_SCREENSHOTS")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "bin", "screenshots")
 	}

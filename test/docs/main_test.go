@@ -32,10 +32,10 @@ func TestMain(m *testing.M) {
 
 const (
 	// realRun has the program be driftd and nothing else.
-	realRun = "DRIFTD_DOCS_REAL"
+	realRun = "DRIFTD_TEST_DOCS_REAL"
 	// runDir is the folder of what runs in the background: a file for each, named
 	// after its process, with what it says.
-	runDir = "DRIFTD_DOCS_RUN"
+	runDir = "DRIFTD_TEST_DOCS_RUN"
 	// patience is how long anything may take on a machine that is busy.
 	patience = 2 * time.Minute
 )

@@ -26,7 +26,7 @@ import (
 )
 
 // helmVariable names the folder that holds helm.
-const helmVariable = "DRIFTD_HELM_BIN"
+const helmVariable = "DRIFTD_TEST_HELM_BIN"
 
 // TestScan runs each script of testdata/scan twice: once with everything
 // applied client-side, once server-side.
@@ -60,7 +60,7 @@ func (h harness) run(t *testing.T, folder string) {
 		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       os.Getenv("DRIFTD_E2E_UPDATE") != "",
+		UpdateScripts:       os.Getenv("DRIFTD_TEST_E2E_UPDATE") != "",
 		Setup:               h.setUp,
 		Condition:           h.condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -105,7 +105,7 @@ func (h terraformHarness) run(t *testing.T, folder string) {
 		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       os.Getenv("DRIFTD_E2E_UPDATE") != "",
+		UpdateScripts:       os.Getenv("DRIFTD_TEST_E2E_UPDATE") != "",
 		Setup:               h.setUp,
 		Condition:           h.condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

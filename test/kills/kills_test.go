@@ -20,10 +20,10 @@ import (
 	"time"
 )
 
-// driftdPath returns the program under test: DRIFTD_BIN, or what make build built.
+// driftdPath returns the program under test: DRIFTD_TEST_BIN, or what make build built.
 func driftdPath(t *testing.T) string {
 	t.Helper()
-	path := os.Getenv("DRIFTD_BIN")
+	path := os.Getenv("DRIFTD_TEST_BIN")
 	if path == "" {
 		path = filepath.Join("..", "..", "bin", "driftd")
 	}
@@ -245,10 +245,10 @@ func (e *estate) resolvedNone() {
 // TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests,
 // and while a source or a declaration exceeds its budget. Each time the database is
 // whole, it holds what the last scan that ended has found, and no more than there
-// is. DRIFTD_KILLS says how many kills, DRIFTD_SEED which moments.
+// is. DRIFTD_TEST_KILLS says how many kills, DRIFTD_TEST_SEED which moments.
 func TestKilledScansLoseNothing(t *testing.T) {
 	t.Parallel()
-	kills, seed := number(t, "DRIFTD_KILLS", 20), number(t, "DRIFTD_SEED", 1)
+	kills, seed := number(t, "DRIFTD_TEST_KILLS", 20), number(t, "DRIFTD_TEST_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 18))
 	e := newEstate(t)
 	e.write("live.yaml", list("c", objects, 1))

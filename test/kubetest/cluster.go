@@ -23,7 +23,7 @@ import (
 const (
 	readyTimeout = 90 * time.Second
 	pollInterval = 50 * time.Millisecond
-	binVariable  = "DRIFTD_KUBE_BIN"
+	binVariable  = "DRIFTD_TEST_KUBE_BIN"
 )
 
 // Options of a cluster.

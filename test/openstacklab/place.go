@@ -19,7 +19,7 @@ import (
 //go:embed etc *.go
 var recipe embed.FS
 
-const filesVariable = "DRIFTD_OPENSTACK"
+const filesVariable = "DRIFTD_TEST_OPENSTACK"
 
 // A place is where a cloud lives: its folder and its addresses.
 type place struct {

@@ -158,10 +158,10 @@ func FreeAddress() (string, error) {
 	return fmt.Sprintf("127.0.0.1:%d", ports[0]), nil
 }
 
-// Driftd returns the path of the program under test: DRIFTD_BIN, or what make build built
+// Driftd returns the path of the program under test: DRIFTD_TEST_BIN, or what make build built
 // for a test in a folder below test.
 func Driftd() (string, error) {
-	path, err := filepath.Abs(cmp.Or(os.Getenv("DRIFTD_BIN"), filepath.Join("..", "..", "bin", "driftd")))
+	path, err := filepath.Abs(cmp.Or(os.Getenv("DRIFTD_TEST_BIN"), filepath.Join("..", "..", "bin", "driftd")))
 	if err != nil {
 		return "", fmt.Errorf("find driftd: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-const binVariable = "DRIFTD_TERRAFORM_BIN"
+const binVariable = "DRIFTD_TEST_TERRAFORM_BIN"
 
 // Tools are the programs of the tests.
 type Tools struct{ dir string }

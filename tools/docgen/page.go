@@ -21,14 +21,35 @@ the comments there. [config.example.yaml](../config.example.yaml) shows all of i
 line and the nearest right key.
 
 - The file is named by ` + "`--config`" + `, or by ` + "`$DRIFTD_CONFIG`" + `; without either it is ` + "`/etc/driftd/driftd.yaml`" + `, where that exists.
-- A single value can be overridden by the environment: ` + "`server.listen`" + ` by ` + "`DRIFTD_SERVER_LISTEN`" + `. ` + "`--state-dir`" + ` is a flag of
-  every command; ` + "`--server-listen`" + `, ` + "`--log-format`" + ` and ` + "`--log-level`" + ` are flags of ` + "`driftd serve`" + `.
+- The file is YAML or JSON, which is YAML too.
+- A flag overrides the environment, which overrides the file, which overrides the default; [Precedence](#precedence) has an example.
 - A **duration** is written ` + "`90s`, `10m`, `36h` or `90d`" + `; a bare 0 is none. A **size** is written ` + "`64MiB`" + `, or as a
   number of bytes. A **date** counts until its end, in UTC.
 - A **path** is relative to the file; ` + "`~/`" + ` is your home. A bare name is first looked for among the systemd credentials of
   the service (` + "`$CREDENTIALS_DIRECTORY`" + `), then beside the file, then in the folder ` + "`credentials`" + ` beside it.
 - Secrets never stand in the file: keys that end in ` + "`_file`" + ` name the files that hold them.
 - Where the column *default* is empty, there is none: the key says nothing until it is given.
+
+## Precedence
+
+The variable of a setting is ` + "`DRIFTD_`" + ` and its path in upper case, with ` + "`_`" + ` for each dot: ` + "`DRIFTD_SERVER_LISTEN`" + ` sets
+` + "`server.listen`" + `. ` + "`--state-dir`" + ` is a flag of every command; ` + "`--server-listen`, `--log-format` and `--log-level`" + ` are flags of
+` + "`driftd serve`" + `. The highest of these sets the value:
+
+| | where | example |
+|---|---|---|
+| 1 | flag | ` + "`driftd serve --log-level debug`" + ` |
+| 2 | environment | ` + "`DRIFTD_LOG_LEVEL=warn`" + ` |
+| 3 | file | ` + "`log: {level: error}`" + ` |
+| 4 | default | ` + "`info`" + ` |
+
+- An empty variable is not set. A relative path in a variable or a flag is relative to the working folder.
+- Variables and flags set single values. Only the file sets lists, and all that is below them, such as ` + "`sources`" + ` and ` + "`secrets.names`" + `.
+- A ` + "`DRIFTD_…`" + ` variable that sets nothing is an error that names it, without its value. Three kinds are left alone:
+  ` + "`DRIFTD_CONFIG`" + `, ` + "`DRIFTD_TEST_…`" + `, which driftd's own tests use, and those that Kubernetes sets in a pod for a service with
+  such a name (` + "`DRIFTD_SERVICE_HOST`" + `).
+- Who sets the environment of driftd can set all of this, also ` + "`server.access.loopback`" + `: protect it as you do the file. The log line
+  ` + "`starting`" + ` and ` + "`driftd config check`" + ` list what is overridden and by which variable or flag, without the values.
 `
 
 // page makes the whole page.

@@ -117,7 +117,7 @@ func (b *binary) run(ctx context.Context, number int) error {
 	ctx, stop := context.WithTimeout(ctx, b.limit)
 	defer stop()
 	cmd := exec.CommandContext(ctx, b.path, b.flags...)
-	cmd.Dir, cmd.Env = b.folder, append(os.Environ(), "DRIFTD_MUTANT="+strconv.Itoa(number))
+	cmd.Dir, cmd.Env = b.folder, append(os.Environ(), "DRIFTD_TEST_MUTANT="+strconv.Itoa(number))
 	failed := &failure{stop: stop}
 	cmd.Stdout = failed
 	if err := cmd.Run(); err != nil {

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/nearest"
+	"github.com/driftd/driftd/internal/secret"
+)
+
+// prefix begins the names of the variables of the environment that driftd reads:
+// those of the settings, DRIFTD_CONFIG, which the command line reads, and DRIFTD_TEST_…,
+// which the tests read.
+const prefix = "DRIFTD_"
+
+// variable returns the variable that sets the value at a path: DRIFTD_SERVER_LISTEN
+// for server.listen.
+func variable(path string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
+}
+
+// checkEnvironment notes the variables of environ (NAME=VALUE) that begin as
+// driftd's own and set nothing. It shows no value. As for viper, a variable that is
+// empty is not set.
+func (d *document) checkEnvironment(all []leaf, environ []string) {
+	known, lists := []string{"CONFIG"}, []string{}
+	for _, l := range all {
+		if l.isList() {
+			lists = append(lists, l.path)
+		} else {
+			known = append(known, strings.TrimPrefix(variable(l.path), prefix))
+		}
+	}
+	for _, v := range environ {
+		variable, value, _ := strings.Cut(v, "=")
+		name, ok := strings.CutPrefix(variable, prefix)
+		if ok && value != "" && !strings.HasPrefix(name, "TEST_") && !slices.Contains(known, name) && !isServiceLink(variable, environ) {
+			d.problems = append(d.problems, Problem{Where: variable, Text: unknownVariable(name, known, lists)})
+		}
+	}
+}
+
+// unknownVariable returns why a variable sets nothing, and what to do. Name and known
+// lack the prefix.
+func unknownVariable(name string, known, lists []string) string {
+	for _, list := range lists {
+		if strings.HasPrefix(prefix+name+"_", variable(list)+"_") {
+			return list + " is a list, which no variable sets: set it in the configuration file"
+		}
+	}
+	const unknown = "no setting has this variable: "
+	if near, ok := nearest.Word(name, known); ok {
+		return unknown + "did you mean " + prefix + near + "?"
+	}
+	if secret.Name(name) {
+		return unknown + "secrets do not belong in the environment, write it to a file of its own and name that in the configuration file"
+	}
+	return unknown + "remove it, or correct it after docs/configuration.md"
+}
+
+// isServiceLink reports whether Kubernetes set a variable for a service of the pod's
+// namespace: a service named driftd gives each pod DRIFTD_SERVICE_HOST,
+// DRIFTD_SERVICE_PORT, DRIFTD_PORT, DRIFTD_PORT_9797_TCP and more.
+// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+func isServiceLink(name string, environ []string) bool {
+	return slices.ContainsFunc(environ, func(v string) bool {
+		service, _, ok := strings.Cut(v, "_SERVICE_HOST=")
+		return ok && (name == service+"_PORT" || strings.HasPrefix(name, service+"_PORT_") || strings.HasPrefix(name, service+"_SERVICE_"))
+	})
+}
