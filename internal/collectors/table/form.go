@@ -13,6 +13,8 @@ type Context struct {
 	// Texts keeps texts that repeat once; nil keeps none. A Context that has Texts is
 	// for one goroutine.
 	Texts Texts
+	// Err is set by forms that refuse a value; nil while there is none.
+	Err error
 }
 
 // A Reader returns the canonical value of raw, or Null for a value that is the same
