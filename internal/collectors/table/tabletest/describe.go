@@ -19,7 +19,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var update = flag.Bool("update", false, "write the golden files") //nolint:gochecknoglobals // a flag of the tests that use the package
 
 // A Read returns the canonical value of an object of a kind that has one field, or
 // Null if that field is left out.
@@ -31,6 +31,9 @@ func Golden(t *testing.T, file string, kinds map[string]*model.Kind, read Read) 
 	d := description{read: read, forms: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		d.kind(kinds[name])
+		for _, path := range unknown(kinds[name]) {
+			t.Errorf("a severity rule of %s names the field %s, which does not exist", name, path)
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.forms)) {
 		d.printf("form %s: %s\n", id, d.forms[id])
@@ -79,6 +82,40 @@ func (d *description) kind(k *model.Kind) {
 	for _, attributes := range slices.Sorted(maps.Keys(d.fields)) {
 		d.printf("\t%s: %s\n", attributes, strings.Join(d.fields[attributes], " "))
 	}
+}
+
+// unknown returns the paths in the severity rules of a kind that lead to no field.
+func unknown(k *model.Kind) []string {
+	var paths []string
+	check := func(path string) {
+		if path != "" && !exists(k.Schema, path) {
+			paths = append(paths, path)
+		}
+	}
+	for _, rule := range k.Severities {
+		check(rule.Path)
+		for _, c := range rule.Where {
+			check(c.Path)
+			for _, inner := range c.With {
+				check(strings.Trim(c.Path+"."+inner.Path, "."))
+			}
+		}
+	}
+	return paths
+}
+
+// exists reports whether a path without list keys leads to a field.
+func exists(s *model.Schema, path string) bool {
+	for path != "" {
+		if s.Fields == nil && s.Each != nil && s.Each.Fields != nil {
+			s = s.Each // the elements of a list
+		}
+		name, rest := model.CutName(path)
+		if s, path = s.Field(name), rest; s == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // grouped prints n descriptions of fields. Those that follow one another and differ
