@@ -51,7 +51,7 @@ func servers() *Kind {
 		Roll:   &Roll{Path: "servers", Since: "2.69", Why: "Nova's cell that holds it does not answer: see nova-manage cell_v2 list_cells"},
 		labels: "metadata",
 		rules:  table.Rate(model.High, "the server is in error", "vm_state", table.Edited(), table.Is("vm_state", "error")),
-		exposed: slices.Concat(table.Exposed(model.ExposesCode, "image os-extended-volumes:volumes_attached"),
+		exposed: slices.Concat(table.Exposed(model.ExposesCode, "image volumes"),
 			table.Exposed(model.ExposesAccess, "key_name"), table.Exposed(model.ExposesReach, "interfaces security_groups"))}
 }
 

@@ -82,7 +82,7 @@ func networks() *Kind {
 			table.Rate(model.High, everyProject, "shared", table.Edited(), shared),
 			table.Rate(model.High, everyProject, "", table.Unmanaged(), shared),
 			table.Rate(model.High, "nothing filters its new ports", "port_security_enabled", table.Edited(), table.Is("port_security_enabled", "false"))),
-		exposed: table.Exposed(model.ExposesReach, "port_security_enabled router:external shared")}
+		exposed: table.Exposed(model.ExposesReach, "port_security_enabled external shared")}
 }
 
 func floatingIPs() *Kind {
