@@ -14,7 +14,7 @@ func Block(fields Fields) Form {
 		if v.Kind() != model.Map {
 			return c.Plain(c, v)
 		}
-		return MapOf(fields.Read(c, v, nil))
+		return MapOf(fields.Read(c, v, make([]model.Field, 0, min(len(fields), len(v.Fields())))))
 	}}
 }
 

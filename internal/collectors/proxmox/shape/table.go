@@ -13,13 +13,13 @@ import (
 func read(fields table.Fields, c *table.Context, raw []model.Field) []model.Field {
 	list := make([]model.Field, 0, len(raw))
 	for _, f := range raw {
-		form := drop()
+		read := c.Plain
 		if known := fields.Field(f.Name); known != nil {
-			form = known.Form
-		} else if f.Name != "digest" {
-			form = text()
+			read = known.Form.Read
+		} else if f.Name == "digest" {
+			continue
 		}
-		if v := form.Read(c, f.Value); !v.IsNull() {
+		if v := read(c, f.Value); !v.IsNull() {
 			list = append(list, model.Field{Name: f.Name, Value: v})
 		}
 	}
