@@ -40,7 +40,11 @@ func lone(v model.Value) []model.Value {
 func notation(list table.Form, elements func(model.Value) []model.Value) table.Form {
 	read := list.Read
 	list.Read = func(c *table.Context, v model.Value) model.Value {
-		return listOr(v, read(c, model.ListOf(elements(v)...)).Items())
+		read := read(c, model.ListOf(elements(v)...))
+		if read.IsEmpty() && v.Kind() != model.List {
+			return model.Value{}
+		}
+		return read
 	}
 	return list
 }
