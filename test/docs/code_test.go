@@ -11,38 +11,6 @@ import (
 	"testing"
 )
 
-// TestExampleIsTheCode holds the code of the page on collectors to code that is
-// compiled and tested.
-func TestExampleIsTheCode(t *testing.T) {
-	t.Parallel()
-	var code strings.Builder
-	for _, file := range []string{"test/docs/lamps/lamps.go", "test/docs/lamps/lamps_test.go", "internal/collectors/collectors.go"} {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		code.Write(text)
-	}
-	n := 0
-	for _, page := range readAll(t) {
-		if page.Name != "docs/writing-a-collector.md" {
-			continue
-		}
-		for _, b := range page.Blocks {
-			if b.Lang != "go" || strings.TrimSpace(b.Text) == "lamps.Definition()," {
-				continue
-			}
-			n++
-			if !strings.Contains(code.String(), b.Text) {
-				t.Errorf("%s:%d: this code is not in test/docs/lamps:\n%s", page.Name, b.Line, b.Text)
-			}
-		}
-	}
-	if n < 5 {
-		t.Errorf("the page shows %d pieces of code", n)
-	}
-}
-
 // TestSamplesParse reads what else pages show: JSON, and Go for others to copy.
 func TestSamplesParse(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package shape
 import (
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/decode"
 )
 
@@ -26,12 +27,9 @@ type Page struct {
 
 // DecodePage reads an answer to ListBuckets.
 func DecodePage(body []byte) (Page, error) {
-	v, err := decodeXML(body, "ListAllMyBucketsResult", []element{
-		{xml: "Buckets", name: "Listed", form: mark},
-		{xml: "Buckets", inside: []element{{xml: "Bucket", name: "Buckets", form: block, many: true, inside: texts("Name", "BucketRegion", "CreationDate")}}},
-		{xml: "Owner", name: "Owner", form: block, inside: texts("ID")},
-		{xml: "ContinuationToken", name: "Next"},
-	})
+	v, err := decodeXML(body, "ListAllMyBucketsResult", table.Join(
+		mark().Of("Buckets>Listed"), many(block(text().Of("Name BucketRegion CreationDate"))).Of("Buckets.Bucket>Buckets"),
+		block(text().Of("ID")).Of("Owner"), text().Of("ContinuationToken>Next")))
 	if err != nil {
 		return Page{}, err
 	}
@@ -60,7 +58,7 @@ type Refusal struct {
 
 // DecodeError reads an error of S3; what is none says nothing.
 func DecodeError(body []byte) Refusal {
-	v, err := decodeXML(body, "Error", texts("Code", "Message", "Region"))
+	v, err := decodeXML(body, "Error", text().Of("Code Message Region"))
 	if err != nil {
 		return Refusal{}
 	}

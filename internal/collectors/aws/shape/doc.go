@@ -1,5 +1,4 @@
-// Package shape knows what of AWS is read, and what it means: which kinds there
-// are, what answer each is read from, and what that says in the words of
-// CloudFormation, whose resource types and properties Cloud Control has as well.
-// It talks to nobody.
+// Package shape lists what driftd reads of AWS: the kinds, the answer that each is read
+// from, and its fields under the names of CloudFormation, whose resource types and
+// properties Cloud Control has as well. It sends no requests.
 package shape

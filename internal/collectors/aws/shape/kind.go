@@ -2,8 +2,8 @@ package shape
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -42,9 +42,9 @@ type Kind struct {
 	// there is always an answer.
 	Absent []string
 
-	inside []element
+	fields table.Fields
 	// derived are fields that are made of the others.
-	derived string
+	derived table.Fields
 	usual   []usual
 	rates   []model.SeverityRule
 }
@@ -58,7 +58,7 @@ type usual struct {
 
 // Kinds returns every kind, the bucket first.
 func Kinds() []*Kind {
-	kinds := table()
+	kinds := catalogue()
 	all := make([]*Kind, len(kinds))
 	for i := range kinds {
 		all[i] = &kinds[i]
@@ -74,14 +74,14 @@ func (k *Kind) Decode(body []byte) (model.Value, error) {
 	if k.Root == "" {
 		return decodePolicy(body)
 	}
-	return decodeXML(body, k.Root, k.inside)
+	return decodeXML(body, k.Root, k.fields)
 }
 
 // Schemas returns how every kind is compared, by name.
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for _, k := range Kinds() {
-		all[k.Name] = &model.Kind{Name: k.Name, Schema: k.schema(), Severities: k.rates, Exposed: exposed(k.Name), WriterUnknown: Unsigned}
+		all[k.Name] = &model.Kind{Name: k.Name, Schema: table.Join(k.fields, k.derived).Schema(), Severities: k.rates, Exposed: exposed(k.Name), WriterUnknown: Unsigned}
 	}
 	all[Bucket].Labels = "Tags"
 	return all
@@ -90,32 +90,5 @@ func Schemas() map[string]*model.Kind {
 // Unsigned says why nobody is named.
 const Unsigned = "S3 keeps no record of who changed a bucket; CloudTrail may, which driftd does not read"
 
-func (k *Kind) schema() *model.Schema {
-	fields := map[string]*model.Schema{}
-	for name := range strings.FieldsSeq(k.derived) {
-		fields[name] = &model.Schema{Volatile: true}
-	}
-	switch k.Name {
-	case Bucket:
-		fields["BucketName"] = &model.Schema{}
-	case BucketPolicy:
-		fields["Bucket"], fields["PolicyDocument"] = &model.Schema{}, &model.Schema{}
-	}
-	addFields(fields, k.inside)
-	if k.Name == Lifecycle {
-		rule := fields["Rules"].Each.Fields
-		rule["MatchPrefix"], rule["MatchTags"] = &model.Schema{Volatile: true}, &model.Schema{Volatile: true}
-	}
-	return &model.Schema{Fields: fields}
-}
-
-func addFields(fields map[string]*model.Schema, inside []element) {
-	for i := range inside {
-		e := &inside[i]
-		if e.name == "" {
-			addFields(fields, e.inside)
-			continue
-		}
-		fields[e.name] = e.schema()
-	}
-}
+// derived returns fields that an answer does not have.
+func derived(names string) table.Fields { return table.Absent().Volatile().Of(names) }

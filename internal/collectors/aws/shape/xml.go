@@ -2,59 +2,17 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
-
-// A form is what an element holds.
-type form uint8
-
-const (
-	// text is a text, number a number, flag true or false.
-	text form = iota
-	number
-	flag
-	// block is a map of what is inside.
-	block
-	// tags are keys, or names, with values; the element is one of them.
-	tags
-	// mark is true where the element is there, whatever it holds.
-	mark
-)
-
-// An element is one that counts, inside another one.
-type element struct {
-	// xml is its name in the answer, name that of the field. Without one what is
-	// inside stands in the map around it.
-	xml, name string
-	form      form
-	// many tells that it may come again, so that the field is a list.
-	many   bool
-	inside []element
-}
-
-func (e *element) schema() *model.Schema {
-	var s *model.Schema
-	switch e.form {
-	case tags:
-		return &model.Schema{Each: &model.Schema{Content: true}}
-	case block:
-		s = &model.Schema{Fields: map[string]*model.Schema{}}
-		addFields(s.Fields, e.inside)
-	case text, number, flag, mark:
-		s = &model.Schema{}
-	}
-	if e.many {
-		return &model.Schema{Each: s}
-	}
-	return s
-}
 
 // A NotAnswerError is an answer that is not what was asked for: some servers
 // answer a question that they do not know with a list, or with nothing.
@@ -118,118 +76,139 @@ func bounded(body []byte) error {
 	}
 }
 
-func decodeXML(body []byte, root string, inside []element) (model.Value, error) {
+// decodeXML returns the fields of a document whose root must be as named.
+func decodeXML(body []byte, root string, fields table.Fields) (model.Value, error) {
 	t, err := read(body, root)
 	if err != nil {
 		return model.Value{}, err
 	}
-	f := newFields()
-	if err := f.take(t, inside); err != nil {
-		return model.Value{}, err
-	}
-	return f.value(), nil
+	c := &table.Context{}
+	v := block(fields).Read(c, model.ListOf(t.value()))
+	return v, c.Err
 }
 
-// fields are those of a map that is being read: single values, lists, and maps of
-// tags.
-type fields struct {
-	single map[string]model.Value
-	many   map[string][]model.Value
-	tags   map[string][]model.Field
-}
-
-func newFields() fields {
-	return fields{map[string]model.Value{}, map[string][]model.Value{}, map[string][]model.Field{}}
-}
-
-func (f fields) value() model.Value {
-	all := make([]model.Field, 0, len(f.single)+len(f.many)+len(f.tags))
-	for name, v := range f.single {
-		all = append(all, model.Field{Name: name, Value: v})
+// value returns an element as its text, or as a map of the lists of the elements
+// in it, by their names.
+func (t *tree) value() model.Value {
+	if len(t.Inside) == 0 {
+		return model.StringOf(t.Text)
 	}
-	for name, list := range f.many {
-		all = append(all, model.Field{Name: name, Value: model.ListOf(list...)})
-	}
-	for name, tags := range f.tags {
-		all = append(all, model.Field{Name: name, Value: model.MapOf(tags...)})
-	}
-	return model.MapOf(all...)
-}
-
-// take reads the elements that count; empty ones say nothing.
-func (f fields) take(t *tree, inside []element) error {
+	lists := map[string][]model.Value{}
 	for i := range t.Inside {
-		child := &t.Inside[i]
-		for j := range inside {
-			if inside[j].xml == child.XMLName.Local {
-				if err := f.put(child, &inside[j]); err != nil {
-					return err
-				}
+		name := t.Inside[i].XMLName.Local
+		lists[name] = append(lists[name], t.Inside[i].value())
+	}
+	fields := make([]model.Field, 0, len(lists))
+	for name, list := range lists {
+		fields = append(fields, model.Field{Name: name, Value: model.ListOf(list...)})
+	}
+	return model.MapOf(fields...)
+}
+
+// below returns all elements at a path of names with dots between them.
+func below(elements []model.Value, path string) []model.Value {
+	for name := range strings.SplitSeq(path, ".") {
+		var found []model.Value
+		for _, element := range elements {
+			found = append(found, element.At(name).Items()...)
+		}
+		elements = found
+	}
+	return elements
+}
+
+// The forms read the list of all elements of a name. Of a form that takes one
+// element the last counts; an empty one is left out.
+
+func text() table.Form {
+	return single("", func(text string) (model.Value, bool) { return model.StringOf(text), true })
+}
+
+func number() table.Form {
+	return single("it is no number", func(text string) (model.Value, bool) { return model.NumberOf(strings.TrimSpace(text)) })
+}
+
+func flag() table.Form {
+	return single("it is neither true nor false", func(text string) (model.Value, bool) {
+		text = strings.ToLower(strings.TrimSpace(text))
+		return model.BoolOf(text == "true"), text == "true" || text == "false"
+	})
+}
+
+func single(wrong string, parse func(text string) (model.Value, bool)) table.Form {
+	return table.Form{Read: func(c *table.Context, elements model.Value) model.Value {
+		var last model.Value
+		for _, element := range elements.Items() {
+			if element.Text() == "" || wrong != "" && strings.TrimSpace(element.Text()) == "" {
+				continue
+			}
+			v, ok := parse(element.Text())
+			if !ok {
+				c.Err = cmp.Or(c.Err, error(&NotAnswerError{wrong}))
+			}
+			last = v
+		}
+		return last
+	}}
+}
+
+// mark is true if the element is there, whatever it holds.
+func mark() table.Form {
+	return table.Form{Read: func(*table.Context, model.Value) model.Value { return model.BoolOf(true) }}
+}
+
+// block is an element with these fields. An element without any is an empty map.
+func block(fields table.Fields) table.Form {
+	return table.Form{Schema: *fields.Schema(), Read: func(c *table.Context, elements model.Value) model.Value {
+		var all []model.Field
+		last := elements.Items()[len(elements.Items())-1:]
+		for i := range fields {
+			f := &fields[i]
+			found := below(last, f.Raw)
+			if len(found) == 0 {
+				continue
+			}
+			v := f.Form.Read(c, model.ListOf(found...))
+			if c.Err != nil {
+				c.Err = fmt.Errorf("read %s: %w", f.Raw[strings.LastIndex(f.Raw, ".")+1:], c.Err)
+				return model.Value{}
+			}
+			if !v.IsNull() {
+				all = append(all, model.Field{Name: f.Name, Value: v})
 			}
 		}
-	}
-	return nil
+		return model.MapOf(all...)
+	}}
 }
 
-func (f fields) put(t *tree, e *element) error {
-	switch {
-	case e.name == "":
-		return f.take(t, e.inside)
-	case e.form == tags:
-		f.tags[e.name] = append(f.tags[e.name], tagOf(t))
-		return nil
-	}
-	v, err := e.value(t)
-	switch {
-	case err != nil:
-		return fmt.Errorf("read %s: %w", e.xml, err)
-	case e.many:
-		f.many[e.name] = append(f.many[e.name], v)
-	case !v.IsNull():
-		f.single[e.name] = v
-	}
-	return nil
-}
-
-func tagOf(t *tree) model.Field {
-	var field model.Field
-	for i := range t.Inside {
-		switch child := &t.Inside[i]; child.XMLName.Local {
-		case "Key":
-			field.Name = child.Text
-		case "Name":
-			// S3 gives prefix back as Prefix.
-			field.Name = strings.ToLower(child.Text)
-		case "Value":
-			field.Value = model.StringOf(child.Text)
+// many is a list of the elements of a name.
+func many(each table.Form) table.Form {
+	return table.Form{Schema: model.Schema{Each: &each.Schema}, Read: func(c *table.Context, elements model.Value) model.Value {
+		items := make([]model.Value, len(elements.Items()))
+		for i, element := range elements.Items() {
+			if items[i] = each.Read(c, model.ListOf(element)); c.Err != nil {
+				return model.Value{}
+			}
 		}
-	}
-	return field
+		return model.ListOf(items...)
+	}}
 }
 
-func (e *element) value(t *tree) (model.Value, error) {
-	if e.form == block {
-		f := newFields()
-		err := f.take(t, e.inside)
-		return f.value(), err
-	}
-	content := strings.TrimSpace(t.Text)
-	switch {
-	case e.form == mark:
-		return model.BoolOf(true), nil
-	case e.form == text && t.Text != "":
-		return model.StringOf(t.Text), nil
-	case content == "":
-		return model.Value{}, nil
-	case e.form == flag:
-		if truth := strings.ToLower(content); truth == "true" || truth == "false" {
-			return model.BoolOf(truth == "true"), nil
+// tags is a map of elements that are keys, or names, with values.
+func tags() table.Form {
+	return table.Form{Schema: model.Schema{Each: &model.Schema{Content: true}}, Read: func(_ *table.Context, elements model.Value) model.Value {
+		fields := make([]model.Field, len(elements.Items()))
+		for i, tag := range elements.Items() {
+			for _, key := range tag.At("Key").Items() {
+				fields[i].Name = key.Text()
+			}
+			for _, name := range tag.At("Name").Items() { // S3 gives prefix back as Prefix.
+				fields[i].Name = strings.ToLower(name.Text())
+			}
+			for _, value := range tag.At("Value").Items() {
+				fields[i].Value = model.StringOf(value.Text())
+			}
 		}
-		return model.Value{}, &NotAnswerError{"it is neither true nor false"}
-	}
-	n, ok := model.NumberOf(content)
-	if !ok {
-		return model.Value{}, &NotAnswerError{"it is no number"}
-	}
-	return n, nil
+		return model.MapOf(fields...)
+	}}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -57,7 +58,7 @@ func differing(a, b model.Value) []string {
 	names := map[string]bool{}
 	for _, f := range slices.Concat(a.Fields(), b.Fields()) {
 		x, y := a.At(f.Name), b.At(f.Name)
-		if !x.Equal(y) && !(isBlank(x) && isBlank(y)) {
+		if !x.Equal(y) && !(table.Blank(x) && table.Blank(y)) {
 			names[f.Name] = true
 		}
 	}

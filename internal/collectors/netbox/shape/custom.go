@@ -3,6 +3,7 @@ package shape
 import (
 	"slices"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -11,8 +12,8 @@ import (
 func (s *Shaper) customFields(v model.Value) model.Value {
 	fields := make([]model.Field, 0, len(v.Fields()))
 	for _, f := range v.Fields() {
-		if value := s.customField(s.types[f.Name], f.Value); !isBlank(value) {
-			fields = append(fields, model.Field{Name: s.texts.keep(f.Name), Value: value})
+		if value := s.customField(s.types[f.Name], f.Value); !table.Blank(value) {
+			fields = append(fields, model.Field{Name: s.context.Texts.Keep(f.Name), Value: value})
 		}
 	}
 	if len(fields) == 0 {
@@ -28,18 +29,18 @@ func (s *Shaper) customField(typ string, v model.Value) model.Value {
 	case "json":
 		return v
 	case "multiselect", "multiobject":
-		return sorted(s, v)
+		return set().Read(&s.context, v)
 	}
 	if v.Kind() == model.List && (slices.ContainsFunc(v.Items(), isObject) || !slices.ContainsFunc(v.Items(), isNoChoice)) {
-		return sorted(s, v)
+		return set().Read(&s.context, v)
 	}
 	if choice, ok := choiceOf(v); ok {
-		return s.shared(choice)
+		return s.context.Keep(choice)
 	}
 	if id, ok := idOf(v); ok && (typ == "object" || isObject(v)) {
-		return s.shared(id)
+		return s.context.Keep(id)
 	}
-	return s.shared(v)
+	return s.context.Keep(v)
 }
 
 func isNoChoice(v model.Value) bool {

@@ -1,20 +1,19 @@
-// Package shape knows how NetBox writes things: it turns the rows of its lists
-// into canonical values, so that the same NetBox read twice, or in two versions
-// (3.7 to 4.7), gives equal trees; it says how each kind is compared; and it
-// says which fields of these values a row of the changelog tells of. It talks
-// to nobody.
+// Package shape brings rows of NetBox's lists into canonical values, so that the same
+// NetBox read twice, or in two versions (3.7 to 4.7), gives equal trees; it describes how
+// each kind is compared; and it returns which fields of these values a row of the
+// changelog changed. It sends no requests.
 //
-// One table holds every kind: where its list is, which fields are read and in
-// which form, what people call an object and what is unique in it.
+// Tables in the language of package table hold every kind: the path of its list, the
+// fields and their forms, how an object is named and what is unique in it.
 //
 //	kinds := shape.Kinds()                     // in the order in which to read them
-//	shaper := shape.New(sealer, version)
+//	shaper := shape.New(sealer, version, types)
 //	object, err := shaper.Object(kind, row)    // of a list
 //	schemas := shape.Schemas()                 // for model.Snapshot.Kinds
 //	fields := shape.Changed(kind, before, after)
 //
-// Fields keep NetBox's own names, those of the newest version. A choice is its
-// value, a reference the id of what it points at, a list of references a sorted
-// list of ids, tags a sorted list of names. What says nothing (null, "", an empty
-// list or map) is left out; false and 0 stay. Secrets are sealed.
+// Fields keep NetBox's names, those of the newest version. A choice is its value, a
+// reference the ID of its object, a list of references a sorted list of IDs, tags a
+// sorted list of names. Blank values (null, "", an empty list or map) are left out; false
+// and 0 stay. Secrets are sealed.
 package shape

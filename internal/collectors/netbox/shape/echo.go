@@ -3,6 +3,7 @@ package shape
 import (
 	"slices"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -108,7 +109,7 @@ func (e Entry) tagged() []model.AuditEvent {
 // takes them along.
 func (e Entry) defined(models Models) []model.AuditEvent {
 	before, after := e.Before.At("name").Str(), e.After.At("name").Str()
-	if e.Deed == model.Created && isBlank(e.After.At("default")) || e.Deed == model.Edited && before == "" {
+	if e.Deed == model.Created && table.Blank(e.After.At("default")) || e.Deed == model.Edited && before == "" {
 		return nil
 	}
 	var fields []string
@@ -132,7 +133,7 @@ func (e Entry) given(models Models, fields []string) []model.AuditEvent {
 	var traces []model.AuditEvent
 	for _, name := range []string{"object_types", "content_types"} {
 		came, went := apart(e.After.At(name), e.Before.At(name)), apart(e.Before.At(name), e.After.At(name))
-		if isBlank(e.After.At("default")) {
+		if table.Blank(e.After.At("default")) {
 			came = nil
 		}
 		for _, number := range slices.Concat(came, went) {

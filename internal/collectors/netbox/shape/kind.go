@@ -1,10 +1,10 @@
 package shape
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -23,18 +23,12 @@ type Kind struct {
 	// Unlogged tells that NetBox writes no changelog of it.
 	Unlogged bool
 
-	fields []field
+	fields table.Fields
 	// called are the patterns of its name: the first that says something counts.
 	called []string
 	keys   []key
 	older  []older
-	rates  []model.SeverityRule
-}
-
-// A field is one field that is read, under its newest name.
-type field struct {
-	name string
-	form form
+	rules  []model.SeverityRule
 }
 
 // A key is a pattern of what is unique in NetBox.
@@ -45,9 +39,8 @@ type entry struct {
 	model, path string
 	// since is the first version that has it, where driftd reads older ones.
 	since Version
-	// fields are the fields besides those that most kinds have, each with its
-	// form behind a colon where it does not speak for itself.
-	fields string
+	// fields are the fields besides those that most kinds have, by their newest names.
+	fields table.Fields
 	// called is what people call an object: patterns, split by ";"; without it
 	// its name. {a|b} is the first of two fields that says something.
 	called string
@@ -58,19 +51,7 @@ type entry struct {
 	unlogged bool
 	// why says what all its fields decide, when drift of them is severe.
 	why string
-	// rates rate some of its fields.
-	rates []rate
 }
-
-// A rate rates drift of some fields.
-type rate struct {
-	fields   string
-	severity model.Severity
-	why      string
-}
-
-// common are the fields that most kinds have.
-const common = "description comments owner tags:tags custom_fields:custom"
 
 // Kinds returns every kind, those with the most objects first, so that their
 // lists are begun first.
@@ -86,11 +67,7 @@ func Kinds() []*Kind {
 
 func (e *entry) kind() *Kind {
 	k := &Kind{Model: e.model, Name: Type + "/" + e.model, Path: e.path, Since: e.since, Unlogged: e.unlogged, older: e.older}
-	for _, word := range strings.Fields(e.fields + " " + common) {
-		name, form, _ := strings.Cut(word, ":")
-		k.fields = append(k.fields, field{name: name, form: formOf(form)})
-	}
-	slices.SortFunc(k.fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	k.fields = table.Join(e.fields, common())
 	switch {
 	case e.called != "":
 		k.called = strings.Split(e.called, ";")
@@ -98,7 +75,11 @@ func (e *entry) kind() *Kind {
 		k.called = []string{"{name}"}
 	}
 	k.keys = e.unique(k)
-	k.rates = e.severities(k)
+	k.rules = k.fields.Rules(table.Edited())
+	if e.why != "" {
+		k.rules = slices.Concat(k.rules, table.Rate(model.High, e.why, "", append(table.Edited(), model.Missing)),
+			table.Rate(model.Medium, e.why, "", table.Unmanaged()))
+	}
 	return k
 }
 
@@ -125,17 +106,14 @@ func (e *entry) unique(k *Kind) []key {
 func Noun(kind string) string { return kind[strings.LastIndexByte(kind, '.')+1:] }
 
 // Has tells whether the kind has a field of this name.
-func (k *Kind) Has(name string) bool {
-	_, ok := slices.BinarySearchFunc(k.fields, name, func(f field, name string) int { return cmp.Compare(f.name, name) })
-	return ok
-}
+func (k *Kind) Has(name string) bool { return k.fields.Has(name) }
 
 // Query returns the fields to ask a version for, as the parameter "fields".
 // Those that it does not have it leaves out.
 func (k *Kind) Query(v Version) string {
 	names := []string{"id"}
 	for i := range k.fields {
-		names = append(names, k.fields[i].name)
+		names = append(names, k.fields[i].Name)
 	}
 	for _, o := range k.older {
 		if v.Before(o.until) {

@@ -3,6 +3,7 @@ package shape
 import (
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -27,9 +28,9 @@ func (k *Kind) modern(v Version, row model.Value) model.Value {
 	return row
 }
 
-// set returns the row with a field that it lacks, or has without a value.
-func set(row model.Value, name string, v model.Value) model.Value {
-	if isBlank(v) || !isBlank(row.At(name)) {
+// supply returns the row with a field that it lacks, or has without a value.
+func supply(row model.Value, name string, v model.Value) model.Value {
+	if table.Blank(v) || !table.Blank(row.At(name)) {
 		return row
 	}
 	return row.With(name, v)
@@ -38,7 +39,7 @@ func set(row model.Value, name string, v model.Value) model.Value {
 // renamed is a field that got another name.
 func renamed(until Version, old, name string) older {
 	return older{until: until, fields: old, told: map[string][]string{old: {name}},
-		adapt: func(row model.Value) model.Value { return set(row, name, row.At(old)) }}
+		adapt: func(row model.Value) model.Value { return supply(row, name, row.At(old)) }}
 }
 
 // generic is a reference that became the type and the id of any object: each
@@ -52,7 +53,7 @@ func generic(until Version, typ, id string, models map[string]string) older {
 	o.adapt = func(row model.Value) model.Value {
 		for old, name := range models {
 			if ref, ok := idOf(row.At(old)); ok {
-				row = set(set(row, typ, model.StringOf(name)), id, ref)
+				row = supply(supply(row, typ, model.StringOf(name)), id, ref)
 			}
 		}
 		return row
@@ -85,10 +86,10 @@ func served() older {
 func grouped() older {
 	return older{until: Version{4, 3}, fields: "group", told: map[string][]string{"group": {"groups"}},
 		adapt: func(row model.Value) model.Value {
-			if isBlank(row.At("group")) {
+			if table.Blank(row.At("group")) {
 				return row
 			}
-			return set(row, "groups", model.ListOf(row.At("group")))
+			return supply(row, "groups", model.ListOf(row.At("group")))
 		}}
 }
 
@@ -117,7 +118,7 @@ func vidRanges() older {
 			if least.IsNull() || most.IsNull() {
 				return row
 			}
-			return set(row, "vid_ranges", model.ListOf(model.ListOf(least, most)))
+			return supply(row, "vid_ranges", model.ListOf(model.ListOf(least, most)))
 		}}
 }
 
@@ -130,7 +131,7 @@ func fronted() older {
 			if !ok {
 				return row
 			}
-			return set(row, "rear_ports", model.ListOf(model.MapOf(
+			return supply(row, "rear_ports", model.ListOf(model.MapOf(
 				model.Field{Name: "position", Value: model.IntOf(1)},
 				model.Field{Name: "rear_port", Value: ref},
 				model.Field{Name: "rear_port_position", Value: row.At("rear_port_position")})))
@@ -162,7 +163,7 @@ func evented() older {
 				types = append(types, model.StringOf(typ))
 			}
 		}
-		return set(row, "event_types", model.ListOf(types...))
+		return supply(row, "event_types", model.ListOf(types...))
 	}
 	return o
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -12,10 +13,9 @@ import (
 // A Shaper makes the rows of one NetBox canonical. It is for one goroutine: it
 // keeps texts that repeat from row to row once.
 type Shaper struct {
-	sealer  model.Sealer
+	context table.Context
 	version Version
 	types   map[string]string
-	texts   texts
 	// fields collects what an object has, for one object at a time.
 	fields []model.Field
 }
@@ -23,7 +23,7 @@ type Shaper struct {
 // New returns a Shaper that seals secrets with sealer. Types are the types of
 // custom fields by name; without them they are told by their looks.
 func New(sealer model.Sealer, version Version, types map[string]string) *Shaper {
-	return &Shaper{sealer: sealer, version: version, types: types, texts: texts{}}
+	return &Shaper{context: table.Context{Sealer: sealer, Plain: asSent, Texts: table.Texts{}}, version: version, types: types}
 }
 
 // An Object is one row of a list in its canonical form.
@@ -56,21 +56,15 @@ func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
 	return o, nil
 }
 
-// value reads the fields that the kind has and that say something.
+// value reads the fields that the kind has and that are not blank.
 func (s *Shaper) value(k *Kind, row model.Value) model.Value {
-	fields := s.fields[:0]
-	for i := range k.fields {
-		f := &k.fields[i]
-		raw, ok := row.Get(f.name)
-		if !ok || isBlank(raw) {
-			continue
-		}
-		if v := f.form.read(s, raw); !isBlank(v) {
-			fields = append(fields, model.Field{Name: f.name, Value: v})
+	s.fields = k.fields.Read(&s.context, row, s.fields[:0])
+	for i := range s.fields {
+		if s.fields[i].Name == "custom_fields" {
+			s.fields[i].Value = s.customFields(s.fields[i].Value)
 		}
 	}
-	s.fields = fields
-	return model.MapOf(slices.Clone(fields)...)
+	return model.MapOf(slices.DeleteFunc(slices.Clone(s.fields), func(f model.Field) bool { return f.Value.IsNull() })...)
 }
 
 // lastUpdated is the field that says when an object was last saved.
@@ -94,36 +88,4 @@ func Types(definitions []model.Value) map[string]string {
 		types[d.At("name").Str()] = d.At("type").Str()
 	}
 	return types
-}
-
-// texts keeps short texts once. It is bounded: what comes after is kept each
-// time.
-type texts map[string]string
-
-const (
-	keptTexts  = 1 << 14
-	keptLength = 32
-)
-
-func (t texts) keep(text string) string {
-	if kept, ok := t[text]; ok {
-		return kept
-	}
-	if len(text) <= keptLength && len(t) < keptTexts {
-		t[text] = text
-	}
-	return text
-}
-
-// shared returns a scalar whose text is kept once.
-func (s *Shaper) shared(v model.Value) model.Value {
-	switch v.Kind() {
-	case model.String:
-		return model.StringOf(s.texts.keep(v.Text()))
-	case model.Number:
-		if n, ok := model.NumberOf(s.texts.keep(v.Text())); ok {
-			return n
-		}
-	}
-	return v
 }

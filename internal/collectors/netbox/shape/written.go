@@ -67,8 +67,8 @@ func namesOf(v model.Value) []string {
 // literal reports whether the changelog holds the field in the form of the kind's
 // values. It holds the model of a generic reference as a number.
 func (k *Kind) literal(name string) bool {
-	i := slices.IndexFunc(k.fields, func(f field) bool { return f.name == name })
-	if i < 0 || !k.fields[i].form.literal {
+	f := k.fields.Field(name)
+	if f == nil || f.Form.Secret || slices.Contains([]string{"mac_addresses", "a_terminations", "b_terminations", "custom_fields"}, name) {
 		return false
 	}
 	of, typed := strings.CutSuffix(name, "_type")

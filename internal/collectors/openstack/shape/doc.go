@@ -1,10 +1,9 @@
-// Package shape knows how OpenStack writes things: it turns the rows of its
-// lists into canonical values, so that the same cloud read twice gives equal
-// trees; it joins what several services tell of one thing; and it says how each
-// kind is compared. It talks to nobody.
+// Package shape brings rows of OpenStack's lists into canonical values, so that the
+// same cloud read twice gives equal trees; it joins what several services list of one
+// object; and it describes how each kind is compared. It sends no requests.
 //
-// One table holds every kind: whose list it is, which fields are read and in
-// which form, and how drift of them is rated.
+// Tables in the language of package table hold every kind: the service and the path of
+// its list, the fields and their forms, and how drift is rated.
 //
 //	kinds := shape.Kinds()                     // in the order in which to read them
 //	shaper := shape.New()
@@ -12,10 +11,10 @@
 //	schemas := shape.Schemas()                 // for model.Snapshot.Kinds
 //	resources, unread := estate.Resources(source)
 //
-// Fields keep OpenStack's own names in snake case, without what stands before
-// the last colon (OS-EXT-STS:vm_state is vm_state). A reference is the id of what
-// it points at, tags a sorted list. What says nothing (null, "", an empty list or
-// map) is left out; false and 0 stay. What changes by itself is not read, nor is
-// what may be secret: lists show no private key and no password, and user data,
-// which they show to administrators alone, is left out.
+// Fields keep OpenStack's names in snake case, without the part before the last colon
+// (OS-EXT-STS:vm_state is vm_state). A reference is the ID of its object, tags are a
+// sorted list. Blank values (null, "", an empty list or map) are left out; false and 0
+// stay. Fields that change by themselves are not read, nor are fields that may be
+// secret: lists have no private key and no password, and user data, which they show to
+// administrators alone, is left out.
 package shape

@@ -1,151 +1,180 @@
 package shape
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A reader returns the canonical value of raw, a field of row, or null for what
-// says nothing. What is not in its form it keeps as it is.
-type reader func(s *Shaper, row, raw model.Value) model.Value
-
-// A form is one way in which OpenStack writes a value, and how two readings of
-// it compare.
-type form struct {
-	read   reader
-	schema model.Schema
-	// blank tells that what says nothing elsewhere says something here.
-	blank bool
-}
-
-// formOf returns the form that the table names behind a field's name; "" is
-// what speaks for itself.
-func formOf(name string) form {
-	for _, forms := range []func(string) (form, bool){listForm, mapForm} {
-		if f, ok := forms(name); ok {
-			return f
-		}
-	}
-	f := form{read: plain}
-	switch name {
-	case "derived":
-		f.schema.Derived = true
-	case "volatile":
-		f.schema.Volatile = true
-	case "address":
-		f.schema.Format = model.Address
-	case "mac":
-		f = form{read: lower, schema: model.Schema{Format: model.CaseFold, Generated: true}}
-	case "boolean":
-		f = form{read: boolean, schema: model.Schema{Format: model.Boolean}}
-	case "number":
-		f.read = number
-	case "derivednumber":
-		f = form{read: number, schema: model.Schema{Derived: true}}
-	case "zero":
-		f = form{read: zero, blank: true}
-	case "trimmed":
-		f.read = trimmed
-	case "protocol":
-		f.read = protocol
-	case "reference":
-		f.read = reference
-	case "device":
-		f = derived(form{read: device})
-	}
-	return f
-}
-
-// mapForm returns the forms of maps.
-func mapForm(name string) (form, bool) {
-	switch name {
-	case "map":
-		return form{read: entries, schema: freely()}, true
-	case "volume":
-		return form{read: volumeMetadata, schema: freely()}, true
-	case "properties":
-		return form{read: properties, schema: freely()}, true
-	case "gateway":
-		return gateway(), true
-	}
-	return form{}, false
-}
-
-// listForm returns the forms of lists.
-func listForm(name string) (form, bool) {
-	switch name {
-	case "set":
-		return form{read: sorted, schema: model.Schema{List: model.Set}}, true
-	case "names", "ids":
-		return form{read: each(name[:len(name)-1]), schema: model.Schema{List: model.Set}}, true
-	case "opens":
-		return form{read: sorted, schema: model.Schema{List: model.Set, Volatile: true}}, true
-	case "addresses":
-		return form{read: plain, schema: model.Schema{Each: &model.Schema{Format: model.Address}}}, true
-	case "fixed":
-		return derived(bagOf("ip_address/address subnet_id")), true
-	case "pools":
-		return derived(bagOf("start/address end/address")), true
-	case "segments":
-		return derived(bagOf("provider:network_type provider:physical_network provider:segmentation_id/number")), true
-	case "routes":
-		return bagOf("destination/address nexthop/address"), true
-	case "options":
-		return bagOf("opt_name opt_value ip_version/number"), true
-	case "forwardings":
-		return bagOf("protocol/protocol external_port/number external_port_range internal_port/number internal_port_range internal_ip_address/address description"), true
-	case "attachments":
-		return bagOf("server_id device"), true
-	case "pairs":
-		return addressPairs(), true
-	case "interfaces":
-		f := bagOf("port network mac/mac fixed_ips/fixed")
-		f.schema.List = model.Sequence
-		return f, true
-	}
-	return form{}, false
-}
-
-// derived tells that OpenStack fills the value in where none is given.
-func derived(f form) form {
-	f.schema.Derived = true
-	return f
-}
-
-// freely compares maps whose field names are free: that an entry is there says
-// something, even when it is empty.
-func freely() model.Schema { return model.Schema{Each: &model.Schema{Content: true}} }
-
-// isBlank tells what says nothing: OpenStack writes null, "" or an empty list
-// for the same absence.
-func isBlank(v model.Value) bool {
+// plain reads scalars, and lists and maps of them, without blank ones.
+func plain(c *table.Context, v model.Value) model.Value {
 	switch v.Kind() {
-	case model.Null, model.String, model.List, model.Map:
-		return v.IsEmpty()
-	}
-	return false
-}
-
-// plain reads scalars, and lists and maps of them, without what says nothing.
-func plain(s *Shaper, row, v model.Value) model.Value {
-	switch v.Kind() {
-	case model.String:
-		return model.StringOf(s.texts.keep(v.Text()))
 	case model.List:
 		items := make([]model.Value, 0, len(v.Items()))
 		for _, item := range v.Items() {
-			if item = plain(s, row, item); !isBlank(item) {
+			if item = plain(c, item); !item.IsNull() {
 				items = append(items, item)
 			}
 		}
-		return model.ListOf(items...)
+		v = model.ListOf(items...)
 	case model.Map:
 		fields := make([]model.Field, 0, len(v.Fields()))
 		for _, f := range v.Fields() {
-			if value := plain(s, row, f.Value); !isBlank(value) {
-				fields = append(fields, model.Field{Name: s.texts.keep(f.Name), Value: value})
+			if value := plain(c, f.Value); !value.IsNull() {
+				fields = append(fields, model.Field{Name: c.Texts.Keep(f.Name), Value: value})
 			}
 		}
-		return model.MapOf(fields...)
+		v = model.MapOf(fields...)
 	}
-	return v
+	if table.Blank(v) {
+		return model.Value{}
+	}
+	return c.Keep(v)
+}
+
+func text() table.Form    { return table.Plain() }
+func address() table.Form { return table.Plain().As(model.Address) }
+func boolean() table.Form { return table.Boolean().As(model.Boolean) }
+func number() table.Form  { return table.Number() }
+func set() table.Form     { return table.Set(table.Plain()) }
+func entries() table.Form { return table.Entries(table.Plain()) }
+
+func mac() table.Form {
+	return table.Text(strings.ToLower).As(model.CaseFold).Generated()
+}
+
+// derivedText and derivedNumber are values that OpenStack fills in if none is given.
+func derivedText() table.Form   { return text().Derived() }
+func derivedNumber() table.Form { return number().Derived() }
+
+// orZero is a number for which Nova writes "" if it is 0.
+func orZero() table.Form {
+	f := number()
+	read := f.Read
+	f.ReadsBlank, f.Read = true, func(c *table.Context, v model.Value) model.Value {
+		if v.Kind() == model.String && v.IsEmpty() {
+			return model.IntOf(0)
+		}
+		return read(c, v)
+	}
+	return f
+}
+
+// member is a map of which one field is read, or the value of that field itself.
+func member(name string) table.Form {
+	return table.Form{Read: func(c *table.Context, v model.Value) model.Value {
+		if value, ok := v.Get(name); ok {
+			v = value
+		}
+		return plain(c, v)
+	}}
+}
+
+// portDevice is the device of a port's details.
+func portDevice() table.Form {
+	return table.Form{Read: func(c *table.Context, v model.Value) model.Value { return plain(c, v.At("device_id")) }}.Derived()
+}
+
+// protocol is an IP protocol, which Neutron keeps as it was requested: a name or a
+// number. Neutron takes 0 and "any" for every protocol.
+func protocol() table.Form {
+	names := map[string]string{"any": "", "0": "", "icmpv6": "ipv6-icmp",
+		"1": "icmp", "2": "igmp", "4": "ipip", "6": "tcp", "8": "egp", "17": "udp", "33": "dccp", "41": "ipv6-encap", "43": "ipv6-route",
+		"44": "ipv6-frag", "46": "rsvp", "47": "gre", "50": "esp", "51": "ah", "58": "ipv6-icmp", "59": "ipv6-nonxt", "60": "ipv6-opts",
+		"89": "ospf", "112": "vrrp", "113": "pgm", "132": "sctp", "136": "udplite"}
+	return table.Text(func(text string) string {
+		text = strings.ToLower(text)
+		if name, ok := names[text]; ok {
+			return name
+		}
+		return text
+	})
+}
+
+// bag is a list of maps of these fields, whose order has no meaning.
+func bag(fields ...table.Fields) table.Form { return table.Bag(block(fields...)) }
+
+func block(fields ...table.Fields) table.Form { return table.Block(named(fields...)) }
+
+func fixedIPs() table.Form {
+	return bag(address().Of("ip_address"), text().Of("subnet_id")).Derived()
+}
+
+func plugged() table.Form {
+	return table.Sequence(block(text().Of("port network"), mac().Of("mac"), fixedIPs().Of("fixed_ips")))
+}
+
+func gateway() table.Form {
+	return block(text().Of("network_id qos_policy_id"), boolean().Derived().Of("enable_snat"), fixedIPs().Of("external_fixed_ips"))
+}
+
+func segments() table.Form {
+	return bag(text().Of("provider:network_type provider:physical_network"), number().Of("provider:segmentation_id")).Derived()
+}
+
+func forwardings() table.Form {
+	return bag(protocol().Of("protocol"), number().Of("external_port internal_port"), address().Of("internal_ip_address"),
+		text().Of("external_port_range internal_port_range description"))
+}
+
+// volumeMetadata is metadata without the entries that Cinder adds to an attached volume.
+func volumeMetadata() table.Form {
+	f := entries()
+	read := f.Read
+	f.Read = func(c *table.Context, v model.Value) model.Value {
+		return read(c, v.Without("attached_mode", "readonly"))
+	}
+	return f
+}
+
+// named returns fields under their canonical names: in snake case, without the part
+// before the last colon. accessIPv4 is access_ipv4.
+func named(all ...table.Fields) table.Fields {
+	fields := slices.Concat(all...)
+	for i := range fields {
+		if f := &fields[i]; f.Name == f.Raw {
+			f.Name = snake(f.Raw)
+		}
+	}
+	return table.Join(fields)
+}
+
+func snake(raw string) string {
+	raw = raw[strings.LastIndex(raw, ":")+1:]
+	return strings.ToLower(strings.ReplaceAll(raw, "IPv", "_ipv"))
+}
+
+// withoutOwnMAC removes the MAC address of a port from its address pairs, since
+// Neutron fills it in if none is given.
+func withoutOwnMAC(port model.Value) model.Value {
+	pairs := slices.Clone(port.At("allowed_address_pairs").Items())
+	if len(pairs) == 0 {
+		return port
+	}
+	for i, pair := range pairs {
+		if strings.EqualFold(pair.At("mac_address").Str(), port.At("mac_address").Str()) {
+			pairs[i] = pair.Without("mac_address")
+		}
+	}
+	return port.With("allowed_address_pairs", model.ListOf(pairs...))
+}
+
+// imageFields are the fields of an image that are no properties: Glance's own, and
+// those that it keeps for itself.
+const imageFields = "id name status visibility protected os_hidden container_format disk_format min_disk min_ram checksum size virtual_size " +
+	"tags owner created_at updated_at self file schema direct_url locations stores os_hash_algo os_hash_value"
+
+// withProperties moves the properties of an image, which Glance writes as further
+// fields, into a map.
+func withProperties(image model.Value) model.Value {
+	own := strings.Fields(imageFields)
+	var properties []model.Field
+	for _, f := range image.Fields() {
+		if !slices.Contains(own, f.Name) && !strings.HasPrefix(f.Name, "os_glance_") {
+			properties = append(properties, f)
+		}
+	}
+	return image.With("properties", model.MapOf(properties...))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -68,26 +69,21 @@ type Kind struct {
 	// without a word; nil where it leaves none out.
 	Roll *Roll
 
-	fields []field
+	fields table.Fields
+	// prepare brings a row into the form that fields describe; nil for none.
+	prepare func(row model.Value) model.Value
 	// admin are the names of the fields that the service shows to administrators alone,
 	// unless its policy says otherwise.
 	admin []string
 	// joined are the fields that Estate.Resources fills in.
-	joined []field
-	// inner is the field of a row that holds the object, where one does.
-	inner  string
-	busy   []busy
-	query  url.Values
-	rest   url.Values
-	labels string
-	rates  []model.SeverityRule
-}
-
-// A field is one field of a kind: raw in rows, name in values. The raw name "*"
-// is the row itself.
-type field struct {
-	raw, name string
-	form      form
+	joined  table.Fields
+	busy    []busy
+	query   url.Values
+	rest    url.Values
+	labels  string
+	exposed []model.ExposedField
+	// rules rate drift before the fields that are rated apart do, otherwise after them.
+	rules, otherwise []model.SeverityRule
 }
 
 // A Roll tells which objects there are, and nothing else of them.
@@ -107,10 +103,9 @@ type busy struct{ field, states string }
 // Kinds returns every kind, those with the most objects first, so that their
 // lists are begun first.
 func Kinds() []*Kind {
-	table := slices.Concat(crowds(), computing(), networking())
-	kinds := make([]*Kind, 0, len(table))
-	for i := range table {
-		kinds = append(kinds, table[i].kind())
+	kinds := slices.Concat(largest(), computing(), networking())
+	for _, k := range kinds {
+		k.Rows, k.fields, k.joined = cmp.Or(k.Rows, k.Path), named(k.fields), named(k.joined)
 	}
 	return kinds
 }
@@ -125,7 +120,7 @@ func (k *Kind) Queries() []url.Values {
 	}
 	if k.Service == Networking {
 		for _, f := range k.fields {
-			query.Add("fields", f.raw)
+			query.Add("fields", f.Raw)
 		}
 		for name := range strings.FieldsSeq("id tenant_id project_id created_at updated_at") {
 			query.Add("fields", name)
@@ -135,51 +130,4 @@ func (k *Kind) Queries() []url.Values {
 		return []url.Values{query}
 	}
 	return []url.Values{query, maps.Clone(k.rest)}
-}
-
-// An entry is a line of the table of kinds.
-type entry struct {
-	name, service, path, rows string
-	belongs                   Belongs
-	microversion              string
-	counted                   bool
-	// fields are those that are read, as raw[/form][>name]: without a name it is
-	// the raw one in snake case, without what stands before its last colon.
-	fields string
-	// admin are the names of those that the service's own policy shows to
-	// administrators alone: a row then has no such key, rather than null.
-	admin string
-	// joined are the fields that Estate.Resources fills in, as name[/form].
-	joined string
-	inner  string
-	busy   []busy
-	query  url.Values
-	rest   url.Values
-	roll   *Roll
-	labels string
-	rates  []rate
-}
-
-func (e *entry) kind() *Kind {
-	return &Kind{Name: e.name, Service: e.service, Path: e.path, Rows: cmp.Or(e.rows, e.path), Belongs: e.belongs, Microversion: e.microversion, Counted: e.counted, Roll: e.roll,
-		fields: parseFields(e.fields), admin: strings.Fields(e.admin), joined: parseFields(e.joined), inner: e.inner, busy: e.busy, query: e.query, rest: e.rest, labels: e.labels, rates: severities(e.rates)}
-}
-
-// parseFields reads words of the table, and sorts them by name.
-func parseFields(words string) []field {
-	var fields []field
-	for word := range strings.FieldsSeq(words) {
-		word, name, _ := strings.Cut(word, ">")
-		raw, form, _ := strings.Cut(word, "/")
-		fields = append(fields, field{raw: raw, name: cmp.Or(name, snake(raw)), form: formOf(form)})
-	}
-	slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
-	return fields
-}
-
-// snake writes a raw name as a canonical one: accessIPv4 is access_ipv4.
-func snake(raw string) string {
-	raw = raw[strings.LastIndex(raw, ":")+1:]
-	raw = strings.ReplaceAll(raw, "IPv", "_ipv")
-	return strings.ToLower(raw)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -15,15 +16,13 @@ import (
 // A Shaper makes the rows of one cloud canonical. It is for one goroutine: it
 // keeps texts that repeat from row to row once.
 type Shaper struct {
-	texts texts
+	context table.Context
 	// fields collects what an object has, for one object at a time.
 	fields []model.Field
-	// protocols are Neutron's names of IP protocols by their other spellings.
-	protocols map[string]string
 }
 
 // New returns a Shaper.
-func New() *Shaper { return &Shaper{texts: texts{}, protocols: protocols()} }
+func New() *Shaper { return &Shaper{context: table.Context{Plain: plain, Texts: table.Texts{}}} }
 
 // An Object is one row of a list in its canonical form.
 type Object struct {
@@ -54,14 +53,14 @@ type Object struct {
 
 // Object reads a row of the kind's list. A row without an id is an error.
 func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
-	if k.inner != "" {
-		row = row.At(k.inner)
+	if k.prepare != nil {
+		row = k.prepare(row)
 	}
 	o := Object{ID: row.At(k.key()).Str(), Busy: k.busyness(row)}
 	if o.ID == "" {
 		return Object{}, errors.New("a row has no " + k.key())
 	}
-	s.fields = s.read(k.fields, row, s.fields[:0])
+	s.fields = k.fields.Read(&s.context, row, s.fields[:0])
 	o.Value = model.MapOf(slices.Clone(s.fields)...)
 	o.Hidden = k.hidden(row)
 	o.Name = cmp.Or(o.Value.At("name").Text(), o.Value.At("floating_ip_address").Text())
@@ -69,9 +68,9 @@ func (s *Shaper) Object(k *Kind, row model.Value) (Object, error) {
 		o.Identities = []model.Identity{{By: "address", Value: address}}
 	}
 	if k.Belongs == ToProject {
-		o.Place = s.texts.keep(firstText(row, "project_id", "tenant_id", "owner", "os-vol-tenant-attr:tenant_id"))
+		o.Place = s.context.Texts.Keep(firstText(row, "project_id", "tenant_id", "owner", "os-vol-tenant-attr:tenant_id"))
 	}
-	o.User = s.texts.keep(row.At("user_id").Str())
+	o.User = s.context.Texts.Keep(row.At("user_id").Str())
 	o.Created, o.Updated = timeOf(firstText(row, "created_at", "created")), timeOf(firstText(row, "updated_at", "updated"))
 	for _, member := range row.At("members").Items() {
 		o.members = append(o.members, member.Str())
@@ -102,29 +101,11 @@ func (k *Kind) hidden(row model.Value) []string {
 	var names []string
 	for i := range k.fields {
 		f := &k.fields[i]
-		if _, shown := row.Get(f.raw); !shown && slices.Contains(k.admin, f.name) {
-			names = append(names, f.name)
+		if _, shown := row.Get(f.Raw); !shown && slices.Contains(k.admin, f.Name) {
+			names = append(names, f.Name)
 		}
 	}
 	return names
-}
-
-// read appends what a row says in some fields.
-func (s *Shaper) read(fields []field, row model.Value, read []model.Field) []model.Field {
-	for i := range fields {
-		f := &fields[i]
-		raw := row
-		if f.raw != "*" {
-			raw = row.At(f.raw)
-		}
-		if isBlank(raw) && !f.form.blank {
-			continue
-		}
-		if v := f.form.read(s, row, raw); !isBlank(v) {
-			read = append(read, model.Field{Name: f.name, Value: v})
-		}
-	}
-	return read
 }
 
 func firstText(row model.Value, names ...string) string {
@@ -139,23 +120,4 @@ func firstText(row model.Value, names ...string) string {
 // timeOf reads a time in UTC; Cinder leaves the zone out. What is none is zero.
 func timeOf(text string) time.Time {
 	return decode.Time(text, time.RFC3339, "2006-01-02T15:04:05")
-}
-
-// texts keeps short texts once. It is bounded: what comes after is kept each
-// time.
-type texts map[string]string
-
-const (
-	keptTexts  = 1 << 14
-	keptLength = 40
-)
-
-func (t texts) keep(text string) string {
-	if kept, ok := t[text]; ok {
-		return kept
-	}
-	if len(text) <= keptLength && len(t) < keptTexts {
-		t[text] = text
-	}
-	return text
 }

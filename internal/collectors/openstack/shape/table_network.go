@@ -1,39 +1,43 @@
 package shape
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"slices"
+	"strings"
 
-// networking are the other kinds of Neutron.
-func networking() []entry {
-	return []entry{
-		{name: SecurityGroup, service: Networking, path: "security-groups", rows: "security_groups", belongs: ToProject,
-			fields: "stateful/boolean" + common, joined: "open/opens open_to/volatile", labels: "tags", rates: groups()},
-		{name: Subnet, service: Networking, path: "subnets", belongs: ToProject,
-			fields: "network_id cidr/address ip_version/number gateway_ip/address enable_dhcp/boolean dns_nameservers/addresses host_routes/routes " +
-				"allocation_pools/pools ipv6_ra_mode ipv6_address_mode subnetpool_id segment_id service_types/set dns_publish_fixed_ip/boolean" + common,
-			admin: "segment_id", labels: "tags", rates: []rate{{fields: "gateway_ip host_routes", severity: model.High, why: routes},
-				{fields: "dns_nameservers", severity: model.Medium, why: "decides who answers for names"}, labelled("name description tags")}},
-		{name: Network, service: Networking, path: "networks", belongs: ToProject,
-			fields: "admin_state_up/boolean shared/boolean router:external/boolean is_default/boolean mtu/derivednumber port_security_enabled/boolean " +
-				"availability_zone_hints/set dns_domain qos_policy_id vlan_transparent/boolean provider:network_type/derived " +
-				"provider:physical_network/derived provider:segmentation_id/derivednumber segments/segments" + common,
-			admin: "network_type physical_network segmentation_id segments", labels: "tags", rates: networks()},
-		{name: Router, service: Networking, path: "routers", belongs: ToProject,
-			fields: "admin_state_up/boolean external_gateway_info/gateway routes/routes distributed/boolean ha/boolean " +
-				"availability_zone_hints/set flavor_id enable_ndp_proxy/boolean" + common,
-			admin: "distributed ha", labels: "tags", rates: []rate{{fields: "external_gateway_info routes", severity: model.High, why: routes}, labelled("name description tags")}},
+	"github.com/driftd/driftd/internal/collectors/table"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// common returns the fields that most of Neutron's kinds have.
+func common() table.Fields {
+	return table.Join(text().Low().Of("name description"), set().Low().Of("tags"))
+}
+
+// networking returns the other kinds of Neutron.
+func networking() []*Kind {
+	return []*Kind{
+		{Name: SecurityGroup, Service: Networking, Path: "security-groups", Rows: "security_groups", Belongs: ToProject,
+			fields: table.Join(common(), boolean().Medium(reach).Of("stateful")),
+			joined: table.Join(set().Volatile().Of("open"), text().Volatile().Of("open_to")), labels: "tags",
+			rules: append(table.Rate(model.Critical, letsIn, "", table.Unmanaged(), table.Is("open_to", anybody)),
+				table.Rate(model.High, answers, "", table.Unmanaged(), table.Is("open_to", pinging))...),
+			exposed: table.Exposed(model.ExposesReach, "")},
+		{Name: Subnet, Service: Networking, Path: "subnets", Belongs: ToProject,
+			fields: table.Join(common(), text().Of("network_id ipv6_ra_mode ipv6_address_mode subnetpool_id segment_id"), address().Of("cidr"),
+				address().High(routes).Of("gateway_ip"), number().Of("ip_version"), boolean().Of("enable_dhcp dns_publish_fixed_ip"), set().Of("service_types"),
+				table.Ordered(address()).Medium("decides who answers for names").Of("dns_nameservers"),
+				bag(address().Of("destination nexthop")).High(routes).Of("host_routes"),
+				bag(address().Of("start end")).Derived().Of("allocation_pools")),
+			admin: []string{"segment_id"}, labels: "tags", exposed: table.Exposed(model.ExposesReach, "gateway_ip host_routes")},
+		networks(),
+		{Name: Router, Service: Networking, Path: "routers", Belongs: ToProject,
+			fields: table.Join(common(), text().Of("flavor_id"), boolean().Of("admin_state_up distributed ha enable_ndp_proxy"),
+				set().Of("availability_zone_hints"), gateway().High(routes).Of("external_gateway_info"), bag(address().Of("destination nexthop")).High(routes).Of("routes")),
+			admin: []string{"distributed", "ha"}, labels: "tags", exposed: table.Exposed(model.ExposesReach, "external_gateway_info routes")},
 	}
 }
 
-func groupRules() []rate {
-	return []rate{
-		labelled("description"),
-		{verdicts: append(edited(), model.Unmanaged), where: is("open_to", anybody), severity: model.Critical, why: letsIn},
-		{verdicts: append(edited(), model.Unmanaged), where: is("open_to", pinging), severity: model.High, why: answers},
-		{verdicts: unmanaged(), severity: model.Medium, why: "decides who can reach whom"},
-	}
-}
-
-// What the field open_to holds: anybody where the world is let in, and pinging where only
+// The values of the field open_to: anybody if the world is let in, and pinging if only
 // its control messages are.
 const (
 	anybody = "anybody"
@@ -42,44 +46,50 @@ const (
 	answers = "answers the world's control messages"
 )
 
-func groups() []rate {
-	return []rate{
-		{verdicts: unmanaged(), where: is("open_to", anybody), severity: model.Critical, why: letsIn},
-		{verdicts: unmanaged(), where: is("open_to", pinging), severity: model.High, why: answers},
-		{fields: "stateful", severity: model.Medium, why: reach},
-		labelled("name description tags"),
-	}
+func groupRules() []model.SeverityRule {
+	verdicts := append(table.Edited(), model.Unmanaged)
+	return slices.Concat(
+		table.Rate(model.Critical, letsIn, "", verdicts, table.Is("open_to", anybody)),
+		table.Rate(model.High, answers, "", verdicts, table.Is("open_to", pinging)),
+		table.Rate(model.Medium, "decides who can reach whom", "", table.Unmanaged()))
 }
 
-func ports() []rate {
+func ports() *Kind {
 	const unfiltered = "nothing filters what it sends and receives"
-	open := is("port_security_enabled", "false")
-	return []rate{
-		{fields: "port_security_enabled", where: open, severity: model.High, why: unfiltered},
-		{verdicts: unmanaged(), where: is("device_owner", routerInterfaces()...), severity: model.Medium, why: routes},
-		{verdicts: unmanaged(), where: open, severity: model.High, why: unfiltered},
-		{fields: "security_groups", severity: model.High, why: reach},
-		{fields: "allowed_address_pairs", severity: model.High, why: "decides which addresses it may take"},
-		labelled("name description tags"),
-	}
+	open := table.Is("port_security_enabled", "false")
+	return &Kind{Name: Port, Service: Networking, Path: "ports", Belongs: ToProject, prepare: withoutOwnMAC,
+		fields: table.Join(common(), text().Of("network_id device_id device_owner binding:vnic_type binding:profile dns_name dns_domain qos_policy_id numa_affinity_policy"),
+			mac().Of("mac_address"), boolean().Of("admin_state_up port_security_enabled propagate_uplink_status mac_learning_enabled"),
+			fixedIPs().Of("fixed_ips"), set().High(reach).Of("security_groups"),
+			bag(address().Of("ip_address"), mac().Of("mac_address")).High("decides which addresses it may take").Of("allowed_address_pairs"),
+			bag(text().Of("opt_name opt_value"), number().Of("ip_version")).Of("extra_dhcp_opts")),
+		admin: strings.Fields("profile"), joined: text().Volatile().Of("unprotected"), labels: "tags",
+		rules: slices.Concat(
+			table.Rate(model.High, unfiltered, "port_security_enabled", table.Edited(), open),
+			table.Rate(model.Medium, routes, "", table.Unmanaged(), table.Is("device_owner", routerInterfaces()...)),
+			table.Rate(model.High, unfiltered, "", table.Unmanaged(), open)),
+		exposed: table.Exposed(model.ExposesReach, "allowed_address_pairs device_id fixed_ips network_id port_security_enabled security_groups")}
 }
 
-func networks() []rate {
-	shared := is("shared", "true")
-	return []rate{
-		{fields: "shared", where: shared, severity: model.High, why: everyProject},
-		{verdicts: unmanaged(), where: shared, severity: model.High, why: everyProject},
-		{fields: "port_security_enabled", where: is("port_security_enabled", "false"), severity: model.High, why: "nothing filters its new ports"},
-		{fields: "external", severity: model.High, why: "decides what reaches the outside"},
-		labelled("name description tags"),
-	}
+func networks() *Kind {
+	shared := table.Is("shared", "true")
+	return &Kind{Name: Network, Service: Networking, Path: "networks", Belongs: ToProject,
+		fields: table.Join(common(), text().Of("dns_domain qos_policy_id"), boolean().Of("admin_state_up shared is_default port_security_enabled vlan_transparent"),
+			boolean().High("decides what reaches the outside").Of("router:external"), set().Of("availability_zone_hints"),
+			derivedNumber().Of("mtu provider:segmentation_id"), derivedText().Of("provider:network_type provider:physical_network"), segments().Of("segments")),
+		admin: strings.Fields("network_type physical_network segmentation_id segments"), labels: "tags",
+		rules: slices.Concat(
+			table.Rate(model.High, everyProject, "shared", table.Edited(), shared),
+			table.Rate(model.High, everyProject, "", table.Unmanaged(), shared),
+			table.Rate(model.High, "nothing filters its new ports", "port_security_enabled", table.Edited(), table.Is("port_security_enabled", "false"))),
+		exposed: table.Exposed(model.ExposesReach, "port_security_enabled external shared")}
 }
 
-func floatingIPs() []rate {
+func floatingIPs() *Kind {
 	const outside = "decides what is reached from outside"
-	return []rate{
-		{fields: "port_id fixed_ip_address port_forwardings", severity: model.High, why: outside},
-		{verdicts: unmanaged(), severity: model.High, why: outside},
-		labelled("description tags"),
-	}
+	return &Kind{Name: FloatingIP, Service: Networking, Path: "floatingips", Belongs: ToProject,
+		fields: table.Join(text().Of("floating_network_id dns_name dns_domain qos_policy_id"), text().Low().Of("description"), text().High(outside).Of("port_id"),
+			address().Of("floating_ip_address"), address().High(outside).Of("fixed_ip_address"), derivedText().Of("router_id"), portDevice().Of("port_details>device_id"),
+			forwardings().High(outside).Of("port_forwardings"), set().Low().Of("tags")),
+		labels: "tags", exposed: table.Exposed(model.ExposesReach, ""), otherwise: table.Rate(model.High, outside, "", table.Unmanaged())}
 }

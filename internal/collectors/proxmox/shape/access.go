@@ -1,62 +1,53 @@
 package shape
 
+import "github.com/driftd/driftd/internal/collectors/table"
+
 // user are the keys of a user. Old versions keep the secrets of second factors
 // in "keys".
-func user() fields {
-	return fields{
-		"userid": text(), "enable": on(), "expire": epoch(), "firstname": text().low(), "lastname": text().low(),
-		"email": text(), "comment": note(), "keys": secret(), "groups": set(), "acl": grants(),
-		"realm-type": drop(), "tokens": drop(), "tfa-locked-until": drop(), "totp-locked": drop(),
-	}
+func user() table.Fields {
+	return table.Join(
+		text().Of("userid email"), on().Of("enable"), epoch().Of("expire"), text().Low().Of("firstname lastname"), note().Of("comment"),
+		secret().Of("keys"), set().Of("groups"), grants().Of("acl"), drop().Of("realm-type tokens tfa-locked-until totp-locked"))
 }
 
 // grants are the rows of the access control list that name a user or a group.
-func grants() form {
+func grants() table.Form {
 	return rows(props("", permission()), "path", "roleid")
 }
 
-func permission() fields {
-	return fields{"path": text(), "roleid": text(), "ugid": text(), "type": text(), "propagate": on()}
+func permission() table.Fields {
+	return table.Join(text().Of("path roleid ugid type"), on().Of("propagate"))
 }
 
-func token() fields {
-	return fields{"tokenid": text(), "comment": note(), "expire": epoch(), "privsep": on()}
+func token() table.Fields {
+	return table.Join(text().Of("tokenid"), note().Of("comment"), epoch().Of("expire"), on().Of("privsep"))
 }
 
 // group leaves its members out: they are on the users.
-func group() fields {
-	return fields{"groupid": text(), "comment": note(), "acl": grants(), "users": drop(), "members": drop()}
+func group() table.Fields {
+	return table.Join(text().Of("groupid"), note().Of("comment"), grants().Of("acl"), drop().Of("users members"))
 }
 
-func role() fields {
-	return fields{"roleid": text(), "privs": set(), "special": off()}
+func role() table.Fields {
+	return table.Join(text().Of("roleid"), set().Of("privs"), off().Of("special"))
 }
 
 // realm are the keys of all types of realms.
-func realm() fields {
-	return fields{
-		"realm": text(), "type": text(), "comment": note(), "default": off(), "plugin": drop(),
-		"tfa": props("type", fields{"type": text(), "digits": number(), "step": number(), "id": text(), "key": secret(), "url": text()}),
-
-		"server1": text(), "server2": text(), "port": number(), "mode": text(), "secure": off(), "verify": off(),
-		"sslversion": text(), "capath": text(), "cert": text(), "certkey": text(), "domain": text(), "case-sensitive": on(),
-		"base_dn": text(), "bind_dn": text(), "password": masked(), "filter": text(), "user_attr": text(), "user_classes": set(),
-		"group_dn": text(), "group_filter": text(), "group_classes": set(), "group_name_attr": text(),
-		"sync_attributes": props("", fields{}),
-		"sync-defaults-options": props("", fields{
-			"scope": text(), "enable-new": flag(), "full": flag(), "purge": flag(), "remove-vanished": set(),
-		}),
-
-		"issuer-url": text(), "client-id": text(), "client-key": secret(), "autocreate": off(), "username-claim": text(),
-		"groups-claim": text(), "groups-autocreate": off(), "groups-overwrite": off(), "query-userinfo": on(),
-		"prompt": text(), "scopes": set(), "acr-values": set(), "audiences": set(),
-	}
+func realm() table.Fields {
+	return table.Join(
+		text().Of("realm type server1 server2 mode sslversion capath cert certkey domain base_dn bind_dn filter user_attr group_dn group_filter group_name_attr issuer-url client-id username-claim groups-claim prompt"),
+		note().Of("comment"), off().Of("default secure verify autocreate groups-autocreate groups-overwrite"), drop().Of("plugin"),
+		props("type", table.Join(text().Of("type id url"), number().Of("digits step"), secret().Of("key"))).Of("tfa"), number().Of("port"),
+		on().Of("case-sensitive query-userinfo"), masked().Of("password"),
+		set().Of("user_classes group_classes scopes acr-values audiences"), props("", nil).Of("sync_attributes"),
+		props("", table.Join(text().Of("scope"), flag().Of("enable-new full purge"), set().Of("remove-vanished"))).Of("sync-defaults-options"),
+		secret().Of("client-key"))
 }
 
-func pool() fields {
-	return fields{"poolid": text(), "comment": note(), "members": drop()}
+func pool() table.Fields {
+	return table.Join(text().Of("poolid"), note().Of("comment"), drop().Of("members"))
 }
 
-func poolMember() fields {
-	return fields{"pool": text(), "type": text(), "member": text()}
+func poolMember() table.Fields {
+	return text().Of("pool type member")
 }

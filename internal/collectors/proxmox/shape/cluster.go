@@ -1,121 +1,92 @@
 package shape
 
+import "github.com/driftd/driftd/internal/collectors/table"
+
 // clusterOptions are the keys of datacenter.cfg. allowed-tags follows the
 // guests.
-func clusterOptions() fields {
-	transport := fields{"type": word("secure"), "network": text()}
-	return fields{
-		"description": note(), "console": text(), "keyboard": text(), "language": text(), "email_from": text(),
-		"http_proxy": address(), "mac_prefix": word("BC:24:11"), "max_workers": number(), "consent-text": note(),
-		"fencing": word("watchdog"), "ha": props("", fields{"shutdown_policy": word("conditional")}),
-		"crs": props("ha", fields{
-			"ha": word("basic"), "ha-rebalance-on-start": off(), "ha-auto-rebalance": off(), "ha-auto-rebalance-threshold": number(),
-			"ha-auto-rebalance-hold-duration": number(), "ha-auto-rebalance-margin": number(), "ha-auto-rebalance-method": text(),
-		}),
-		"migration": props("type", transport), "replication": props("type", transport), "migration_unsecure": off(),
-		"bwlimit": bandwidth(), "next-id": props("", fields{"lower": count(100), "upper": count(1000000)}),
-		"notify": props("", fields{}), "u2f": props("", fields{}), "webauthn": props("", fields{"allow-subdomains": on()}),
-		"registered-tags": set(), "allowed-tags": drop(),
-		"tag-style": props("", fields{
-			"case-sensitive": off(), "color-map": set(), "ordering": word("alphabetical"), "shape": word("circle"),
-		}),
-		"user-tag-access": props("", fields{"user-allow": word("free"), "user-allow-list": set()}),
-	}
+func clusterOptions() table.Fields {
+	transport := table.Join(word("secure").Of("type"), text().Of("network"))
+	return table.Join(
+		note().Of("description consent-text"), text().Of("console keyboard language email_from"), address().Of("http_proxy"),
+		word("BC:24:11").Of("mac_prefix"), number().Of("max_workers"), word("watchdog").Of("fencing"),
+		props("", word("conditional").Of("shutdown_policy")).Of("ha"),
+		props("ha", table.Join(
+			word("basic").Of("ha"), off().Of("ha-rebalance-on-start ha-auto-rebalance"),
+			number().Of("ha-auto-rebalance-threshold ha-auto-rebalance-hold-duration ha-auto-rebalance-margin"),
+			text().Of("ha-auto-rebalance-method"))).Of("crs"),
+		props("type", transport).Of("migration replication"), off().Of("migration_unsecure"), bandwidth().Of("bwlimit"),
+		props("", table.Join(count(100).Of("lower"), count(1000000).Of("upper"))).Of("next-id"), props("", nil).Of("notify u2f"),
+		props("", on().Of("allow-subdomains")).Of("webauthn"), set().Of("registered-tags"), drop().Of("allowed-tags"),
+		props("", table.Join(off().Of("case-sensitive"), set().Of("color-map"), word("alphabetical").Of("ordering"), word("circle").Of("shape"))).Of("tag-style"),
+		props("", table.Join(word("free").Of("user-allow"), set().Of("user-allow-list"))).Of("user-tag-access"))
 }
 
-func backupJob() fields {
-	return fields{
-		"id": text(), "type": drop(), "enabled": on(), "comment": note(), "schedule": text(), "starttime": text(), "dow": set(),
-		"repeat-missed": off(), "all": off(), "vmid": set(), "pool": text(), "exclude": set(), "exclude-path": set(),
-		"node": text(), "storage": text(), "dumpdir": text(), "tmpdir": text(), "script": text(), "mode": word("snapshot"),
-		"compress": synonym("0", "1", "lzo"), "pigz": count(0), "zstd": count(1), "bwlimit": count(0), "ionice": count(7),
-		"lockwait": count(180), "stopwait": count(10), "stdexcludes": on(), "quiet": off(), "remove": on(), "protected": off(),
-		"prune-backups": retention(), "maxfiles": number(), "notes-template": text(), "mailto": set(),
-		"mailnotification": word("always"), "notification-mode": word("auto"), "notification-policy": text(),
-		"notification-target": text(), "pbs-change-detection-mode": text(),
-		"fleecing":    props("enabled", fields{"enabled": off(), "storage": text()}),
-		"performance": props("", fields{"max-workers": count(16), "pbs-entries-max": number()}),
-		"next-run":    drop(), "job-id": drop(),
-	}
+func backupJob() table.Fields {
+	return table.Join(
+		text().Of("id schedule starttime pool node storage dumpdir tmpdir script notes-template notification-policy notification-target pbs-change-detection-mode"),
+		drop().Of("type next-run job-id"), on().Of("enabled stdexcludes remove"), note().Of("comment"),
+		set().Of("dow vmid exclude exclude-path mailto"), off().Of("repeat-missed all quiet protected"), word("snapshot").Of("mode"),
+		synonym("0", "1", "lzo").Of("compress"), count(0).Of("pigz bwlimit"), count(1).Of("zstd"), count(7).Of("ionice"),
+		count(180).Of("lockwait"), count(10).Of("stopwait"), retention().Of("prune-backups"), number().Of("maxfiles"),
+		word("always").Of("mailnotification"), word("auto").Of("notification-mode"),
+		props("enabled", table.Join(off().Of("enabled"), text().Of("storage"))).Of("fleecing"),
+		props("", table.Join(count(16).Of("max-workers"), number().Of("pbs-entries-max"))).Of("performance"))
 }
 
-func metricsServer() fields {
-	return fields{
-		"id": text(), "type": text(), "server": text(), "port": number(), "disable": off(), "mtu": count(1500), "timeout": count(1),
-		"path": word("proxmox"), "proto": word("udp"),
-		"influxdbproto": word("udp"), "bucket": word("proxmox"), "organization": word("proxmox"), "token": secret(),
-		"api-path-prefix": text(), "max-body-size": count(25000000), "verify-certificate": on(),
-		"otel-protocol": word("https"), "otel-path": word("/v1/metrics"), "otel-timeout": count(5), "otel-verify-ssl": on(),
-		"otel-headers": secret(), "otel-resource-attributes": text(), "otel-compression": word("gzip"),
-		"otel-max-body-size": count(10000000),
-	}
+func metricsServer() table.Fields {
+	return table.Join(
+		text().Of("id type server api-path-prefix otel-resource-attributes"), number().Of("port"), off().Of("disable"),
+		count(1500).Of("mtu"), count(1).Of("timeout"), word("proxmox").Of("path bucket organization"), word("udp").Of("proto influxdbproto"),
+		secret().Of("token otel-headers"), count(25000000).Of("max-body-size"), on().Of("verify-certificate otel-verify-ssl"),
+		word("https").Of("otel-protocol"), word("/v1/metrics").Of("otel-path"), count(5).Of("otel-timeout"),
+		word("gzip").Of("otel-compression"), count(10000000).Of("otel-max-body-size"))
 }
 
-func replicationJob() fields {
-	f := fields{
-		"id": text(), "type": word("local"), "guest": number(), "jobnum": number(), "source": text(), "target": text(),
-		"schedule": word("*/15"), "rate": number(), "disable": off(), "comment": note(), "remove_job": text(), "vmtype": drop(),
-	}
-	for _, counter := range []string{"last_sync", "last_try", "next_sync", "fail_count", "duration", "error", "pid"} {
-		f[counter] = drop()
-	}
-	return f
+func replicationJob() table.Fields {
+	return table.Join(
+		text().Of("id source target remove_job"), word("local").Of("type"), number().Of("guest jobnum rate"), word("*/15").Of("schedule"),
+		off().Of("disable"), note().Of("comment"), drop().Of("vmtype"),
+		drop().Of("last_sync last_try next_sync fail_count duration error pid"))
 }
 
-func haResource() fields {
-	return fields{
-		"sid": text(), "type": text(), "state": synonym("started", "enabled", "started"), "group": text(), "max_relocate": count(1), "max_restart": count(1),
-		"failback": on(), "auto-rebalance": on(), "comment": note(),
-	}
+func haResource() table.Fields {
+	return table.Join(
+		text().Of("sid type group"), synonym("started", "enabled", "started").Of("state"), count(1).Of("max_relocate max_restart"),
+		on().Of("failback auto-rebalance"), note().Of("comment"))
 }
 
 // haRule leaves out where the rule stands in its file.
-func haRule() fields {
-	return fields{
-		"rule": text(), "type": text(), "resources": set(), "nodes": priorities(), "affinity": text(), "strict": off(),
-		"disable": off(), "comment": note(), "order": drop(), "errors": drop(),
-	}
+func haRule() table.Fields {
+	return table.Join(
+		text().Of("rule type affinity"), set().Of("resources"), priorities().Of("nodes"), off().Of("strict disable"), note().Of("comment"),
+		drop().Of("order errors"))
 }
 
-func haGroup() fields {
-	return fields{
-		"group": text(), "type": drop(), "nodes": priorities(), "nofailback": off(), "restricted": off(), "comment": note(),
-	}
+func haGroup() table.Fields {
+	return table.Join(text().Of("group"), drop().Of("type"), priorities().Of("nodes"), off().Of("nofailback restricted"), note().Of("comment"))
 }
 
 // mapping are the keys of a resource mapping; the named ones tell its rows
 // apart.
-func mapping(names ...string) fields {
-	return fields{
-		"id": text(), "type": drop(), "description": note(), "mdev": off(), "live-migration-capable": off(),
-		"checks": drop(), "errors": drop(), "error": drop(),
-		"map": rows(props("", fields{
-			"node": text(), "path": text(), "id": text(), "iommugroup": number(), "subsystem-id": text(), "description": note(),
-			"mdev": flag(),
-		}), names...),
-	}
+func mapping(names ...string) table.Fields {
+	return table.Join(
+		text().Of("id"), drop().Of("type checks errors error"), note().Of("description"), off().Of("mdev live-migration-capable"),
+		rows(props("", table.Join(text().Of("node path id subsystem-id"), number().Of("iommugroup"), note().Of("description"), flag().Of("mdev"))), names...).Of("map"))
 }
 
-func acmeAccount() fields {
-	return fields{
-		"name": text(), "directory": text(), "location": text(), "tos": text(), "account": props("", fields{"contact": set(), "createdAt": drop()}),
-	}
+func acmeAccount() table.Fields {
+	return table.Join(text().Of("name directory location tos"), props("", table.Join(set().Of("contact"), drop().Of("createdAt"))).Of("account"))
 }
 
-func acmePlugin() fields {
-	return fields{
-		"plugin": text(), "type": text(), "api": text(), "data": secret(), "nodes": set(), "disable": off(), "validation-delay": count(30),
-	}
+func acmePlugin() table.Fields {
+	return table.Join(text().Of("plugin type api"), secret().Of("data"), set().Of("nodes"), off().Of("disable"), count(30).Of("validation-delay"))
 }
 
 // notification are the keys of targets and matchers. The API keeps most
 // secrets to itself; those of webhooks are named.
-func notification() fields {
-	return fields{
-		"name": text(), "type": text(), "comment": note(), "disable": off(), "origin": text(), "author": text(),
-		"mailto": set(), "mailto-user": set(), "from-address": text(), "server": text(), "port": number(), "mode": text(),
-		"username": text(), "password": masked(), "token": masked(), "url": address(), "method": text(),
-		"header": setOf(secret()), "body": text(), "secret": setOf(secret()), "target": set(), "mode-all": text(), "invert-match": off(),
-		"match-field": set(), "match-severity": set(), "match-calendar": set(),
-	}
+func notification() table.Fields {
+	return table.Join(
+		text().Of("name type origin author from-address server mode username method body mode-all"), note().Of("comment"),
+		off().Of("disable invert-match"), set().Of("mailto mailto-user target match-field match-severity match-calendar"),
+		number().Of("port"), masked().Of("password token"), address().Of("url"), setOf(secret()).Of("header secret"))
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // nic is a network device of a virtual machine.
-func nic() form {
-	return properties("model", fields{
-		"model": text(), "macaddr": mac(), "bridge": text(), "firewall": off(), "link_down": off(), "mtu": number(),
-		"queues": number(), "rate": number(), "tag": number(), "trunks": setOf(number()),
-	}, splitModel)
+func nic() table.Form {
+	return properties("model", table.Join(
+		text().Of("model bridge"), mac().Of("macaddr"), off().Of("firewall link_down"), number().Of("mtu queues rate tag"),
+		setOf(number()).Of("trunks")), splitModel)
 }
 
 // splitModel reads "virtio=00:…" as the model and the MAC address that it
@@ -28,21 +28,16 @@ func splitModel(parts []model.Field) []model.Field {
 }
 
 // veth is a network device of a container.
-func veth() form {
-	return props("", fields{
-		"name": text(), "bridge": text(), "firewall": off(), "gw": text(), "gw6": text(), "host-managed": off(),
-		"hwaddr": mac(), "ip": text(), "ip6": text(), "link_down": off(), "mtu": number(), "rate": number(),
-		"tag": number(), "trunks": setOf(number()), "type": word("veth"),
-	})
+func veth() table.Form {
+	return props("", table.Join(
+		text().Of("name bridge gw gw6 ip ip6"), off().Of("firewall host-managed link_down"), mac().Of("hwaddr"), number().Of("mtu rate tag"),
+		setOf(number()).Of("trunks"), word("veth").Of("type")))
 }
 
 // smbios is what the firmware tells of the machine. base64 tells that all but
 // the uuid is encoded, and is gone when it no longer is.
-func smbios() form {
-	return properties("", fields{
-		"uuid": text().derived(), "base64": drop(), "family": text(), "manufacturer": text(), "product": text(),
-		"serial": text(), "sku": text(), "version": text(),
-	}, decodeSMBIOS)
+func smbios() table.Form {
+	return properties("", table.Join(text().Derived().Of("uuid"), drop().Of("base64"), text().Of("family manufacturer product serial sku version")), decodeSMBIOS)
 }
 
 func decodeSMBIOS(parts []model.Field) []model.Field {
@@ -63,8 +58,8 @@ func decodeSMBIOS(parts []model.Field) []model.Field {
 // bootOrder is what a machine boots from, in order; blank text stands for
 // nothing, which is not PVE's choice where the key is absent. Old versions
 // write letters ("cdn").
-func bootOrder() form {
-	return properties("legacy", fields{"legacy": word("cdn"), "order": sequence()}, func(parts []model.Field) []model.Field {
+func bootOrder() table.Form {
+	return properties("legacy", table.Join(word("cdn").Of("legacy"), sequence().Of("order")), func(parts []model.Field) []model.Field {
 		if i := at(parts, "order"); has(parts, "legacy") || i >= 0 && !parts[i].Value.IsEmpty() {
 			return parts
 		}
@@ -72,6 +67,6 @@ func bootOrder() form {
 	})
 }
 
-func startup() form {
-	return props("order", fields{"order": number(), "up": number(), "down": number()})
+func startup() table.Form {
+	return props("order", number().Of("order up down"))
 }

@@ -5,44 +5,37 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // disk is a drive of a virtual machine, or a mount point of a container, with
 // the options of the table.
-func disk(options fields) form {
-	volume := fields{
-		"file": text(), "storage": text(), "volume": text(), "format": text().derived(),
-		"size": size().derived(), "cloudinit": off(), owner: text().volatile(),
-	}
-	return properties("file", volume.and(options), splitVolume)
+func disk(options table.Fields) table.Form {
+	volume := table.Join(
+		text().Of("file storage volume"), text().Derived().Of("format"), size().Derived().Of("size"), off().Of("cloudinit"),
+		text().Volatile().Of(owner))
+	return properties("file", table.Join(volume, options), splitVolume)
 }
 
 // drive are the options of a virtual machine's disks.
-func drive() fields {
-	options := fields{
-		"aio": word("io_uring"), "backup": on(), "cache": word("none"), "detect_zeroes": on(), "discard": word("ignore"),
-		"iothread": off(), "media": word("disk"), "replicate": on(), "ro": off(), "scsiblock": off(), "shared": off(),
-		"snapshot": off(), "ssd": off(), "queues": number(), "rerror": text(), "werror": text(), "serial": text(),
-		"model": text(), "product": text(), "vendor": text(), "wwn": text(), "trans": text(),
-		"cyls": number(), "heads": number(), "secs": number(),
-	}
+func drive() table.Fields {
+	options := table.Join(
+		word("io_uring").Of("aio"), on().Of("backup detect_zeroes replicate"), word("none").Of("cache"), word("ignore").Of("discard"),
+		off().Of("iothread ro scsiblock shared snapshot ssd"), word("disk").Of("media"), number().Of("queues cyls heads secs"),
+		text().Of("rerror werror serial model product vendor wwn trans"))
 	for _, limit := range []string{"bps", "iops", "mbps"} {
 		for _, direction := range []string{"", "_rd", "_wr"} {
-			for _, burst := range []string{"", "_max", "_length", "_max_length"} {
-				options[limit+direction+burst] = number()
-			}
+			rate := limit + direction
+			options = table.Join(options, number().Of(rate+" "+rate+"_max "+rate+"_length "+rate+"_max_length"))
 		}
 	}
 	return options
 }
 
 // mount are the options of a container's file systems.
-func mount() fields {
-	return fields{
-		"mp": text(), "acl": flag(), "backup": off(), "keepattrs": off(), "mountoptions": set(), "quota": off(),
-		"replicate": on(), "ro": off(), "shared": off(),
-	}
+func mount() table.Fields {
+	return table.Join(text().Of("mp"), flag().Of("acl"), off().Of("backup keepattrs quota ro shared"), set().Of("mountoptions"), on().Of("replicate"))
 }
 
 // splitVolume adds to a disk's parts what its volume's id says: the storage,

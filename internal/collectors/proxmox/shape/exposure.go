@@ -1,8 +1,10 @@
 package shape
 
 import (
-	"strconv"
+	"slices"
+	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -11,21 +13,13 @@ import (
 func exposed(kind string) []model.ExposedField {
 	switch kind {
 	case User, Token, Group, Role, Realm, ACL, PoolMember:
-		return []model.ExposedField{{What: model.ExposesAccess}}
-	case FirewallOptions, FirewallRules, FirewallGroup, FirewallAlias, FirewallIPSet:
-		return []model.ExposedField{{What: model.ExposesReach}}
-	case NodeNetwork, SDNZone, SDNVnet, SDNSubnet:
-		return []model.ExposedField{{What: model.ExposesReach}}
+		return table.Exposed(model.ExposesAccess, "")
+	case FirewallOptions, FirewallRules, FirewallGroup, FirewallAlias, FirewallIPSet, NodeNetwork, SDNZone, SDNVnet, SDNSubnet:
+		return table.Exposed(model.ExposesReach, "")
 	case QEMU, LXC:
-		fields := []model.ExposedField{
-			{Path: "hookscript", What: model.ExposesCode}, {Path: "args", What: model.ExposesCode}, {Path: "ostemplate", What: model.ExposesCode},
-			{Path: "cicustom", What: model.ExposesCode}, {Path: "unprivileged", What: model.ExposesCode}, {Path: "features", What: model.ExposesCode},
-			{Path: "sshkeys", What: model.ExposesAccess}, {Path: "ciuser", What: model.ExposesAccess}, {Path: "cipassword", What: model.ExposesAccess},
-		}
-		for i := range 32 {
-			fields = append(fields, model.ExposedField{Path: "net" + strconv.Itoa(i), What: model.ExposesReach})
-		}
-		return fields
+		networks := nic().UpTo(32).Of("net#")[0].Names()
+		return slices.Concat(table.Exposed(model.ExposesCode, "hookscript args ostemplate cicustom unprivileged features"),
+			table.Exposed(model.ExposesAccess, "sshkeys ciuser cipassword"), table.Exposed(model.ExposesReach, strings.Join(networks, " ")))
 	}
 	return nil
 }

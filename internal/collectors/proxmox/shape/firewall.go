@@ -1,35 +1,31 @@
 package shape
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"github.com/driftd/driftd/internal/collectors/table"
+	"github.com/driftd/driftd/internal/model"
+)
 
 // firewallOptions are those of the cluster, of nodes, of guests and of virtual
 // networks. What "enable" is when absent depends on whose it is; an absent
 // "ndp" is on everywhere, whatever the manual says.
-func firewallOptions() fields {
-	f := fields{
-		"enable": flag().content(), "ebtables": on(), "policy_in": word("DROP"), "policy_out": word("ACCEPT"),
-		"policy_forward": word("ACCEPT"),
-		"log_ratelimit":  props("enable", fields{"enable": on(), "burst": count(5), "rate": word("1/second")}),
-		"dhcp":           off(), "ndp": on(), "radv": off(), "macfilter": on(), "ipfilter": off(),
-		"log_nf_conntrack": off(), "nf_conntrack_allow_invalid": off(), "nf_conntrack_helpers": set(),
-		"nf_conntrack_max": count(262144), "nf_conntrack_tcp_timeout_established": count(432000),
-		"nf_conntrack_tcp_timeout_syn_recv": count(60), "nftables": off(), "nosmurfs": on(), "tcpflags": off(),
-		"protection_synflood": off(), "protection_synflood_burst": count(1000), "protection_synflood_rate": count(200),
-	}
-	for _, level := range []string{"log_level_in", "log_level_out", "log_level_forward", "smurf_log_level", "tcp_flags_log_level"} {
-		f[level] = word("nolog")
-	}
-	return f
+func firewallOptions() table.Fields {
+	return table.Join(
+		flag().Content().Of("enable"), on().Of("ebtables ndp macfilter nosmurfs"), word("DROP").Of("policy_in"),
+		word("ACCEPT").Of("policy_out policy_forward"),
+		props("enable", table.Join(on().Of("enable"), count(5).Of("burst"), word("1/second").Of("rate"))).Of("log_ratelimit"),
+		off().Of("dhcp radv ipfilter log_nf_conntrack nf_conntrack_allow_invalid nftables tcpflags protection_synflood"),
+		set().Of("nf_conntrack_helpers"), count(262144).Of("nf_conntrack_max"), count(432000).Of("nf_conntrack_tcp_timeout_established"),
+		count(60).Of("nf_conntrack_tcp_timeout_syn_recv"), count(1000).Of("protection_synflood_burst"),
+		count(200).Of("protection_synflood_rate"),
+		word("nolog").Of("log_level_in log_level_out log_level_forward smurf_log_level tcp_flags_log_level"))
 }
 
 // rules is a list of rules, whose order counts. Where a rule stands in it is
 // not in the rule.
-func rules() form {
-	return rows(properties("", fields{
-		"type": text(), "action": text(), "macro": text(), "proto": text(), "source": text(), "dest": text(),
-		"sport": text(), "dport": text(), "icmp-type": text(), "iface": text(), "log": word("nolog"), "comment": note(),
-		"enable": on(), "pos": drop(), "ipversion": drop(),
-	}, saysEnable))
+func rules() table.Form {
+	return rows(properties("", table.Join(
+		text().Of("type action macro proto source dest sport dport icmp-type iface"), word("nolog").Of("log"), note().Of("comment"),
+		on().Of("enable"), drop().Of("pos ipversion")), saysEnable))
 }
 
 // saysEnable lets every rule say whether it is enabled.
@@ -40,21 +36,18 @@ func saysEnable(parts []model.Field) []model.Field {
 	return put(parts, "enable", "1")
 }
 
-func firewallRules() fields { return fields{"rules": rules()} }
+func firewallRules() table.Fields { return rules().Of("rules") }
 
-func firewallGroup() fields {
-	return fields{"group": text(), "comment": note(), "rules": rules()}
+func firewallGroup() table.Fields {
+	return table.Join(text().Of("group"), note().Of("comment"), rules().Of("rules"))
 }
 
-func firewallAlias() fields {
-	return fields{"name": text(), "cidr": text(), "comment": note(), "ipversion": drop()}
+func firewallAlias() table.Fields {
+	return table.Join(text().Of("name cidr"), note().Of("comment"), drop().Of("ipversion"))
 }
 
-func firewallIPSet() fields {
-	return fields{
-		"name": text(), "comment": note(),
-		"cidr": rows(props("", fields{
-			"cidr": text(), "comment": note(), "nomatch": off(), "errors": drop(),
-		}), "cidr"),
-	}
+func firewallIPSet() table.Fields {
+	return table.Join(
+		text().Of("name"), note().Of("comment"),
+		rows(props("", table.Join(text().Of("cidr"), note().Of("comment"), off().Of("nomatch"), drop().Of("errors"))), "cidr").Of("cidr"))
 }

@@ -1,122 +1,90 @@
 package shape
 
+import "github.com/driftd/driftd/internal/collectors/table"
+
 // common are the keys that virtual machines and containers share. The last
 // five are not in their configuration: the collector adds them.
-func common() fields {
-	return fields{
-		"description": note(), "tags": set().low(), "onboot": off(), "protection": off(), "template": off(),
-		"cores": number(), "cpulimit": count(0), "cpuunits": count(100), "startup": startup(),
-		"nameserver": sequence(), "searchdomain": text(),
-		"hookscript": text().high("runs on the node"),
-
-		"lock": drop(), "meta": drop(), "parent": drop(), "snapstate": drop(), "snaptime": drop(),
-		"vmstate": drop(), "runningmachine": drop(), "runningcpu": drop(), "running-nets-host-mtu": drop(),
-
-		"node": located(), "pool": text(), "status": text().generated(),
-		"agent_addresses": set().volatile(), foreignVolumes: set().volatile(),
-	}
+func common() table.Fields {
+	return table.Join(
+		note().Of("description"), set().Low().Of("tags"), off().Of("onboot protection template"), number().Of("cores"),
+		count(0).Of("cpulimit"), count(100).Of("cpuunits"), startup().Of("startup"), sequence().Of("nameserver"),
+		text().Of("searchdomain pool"), text().High("runs on the node").Of("hookscript"),
+		drop().Of("lock meta parent snapstate snaptime vmstate runningmachine runningcpu running-nets-host-mtu"), located().Of("node"),
+		text().Generated().Of("status"), set().Volatile().Of("agent_addresses"), set().Volatile().Of(foreignVolumes))
 }
 
 // located is where a resource lies.
-func located() form {
+func located() table.Form {
 	f := text()
-	f.schema.Location = true
+	f.Schema.Location = true
 	return f
 }
 
 // qemu are the keys of a virtual machine's configuration (qm.conf, PVE 7.4 to
 // 9.2).
-func qemu() fields {
-	return common().and(processor()).and(drives()).and(hardware()).and(cloudInit()).and(fields{
-		"name": text().low(), "ostype": word("other"), "args": text().high("runs on the node"),
-		"autostart": off(), "reboot": on(), "freeze": off(), "localtime": flag(), "startdate": word("now"),
-		"migrate_downtime": number(), "migrate_speed": count(0), "vmstatestorage": text(), "vmgenid": drop(),
-		"boot": bootOrder().derived(), "bootdisk": text(), "hotplug": synonym("network,disk,usb", "1", "network,disk,usb"), "acpi": on(), "bios": word("seabios"),
-	})
+func qemu() table.Fields {
+	return table.Join(common(), processor(), drives(), hardware(), cloudInit(),
+		text().Low().Of("name"), word("other").Of("ostype"), text().High("runs on the node").Of("args"), off().Of("autostart freeze"),
+		on().Of("reboot acpi"), flag().Of("localtime"), word("now").Of("startdate"), number().Of("migrate_downtime"),
+		count(0).Of("migrate_speed"), text().Of("vmstatestorage bootdisk"), drop().Of("vmgenid"), bootOrder().Derived().Of("boot"),
+		synonym("network,disk,usb", "1", "network,disk,usb").Of("hotplug"), word("seabios").Of("bios"))
 }
 
-func processor() fields {
-	return fields{
-		"sockets": count(1), "cores": count(1), "smp": count(1), "vcpus": count(0), "numa": off(), "kvm": on(),
-		"affinity": text(), "arch": text(), "tdf": off(),
-		"cpu": props("cputype", fields{
-			"cputype": word("kvm64"), "flags": set(), "hidden": off(), "hv-vendor-id": text(), "phys-bits": text(),
-			"guest-phys-bits": number(), "reported-model": word("kvm64"),
-		}),
-		"numa#": props("", fields{"cpus": text(), "hostnodes": text(), "memory": number(), "policy": text()}).upTo(8),
-		"amd-sev": props("type", fields{
-			"type": text(), "allow-smt": on(), "kernel-hashes": off(), "no-debug": off(), "no-key-sharing": off(),
-		}),
-		"intel-tdx": props("type", fields{"type": text(), "attestation": on(), "vsock-cid": number(), "vsock-port": number()}),
-
-		"memory": single("current", count(512)), "balloon": number().content(), "shares": count(1000),
-		"hugepages": text(), "keephugepages": off(), "allow-ksm": on(),
-	}
+func processor() table.Fields {
+	return table.Join(
+		count(1).Of("sockets cores smp"), count(0).Of("vcpus"), off().Of("numa tdf keephugepages"), on().Of("kvm allow-ksm"),
+		text().Of("affinity arch hugepages"),
+		props("cputype", table.Join(
+			word("kvm64").Of("cputype reported-model"), set().Of("flags"), off().Of("hidden"), text().Of("hv-vendor-id phys-bits"),
+			number().Of("guest-phys-bits"))).Of("cpu"),
+		props("", table.Join(text().Of("cpus hostnodes policy"), number().Of("memory"))).UpTo(8).Of("numa#"),
+		props("type", table.Join(text().Of("type"), on().Of("allow-smt"), off().Of("kernel-hashes no-debug no-key-sharing"))).Of("amd-sev"),
+		props("type", table.Join(text().Of("type"), on().Of("attestation"), number().Of("vsock-cid vsock-port"))).Of("intel-tdx"),
+		single("current", count(512)).Of("memory"), number().Content().Of("balloon"), count(1000).Of("shares"))
 }
 
-func drives() fields {
-	return fields{
-		"ide#": disk(drive()).upTo(4), "sata#": disk(drive()).upTo(6), "scsi#": disk(drive()).upTo(31),
-		"virtio#": disk(drive()).upTo(16), "unused#": disk(fields{}).upTo(256),
-		"efidisk0":  disk(fields{"efitype": word("2m"), "pre-enrolled-keys": off(), "ms-cert": word("2011")}),
-		"tpmstate0": disk(fields{"version": word("v1.2")}),
-		"scsihw":    word("lsi"),
-		"virtiofs#": props("dirid", fields{
-			"dirid": text(), "cache": word("auto"), "direct-io": off(), "expose-acl": off(), "expose-xattr": off(),
-		}).upTo(10),
-	}
+func drives() table.Fields {
+	return table.Join(
+		disk(drive()).UpTo(4).Of("ide#"), disk(drive()).UpTo(6).Of("sata#"), disk(drive()).UpTo(31).Of("scsi#"),
+		disk(drive()).UpTo(16).Of("virtio#"), disk(nil).UpTo(256).Of("unused#"),
+		disk(table.Join(word("2m").Of("efitype"), off().Of("pre-enrolled-keys"), word("2011").Of("ms-cert"))).Of("efidisk0"),
+		disk(word("v1.2").Of("version")).Of("tpmstate0"), word("lsi").Of("scsihw"),
+		props("dirid", table.Join(text().Of("dirid"), word("auto").Of("cache"), off().Of("direct-io expose-acl expose-xattr"))).UpTo(10).Of("virtiofs#"))
 }
 
-func hardware() fields {
-	return fields{
-		"net#": nic().upTo(32), "serial#": text().upTo(4), "parallel#": text().upTo(3), "tablet": on(),
-		"keyboard": text(), "smbios1": smbios(),
-		"agent": properties("enabled", fields{
-			"enabled": off(), "fstrim_cloned_disks": off(), "type": word("virtio"), "freeze-fs": on(),
-		}, renamed("freeze-fs-on-backup", "freeze-fs")),
-		"machine": props("type", fields{
-			"type": text(), "viommu": text(), "aw-bits": number(), "enable-s3": flag(), "enable-s4": flag(),
-		}),
-		"vga": props("type", fields{"type": word("std"), "memory": number(), "clipboard": text()}),
-		"hostpci#": props("host", fields{
-			"host": text(), "mapping": text(), "mdev": text(), "pcie": off(), "rombar": on(), "romfile": text(),
-			"x-vga": off(), "legacy-igd": off(), "driver": word("vfio"), "device-id": text(), "vendor-id": text(),
-			"sub-device-id": text(), "sub-vendor-id": text(),
-		}).upTo(16),
-		"usb#":     props("host", fields{"host": text(), "mapping": text(), "usb3": off()}).upTo(14),
-		"audio0":   props("device", fields{"device": text(), "driver": word("spice")}),
-		"rng0":     props("source", fields{"source": text(), "max_bytes": count(1024), "period": count(1000)}),
-		"watchdog": props("model", fields{"model": word("i6300esb"), "action": text()}),
-		"ivshmem":  props("", fields{"size": number(), "name": text()}),
-		"spice_enhancements": props("", fields{
-			"foldersharing": off(), "videostreaming": word("off"),
-		}),
-	}
+func hardware() table.Fields {
+	return table.Join(
+		nic().UpTo(32).Of("net#"), text().UpTo(4).Of("serial#"), text().UpTo(3).Of("parallel#"), on().Of("tablet"), text().Of("keyboard"),
+		smbios().Of("smbios1"),
+		properties("enabled", table.Join(off().Of("enabled fstrim_cloned_disks"), word("virtio").Of("type"), on().Of("freeze-fs")), renamed("freeze-fs-on-backup", "freeze-fs")).Of("agent"),
+		props("type", table.Join(text().Of("type viommu"), number().Of("aw-bits"), flag().Of("enable-s3 enable-s4"))).Of("machine"),
+		props("type", table.Join(word("std").Of("type"), number().Of("memory"), text().Of("clipboard"))).Of("vga"),
+		props("host", table.Join(
+			text().Of("host mapping mdev romfile device-id vendor-id sub-device-id sub-vendor-id"), off().Of("pcie x-vga legacy-igd"),
+			on().Of("rombar"), word("vfio").Of("driver"))).UpTo(16).Of("hostpci#"),
+		props("host", table.Join(text().Of("host mapping"), off().Of("usb3"))).UpTo(14).Of("usb#"),
+		props("device", table.Join(text().Of("device"), word("spice").Of("driver"))).Of("audio0"),
+		props("source", table.Join(text().Of("source"), count(1024).Of("max_bytes"), count(1000).Of("period"))).Of("rng0"),
+		props("model", table.Join(word("i6300esb").Of("model"), text().Of("action"))).Of("watchdog"),
+		props("", table.Join(number().Of("size"), text().Of("name"))).Of("ivshmem"),
+		props("", table.Join(off().Of("foldersharing"), word("off").Of("videostreaming"))).Of("spice_enhancements"))
 }
 
-func cloudInit() fields {
+func cloudInit() table.Fields {
 	const why = "decides who may log in"
-	return fields{
-		"ciuser": text().high(why), "sshkeys": lines().high(why), "cipassword": masked(), "ciupgrade": on(), "citype": text(),
-		"cicustom":  props("", fields{"meta": text(), "network": text(), "user": text(), "vendor": text()}),
-		"ipconfig#": props("", fields{"ip": text(), "gw": text(), "ip6": text(), "gw6": text()}).upTo(32),
-	}
+	return table.Join(
+		text().High(why).Of("ciuser"), lines().High(why).Of("sshkeys"), masked().Of("cipassword"), on().Of("ciupgrade"), text().Of("citype"),
+		props("", text().Of("meta network user vendor")).Of("cicustom"), props("", text().Of("ip gw ip6 gw6")).UpTo(32).Of("ipconfig#"))
 }
 
 // lxc are the keys of a container's configuration (pct.conf, PVE 7.4 to 9.2).
-func lxc() fields {
+func lxc() table.Fields {
 	const why = "decides what the container may do on the node"
-	return common().and(fields{
-		"hostname": text().low(), "ostype": text(), "arch": word("amd64"), "timezone": text(),
-		"memory": count(512), "swap": count(512),
-		"rootfs": disk(mount()), "mp#": disk(mount()).upTo(256), "unused#": disk(fields{}).upTo(256), "net#": veth().upTo(32),
-		"dev#": props("path", fields{
-			"path": text(), "deny-write": off(), "gid": number(), "mode": text(), "uid": number(),
-		}).upTo(256).high(why),
-		"features": props("", fields{
-			"force_rw_sys": off(), "fuse": off(), "keyctl": off(), "mknod": off(), "mount": set(), "nesting": off(),
-		}).high(why),
-		"unprivileged": off().high(why), "lxc": rawLines().high(why),
-		"cmode": word("tty"), "console": on(), "tty": count(2), "debug": off(), "entrypoint": word("/sbin/init"), "env": environment(),
-	})
+	return table.Join(common(),
+		text().Low().Of("hostname"), text().Of("ostype timezone"), word("amd64").Of("arch"), count(512).Of("memory swap"),
+		disk(mount()).Of("rootfs"), disk(mount()).UpTo(256).Of("mp#"), disk(nil).UpTo(256).Of("unused#"), veth().UpTo(32).Of("net#"),
+		props("path", table.Join(text().Of("path mode"), off().Of("deny-write"), number().Of("gid uid"))).UpTo(256).High(why).Of("dev#"),
+		props("", table.Join(off().Of("force_rw_sys fuse keyctl mknod nesting"), set().Of("mount"))).High(why).Of("features"),
+		off().High(why).Of("unprivileged"), rawLines().High(why).Of("lxc"), word("tty").Of("cmode"), on().Of("console"), count(2).Of("tty"),
+		off().Of("debug"), word("/sbin/init").Of("entrypoint"), environment().Of("env"))
 }

@@ -1,6 +1,9 @@
 package shape
 
-import "github.com/driftd/driftd/internal/model"
+import (
+	"github.com/driftd/driftd/internal/collectors/table"
+	"github.com/driftd/driftd/internal/model"
+)
 
 // The kinds, by their names in findings.
 const (
@@ -50,7 +53,7 @@ const (
 
 // A kind is how the API writes the objects of one kind.
 type kind struct {
-	fields fields
+	fields table.Fields
 	// prepare, which may be nil, makes of an answer what fields speak of.
 	prepare func(raw model.Value) model.Value
 	// why says what its fields decide, when drift of all of them is severe.
@@ -84,8 +87,7 @@ func kinds() map[string]kind {
 func Kinds() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for name, k := range kinds() {
-		schema := k.fields.schema()
-		all[name] = &model.Kind{Name: name, Schema: &schema, Labels: "tags", Severities: k.severities(name), Exposed: exposed(name)}
+		all[name] = &model.Kind{Name: name, Schema: k.fields.Schema(), Labels: "tags", Severities: k.severities(name), Exposed: exposed(name)}
 	}
 	return all
 }

@@ -3,23 +3,18 @@ package shape
 import (
 	"strings"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
-func nodeNetwork() fields {
-	return fields{
-		"iface": text(), "type": text(), "method": word("manual"), "method6": word("manual"), "autostart": off(),
-		"cidr": text(), "address": text(), "netmask": text(), "gateway": text(), "cidr6": text(), "address6": text(),
-		"netmask6": text(), "gateway6": text(), "mtu": number(), "comments": note(), "comments6": note(),
-		"bridge_ports": set(), "bridge_vlan_aware": off(), "bridge_vids": spaced(), "bridge_stp": off(), "bridge_fd": number(),
-		"bridge-access": number(), "bridge-arp-nd-suppress": flag(), "bridge-learning": flag(), "bridge-multicast-flood": flag(),
-		"bridge-unicast-flood": flag(), "slaves": set(), "bond_mode": text(), "bond_xmit_hash_policy": text(),
-		"bond-primary": text(), "ovs_type": text(), "ovs_bridge": text(), "ovs_bonds": set(), "ovs_ports": set(),
-		"ovs_options": spaced(), "ovs_tag": number(), "vlan-id": number(), "vlan-raw-device": text(), "vlan-protocol": text(),
-		"vxlan-id": number(), "vxlan-local-tunnelip": text(), "vxlan-physdev": text(), "vxlan-svcnodeip": text(),
-		"uplink-id": text(), "link-type": text(), "options": sequence(), "options6": sequence(),
-		"active": drop(), "exists": drop(), "families": drop(), "priority": drop(), "altnames": drop(),
-	}
+func nodeNetwork() table.Fields {
+	return table.Join(
+		text().Of("iface type cidr address netmask gateway cidr6 address6 netmask6 gateway6 bond_mode bond_xmit_hash_policy bond-primary ovs_type ovs_bridge vlan-raw-device vlan-protocol vxlan-local-tunnelip vxlan-physdev vxlan-svcnodeip uplink-id link-type"),
+		word("manual").Of("method method6"), off().Of("autostart bridge_vlan_aware bridge_stp"),
+		number().Of("mtu bridge_fd bridge-access ovs_tag vlan-id vxlan-id"), note().Of("comments comments6"),
+		set().Of("bridge_ports slaves ovs_bonds ovs_ports"), spaced().Of("bridge_vids ovs_options"),
+		flag().Of("bridge-arp-nd-suppress bridge-learning bridge-multicast-flood bridge-unicast-flood"), sequence().Of("options options6"),
+		drop().Of("active exists families priority altnames"))
 }
 
 // withoutNotations drops an address that the CIDR beside it says, too.
@@ -33,7 +28,7 @@ func withoutNotations(raw model.Value) model.Value {
 	return raw
 }
 
-func nodeDNS() fields { return fields{"search": text(), "servers": sequence()} }
+func nodeDNS() table.Fields { return table.Join(text().Of("search"), sequence().Of("servers")) }
 
 // withServers makes one list of dns1 to dns3.
 func withServers(raw model.Value) model.Value {
@@ -50,10 +45,10 @@ func withServers(raw model.Value) model.Value {
 }
 
 // nodeHosts keeps the lines' order: of two for one name the first counts.
-func nodeHosts() fields {
-	entries := rows(props("", fields{"address": text(), "hostnames": sequence()}))
-	entries.schema.List, entries.schema.Keys = model.Keyed, []string{"address"}
-	return fields{"entries": entries}
+func nodeHosts() table.Fields {
+	entries := rows(props("", table.Join(text().Of("address"), sequence().Of("hostnames"))))
+	entries.Schema.List, entries.Schema.Keys = model.Keyed, []string{"address"}
+	return entries.Of("entries")
 }
 
 // withEntries reads the text of /etc/hosts. Comments and blank lines say
@@ -79,16 +74,15 @@ func withEntries(raw model.Value) model.Value {
 	return raw.Without("data").With("entries", model.ListOf(entries...))
 }
 
-func nodeConfig() fields {
-	return fields{
-		"description": note(), "startall-onboot-delay": count(0), "ballooning-target": count(80),
-		"acme":        props("account", fields{"account": word("default"), "domains": set()}),
-		"acmedomain#": props("domain", fields{"domain": text(), "alias": text(), "plugin": word("standalone")}).upTo(6),
-		"wakeonlan":   props("mac", fields{"mac": mac(), "bind-interface": text(), "broadcast-address": word("255.255.255.255")}),
-		"location":    props("", fields{"latitude": text(), "longitude": text(), "name": text()}),
-	}
+func nodeConfig() table.Fields {
+	return table.Join(
+		note().Of("description"), count(0).Of("startall-onboot-delay"), count(80).Of("ballooning-target"),
+		props("account", table.Join(word("default").Of("account"), set().Of("domains"))).Of("acme"),
+		props("domain", table.Join(text().Of("domain alias"), word("standalone").Of("plugin"))).UpTo(6).Of("acmedomain#"),
+		props("mac", table.Join(mac().Of("mac"), text().Of("bind-interface"), word("255.255.255.255").Of("broadcast-address"))).Of("wakeonlan"),
+		props("", text().Of("latitude longitude name")).Of("location"))
 }
 
-func nodeTime() fields {
-	return fields{"timezone": text(), "time": drop(), "localtime": drop()}
+func nodeTime() table.Fields {
+	return table.Join(text().Of("timezone"), drop().Of("time localtime"))
 }

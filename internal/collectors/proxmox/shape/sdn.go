@@ -1,52 +1,39 @@
 package shape
 
-// staged are the keys that ?pending=1 adds to every object of SDN.
-func staged() fields { return fields{"pending": drop(), "state": drop()} }
+import "github.com/driftd/driftd/internal/collectors/table"
 
-func sdnZone() fields {
-	return staged().and(fields{
-		"zone": text(), "type": text(), "nodes": set(), "mtu": number(), "ipam": text(), "dns": text(), "reversedns": text(),
-		"dnszone": text(), "dhcp": text(), "bridge": text(), "bridge-disable-mac-learning": off(), "tag": number(),
-		"vlan-protocol": word("802.1q"), "peers": set(), "vxlan-port": number(), "fabric": text(), "dp-id": number(),
-		"controller": text(), "secondary-controllers": set(), "vrf-vxlan": number(), "mac": mac(), "exitnodes": set(),
-		"exitnodes-primary": text(), "exitnodes-local-routing": off(), "advertise-subnets": off(),
-		"disable-arp-nd-suppression": off(), "rt-import": set(),
-	})
+// staged are the keys that ?pending=1 adds to every object of SDN.
+func staged() table.Fields { return drop().Of("pending state") }
+
+func sdnZone() table.Fields {
+	return table.Join(staged(),
+		text().Of("zone type ipam dns reversedns dnszone dhcp bridge fabric controller exitnodes-primary"),
+		set().Of("nodes peers secondary-controllers exitnodes rt-import"), number().Of("mtu tag vxlan-port dp-id vrf-vxlan"),
+		off().Of("bridge-disable-mac-learning exitnodes-local-routing advertise-subnets disable-arp-nd-suppression"),
+		word("802.1q").Of("vlan-protocol"), mac().Of("mac"))
 }
 
-func sdnVnet() fields {
-	return staged().and(fields{
-		"vnet": text(), "type": text(), "zone": text(), "alias": note(), "tag": number(), "vlanaware": off(), "isolate-ports": off(),
-	})
+func sdnVnet() table.Fields {
+	return table.Join(staged(), text().Of("vnet type zone"), note().Of("alias"), number().Of("tag"), off().Of("vlanaware isolate-ports"))
 }
 
 // sdnSubnet leaves out "id", which is "subnet" again.
-func sdnSubnet() fields {
-	return staged().and(fields{
-		"subnet": text(), "id": drop(), "type": text(), "vnet": text(), "zone": text(), "cidr": text(), "network": text(),
-		"mask": number(), "gateway": text(), "snat": off(), "dnszoneprefix": text(), "dhcp-dns-server": text(),
-		"dhcp-range": rows(props("", fields{"start-address": text(), "end-address": text()}), "start-address", "end-address"),
-	})
+func sdnSubnet() table.Fields {
+	return table.Join(staged(),
+		text().Of("subnet type vnet zone cidr network gateway dnszoneprefix dhcp-dns-server"), drop().Of("id"), number().Of("mask"),
+		off().Of("snat"), rows(props("", text().Of("start-address end-address")), "start-address", "end-address").Of("dhcp-range"))
 }
 
-func sdnController() fields {
-	return staged().and(fields{
-		"controller": text(), "type": text(), "node": text(), "nodes": set(), "asn": number(), "peers": set(), "fabric": text(),
-		"ebgp": off(), "ebgp-multihop": number(), "loopback": text(), "bgp-multipath-as-path-relax": off(),
-		"isis-domain": text(), "isis-ifaces": set(), "isis-net": text(), "peer-group-name": text(),
-		"route-map-in": text(), "route-map-out": text(),
-	})
+func sdnController() table.Fields {
+	return table.Join(staged(),
+		text().Of("controller type node fabric loopback isis-domain isis-net peer-group-name route-map-in route-map-out"),
+		set().Of("nodes peers isis-ifaces"), number().Of("asn ebgp-multihop"), off().Of("ebgp bgp-multipath-as-path-relax"))
 }
 
-func sdnIpam() fields {
-	return staged().and(fields{
-		"ipam": text(), "type": text(), "url": address(), "token": secret(), "section": number(), "fingerprint": text(),
-	})
+func sdnIpam() table.Fields {
+	return table.Join(staged(), text().Of("ipam type fingerprint"), address().Of("url"), secret().Of("token"), number().Of("section"))
 }
 
-func sdnDNS() fields {
-	return staged().and(fields{
-		"dns": text(), "type": text(), "url": address(), "key": secret(), "ttl": number(), "reversemaskv6": number(),
-		"reversev6mask": number(), "fingerprint": text(),
-	})
+func sdnDNS() table.Fields {
+	return table.Join(staged(), text().Of("dns type fingerprint"), address().Of("url"), secret().Of("key"), number().Of("ttl reversemaskv6 reversev6mask"))
 }

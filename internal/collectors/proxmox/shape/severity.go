@@ -1,9 +1,9 @@
 package shape
 
 import (
-	"maps"
 	"slices"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -12,25 +12,21 @@ import (
 // the kind.
 func (k kind) severities(name string) []model.SeverityRule {
 	rules := worst()[name]
-	for _, field := range slices.Sorted(maps.Keys(k.fields)) {
-		f := k.fields[field]
-		for _, key := range f.keys(field) {
-			if f.schema.Fields[owner] != nil {
-				rules = append(rules, foreignVolume(key))
-			}
-			if f.severity == "" {
-				continue
-			}
-			rules = append(rules, model.SeverityRule{Verdicts: edited(), Path: key, Severity: f.severity, Reason: f.why})
+	for i := range k.fields {
+		if k.fields[i].Form.Schema.Fields[owner] == nil {
+			continue
+		}
+		for _, disk := range k.fields[i].Names() {
+			rules = append(rules, foreignVolume(disk))
 		}
 	}
-	if _, guest := k.fields[foreignVolumes]; guest {
-		rules = append(rules, model.SeverityRule{Verdicts: unmanaged(), Where: present(foreignVolumes),
+	rules = append(rules, k.fields.Rules(edited())...)
+	if k.fields.Has(foreignVolumes) {
+		rules = append(rules, model.SeverityRule{Verdicts: table.Unmanaged(), Where: present(foreignVolumes),
 			Severity: model.High, Reason: "uses a volume of another guest", Show: foreignVolumes})
 	}
 	if k.why != "" {
-		rules = append(rules, model.SeverityRule{Verdicts: turned(), Severity: model.High, Reason: k.why},
-			model.SeverityRule{Verdicts: unmanaged(), Severity: model.Medium, Reason: k.why})
+		rules = slices.Concat(rules, table.Rate(model.High, k.why, "", turned()), table.Rate(model.Medium, k.why, "", table.Unmanaged()))
 	}
 	return rules
 }
@@ -54,8 +50,6 @@ func turned() []model.Verdict {
 	return []model.Verdict{model.Missing, model.Conflict, model.Changed, model.Undeclared}
 }
 
-func unmanaged() []model.Verdict { return []model.Verdict{model.Unmanaged} }
-
 // brought are the verdicts on what is live and not declared so.
 func brought() []model.Verdict {
 	return []model.Verdict{model.Unmanaged, model.Conflict, model.Changed, model.Undeclared}
@@ -64,38 +58,31 @@ func brought() []model.Verdict {
 // worst are the rules that come first, by kind.
 func worst() map[string][]model.SeverityRule {
 	const openWorld, byHand = "open to the world", "made by hand, and decides who may do what"
-	handmade := model.SeverityRule{Verdicts: unmanaged(), Severity: model.High, Reason: byHand}
-	open := rulesOn(openWorld, []string{"type", "action", "macro", "proto", "source", "dest", "dport", "iface", "enable"}, opens())
-	off := model.SeverityRule{Verdicts: turned(), Path: "enable", Where: is("enable", "false"), Severity: model.Critical, Reason: openWorld}
-	accepts := model.SeverityRule{Verdicts: turned(), Path: "policy_in", Where: is("policy_in", "ACCEPT"), Severity: model.Critical, Reason: openWorld}
+	handmade := model.SeverityRule{Verdicts: table.Unmanaged(), Severity: model.High, Reason: byHand}
+	open := table.Rate(model.Critical, openWorld, "rules.type rules.action rules.macro rules.proto rules.source rules.dest rules.dport rules.iface rules.enable",
+		brought(), model.Condition{Path: "rules", With: opens()})
+	options := append(table.Rate(model.Critical, openWorld, "enable", turned(), table.Is("enable", "false")),
+		table.Rate(model.Critical, openWorld, "policy_in", turned(), table.Is("policy_in", "ACCEPT"))...)
 	return map[string][]model.SeverityRule{
 		User: append(administrator("acl", "acl"), handmade), Group: append(administrator("acl", "acl"), handmade),
 		Token: {handmade}, Realm: {handmade},
-		ACL:           append(administrator("", "path", "roleid", "ugid", "propagate"), handmade),
+		ACL:           append(administrator("", "path roleid ugid propagate"), handmade),
 		FirewallRules: open, FirewallGroup: open,
-		FirewallOptions: {off, accepts},
+		FirewallOptions: options,
 		FirewallAlias:   networks("cidr", model.Condition{Path: "cidr", World: true}),
 		FirewallIPSet: networks("cidr", model.Condition{Path: "cidr", With: []model.Condition{
 			{Path: "cidr", World: true}, {Path: "nomatch", NotIn: []string{"true"}}}}),
 	}
 }
 
-func is(path string, texts ...string) []model.Condition {
-	return []model.Condition{{Path: path, In: texts}}
-}
-
 // administrator returns rules for the role of all rights on the whole cluster, which
 // rows of the field at, or the resource itself, give; paths are the fields that do.
-func administrator(at string, paths ...string) []model.SeverityRule {
-	where := []model.Condition{{Path: "path", In: []string{"/"}}, {Path: "roleid", In: []string{"Administrator"}}}
+func administrator(at, paths string) []model.SeverityRule {
+	where := []model.Condition{table.Is("path", "/"), table.Is("roleid", "Administrator")}
 	if at != "" {
 		where = []model.Condition{{Path: at, With: where}}
 	}
-	rules := make([]model.SeverityRule, len(paths))
-	for i, path := range paths {
-		rules[i] = model.SeverityRule{Verdicts: brought(), Path: path, Where: where, Severity: model.Critical, Reason: "grants all rights"}
-	}
-	return rules
+	return table.Rate(model.Critical, "grants all rights", paths, brought(), where...)
 }
 
 // opens are the conditions on a firewall rule that lets the world in by more than
@@ -109,23 +96,9 @@ func opens() []model.Condition {
 	}
 }
 
-// rulesOn returns a rule for a change of each of the fields of an element of rules that
-// holds the conditions.
-func rulesOn(why string, fields []string, conditions []model.Condition) []model.SeverityRule {
-	rules := make([]model.SeverityRule, len(fields))
-	for i, field := range fields {
-		rules[i] = model.SeverityRule{Verdicts: brought(), Path: "rules." + field, Where: []model.Condition{{Path: "rules", With: conditions}},
-			Severity: model.Critical, Reason: why}
-	}
-	return rules
-}
-
 // networks returns the rules of a named list of networks at path. Which rules of the
 // firewall use an unmanaged one is not known.
 func networks(path string, where model.Condition) []model.SeverityRule {
 	const why = "stands for the world in rules of the firewall"
-	return []model.SeverityRule{
-		{Verdicts: turned(), Path: path, Where: []model.Condition{where}, Severity: model.Critical, Reason: why},
-		{Verdicts: unmanaged(), Where: []model.Condition{where}, Severity: model.High, Reason: why},
-	}
+	return append(table.Rate(model.Critical, why, path, turned(), where), table.Rate(model.High, why, "", table.Unmanaged(), where)...)
 }

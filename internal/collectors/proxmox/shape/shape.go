@@ -4,18 +4,21 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/driftd/driftd/internal/collectors/table"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // A Shaper makes answers of the API canonical. It is immutable and safe for
 // concurrent use.
 type Shaper struct {
-	sealer model.Sealer
-	kinds  map[string]kind
+	context table.Context
+	kinds   map[string]kind
 }
 
 // New returns a Shaper that seals secrets with sealer.
-func New(sealer model.Sealer) *Shaper { return &Shaper{sealer: sealer, kinds: kinds()} }
+func New(sealer model.Sealer) *Shaper {
+	return &Shaper{context: table.Context{Sealer: sealer, Plain: asSent}, kinds: kinds()}
+}
 
 // Object returns the canonical value of one object of a kind, which need not
 // be known. raw is a map; anything else has no fields.
@@ -24,7 +27,7 @@ func (s *Shaper) Object(kindName string, raw model.Value) model.Value {
 	if k.prepare != nil {
 		raw = k.prepare(raw)
 	}
-	return model.MapOf(k.fields.read(s.sealer, raw.Fields())...)
+	return model.MapOf(read(k.fields, &s.context, raw.Fields())...)
 }
 
 // Guest returns the canonical configuration of a virtual machine or container
@@ -33,7 +36,7 @@ func (s *Shaper) Object(kindName string, raw model.Value) model.Value {
 // effect until then, sorted by name; null stands for a field that is not set
 // until then. It always says whether the guest is a template.
 func (s *Shaper) Guest(kindName string, pending []model.Value) (value model.Value, running []model.Field) {
-	table := s.kinds[kindName].fields
+	fields := s.kinds[kindName].fields
 	configured := []model.Field{{Name: "template", Value: model.BoolOf(false)}}
 	inEffect := slices.Clone(configured)
 	for _, row := range pending {
@@ -51,8 +54,8 @@ func (s *Shaper) Guest(kindName string, pending []model.Value) (value model.Valu
 		inEffect = append(inEffect, model.Field{Name: key, Value: was})
 		configured = append(configured, model.Field{Name: key, Value: becomes})
 	}
-	value = model.MapOf(table.read(s.sealer, configured)...)
-	return value, s.Waiting(kindName, value, model.MapOf(table.read(s.sealer, inEffect)...))
+	value = model.MapOf(read(fields, &s.context, configured)...)
+	return value, s.Waiting(kindName, value, model.MapOf(read(fields, &s.context, inEffect)...))
 }
 
 // isDeleted tells a row that waits to be deleted: 1, or 2 where it is forced.
@@ -66,16 +69,16 @@ func isDeleted(row model.Value) bool {
 // stands for a field that is only configured. What PVE takes for an absent
 // field is no difference to it.
 func (s *Shaper) Waiting(kindName string, configured, inEffect model.Value) []model.Field {
-	table := s.kinds[kindName].fields
+	fields := s.kinds[kindName].fields
 	var waiting []model.Field
 	for _, f := range configured.Fields() {
 		now, _ := inEffect.Get(f.Name)
-		if !now.Equal(f.Value) && !(now.IsNull() && table.takenFor(f)) {
+		if !now.Equal(f.Value) && !(now.IsNull() && isDefault(fields, f)) {
 			waiting = append(waiting, model.Field{Name: f.Name, Value: now})
 		}
 	}
 	for _, f := range inEffect.Fields() {
-		if _, ok := configured.Get(f.Name); !ok && !table.takenFor(f) {
+		if _, ok := configured.Get(f.Name); !ok && !isDefault(fields, f) {
 			waiting = append(waiting, f)
 		}
 	}
@@ -83,8 +86,8 @@ func (s *Shaper) Waiting(kindName string, configured, inEffect model.Value) []mo
 	return waiting
 }
 
-// takenFor tells whether the field says what PVE takes for its absence.
-func (f fields) takenFor(field model.Field) bool {
-	otherwise := f.form(field.Name).schema.Default
-	return otherwise != nil && otherwise.Equal(field.Value)
+// isDefault reports whether the field has the value that PVE takes for its absence.
+func isDefault(fields table.Fields, f model.Field) bool {
+	known := fields.Field(f.Name)
+	return known != nil && known.Form.Schema.Default != nil && known.Form.Schema.Default.Equal(f.Value)
 }

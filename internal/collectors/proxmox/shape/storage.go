@@ -1,33 +1,26 @@
 package shape
 
+import (
+	"github.com/driftd/driftd/internal/collectors/table"
+	"github.com/driftd/driftd/internal/model"
+)
+
 // storage are the keys of all types of storages (storage.cfg).
-func storage() fields {
-	return fields{
-		"storage": text(), "type": text(), "content": set(), "nodes": set(), "disable": off(), "shared": off(),
-		"path": text(), "mkdir": on(), "create-base-path": on(), "create-subdirs": on(), "is_mountpoint": mountpoint(),
-		"content-dirs": props("", fields{}), "format": text(), "preallocation": word("metadata"), "nocow": off(),
-		"snapshot-as-volume-chain": off(), "max-protected-backups": number().content(), "maxfiles": number(),
-		"prune-backups": retention(), "bwlimit": bandwidth(),
-
-		"server": text(), "server2": text(), "export": text(), "options": text(), "share": text(), "subdir": text(),
-		"domain": text(), "username": text(), "smbversion": word("default"), "password": masked(), "port": number(),
-		"fingerprint": text(), "datastore": text(), "namespace": text(), "encryption-key": text(), "master-pubkey": text(),
-		"skip-cert-verification": off(),
-
-		"vgname": text(), "thinpool": text(), "base": text(), "saferemove": off(), "saferemove_throughput": text(),
-		"saferemove-stepsize": count(32), "tagged_only": off(), "pool": text(), "blocksize": text(), "sparse": off(),
-		"mountpoint": text(), "zfs-base-path": text().derived(), "target": text(), "portal": text(), "iscsiprovider": text(),
-		"comstar_hg": text(), "comstar_tg": text(), "lio_tpg": text(), "nowritecache": off(),
-
-		"monhost": set(), "krbd": off(), "fs-name": text(), "fuse": off(), "data-pool": text(), "keyring": secret(),
-		"authsupported": text(), "volume": text(), "transport": text(), "redundancy": number(), "controller": text(),
-	}
+func storage() table.Fields {
+	return table.Join(
+		text().Of("storage type path format server server2 export options share subdir domain username fingerprint datastore namespace encryption-key master-pubkey vgname thinpool base saferemove_throughput pool blocksize mountpoint target portal iscsiprovider comstar_hg comstar_tg lio_tpg fs-name data-pool authsupported volume transport controller"),
+		set().Of("content nodes monhost"),
+		off().Of("disable shared nocow snapshot-as-volume-chain skip-cert-verification saferemove tagged_only sparse nowritecache krbd fuse"),
+		on().Of("mkdir create-base-path create-subdirs"), mountpoint().Of("is_mountpoint"), props("", nil).Of("content-dirs"),
+		word("metadata").Of("preallocation"), number().Content().Of("max-protected-backups"), number().Of("maxfiles port redundancy"),
+		retention().Of("prune-backups"), bandwidth().Of("bwlimit"), word("default").Of("smbversion"), masked().Of("password"),
+		count(32).Of("saferemove-stepsize"), text().Derived().Of("zfs-base-path"), secret().Of("keyring"))
 }
 
 // mountpoint is whether the path is mounted by others, or the path that is.
-func mountpoint() form {
-	return rewritten(word("no"), func(s string) string {
-		set, ok := parseFlag(s)
+func mountpoint() table.Form {
+	return table.Text(func(s string) string {
+		set, ok := table.ParseBoolean(s)
 		switch {
 		case !ok:
 			return s
@@ -35,18 +28,16 @@ func mountpoint() form {
 			return "yes"
 		}
 		return "no"
-	})
+	}).Or(model.StringOf("no"))
 }
 
 // retention is how many backups are kept. keep-all is what no entry means.
-func retention() form {
+func retention() table.Form {
 	n := number()
-	return props("", fields{
-		"keep-all": flag(), "keep-last": n, "keep-hourly": n, "keep-daily": n, "keep-weekly": n, "keep-monthly": n, "keep-yearly": n,
-	})
+	return props("", table.Join(flag().Of("keep-all"), n.Of("keep-last keep-hourly keep-daily keep-weekly keep-monthly keep-yearly")))
 }
 
-func bandwidth() form {
+func bandwidth() table.Form {
 	n := number()
-	return props("default", fields{"clone": n, "default": n, "migration": n, "move": n, "restore": n})
+	return props("default", n.Of("clone default migration move restore"))
 }

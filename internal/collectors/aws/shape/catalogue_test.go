@@ -1,0 +1,13 @@
+package shape_test
+
+import (
+	"testing"
+
+	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/table/tabletest"
+)
+
+func TestFields(t *testing.T) {
+	t.Parallel()
+	tabletest.Golden(t, "testdata/fields.txt", shape.Schemas(), nil)
+}
