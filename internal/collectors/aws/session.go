@@ -45,11 +45,8 @@ func connect(ctx context.Context, c Config, backoff time.Duration) (*session, er
 		return nil, &localError{err}
 	}
 	limits := reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
-	s := &session{config: c, region: loaded.Region, http: &http.Client{
-		Transport: reach.NewTransport(reach.NewBase(trust, limits), limits),
-		// A bucket elsewhere is asked there, signed for there.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	// A bucket in another region gets a request of its own, signed for there.
+	s := &session{config: c, region: loaded.Region, http: reach.New(reach.NewBase(trust, limits), limits, reach.API{}).HTTP()}
 	s.s3 = s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient, o.UsePathStyle = s.http, c.PathStyle
 		o.DisableS3ExpressSessionAuth = aws.Bool(true)

@@ -86,7 +86,7 @@ func (c Config) checkToken() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := c.limits(0).Check(); err != nil {
 		return err
 	}
 	if c.PageSize < 2 {
@@ -96,6 +96,11 @@ func (c Config) checkLimits() error {
 		return errors.New("settings rate, changes and max_changes must not be below 0; 0 switches them off")
 	}
 	return collectors.CheckPatterns(c.ExcludeKinds, "users.token or users.*")
+}
+
+// limits returns those of the requests; backoff is the pause before the second attempt.
+func (c Config) limits(backoff time.Duration) reach.Limits {
+	return reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
 // excludes tells whether a kind is left out.

@@ -67,7 +67,7 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // look reads the NetBox; a brief look leaves out what lists hold.
 func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
-	session, err := connect(c.config, c.backoff)
+	session, err := connect(c.config, c.config.limits(c.backoff))
 	if err != nil {
 		return nil, c.fail(ctx, err)
 	}
@@ -102,7 +102,7 @@ func (l *look) readVersion(ctx context.Context) error {
 	if !ok {
 		l.release = reach.Printable(header.Get("API-Version"))
 		if version, ok = shape.ParseVersion(l.release); !ok {
-			return &answerError{reason: "the answer tells no version of NetBox"}
+			return &reach.Unexpected{Reason: "the answer tells no version of NetBox"}
 		}
 	}
 	l.version, l.cursor, l.marked = version, !version.Before(cursors()), marked(header)

@@ -194,7 +194,7 @@ func (s *session) negotiate(ctx context.Context) {
 	case err != nil:
 		at.err = err
 	case v.At("version", "id").Str() == "":
-		at.err = &answerError{reason: "the answer tells no version of the compute service"}
+		at.err = &reach.Unexpected{Reason: "the answer tells no version of the compute service"}
 	default:
 		at.newest, _ = parseMicroversion(text.Str())
 	}

@@ -103,7 +103,7 @@ func (c Config) checkCloud() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := c.limits(0).Check(); err != nil {
 		return err
 	}
 	if c.PageSize < 2 {

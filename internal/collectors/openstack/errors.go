@@ -12,39 +12,6 @@ import (
 	"github.com/driftd/driftd/internal/reach"
 )
 
-// A statusError is an answer other than success.
-type statusError struct {
-	code int
-	// detail is what the service says of it.
-	detail string
-	// page tells an answer that is a page for people.
-	page bool
-	// location is where a redirect leads, without its query.
-	location string
-}
-
-func (e *statusError) Error() string {
-	text := fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
-	switch {
-	case e.location != "":
-		return text + ", to " + e.location
-	case e.detail != "":
-		return text + ": " + e.detail
-	case e.page:
-		return text + ", with an HTML page"
-	}
-	return text
-}
-
-// An answerError is an answer that is not what was asked for.
-type answerError struct {
-	reason string
-	// page tells a page for people.
-	page bool
-}
-
-func (e *answerError) Error() string { return e.reason }
-
 // A renewError is a token that ended and could not be had anew.
 type renewError struct{ err error }
 
@@ -75,14 +42,6 @@ func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-func codeOf(err error) int {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.code
-	}
-	return 0
-}
-
 // explain gives the next step for an error that concerns the cloud as a whole.
 func (c Config) explain(server string, err error) error {
 	var at *catalogueError
@@ -97,7 +56,7 @@ func (c Config) explain(server string, err error) error {
 const noAPI = "this is not Keystone's API: set auth_url in clouds_file to the identity service, such as https://openstack.example.org:5000/v3"
 
 func (c Config) statusHint(err error) string {
-	code := codeOf(err)
+	code := reach.Code(err)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusNotFound && strings.Contains(err.Error(), "Application Credential"):
 		// Keystone answers 404 where an application credential is no more.
@@ -129,7 +88,7 @@ func (c Config) accessHint(err error) string {
 		return "correct the path, and let driftd read the file"
 	case errors.As(err, new(*entryError)), errors.As(err, new(*localError)):
 		return "docs/openstack.md says what belongs there"
-	case errors.As(err, new(*answerError)):
+	case errors.As(err, new(*reach.Unexpected)):
 		return noAPI
 	case errors.As(err, new(*reach.TooLarge)):
 		return "raise max_body"
@@ -147,7 +106,7 @@ func (c Config) accessHint(err error) string {
 func (c Config) because(service string, err error) string {
 	var (
 		at     *catalogueError
-		answer *answerError
+		answer *reach.Unexpected
 	)
 	text := reach.Printable(err.Error())
 	switch {
@@ -161,12 +120,12 @@ func (c Config) because(service string, err error) string {
 		return text + ": set page_size lower, or raise max_body"
 	case errors.As(err, new(*movedError)):
 		return text + ": the next scan may do better"
-	case errors.As(err, &answer) && answer.page:
+	case errors.As(err, &answer) && answer.Page:
 		return text + ": let driftd past any login page before the " + service + " service"
 	case errors.As(err, &answer), errors.Is(err, io.ErrUnexpectedEOF):
 		return text + ": see what lies between driftd and the " + service + " service"
 	}
-	return text + c.statusReason(service, codeOf(err), err)
+	return text + c.statusReason(service, reach.Code(err), err)
 }
 
 func (c Config) statusReason(service string, code int, err error) string {

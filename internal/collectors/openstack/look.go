@@ -164,7 +164,7 @@ func (l *look) snapshot() model.Snapshot {
 		AuditEvents: l.told.traces,
 		Positions:   positions(resources, l.taken),
 	}
-	if reason := l.session.copies.Reason("the cloud"); reason != "" {
+	if reason := l.session.http.Cached("the cloud"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
 	return s

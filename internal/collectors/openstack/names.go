@@ -59,7 +59,7 @@ func (d *directory) name(ctx context.Context, api asker, id string) (name, remar
 
 func (d *directory) ask(ctx context.Context, api asker, id string) {
 	answer, err := api.Object(ctx, identity, pathTo("users", id), nil)
-	switch code := codeOf(err); {
+	switch code := reach.Code(err); {
 	case code == http.StatusNotFound:
 		d.Names[id] = ""
 	case code == http.StatusForbidden, code == http.StatusUnauthorized:

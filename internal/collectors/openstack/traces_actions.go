@@ -104,7 +104,7 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape
 	})
 	for i, id := range wanted {
 		// One that is gone meanwhile has nothing to tell.
-		if errs[i] != nil && codeOf(errs[i]) != http.StatusNotFound {
+		if errs[i] != nil && reach.Code(errs[i]) != http.StatusNotFound {
 			s.fault = config.because(shape.Compute, errs[i])
 			continue
 		}

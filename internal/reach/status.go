@@ -1,0 +1,105 @@
+package reach
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/driftd/driftd/internal/decode"
+)
+
+// A Status is an answer other than success. Its texts fit on one line.
+type Status struct {
+	Code int
+	// Message is the reason in the words of the server, or "". Line is that of the status
+	// line.
+	Message, Line string
+	// Page reports whether the answer is an HTML page.
+	Page bool
+	// Location is the target of a redirect, without its query.
+	Location string
+	// RetryAfter is the pause that the server asks for.
+	RetryAfter time.Duration
+	Header     http.Header
+
+	// answer has the body in memory.
+	answer *http.Response
+}
+
+// maxError bounds what is read of an unsuccessful answer, in bytes.
+const maxError = 64 << 10
+
+// NewStatus returns the error of an unsuccessful answer. It replaces the body by its
+// beginning, of up to 64 KiB.
+func NewStatus(answer *http.Response, api API) *Status {
+	// The code is enough where the body breaks off.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxError))
+	hold(answer, body)
+	_, line, _ := strings.Cut(answer.Status, " ")
+	s := &Status{
+		Code:       answer.StatusCode,
+		Line:       Printable(line),
+		Page:       isPage(answer.Header, body),
+		RetryAfter: RetryAfter(answer.Header.Get("Retry-After"), time.Now()),
+		Header:     answer.Header,
+		answer:     answer,
+	}
+	if to, err := answer.Location(); err == nil {
+		to.User, to.RawQuery, to.Fragment = nil, "", ""
+		s.Location = Printable(to.String())
+	}
+	if api.Describe != nil {
+		v, _ := decode.JSON(body) // null without an API before it
+		api.Describe(s, v)
+	}
+	return s
+}
+
+// Error returns the code and its meaning, and the most telling of what else is known.
+func (s *Status) Error() string {
+	text := strings.TrimSpace(fmt.Sprintf("%d %s", s.Code, http.StatusText(s.Code)))
+	switch {
+	case s.Location != "":
+		return text + ", to " + s.Location
+	case s.Message != "" && s.Message != http.StatusText(s.Code):
+		return text + ": " + s.Message
+	case s.Page:
+		return text + ", with an HTML page"
+	}
+	return text
+}
+
+// StatusOf returns the *Status of an error, or nil.
+func StatusOf(err error) *Status {
+	status, _ := errors.AsType[*Status](err)
+	return status
+}
+
+// Code returns the status code of an error, or 0.
+func Code(err error) int {
+	if status := StatusOf(err); status != nil {
+		return status.Code
+	}
+	return 0
+}
+
+// An Unexpected is a successful answer that is not what was asked for.
+type Unexpected struct {
+	Reason string
+	// Page reports whether the answer is an HTML page.
+	Page bool
+}
+
+// Error returns the reason.
+func (e *Unexpected) Error() string { return e.Reason }
+
+func errPage() error { return &Unexpected{Reason: "the answer is an HTML page", Page: true} }
+
+// A TooLarge is an answer beyond MaxBody.
+type TooLarge struct{ Limit int64 }
+
+// Error names the bound.
+func (e *TooLarge) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Limit) }
