@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -60,11 +61,12 @@ func NewStatus(answer *http.Response, api API) *Status {
 
 // Error returns the code and its meaning, and the most telling of what else is known.
 func (s *Status) Error() string {
-	text := strings.TrimSpace(fmt.Sprintf("%d %s", s.Code, http.StatusText(s.Code)))
+	meaning := cmp.Or(http.StatusText(s.Code), s.Message, s.Line)
+	text := strings.TrimSpace(fmt.Sprintf("%d %s", s.Code, meaning))
 	switch {
 	case s.Location != "":
 		return text + ", to " + s.Location
-	case s.Message != "" && s.Message != http.StatusText(s.Code):
+	case s.Message != "" && s.Message != meaning:
 		return text + ": " + s.Message
 	case s.Page:
 		return text + ", with an HTML page"

@@ -138,6 +138,12 @@ func (c Config) checkLimits() error {
 	return collectors.CheckPatterns(c.ExcludeKinds, "backup_job or firewall_*")
 }
 
+// limits returns those of the requests; backoff is the pause before the second attempt.
+// Concurrency is that of one node, and is kept elsewhere.
+func (c Config) limits(backoff time.Duration) reach.Limits {
+	return reach.Limits{Concurrency: maxRequests, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+}
+
 // excludes tells whether a kind is left out.
 func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/driftd/driftd/internal/reach"
 )
@@ -18,66 +17,29 @@ const (
 	statusNodeHangs = 596
 )
 
-// A statusError is an answer other than success. Proxmox says why in the
-// answer's message, or, where it has no body, in the status line.
-type statusError struct {
-	code    int
-	message string
-	// retryAfter is the pause that the server asks for.
-	retryAfter time.Duration
-}
-
-func (e *statusError) Error() string {
-	if e.message == "" {
-		return fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
-	}
-	return fmt.Sprintf("%d %s", e.code, e.message)
-}
-
-// A tooLargeError is an answer beyond max_body.
-type tooLargeError struct{ limit int64 }
-
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
-}
-
-// An answerError is an answer that is not what was asked for.
-type answerError struct{ reason string }
-
-func (e *answerError) Error() string { return e.reason }
-
-// codeOf returns the status code that err carries, or 0.
-func codeOf(err error) int {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.code
-	}
-	return 0
-}
-
-// says tells whether the server's own words hold text.
-func says(err error, text string) bool {
-	var status *statusError
-	return errors.As(err, &status) && strings.Contains(status.message, text)
+// messageHas reports whether err is a status whose message contains text.
+func messageHas(err error, text string) bool {
+	status := reach.StatusOf(err)
+	return status != nil && strings.Contains(status.Message, text)
 }
 
 // notServed tells an answer that means that this version has no such thing:
 // 501 for paths that it does not know, and HA groups that became rules.
 func notServed(err error) bool {
-	return codeOf(err) == http.StatusNotImplemented || says(err, "migrated to rules")
+	return reach.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
 }
 
 // vanished tells an answer that means that the guest is not, or no more, on
 // the node that was asked.
 func vanished(err error) bool {
-	return codeOf(err) == http.StatusInternalServerError && says(err, "does not exist")
+	return reach.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
 }
 
 // silent tells a node that does not answer from one that answers with an
 // error.
 func silent(err error) bool {
 	var slow *reach.Timeout
-	code := codeOf(err)
+	code := reach.Code(err)
 	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
 }
 
@@ -91,7 +53,7 @@ func clip(s string, limit int) string {
 
 // explain gives the next step for an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
-	hint := cmp.Or(c.statusHint(codeOf(err)), accessHint(err), "see journalctl -u pveproxy on the node")
+	hint := cmp.Or(c.statusHint(reach.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
 	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
@@ -117,7 +79,7 @@ func (c Config) statusHint(code int) string {
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError
-		answer *answerError
+		answer *reach.Unexpected
 	)
 	switch {
 	case errors.As(err, &other):
@@ -138,8 +100,8 @@ func accessHint(err error) string {
 // reason says why something was not read, and what to do. The same cause gives
 // the same words, so that reports may put those together.
 func (c Config) reason(err error) string {
-	var large *tooLargeError
-	switch code := codeOf(err); {
+	var large *reach.TooLarge
+	switch code := reach.Code(err); {
 	case code == http.StatusForbidden:
 		return c.forbidden(err)
 	case code == http.StatusUnauthorized:

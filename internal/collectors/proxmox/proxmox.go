@@ -109,7 +109,7 @@ func (l *look) version(ctx context.Context) (string, error) {
 	}
 	version := data.At("version").Text()
 	if version == "" {
-		return "", &answerError{"the answer tells no version"}
+		return "", &reach.Unexpected{Reason: "the answer tells no version"}
 	}
 	return version, nil
 }

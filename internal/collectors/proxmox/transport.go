@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/reach"
 )
 
-// newTransport returns the transport of the requests.
-func newTransport(config Config) (*http.Transport, error) {
+// newBase returns the transport of the requests.
+func newBase(config Config, limits reach.Limits) (*http.Transport, error) {
 	// Without ca_file the system's authorities count. It excludes a fingerprint.
 	trust, err := reach.Trust(config.CAFile)
 	if err != nil {
@@ -25,7 +25,7 @@ func newTransport(config Config) (*http.Transport, error) {
 		trust.InsecureSkipVerify = true
 		trust.VerifyConnection = config.compareFingerprint
 	}
-	return reach.NewBase(trust, reach.Limits{Timeout: config.Timeout, Concurrency: maxRequests}), nil
+	return reach.NewBase(trust, limits), nil
 }
 
 // A fingerprintError is a server with another certificate than the settings
