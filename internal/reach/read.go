@@ -3,9 +3,12 @@ package reach
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
+	"time"
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
@@ -56,12 +59,39 @@ func Decode(answer *http.Response) (model.Value, error) {
 }
 
 // Open sends a request once, as soon as the rate allows it, and returns its answer, a
-// success whose body the caller closes. Only the context bounds it.
+// success whose body the caller closes. Timeout bounds the time until the answer begins;
+// only the context bounds its body.
 func (c *Client) Open(r *http.Request) (*http.Response, error) {
 	if err := Turn(r.Context(), c.rate); err != nil {
-		return nil, err
+		return nil, Because(r.Context(), err)
 	}
-	return c.send(r)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	timer := time.AfterFunc(c.limits.Timeout, func() { cancel(&Timeout{After: c.limits.Timeout}) })
+	answer, err := c.send(r.Clone(ctx))
+	if timer.Stop() && err == nil {
+		answer.Body = &stream{answer.Body, cancel}
+		return answer, nil
+	}
+	if err == nil {
+		err = errors.Join(context.Cause(ctx), answer.Body.Close())
+	} else if !errors.As(err, new(*Timeout)) {
+		err = Because(ctx, err)
+	}
+	cancel(nil)
+	return nil, err
+}
+
+// A stream is a body whose end gives its context back.
+type stream struct {
+	io.ReadCloser
+
+	cancel context.CancelCauseFunc
+}
+
+// Close closes the body.
+func (s *stream) Close() error {
+	defer s.cancel(nil)
+	return s.ReadCloser.Close()
 }
 
 // HTTP returns a client for a library. An answer has its whole body in memory. A success is

@@ -216,3 +216,29 @@ func TestCachedAnswers(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenEndsWithItsContext holds what bounds a stream, before it begins and afterwards.
+func TestOpenEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hangs := client(roundTripper(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }))
+		_, err := hangs.Open(request(t.Context(), t, "")) //nolint:bodyclose // there is none
+		if slow, ok := errors.AsType[*reach.Timeout](err); !ok || slow.After != time.Minute {
+			t.Errorf("%v, want that the answer did not begin within a minute", err)
+		}
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, &reach.Expired{What: "source a", After: time.Hour})
+		defer cancel()
+		start := time.Now()
+		answer, err := client(&server{answers: []answer{{code: 200, body: endless{}}}}).Open(request(ctx, t, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadAll(answer.Body)
+		if err == nil || time.Since(start) != time.Hour {
+			t.Errorf("%v after %s, want the end of the context", err, time.Since(start))
+		}
+		if err := answer.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

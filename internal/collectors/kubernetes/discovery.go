@@ -186,7 +186,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &answerError{fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, reach.Printable(answer.Kind))}
+	return nil, &reach.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, reach.Printable(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -288,7 +288,7 @@ func discoverVersion(ctx context.Context, c *client, v served) ([]servedResource
 // getJSON decodes the answer into the given value.
 func (c *client) getJSON(ctx context.Context, req request, into any) error {
 	return c.do(ctx, req, func(body io.Reader) error {
-		data, err := readAll(body, c.maxAnswer)
+		data, err := io.ReadAll(body)
 		if err != nil {
 			return err
 		}
@@ -305,16 +305,8 @@ func notJSON(err error) error {
 	if errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 		return io.ErrUnexpectedEOF
 	}
-	return &answerError{"the answer is not the JSON of a Kubernetes API server"}
-}
-
-func readAll(body io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, &tooLargeError{what: "the answer", limit: limit}
-	}
-	return data, err
+	return &reach.Unexpected{Reason: "the answer is not the JSON of a Kubernetes API server"}
 }
 
 // isMissing tells an answer that says: there is no such thing here.
-func isMissing(err error) bool { return codeOf(err) == http.StatusNotFound }
+func isMissing(err error) bool { return reach.Code(err) == http.StatusNotFound }

@@ -113,7 +113,7 @@ func isJSON(content *bufio.Reader) bool {
 }
 
 func (d *dumped) readJSON(content io.Reader) {
-	s := newStream(content, d.config.MaxObjectSize, 0)
+	s := newStream(content, d.config.MaxObjectSize)
 	for {
 		doc, err := s.document(d.rawItem)
 		if errors.Is(err, io.EOF) {

@@ -12,8 +12,8 @@ import (
 
 // explain gives the next step for an error that concerns the server as a whole.
 func (c *client) explain(err error, now time.Time) *reach.Error {
-	hint := statusHint(codeOf(err))
-	if codeOf(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
+	hint := statusHint(reach.Code(err))
+	if reach.Code(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
 		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
 	}
 	if hint == "" {
@@ -49,12 +49,11 @@ func connectionHint(err error) string {
 		Expired:   "renew it, or set this machine's clock",
 		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
 	}
-	hint := words.Hint(err)
-	switch {
-	case hint != "":
-		return hint
-	case strings.Contains(err.Error(), "getting credentials"):
+	if strings.Contains(err.Error(), "getting credentials") {
 		return "the kubeconfig's credential plugin fails: run kubectl with the same kubeconfig and user"
+	}
+	if hint := words.Hint(err); hint != "" {
+		return hint
 	}
 	return "run kubectl get --raw /version with the same kubeconfig to see more"
 }
@@ -79,14 +78,10 @@ func (e *lineError) Unwrap() error { return e.err }
 // reason says why a target was not fully read, and what to do.
 func (t target) reason(err error) string {
 	path := t.path()
-	var (
-		slow  *reach.Timeout
-		large *tooLargeError
-	)
 	if ended := reach.Ended(err); ended != "" {
 		return ended
 	}
-	switch code := codeOf(err); {
+	switch code := reach.Code(err); {
 	case code == http.StatusForbidden:
 		return forbidden(err)
 	case code == http.StatusUnauthorized:
@@ -99,10 +94,12 @@ func (t target) reason(err error) string {
 		return fmt.Sprintf("%v: lower qps and concurrency", err)
 	case code != 0:
 		return fmt.Sprintf("%v; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, &slow):
+	case errors.As(err, new(*reach.Timeout)) && !errors.As(err, new(*pluginError)):
 		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, &large):
-		return fmt.Sprintf("%v: raise %s", err, large.setting)
+	case errors.As(err, new(*objectTooLarge)):
+		return fmt.Sprintf("%v: raise max_object_size", err)
+	case errors.As(err, new(*reach.TooLarge)):
+		return fmt.Sprintf("%v: raise max_page_size", err)
 	}
 	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", reach.Printable(err.Error()), path)
 }

@@ -145,7 +145,7 @@ func (r *reader) readKind(ctx context.Context, a api, list lister) []listing {
 		return readPlaces(ctx, a, r.config.Namespaces, list)
 	}
 	all := list(ctx, target{api: a})
-	if codeOf(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
+	if reach.Code(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
 		return []listing{all}
 	}
 	all.replaced = true
@@ -191,7 +191,7 @@ func (c *catalog) lacks(a api) bool {
 func (l *look) failure() error {
 	var first error
 	for _, listing := range l.listings {
-		if listing.err == nil || codeOf(listing.err) == http.StatusForbidden {
+		if listing.err == nil || reach.Code(listing.err) == http.StatusForbidden {
 			return nil
 		}
 		if first == nil {
