@@ -110,9 +110,13 @@ func Redirect(to string) Fault {
 	}
 }
 
-// Hangs never answers.
+// Hangs never answers. It returns when the client is gone, which a server notices once it
+// has read the request.
 func Hangs() Fault {
-	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}
 }
 
 // Truncated answers with the first half of the body that the server writes.
