@@ -91,9 +91,9 @@ func (c *Client) exchange(ctx context.Context, r *http.Request, read func(*http.
 	if err != nil {
 		return err
 	}
-	body := &boundedBody{ReadCloser: answer.Body, limit: c.limits.MaxBody, left: c.limits.MaxBody}
 	// What is left of the body is not needed.
-	defer func() { _ = body.Close() }()
+	defer func() { _ = answer.Body.Close() }()
+	body := &boundedBody{ReadCloser: answer.Body, limit: c.limits.MaxBody, left: c.limits.MaxBody}
 	answer.Body = body
 	err = read(answer)
 	if body.err != nil {
@@ -114,7 +114,11 @@ func (c *Client) send(r *http.Request) (*http.Response, error) {
 	}
 	if answer.StatusCode/100 != 2 {
 		defer func() { _ = answer.Body.Close() }()
-		return nil, NewStatus(answer, c.api)
+		status := NewStatus(answer, c.api)
+		if c.buffers {
+			status.answer = answer
+		}
+		return nil, status
 	}
 	if mark := cached(answer.Header); mark != "" {
 		c.cached.CompareAndSwap(nil, &mark)
@@ -135,7 +139,7 @@ func (c *Client) pause(err error, n int) (time.Duration, bool) {
 	pause := c.limits.Backoff << (n - 1)
 	pause += time.Duration(rand.Int64N(int64(pause)/2 + 1))
 	if status, ok := errors.AsType[*Status](err); ok {
-		return max(pause, status.RetryAfter), c.api.retries(status) && status.RetryAfter <= maxRetryAfter
+		return max(pause, status.RetryAfter), status.again && status.RetryAfter <= maxRetryAfter
 	}
 	return pause, Broken(err)
 }

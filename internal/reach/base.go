@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// Trust returns by whose word a server's certificate is believed: that of the
-// authorities in a file of PEM, or the system's where it names none. It reads the
-// file once.
+// Trust returns a TLS configuration. The authorities in a PEM file replace those of the
+// system; without a file, those of the system count. The file is read once.
 func Trust(caFile string) (*tls.Config, error) {
 	trust := &tls.Config{MinVersion: tls.VersionTLS12}
 	if caFile == "" {
@@ -32,8 +31,8 @@ func Trust(caFile string) (*tls.Config, error) {
 // MaxHeader bounds the header of an answer, in bytes: its fields take many times that.
 const MaxHeader = 256 << 10
 
-// NewBase returns what carries requests by the trust that is given, with no more
-// connections to a server than requests.
+// NewBase returns a transport with as many connections to a server as requests may run at
+// once.
 func NewBase(trust *tls.Config, l Limits) *http.Transport {
 	dialer := &net.Dialer{Timeout: l.Timeout, KeepAlive: 15 * time.Second}
 	return &http.Transport{

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// cached returns the header by which a cache on the way says that an answer is its
-// own copy, such as "Age: 120"; "" where the server itself answered, as far as the
-// headers show (RFC 9111, RFC 9211).
+// cached returns the header that marks an answer as the copy of a cache, such as
+// "Age: 120" (RFC 9111, RFC 9211); "" if none does.
 func cached(h http.Header) string {
 	age := strings.TrimSpace(h.Get("Age"))
 	if seconds, err := strconv.ParseInt(age, 10, 64); err == nil && seconds > 0 {

@@ -1,3 +1,6 @@
+// Package reach sends HTTP requests to servers that may be slow, busy, broken or hostile. It
+// bounds time, size and memory, tries again where that helps, keeps credentials from other
+// hosts and out of errors, and explains why a server could not be reached.
 package reach
 
 import (
@@ -63,9 +66,9 @@ func (l Limits) limiter() *rate.Limiter {
 
 // An API is what distinguishes the answers of one kind of server.
 type API struct {
-	// Describe sets Message, and what else the body of an unsuccessful answer contains.
-	// The body is null where it is not JSON. Nil sets nothing.
-	Describe func(s *Status, body model.Value)
+	// Describe sets Message, and what else the header and the body of an unsuccessful
+	// answer contain. The body is null if it is not JSON. Nil sets nothing.
+	Describe func(s *Status, header http.Header, body model.Value)
 	// Retry are status codes after which a request is sent again, beside those of all
 	// servers.
 	Retry []int
@@ -82,6 +85,8 @@ type Client struct {
 	rate   *rate.Limiter
 	// cached is the first mark of a cache.
 	cached *atomic.Pointer[string]
+	// buffers reports whether unsuccessful answers are kept, for a library.
+	buffers bool
 }
 
 // New returns a client that sends its requests through base.
@@ -118,14 +123,14 @@ func (c *Client) Cached(server string) string {
 	return ""
 }
 
-// retries reports whether a request is sent again after a status.
-func (a API) retries(s *Status) bool {
-	switch s.Code {
+// retries reports whether a request is sent again after an unsuccessful answer.
+func (a API) retries(answer *http.Response) bool {
+	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	case http.StatusRequestEntityTooLarge:
 		// Older OpenStack services limit the rate with it.
-		return s.Header.Get("Retry-After") != ""
+		return answer.Header.Get("Retry-After") != ""
 	}
-	return slices.Contains(a.Retry, s.Code)
+	return slices.Contains(a.Retry, answer.StatusCode)
 }

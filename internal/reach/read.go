@@ -96,7 +96,11 @@ func (s *stream) Close() error {
 
 // HTTP returns a client for a library. An answer has its whole body in memory. A success is
 // complete; an unsuccessful answer is the one to the last attempt.
-func (c *Client) HTTP() *http.Client { return stayingClient(buffering{c}) }
+func (c *Client) HTTP() *http.Client {
+	buffers := *c
+	buffers.buffers = true
+	return stayingClient(buffering{&buffers})
+}
 
 // A buffering sends requests by a Client.
 type buffering struct{ client *Client }
@@ -114,7 +118,7 @@ func (b buffering) RoundTrip(r *http.Request) (*http.Response, error) {
 		whole = answer
 		return err
 	})
-	if status := StatusOf(err); status != nil && status.answer != nil {
+	if status := StatusOf(err); status != nil {
 		return status.answer, nil
 	}
 	if err != nil {

@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				api := reach.API{Retry: []int{500}, Describe: func(s *reach.Status, body model.Value) { s.Message = reach.Printable(body.At("why").Str()) }}
+				api := reach.API{Retry: []int{500}, Describe: func(s *reach.Status, _ http.Header, body model.Value) { s.Message = reach.Printable(body.At("why").Str()) }}
 				text, begun, err := read(t.Context(), t, reach.New(&server{answers: tc.answers}, limits(), api))
 				got := ""
 				if err != nil {
@@ -241,4 +241,14 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestErrorsKeepNoAnswer holds that an error does not keep its answer in memory: the memory
+// of the scan counts that no more.
+func TestErrorsKeepNoAnswer(t *testing.T) {
+	t.Parallel()
+	_, _, err := read(t.Context(), t, client(&server{answers: []answer{{code: 403, body: strings.NewReader(strings.Repeat("x", 1<<20))}}}))
+	if text := fmt.Sprintf("%#v", reach.StatusOf(err)); !strings.Contains(text, "answer:(*http.Response)(nil)") || len(text) > 1000 {
+		t.Errorf("the error keeps its answer: %.1000s", text)
+	}
 }

@@ -24,9 +24,14 @@ type Status struct {
 	Location string
 	// RetryAfter is the pause that the server asks for.
 	RetryAfter time.Duration
-	Header     http.Header
+	// Own reports whether the answer is one of the API itself, and not of what stands
+	// before it. Only Describe sets it.
+	Own bool
 
-	// answer has the body in memory.
+	// again reports whether another attempt may succeed.
+	again bool
+	// answer is the answer, with its body in memory. It is kept for libraries alone: it
+	// may be large, and errors live long.
 	answer *http.Response
 }
 
@@ -45,8 +50,7 @@ func NewStatus(answer *http.Response, api API) *Status {
 		Line:       Printable(line),
 		Page:       isPage(answer.Header, body),
 		RetryAfter: RetryAfter(answer.Header.Get("Retry-After"), time.Now()),
-		Header:     answer.Header,
-		answer:     answer,
+		again:      api.retries(answer),
 	}
 	if to, err := answer.Location(); err == nil {
 		to.User, to.RawQuery, to.Fragment = nil, "", ""
@@ -54,7 +58,7 @@ func NewStatus(answer *http.Response, api API) *Status {
 	}
 	if api.Describe != nil {
 		v, _ := decode.JSON(body) // null without an API before it
-		api.Describe(s, v)
+		api.Describe(s, answer.Header, v)
 	}
 	return s
 }
@@ -87,21 +91,3 @@ func Code(err error) int {
 	}
 	return 0
 }
-
-// An Unexpected is a successful answer that is not what was asked for.
-type Unexpected struct {
-	Reason string
-	// Page reports whether the answer is an HTML page.
-	Page bool
-}
-
-// Error returns the reason.
-func (e *Unexpected) Error() string { return e.Reason }
-
-func errPage() error { return &Unexpected{Reason: "the answer is an HTML page", Page: true} }
-
-// A TooLarge is an answer beyond MaxBody.
-type TooLarge struct{ Limit int64 }
-
-// Error names the bound.
-func (e *TooLarge) Error() string { return fmt.Sprintf("the answer is larger than %d bytes", e.Limit) }

@@ -118,7 +118,7 @@ func (c *client) request(ctx context.Context, req request) (*http.Request, error
 }
 
 // describe takes the reason from a metav1.Status, and its pause where the header has none.
-func describe(s *reach.Status, body model.Value) {
+func describe(s *reach.Status, _ http.Header, body model.Value) {
 	if body.At("kind").Str() != "Status" {
 		return
 	}

@@ -279,7 +279,7 @@ func (e event) status() error {
 		return &reach.Unexpected{Reason: "the watch sent an error that cannot be read"}
 	}
 	s := &reach.Status{Code: code}
-	describe(s, object)
+	describe(s, nil, object)
 	return s
 }
 

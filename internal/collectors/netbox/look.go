@@ -192,7 +192,7 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 // lacks tells an answer of NetBox itself that it has no such list.
 func (l *look) lacks(err error) bool {
 	status := reach.StatusOf(err)
-	return status != nil && status.Code == http.StatusNotFound && (marked(status.Header) || !l.marked)
+	return status != nil && status.Code == http.StatusNotFound && (status.Own || !l.marked)
 }
 
 // skip notes that a kind was left out on purpose.

@@ -40,8 +40,8 @@ func (s *session) close() { s.http.Close() }
 
 // describe takes the reason from the body of an unsuccessful answer. A proxy before NetBox
 // sends a page instead.
-func describe(status *reach.Status, body model.Value) {
-	status.Message = reach.Printable(body.At("detail").Str())
+func describe(status *reach.Status, header http.Header, body model.Value) {
+	status.Message, status.Own = reach.Printable(body.At("detail").Str()), marked(header)
 }
 
 // marked reports whether an answer is of NetBox itself: what stands before it does not give

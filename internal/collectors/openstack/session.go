@@ -156,7 +156,7 @@ func (s *session) fault(err error) error {
 // for the object that contains the reason.
 func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
 	return reach.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
-		reach.API{Describe: func(status *reach.Status, body model.Value) {
+		reach.API{Describe: func(status *reach.Status, _ http.Header, body model.Value) {
 			for _, f := range body.Fields() {
 				if message := f.Value.At("message").Str(); message != "" {
 					status.Message = reach.Printable(s.hide(message))

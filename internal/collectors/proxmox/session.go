@@ -69,7 +69,7 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 
 // describe takes the reason from the message of an unsuccessful answer, or from the status
 // line if it has no body.
-func describe(status *reach.Status, body model.Value) {
+func describe(status *reach.Status, _ http.Header, body model.Value) {
 	status.Message = cmp.Or(reach.Printable(body.At("message").Str()), status.Line)
 }
 
