@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A Fault answers in the place of a server, which it may still ask.
@@ -49,7 +49,7 @@ func (s *Set) Heal() {
 // server.
 func (s *Set) Serve(server http.HandlerFunc, path string, w http.ResponseWriter, r *http.Request) {
 	f := s.of(path)
-	if s.Delay > 0 && reach.Wait(r.Context(), s.Delay) != nil {
+	if s.Delay > 0 && httpclient.Wait(r.Context(), s.Delay) != nil {
 		return
 	}
 	if f == nil {

@@ -21,8 +21,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/faults"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A Subject is a collector under test.
@@ -248,7 +248,7 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 			}
 			estate.ServeHTTP(w, r)
 		}))
-		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &reach.Expired{What: "the test", After: timeLeft})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &httpclient.Expired{What: "the test", After: timeLeft})
 		got, err := s.Open(t, Settings{URL: server.URL, Timeout: patience, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
 		cancel()
 		server.Close()

@@ -12,8 +12,8 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -73,7 +73,7 @@ func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, 
 	}
 	a.version = claim.Version[strings.LastIndex(claim.Version, "/")+1:]
 	stored, err := r.dryRun(ctx, a, claim)
-	if code := reach.Code(err); code != 0 && code != http.StatusUnauthorized {
+	if code := httpclient.Code(err); code != 0 && code != http.StatusUnauthorized {
 		c.env.Log.DebugContext(ctx, "dry-run apply is refused", "kind", claim.Kind, "resource", claim.ID, "code", code)
 		return nil
 	}
@@ -120,7 +120,7 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		}
 		stored, err = r.object(a, data)
 		if err != nil {
-			return &reach.Unexpected{Reason: reach.Printable(err.Error())}
+			return &httpclient.Unexpected{Reason: httpclient.Printable(err.Error())}
 		}
 		return nil
 	})

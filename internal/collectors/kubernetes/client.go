@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // A client sends requests to one API server, and none that would change anything there.
 type client struct {
-	http    *reach.Client
+	http    *httpclient.Client
 	base    *url.URL
 	timeout time.Duration
 	// expiry is when the client certificate expires; zero without one.
@@ -33,9 +33,9 @@ type client struct {
 // newClient returns a client that sends its requests through transport. Lists are bounded
 // apart: each request for one has its own bound.
 func (c Config) newClient(base *url.URL, transport http.RoundTripper) *client {
-	limits := reach.Limits{Rate: c.QPS, Burst: c.Burst, Timeout: c.Timeout, MaxBody: min(maxDocument, c.MaxPageSize), Backoff: firstPause}
-	api := reach.API{Describe: describe, Retry: []int{http.StatusInternalServerError}}
-	return &client{http: reach.New(transport, limits, api), base: base, timeout: c.Timeout}
+	limits := httpclient.Limits{Rate: c.QPS, Burst: c.Burst, Timeout: c.Timeout, MaxBody: min(maxDocument, c.MaxPageSize), Backoff: firstPause}
+	api := httpclient.API{Describe: describe, Retry: []int{http.StatusInternalServerError}}
+	return &client{http: httpclient.New(transport, limits, api), base: base, timeout: c.Timeout}
 }
 
 // A request is one request to the API server.
@@ -78,7 +78,7 @@ func (c *client) do(ctx context.Context, req request, read func(io.Reader) error
 	}
 	bounded := c.http
 	if req.maxBody > 0 {
-		bounded = c.http.With(func(l *reach.Limits) { l.MaxBody = req.maxBody })
+		bounded = c.http.With(func(l *httpclient.Limits) { l.MaxBody = req.maxBody })
 	}
 	return bounded.Read(r, func(answer *http.Response) error { return read(answer.Body) })
 }
@@ -118,12 +118,12 @@ func (c *client) request(ctx context.Context, req request) (*http.Request, error
 }
 
 // describe takes the reason from a metav1.Status, and its pause where the header has none.
-func describe(s *reach.Status, _ http.Header, body model.Value) {
+func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 	if body.At("kind").Str() != "Status" {
 		return
 	}
-	s.Message = reach.Printable(body.At("message").Str())
+	s.Message = httpclient.Printable(body.At("message").Str())
 	if s.RetryAfter == 0 {
-		s.RetryAfter = reach.RetryAfter(body.At("details", "retryAfterSeconds").Text(), time.Time{})
+		s.RetryAfter = httpclient.RetryAfter(body.At("details", "retryAfterSeconds").Text(), time.Time{})
 	}
 }

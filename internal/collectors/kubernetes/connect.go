@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // connect makes a client of the settings. It reads the kubeconfig and the
@@ -23,7 +23,7 @@ import (
 func connect(config Config, running chan struct{}, change func(*rest.Config)) (*client, error) {
 	access, err := config.access()
 	if err != nil {
-		return nil, &reach.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
+		return nil, &httpclient.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
 	}
 	access.UserAgent = "driftd"
 	if change != nil {
@@ -31,11 +31,11 @@ func connect(config Config, running chan struct{}, change func(*rest.Config)) (*
 	}
 	base, _, err := rest.DefaultServerUrlFor(access)
 	if err != nil {
-		return nil, &reach.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}
+		return nil, &httpclient.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}
 	}
 	plain, err := rest.HTTPClientFor(access)
 	if err != nil {
-		return nil, &reach.Error{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
+		return nil, &httpclient.Error{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
 	}
 	made := config.newClient(base, throughPlugin(access, plain.Transport, running))
 	made.expiry = expiry(access.TLSClientConfig)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // An api is one kind as the API server serves it, in the version that the
@@ -186,7 +186,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &reach.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, reach.Printable(answer.Kind))}
+	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, httpclient.Printable(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -248,7 +248,7 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	for i, err := range errs {
 		if err != nil {
 			failed++
-			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + reach.Printable(err.Error())
+			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + httpclient.Printable(err.Error())
 		}
 	}
 	if failed == len(all) && failed > 0 {
@@ -305,8 +305,8 @@ func notJSON(err error) error {
 	if errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 		return io.ErrUnexpectedEOF
 	}
-	return &reach.Unexpected{Reason: "the answer is not the JSON of a Kubernetes API server"}
+	return &httpclient.Unexpected{Reason: "the answer is not the JSON of a Kubernetes API server"}
 }
 
 // isMissing tells an answer that says: there is no such thing here.
-func isMissing(err error) bool { return reach.Code(err) == http.StatusNotFound }
+func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFound }

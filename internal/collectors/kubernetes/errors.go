@@ -7,19 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // explain gives the next step for an error that concerns the server as a whole.
-func (c *client) explain(err error, now time.Time) *reach.Error {
-	hint := statusHint(reach.Code(err))
-	if reach.Code(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
+func (c *client) explain(err error, now time.Time) *httpclient.Error {
+	hint := statusHint(httpclient.Code(err))
+	if httpclient.Code(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
 		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
 	}
 	if hint == "" {
 		hint = connectionHint(err)
 	}
-	return &reach.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
+	return &httpclient.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
 }
 
 func statusHint(code int) string {
@@ -44,7 +44,7 @@ func statusHint(code int) string {
 
 // connectionHint gives the next step after an error that is no answer of the server.
 func connectionHint(err error) string {
-	words := reach.Words{Server: "the API server", Address: "the server's address",
+	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
 		Expired:   "renew it, or set this machine's clock",
 		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
@@ -64,7 +64,7 @@ func firstLine(err error) error {
 		return err
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &lineError{reach.Printable(line), err}
+	return &lineError{httpclient.Printable(line), err}
 }
 
 type lineError struct {
@@ -78,10 +78,10 @@ func (e *lineError) Unwrap() error { return e.err }
 // reason says why a target was not fully read, and what to do.
 func (t target) reason(err error) string {
 	path := t.path()
-	if ended := reach.Ended(err); ended != "" {
+	if ended := httpclient.Ended(err); ended != "" {
 		return ended
 	}
-	switch code := reach.Code(err); {
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden:
 		return forbidden(err)
 	case code == http.StatusUnauthorized:
@@ -94,14 +94,14 @@ func (t target) reason(err error) string {
 		return fmt.Sprintf("%v: lower qps and concurrency", err)
 	case code != 0:
 		return fmt.Sprintf("%v; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, new(*reach.Timeout)) && !errors.As(err, new(*pluginError)):
+	case errors.As(err, new(*httpclient.Timeout)) && !errors.As(err, new(*pluginError)):
 		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
 	case errors.As(err, new(*objectTooLarge)):
 		return fmt.Sprintf("%v: raise max_object_size", err)
-	case errors.As(err, new(*reach.TooLarge)):
+	case errors.As(err, new(*httpclient.TooLarge)):
 		return fmt.Sprintf("%v: raise max_page_size", err)
 	}
-	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", reach.Printable(err.Error()), path)
+	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", httpclient.Printable(err.Error()), path)
 }
 
 // forbidden says who lacks a right, and what to do. It names neither the kind

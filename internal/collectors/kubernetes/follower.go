@@ -15,8 +15,8 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A follower keeps one target of the inventory up to date by a watch, and by a
@@ -58,7 +58,7 @@ func canFollow(l listing) bool { return l.watchable && !isDenied(l.err) }
 // isDenied tells an error that trying again does not mend. 404 is none: a
 // server that starts does not know its custom resources yet.
 func isDenied(err error) bool {
-	code := reach.Code(err)
+	code := httpclient.Code(err)
 	return code == http.StatusForbidden || code == http.StatusMethodNotAllowed
 }
 
@@ -82,7 +82,7 @@ func (f *follower) run(ctx context.Context) {
 		if isMissing(err) {
 			f.vanish(ctx)
 		}
-		if reach.Code(err) == http.StatusGone {
+		if httpclient.Code(err) == http.StatusGone {
 			f.version = ""
 		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
 			f.doubt(ctx, f.reason(err))
@@ -157,7 +157,7 @@ func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
 	}
 	f.failures++
 	short := min(long, f.cluster.retryAfter(0))
-	if reach.Wait(ctx, short) != nil || long == short {
+	if httpclient.Wait(ctx, short) != nil || long == short {
 		return
 	}
 	timer := time.NewTimer(long - short)
@@ -250,7 +250,7 @@ func readEvent(raw jsontext.Value) (event, error) {
 	var e event
 	err := json.Unmarshal(raw, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil || e.Object == nil {
-		return event{}, &reach.Unexpected{Reason: "the watch sent something that is no event"}
+		return event{}, &httpclient.Unexpected{Reason: "the watch sent something that is no event"}
 	}
 	return e, nil
 }
@@ -269,16 +269,16 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 	case "ADDED", "MODIFIED", "DELETED":
 		return f.object(ctx, e)
 	}
-	return &reach.Unexpected{Reason: fmt.Sprintf("the watch sent an event of type %q", reach.Printable(e.Type))}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("the watch sent an event of type %q", httpclient.Printable(e.Type))}
 }
 
 func (e event) status() error {
 	object, err := decode.JSON(e.Object)
 	code, _ := strconv.Atoi(object.At("code").Text())
 	if err != nil || code == 0 {
-		return &reach.Unexpected{Reason: "the watch sent an error that cannot be read"}
+		return &httpclient.Unexpected{Reason: "the watch sent an error that cannot be read"}
 	}
-	s := &reach.Status{Code: code}
+	s := &httpclient.Status{Code: code}
 	describe(s, nil, object)
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 const (
@@ -49,7 +49,7 @@ func newHeartbeat(c *cluster) *heartbeat { return &heartbeat{cluster: c, lost: m
 func (h *heartbeat) run(ctx context.Context) {
 	defer h.alive()
 	pause := beatEvery
-	for reach.Wait(ctx, pause) == nil {
+	for httpclient.Wait(ctx, pause) == nil {
 		began := h.cluster.now()
 		err := h.probe(ctx)
 		if err != nil {
@@ -113,7 +113,7 @@ func (h *heartbeat) probe(ctx context.Context) error {
 	if err == nil {
 		return body.Close()
 	}
-	switch code := reach.Code(err); code {
+	switch code := httpclient.Code(err); code {
 	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 	case 0:
 		client.http.Close()
@@ -136,7 +136,7 @@ func (h *heartbeat) connect() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.http = made.http.With(func(l *reach.Limits) { l.Timeout = beatTimeout })
+	made.http = made.http.With(func(l *httpclient.Limits) { l.Timeout = beatTimeout })
 	h.client, h.dialed = made, now
 	return made, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -56,7 +56,7 @@ func (r *reader) list(ctx context.Context, t target) listing {
 	var l listing
 	for range maxExpired {
 		l = r.pages(ctx, t)
-		if reach.Code(l.err) != http.StatusGone {
+		if httpclient.Code(l.err) != http.StatusGone {
 			break
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reader) pages(ctx context.Context, t target) listing {
 		}
 		next = p.next
 	}
-	l.err = &reach.Unexpected{Reason: "the list does not end"}
+	l.err = &httpclient.Unexpected{Reason: "the list does not end"}
 	return l
 }
 
@@ -182,14 +182,14 @@ func (p *page) finish(doc *document) error {
 		doc.isList = true
 	}
 	if !doc.isList || !strings.HasSuffix(kind, "List") {
-		return &reach.Unexpected{Reason: fmt.Sprintf("the answer is no list but a %q", reach.Printable(kind))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no list but a %q", httpclient.Printable(kind))}
 	}
 	var meta struct {
 		ResourceVersion string `json:"resourceVersion"`
 		Continue        string `json:"continue"`
 	}
 	if err := json.Unmarshal(doc.field("metadata"), &meta); err != nil {
-		return &reach.Unexpected{Reason: "the list has no metadata"}
+		return &httpclient.Unexpected{Reason: "the list has no metadata"}
 	}
 	p.version, p.next = meta.ResourceVersion, meta.Continue
 	return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A stream reads JSON objects from one answer or file. It holds one object at
@@ -79,7 +79,7 @@ func (s *stream) document(item func(*document, jsontext.Value)) (*document, erro
 	case err != nil:
 		return nil, s.fault(err)
 	case tok.Kind() != '{':
-		return nil, &reach.Unexpected{Reason: "the answer is no JSON object"}
+		return nil, &httpclient.Unexpected{Reason: "the answer is no JSON object"}
 	}
 	doc := &document{}
 	for s.dec.PeekKind() != '}' {
@@ -106,7 +106,7 @@ func (s *stream) member(doc *document, item func(*document, jsontext.Value)) err
 		return err
 	}
 	if doc.field(key) != nil {
-		return &reach.Unexpected{Reason: fmt.Sprintf("the field %q stands twice", reach.Printable(key))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the field %q stands twice", httpclient.Printable(key))}
 	}
 	doc.fields = append(doc.fields, rawField{key, value.Clone()})
 	return nil
@@ -141,7 +141,7 @@ func (s *stream) fault(err error) error {
 	case !errors.As(err, &malformed):
 		return err
 	}
-	return &reach.Unexpected{Reason: fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
 }
 
 // value decodes a document that is no list.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of a netbox source.
@@ -72,7 +72,7 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://netbox.example.org")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_file")
-	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
@@ -99,8 +99,8 @@ func (c Config) checkLimits() error {
 }
 
 // limits returns those of the requests; backoff is the pause before the second attempt.
-func (c Config) limits(backoff time.Duration) reach.Limits {
-	return reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
 // excludes tells whether a kind is left out.

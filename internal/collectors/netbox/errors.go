@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A localError is a file of the settings that does not hold what it should.
@@ -26,7 +26,7 @@ func (e *movedError) Error() string { return e.what }
 // refused tells an answer that means that the token itself is not taken: NetBox
 // says 403 for both, and tells them apart by its words.
 func refused(err error) bool {
-	status := reach.StatusOf(err)
+	status := httpclient.StatusOf(err)
 	if status == nil || status.Code == http.StatusUnauthorized {
 		return status != nil
 	}
@@ -37,13 +37,13 @@ func refused(err error) bool {
 // explain gives the next step for an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
-	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
+	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
 const noAPI = "this is not NetBox's API: set url to the address of NetBox itself, and let driftd past any login page before it"
 
 func (c Config) statusHint(err error) string {
-	code := reach.Code(err)
+	code := httpclient.Code(err)
 	switch {
 	case refused(err):
 		return "NetBox does not take the token in token_file: check that it is whole, enabled, not expired, and may be used from here (NetBox: Admin > API Tokens)"
@@ -70,8 +70,8 @@ func (c Config) statusHint(err error) string {
 // accessHint gives the next step after an error that is no answer of the API.
 func (c Config) accessHint(err error) string {
 	var (
-		answer *reach.Unexpected
-		large  *reach.TooLarge
+		answer *httpclient.Unexpected
+		large  *httpclient.TooLarge
 		token  *tokenError
 	)
 	switch {
@@ -86,7 +86,7 @@ func (c Config) accessHint(err error) string {
 	case errors.As(err, &large):
 		return "raise max_body"
 	}
-	words := reach.Words{Server: "NetBox", Address: "url",
+	words := httpclient.Words{Server: "NetBox", Address: "url",
 		Authority: "set ca_file to the certificate of the authority that signed NetBox's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names",
@@ -96,7 +96,7 @@ func (c Config) accessHint(err error) string {
 
 // reason says why a list was not read, and what to do.
 func (c Config) reason(k *shape.Kind, err error) string {
-	if reach.Code(err) == http.StatusForbidden && !refused(err) {
+	if httpclient.Code(err) == http.StatusForbidden && !refused(err) {
 		return "the token may not read it: " + grant(k.Model)
 	}
 	return c.because(err)
@@ -106,14 +106,14 @@ func (c Config) reason(k *shape.Kind, err error) string {
 // the same words, so that reports may put those together.
 func (c Config) because(err error) string {
 	var (
-		large  *reach.TooLarge
+		large  *httpclient.TooLarge
 		moved  *movedError
-		answer *reach.Unexpected
+		answer *httpclient.Unexpected
 	)
-	text := reach.Printable(err.Error())
-	switch code := reach.Code(err); {
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	text := httpclient.Printable(err.Error())
+	switch code := httpclient.Code(err); {
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	case refused(err):
 		return text + ": check the token in token_file"
 	case code == http.StatusTooManyRequests:

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/faults"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestAnswersThatEndTheLook(t *testing.T) {
@@ -73,7 +73,7 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, noToken := readToken(empty)
-	_, noAuthority := reach.Trust(empty)
+	_, noAuthority := httpclient.Trust(empty)
 	for _, tc := range []struct {
 		reason, url string
 		err         error
@@ -81,9 +81,9 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 	}{
 		{"an empty token file", "https://nb", &localError{noToken}, "write the secret into it; docs/netbox.md"},
 		{"a ca_file of something else", "https://nb", &localError{noAuthority}, "copy that of the authority; docs/netbox.md"},
-		{"TLS is expected there", "http://127.0.0.1:8443", &reach.Status{Code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
-		{"a request that NetBox does not like", "https://nb", &reach.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
-		{"a proxy on the way", "https://nb", &reach.Status{Code: 407}, "HTTPS_PROXY"},
+		{"TLS is expected there", "http://127.0.0.1:8443", &httpclient.Status{Code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
+		{"a request that NetBox does not like", "https://nb", &httpclient.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
+		{"a proxy on the way", "https://nb", &httpclient.Status{Code: 407}, "HTTPS_PROXY"},
 	} {
 		wantIn(t, Config{URL: tc.url}.explain(tc.err).Error(), tc.want)
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A look is one reading of a NetBox, while it is being made.
@@ -183,7 +183,7 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 	case l.lacks(err):
 		l.gaps[k.Name] = gap{reason: "NetBox " + l.release + " has none", skipped: true}
 	case err != nil:
-		l.gaps[k.Name] = gap{reason: l.config.reason(k, err), forbidden: reach.Code(err) == http.StatusForbidden}
+		l.gaps[k.Name] = gap{reason: l.config.reason(k, err), forbidden: httpclient.Code(err) == http.StatusForbidden}
 	default:
 		l.lists[k.Name] = rows
 	}
@@ -191,7 +191,7 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 
 // lacks tells an answer of NetBox itself that it has no such list.
 func (l *look) lacks(err error) bool {
-	status := reach.StatusOf(err)
+	status := httpclient.StatusOf(err)
 	return status != nil && status.Code == http.StatusNotFound && (status.Own || !l.marked)
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A page is a part of a list, with its rows in the form that the reader wants.
@@ -63,10 +63,10 @@ func (p *page[T]) read(body io.Reader, take func(model.Value) (T, error)) error 
 		return err
 	}
 	if !seen.count || !seen.next || !seen.results {
-		return &reach.Unexpected{Reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return &reach.Unexpected{Reason: "something follows the list"}
+		return &httpclient.Unexpected{Reason: "something follows the list"}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 		return shapeless(err)
 	}
 	if token.Kind() != kind {
-		return &reach.Unexpected{Reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
 	}
 	return nil
 }
@@ -109,15 +109,15 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 func shapeless(err error) error {
 	var (
 		syntax *jsontext.SyntacticError
-		known  *reach.Unexpected
+		known  *httpclient.Unexpected
 	)
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &reach.Unexpected{Reason: "the answer ends in the middle"}
+		return &httpclient.Unexpected{Reason: "the answer ends in the middle"}
 	case errors.As(err, &syntax):
-		return &reach.Unexpected{Reason: fmt.Sprintf("the answer is no JSON, at byte %d", syntax.ByteOffset)}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no JSON, at byte %d", syntax.ByteOffset)}
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (p *page[T]) readCount(dec *jsontext.Decoder) error {
 		return err
 	}
 	if p.count, err = strconv.Atoi(string(raw)); err != nil || p.count < 0 {
-		return &reach.Unexpected{Reason: "the answer's count is no number"}
+		return &httpclient.Unexpected{Reason: "the answer's count is no number"}
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (p *page[T]) readNext(dec *jsontext.Decoder) error {
 	case err != nil || token.Kind() == 'n':
 		return err
 	case token.Kind() != '"':
-		return &reach.Unexpected{Reason: "the answer's next page is no address"}
+		return &httpclient.Unexpected{Reason: "the answer's next page is no address"}
 	}
 	p.next = token.String()
 	return nil
@@ -156,7 +156,7 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 		}
 		row, err := p.readRow(raw, take)
 		if err != nil {
-			return &reach.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
+			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
 		}
 		p.rows = append(p.rows, row)
 	}

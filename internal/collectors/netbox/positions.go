@@ -7,8 +7,8 @@ import (
 	"net/url"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // newestChange returns the greatest id of the changelog, which NetBox raises with each
@@ -26,7 +26,7 @@ func (l *look) newestChange(ctx context.Context) int64 {
 		if err == nil && len(p.rows) > 0 {
 			return p.rows[0]
 		}
-		if reach.Code(err) != http.StatusNotFound {
+		if httpclient.Code(err) != http.StatusNotFound {
 			break
 		}
 	}

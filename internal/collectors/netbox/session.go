@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const apiPath = "/api"
@@ -19,20 +19,20 @@ const apiPath = "/api"
 type session struct {
 	url   string
 	token token
-	http  *reach.Client
+	http  *httpclient.Client
 }
 
 // connect opens a session without a request. The caller closes it.
-func connect(config Config, limits reach.Limits) (*session, error) {
+func connect(config Config, limits httpclient.Limits) (*session, error) {
 	secret, err := readToken(config.TokenFile)
 	if err != nil {
 		return nil, &localError{err}
 	}
-	trust, err := reach.Trust(config.CAFile)
+	trust, err := httpclient.Trust(config.CAFile)
 	if err != nil {
 		return nil, &localError{err}
 	}
-	return &session{url: config.URL, token: secret, http: reach.New(reach.NewBase(trust, limits), limits, reach.API{Describe: describe})}, nil
+	return &session{url: config.URL, token: secret, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{Describe: describe})}, nil
 }
 
 // close closes the connections.
@@ -40,8 +40,8 @@ func (s *session) close() { s.http.Close() }
 
 // describe takes the reason from the body of an unsuccessful answer. A proxy before NetBox
 // sends a page instead.
-func describe(status *reach.Status, header http.Header, body model.Value) {
-	status.Message, status.Own = reach.Printable(body.At("detail").Str()), marked(header)
+func describe(status *httpclient.Status, header http.Header, body model.Value) {
+	status.Message, status.Own = httpclient.Printable(body.At("detail").Str()), marked(header)
 }
 
 // marked reports whether an answer is of NetBox itself: what stands before it does not give
@@ -71,7 +71,7 @@ func (s *session) object(ctx context.Context, path string, query url.Values) (mo
 	}
 	v, header, err := s.http.JSON(r)
 	if err == nil && v.Kind() != model.Map {
-		err = &reach.Unexpected{Reason: "the answer is no object"}
+		err = &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	return v, header, err
 }

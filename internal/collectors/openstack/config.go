@@ -9,7 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of an openstack source.
@@ -143,6 +143,6 @@ func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.Excl
 
 // limits returns those of the requests; backoff is the first pause before one is
 // sent again.
-func (c Config) limits(backoff time.Duration) reach.Limits {
-	return reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }

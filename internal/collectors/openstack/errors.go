@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A renewError is a token that ended and could not be had anew.
@@ -50,13 +50,13 @@ func (c Config) explain(server string, err error) error {
 		hint = at.hint
 	}
 	hint = cmp.Or(hint, c.statusHint(err), c.accessHint(err), "see the log of Keystone")
-	return &reach.Error{Server: server, Err: err, Hint: hint}
+	return &httpclient.Error{Server: server, Err: err, Hint: hint}
 }
 
 const noAPI = "this is not Keystone's API: set auth_url in clouds_file to the identity service, such as https://openstack.example.org:5000/v3"
 
 func (c Config) statusHint(err error) string {
-	code := reach.Code(err)
+	code := httpclient.Code(err)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusNotFound && strings.Contains(err.Error(), "Application Credential"):
 		// Keystone answers 404 where an application credential is no more.
@@ -88,12 +88,12 @@ func (c Config) accessHint(err error) string {
 		return "correct the path, and let driftd read the file"
 	case errors.As(err, new(*entryError)), errors.As(err, new(*localError)):
 		return "docs/openstack.md says what belongs there"
-	case errors.As(err, new(*reach.Unexpected)):
+	case errors.As(err, new(*httpclient.Unexpected)):
 		return noAPI
-	case errors.As(err, new(*reach.TooLarge)):
+	case errors.As(err, new(*httpclient.TooLarge)):
 		return "raise max_body"
 	}
-	words := reach.Words{Server: "Keystone", Address: "auth_url in clouds_file",
+	words := httpclient.Words{Server: "Keystone", Address: "auth_url in clouds_file",
 		Authority: "set cacert in clouds_file to the certificate of the authority that signed the server's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names",
@@ -106,17 +106,17 @@ func (c Config) accessHint(err error) string {
 func (c Config) because(service string, err error) string {
 	var (
 		at     *catalogueError
-		answer *reach.Unexpected
+		answer *httpclient.Unexpected
 	)
-	text := reach.Printable(err.Error())
+	text := httpclient.Printable(err.Error())
 	switch {
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	case errors.As(err, &at):
 		return text + ": " + at.hint
 	case errors.As(err, new(*renewError)):
 		return text + ": " + fmt.Sprintf("see that what cloud %s of clouds_file logs in with has not expired", c.Cloud)
-	case errors.As(err, new(*reach.TooLarge)):
+	case errors.As(err, new(*httpclient.TooLarge)):
 		return text + ": set page_size lower, or raise max_body"
 	case errors.As(err, new(*movedError)):
 		return text + ": the next scan may do better"
@@ -125,7 +125,7 @@ func (c Config) because(service string, err error) string {
 	case errors.As(err, &answer), errors.Is(err, io.ErrUnexpectedEOF):
 		return text + ": see what lies between driftd and the " + service + " service"
 	}
-	return text + c.statusReason(service, reach.Code(err), err)
+	return text + c.statusReason(service, httpclient.Code(err), err)
 }
 
 func (c Config) statusReason(service string, code int, err error) string {
@@ -145,7 +145,7 @@ func (c Config) statusReason(service string, code int, err error) string {
 	case code != 0:
 		return ": see the log of the " + service + " service"
 	}
-	words := reach.Words{Server: "the " + service + " service", Address: "its endpoint in the catalogue",
+	words := httpclient.Words{Server: "the " + service + " service", Address: "its endpoint in the catalogue",
 		Authority: "set cacert in clouds_file to the authority of every service",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "see that the endpoint in the catalogue is one that the certificate names",

@@ -15,8 +15,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // An asker asks one service for one answer, a JSON object, within bounds.
@@ -31,7 +31,7 @@ type session struct {
 	grant  grant
 	// endpoints are where the services answer, by what they are called.
 	endpoints map[string]endpoint
-	http      *reach.Client
+	http      *httpclient.Client
 	// auth is what it logged in with, which must not come out of foreign words.
 	auth gophercloud.AuthOptions
 }
@@ -48,13 +48,13 @@ type grant struct {
 }
 
 // connect logs in. The caller closes the session.
-func connect(ctx context.Context, l login, limits reach.Limits) (*session, error) {
+func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
 		return nil, &localError{err}
 	}
 	client.UserAgent.Prepend("driftd")
-	s := &session{client: client, auth: l.auth, http: reach.New(reach.NewBase(l.trust, limits), limits, reach.API{})}
+	s := &session{client: client, auth: l.auth, http: httpclient.New(httpclient.NewBase(l.trust, limits), limits, httpclient.API{})}
 	client.HTTPClient = *s.http.HTTP()
 	if err := openstack.AuthenticateV3(ctx, client, &l.auth, gophercloud.EndpointOpts{}); err != nil {
 		s.close()
@@ -71,14 +71,14 @@ func connect(ctx context.Context, l login, limits reach.Limits) (*session, error
 func (s *session) readGrant() error {
 	result, ok := s.client.GetAuthResult().(interface{ ExtractInto(v any) error })
 	if !ok || s.client.Token() == "" {
-		return &reach.Unexpected{Reason: "the answer holds no token"}
+		return &httpclient.Unexpected{Reason: "the answer holds no token"}
 	}
 	if err := result.ExtractInto(&s.grant); err != nil {
-		return &reach.Unexpected{Reason: "the answer is no token of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is no token of Keystone"}
 	}
 	switch {
 	case s.grant.User.ID == "" || len(s.grant.Catalog) == 0:
-		return &reach.Unexpected{Reason: "the answer does not say whose token it is, or has no catalogue of services"}
+		return &httpclient.Unexpected{Reason: "the answer does not say whose token it is, or has no catalogue of services"}
 	case s.grant.Project == nil || s.grant.Project.ID == "":
 		return &catalogueError{what: "the token belongs to no project", hint: "write project_id or project_name below auth of the cloud in clouds_file"}
 	}
@@ -116,12 +116,12 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 	resp, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
 		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: header})
 	if err != nil {
-		return model.Value{}, reach.Because(ctx, s.fault(err))
+		return model.Value{}, httpclient.Because(ctx, s.fault(err))
 	}
 	// The transport read the body already: neither can go wrong.
 	defer func() { _ = resp.Body.Close() }()
-	if v, err = reach.Decode(resp); err == nil && v.Kind() != model.Map {
-		return model.Value{}, &reach.Unexpected{Reason: "the answer is no object"}
+	if v, err = httpclient.Decode(resp); err == nil && v.Kind() != model.Map {
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	return v, err
 }
@@ -145,9 +145,9 @@ func (s *session) fault(err error) error {
 	case errors.As(err, &status):
 		return s.statusError(status)
 	case errors.As(err, &request):
-		return reach.WithoutURL(err)
+		return httpclient.WithoutURL(err)
 	case errors.As(err, &typ), errors.As(err, &syntax), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &reach.Unexpected{Reason: "the answer is no JSON of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is no JSON of Keystone"}
 	}
 	return err
 }
@@ -155,11 +155,11 @@ func (s *session) fault(err error) error {
 // statusError returns the error of an unsuccessful answer. Each service has another name
 // for the object that contains the reason.
 func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
-	return reach.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
-		reach.API{Describe: func(status *reach.Status, _ http.Header, body model.Value) {
+	return httpclient.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
+		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
 			for _, f := range body.Fields() {
 				if message := f.Value.At("message").Str(); message != "" {
-					status.Message = reach.Printable(s.hide(message))
+					status.Message = httpclient.Printable(s.hide(message))
 				}
 			}
 		}})

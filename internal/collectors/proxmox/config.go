@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of a proxmox source. The account is an API token
@@ -78,7 +78,7 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://pve.example.org:8006")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_id and token_file")
-	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
@@ -129,7 +129,7 @@ func (c Config) checkTrust() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := (httpclient.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
 		return err
 	}
 	if c.Rate < 0 || c.LogSince < 0 {
@@ -140,8 +140,8 @@ func (c Config) checkLimits() error {
 
 // limits returns those of the requests; backoff is the pause before the second attempt.
 // Concurrency is that of one node, and is kept elsewhere.
-func (c Config) limits(backoff time.Duration) reach.Limits {
-	return reach.Limits{Concurrency: maxRequests, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: maxRequests, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
 // excludes tells whether a kind is left out.

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Status codes that pveproxy has of its own.
@@ -19,27 +19,27 @@ const (
 
 // messageHas reports whether err is a status whose message contains text.
 func messageHas(err error, text string) bool {
-	status := reach.StatusOf(err)
+	status := httpclient.StatusOf(err)
 	return status != nil && strings.Contains(status.Message, text)
 }
 
 // notServed tells an answer that means that this version has no such thing:
 // 501 for paths that it does not know, and HA groups that became rules.
 func notServed(err error) bool {
-	return reach.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
+	return httpclient.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
 }
 
 // vanished tells an answer that means that the guest is not, or no more, on
 // the node that was asked.
 func vanished(err error) bool {
-	return reach.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
+	return httpclient.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
 }
 
 // silent tells a node that does not answer from one that answers with an
 // error.
 func silent(err error) bool {
-	var slow *reach.Timeout
-	code := reach.Code(err)
+	var slow *httpclient.Timeout
+	code := httpclient.Code(err)
 	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
 }
 
@@ -53,8 +53,8 @@ func clip(s string, limit int) string {
 
 // explain gives the next step for an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
-	hint := cmp.Or(c.statusHint(reach.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
-	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
+	hint := cmp.Or(c.statusHint(httpclient.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
+	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
 func (c Config) statusHint(code int) string {
@@ -79,7 +79,7 @@ func (c Config) statusHint(code int) string {
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError
-		answer *reach.Unexpected
+		answer *httpclient.Unexpected
 	)
 	switch {
 	case errors.As(err, &other):
@@ -89,7 +89,7 @@ func accessHint(err error) string {
 	case errors.As(err, &answer):
 		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
 	}
-	words := reach.Words{Server: "pveproxy", Address: "url",
+	words := httpclient.Words{Server: "pveproxy", Address: "url",
 		Authority: "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint",
 		Expired:   "renew the node's certificate (pvenode cert), or set this machine's clock",
 		Host:      "use an address that the certificate names, or set fingerprint in the place of ca_file",
@@ -100,8 +100,8 @@ func accessHint(err error) string {
 // reason says why something was not read, and what to do. The same cause gives
 // the same words, so that reports may put those together.
 func (c Config) reason(err error) string {
-	var large *reach.TooLarge
-	switch code := reach.Code(err); {
+	var large *httpclient.TooLarge
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden:
 		return c.forbidden(err)
 	case code == http.StatusUnauthorized:
@@ -110,10 +110,10 @@ func (c Config) reason(err error) string {
 		return fmt.Sprintf("%v: set rate lower", err)
 	case errors.As(err, &large):
 		return fmt.Sprintf("%v: raise max_body", err)
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	}
-	return reach.Printable(err.Error())
+	return httpclient.Printable(err.Error())
 }
 
 // forbidden names what is missing, which Proxmox puts into its message:
@@ -123,9 +123,9 @@ func (c Config) forbidden(err error) string {
 	detail, _, _ = strings.Cut(detail, ")")
 	where, privilege, ok := strings.Cut(detail, ", ")
 	if !ok || !strings.HasPrefix(where, "/") {
-		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), reach.Printable(err.Error()), c.grant("/"))
+		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), httpclient.Printable(err.Error()), c.grant("/"))
 	}
-	return c.lacking(reach.Printable(privilege), reach.Printable(where))
+	return c.lacking(httpclient.Printable(privilege), httpclient.Printable(where))
 }
 
 // lacking says which privilege is missing where, and how to grant it.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 func nodePath(node string) string { return "/nodes/" + url.PathEscape(node) }
@@ -74,7 +74,7 @@ func (e *nodeError) Error() string {
 func (e *nodeError) Unwrap() error { return e.err }
 
 // errOffline is what the cluster says of a node that left it.
-var errOffline = &reach.Unexpected{Reason: "offline"}
+var errOffline = &httpclient.Unexpected{Reason: "offline"}
 
 // listNodes returns the cluster's nodes by name.
 func (l *look) listNodes(ctx context.Context) (map[string]*node, error) {
@@ -144,7 +144,7 @@ func (l *look) readNodeFirewall(ctx context.Context, n *node) {
 
 func takeNodePart(l *look, n *node, kind string, data model.Value) error {
 	if data.Kind() != model.Map {
-		return &reach.Unexpected{Reason: "the answer is no object"}
+		return &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	r := l.object(kind, n.name, data)
 	r.Place = n.name

@@ -9,8 +9,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A reading is one list of the cluster's, and what becomes of it.
@@ -118,7 +118,7 @@ func (l *look) readCluster(ctx context.Context) {
 			err = r.take(ctx, l, data)
 		}
 		switch {
-		case r.path == acmePlugins && reach.Code(err) == http.StatusForbidden:
+		case r.path == acmePlugins && httpclient.Code(err) == http.StatusForbidden:
 			l.skip("the DNS plugins of ACME take Sys.Modify on /, which is more than a reader should have", r.kinds...)
 		case notServed(err):
 			l.fail(err, "", r.kinds...)
@@ -131,11 +131,11 @@ func (l *look) readCluster(ctx context.Context) {
 // rowsOf returns a list's elements, which are maps.
 func rowsOf(data model.Value) ([]model.Value, error) {
 	if data.Kind() != model.List {
-		return nil, &reach.Unexpected{Reason: "the answer is no list"}
+		return nil, &httpclient.Unexpected{Reason: "the answer is no list"}
 	}
 	for _, row := range data.Items() {
 		if row.Kind() != model.Map {
-			return nil, &reach.Unexpected{Reason: "the answer is no list of objects"}
+			return nil, &httpclient.Unexpected{Reason: "the answer is no list of objects"}
 		}
 	}
 	return data.Items(), nil
@@ -152,7 +152,7 @@ func named(data model.Value, key string) ([]model.Field, error) {
 	for i, row := range rows {
 		id := row.At(key).Text()
 		if id == "" {
-			return nil, &reach.Unexpected{Reason: fmt.Sprintf("a row of the answer has no %s", key)}
+			return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("a row of the answer has no %s", key)}
 		}
 		fields[i] = model.Field{Name: id, Value: row}
 	}
@@ -174,7 +174,7 @@ func each(kind, id string) func(context.Context, *look, model.Value) error {
 func one(kind, id string) func(context.Context, *look, model.Value) error {
 	return func(_ context.Context, l *look, data model.Value) error {
 		if data.Kind() != model.Map {
-			return &reach.Unexpected{Reason: "the answer is no object"}
+			return &httpclient.Unexpected{Reason: "the answer is no object"}
 		}
 		l.add(l.object(kind, id, data))
 		return nil
@@ -218,7 +218,7 @@ func orShapeless(err error) error {
 	if err != nil {
 		return err
 	}
-	return &reach.Unexpected{Reason: "the answer is no object"}
+	return &httpclient.Unexpected{Reason: "the answer is no object"}
 }
 
 // merged returns a map with the fields of both; the second's count.

@@ -12,8 +12,8 @@ import (
 	pve "github.com/Telmate/proxmox-api-go/proxmox"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // An api reads a Proxmox VE API.
@@ -44,7 +44,7 @@ const maxRequests = 32
 type session struct {
 	config Config
 	lib    *pve.Session
-	http   *reach.Client
+	http   *httpclient.Client
 }
 
 // connect opens a session. The caller closes it.
@@ -54,7 +54,7 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	client := reach.New(base, limits, reach.API{Describe: describe})
+	client := httpclient.New(base, limits, httpclient.API{Describe: describe})
 	lib, err := pve.NewSession(config.URL+apiPath, client.HTTP(), "", nil)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func connect(ctx context.Context, config Config, backoff time.Duration) (*sessio
 
 // describe takes the reason from the message of an unsuccessful answer, or from the status
 // line if it has no body.
-func describe(status *reach.Status, _ http.Header, body model.Value) {
-	status.Message = cmp.Or(reach.Printable(body.At("message").Str()), status.Line)
+func describe(status *httpclient.Status, _ http.Header, body model.Value) {
+	status.Message = cmp.Or(httpclient.Printable(body.At("message").Str()), status.Line)
 }
 
 // close closes the connections.
@@ -98,9 +98,9 @@ func (s *session) authenticate(ctx context.Context) error {
 	s.lib.AuthTicket = data.At("ticket").Str()
 	switch {
 	case !data.At("NeedTFA").IsEmpty():
-		return &reach.Unexpected{Reason: "the user logs in with a second factor: use an API token (token_id)"}
+		return &httpclient.Unexpected{Reason: "the user logs in with a second factor: use an API token (token_id)"}
 	case s.lib.AuthTicket == "":
-		return &reach.Unexpected{Reason: "the answer to the login holds no ticket"}
+		return &httpclient.Unexpected{Reason: "the answer to the login holds no ticket"}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 
 // Ask implements api.
 func (s *session) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
-	brief := s.http.With(func(l *reach.Limits) {
+	brief := s.http.With(func(l *httpclient.Limits) {
 		l.Attempts, l.Timeout, l.MaxBody = 1, min(limit, l.Timeout), min(maxAsked, l.MaxBody)
 	})
 	return s.read(ctx, brief, http.MethodGet, path, nil)
@@ -120,7 +120,7 @@ func (s *session) Ask(ctx context.Context, path string, limit time.Duration) (mo
 
 // read sends a request and returns the data of its answer: {"data": …}, beside which there
 // may be totals and changes.
-func (s *session) read(ctx context.Context, client *reach.Client, method, path string, form io.Reader) (model.Value, error) {
+func (s *session) read(ctx context.Context, client *httpclient.Client, method, path string, form io.Reader) (model.Value, error) {
 	header := http.Header{"Accept": {"application/json"}}
 	if form != nil {
 		header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -135,7 +135,7 @@ func (s *session) read(ctx context.Context, client *reach.Client, method, path s
 	}
 	data, ok := answer.Get("data")
 	if !ok {
-		return model.Value{}, &reach.Unexpected{Reason: "the answer holds no data"}
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer holds no data"}
 	}
 	return data, nil
 }

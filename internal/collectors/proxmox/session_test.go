@@ -17,7 +17,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/faults"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestTrust(t *testing.T) {
@@ -84,9 +84,9 @@ func TestWholeFailures(t *testing.T) {
 			timeout = 100 * time.Millisecond
 		}
 		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = timeout })
-		var access *reach.Error
+		var access *httpclient.Error
 		if !errors.As(err, &access) || access.Hint == "" {
-			t.Errorf("%s: %v is no reach.Error", tc.reason, err)
+			t.Errorf("%s: %v is no httpclient.Error", tc.reason, err)
 			continue
 		}
 		wantIn(t, err.Error(), tc.want...)
@@ -189,7 +189,7 @@ func TestRetries(t *testing.T) {
 	for code, want := range map[int]int{http.StatusServiceUnavailable: 4, http.StatusGatewayTimeout: 4, http.StatusInternalServerError: 1, statusNodeDown: 1, statusNodeHangs: 1} {
 		server := lab()
 		server.Break("/version", faults.Status(code, ""))
-		if _, err := tryCollect(t, server); reach.Code(err) != code || server.Count("/version", "") != want {
+		if _, err := tryCollect(t, server); httpclient.Code(err) != code || server.Count("/version", "") != want {
 			t.Errorf("%d: %d requests, error %v; want %d requests", code, server.Count("/version", ""), err, want)
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // newBase returns the transport of the requests.
-func newBase(config Config, limits reach.Limits) (*http.Transport, error) {
+func newBase(config Config, limits httpclient.Limits) (*http.Transport, error) {
 	// Without ca_file the system's authorities count. It excludes a fingerprint.
-	trust, err := reach.Trust(config.CAFile)
+	trust, err := httpclient.Trust(config.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func newBase(config Config, limits reach.Limits) (*http.Transport, error) {
 		trust.InsecureSkipVerify = true
 		trust.VerifyConnection = config.compareFingerprint
 	}
-	return reach.NewBase(trust, limits), nil
+	return httpclient.NewBase(trust, limits), nil
 }
 
 // A fingerprintError is a server with another certificate than the settings

@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of its
@@ -72,7 +72,7 @@ func (h *house) Collect(ctx context.Context) (model.Snapshot, error) {
 	taken := h.now()
 	answer, err := h.get(ctx, "/api/lamps")
 	if err != nil {
-		return model.Snapshot{}, &reach.Error{Server: h.config.URL, Err: err, Hint: "see that url and token_file are right"}
+		return model.Snapshot{}, &httpclient.Error{Server: h.config.URL, Err: err, Hint: "see that url and token_file are right"}
 	}
 	whole := model.Coverage{Source: h.env.Name, Kind: lamp, Complete: true}
 	items := answer.At("lamps").Items()
@@ -136,7 +136,7 @@ func (h *house) get(ctx context.Context, path string) (model.Value, error) {
 		if err == nil || pause == 0 || pause > longest || try == tries {
 			return answer, err
 		}
-		if err := reach.Wait(ctx, pause); err != nil {
+		if err := httpclient.Wait(ctx, pause); err != nil {
 			return model.Value{}, err
 		}
 	}
@@ -152,11 +152,11 @@ func (h *house) ask(ctx context.Context, path, token string) (v model.Value, pau
 	r.Header.Set("Authorization", "Bearer "+token)
 	answer, err := h.client.Do(r)
 	if err != nil {
-		return v, 0, reach.WithoutURL(err)
+		return v, 0, httpclient.WithoutURL(err)
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
 	if answer.StatusCode != http.StatusOK {
-		return v, reach.RetryAfter(answer.Header.Get("Retry-After"), h.now()), fmt.Errorf("it answers %d", answer.StatusCode)
+		return v, httpclient.RetryAfter(answer.Header.Get("Retry-After"), h.now()), fmt.Errorf("it answers %d", answer.StatusCode)
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, h.config.MaxBody+1))
 	switch {

@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A server answers the tries of a request, one after the other; the last answer
@@ -80,10 +80,12 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func client(base http.RoundTripper) *reach.Client { return reach.New(base, limits(), reach.API{}) }
+func client(base http.RoundTripper) *httpclient.Client {
+	return httpclient.New(base, limits(), httpclient.API{})
+}
 
-func limits() reach.Limits {
-	return reach.Limits{Concurrency: 1, Timeout: time.Minute, MaxBody: 5, Backoff: time.Second}
+func limits() httpclient.Limits {
+	return httpclient.Limits{Concurrency: 1, Timeout: time.Minute, MaxBody: 5, Backoff: time.Second}
 }
 
 func TestHTTP(t *testing.T) {
@@ -100,7 +102,7 @@ func TestHTTP(t *testing.T) {
 	}{
 		"at once":          {reason: "a success needs one try", answers: []answer{ok}, asked: 1, code: 200},
 		"broken":           {reason: "another connection may do better", answers: []answer{{err: io.EOF}, {err: io.EOF}, ok}, asked: 3, code: 200, least: 3 * time.Second},
-		"broken for good":  {reason: "four attempts and no more", answers: []answer{{err: io.EOF}}, asked: 4, fails: reach.Broken},
+		"broken for good":  {reason: "four attempts and no more", answers: []answer{{err: io.EOF}}, asked: 4, fails: httpclient.Broken},
 		"cut off":          {reason: "a body that breaks off is no answer", answers: []answer{{code: 200, body: broken{}}, ok}, asked: 2, code: 200},
 		"error cut off":    {reason: "of an error the code is enough", answers: []answer{{code: 404, body: broken{}}}, asked: 1, code: 404},
 		"refused":          {reason: "what does not pass is not tried again", answers: []answer{{err: http.ErrSchemeMismatch}}, asked: 1, fails: func(err error) bool { return errors.Is(err, http.ErrSchemeMismatch) }},
@@ -113,8 +115,8 @@ func TestHTTP(t *testing.T) {
 		"as much as fits":  {reason: "the bound itself is allowed", answers: []answer{{code: 200, body: strings.NewReader("whole")}}, asked: 1, code: 200},
 		"redirect":         {reason: "credentials go to no other address", answers: []answer{{code: 302, location: "https://elsewhere.example.org/"}}, asked: 1, code: 302},
 		"gateway":          {reason: "what stands before it may find it again", answers: []answer{{code: 502}, {code: 504}, ok}, asked: 3, code: 200},
-		"too large":        {reason: "a body beyond the bound is an error", answers: []answer{{code: 200, body: strings.NewReader("longer")}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*reach.TooLarge)) }},
-		"drips":            {reason: "the timeout holds for the body too", answers: []answer{{code: 200, body: endless{}}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*reach.Timeout)) }, least: time.Minute},
+		"too large":        {reason: "a body beyond the bound is an error", answers: []answer{{code: 200, body: strings.NewReader("longer")}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*httpclient.TooLarge)) }},
+		"drips":            {reason: "the timeout holds for the body too", answers: []answer{{code: 200, body: endless{}}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*httpclient.Timeout)) }, least: time.Minute},
 		"sent again":       {reason: "a body that can be had again is sent again", method: http.MethodPost, answers: []answer{{code: 503}, ok}, asked: 2, code: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +213,7 @@ func TestHTTPKeepsConcurrencyAndRate(t *testing.T) {
 		})
 		l := limits()
 		l.Concurrency, l.Rate = 2, 4
-		through := reach.New(base, l, reach.API{}).HTTP()
+		through := httpclient.New(base, l, httpclient.API{}).HTTP()
 		start, done := time.Now(), make(chan error)
 		for range 12 {
 			go func() {

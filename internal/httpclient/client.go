@@ -1,7 +1,7 @@
-// Package reach sends HTTP requests to servers that may be slow, busy, broken or hostile. It
+// Package httpclient sends HTTP requests to servers that may be slow, busy, broken or hostile. It
 // bounds time, size and memory, tries again where that helps, keeps credentials from other
 // hosts and out of errors, and explains why a server could not be reached.
-package reach
+package httpclient
 
 import (
 	"fmt"

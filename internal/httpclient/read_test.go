@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // read reads the answer to a request through Read, and counts the attempts.
-func read(ctx context.Context, t *testing.T, c *reach.Client) (text string, begun int, err error) {
+func read(ctx context.Context, t *testing.T, c *httpclient.Client) (text string, begun int, err error) {
 	t.Helper()
 	err = c.Read(request(ctx, t, ""), func(answer *http.Response) error {
 		begun++
@@ -53,8 +53,10 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				api := reach.API{Retry: []int{500}, Describe: func(s *reach.Status, _ http.Header, body model.Value) { s.Message = reach.Printable(body.At("why").Str()) }}
-				text, begun, err := read(t.Context(), t, reach.New(&server{answers: tc.answers}, limits(), api))
+				api := httpclient.API{Retry: []int{500}, Describe: func(s *httpclient.Status, _ http.Header, body model.Value) {
+					s.Message = httpclient.Printable(body.At("why").Str())
+				}}
+				text, begun, err := read(t.Context(), t, httpclient.New(&server{answers: tc.answers}, limits(), api))
 				got := ""
 				if err != nil {
 					got = err.Error()
@@ -89,7 +91,7 @@ func TestReadTakesTheErrorOfTheBody(t *testing.T) {
 // TestReadEndsWithItsContext holds which of several ends is the error.
 func TestReadEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	plugin := fmt.Errorf("the plugin does not end: %w", &reach.Timeout{})
+	plugin := fmt.Errorf("the plugin does not end: %w", &httpclient.Timeout{})
 	for name, tc := range map[string]struct {
 		reason string
 		base   http.RoundTripper
@@ -104,7 +106,7 @@ func TestReadEndsWithItsContext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeoutCause(t.Context(), tc.scan, &reach.Expired{What: "source a", After: tc.scan})
+				ctx, cancel := context.WithTimeoutCause(t.Context(), tc.scan, &httpclient.Expired{What: "source a", After: tc.scan})
 				defer cancel()
 				if _, _, err := read(ctx, t, client(tc.base)); err == nil || err.Error() != tc.want {
 					t.Errorf("%v, want %s: %s", err, tc.want, tc.reason)
@@ -119,15 +121,15 @@ func TestWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{answers: []answer{{code: 503}}}
 		whole := client(s)
-		once := whole.With(func(l *reach.Limits) { l.Attempts, l.MaxBody = 1, 1 })
-		if _, _, err := read(t.Context(), t, once); reach.Code(err) != 503 || s.asked.Load() != 1 {
+		once := whole.With(func(l *httpclient.Limits) { l.Attempts, l.MaxBody = 1, 1 })
+		if _, _, err := read(t.Context(), t, once); httpclient.Code(err) != 503 || s.asked.Load() != 1 {
 			t.Errorf("%v after %d attempts, want one", err, s.asked.Load())
 		}
-		if _, _, err := read(t.Context(), t, whole); reach.Code(err) != 503 || s.asked.Load() != 5 {
+		if _, _, err := read(t.Context(), t, whole); httpclient.Code(err) != 503 || s.asked.Load() != 5 {
 			t.Errorf("%v after %d attempts, want four more", err, s.asked.Load())
 		}
 		s.answers = []answer{{code: 200, body: strings.NewReader("ab")}}
-		if _, _, err := read(t.Context(), t, once); !errors.As(err, new(*reach.TooLarge)) {
+		if _, _, err := read(t.Context(), t, once); !errors.As(err, new(*httpclient.TooLarge)) {
 			t.Errorf("%v, want that the answer is too large", err)
 		}
 	})
@@ -141,9 +143,9 @@ func TestJSON(t *testing.T) {
 		``:            "the answer is no JSON: ",
 		`<!DOCTYPE >`: "the answer is an HTML page",
 	} {
-		c := client(&server{answers: []answer{{code: 200, body: strings.NewReader(text)}}}).With(func(l *reach.Limits) { l.MaxBody = 100 })
+		c := client(&server{answers: []answer{{code: 200, body: strings.NewReader(text)}}}).With(func(l *httpclient.Limits) { l.MaxBody = 100 })
 		v, _, err := c.JSON(request(t.Context(), t, ""))
-		if unexpected, ok := errors.AsType[*reach.Unexpected](err); ok != (want != "") || ok && !strings.HasPrefix(unexpected.Reason, want) || !ok && v.At("a").Text() != "1" {
+		if unexpected, ok := errors.AsType[*httpclient.Unexpected](err); ok != (want != "") || ok && !strings.HasPrefix(unexpected.Reason, want) || !ok && v.At("a").Text() != "1" {
 			t.Errorf("%s: %v, error %v", text, v, err)
 		}
 	}
@@ -161,7 +163,7 @@ func TestJSONSettles(t *testing.T) {
 		for range 10 {
 			s.answers = append(s.answers, answer{code: 200, body: strings.NewReader("[" + strings.Repeat("[],", 500) + "[]]")})
 		}
-		c := client(s).With(func(l *reach.Limits) { l.MaxBody = 1 << 20 })
+		c := client(s).With(func(l *httpclient.Limits) { l.MaxBody = 1 << 20 })
 		ctx := budget.NewTotal(1<<30).Scope(t.Context(), tc.limit)
 		_, err := budget.Run(ctx, func(ctx context.Context) (int, error) {
 			for range 10 {
@@ -189,7 +191,7 @@ func TestOpen(t *testing.T) {
 		if err = errors.Join(err, answer.Body.Close()); err != nil || len(body) != 20 {
 			t.Errorf("%q, %v", body, err)
 		}
-		if answer, err = client(s).Open(request(t.Context(), t, "")); reach.Code(err) != 503 || s.asked.Load() != 2 {
+		if answer, err = client(s).Open(request(t.Context(), t, "")); httpclient.Code(err) != 503 || s.asked.Load() != 2 {
 			_ = answer.Body.Close()
 			t.Errorf("%v after %d attempts, want one", err, s.asked.Load()-1)
 		}
@@ -223,10 +225,10 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hangs := client(roundTripper(func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }))
 		_, err := hangs.Open(request(t.Context(), t, "")) //nolint:bodyclose // there is none
-		if slow, ok := errors.AsType[*reach.Timeout](err); !ok || slow.After != time.Minute {
+		if slow, ok := errors.AsType[*httpclient.Timeout](err); !ok || slow.After != time.Minute {
 			t.Errorf("%v, want that the answer did not begin within a minute", err)
 		}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, &reach.Expired{What: "source a", After: time.Hour})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, &httpclient.Expired{What: "source a", After: time.Hour})
 		defer cancel()
 		start := time.Now()
 		answer, err := client(&server{answers: []answer{{code: 200, body: endless{}}}}).Open(request(ctx, t, ""))
@@ -248,7 +250,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 func TestErrorsKeepNoAnswer(t *testing.T) {
 	t.Parallel()
 	_, _, err := read(t.Context(), t, client(&server{answers: []answer{{code: 403, body: strings.NewReader(strings.Repeat("x", 1<<20))}}}))
-	if text := fmt.Sprintf("%#v", reach.StatusOf(err)); !strings.Contains(text, "answer:(*http.Response)(nil)") || len(text) > 1000 {
+	if text := fmt.Sprintf("%#v", httpclient.StatusOf(err)); !strings.Contains(text, "answer:(*http.Response)(nil)") || len(text) > 1000 {
 		t.Errorf("the error keeps its answer: %.1000s", text)
 	}
 }
