@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -53,9 +51,8 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	case config.Timeout <= 0 || config.MaxBody <= 0:
 		return nil, errors.New("settings timeout and max_body must be more than 0")
 	}
-	client := &http.Client{Timeout: config.Timeout,
-		// A redirect would take the token elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	limits := httpclient.Limits{Concurrency: 1, Timeout: config.Timeout, MaxBody: config.MaxBody, Backoff: 100 * time.Millisecond}
+	client := httpclient.New(httpclient.NewBase(nil, limits), limits, httpclient.API{})
 	return &house{env: env, config: config, client: client, now: time.Now}, nil
 }
 
@@ -63,7 +60,7 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 type house struct {
 	env    collectors.Env
 	config Config
-	client *http.Client
+	client *httpclient.Client
 	now    func() time.Time
 }
 
@@ -118,53 +115,17 @@ func kinds() map[string]*model.Kind {
 	}}
 }
 
-// tries is how often a request is sent to a controller that is busy, and
-// longest how long it may ask to be left alone.
-const (
-	tries   = 3
-	longest = 10 * time.Second
-)
-
-// get asks for one page, again where the controller asks for a pause.
+// get reads one page. The client tries again where that helps, and bounds the answer.
 func (h *house) get(ctx context.Context, path string) (model.Value, error) {
 	token, err := credential.Read(h.config.TokenFile)
 	if err != nil {
 		return model.Value{}, err
 	}
-	for try := 1; ; try++ {
-		answer, pause, err := h.ask(ctx, path, token)
-		if err == nil || pause == 0 || pause > longest || try == tries {
-			return answer, err
-		}
-		if err := httpclient.Wait(ctx, pause); err != nil {
-			return model.Value{}, err
-		}
-	}
-}
-
-// ask sends one request. With its error comes the pause after which another one
-// may do better; 0 means that none will.
-func (h *house) ask(ctx context.Context, path, token string) (v model.Value, pause time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, h.config.URL+path, http.NoBody)
 	if err != nil {
-		return v, 0, err
+		return model.Value{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := h.client.Do(r)
-	if err != nil {
-		return v, 0, httpclient.WithoutURL(err)
-	}
-	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	if answer.StatusCode != http.StatusOK {
-		return v, httpclient.RetryAfter(answer.Header.Get("Retry-After"), h.now()), fmt.Errorf("it answers %d", answer.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, h.config.MaxBody+1))
-	switch {
-	case err != nil:
-		return v, 0, err
-	case int64(len(body)) > h.config.MaxBody:
-		return v, 0, fmt.Errorf("the answer is over %d bytes: raise max_body", h.config.MaxBody)
-	}
-	v, err = decode.JSON(body)
-	return v, 0, err
+	answer, _, err := h.client.JSON(r)
+	return answer, err
 }
