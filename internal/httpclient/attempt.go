@@ -91,7 +91,7 @@ func (c *Client) exchange(ctx context.Context, r *http.Request, read func(*http.
 	if err != nil {
 		return err
 	}
-	// What is left of the body is not needed.
+	// The rest of the body is not needed.
 	defer func() { _ = answer.Body.Close() }()
 	body := &boundedBody{ReadCloser: answer.Body, limit: c.limits.MaxBody, left: c.limits.MaxBody}
 	answer.Body = body

@@ -69,8 +69,8 @@ type API struct {
 	// Describe sets Message, and what else the header and the body of an unsuccessful
 	// answer contain. The body is null if it is not JSON. Nil sets nothing.
 	Describe func(s *Status, header http.Header, body model.Value)
-	// Retry are status codes after which a request is sent again, beside those of all
-	// servers.
+	// Retry are status codes after which a request is sent again, in addition to those of
+	// all servers.
 	Retry []int
 }
 

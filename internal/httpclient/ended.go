@@ -12,7 +12,7 @@ import (
 // An Expired is the cause of a context that ended because the time for one source or
 // declaration was over.
 type Expired struct {
-	// What was being read, such as "source netbox".
+	// The source or declaration that was being read, such as "source netbox".
 	What string
 	// After is the setting that bounds it.
 	After time.Duration

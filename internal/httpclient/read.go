@@ -145,7 +145,7 @@ func peekPage(answer *http.Response) bool {
 		io.Reader
 		io.Closer
 	}{buffered, answer.Body}
-	// Whoever reads the body gets the error.
+	// The reader of the body gets the error.
 	_, _ = buffered.Peek(1)
 	start, _ := buffered.Peek(buffered.Buffered())
 	return isPage(answer.Header, start)

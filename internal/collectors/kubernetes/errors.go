@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// explain gives the next step for an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the server as a whole.
 func (c *client) explain(err error, now time.Time) *httpclient.Error {
 	hint := statusHint(httpclient.Code(err))
 	if httpclient.Code(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
@@ -42,7 +42,7 @@ func statusHint(code int) string {
 	return ""
 }
 
-// connectionHint gives the next step after an error that is no answer of the server.
+// connectionHint returns the next step after an error that is no answer of the server.
 func connectionHint(err error) string {
 	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
@@ -58,7 +58,7 @@ func connectionHint(err error) string {
 	return "run kubectl get --raw /version with the same kubeconfig to see more"
 }
 
-// firstLine keeps an error that a plugin spread over many lines on one.
+// firstLine returns an error of a plugin without all lines but the first.
 func firstLine(err error) error {
 	if !strings.Contains(err.Error(), "\n") {
 		return err
@@ -75,7 +75,7 @@ type lineError struct {
 func (e *lineError) Error() string { return e.text }
 func (e *lineError) Unwrap() error { return e.err }
 
-// reason says why a target was not fully read, and what to do.
+// reason returns why a target was not fully read, and what to do.
 func (t target) reason(err error) string {
 	path := t.path()
 	if ended := httpclient.Ended(err); ended != "" {
@@ -104,8 +104,8 @@ func (t target) reason(err error) string {
 	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", httpclient.Printable(err.Error()), path)
 }
 
-// forbidden says who lacks a right, and what to do. It names neither the kind
-// nor the namespace, so that reports may put those of one user together.
+// forbidden returns which user lacks a right, and what to do. It names neither the kind nor
+// the namespace, so that reports can group them.
 func forbidden(err error) string {
 	who := "this user"
 	if _, rest, ok := strings.Cut(err.Error(), `User "`); ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A localError is a file of the settings that does not hold what it should.
+// A localError is the error of a file that the settings name.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
@@ -23,8 +23,8 @@ type movedError struct{ what string }
 
 func (e *movedError) Error() string { return e.what }
 
-// refused tells an answer that means that the token itself is not taken: NetBox
-// says 403 for both, and tells them apart by its words.
+// refused reports whether NetBox rejects the token itself. It answers 403 for that and for a
+// missing permission; the message differs.
 func refused(err error) bool {
 	status := httpclient.StatusOf(err)
 	if status == nil || status.Code == http.StatusUnauthorized {
@@ -34,7 +34,7 @@ func refused(err error) bool {
 	return status.Code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
 }
 
-// explain gives the next step for an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
 	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
@@ -67,7 +67,7 @@ func (c Config) statusHint(err error) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func (c Config) accessHint(err error) string {
 	var (
 		answer *httpclient.Unexpected
@@ -94,7 +94,7 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason says why a list was not read, and what to do.
+// reason returns why a list was not read, and what to do.
 func (c Config) reason(k *shape.Kind, err error) string {
 	if httpclient.Code(err) == http.StatusForbidden && !refused(err) {
 		return "the token may not read it: " + grant(k.Model)
@@ -102,8 +102,8 @@ func (c Config) reason(k *shape.Kind, err error) string {
 	return c.because(err)
 }
 
-// because says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// because returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) because(err error) string {
 	var (
 		large  *httpclient.TooLarge
@@ -141,7 +141,7 @@ func (c Config) because(err error) string {
 	return text
 }
 
-// grant says how to let the token read a model.
+// grant returns how to let the token read a model.
 func grant(models string) string {
 	return "grant view on " + models + " without constraints (NetBox: Admin > Permissions)"
 }

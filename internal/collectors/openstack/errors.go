@@ -35,14 +35,14 @@ type catalogueError struct {
 
 func (e *catalogueError) Error() string { return e.what }
 
-// A localError is a file of the settings that does not hold what it should.
+// A localError is the error of a file that the settings name.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-// explain gives the next step for an error that concerns the cloud as a whole.
+// explain adds the next step to an error that concerns the cloud as a whole.
 func (c Config) explain(server string, err error) error {
 	var at *catalogueError
 	hint := ""
@@ -81,7 +81,7 @@ func (c Config) statusHint(err error) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func (c Config) accessHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
@@ -101,8 +101,8 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// because says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// because returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) because(service string, err error) string {
 	var (
 		at     *catalogueError

@@ -23,24 +23,21 @@ func messageHas(err error, text string) bool {
 	return status != nil && strings.Contains(status.Message, text)
 }
 
-// notServed tells an answer that means that this version has no such thing:
-// 501 for paths that it does not know, and HA groups that became rules.
+// notServed reports whether this version of Proxmox VE does not have what was asked for: 501
+// for unknown paths, and HA groups that became rules.
 func notServed(err error) bool {
 	return httpclient.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
 }
 
-// vanished tells an answer that means that the guest is not, or no more, on
-// the node that was asked.
+// vanished reports whether the guest is not on the node that was asked.
 func vanished(err error) bool {
 	return httpclient.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
 }
 
-// silent tells a node that does not answer from one that answers with an
-// error.
+// silent reports whether a node does not answer, not even with an error.
 func silent(err error) bool {
-	var slow *httpclient.Timeout
 	code := httpclient.Code(err)
-	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
+	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, new(*httpclient.Timeout))
 }
 
 // clip cuts what is longer than limit characters.
@@ -51,7 +48,7 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// explain gives the next step for an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(httpclient.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
 	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
@@ -75,7 +72,7 @@ func (c Config) statusHint(code int) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError
@@ -97,8 +94,8 @@ func accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// reason returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) reason(err error) string {
 	var large *httpclient.TooLarge
 	switch code := httpclient.Code(err); {
@@ -116,7 +113,7 @@ func (c Config) reason(err error) string {
 	return httpclient.Printable(err.Error())
 }
 
-// forbidden names what is missing, which Proxmox puts into its message:
+// forbidden returns the privilege that is missing, which Proxmox puts into its message:
 // "Permission check failed (/vms/101, VM.Audit)".
 func (c Config) forbidden(err error) string {
 	_, detail, _ := strings.Cut(err.Error(), "(")
@@ -128,7 +125,7 @@ func (c Config) forbidden(err error) string {
 	return c.lacking(httpclient.Printable(privilege), httpclient.Printable(where))
 }
 
-// lacking says which privilege is missing where, and how to grant it.
+// lacking returns which privilege is missing where, and how to grant it.
 func (c Config) lacking(privilege, where string) string {
 	return fmt.Sprintf("%s lacks %s on %s: %s", c.account(), privilege, where, c.grant(where))
 }
