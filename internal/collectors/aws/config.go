@@ -27,8 +27,8 @@ type Config struct {
 	Endpoint string `mapstructure:"endpoint"`
 	// PathStyle puts the bucket into the path instead of the host's name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile holds the authorities that signed the store's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's; without it, the
+	// system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Account is the number of the account that the buckets must belong to; ""
 	// where that is not checked.

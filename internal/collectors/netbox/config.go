@@ -17,8 +17,8 @@ type Config struct {
 	URL string `mapstructure:"url"`
 	// TokenFile holds the API token, of version 1 or 2. It must be given.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile is the authority that signed the server's certificate, where the
-	// system does not know it.
+	// CAFile holds the authorities to trust instead of the system's; without it, the
+	// system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Concurrency is how many requests run at once.
 	Concurrency int `mapstructure:"concurrency"`

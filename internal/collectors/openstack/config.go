@@ -54,8 +54,8 @@ type Notifications struct {
 	// URLFile holds the bus's address with its user and password, such as
 	// amqps://driftd:PASSWORD@rabbit.example.org/; without it no bus is read.
 	URLFile string `mapstructure:"url_file" path:"true"`
-	// CAFile is the authority that signed the bus's certificate, where the system
-	// does not know it.
+	// CAFile holds the authorities to trust instead of the system's, for the bus; without
+	// it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Cleartext lets the password cross the network where the bus has no TLS
 	// (amqp://).

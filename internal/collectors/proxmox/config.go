@@ -26,8 +26,8 @@ type Config struct {
 	Username string `mapstructure:"username"`
 	// PasswordFile holds the password of that user.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// CAFile is the authority that signed the server's certificate, such as
-	// /etc/pve/pve-root-ca.pem of a node.
+	// CAFile holds the authorities to trust instead of the system's, such as a copy of
+	// /etc/pve/pve-root-ca.pem of a node; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Fingerprint is the SHA-256 of the server's certificate itself, and takes
 	// the authority's place.
