@@ -13,7 +13,7 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # The folders whose comments keep to the rules of tools/vale/styles.
-PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults
+PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults internal/httpclient
 PROSE    += internal/phrase internal/report
 
 # Where e2e and bench find the real parts.

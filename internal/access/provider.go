@@ -12,7 +12,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Bounds of one request to the provider.
@@ -24,7 +24,7 @@ const (
 
 // newHTTPClient returns what asks the provider.
 func newHTTPClient(caFile string) (*http.Client, error) {
-	trust, err := reach.Trust(caFile)
+	trust, err := httpclient.Trust(caFile)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func why(err error) error {
 	if err == nil {
 		return nil
 	}
-	words := reach.Words{Server: "the provider", Address: "issuer",
+	words := httpclient.Words{Server: "the provider", Address: "issuer",
 		Authority: "nobody here trusts its certificate: name the authority in ca_file",
 		Expired:   "let it be renewed", Host: "its certificate is for another host name"}
 	var (
@@ -67,7 +67,7 @@ func why(err error) error {
 		refused  *oauth2.RetrieveError
 		network  net.Error
 	)
-	switch bare := reach.WithoutURL(err); {
+	switch bare := httpclient.WithoutURL(err); {
 	case errors.As(err, &mismatch):
 		return fmt.Errorf("it calls itself %q: set issuer to that", shown(mismatch.Discovered))
 	case errors.As(err, &refused):

@@ -63,6 +63,9 @@ func (l Launch) guard() (status int, err error) {
 	status, err = l.watch(pid, ended, out.full, told)
 	killErr := killChildren(ended)
 	out.finish(copied, killErr == nil)
+	if err == nil && out.exceeded() {
+		status, err = 1, l.tooMuchOutput() // The program ended before the guard read all of it.
+	}
 	return status, errors.Join(err, killErr)
 }
 

@@ -117,6 +117,18 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// TestOutputOfEndedProgram tests that too much output is an error although the program ends
+// before the guard has read it.
+func TestOutputOfEndedProgram(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		out, err := guarded(t, box.Launch{Output: 30_000}, "head -c 30001 /dev/zero", "", "").CombinedOutput()
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || !strings.Contains(string(out), "the program prints more than") {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
+
 // leaveBehind starts a process that leaves its group and its parent, and holds the fifo
 // $1 open. It prints a line when that runs.
 const leaveBehind = `setsid sh -c '(trap "" INT TERM HUP; exec 4<"$0"; echo left; exec sleep 1000) &' "$1"; `

@@ -63,6 +63,16 @@ func (o *output) copyStdout(l Launch) {
 	_, _ = io.Copy(io.Discard, o.out)
 }
 
+// exceeded reports whether the program has printed too much. It is final after finish.
+func (o *output) exceeded() bool {
+	select {
+	case <-o.full:
+		return true
+	default:
+		return false
+	}
+}
+
 // finish waits until all is copied. A process that could not be killed may hold the pipes
 // open: then it does not wait.
 func (o *output) finish(copying *conc.WaitGroup, killed bool) {

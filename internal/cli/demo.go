@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/driftd/driftd/internal/demo"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/server"
 )
 
@@ -117,7 +117,7 @@ func (c *command) present(ctx context.Context, s *service, place demoPlace) erro
 // where nobody asked, another one if that is taken.
 func (f demoFlags) address(ctx context.Context, asked bool) (string, error) {
 	host, _, err := net.SplitHostPort(f.listen)
-	if err != nil || !reach.Loopback(host) {
+	if err != nil || !httpclient.Loopback(host) {
 		return "", fmt.Errorf("--listen %s: want an address of this machine alone, such as %s: the demonstration asks nobody who they are", f.listen, demoAddress)
 	}
 	var config net.ListenConfig

@@ -27,9 +27,9 @@ import (
 	"github.com/driftd/driftd/internal/collectors/kubernetes"
 	"github.com/driftd/driftd/internal/config"
 	"github.com/driftd/driftd/internal/daemon"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/metrics"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/server"
 	"github.com/driftd/driftd/internal/store"
 	"github.com/driftd/driftd/internal/trigger"
@@ -51,7 +51,7 @@ daemon logs it and keeps the old one. SIGTERM stops the daemon.`,
 			}
 			if err != nil {
 				// systemctl status shows it until the next try, and no line of the journal.
-				tellSystemd("STATUS=" + reach.Printable(err.Error()))
+				tellSystemd("STATUS=" + httpclient.Printable(err.Error()))
 			}
 			return err
 		},

@@ -10,7 +10,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // calls runs collectors and loaders. It abandons a call that does not return when its
@@ -62,7 +62,7 @@ func newPanicError(r *panics.Recovered) *panicError {
 
 // Error implements error.
 func (e *panicError) Error() string {
-	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", reach.Printable(fmt.Sprint(e.recovered.Value)))
+	return fmt.Sprintf("driftd panicked, which is a bug in driftd: report it with the stack in its log (%s)", httpclient.Printable(fmt.Sprint(e.recovered.Value)))
 }
 
 // A task is what one call does, and its bounds.
@@ -85,7 +85,7 @@ func run[T any](parent context.Context, c *calls, t task, now func() time.Time, 
 		defer cancel()
 		return supervise(parent, ctx, c, t.of, now, func(ctx context.Context) (T, error) {
 			value, err := f(ctx)
-			return value, reach.Because(ctx, err)
+			return value, httpclient.Because(ctx, err)
 		})
 	})
 }

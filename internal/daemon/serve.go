@@ -12,8 +12,8 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Run reads each source and declaration at once and then on its schedule, one
@@ -127,7 +127,7 @@ func (e *Engine) follow(ctx context.Context, s Source, watcher collectors.Watche
 		if ctx.Err() == nil && err != nil {
 			lose(err)
 		}
-		_ = reach.Wait(ctx, retryWatch)
+		_ = httpclient.Wait(ctx, retryWatch)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A Fault answers in the place of a server, which it may still ask.
@@ -49,7 +49,7 @@ func (s *Set) Heal() {
 // server.
 func (s *Set) Serve(server http.HandlerFunc, path string, w http.ResponseWriter, r *http.Request) {
 	f := s.of(path)
-	if s.Delay > 0 && reach.Wait(r.Context(), s.Delay) != nil {
+	if s.Delay > 0 && httpclient.Wait(r.Context(), s.Delay) != nil {
 		return
 	}
 	if f == nil {
@@ -110,9 +110,13 @@ func Redirect(to string) Fault {
 	}
 }
 
-// Hangs never answers.
+// Hangs never answers. It returns when the client is gone, which a server notices once it
+// has read the request.
 func Hangs() Fault {
-	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	return func(_ http.Handler, _ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+	}
 }
 
 // Truncated answers with the first half of the body that the server writes.

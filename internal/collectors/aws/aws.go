@@ -8,8 +8,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of its
@@ -65,7 +65,7 @@ func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
 	}
 	defer session.close()
 	l := &look{config: c.config, source: c.env.Name, kinds: shape.Kinds(), brief: brief, taken: taken, session: session}
-	if err = l.read(ctx); err != nil || reach.Void(ctx, l.any()) {
+	if err = l.read(ctx); err != nil || httpclient.Void(ctx, l.any()) {
 		return nil, c.config.fail(ctx, session.address(), err)
 	}
 	return l, nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of an aws source. What is empty is what the AWS SDK
@@ -27,8 +27,8 @@ type Config struct {
 	Endpoint string `mapstructure:"endpoint"`
 	// PathStyle puts the bucket into the path instead of the host's name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile holds the authorities that signed the store's certificate; without
-	// it, the system's count.
+	// CAFile holds the authorities to trust instead of the system's; without it, the
+	// system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Account is the number of the account that the buckets must belong to; ""
 	// where that is not checked.
@@ -72,7 +72,7 @@ func (c Config) checkEndpoint() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := (httpclient.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
 		return err
 	}
 	if c.Rate < 0 {

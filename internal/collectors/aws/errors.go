@@ -11,7 +11,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A refusedError is an answer other than success. S3's own have a code; what
@@ -41,11 +41,11 @@ func (e *localError) Unwrap() error { return e.err }
 func (a *answer) explain(err error, hide func(string) string) error {
 	if a.code != 0 {
 		refusal := shape.DecodeError(a.body)
-		return &refusedError{status: a.code, code: reach.Printable(hide(refusal.Code)), message: reach.Printable(hide(refusal.Message))}
+		return &refusedError{status: a.code, code: httpclient.Printable(hide(refusal.Code)), message: httpclient.Printable(hide(refusal.Message))}
 	}
 	var sent *smithyhttp.RequestSendError
 	if errors.As(err, &sent) {
-		return reach.WithoutURL(sent.Err)
+		return httpclient.WithoutURL(sent.Err)
 	}
 	return &localError{fmt.Errorf("find AWS credentials: %w", err)}
 }
@@ -94,7 +94,7 @@ func hint(err error) string {
 		}
 	}
 	var (
-		large  *reach.TooLarge
+		large  *httpclient.TooLarge
 		answer *shape.NotAnswerError
 		local  *localError
 	)
@@ -118,7 +118,7 @@ func hint(err error) string {
 	case status != 0 && code == "":
 		return "this is no S3 server: check endpoint, and let driftd past any login page before it"
 	}
-	words := reach.Words{Server: "the S3 server", Address: "endpoint and region",
+	words := httpclient.Words{Server: "the S3 server", Address: "endpoint and region",
 		Authority: "set ca_file to the certificate of the authority that signed the server's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names, or set path_style: true",
@@ -135,20 +135,20 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 	if code := codeOf(err); next == "" && statusOf(err) == http.StatusForbidden {
 		next = "grant s3:ListAllMyBuckets to the credentials, or name the buckets under buckets (" + code + ")"
 	}
-	return &reach.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
+	return &httpclient.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
 }
 
 // because says why a part of a bucket was not read, and what to do. The same cause
 // gives the same words, so that reports may put those together.
 func because(k *shape.Kind, err error) string {
-	if ended := reach.Ended(err); ended != "" {
+	if ended := httpclient.Ended(err); ended != "" {
 		return ended
 	}
 	next := hint(err)
 	if next == "" && statusOf(err) == http.StatusForbidden {
 		next = "grant " + k.Action
 	}
-	text := reach.Printable(err.Error())
+	text := httpclient.Printable(err.Error())
 	if next != "" {
 		text += ": " + next
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A look is one reading of an account, while it is being made.
@@ -111,7 +111,7 @@ func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
 			return nil, err
 		}
 		all = append(all, page.Buckets...)
-		l.owner, l.server = reach.Printable(page.Owner), reach.Printable(body.header.Get("Server"))
+		l.owner, l.server = httpclient.Printable(page.Owner), httpclient.Printable(body.header.Get("Server"))
 		if page.Next == "" {
 			return all, nil
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 func collect(t *testing.T, answers http.Handler, change func(*Config)) (model.Snapshot, error) {
@@ -300,7 +300,7 @@ func TestNamedBuckets(t *testing.T) {
 		s.ServeHTTP(w, r)
 	})
 	_, err := collect(t, noList, nil)
-	var failed *reach.Error
+	var failed *httpclient.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Hint, "buckets") {
 		t.Errorf("without a list: %v", err)
 	}

@@ -21,7 +21,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A session asks S3, for the length of one look. The SDK finds region, credentials
@@ -36,7 +36,7 @@ type session struct {
 
 // connect opens a session without asking S3 anything. The caller closes it.
 func connect(ctx context.Context, c Config, backoff time.Duration) (*session, error) {
-	trust, err := reach.Trust(c.CAFile)
+	trust, err := httpclient.Trust(c.CAFile)
 	if err != nil {
 		return nil, &localError{err}
 	}
@@ -44,12 +44,9 @@ func connect(ctx context.Context, c Config, backoff time.Duration) (*session, er
 	if err != nil {
 		return nil, &localError{err}
 	}
-	limits := reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
-	s := &session{config: c, region: loaded.Region, http: &http.Client{
-		Transport: reach.NewTransport(reach.NewBase(trust, limits), limits),
-		// A bucket elsewhere is asked there, signed for there.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	limits := httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+	// A bucket in another region gets a request of its own, signed for there.
+	s := &session{config: c, region: loaded.Region, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{}).HTTP()}
 	s.s3 = s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient, o.UsePathStyle = s.http, c.PathStyle
 		o.DisableS3ExpressSessionAuth = aws.Bool(true)

@@ -20,8 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/faults"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A Subject is a collector under test.
@@ -82,7 +83,7 @@ func Run(t *testing.T, s Subject) {
 		t.Parallel()
 		s.outOfTime(t, whole)
 	})
-	for _, f := range faults() {
+	for _, f := range allFaults() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			s.faulty(t, whole, f)
@@ -216,7 +217,7 @@ func (s Subject) cancelled(t *testing.T) {
 	var once sync.Once
 	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		once.Do(func() { close(asked) })
-		outlast(r)
+		faults.Hangs()(nil, nil, r)
 	})
 	server := httptest.NewServer(estate)
 	defer server.Close()
@@ -242,12 +243,12 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 		estate := s.Estate(rand.New(rand.NewPCG(1, 1)))
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if atomic.AddInt64(&answers, -1) < 0 {
-				outlast(r)
+				faults.Hangs()(nil, nil, r)
 				return
 			}
 			estate.ServeHTTP(w, r)
 		}))
-		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &reach.Expired{What: "the test", After: timeLeft})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &httpclient.Expired{What: "the test", After: timeLeft})
 		got, err := s.Open(t, Settings{URL: server.URL, Timeout: patience, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
 		cancel()
 		server.Close()

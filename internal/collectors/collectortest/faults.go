@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -17,23 +18,21 @@ import (
 type fault struct {
 	name string
 	// answer replaces the estate's.
-	answer func(estate http.Handler, w http.ResponseWriter, r *http.Request)
+	answer faults.Fault
 	// slow tells that the collector's own timeout must end it.
 	slow bool
 	// everywhere tells that it says something else at one path alone.
 	everywhere bool
 }
 
-func faults() []fault {
+func allFaults() []fault {
 	return []fault{
-		{name: "401", answer: status(http.StatusUnauthorized)},
-		{name: "403", answer: status(http.StatusForbidden)},
-		{name: "404", answer: status(http.StatusNotFound), everywhere: true},
-		{name: "429 for an hour", answer: busy(3600)},
-		{name: "500", answer: status(http.StatusInternalServerError)},
-		{name: "redirect", answer: func(_ http.Handler, w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/elsewhere", http.StatusFound)
-		}},
+		{name: "401", answer: faults.Status(http.StatusUnauthorized, "")},
+		{name: "403", answer: faults.Status(http.StatusForbidden, "")},
+		{name: "404", answer: faults.Status(http.StatusNotFound, ""), everywhere: true},
+		{name: "429 for an hour", answer: faults.Busy(http.StatusTooManyRequests, "3600")},
+		{name: "500", answer: faults.Status(http.StatusInternalServerError, "")},
+		{name: "redirect", answer: faults.Redirect("/elsewhere")},
 		{name: "nothing", answer: text("")},
 		{name: "empty object", answer: text("{}")},
 		{name: "empty list", answer: text("[]")},
@@ -41,24 +40,14 @@ func faults() []fault {
 		{name: "login page", answer: text("<html><body>Log in</body></html>")},
 		{name: "truncated", answer: truncated(true)},
 		{name: "truncated without a trace", answer: truncated(false)},
-		{name: "hangs", answer: hangs, slow: true},
+		{name: "hangs", answer: faults.Hangs(), slow: true},
 		{name: "drips", answer: drips, slow: true},
 		{name: "oversized", answer: oversized},
 	}
 }
 
-func status(code int) func(http.Handler, http.ResponseWriter, *http.Request) {
-	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
-}
-
-func busy(seconds int) func(http.Handler, http.ResponseWriter, *http.Request) {
-	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		w.WriteHeader(http.StatusTooManyRequests)
-	}
-}
-
-func text(body string) func(http.Handler, http.ResponseWriter, *http.Request) {
+// text answers with success and a body that is said to be JSON, whatever it is.
+func text(body string) faults.Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		// A client that is gone takes no answer.
@@ -68,7 +57,7 @@ func text(body string) func(http.Handler, http.ResponseWriter, *http.Request) {
 
 // truncated sends the first half of what the estate answers; announced tells
 // whether the client can see that there should be more.
-func truncated(announced bool) func(http.Handler, http.ResponseWriter, *http.Request) {
+func truncated(announced bool) faults.Fault {
 	return func(estate http.Handler, w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
 		estate.ServeHTTP(whole, r)
@@ -80,15 +69,6 @@ func truncated(announced bool) func(http.Handler, http.ResponseWriter, *http.Req
 		w.WriteHeader(whole.Code)
 		_, _ = w.Write(body[:len(body)/2])
 	}
-}
-
-func hangs(_ http.Handler, _ http.ResponseWriter, r *http.Request) { outlast(r) }
-
-// outlast returns when the client is gone, which a server sees once it has read
-// what the client sent.
-func outlast(r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	<-r.Context().Done()
 }
 
 // drips answers at once, and then never comes to an end.
@@ -164,7 +144,7 @@ func (s Subject) retryAfter(t *testing.T, whole model.Snapshot) {
 			t.Errorf("%s was asked for again after %s: the server asked for %s", r.URL.Path, time.Since(before), pause)
 		}
 		if !again {
-			busy(int(pause.Seconds()))(estate, w, r)
+			faults.Busy(http.StatusTooManyRequests, strconv.Itoa(int(pause.Seconds())))(estate, w, r)
 			return
 		}
 		estate.ServeHTTP(w, r)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // within collects as one look with a limit.
@@ -18,19 +17,6 @@ func within(t *testing.T, limit int64, c collectors.Collector) error {
 	ctx := budget.NewTotal(1<<50).Scope(t.Context(), limit)
 	_, err := budget.Run(ctx, c.Collect)
 	return err
-}
-
-// counted returns a cluster whose answers are counted, as those of a real one are.
-func counted(t *testing.T, h http.Handler) *cluster {
-	t.Helper()
-	c := newTestCluster(t, h, nil)
-	connect := c.connect
-	c.connect = func() (*client, error) {
-		made, err := connect()
-		made.http.Transport = reach.Guard(made.http.Transport)
-		return made, err
-	}
-	return c
 }
 
 // repeated returns items in order, separated by commas.
@@ -72,16 +58,16 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
-			if _, ok := errors.AsType[*budget.Exceeded](within(t, tc.limit, counted(t, tc.handler))); !ok {
+			if _, ok := errors.AsType[*budget.Exceeded](within(t, tc.limit, newTestCluster(t, tc.handler, nil))); !ok {
 				t.Error("it is within the limit")
 			}
 		})
 	}
 	groups := answers(map[string]string{"/apis": `{"kind":"APIGroupList","groups":[` + repeated(n, `{"name":"g%d","preferredVersion":{"version":"v1"}}`) + `]}`})
-	if _, ok := errors.AsType[*budget.Exceeded](within(t, n<<11, counted(t, groups))); !ok || groups.requests("/apis/g0/v1") > 0 {
+	if _, ok := errors.AsType[*budget.Exceeded](within(t, n<<11, newTestCluster(t, groups, nil))); !ok || groups.requests("/apis/g0/v1") > 0 {
 		t.Errorf("versions are asked for, %d times, that are not within the limit", groups.requests("/apis/g0/v1"))
 	}
-	if err := within(t, 16<<20, counted(t, newFake())); err != nil {
+	if err := within(t, 16<<20, newTestCluster(t, newFake(), nil)); err != nil {
 		t.Errorf("a small cluster: %v", err)
 	}
 }
@@ -101,7 +87,7 @@ func TestMemoryOfSchemas(t *testing.T) {
 		return true
 	}
 	for _, from := range []string{"the server", "the folder"} {
-		c := counted(t, f)
+		c := newTestCluster(t, f, nil)
 		env := testEnv(t)
 		env.CacheDir = dir
 		c.schemas = newSchemas(env)

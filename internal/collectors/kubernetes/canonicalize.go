@@ -12,8 +12,8 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 	"github.com/driftd/driftd/internal/secret"
 )
 
@@ -73,7 +73,7 @@ func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, 
 	}
 	a.version = claim.Version[strings.LastIndex(claim.Version, "/")+1:]
 	stored, err := r.dryRun(ctx, a, claim)
-	if code := codeOf(err); code != 0 && code != http.StatusUnauthorized {
+	if code := httpclient.Code(err); code != 0 && code != http.StatusUnauthorized {
 		c.env.Log.DebugContext(ctx, "dry-run apply is refused", "kind", claim.Kind, "resource", claim.ID, "code", code)
 		return nil
 	}
@@ -108,18 +108,19 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 		query:       url.Values{"dryRun": {"All"}, "fieldManager": {fieldManager}, "force": {"true"}},
 		contentType: "application/apply-patch+yaml",
 		body:        manifest(a, claim, namespace).AppendJSON(nil),
+		maxBody:     min(maxDocument, r.config.MaxPageSize, r.config.MaxObjectSize),
 	}
 	ctx, settle := budget.Part(ctx)
 	var stored model.Resource
 	defer func() { settle(stored.Weight()) }()
 	err := r.do(ctx, req, func(body io.Reader) error {
-		data, err := readAll(body, min(r.maxAnswer, r.config.MaxObjectSize))
+		data, err := io.ReadAll(body)
 		if err != nil {
 			return err
 		}
 		stored, err = r.object(a, data)
 		if err != nil {
-			return &answerError{reach.Printable(err.Error())}
+			return &httpclient.Unexpected{Reason: httpclient.Printable(err.Error())}
 		}
 		return nil
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 func parse(t *testing.T, text string) model.Value {
@@ -152,7 +152,7 @@ func TestCanonicalize(t *testing.T) {
 				c := newTestCluster(t, d, func(c *Config) { c.Canonicalize = tt.mode })
 				claims := []model.Claim{tt.claim(t)}
 				got, err := c.Canonicalize(t.Context(), claims)
-				var access *reach.Error
+				var access *httpclient.Error
 				if (err != nil) != tt.fails || tt.fails && !errors.As(err, &access) {
 					t.Fatalf("%s: Canonicalize() = %v", tt.reason, err)
 				}

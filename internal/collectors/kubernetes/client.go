@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,35 +10,32 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
-
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
 )
 
 const (
-	// maxTries is how often a request is sent that the server could not answer.
-	maxTries   = 4
+	// firstPause is the pause before the second attempt.
 	firstPause = 200 * time.Millisecond
-	// maxRetryAfter is the longest pause that the server may ask for.
-	maxRetryAfter = 30 * time.Second
-	// maxDocument is the most that an answer that is no list may hold, in bytes.
+	// maxDocument bounds an answer that is not a list, in bytes.
 	maxDocument = 64 << 20
 )
 
-// A client sends requests to one API server. It bounds their time, their rate
-// and their repetition, and sends none that would change anything there.
+// A client sends requests to one API server, and none that would change anything there.
 type client struct {
-	http    *http.Client
+	http    *httpclient.Client
 	base    *url.URL
-	limiter *rate.Limiter
 	timeout time.Duration
-	// maxAnswer bounds an answer that is no list, in bytes.
-	maxAnswer int64
-	jitter    func() float64
-	// backoff is the pause before the second try; it doubles.
-	backoff time.Duration
 	// expiry is when the client certificate expires; zero without one.
 	expiry time.Time
+}
+
+// newClient returns a client that sends its requests through transport. Lists are bounded
+// apart: each request for one has its own bound.
+func (c Config) newClient(base *url.URL, transport http.RoundTripper) *client {
+	limits := httpclient.Limits{Rate: c.QPS, Burst: c.Burst, Timeout: c.Timeout, MaxBody: min(maxDocument, c.MaxPageSize), Backoff: firstPause}
+	api := httpclient.API{Describe: describe, Retry: []int{http.StatusInternalServerError}}
+	return &client{http: httpclient.New(transport, limits, api), base: base, timeout: c.Timeout}
 }
 
 // A request is one request to the API server.
@@ -52,11 +48,13 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
+	// maxBody bounds the answer, in bytes; 0 means that of a document.
+	maxBody int64
 }
 
 const jsonType = "application/json"
 
-// harmless tells a request that changes nothing on the server.
+// harmless reports whether a request changes nothing on the server.
 func (r request) harmless() bool {
 	switch r.method {
 	case "", http.MethodGet:
@@ -71,54 +69,38 @@ func (r request) harmless() bool {
 
 func (c *client) server() string { return c.base.Redacted() }
 
-// do sends the request and hands the answer to read, again when the server
-// was busy or the answer broke off: read then starts over.
+// do sends a request and calls read with the body of the answer. It begins again when the
+// server is busy or the answer breaks off.
 func (c *client) do(ctx context.Context, req request, read func(io.Reader) error) error {
+	r, err := c.request(ctx, req)
+	if err != nil {
+		return err
+	}
+	bounded := c.http
+	if req.maxBody > 0 {
+		bounded = c.http.With(func(l *httpclient.Limits) { l.MaxBody = req.maxBody })
+	}
+	return bounded.Read(r, func(answer *http.Response) error { return read(answer.Body) })
+}
+
+// open sends a request once and returns the body of the answer, which the caller closes.
+func (c *client) open(ctx context.Context, req request) (io.ReadCloser, error) {
+	r, err := c.request(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Open(r)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
+
+// request returns the HTTP request, and an error for one that would change the cluster.
+func (c *client) request(ctx context.Context, req request) (*http.Request, error) {
 	if !req.harmless() {
-		return fmt.Errorf("%s %s would change the cluster: not sent", req.method, req.path)
+		return nil, fmt.Errorf("%s %s would change the cluster: not sent", req.method, req.path)
 	}
-	for try := 1; ; try++ {
-		err := c.once(ctx, req, read)
-		if err == nil || ctx.Err() != nil {
-			return reach.Because(ctx, err)
-		}
-		pause, again := c.pause(err, try)
-		if !again || try == maxTries {
-			return err
-		}
-		if err := reach.Wait(ctx, pause); err != nil {
-			return reach.Because(ctx, err)
-		}
-	}
-}
-
-func (c *client) once(ctx context.Context, req request, read func(io.Reader) error) error {
-	if err := reach.Turn(ctx, c.limiter); err != nil {
-		return err
-	}
-	inner, cancel := reach.Within(ctx, c.timeout)
-	defer cancel()
-	body, err := c.send(inner, req)
-	if err == nil {
-		err = errors.Join(read(body), body.Close())
-	}
-	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return late(err, context.Cause(inner))
-	}
-	return err
-}
-
-// late returns what took a request too long: its credential plugin, or cause.
-func late(err, cause error) error {
-	var plugin *pluginError
-	if errors.As(err, &plugin) {
-		return err
-	}
-	return cause
-}
-
-// send returns the body of a successful answer, which the caller closes.
-func (c *client) send(ctx context.Context, req request) (io.ReadCloser, error) {
 	u := c.base.JoinPath(req.path)
 	u.RawQuery = req.query.Encode()
 	r, err := http.NewRequestWithContext(ctx, req.method, u.String(), bytes.NewReader(req.body))
@@ -132,22 +114,16 @@ func (c *client) send(ctx context.Context, req request) (io.ReadCloser, error) {
 	if req.contentType != "" {
 		r.Header.Set("Content-Type", req.contentType)
 	}
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return nil, reach.WithoutURL(err)
-	}
-	if resp.StatusCode/100 == 2 {
-		return resp.Body, nil
-	}
-	return nil, errors.Join(readStatus(resp), resp.Body.Close())
+	return r, nil
 }
 
-// pause tells whether a request that failed is worth another try, and when.
-func (c *client) pause(err error, try int) (time.Duration, bool) {
-	backoff := time.Duration(float64(c.backoff<<(try-1)) * (1 + c.jitter()/2))
-	var status *statusError
-	if errors.As(err, &status) {
-		return max(backoff, status.retryAfter), status.temporary() && status.retryAfter <= maxRetryAfter
+// describe takes the reason from a metav1.Status, and its pause where the header has none.
+func describe(s *httpclient.Status, _ http.Header, body model.Value) {
+	if body.At("kind").Str() != "Status" {
+		return
 	}
-	return backoff, reach.Broken(err)
+	s.Message = httpclient.Printable(body.At("message").Str())
+	if s.RetryAfter == 0 {
+		s.RetryAfter = httpclient.RetryAfter(body.At("details", "retryAfterSeconds").Text(), time.Time{})
+	}
 }

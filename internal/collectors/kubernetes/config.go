@@ -22,7 +22,8 @@ type Config struct {
 	InCluster bool `mapstructure:"in_cluster"`
 	// Server is the API server's address, in place of a kubeconfig.
 	Server string `mapstructure:"server"`
-	// CAFile is the authority that signed the certificate of the server.
+	// CAFile holds the authorities to trust instead of the system's, for Server; without
+	// it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// TokenFile holds the token for the server, as of a service account.
 	TokenFile string `mapstructure:"token_file" path:"true"`

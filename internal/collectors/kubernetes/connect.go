@@ -9,22 +9,21 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/time/rate"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // connect makes a client of the settings. It reads the kubeconfig and the
 // files that it names, and no network. running bounds the requests that a
 // credential plugin holds up. change, which may be nil, changes how the server
 // is reached.
-func connect(config Config, jitter func() float64, running chan struct{}, change func(*rest.Config)) (*client, error) {
+func connect(config Config, running chan struct{}, change func(*rest.Config)) (*client, error) {
 	access, err := config.access()
 	if err != nil {
-		return nil, &reach.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
+		return nil, &httpclient.Error{Server: config.origin(), Err: firstLine(err), Hint: accessHint(err)}
 	}
 	access.UserAgent = "driftd"
 	if change != nil {
@@ -32,25 +31,15 @@ func connect(config Config, jitter func() float64, running chan struct{}, change
 	}
 	base, _, err := rest.DefaultServerUrlFor(access)
 	if err != nil {
-		return nil, &reach.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}
+		return nil, &httpclient.Error{Server: config.origin(), Err: err, Hint: "correct the server's address"}
 	}
 	plain, err := rest.HTTPClientFor(access)
 	if err != nil {
-		return nil, &reach.Error{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
+		return nil, &httpclient.Error{Server: base.String(), Err: firstLine(err), Hint: "check the credentials and the CA certificate of the source"}
 	}
-	return &client{
-		// A redirect would carry the credentials to somebody else.
-		http: &http.Client{Transport: throughPlugin(access, reach.Guard(plain.Transport), running), CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
-		base:      base,
-		limiter:   rate.NewLimiter(rate.Limit(config.QPS), config.Burst),
-		timeout:   config.Timeout,
-		maxAnswer: min(maxDocument, config.MaxPageSize),
-		jitter:    jitter,
-		backoff:   firstPause,
-		expiry:    expiry(access.TLSClientConfig),
-	}, nil
+	made := config.newClient(base, throughPlugin(access, plain.Transport, running))
+	made.expiry = expiry(access.TLSClientConfig)
+	return made, nil
 }
 
 func throughPlugin(access *rest.Config, next http.RoundTripper, running chan struct{}) http.RoundTripper {

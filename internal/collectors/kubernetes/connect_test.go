@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A pair is a certificate with its key, as PEM.
@@ -211,7 +211,7 @@ func TestAccessErrors(t *testing.T) {
 			own := tt.config(t)
 			config.Kubeconfig, config.Context, config.Server, config.InCluster = own.Kubeconfig, own.Context, own.Server, own.InCluster
 			_, err := openCluster(t, config).Collect(t.Context())
-			var access *reach.Error
+			var access *httpclient.Error
 			if !errors.As(err, &access) {
 				t.Fatalf("%s: Collect() = %v", tt.reason, err)
 			}

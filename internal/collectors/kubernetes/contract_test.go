@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/collectortest"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestContract(t *testing.T) {
@@ -41,7 +42,7 @@ func TestContract(t *testing.T) {
 			quick.connect = func() (*client, error) {
 				client, err := connect()
 				if err == nil {
-					client.backoff = time.Millisecond
+					client.http = client.http.With(func(l *httpclient.Limits) { l.Backoff = time.Millisecond })
 				}
 				return client, err
 			}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // An api is one kind as the API server serves it, in the version that the
@@ -186,7 +186,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &answerError{fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, reach.Printable(answer.Kind))}
+	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, httpclient.Printable(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -248,7 +248,7 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	for i, err := range errs {
 		if err != nil {
 			failed++
-			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + reach.Printable(err.Error())
+			all[i].fault = unavailable(all[i].group, all[i].version) + ": " + httpclient.Printable(err.Error())
 		}
 	}
 	if failed == len(all) && failed > 0 {
@@ -288,7 +288,7 @@ func discoverVersion(ctx context.Context, c *client, v served) ([]servedResource
 // getJSON decodes the answer into the given value.
 func (c *client) getJSON(ctx context.Context, req request, into any) error {
 	return c.do(ctx, req, func(body io.Reader) error {
-		data, err := readAll(body, c.maxAnswer)
+		data, err := io.ReadAll(body)
 		if err != nil {
 			return err
 		}
@@ -305,16 +305,8 @@ func notJSON(err error) error {
 	if errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
 		return io.ErrUnexpectedEOF
 	}
-	return &answerError{"the answer is not the JSON of a Kubernetes API server"}
-}
-
-func readAll(body io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		return nil, &tooLargeError{what: "the answer", limit: limit}
-	}
-	return data, err
+	return &httpclient.Unexpected{Reason: "the answer is not the JSON of a Kubernetes API server"}
 }
 
 // isMissing tells an answer that says: there is no such thing here.
-func isMissing(err error) bool { return codeOf(err) == http.StatusNotFound }
+func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFound }

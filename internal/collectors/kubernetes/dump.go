@@ -17,9 +17,9 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A dump is a file that "kubectl get -o yaml" or "-o json" wrote.
@@ -113,7 +113,7 @@ func isJSON(content *bufio.Reader) bool {
 }
 
 func (d *dumped) readJSON(content io.Reader) {
-	s := newStream(content, d.config.MaxObjectSize, 0)
+	s := newStream(content, d.config.MaxObjectSize)
 	for {
 		doc, err := s.document(d.rawItem)
 		if errors.Is(err, io.EOF) {
@@ -123,7 +123,7 @@ func (d *dumped) readJSON(content io.Reader) {
 			err = d.single(doc)
 		}
 		if err != nil {
-			d.fault = reach.Printable(err.Error())
+			d.fault = httpclient.Printable(err.Error())
 			return
 		}
 	}
@@ -154,7 +154,7 @@ func (d *dumped) readYAML(content io.Reader) {
 		d.document(doc.Value)
 	}
 	if err != nil {
-		d.fault = reach.Printable(err.Error())
+		d.fault = httpclient.Printable(err.Error())
 	}
 }
 

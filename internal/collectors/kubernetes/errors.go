@@ -7,19 +7,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// explain gives the next step for an error that concerns the server as a whole.
-func (c *client) explain(err error, now time.Time) *reach.Error {
-	hint := statusHint(codeOf(err))
-	if codeOf(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
+// explain adds the next step to an error that concerns the server as a whole.
+func (c *client) explain(err error, now time.Time) *httpclient.Error {
+	hint := statusHint(httpclient.Code(err))
+	if httpclient.Code(err) == http.StatusUnauthorized && !c.expiry.IsZero() && now.After(c.expiry) {
 		hint = fmt.Sprintf("the client certificate expired on %s: renew it", c.expiry.UTC().Format(time.RFC3339))
 	}
 	if hint == "" {
 		hint = connectionHint(err)
 	}
-	return &reach.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
+	return &httpclient.Error{Server: c.server(), Err: firstLine(err), Hint: hint}
 }
 
 func statusHint(code int) string {
@@ -42,30 +42,29 @@ func statusHint(code int) string {
 	return ""
 }
 
-// connectionHint gives the next step after an error that is no answer of the server.
+// connectionHint returns the next step after an error that is no answer of the server.
 func connectionHint(err error) string {
-	words := reach.Words{Server: "the API server", Address: "the server's address",
+	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
 		Expired:   "renew it, or set this machine's clock",
 		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
 	}
-	hint := words.Hint(err)
-	switch {
-	case hint != "":
-		return hint
-	case strings.Contains(err.Error(), "getting credentials"):
+	if strings.Contains(err.Error(), "getting credentials") {
 		return "the kubeconfig's credential plugin fails: run kubectl with the same kubeconfig and user"
+	}
+	if hint := words.Hint(err); hint != "" {
+		return hint
 	}
 	return "run kubectl get --raw /version with the same kubeconfig to see more"
 }
 
-// firstLine keeps an error that a plugin spread over many lines on one.
+// firstLine returns an error of a plugin without all lines but the first.
 func firstLine(err error) error {
 	if !strings.Contains(err.Error(), "\n") {
 		return err
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &lineError{reach.Printable(line), err}
+	return &lineError{httpclient.Printable(line), err}
 }
 
 type lineError struct {
@@ -76,17 +75,13 @@ type lineError struct {
 func (e *lineError) Error() string { return e.text }
 func (e *lineError) Unwrap() error { return e.err }
 
-// reason says why a target was not fully read, and what to do.
+// reason returns why a target was not fully read, and what to do.
 func (t target) reason(err error) string {
 	path := t.path()
-	var (
-		slow  *reach.Timeout
-		large *tooLargeError
-	)
-	if ended := reach.Ended(err); ended != "" {
+	if ended := httpclient.Ended(err); ended != "" {
 		return ended
 	}
-	switch code := codeOf(err); {
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden:
 		return forbidden(err)
 	case code == http.StatusUnauthorized:
@@ -99,16 +94,18 @@ func (t target) reason(err error) string {
 		return fmt.Sprintf("%v: lower qps and concurrency", err)
 	case code != 0:
 		return fmt.Sprintf("%v; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, &slow):
+	case errors.As(err, new(*httpclient.Timeout)) && !errors.As(err, new(*pluginError)):
 		return fmt.Sprintf("%v: raise timeout or lower page_size; see kubectl get --raw '%s?limit=1'", err, path)
-	case errors.As(err, &large):
-		return fmt.Sprintf("%v: raise %s", err, large.setting)
+	case errors.As(err, new(*objectTooLarge)):
+		return fmt.Sprintf("%v: raise max_object_size", err)
+	case errors.As(err, new(*httpclient.TooLarge)):
+		return fmt.Sprintf("%v: raise max_page_size", err)
 	}
-	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", reach.Printable(err.Error()), path)
+	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", httpclient.Printable(err.Error()), path)
 }
 
-// forbidden says who lacks a right, and what to do. It names neither the kind
-// nor the namespace, so that reports may put those of one user together.
+// forbidden returns which user lacks a right, and what to do. It names neither the kind nor
+// the namespace, so that reports can group them.
 func forbidden(err error) string {
 	who := "this user"
 	if _, rest, ok := strings.Cut(err.Error(), `User "`); ok {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestCollectTriesAgain(t *testing.T) {
@@ -160,7 +160,7 @@ func TestCollectFailsAsAWhole(t *testing.T) {
 				f := newFake()
 				f.before = tt.before
 				_, err := newTestCluster(t, f, nil).Collect(t.Context())
-				var access *reach.Error
+				var access *httpclient.Error
 				if !errors.As(err, &access) || err.Error() != tt.want {
 					t.Errorf("%s: Collect() =\n%v, want\n%s", tt.reason, err, tt.want)
 				}

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/time/rate"
-
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
@@ -381,6 +379,12 @@ func testEnv(t *testing.T) collectors.Env {
 // builtinOnce saves the tests from reading the same schemas again and again.
 var builtinOnce = sync.OnceValues(kube.Builtin)
 
+// newTestClient returns a client of the API server of the tests, without a rate.
+func newTestClient(config Config, transport http.RoundTripper) *client {
+	config.QPS = 0
+	return config.newClient(mustURL("https://api.example.org:6443"), transport)
+}
+
 // newTestCluster reads f through a transport in memory, so that its time may
 // be synctest's.
 func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster {
@@ -397,15 +401,7 @@ func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster
 	c.jitter = func() float64 { return 0 }
 	c.schemas.builtin = builtinOnce
 	c.connect = func() (*client, error) {
-		return &client{
-			http:      &http.Client{Transport: memory{f}},
-			base:      mustURL("https://api.example.org:6443"),
-			limiter:   rate.NewLimiter(rate.Inf, 1),
-			timeout:   config.Timeout,
-			maxAnswer: maxDocument,
-			jitter:    c.jitter,
-			backoff:   firstPause,
-		}, nil
+		return newTestClient(config, memory{f}), nil
 	}
 	c.connectApart = c.connect
 	return c

@@ -14,8 +14,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A follower keeps one target of the inventory up to date by a watch, and by a
@@ -57,7 +58,7 @@ func canFollow(l listing) bool { return l.watchable && !isDenied(l.err) }
 // isDenied tells an error that trying again does not mend. 404 is none: a
 // server that starts does not know its custom resources yet.
 func isDenied(err error) bool {
-	code := codeOf(err)
+	code := httpclient.Code(err)
 	return code == http.StatusForbidden || code == http.StatusMethodNotAllowed
 }
 
@@ -81,7 +82,7 @@ func (f *follower) run(ctx context.Context) {
 		if isMissing(err) {
 			f.vanish(ctx)
 		}
-		if codeOf(err) == http.StatusGone {
+		if httpclient.Code(err) == http.StatusGone {
 			f.version = ""
 		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
 			f.doubt(ctx, f.reason(err))
@@ -156,7 +157,7 @@ func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
 	}
 	f.failures++
 	short := min(long, f.cluster.retryAfter(0))
-	if reach.Wait(ctx, short) != nil || long == short {
+	if httpclient.Wait(ctx, short) != nil || long == short {
 		return
 	}
 	timer := time.NewTimer(long - short)
@@ -190,25 +191,17 @@ const settled = 5 * time.Second
 // watch hands on what happens to the target until the stream ends. A stream
 // that ends in order is no error.
 func (f *follower) watch(ctx context.Context) error {
-	lasts := time.Duration(float64(watchTime) * (1 + f.jitter()))
+	lasts := time.Duration(float64(watchTime) * (1 + f.cluster.jitter()))
 	// What was read is handed on although the stream ends meanwhile.
 	within, cancel := context.WithTimeout(ctx, lasts+f.timeout)
 	defer cancel()
-	if err := reach.Turn(within, f.limiter); err != nil {
-		return err
-	}
-	timer := time.AfterFunc(f.timeout, cancel)
-	body, err := f.client.send(within, request{path: f.path(), query: url.Values{
+	body, err := f.open(within, request{path: f.path(), query: url.Values{
 		"watch":               {"1"},
 		"allowWatchBookmarks": {"true"},
 		"resourceVersion":     {f.version},
 		"timeoutSeconds":      {strconv.Itoa(int(lasts.Seconds()))},
 	}})
-	inTime := timer.Stop()
 	if err != nil {
-		if !inTime {
-			return late(err, &reach.Timeout{After: f.timeout})
-		}
 		return err
 	}
 	defer func() { _ = body.Close() }()
@@ -225,7 +218,7 @@ func (f *follower) watch(ctx context.Context) error {
 
 func (f *follower) events(ctx context.Context, q *queue) error {
 	defer q.leave()
-	s := newStream(q, f.config.MaxObjectSize, 0)
+	s := newStream(q, f.config.MaxObjectSize)
 	for {
 		raw, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -240,7 +233,7 @@ func (f *follower) events(ctx context.Context, q *queue) error {
 		if q.leave() {
 			// The decoder would keep a buffer of the size of the event.
 			q.unread = s.unread()
-			s = newStream(q, f.config.MaxObjectSize, 0)
+			s = newStream(q, f.config.MaxObjectSize)
 		}
 		f.heartbeat.alive()
 		f.failures = 0
@@ -257,7 +250,7 @@ func readEvent(raw jsontext.Value) (event, error) {
 	var e event
 	err := json.Unmarshal(raw, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil || e.Object == nil {
-		return event{}, &answerError{"the watch tells something that is no event"}
+		return event{}, &httpclient.Unexpected{Reason: "the watch sent something that is no event"}
 	}
 	return e, nil
 }
@@ -276,15 +269,18 @@ func (f *follower) event(ctx context.Context, raw jsontext.Value) error {
 	case "ADDED", "MODIFIED", "DELETED":
 		return f.object(ctx, e)
 	}
-	return &answerError{fmt.Sprintf("the watch tells an event of type %q", reach.Printable(e.Type))}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("the watch sent an event of type %q", httpclient.Printable(e.Type))}
 }
 
 func (e event) status() error {
-	var s status
-	if err := json.Unmarshal(e.Object, &s); err != nil {
-		return &answerError{"the watch tells an error that cannot be read"}
+	object, err := decode.JSON(e.Object)
+	code, _ := strconv.Atoi(object.At("code").Text())
+	if err != nil || code == 0 {
+		return &httpclient.Unexpected{Reason: "the watch sent an error that cannot be read"}
 	}
-	return s.error()
+	s := &httpclient.Status{Code: code}
+	describe(s, nil, object)
+	return s
 }
 
 func (f *follower) object(ctx context.Context, e event) error {

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 const (
@@ -49,7 +49,7 @@ func newHeartbeat(c *cluster) *heartbeat { return &heartbeat{cluster: c, lost: m
 func (h *heartbeat) run(ctx context.Context) {
 	defer h.alive()
 	pause := beatEvery
-	for reach.Wait(ctx, pause) == nil {
+	for httpclient.Wait(ctx, pause) == nil {
 		began := h.cluster.now()
 		err := h.probe(ctx)
 		if err != nil {
@@ -105,23 +105,18 @@ func (h *heartbeat) report() {
 // probe requests the server's version. Every response counts as a success, except
 // those of a gateway without a server, and a rejection of the credentials.
 func (h *heartbeat) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
-	defer cancel()
 	client, err := h.connect()
 	if err != nil {
 		return err
 	}
-	body, err := client.send(ctx, request{path: "/version"})
+	body, err := client.open(ctx, request{path: "/version"})
 	if err == nil {
 		return body.Close()
 	}
-	switch code := codeOf(err); code {
+	switch code := httpclient.Code(err); code {
 	case http.StatusUnauthorized, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 	case 0:
-		client.http.CloseIdleConnections()
-		if ctx.Err() != nil {
-			err = late(err, &reach.Timeout{After: client.timeout})
-		}
+		client.http.Close()
 	default:
 		return nil
 	}
@@ -141,7 +136,7 @@ func (h *heartbeat) connect() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.timeout = beatTimeout
+	made.http = made.http.With(func(l *httpclient.Limits) { l.Timeout = beatTimeout })
 	h.client, h.dialed = made, now
 	return made, nil
 }

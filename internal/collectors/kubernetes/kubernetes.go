@@ -74,8 +74,8 @@ func newCluster(env collectors.Env, config Config) *cluster {
 	}
 	c.audit = c.newAudit()
 	running := make(chan struct{}, maxRoundTrips)
-	c.connect = func() (*client, error) { return connect(c.config, c.jitter, running, nil) }
-	c.connectApart = func() (*client, error) { return connect(c.config, c.jitter, running, apart) }
+	c.connect = func() (*client, error) { return connect(c.config, running, nil) }
+	c.connectApart = func() (*client, error) { return connect(c.config, running, apart) }
 	return c
 }
 

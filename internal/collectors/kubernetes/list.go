@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -56,7 +56,7 @@ func (r *reader) list(ctx context.Context, t target) listing {
 	var l listing
 	for range maxExpired {
 		l = r.pages(ctx, t)
-		if codeOf(l.err) != http.StatusGone {
+		if httpclient.Code(l.err) != http.StatusGone {
 			break
 		}
 	}
@@ -81,7 +81,7 @@ func (r *reader) pages(ctx context.Context, t target) listing {
 		}
 		next = p.next
 	}
-	l.err = &answerError{"the list does not end"}
+	l.err = &httpclient.Unexpected{Reason: "the list does not end"}
 	return l
 }
 
@@ -112,7 +112,7 @@ type page struct {
 }
 
 func (r *reader) page(ctx context.Context, t target, next string) (page, error) {
-	req := request{path: t.path(), query: url.Values{"limit": {strconv.Itoa(r.config.PageSize)}}}
+	req := request{path: t.path(), query: url.Values{"limit": {strconv.Itoa(r.config.PageSize)}}, maxBody: r.config.MaxPageSize}
 	if next != "" {
 		req.query.Set("continue", next)
 	}
@@ -128,7 +128,7 @@ func (r *reader) page(ctx context.Context, t target, next string) (page, error) 
 
 // readPage decodes the items as they arrive; no more than one is held as text.
 func (r *reader) readPage(body io.Reader, a api, p *page) error {
-	s := newStream(body, r.config.MaxObjectSize, r.config.MaxPageSize)
+	s := newStream(body, r.config.MaxObjectSize)
 	doc, err := s.document(func(_ *document, raw jsontext.Value) {
 		resource, err := r.object(a, raw)
 		if err != nil {
@@ -182,14 +182,14 @@ func (p *page) finish(doc *document) error {
 		doc.isList = true
 	}
 	if !doc.isList || !strings.HasSuffix(kind, "List") {
-		return &answerError{fmt.Sprintf("the answer is no list but a %q", reach.Printable(kind))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no list but a %q", httpclient.Printable(kind))}
 	}
 	var meta struct {
 		ResourceVersion string `json:"resourceVersion"`
 		Continue        string `json:"continue"`
 	}
 	if err := json.Unmarshal(doc.field("metadata"), &meta); err != nil {
-		return &answerError{"the list has no metadata"}
+		return &httpclient.Unexpected{Reason: "the list has no metadata"}
 	}
 	p.version, p.next = meta.ResourceVersion, meta.Continue
 	return nil

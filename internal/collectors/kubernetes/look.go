@@ -13,9 +13,9 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A look is all that one pass over the API server found. Nobody changes it
@@ -57,7 +57,7 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 	wait.Go(func() { found.kinds = c.schemas.kinds(ctx, r, apis) })
 	found.listings = r.readAll(ctx, apis, r.list)
 	wait.Wait()
-	if err := found.failure(); err != nil || reach.Void(ctx, true) {
+	if err := found.failure(); err != nil || httpclient.Void(ctx, true) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
@@ -108,7 +108,7 @@ func (r *reader) version(ctx context.Context) string {
 	if err := r.getJSON(ctx, request{path: "/version"}, &info); err != nil {
 		return ""
 	}
-	return reach.Printable(info.GitVersion)
+	return httpclient.Printable(info.GitVersion)
 }
 
 // A lister reads a target, or tries to.
@@ -145,7 +145,7 @@ func (r *reader) readKind(ctx context.Context, a api, list lister) []listing {
 		return readPlaces(ctx, a, r.config.Namespaces, list)
 	}
 	all := list(ctx, target{api: a})
-	if codeOf(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
+	if httpclient.Code(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
 		return []listing{all}
 	}
 	all.replaced = true
@@ -191,7 +191,7 @@ func (c *catalog) lacks(a api) bool {
 func (l *look) failure() error {
 	var first error
 	for _, listing := range l.listings {
-		if listing.err == nil || codeOf(listing.err) == http.StatusForbidden {
+		if listing.err == nil || httpclient.Code(listing.err) == http.StatusForbidden {
 			return nil
 		}
 		if first == nil {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
+
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 const (
@@ -17,12 +19,16 @@ const (
 	pluginGrace = time.Second
 )
 
-// A pluginError is a credential plugin that did not end in time.
+// A pluginError is a credential plugin that did not end in time. It is a *httpclient.Timeout
+// that explains itself.
 type pluginError struct{ command string }
 
 func (e *pluginError) Error() string {
 	return fmt.Sprintf("getting credentials: the plugin %s does not end", e.command)
 }
+
+// Unwrap returns a *httpclient.Timeout.
+func (e *pluginError) Unwrap() error { return &httpclient.Timeout{} }
 
 // A pluginTransport ends each request with its context. client-go runs the
 // credential plugin inside of the request and waits for it without a bound:

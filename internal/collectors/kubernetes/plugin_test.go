@@ -27,12 +27,9 @@ func TestCollectEndsDespiteItsPlugin(t *testing.T) {
 		next := stuck{make(chan struct{})}
 		defer close(next.free)
 		c := newTestCluster(t, newFake(), nil)
-		connect := c.connect
 		running := make(chan struct{}, 3)
 		c.connect = func() (*client, error) {
-			client, err := connect()
-			client.http.Transport = &pluginTransport{command: "login", next: next, running: running}
-			return client, err
+			return newTestClient(c.config, &pluginTransport{command: "login", next: next, running: running}), nil
 		}
 		for range 5 {
 			began := time.Now()
@@ -59,12 +56,10 @@ func TestCollectEndsDespiteItsPlugin(t *testing.T) {
 func TestPluginAnswersPassThrough(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := newTestCluster(t, newFake(), nil)
-		connect, running := c.connect, make(chan struct{}, maxRoundTrips)
+		f := newFake()
+		c, running := newTestCluster(t, f, nil), make(chan struct{}, maxRoundTrips)
 		c.connect = func() (*client, error) {
-			client, err := connect()
-			client.http.Transport = &pluginTransport{command: "login", next: client.http.Transport, running: running}
-			return client, err
+			return newTestClient(c.config, &pluginTransport{command: "login", next: memory{f}, running: running}), nil
 		}
 		s, err := c.Collect(t.Context())
 		if err != nil || len(s.Resources) != 7 || len(running) != 0 {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Probe asks the API server who it is and who we are to it, and tries to list
@@ -21,7 +21,7 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	found.listings = r.readAll(ctx, c.choose(found), r.first)
-	if err := found.failure(); err != nil || reach.Void(ctx, true) {
+	if err := found.failure(); err != nil || httpclient.Void(ctx, true) {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
@@ -58,5 +58,5 @@ func (r *reader) identity(ctx context.Context) string {
 	if err != nil || review.Status.UserInfo.Username == "" {
 		return "unknown"
 	}
-	return reach.Printable(review.Status.UserInfo.Username)
+	return httpclient.Printable(review.Status.UserInfo.Username)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestProbe(t *testing.T) {
@@ -42,7 +42,7 @@ func TestProbeWithoutIdentity(t *testing.T) {
 func TestProbeFails(t *testing.T) {
 	t.Parallel()
 	_, err := newTestCluster(t, unauthorized(), nil).Probe(t.Context())
-	var access *reach.Error
+	var access *httpclient.Error
 	if !errors.As(err, &access) {
 		t.Errorf("Probe() = %v", err)
 	}

@@ -216,7 +216,7 @@ func (r *reader) document(ctx context.Context, address string) ([]byte, error) {
 	}
 	var data []byte
 	err = r.do(ctx, request{path: u.Path, query: u.Query()}, func(body io.Reader) error {
-		data, err = readAll(body, r.maxAnswer)
+		data, err = io.ReadAll(body)
 		return err
 	})
 	return data, err

@@ -10,20 +10,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A stream reads JSON objects from one answer or file. It holds one object at
-// a time, and bounds each object and the whole.
+// a time, and bounds each.
 type stream struct {
 	dec    *jsontext.Decoder
 	bounds *boundedReader
 }
 
-// newStream bounds the whole by total bytes, or not when total is 0.
-func newStream(r io.Reader, object, total int64) *stream {
-	bounds := &boundedReader{r: r, object: object, total: total, left: object}
+// newStream returns a stream whose objects have up to limit bytes.
+func newStream(r io.Reader, limit int64) *stream {
+	bounds := &boundedReader{r: r, limit: limit, left: limit}
 	// Names are compared and UTF-8 is checked where single objects are decoded,
 	// so that one that is malformed does not hide the others.
 	return &stream{
@@ -34,7 +34,7 @@ func newStream(r io.Reader, object, total int64) *stream {
 
 // next returns the next value, which is valid until the following call.
 func (s *stream) next() (jsontext.Value, error) {
-	s.bounds.left = s.bounds.object
+	s.bounds.left = s.bounds.limit
 	return s.dec.ReadValue()
 }
 
@@ -74,12 +74,12 @@ func (d *document) text(name string) string {
 // document reads the next object. It calls item for each element of its
 // "items"; the element is valid until item returns. io.EOF is the orderly end.
 func (s *stream) document(item func(*document, jsontext.Value)) (*document, error) {
-	s.bounds.left = s.bounds.object
+	s.bounds.left = s.bounds.limit
 	switch tok, err := s.dec.ReadToken(); {
 	case err != nil:
 		return nil, s.fault(err)
 	case tok.Kind() != '{':
-		return nil, &answerError{"the answer is no JSON object"}
+		return nil, &httpclient.Unexpected{Reason: "the answer is no JSON object"}
 	}
 	doc := &document{}
 	for s.dec.PeekKind() != '}' {
@@ -106,7 +106,7 @@ func (s *stream) member(doc *document, item func(*document, jsontext.Value)) err
 		return err
 	}
 	if doc.field(key) != nil {
-		return &answerError{fmt.Sprintf("the field %q stands twice", reach.Printable(key))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the field %q stands twice", httpclient.Printable(key))}
 	}
 	doc.fields = append(doc.fields, rawField{key, value.Clone()})
 	return nil
@@ -141,7 +141,7 @@ func (s *stream) fault(err error) error {
 	case !errors.As(err, &malformed):
 		return err
 	}
-	return &answerError{fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
 }
 
 // value decodes a document that is no list.
@@ -157,37 +157,33 @@ func (d *document) value() (model.Value, error) {
 	return model.MapOf(fields...), nil
 }
 
-// A boundedReader fails when an object, or the whole, is larger than allowed.
+// An objectTooLarge is an object beyond max_object_size.
+type objectTooLarge struct{ limit int64 }
+
+func (e *objectTooLarge) Error() string {
+	return fmt.Sprintf("an object is larger than %d bytes", e.limit)
+}
+
+// A boundedReader fails when an object is larger than limit.
 type boundedReader struct {
-	r             io.Reader
-	object, total int64
-	// left is what may still be read for the present object; read is what was
-	// read of the whole.
-	left, read int64
+	r     io.Reader
+	limit int64
+	// left is what may still be read for the present object.
+	left int64
 	// err is what ended the reading, other than the end of the stream.
 	err error
 }
 
-// Read fails rather than read on beyond a bound.
+// Read fails rather than read on beyond the bound.
 func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.err = b.exceeded(); b.err != nil {
+	if b.left <= 0 {
+		b.err = &objectTooLarge{b.limit}
 		return 0, b.err
 	}
 	n, err := b.r.Read(p)
 	b.left -= int64(n)
-	b.read += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
 	return n, err
-}
-
-func (b *boundedReader) exceeded() error {
-	if b.left <= 0 {
-		return &tooLargeError{what: "an object", limit: b.object, setting: "max_object_size"}
-	}
-	if b.total > 0 && b.read >= b.total {
-		return &tooLargeError{what: "the answer", limit: b.total, setting: "max_page_size"}
-	}
-	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -87,7 +87,7 @@ func (w *watch) run(ctx context.Context) error {
 			w.lost(err)
 		}
 		w.pulse.fails(err)
-		_ = reach.Wait(ctx, w.retryAfter(failures))
+		_ = httpclient.Wait(ctx, w.retryAfter(failures))
 	}
 	return context.Cause(ctx)
 }

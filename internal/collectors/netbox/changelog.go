@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -202,7 +203,7 @@ func (*changelog) page(ctx context.Context, l *look, q url.Values, take func(mod
 	var p page[change]
 	var err error
 	for _, path := range changePaths(l.version) {
-		if p, err = readPage(ctx, l.session, path, q, take); codeOf(err) != http.StatusNotFound {
+		if p, err = readPage(ctx, l.session, path, q, take); httpclient.Code(err) != http.StatusNotFound {
 			break
 		}
 	}
@@ -255,7 +256,7 @@ func (c *changelog) taker(l *look) func(model.Value) (change, error) {
 
 // silence says why the changelog could not be read, and what to do.
 func (l *look) silence(err error) string {
-	switch code := codeOf(err); {
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden && !refused(err):
 		return "the token may not read the changelog: " + grant(l.changes())
 	case code == http.StatusNotFound:

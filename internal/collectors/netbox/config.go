@@ -8,7 +8,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of a netbox source.
@@ -17,8 +17,8 @@ type Config struct {
 	URL string `mapstructure:"url"`
 	// TokenFile holds the API token, of version 1 or 2. It must be given.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile is the authority that signed the server's certificate, where the
-	// system does not know it.
+	// CAFile holds the authorities to trust instead of the system's; without it, the
+	// system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Concurrency is how many requests run at once.
 	Concurrency int `mapstructure:"concurrency"`
@@ -72,7 +72,7 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://netbox.example.org")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_file")
-	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
@@ -86,7 +86,7 @@ func (c Config) checkToken() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := c.limits(0).Check(); err != nil {
 		return err
 	}
 	if c.PageSize < 2 {
@@ -96,6 +96,11 @@ func (c Config) checkLimits() error {
 		return errors.New("settings rate, changes and max_changes must not be below 0; 0 switches them off")
 	}
 	return collectors.CheckPatterns(c.ExcludeKinds, "users.token or users.*")
+}
+
+// limits returns those of the requests; backoff is the pause before the second attempt.
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
 // excludes tells whether a kind is left out.

@@ -3,60 +3,15 @@ package netbox
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A statusError is an answer other than success. NetBox says why in the
-// answer's detail; what stands in front of it sends a page.
-type statusError struct {
-	code   int
-	detail string
-	// page tells an answer that is a page for people, marked one with the header
-	// that NetBox gives each of its own.
-	page, marked bool
-	// location is where a redirect leads, without its query.
-	location string
-	// retryAfter is the pause that the server asks for.
-	retryAfter time.Duration
-}
-
-func (e *statusError) Error() string {
-	text := fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
-	switch {
-	case e.location != "":
-		return text + ", to " + e.location
-	case e.detail != "":
-		return text + ": " + e.detail
-	case e.page:
-		return text + ", with an HTML page"
-	}
-	return text
-}
-
-// An answerError is an answer that is not what was asked for.
-type answerError struct {
-	reason string
-	// page tells a page for people.
-	page bool
-}
-
-func (e *answerError) Error() string { return e.reason }
-
-// A tooLargeError is an answer beyond max_body.
-type tooLargeError struct{ limit int64 }
-
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
-}
-
-// A localError is a file of the settings that does not hold what it should.
+// A localError is the error of a file that the settings name.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
@@ -68,38 +23,27 @@ type movedError struct{ what string }
 
 func (e *movedError) Error() string { return e.what }
 
-func codeOf(err error) int {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.code
-	}
-	return 0
-}
-
-// refused tells an answer that means that the token itself is not taken: NetBox
-// says 403 for both, and tells them apart by its words.
+// refused reports whether NetBox rejects the token itself. It answers 403 for that and for a
+// missing permission; the message differs.
 func refused(err error) bool {
-	var status *statusError
-	if !errors.As(err, &status) {
-		return false
+	status := httpclient.StatusOf(err)
+	if status == nil || status.Code == http.StatusUnauthorized {
+		return status != nil
 	}
-	if status.code == http.StatusUnauthorized {
-		return true
-	}
-	words := strings.ToLower(status.detail)
-	return status.code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
+	words := strings.ToLower(status.Message)
+	return status.Code == http.StatusForbidden && words != "" && !strings.Contains(words, "permission")
 }
 
-// explain gives the next step for an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(err), c.accessHint(err), "see the log of NetBox")
-	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
+	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
 const noAPI = "this is not NetBox's API: set url to the address of NetBox itself, and let driftd past any login page before it"
 
 func (c Config) statusHint(err error) string {
-	code := codeOf(err)
+	code := httpclient.Code(err)
 	switch {
 	case refused(err):
 		return "NetBox does not take the token in token_file: check that it is whole, enabled, not expired, and may be used from here (NetBox: Admin > API Tokens)"
@@ -123,11 +67,11 @@ func (c Config) statusHint(err error) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func (c Config) accessHint(err error) string {
 	var (
-		answer *answerError
-		large  *tooLargeError
+		answer *httpclient.Unexpected
+		large  *httpclient.TooLarge
 		token  *tokenError
 	)
 	switch {
@@ -142,7 +86,7 @@ func (c Config) accessHint(err error) string {
 	case errors.As(err, &large):
 		return "raise max_body"
 	}
-	words := reach.Words{Server: "NetBox", Address: "url",
+	words := httpclient.Words{Server: "NetBox", Address: "url",
 		Authority: "set ca_file to the certificate of the authority that signed NetBox's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names",
@@ -150,26 +94,26 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason says why a list was not read, and what to do.
+// reason returns why a list was not read, and what to do.
 func (c Config) reason(k *shape.Kind, err error) string {
-	if codeOf(err) == http.StatusForbidden && !refused(err) {
+	if httpclient.Code(err) == http.StatusForbidden && !refused(err) {
 		return "the token may not read it: " + grant(k.Model)
 	}
 	return c.because(err)
 }
 
-// because says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// because returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) because(err error) string {
 	var (
-		large  *tooLargeError
+		large  *httpclient.TooLarge
 		moved  *movedError
-		answer *answerError
+		answer *httpclient.Unexpected
 	)
-	text := reach.Printable(err.Error())
-	switch code := codeOf(err); {
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	text := httpclient.Printable(err.Error())
+	switch code := httpclient.Code(err); {
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	case refused(err):
 		return text + ": check the token in token_file"
 	case code == http.StatusTooManyRequests:
@@ -186,7 +130,7 @@ func (c Config) because(err error) string {
 		return text + ": raise max_body, or set page_size lower"
 	case errors.As(err, &moved):
 		return text + ": the next scan may do better"
-	case errors.As(err, &answer) && answer.page:
+	case errors.As(err, &answer) && answer.Page:
 		return text + ": let driftd past any login page before NetBox"
 	case errors.As(err, &answer):
 		return text + ": see what lies between driftd and NetBox"
@@ -197,7 +141,7 @@ func (c Config) because(err error) string {
 	return text
 }
 
-// grant says how to let the token read a model.
+// grant returns how to let the token read a model.
 func grant(models string) string {
 	return "grant view on " + models + " without constraints (NetBox: Admin > Permissions)"
 }

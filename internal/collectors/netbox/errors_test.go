@@ -12,6 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/faults"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestAnswersThatEndTheLook(t *testing.T) {
@@ -72,7 +73,7 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, noToken := readToken(empty)
-	_, noAuthority := newTransport(Config{CAFile: empty})
+	_, noAuthority := httpclient.Trust(empty)
 	for _, tc := range []struct {
 		reason, url string
 		err         error
@@ -80,9 +81,9 @@ func TestHintsBeforeAnyAnswer(t *testing.T) {
 	}{
 		{"an empty token file", "https://nb", &localError{noToken}, "write the secret into it; docs/netbox.md"},
 		{"a ca_file of something else", "https://nb", &localError{noAuthority}, "copy that of the authority; docs/netbox.md"},
-		{"TLS is expected there", "http://127.0.0.1:8443", &statusError{code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
-		{"a request that NetBox does not like", "https://nb", &statusError{code: 400}, "400 Bad Request; see the log of NetBox"},
-		{"a proxy on the way", "https://nb", &statusError{code: 407}, "HTTPS_PROXY"},
+		{"TLS is expected there", "http://127.0.0.1:8443", &httpclient.Status{Code: 400}, "400 Bad Request; the port may be one for TLS: try https://"},
+		{"a request that NetBox does not like", "https://nb", &httpclient.Status{Code: 400}, "400 Bad Request; see the log of NetBox"},
+		{"a proxy on the way", "https://nb", &httpclient.Status{Code: 407}, "HTTPS_PROXY"},
 	} {
 		wantIn(t, Config{URL: tc.url}.explain(tc.err).Error(), tc.want)
 	}
@@ -129,8 +130,8 @@ func TestBusyServersAreAskedAgain(t *testing.T) {
 		}
 		server = newServer(sites("4.6.8", 3))
 		server.Break("dcim/sites", faults.Status(code, ""))
-		if s := collect(t, server); covered(t, s, "dcim.site").Complete || len(server.Requests("dcim/sites")) != tries {
-			t.Errorf("%d always: %d requests, want %d", code, len(server.Requests("dcim/sites")), tries)
+		if s := collect(t, server); covered(t, s, "dcim.site").Complete || len(server.Requests("dcim/sites")) != 4 {
+			t.Errorf("%d always: %d requests, want %d", code, len(server.Requests("dcim/sites")), 4)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A place is a field of an object.
@@ -156,7 +156,7 @@ func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[mode
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
 			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
 			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
-			t.Actor.Evidence += " of " + shape.Noun(c.Parent) + " " + reach.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
+			t.Actor.Evidence += " of " + shape.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
 			found[p] = t
 		}
 		if c.Up == "" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -182,7 +183,7 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 	case l.lacks(err):
 		l.gaps[k.Name] = gap{reason: "NetBox " + l.release + " has none", skipped: true}
 	case err != nil:
-		l.gaps[k.Name] = gap{reason: l.config.reason(k, err), forbidden: codeOf(err) == http.StatusForbidden}
+		l.gaps[k.Name] = gap{reason: l.config.reason(k, err), forbidden: httpclient.Code(err) == http.StatusForbidden}
 	default:
 		l.lists[k.Name] = rows
 	}
@@ -190,8 +191,8 @@ func (l *look) settle(k *shape.Kind, rows []object, err error) {
 
 // lacks tells an answer of NetBox itself that it has no such list.
 func (l *look) lacks(err error) bool {
-	var status *statusError
-	return errors.As(err, &status) && status.code == http.StatusNotFound && (status.marked || !l.marked)
+	status := httpclient.StatusOf(err)
+	return status != nil && status.Code == http.StatusNotFound && (status.Own || !l.marked)
 }
 
 // skip notes that a kind was left out on purpose.

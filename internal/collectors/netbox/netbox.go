@@ -9,8 +9,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of
@@ -67,7 +67,7 @@ func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // look reads the NetBox; a brief look leaves out what lists hold.
 func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
-	session, err := connect(c.config, c.backoff)
+	session, err := connect(c.config, c.config.limits(c.backoff))
 	if err != nil {
 		return nil, c.fail(ctx, err)
 	}
@@ -76,7 +76,7 @@ func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
 	if err = l.readVersion(ctx); err == nil {
 		l.read(ctx)
 	}
-	if err != nil || reach.Void(ctx, len(l.lists) > 0) {
+	if err != nil || httpclient.Void(ctx, len(l.lists) > 0) {
 		return nil, c.fail(ctx, err)
 	}
 	return l, nil
@@ -97,12 +97,12 @@ func (l *look) readVersion(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.release = reach.Printable(status.At("netbox-version").Str())
+	l.release = httpclient.Printable(status.At("netbox-version").Str())
 	version, ok := shape.ParseVersion(l.release)
 	if !ok {
-		l.release = reach.Printable(header.Get("API-Version"))
+		l.release = httpclient.Printable(header.Get("API-Version"))
 		if version, ok = shape.ParseVersion(l.release); !ok {
-			return &answerError{reason: "the answer tells no version of NetBox"}
+			return &httpclient.Unexpected{Reason: "the answer tells no version of NetBox"}
 		}
 	}
 	l.version, l.cursor, l.marked = version, !version.Before(cursors()), marked(header)

@@ -1,12 +1,12 @@
 package netbox
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -14,6 +14,7 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -34,9 +35,13 @@ func readPage[T any](ctx context.Context, s *session, path string, query url.Val
 	ctx, settle := budget.Part(ctx)
 	var p page[T]
 	defer func() { settle(p.weight) }()
-	err := s.get(ctx, path, query, func(a answer) error {
+	r, err := s.request(ctx, path, query)
+	if err != nil {
+		return p, err
+	}
+	err = s.http.Read(r, func(answer *http.Response) error {
 		p = page[T]{count: -1}
-		return p.read(a.body, take)
+		return p.read(answer.Body, take)
 	})
 	return p, err
 }
@@ -44,11 +49,7 @@ func readPage[T any](ctx context.Context, s *session, path string, query url.Val
 // read reads {"count": …, "next": …, "previous": …, "results": […]}. All of it
 // has to be there: an answer that was cut off, or of somebody else, is none.
 func (p *page[T]) read(body io.Reader, take func(model.Value) (T, error)) error {
-	buffered := bufio.NewReaderSize(body, 64<<10)
-	if begin, err := buffered.Peek(1); err == nil && begin[0] == '<' {
-		return &answerError{reason: "the answer is an HTML page", page: true}
-	}
-	dec := jsontext.NewDecoder(buffered)
+	dec := jsontext.NewDecoder(body)
 	if err := expect(dec, '{'); err != nil {
 		return err
 	}
@@ -62,10 +63,10 @@ func (p *page[T]) read(body io.Reader, take func(model.Value) (T, error)) error 
 		return err
 	}
 	if !seen.count || !seen.next || !seen.results {
-		return &answerError{reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
 	}
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return &answerError{reason: "something follows the list"}
+		return &httpclient.Unexpected{Reason: "something follows the list"}
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 		return shapeless(err)
 	}
 	if token.Kind() != kind {
-		return &answerError{reason: "the answer is no list of NetBox"}
+		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
 	}
 	return nil
 }
@@ -108,15 +109,15 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 func shapeless(err error) error {
 	var (
 		syntax *jsontext.SyntacticError
-		known  *answerError
+		known  *httpclient.Unexpected
 	)
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &answerError{reason: "the answer ends in the middle"}
+		return &httpclient.Unexpected{Reason: "the answer ends in the middle"}
 	case errors.As(err, &syntax):
-		return &answerError{reason: fmt.Sprintf("the answer is no JSON, at byte %d", syntax.ByteOffset)}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no JSON, at byte %d", syntax.ByteOffset)}
 	}
 	return err
 }
@@ -127,7 +128,7 @@ func (p *page[T]) readCount(dec *jsontext.Decoder) error {
 		return err
 	}
 	if p.count, err = strconv.Atoi(string(raw)); err != nil || p.count < 0 {
-		return &answerError{reason: "the answer's count is no number"}
+		return &httpclient.Unexpected{Reason: "the answer's count is no number"}
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (p *page[T]) readNext(dec *jsontext.Decoder) error {
 	case err != nil || token.Kind() == 'n':
 		return err
 	case token.Kind() != '"':
-		return &answerError{reason: "the answer's next page is no address"}
+		return &httpclient.Unexpected{Reason: "the answer's next page is no address"}
 	}
 	p.next = token.String()
 	return nil
@@ -155,7 +156,7 @@ func (p *page[T]) readRows(dec *jsontext.Decoder, take func(model.Value) (T, err
 		}
 		row, err := p.readRow(raw, take)
 		if err != nil {
-			return &answerError{reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
+			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", len(p.rows)+1, err)}
 		}
 		p.rows = append(p.rows, row)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -88,7 +89,7 @@ func readByCursor[T numbered](ctx context.Context, s *session, l list, take func
 	for start, pages := int64(0), 0; pages < maxPages; pages++ {
 		q.Set("start", strconv.FormatInt(start, 10))
 		p, err := readPage(ctx, s, l.path, q, take)
-		if codeOf(err) == http.StatusBadRequest {
+		if httpclient.Code(err) == http.StatusBadRequest {
 			return nil, errNoCursor
 		}
 		if err != nil {

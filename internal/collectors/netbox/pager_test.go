@@ -12,6 +12,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
 	"github.com/driftd/driftd/internal/faults"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -245,7 +246,7 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		p := page[int64]{count: -1}
 		err := p.read(strings.NewReader(body), func(row model.Value) (int64, error) { return number(row.At("id")) })
-		var known *answerError
+		var known *httpclient.Unexpected
 		if err != nil && !errors.As(err, &known) {
 			t.Errorf("%q: %v", body, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -25,7 +26,7 @@ func (l *look) newestChange(ctx context.Context) int64 {
 		if err == nil && len(p.rows) > 0 {
 			return p.rows[0]
 		}
-		if codeOf(err) != http.StatusNotFound {
+		if httpclient.Code(err) != http.StatusNotFound {
 			break
 		}
 	}
@@ -57,7 +58,7 @@ func (l *look) positions() []model.Position {
 
 // doubtCopies doubts a snapshot in which a cache answered, or the changelog went back.
 func (l *look) doubtCopies(s *model.Snapshot) {
-	if reason := l.session.copies.Reason("NetBox"); reason != "" {
+	if reason := l.session.http.Cached("NetBox"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
 	if l.last > 0 && l.last < l.first {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A sight is what the token may see. NetBox answers a list with what the token
@@ -104,7 +104,7 @@ func (l *look) readSight(ctx context.Context) sight {
 		return sight{identity: l.identity(who, nil), unknown: notKnown(l.config.because(err))}
 	}
 	given, err := readList(ctx, l.session, list{path: "users/permissions/", size: l.config.PageSize, cursor: l.cursor}, takePermission)
-	switch code := codeOf(err); {
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden && !refused(err), code == http.StatusNotFound:
 		return sight{identity: l.identity(who, nil), unknown: notKnown("")}
 	case err != nil:
@@ -141,7 +141,7 @@ type account struct {
 // whether NetBox would have said it.
 func (l *look) whoAmI(ctx context.Context) (account, error) {
 	v, _, err := l.session.object(ctx, "authentication-check/", url.Values{})
-	if codeOf(err) == http.StatusNotFound {
+	if httpclient.Code(err) == http.StatusNotFound {
 		return account{}, nil
 	}
 	if err != nil {
@@ -149,9 +149,9 @@ func (l *look) whoAmI(ctx context.Context) (account, error) {
 	}
 	id, err := number(v.At("id"))
 	if err != nil {
-		return account{}, &answerError{reason: "the answer names no user"}
+		return account{}, &httpclient.Unexpected{Reason: "the answer names no user"}
 	}
-	a := account{known: true, id: id, name: reach.Printable(v.At("username").Str()), groups: ids(v.At("groups"))}
+	a := account{known: true, id: id, name: httpclient.Printable(v.At("username").Str()), groups: ids(v.At("groups"))}
 	for _, p := range v.At("permissions").Items() {
 		// One that is disabled gives nothing, and takes nothing away.
 		if given := ids(model.ListOf(p)); p.At("enabled").Text() != "false" {

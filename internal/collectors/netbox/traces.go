@@ -9,8 +9,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/netbox/shape"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // takeChange reads a row of the changelog: who did what, and which fields of
@@ -22,7 +22,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	}
 	at := decode.Time(row.At("time").Str(), time.RFC3339)
 	if at.IsZero() {
-		return change{}, fmt.Errorf("its time is none: %q", reach.Printable(row.At("time").Str()))
+		return change{}, fmt.Errorf("its time is none: %q", httpclient.Printable(row.At("time").Str()))
 	}
 	c := change{id: id, at: at}
 	deed, known := deedOf(row)
@@ -69,9 +69,9 @@ func deedOf(row model.Value) (model.Action, bool) {
 // actorOf names who made an entry. What NetBox does by itself names nobody.
 func actorOf(row model.Value, c change) model.Actor {
 	a := model.Actor{
-		Name: reach.Printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
+		Name: httpclient.Printable(cmp.Or(row.At("user_name").Str(), row.At("user", "username").Str())), At: c.at, Via: "NetBox changelog",
 		Evidence: "object-change " + strconv.FormatInt(c.id, 10), Confidence: model.Exact,
-		Request: reach.Printable(row.At("request_id").Str()), Message: reach.Printable(row.At("message").Str()),
+		Request: httpclient.Printable(row.At("request_id").Str()), Message: httpclient.Printable(row.At("message").Str()),
 	}
 	if a.Name == "" {
 		a.Name, a.Confidence, a.Reason = "unknown", model.Unknown, "the entry of the changelog names no user"

@@ -13,8 +13,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A service is one that is read, and how the catalogue leads to it.
@@ -72,7 +72,7 @@ func (s *session) find(l login) error {
 	case l.region == "" && len(regions) > 1:
 		return &catalogueError{what: "the cloud has several regions: " + strings.Join(regions, ", "), hint: "set region to one of them"}
 	case l.region != "" && !slices.Contains(regions, l.region):
-		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", reach.Printable(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
+		return &catalogueError{what: fmt.Sprintf("the cloud has no region %s; it has %s", httpclient.Printable(l.region), strings.Join(regions, ", ")), hint: "set region to one of them"}
 	}
 	region := cmp.Or(l.region, strings.Join(regions, ""))
 	s.endpoints = map[string]endpoint{identity: {url: s.client.IdentityBase + "v3/"}}
@@ -87,7 +87,7 @@ func (s *session) regions() []string {
 	var all []string
 	for _, entry := range s.grant.Catalog {
 		for _, e := range entry.Endpoints {
-			all = append(all, reach.Printable(regionOf(e)))
+			all = append(all, httpclient.Printable(regionOf(e)))
 		}
 	}
 	slices.Sort(all)
@@ -194,7 +194,7 @@ func (s *session) negotiate(ctx context.Context) {
 	case err != nil:
 		at.err = err
 	case v.At("version", "id").Str() == "":
-		at.err = &answerError{reason: "the answer tells no version of the compute service"}
+		at.err = &httpclient.Unexpected{Reason: "the answer tells no version of the compute service"}
 	default:
 		at.newest, _ = parseMicroversion(text.Str())
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/driftd/driftd/internal/credential"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A login is what an entry of a clouds.yaml says of how to log in.
@@ -230,7 +230,7 @@ func (r *entryReader) checkAddress(address string) {
 }
 
 // inTheClear tells an address at which others would hear what is sent.
-func inTheClear(u *url.URL) bool { return u.Scheme != "https" && !reach.Loopback(u.Hostname()) }
+func inTheClear(u *url.URL) bool { return u.Scheme != "https" && !httpclient.Loopback(u.Hostname()) }
 
 // methods are the ways to log in that driftd knows.
 func methods() []string {
@@ -239,7 +239,7 @@ func methods() []string {
 
 func (r *entryReader) checkMethod() {
 	if method := r.text("", "auth_type"); !slices.Contains(methods(), method) {
-		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", reach.Printable(method))
+		r.fail("logs in by auth_type %s, which driftd does not know: use an application credential (v3applicationcredential)", httpclient.Printable(method))
 	}
 }
 
@@ -273,7 +273,7 @@ func (r *entryReader) failWithoutSecret(o *gophercloud.AuthOptions) {
 
 // trust returns by whose word certificates are believed, and the client's own.
 func (r *entryReader) trust(unverified bool) *tls.Config {
-	trust, err := reach.Trust(r.path("cacert"))
+	trust, err := httpclient.Trust(r.path("cacert"))
 	if err != nil {
 		r.fail("names a cacert that cannot be used: %v", err)
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of an openstack source.
@@ -54,8 +54,8 @@ type Notifications struct {
 	// URLFile holds the bus's address with its user and password, such as
 	// amqps://driftd:PASSWORD@rabbit.example.org/; without it no bus is read.
 	URLFile string `mapstructure:"url_file" path:"true"`
-	// CAFile is the authority that signed the bus's certificate, where the system
-	// does not know it.
+	// CAFile holds the authorities to trust instead of the system's, for the bus; without
+	// it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Cleartext lets the password cross the network where the bus has no TLS
 	// (amqp://).
@@ -103,7 +103,7 @@ func (c Config) checkCloud() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := c.limits(0).Check(); err != nil {
 		return err
 	}
 	if c.PageSize < 2 {
@@ -143,6 +143,6 @@ func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.Excl
 
 // limits returns those of the requests; backoff is the first pause before one is
 // sent again.
-func (c Config) limits(backoff time.Duration) reach.Limits {
-	return reach.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }

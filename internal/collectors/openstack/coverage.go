@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A sight is what the token lets see. Services answer a list with what they let
@@ -27,13 +27,13 @@ type sight struct {
 func readers() []string { return []string{"admin", "manager", "member", "_member_", "reader"} }
 
 func newSight(config Config, g grant) sight {
-	s := sight{config: config, project: g.Project.ID, user: g.User.ID, name: reach.Printable(g.Project.Name)}
+	s := sight{config: config, project: g.Project.ID, user: g.User.ID, name: httpclient.Printable(g.Project.Name)}
 	var names []string
 	for _, role := range g.Roles {
 		name := strings.ToLower(role.Name)
 		s.admin = s.admin || name == "admin"
 		s.known = s.known || slices.Contains(readers(), name)
-		names = append(names, reach.Printable(role.Name))
+		names = append(names, httpclient.Printable(role.Name))
 	}
 	slices.Sort(names)
 	s.roles = cmp.Or(strings.Join(names, ", "), "none")

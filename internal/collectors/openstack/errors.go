@@ -9,41 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
-
-// A statusError is an answer other than success.
-type statusError struct {
-	code int
-	// detail is what the service says of it.
-	detail string
-	// page tells an answer that is a page for people.
-	page bool
-	// location is where a redirect leads, without its query.
-	location string
-}
-
-func (e *statusError) Error() string {
-	text := fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
-	switch {
-	case e.location != "":
-		return text + ", to " + e.location
-	case e.detail != "":
-		return text + ": " + e.detail
-	case e.page:
-		return text + ", with an HTML page"
-	}
-	return text
-}
-
-// An answerError is an answer that is not what was asked for.
-type answerError struct {
-	reason string
-	// page tells a page for people.
-	page bool
-}
-
-func (e *answerError) Error() string { return e.reason }
 
 // A renewError is a token that ended and could not be had anew.
 type renewError struct{ err error }
@@ -68,22 +35,14 @@ type catalogueError struct {
 
 func (e *catalogueError) Error() string { return e.what }
 
-// A localError is a file of the settings that does not hold what it should.
+// A localError is the error of a file that the settings name.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-func codeOf(err error) int {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.code
-	}
-	return 0
-}
-
-// explain gives the next step for an error that concerns the cloud as a whole.
+// explain adds the next step to an error that concerns the cloud as a whole.
 func (c Config) explain(server string, err error) error {
 	var at *catalogueError
 	hint := ""
@@ -91,13 +50,13 @@ func (c Config) explain(server string, err error) error {
 		hint = at.hint
 	}
 	hint = cmp.Or(hint, c.statusHint(err), c.accessHint(err), "see the log of Keystone")
-	return &reach.Error{Server: server, Err: err, Hint: hint}
+	return &httpclient.Error{Server: server, Err: err, Hint: hint}
 }
 
 const noAPI = "this is not Keystone's API: set auth_url in clouds_file to the identity service, such as https://openstack.example.org:5000/v3"
 
 func (c Config) statusHint(err error) string {
-	code := codeOf(err)
+	code := httpclient.Code(err)
 	switch {
 	case code == http.StatusUnauthorized, code == http.StatusNotFound && strings.Contains(err.Error(), "Application Credential"):
 		// Keystone answers 404 where an application credential is no more.
@@ -122,19 +81,19 @@ func (c Config) statusHint(err error) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func (c Config) accessHint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "correct the path, and let driftd read the file"
 	case errors.As(err, new(*entryError)), errors.As(err, new(*localError)):
 		return "docs/openstack.md says what belongs there"
-	case errors.As(err, new(*answerError)):
+	case errors.As(err, new(*httpclient.Unexpected)):
 		return noAPI
-	case errors.As(err, new(*reach.TooLarge)):
+	case errors.As(err, new(*httpclient.TooLarge)):
 		return "raise max_body"
 	}
-	words := reach.Words{Server: "Keystone", Address: "auth_url in clouds_file",
+	words := httpclient.Words{Server: "Keystone", Address: "auth_url in clouds_file",
 		Authority: "set cacert in clouds_file to the certificate of the authority that signed the server's",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "use an address that the certificate names",
@@ -142,31 +101,31 @@ func (c Config) accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// because says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// because returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) because(service string, err error) string {
 	var (
 		at     *catalogueError
-		answer *answerError
+		answer *httpclient.Unexpected
 	)
-	text := reach.Printable(err.Error())
+	text := httpclient.Printable(err.Error())
 	switch {
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	case errors.As(err, &at):
 		return text + ": " + at.hint
 	case errors.As(err, new(*renewError)):
 		return text + ": " + fmt.Sprintf("see that what cloud %s of clouds_file logs in with has not expired", c.Cloud)
-	case errors.As(err, new(*reach.TooLarge)):
+	case errors.As(err, new(*httpclient.TooLarge)):
 		return text + ": set page_size lower, or raise max_body"
 	case errors.As(err, new(*movedError)):
 		return text + ": the next scan may do better"
-	case errors.As(err, &answer) && answer.page:
+	case errors.As(err, &answer) && answer.Page:
 		return text + ": let driftd past any login page before the " + service + " service"
 	case errors.As(err, &answer), errors.Is(err, io.ErrUnexpectedEOF):
 		return text + ": see what lies between driftd and the " + service + " service"
 	}
-	return text + c.statusReason(service, codeOf(err), err)
+	return text + c.statusReason(service, httpclient.Code(err), err)
 }
 
 func (c Config) statusReason(service string, code int, err error) string {
@@ -186,7 +145,7 @@ func (c Config) statusReason(service string, code int, err error) string {
 	case code != 0:
 		return ": see the log of the " + service + " service"
 	}
-	words := reach.Words{Server: "the " + service + " service", Address: "its endpoint in the catalogue",
+	words := httpclient.Words{Server: "the " + service + " service", Address: "its endpoint in the catalogue",
 		Authority: "set cacert in clouds_file to the authority of every service",
 		Expired:   "renew the certificate, or set this machine's clock",
 		Host:      "see that the endpoint in the catalogue is one that the certificate names",

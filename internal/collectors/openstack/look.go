@@ -12,8 +12,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A look is one reading of a cloud, while it is being made.
@@ -41,7 +41,7 @@ type gap struct {
 }
 
 // connect logs in and finds the services.
-func (l *look) connect(ctx context.Context, limits reach.Limits) (err error) {
+func (l *look) connect(ctx context.Context, limits httpclient.Limits) (err error) {
 	if l.login, err = l.config.readLogin(); err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (l *look) snapshot() model.Snapshot {
 		AuditEvents: l.told.traces,
 		Positions:   positions(resources, l.taken),
 	}
-	if reason := l.session.copies.Reason("the cloud"); reason != "" {
+	if reason := l.session.http.Cached("the cloud"); reason != "" {
 		s.Doubt(model.Scope{}, reason)
 	}
 	return s
@@ -222,5 +222,5 @@ func (l *look) identity() string {
 	if name := g.ApplicationCredential.Name; name != "" {
 		text += ", application credential " + name
 	}
-	return reach.Printable(text)
+	return httpclient.Printable(text)
 }

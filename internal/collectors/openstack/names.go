@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // maxNames bounds the users whose names are asked for in one look, and maxKnown
@@ -59,12 +59,12 @@ func (d *directory) name(ctx context.Context, api asker, id string) (name, remar
 
 func (d *directory) ask(ctx context.Context, api asker, id string) {
 	answer, err := api.Object(ctx, identity, pathTo("users", id), nil)
-	switch code := codeOf(err); {
+	switch code := httpclient.Code(err); {
 	case code == http.StatusNotFound:
 		d.Names[id] = ""
 	case code == http.StatusForbidden, code == http.StatusUnauthorized:
 		d.refused = true
 	case err == nil:
-		d.know(id, reach.Printable(answer.At("user", "name").Str()))
+		d.know(id, httpclient.Printable(answer.At("user", "name").Str()))
 	}
 }

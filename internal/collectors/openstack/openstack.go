@@ -9,8 +9,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of its
@@ -50,7 +50,7 @@ func (c *cloud) Collect(ctx context.Context) (model.Snapshot, error) {
 	defer l.session.close()
 	c.history.know(l.session.grant.User.ID, l.session.grant.User.Name)
 	l.told = c.history.read(ctx, l.session, &l.estate, l.taken)
-	if reach.Void(ctx, true) {
+	if httpclient.Void(ctx, true) {
 		return model.Snapshot{}, fmt.Errorf("read %s: %w", l.server(), ctx.Err())
 	}
 	return l.snapshot(), nil
@@ -74,7 +74,7 @@ func (c *cloud) look(ctx context.Context, read reading) (*look, error) {
 	if err == nil {
 		l.readAll(ctx, read)
 	}
-	if err == nil && !reach.Void(ctx, len(l.estate.Objects) > 0) {
+	if err == nil && !httpclient.Void(ctx, len(l.estate.Objects) > 0) {
 		return l, nil
 	}
 	if l.session != nil {

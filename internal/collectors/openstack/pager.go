@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -66,7 +67,7 @@ func (p *pager) readList(ctx context.Context, query url.Values) error {
 	at := url.Values{}
 	for pages := range maxPages {
 		answer, err := p.page(ctx, query, at)
-		if code := codeOf(err); pages > 0 && (code == http.StatusBadRequest || code == http.StatusNotFound) {
+		if code := httpclient.Code(err); pages > 0 && (code == http.StatusBadRequest || code == http.StatusNotFound) {
 			return &movedError{"the object that a page begins after is gone"}
 		}
 		if err != nil {
@@ -76,10 +77,10 @@ func (p *pager) readList(ctx context.Context, query url.Values) error {
 			return err
 		}
 		if len(p.objects) > maxRows {
-			return &answerError{reason: fmt.Sprintf("it has more than %d objects", maxRows)}
+			return &httpclient.Unexpected{Reason: fmt.Sprintf("it has more than %d objects", maxRows)}
 		}
 	}
-	return &answerError{reason: fmt.Sprintf("it has more than %d pages", maxPages)}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("it has more than %d pages", maxPages)}
 }
 
 // page asks for the page of a list that begins at a place.
@@ -93,7 +94,7 @@ func (p *pager) page(ctx context.Context, list, at url.Values) (model.Value, err
 		return model.Value{}, err
 	}
 	if rows, ok := answer.Get(p.kind.Rows); !ok || rows.Kind() != model.List {
-		return model.Value{}, &answerError{reason: "the answer has no list " + p.kind.Rows}
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer has no list " + p.kind.Rows}
 	}
 	return answer, nil
 }
@@ -116,7 +117,7 @@ func (p *pager) following(answer model.Value) (url.Values, error) {
 	}
 	address, err := url.Parse(next.Str())
 	if err != nil || address.Query().Get("marker") == "" {
-		return nil, &answerError{reason: "the answer does not say where the next page begins"}
+		return nil, &httpclient.Unexpected{Reason: "the answer does not say where the next page begins"}
 	}
 	if rows := answer.At(p.kind.Rows).Items(); len(rows) == 0 {
 		return nil, &movedError{"its pages do not move on"}
@@ -147,7 +148,7 @@ func (p *pager) add(rows []model.Value) error {
 	for i, row := range rows {
 		o, err := p.take(row)
 		if err != nil {
-			return &answerError{reason: fmt.Sprintf("row %d of the answer cannot be read: %v", i+1, err)}
+			return &httpclient.Unexpected{Reason: fmt.Sprintf("row %d of the answer cannot be read: %v", i+1, err)}
 		}
 		if p.seen[o.ID] {
 			return &movedError{"its pages repeat"}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"maps"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,9 +15,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // An asker asks one service for one answer, a JSON object, within bounds.
@@ -34,7 +31,7 @@ type session struct {
 	grant  grant
 	// endpoints are where the services answer, by what they are called.
 	endpoints map[string]endpoint
-	copies    reach.Copies
+	http      *httpclient.Client
 	// auth is what it logged in with, which must not come out of foreign words.
 	auth gophercloud.AuthOptions
 }
@@ -51,18 +48,14 @@ type grant struct {
 }
 
 // connect logs in. The caller closes the session.
-func connect(ctx context.Context, l login, limits reach.Limits) (*session, error) {
+func connect(ctx context.Context, l login, limits httpclient.Limits) (*session, error) {
 	client, err := openstack.NewClient(l.auth.IdentityEndpoint)
 	if err != nil {
 		return nil, &localError{err}
 	}
 	client.UserAgent.Prepend("driftd")
-	client.HTTPClient = http.Client{
-		Transport: reach.NewTransport(reach.NewBase(l.trust, limits), limits),
-		// Neither password nor token goes to an address that nobody named.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	s := &session{client: client, auth: l.auth}
+	s := &session{client: client, auth: l.auth, http: httpclient.New(httpclient.NewBase(l.trust, limits), limits, httpclient.API{})}
+	client.HTTPClient = *s.http.HTTP()
 	if err := openstack.AuthenticateV3(ctx, client, &l.auth, gophercloud.EndpointOpts{}); err != nil {
 		s.close()
 		return nil, s.fault(err)
@@ -78,14 +71,14 @@ func connect(ctx context.Context, l login, limits reach.Limits) (*session, error
 func (s *session) readGrant() error {
 	result, ok := s.client.GetAuthResult().(interface{ ExtractInto(v any) error })
 	if !ok || s.client.Token() == "" {
-		return &answerError{reason: "the answer holds no token"}
+		return &httpclient.Unexpected{Reason: "the answer holds no token"}
 	}
 	if err := result.ExtractInto(&s.grant); err != nil {
-		return &answerError{reason: "the answer is no token of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is no token of Keystone"}
 	}
 	switch {
 	case s.grant.User.ID == "" || len(s.grant.Catalog) == 0:
-		return &answerError{reason: "the answer does not say whose token it is, or has no catalogue of services"}
+		return &httpclient.Unexpected{Reason: "the answer does not say whose token it is, or has no catalogue of services"}
 	case s.grant.Project == nil || s.grant.Project.ID == "":
 		return &catalogueError{what: "the token belongs to no project", hint: "write project_id or project_name below auth of the cloud in clouds_file"}
 	}
@@ -93,7 +86,7 @@ func (s *session) readGrant() error {
 }
 
 // close gives the connections back.
-func (s *session) close() { s.client.HTTPClient.CloseIdleConnections() }
+func (s *session) close() { s.http.Close() }
 
 // Object asks a service for one object. Services are called as the catalogue
 // calls them; path is what follows the service's address.
@@ -121,42 +114,16 @@ func (s *session) read(ctx context.Context, address string, header map[string]st
 		address += "?" + query.Encode()
 	}
 	resp, err := s.client.Request(ctx, http.MethodGet, address, &gophercloud.RequestOpts{
-		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: asking(header)})
+		KeepResponseBody: true, OkCodes: []int{http.StatusOK}, MoreHeaders: header})
 	if err != nil {
-		return model.Value{}, reach.Because(ctx, s.fault(err))
+		return model.Value{}, httpclient.Because(ctx, s.fault(err))
 	}
 	// The transport read the body already: neither can go wrong.
 	defer func() { _ = resp.Body.Close() }()
-	s.copies.Note(resp.Header)
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return model.Value{}, err
+	if v, err = httpclient.Decode(resp); err == nil && v.Kind() != model.Map {
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
-	if isPage(resp.Header, body) {
-		return model.Value{}, &answerError{reason: "the answer is an HTML page", page: true}
-	}
-	v, err = decode.JSON(body)
-	if err != nil {
-		return model.Value{}, &answerError{reason: "the answer is no JSON: " + err.Error()}
-	}
-	if v.Kind() != model.Map {
-		return model.Value{}, &answerError{reason: "the answer is no object"}
-	}
-	return v, nil
-}
-
-// asking returns the headers of a request, which asks caches for the service's own
-// answer.
-func asking(header map[string]string) map[string]string {
-	all := map[string]string{"Cache-Control": reach.NoCache}
-	maps.Copy(all, header)
-	return all
-}
-
-// isPage tells a page for people.
-func isPage(header http.Header, body []byte) bool {
-	typ, _, err := mime.ParseMediaType(header.Get("Content-Type"))
-	return err == nil && typ == "text/html" || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
+	return v, err
 }
 
 // fault puts an error of the SDK into this package's words, which show no secret
@@ -178,28 +145,24 @@ func (s *session) fault(err error) error {
 	case errors.As(err, &status):
 		return s.statusError(status)
 	case errors.As(err, &request):
-		return reach.WithoutURL(err)
+		return httpclient.WithoutURL(err)
 	case errors.As(err, &typ), errors.As(err, &syntax), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &answerError{reason: "the answer is no JSON of Keystone"}
+		return &httpclient.Unexpected{Reason: "the answer is no JSON of Keystone"}
 	}
 	return err
 }
 
-// statusError reads why an answer is no success. Each service has another name
-// for the object that says so.
+// statusError returns the error of an unsuccessful answer. Each service has another name
+// for the object that contains the reason.
 func (s *session) statusError(answer gophercloud.ErrUnexpectedResponseCode) error {
-	status := &statusError{code: answer.Actual, page: isPage(answer.ResponseHeader, answer.Body)}
-	if to, err := url.Parse(answer.ResponseHeader.Get("Location")); err == nil && to.String() != "" {
-		status.location = reach.Printable((&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String())
-	}
-	if v, err := decode.JSON(answer.Body); err == nil {
-		for _, f := range v.Fields() {
-			if message := f.Value.At("message").Str(); message != "" {
-				status.detail = reach.Printable(s.hide(message))
+	return httpclient.NewStatus(&http.Response{StatusCode: answer.Actual, Header: answer.ResponseHeader, Body: io.NopCloser(bytes.NewReader(answer.Body))},
+		httpclient.API{Describe: func(status *httpclient.Status, _ http.Header, body model.Value) {
+			for _, f := range body.Fields() {
+				if message := f.Value.At("message").Str(); message != "" {
+					status.Message = httpclient.Printable(s.hide(message))
+				}
 			}
-		}
-	}
-	return status
+		}})
 }
 
 // hide takes secrets out of foreign words.

@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // viaActions is what an Actor comes through whom Nova's log of a server names.
@@ -104,7 +104,7 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape
 	})
 	for i, id := range wanted {
 		// One that is gone meanwhile has nothing to tell.
-		if errs[i] != nil && codeOf(errs[i]) != http.StatusNotFound {
+		if errs[i] != nil && httpclient.Code(errs[i]) != http.StatusNotFound {
 			s.fault = config.because(shape.Compute, errs[i])
 			continue
 		}
@@ -220,14 +220,14 @@ func actions(id string, answer model.Value) []bus.Act {
 		name := row.At("action").Str()
 		t, known := table[name]
 		at := decode.Time(strings.TrimSuffix(row.At("start_time").Str(), "Z"), "2006-01-02T15:04:05")
-		user := reach.Printable(row.At("user_id").Str())
+		user := httpclient.Printable(row.At("user_id").Str())
 		// What nobody asked for Nova did by itself.
 		if !known || at.IsZero() || user == "" || t.deed == model.Edited && len(acts) >= maxOfServer || len(acts) >= 2*maxOfServer {
 			continue
 		}
 		acts = append(acts, bus.Act{
 			Ref: model.Ref{Kind: shape.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at, UserID: user,
-			Request: reach.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
+			Request: httpclient.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}
 	return acts

@@ -20,6 +20,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
 	"github.com/driftd/driftd/internal/decode"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -46,7 +47,7 @@ func (s *script) Object(_ context.Context, service, path string, _ url.Values) (
 	if code == 0 {
 		code = http.StatusNotFound
 	}
-	return model.Value{}, &statusError{code: code}
+	return model.Value{}, &httpclient.Status{Code: code}
 }
 
 // took returns what was asked since the last time, sorted.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -15,7 +16,7 @@ import (
 func (l *look) readRights(ctx context.Context) {
 	permissions, err := l.api.Get(ctx, "/access/permissions")
 	if err == nil && permissions.Kind() != model.Map {
-		err = &answerError{"the answer is no object"}
+		err = &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	l.unsure = err
 	rules, err := l.api.Get(ctx, "/access/acl")
@@ -131,7 +132,7 @@ func (l *look) poolMembers(ctx context.Context, pool string) ([]model.Value, err
 	}
 	found, err := named(data, "poolid")
 	if err != nil || len(found) != 1 {
-		return nil, cmp.Or[error](err, &answerError{"the answer speaks of another pool"})
+		return nil, cmp.Or[error](err, &httpclient.Unexpected{Reason: "the answer speaks of another pool"})
 	}
 	return rowsOf(found[0].Value.At("members"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -78,7 +79,7 @@ func (s *sweep) ask(ctx context.Context, a asked) {
 		path = a.path(n.name) + "/agent/network-get-interfaces"
 	}
 	answer, err := n.Ask(ctx, path, agentWait)
-	if codeOf(err) == http.StatusForbidden {
+	if httpclient.Code(err) == http.StatusForbidden {
 		s.refuse()
 	}
 	if addresses, ok := shape.Addresses(answer, a.macs); err == nil && ok {

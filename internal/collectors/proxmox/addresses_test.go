@@ -16,8 +16,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/faults"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 func askAgents(c *Config) { c.GuestAgent = true }
@@ -161,10 +161,10 @@ func TestWhoMayNotAskSaysSoOnce(t *testing.T) {
 type noAnswer struct{ sameAnswer }
 
 func (noAnswer) Ask(ctx context.Context, _ string, limit time.Duration) (model.Value, error) {
-	if err := reach.Wait(ctx, limit); err != nil {
+	if err := httpclient.Wait(ctx, limit); err != nil {
 		return model.Value{}, err
 	}
-	return model.Value{}, &reach.Timeout{After: limit}
+	return model.Value{}, &httpclient.Timeout{After: limit}
 }
 
 func TestSilentAgentsTakeNoMoreThanTheirTime(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // all returns the entry with what follows from it: a restored guest may have
@@ -85,7 +85,7 @@ func cloning(row model.Value) (logEntry, bool) {
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
 	e.Ref, e.Action = ref(shape.QEMU, u.id), model.Created
-	e.Actor = model.Actor{Name: reach.Printable(u.user), At: u.start, Via: "task log", Evidence: reach.Printable(row.At("upid").Str()), Confidence: model.Likely}
+	e.Actor = model.Actor{Name: httpclient.Printable(u.user), At: u.start, Via: "task log", Evidence: httpclient.Printable(row.At("upid").Str()), Confidence: model.Likely}
 	return e, true
 }
 

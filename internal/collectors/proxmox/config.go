@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Config is the settings of a proxmox source. The account is an API token
@@ -26,8 +26,8 @@ type Config struct {
 	Username string `mapstructure:"username"`
 	// PasswordFile holds the password of that user.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// CAFile is the authority that signed the server's certificate, such as
-	// /etc/pve/pve-root-ca.pem of a node.
+	// CAFile holds the authorities to trust instead of the system's, such as a copy of
+	// /etc/pve/pve-root-ca.pem of a node; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// Fingerprint is the SHA-256 of the server's certificate itself, and takes
 	// the authority's place.
@@ -78,7 +78,7 @@ func (c Config) checkURL() error {
 		return errors.New("setting url is no address: want one such as https://pve.example.org:8006")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_id and token_file")
-	case u.Scheme == "http" && !reach.Loopback(u.Hostname()):
+	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
 		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
 	}
 	return nil
@@ -129,13 +129,19 @@ func (c Config) checkTrust() error {
 }
 
 func (c Config) checkLimits() error {
-	if err := (reach.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
+	if err := (httpclient.Limits{Concurrency: c.Concurrency, Timeout: c.Timeout, MaxBody: c.MaxBody}).Check(); err != nil {
 		return err
 	}
 	if c.Rate < 0 || c.LogSince < 0 {
 		return errors.New("settings rate and log_since must not be below 0; 0 switches them off")
 	}
 	return collectors.CheckPatterns(c.ExcludeKinds, "backup_job or firewall_*")
+}
+
+// limits returns those of the requests; backoff is the pause before the second attempt.
+// Concurrency is that of one node, and is kept elsewhere.
+func (c Config) limits(backoff time.Duration) httpclient.Limits {
+	return httpclient.Limits{Concurrency: maxRequests, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
 // excludes tells whether a kind is left out.

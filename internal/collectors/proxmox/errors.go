@@ -7,9 +7,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // Status codes that pveproxy has of its own.
@@ -18,67 +17,27 @@ const (
 	statusNodeHangs = 596
 )
 
-// A statusError is an answer other than success. Proxmox says why in the
-// answer's message, or, where it has no body, in the status line.
-type statusError struct {
-	code    int
-	message string
-	// retryAfter is the pause that the server asks for.
-	retryAfter time.Duration
+// messageHas reports whether err is a status whose message contains text.
+func messageHas(err error, text string) bool {
+	status := httpclient.StatusOf(err)
+	return status != nil && strings.Contains(status.Message, text)
 }
 
-func (e *statusError) Error() string {
-	if e.message == "" {
-		return fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
-	}
-	return fmt.Sprintf("%d %s", e.code, e.message)
-}
-
-// A tooLargeError is an answer beyond max_body.
-type tooLargeError struct{ limit int64 }
-
-func (e *tooLargeError) Error() string {
-	return fmt.Sprintf("the answer is larger than %d bytes", e.limit)
-}
-
-// An answerError is an answer that is not what was asked for.
-type answerError struct{ reason string }
-
-func (e *answerError) Error() string { return e.reason }
-
-// codeOf returns the status code that err carries, or 0.
-func codeOf(err error) int {
-	var status *statusError
-	if errors.As(err, &status) {
-		return status.code
-	}
-	return 0
-}
-
-// says tells whether the server's own words hold text.
-func says(err error, text string) bool {
-	var status *statusError
-	return errors.As(err, &status) && strings.Contains(status.message, text)
-}
-
-// notServed tells an answer that means that this version has no such thing:
-// 501 for paths that it does not know, and HA groups that became rules.
+// notServed reports whether this version of Proxmox VE does not have what was asked for: 501
+// for unknown paths, and HA groups that became rules.
 func notServed(err error) bool {
-	return codeOf(err) == http.StatusNotImplemented || says(err, "migrated to rules")
+	return httpclient.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
 }
 
-// vanished tells an answer that means that the guest is not, or no more, on
-// the node that was asked.
+// vanished reports whether the guest is not on the node that was asked.
 func vanished(err error) bool {
-	return codeOf(err) == http.StatusInternalServerError && says(err, "does not exist")
+	return httpclient.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
 }
 
-// silent tells a node that does not answer from one that answers with an
-// error.
+// silent reports whether a node does not answer, not even with an error.
 func silent(err error) bool {
-	var slow *reach.Timeout
-	code := codeOf(err)
-	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, &slow)
+	code := httpclient.Code(err)
+	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, new(*httpclient.Timeout))
 }
 
 // clip cuts what is longer than limit characters.
@@ -89,10 +48,10 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// explain gives the next step for an error that concerns the server as a whole.
+// explain adds the next step to an error that concerns the server as a whole.
 func (c Config) explain(err error) error {
-	hint := cmp.Or(c.statusHint(codeOf(err)), accessHint(err), "see journalctl -u pveproxy on the node")
-	return &reach.Error{Server: c.URL, Err: err, Hint: hint}
+	hint := cmp.Or(c.statusHint(httpclient.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
+	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
 }
 
 func (c Config) statusHint(code int) string {
@@ -113,11 +72,11 @@ func (c Config) statusHint(code int) string {
 	return ""
 }
 
-// accessHint gives the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error that is no answer of the API.
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError
-		answer *answerError
+		answer *httpclient.Unexpected
 	)
 	switch {
 	case errors.As(err, &other):
@@ -127,7 +86,7 @@ func accessHint(err error) string {
 	case errors.As(err, &answer):
 		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
 	}
-	words := reach.Words{Server: "pveproxy", Address: "url",
+	words := httpclient.Words{Server: "pveproxy", Address: "url",
 		Authority: "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint",
 		Expired:   "renew the node's certificate (pvenode cert), or set this machine's clock",
 		Host:      "use an address that the certificate names, or set fingerprint in the place of ca_file",
@@ -135,11 +94,11 @@ func accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason says why something was not read, and what to do. The same cause gives
-// the same words, so that reports may put those together.
+// reason returns why something was not read, and what to do. The same cause has the same
+// text, so that reports can group them.
 func (c Config) reason(err error) string {
-	var large *tooLargeError
-	switch code := codeOf(err); {
+	var large *httpclient.TooLarge
+	switch code := httpclient.Code(err); {
 	case code == http.StatusForbidden:
 		return c.forbidden(err)
 	case code == http.StatusUnauthorized:
@@ -148,25 +107,25 @@ func (c Config) reason(err error) string {
 		return fmt.Sprintf("%v: set rate lower", err)
 	case errors.As(err, &large):
 		return fmt.Sprintf("%v: raise max_body", err)
-	case reach.Ended(err) != "":
-		return reach.Ended(err)
+	case httpclient.Ended(err) != "":
+		return httpclient.Ended(err)
 	}
-	return reach.Printable(err.Error())
+	return httpclient.Printable(err.Error())
 }
 
-// forbidden names what is missing, which Proxmox puts into its message:
+// forbidden returns the privilege that is missing, which Proxmox puts into its message:
 // "Permission check failed (/vms/101, VM.Audit)".
 func (c Config) forbidden(err error) string {
 	_, detail, _ := strings.Cut(err.Error(), "(")
 	detail, _, _ = strings.Cut(detail, ")")
 	where, privilege, ok := strings.Cut(detail, ", ")
 	if !ok || !strings.HasPrefix(where, "/") {
-		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), reach.Printable(err.Error()), c.grant("/"))
+		return fmt.Sprintf("%s is not allowed to read it (%s): %s", c.account(), httpclient.Printable(err.Error()), c.grant("/"))
 	}
-	return c.lacking(reach.Printable(privilege), reach.Printable(where))
+	return c.lacking(httpclient.Printable(privilege), httpclient.Printable(where))
 }
 
-// lacking says which privilege is missing where, and how to grant it.
+// lacking returns which privilege is missing where, and how to grant it.
 func (c Config) lacking(privilege, where string) string {
 	return fmt.Sprintf("%s lacks %s on %s: %s", c.account(), privilege, where, c.grant(where))
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -86,7 +87,7 @@ func (l *look) part(f firewall, kind, id, name string, raw model.Value) model.Re
 
 func takeFirewallOptions(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	if data.Kind() != model.Map {
-		return &answerError{"the answer is no object"}
+		return &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	l.add(l.part(f, shape.FirewallOptions, f.scope, f.scope, data))
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -61,7 +62,7 @@ func (l *look) listGuests(ctx context.Context) ([]guest, error) {
 		case g.kind != "qemu" && g.kind != "lxc":
 			continue
 		case !isVMID(g.id) || g.node == "":
-			return nil, &answerError{"a guest of the answer has no id or no node"}
+			return nil, &httpclient.Unexpected{Reason: "a guest of the answer has no id or no node"}
 		}
 		guests = append(guests, g)
 	}
@@ -192,7 +193,7 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 		return err
 	}
 	if g.status == "" {
-		return &answerError{"neither the cluster nor the guest's node tells whether it runs"}
+		return &httpclient.Unexpected{Reason: "neither the cluster nor the guest's node tells whether it runs"}
 	}
 	data, err := n.Get(ctx, g.path(n.name)+"/pending")
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // An update is what a line of the cluster log tells of a virtual machine:
@@ -46,7 +46,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		if isKey(disk) {
 			u.fields = []string{disk}
 		}
-		u.shown = clip(reach.Printable(line), shownLine)
+		u.shown = clip(httpclient.Printable(line), shownLine)
 		return u, true
 	}
 	u.options = parseOptions(what)
@@ -57,7 +57,7 @@ func parseUpdate(line string) (u update, ok bool) {
 	}
 	slices.Sort(u.fields)
 	u.fields = slices.Compact(u.fields)
-	u.shown = clip(reach.Printable(strings.Join(shown, " ")), shownLine)
+	u.shown = clip(httpclient.Printable(strings.Join(shown, " ")), shownLine)
 	return u, true
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -73,7 +74,7 @@ func (e *nodeError) Error() string {
 func (e *nodeError) Unwrap() error { return e.err }
 
 // errOffline is what the cluster says of a node that left it.
-var errOffline = &answerError{"offline"}
+var errOffline = &httpclient.Unexpected{Reason: "offline"}
 
 // listNodes returns the cluster's nodes by name.
 func (l *look) listNodes(ctx context.Context) (map[string]*node, error) {
@@ -143,7 +144,7 @@ func (l *look) readNodeFirewall(ctx context.Context, n *node) {
 
 func takeNodePart(l *look, n *node, kind string, data model.Value) error {
 	if data.Kind() != model.Map {
-		return &answerError{"the answer is no object"}
+		return &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
 	r := l.object(kind, n.name, data)
 	r.Place = n.name

@@ -11,8 +11,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Type is the collector's type in the configuration, and the first part of
@@ -87,7 +87,7 @@ func (c *cluster) look(ctx context.Context, brief bool) (*look, string, error) {
 	if err == nil {
 		l.readWithQuorum(ctx, brief)
 	}
-	if err != nil || reach.Void(ctx, len(l.resources) > 0) {
+	if err != nil || httpclient.Void(ctx, len(l.resources) > 0) {
 		return nil, "", c.fail(ctx, err)
 	}
 	return l, version, nil
@@ -109,7 +109,7 @@ func (l *look) version(ctx context.Context) (string, error) {
 	}
 	version := data.At("version").Text()
 	if version == "" {
-		return "", &answerError{"the answer tells no version"}
+		return "", &httpclient.Unexpected{Reason: "the answer tells no version"}
 	}
 	return version, nil
 }

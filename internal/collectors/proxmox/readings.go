@@ -9,6 +9,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -117,7 +118,7 @@ func (l *look) readCluster(ctx context.Context) {
 			err = r.take(ctx, l, data)
 		}
 		switch {
-		case r.path == acmePlugins && codeOf(err) == http.StatusForbidden:
+		case r.path == acmePlugins && httpclient.Code(err) == http.StatusForbidden:
 			l.skip("the DNS plugins of ACME take Sys.Modify on /, which is more than a reader should have", r.kinds...)
 		case notServed(err):
 			l.fail(err, "", r.kinds...)
@@ -130,11 +131,11 @@ func (l *look) readCluster(ctx context.Context) {
 // rowsOf returns a list's elements, which are maps.
 func rowsOf(data model.Value) ([]model.Value, error) {
 	if data.Kind() != model.List {
-		return nil, &answerError{"the answer is no list"}
+		return nil, &httpclient.Unexpected{Reason: "the answer is no list"}
 	}
 	for _, row := range data.Items() {
 		if row.Kind() != model.Map {
-			return nil, &answerError{"the answer is no list of objects"}
+			return nil, &httpclient.Unexpected{Reason: "the answer is no list of objects"}
 		}
 	}
 	return data.Items(), nil
@@ -151,7 +152,7 @@ func named(data model.Value, key string) ([]model.Field, error) {
 	for i, row := range rows {
 		id := row.At(key).Text()
 		if id == "" {
-			return nil, &answerError{fmt.Sprintf("a row of the answer has no %s", key)}
+			return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("a row of the answer has no %s", key)}
 		}
 		fields[i] = model.Field{Name: id, Value: row}
 	}
@@ -173,7 +174,7 @@ func each(kind, id string) func(context.Context, *look, model.Value) error {
 func one(kind, id string) func(context.Context, *look, model.Value) error {
 	return func(_ context.Context, l *look, data model.Value) error {
 		if data.Kind() != model.Map {
-			return &answerError{"the answer is no object"}
+			return &httpclient.Unexpected{Reason: "the answer is no object"}
 		}
 		l.add(l.object(kind, id, data))
 		return nil
@@ -217,7 +218,7 @@ func orShapeless(err error) error {
 	if err != nil {
 		return err
 	}
-	return &answerError{"the answer is no object"}
+	return &httpclient.Unexpected{Reason: "the answer is no object"}
 }
 
 // merged returns a map with the fields of both; the second's count.

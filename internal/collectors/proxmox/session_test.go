@@ -17,7 +17,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 	"github.com/driftd/driftd/internal/faults"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestTrust(t *testing.T) {
@@ -70,7 +70,7 @@ func TestWholeFailures(t *testing.T) {
 		{"401", pvetest.Unauthorized(), []string{"401", "driftd@pve!ro is refused", "expiry"}},
 		{"403", faults.Status(http.StatusForbidden, ""), []string{"403", "PVEAuditor"}},
 		{"500", pvetest.Message(http.StatusInternalServerError, "got no worker upid"), []string{"got no worker upid", "journalctl"}},
-		{"a page", faults.LoginPage(), []string{"no JSON", "8006"}},
+		{"a page", faults.LoginPage(), []string{"an HTML page", "8006"}},
 		{"a redirect", func(_ http.Handler, w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://login.example.org/", http.StatusFound)
 		}, []string{"302", "redirects"}},
@@ -84,9 +84,9 @@ func TestWholeFailures(t *testing.T) {
 			timeout = 100 * time.Millisecond
 		}
 		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = timeout })
-		var access *reach.Error
+		var access *httpclient.Error
 		if !errors.As(err, &access) || access.Hint == "" {
-			t.Errorf("%s: %v is no reach.Error", tc.reason, err)
+			t.Errorf("%s: %v is no httpclient.Error", tc.reason, err)
 			continue
 		}
 		wantIn(t, err.Error(), tc.want...)
@@ -183,46 +183,14 @@ func TestTokenIsReadAnew(t *testing.T) {
 	}
 }
 
-func TestPauses(t *testing.T) {
+// TestRetries holds that a busy server is asked again, and a dead node is not.
+func TestRetries(t *testing.T) {
 	t.Parallel()
-	s := &session{backoff: time.Second}
-	for _, tc := range []struct {
-		reason string
-		err    error
-		try    int
-		again  bool
-		atMost time.Duration
-		least  time.Duration
-	}{
-		{"it went well", nil, 1, false, 0, 0},
-		{"busy", &statusError{code: http.StatusServiceUnavailable}, 1, true, 2 * time.Second, time.Second},
-		{"busy again", &statusError{code: http.StatusServiceUnavailable}, 2, true, 4 * time.Second, 2 * time.Second},
-		{"busy too often", &statusError{code: http.StatusServiceUnavailable}, 3, false, 0, 0},
-		{"asked to wait", &statusError{code: http.StatusTooManyRequests, retryAfter: 9 * time.Second}, 1, true, 9 * time.Second, 9 * time.Second},
-		{"asked to wait for an hour", &statusError{code: http.StatusTooManyRequests, retryAfter: time.Hour}, 1, false, time.Hour, 0},
-		{"a dead node", &statusError{code: statusNodeDown}, 1, false, 2 * time.Second, 0},
-		{"an error of the server's", &statusError{code: http.StatusInternalServerError}, 1, false, 2 * time.Second, 0},
-		{"no answer in time", &reach.Timeout{After: time.Second}, 1, false, 2 * time.Second, 0},
-	} {
-		pause, again := s.pause(tc.err, tc.try)
-		if again != tc.again || pause > tc.atMost || pause < tc.least {
-			t.Errorf("%s: %s, %t", tc.reason, pause, again)
-		}
-	}
-}
-
-func TestRate(t *testing.T) {
-	t.Parallel()
-	for _, rate := range []float64{0, 0.5, 40} {
-		config := testConfig(t, "http://127.0.0.1:1")
-		config.Rate = rate
-		s, err := connect(t.Context(), config, time.Second)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.close()
-		if limited := s.rate != nil; limited != (rate > 0) || limited && float64(s.rate.Limit()) != rate {
-			t.Errorf("rate %v gives the limiter %v", rate, s.rate)
+	for code, want := range map[int]int{http.StatusServiceUnavailable: 4, http.StatusGatewayTimeout: 4, http.StatusInternalServerError: 1, statusNodeDown: 1, statusNodeHangs: 1} {
+		server := lab()
+		server.Break("/version", faults.Status(code, ""))
+		if _, err := tryCollect(t, server); httpclient.Code(err) != code || server.Count("/version", "") != want {
+			t.Errorf("%d: %d requests, error %v; want %d requests", code, server.Count("/version", ""), err, want)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A logEntry is one entry of the cluster's logs that tells of a guest.
@@ -105,8 +105,8 @@ func logLine(row model.Value) (logEntry, bool) {
 	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows()}
 	e.Ref, e.Fields = ref(shape.QEMU, u.id), u.fields
 	e.Actor = model.Actor{
-		Name: reach.Printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
-		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, reach.Printable(row.At("tag").Str()), reach.Printable(e.node)),
+		Name: httpclient.Printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
+		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, httpclient.Printable(row.At("tag").Str()), httpclient.Printable(e.node)),
 	}
 	return e, e.Actor.Name != ""
 }
@@ -154,7 +154,7 @@ func taskEntry(row model.Value, deeds map[string]taskDeed) (logEntry, bool) {
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true, taskDeed: deed}
 	e.Ref, e.Action, e.Fields = ref(deed.kind, u.id), deed.deed, deed.fields
-	e.Actor = model.Actor{Name: reach.Printable(u.user), At: u.start, Via: "task log", Evidence: reach.Printable(row.At("upid").Str()), Confidence: confidence}
+	e.Actor = model.Actor{Name: httpclient.Printable(u.user), At: u.start, Via: "task log", Evidence: httpclient.Printable(row.At("upid").Str()), Confidence: confidence}
 	return e, true
 }
 

@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// newTransport returns the transport of the requests.
-func newTransport(config Config) (*http.Transport, error) {
+// newBase returns the transport of the requests.
+func newBase(config Config, limits httpclient.Limits) (*http.Transport, error) {
 	// Without ca_file the system's authorities count. It excludes a fingerprint.
-	trust, err := reach.Trust(config.CAFile)
+	trust, err := httpclient.Trust(config.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func newTransport(config Config) (*http.Transport, error) {
 		trust.InsecureSkipVerify = true
 		trust.VerifyConnection = config.compareFingerprint
 	}
-	return reach.NewBase(trust, reach.Limits{Timeout: config.Timeout, Concurrency: maxRequests}), nil
+	return httpclient.NewBase(trust, limits), nil
 }
 
 // A fingerprintError is a server with another certificate than the settings

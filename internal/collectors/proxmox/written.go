@@ -28,7 +28,7 @@ func (l *look) lasting(entries []logEntry) []logEntry {
 		written, _ := l.shaper.Guest(e.Kind, e.written)
 		entries[i].Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(name string) bool {
 			f := field{e.Ref, name}
-			stale := decided[f] || !holds(live.At(name), written.At(name)) && !e.says(name, live.At(name))
+			stale := decided[f] || !holds(live.At(name), written.At(name)) && !e.messageHas(name, live.At(name))
 			decided[f] = true
 			return stale
 		})
@@ -73,7 +73,7 @@ func holds(live, written model.Value) bool {
 
 // says tells whether the line has a text as a setting's value. Nothing parts a
 // value from the settings behind it, so the text may hold what looks like one.
-func (e logEntry) says(name string, text model.Value) bool {
+func (e logEntry) messageHas(name string, text model.Value) bool {
 	_, rest, found := strings.Cut(e.line, " -"+name+" ")
 	rest, begins := strings.CutPrefix(inLog(rest), inLog(text.Str()))
 	return found && begins && text.Str() != "" && (rest == "" || rest[0] == '-')

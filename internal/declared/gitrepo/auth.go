@@ -14,7 +14,7 @@ import (
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // auth returns the credentials as they stand in their files now.
@@ -84,7 +84,7 @@ func (r *Repository) discreet(err error) error {
 		return err
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(basic.Username + ":" + basic.Password))
-	text := reach.Hider(encoded, basic.Password).Replace(err.Error())
+	text := httpclient.Hider(encoded, basic.Password).Replace(err.Error())
 	if text == err.Error() {
 		return err
 	}

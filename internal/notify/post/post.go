@@ -12,8 +12,8 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/notify"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Options are how a Client works.
@@ -39,7 +39,7 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		return nil, errors.New("timeout: must be over 0s")
 	}
-	trust, err := reach.Trust(o.CAFile)
+	trust, err := httpclient.Trust(o.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (c *Client) Send(ctx context.Context, to *url.URL, header http.Header, body
 }
 
 func (c *Client) send(ctx context.Context, to *url.URL, header http.Header, body []byte) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, &reach.Timeout{After: c.o.Timeout})
+	ctx, cancel := context.WithTimeoutCause(ctx, c.o.Timeout, &httpclient.Timeout{After: c.o.Timeout})
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) send(ctx context.Context, to *url.URL, header http.Header, body
 	}
 	request.Header = header
 	answer, err := c.http.Do(request)
-	var slow *reach.Timeout
+	var slow *httpclient.Timeout
 	switch {
 	case err == nil:
 		// Nobody waits for a body that nobody reads.
@@ -89,7 +89,7 @@ func (c *Client) send(ctx context.Context, to *url.URL, header http.Header, body
 }
 
 func (c *Client) explain(err error) error {
-	words := reach.Words{
+	words := httpclient.Words{
 		Server:    c.o.Server,
 		Address:   "the address",
 		Authority: "set ca_file to the authority that signed its certificate",

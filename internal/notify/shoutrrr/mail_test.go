@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/notifytest"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A mailServer speaks SMTP with one client after the other. It answers what it
@@ -173,7 +173,7 @@ func TestMailHangs(t *testing.T) {
 	}
 	s := opened(t, strings.Replace(mailAddress, "HOST", listener.Addr().String(), 1), "")
 	s.timeout = 100 * time.Millisecond
-	var slow *reach.Timeout
+	var slow *httpclient.Timeout
 	if _, err := s.Notify(t.Context(), notifytest.Entry()); !errors.As(err, &slow) {
 		t.Errorf("error %v, want a timeout", err)
 	}

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/credential"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/phrase"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // Config is the settings of a shoutrrr receiver.
@@ -97,7 +97,7 @@ func (s *sender) send(ctx context.Context, e errand) error {
 	if err != nil {
 		return notify.Refused(fmt.Errorf("write message as JSON: %w", err))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, &reach.Timeout{After: s.timeout})
+	ctx, cancel := context.WithTimeoutCause(ctx, s.timeout, &httpclient.Timeout{After: s.timeout})
 	defer cancel()
 	process := exec.CommandContext(ctx, s.program, Verb)
 	process.Env = append(inherited(os.Environ()), s.env...)

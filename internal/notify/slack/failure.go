@@ -8,9 +8,9 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/post"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // connecting is what the app-level token is for.
@@ -75,7 +75,7 @@ func explain(what string, err error) error {
 			hint = standingOfApp
 		}
 		err = refusal(said.Err, detail(said), hint)
-	case !errors.As(err, new(judged)) && !errors.As(err, new(*reach.Timeout)):
+	case !errors.As(err, new(judged)) && !errors.As(err, new(*httpclient.Timeout)):
 		if err = post.Cause(err); errors.Is(err, post.ErrGarbled) {
 			err = errGarbled
 		}
@@ -94,8 +94,8 @@ func detail(said slack.SlackErrorResponse) string {
 	return strings.Join(said.ResponseMetadata.Messages, ", ")
 }
 
-func words() reach.Words {
-	return reach.Words{
+func words() httpclient.Words {
+	return httpclient.Words{
 		Server: "Slack", Address: "api_url",
 		Authority: "this machine does not trust the certificate's authority: see what lies between driftd and Slack",
 		Expired:   "see that this machine's clock is right",

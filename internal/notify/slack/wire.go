@@ -11,9 +11,9 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/notify"
 	"github.com/driftd/driftd/internal/notify/post"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 const (
@@ -90,7 +90,7 @@ func (w *wire) judge(response *http.Response) error {
 func (w *wire) call(ctx context.Context, what string, method func() error) error {
 	err := method()
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		err = &reach.Timeout{After: w.client.Timeout}
+		err = &httpclient.Timeout{After: w.client.Timeout}
 	}
 	return explain(what, err)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // A collection is what the path of a request leads to, whose next part is the id
@@ -66,9 +66,9 @@ func auditing() map[string]reader {
 	known := collections()
 	return map[string]reader{"audit.http.response": func(n *notice) []Act {
 		by := n.payload.At("initiator")
-		n.userID, n.user = reach.Printable(by.At("id").Str()), reach.Printable(by.At("name").Str())
-		n.request, n.origin = reach.Printable(by.At("request_id").Str()), reach.Printable(by.At("global_request_id").Str())
-		n.id = cmp.Or(reach.Printable(n.payload.At("id").Str()), n.id)
+		n.userID, n.user = httpclient.Printable(by.At("id").Str()), httpclient.Printable(by.At("name").Str())
+		n.request, n.origin = httpclient.Printable(by.At("request_id").Str()), httpclient.Printable(by.At("global_request_id").Str())
+		n.id = cmp.Or(httpclient.Printable(n.payload.At("id").Str()), n.id)
 		if n.payload.At("outcome").Str() != "success" {
 			return nil
 		}
@@ -103,7 +103,7 @@ func requested(known map[string]collection, path, action string) (Act, bool) {
 		return Act{Ref: model.Ref{Kind: c.kind}, Deed: model.Created}, action == "create"
 	}
 	below := parts[i+2:]
-	a := Act{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: reach.Printable(u.Query().Get("user_id"))}
+	a := Act{Ref: model.Ref{Kind: c.kind, ID: parts[i+1]}, Owner: httpclient.Printable(u.Query().Get("user_id"))}
 	verb, name, _ := strings.Cut(action, "/")
 	switch {
 	case verb == "read" || verb == "unknown":

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
-	"github.com/driftd/driftd/internal/reach"
 )
 
 // computing reads Nova's notices, versioned and not, without the "compute." that
@@ -69,7 +69,7 @@ func single(kind string, ids []string, deed model.Action, fields string) reader 
 			a.ID = cmp.Or(a.ID, n.payload.At(name).Str())
 		}
 		if kind == shape.Keypair {
-			a.Owner = reach.Printable(n.payload.At("user_id").Str())
+			a.Owner = httpclient.Printable(n.payload.At("user_id").Str())
 		}
 		return []Act{a}
 	}

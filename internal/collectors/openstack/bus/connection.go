@@ -15,7 +15,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/driftd/driftd/internal/credential"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // What driftd's queue holds at most, and how long it is there when nobody takes
@@ -86,10 +86,10 @@ func (o Options) dial(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uri.Scheme == "amqp" && !reach.Loopback(uri.Host) && !o.Cleartext {
+	if uri.Scheme == "amqp" && !httpclient.Loopback(uri.Host) && !o.Cleartext {
 		return nil, errCleartext
 	}
-	trust, err := reach.Trust(o.CAFile)
+	trust, err := httpclient.Trust(o.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
 		return where + " did not answer in time"
 	}
-	words := reach.Words{
+	words := httpclient.Words{
 		Server: "the message broker", Address: "the address in notifications.url_file",
 		Authority: "set notifications.ca_file to the authority that signed the broker's certificate",
 		Expired:   "renew the broker's certificate", Host: "use a name that the broker's certificate speaks of",
@@ -276,7 +276,7 @@ func (b *Bus) explain(ctx context.Context, err error) string {
 		hint = fmt.Sprintf(`let the account use its queue and read the exchanges: rabbitmqctl set_permissions -p %s %s "^%s$" "^%s$" "^(%s)$"`,
 			uri.Vhost, uri.Username, o.Queue, o.Queue, strings.Join(append([]string{o.Queue}, o.Exchanges...), "|"))
 	}
-	return fmt.Sprintf("%s could not be read: %s; %s", where, reach.Printable(reason(err)), hint)
+	return fmt.Sprintf("%s could not be read: %s; %s", where, httpclient.Printable(reason(err)), hint)
 }
 
 // reason takes the broker's words, without the SDK's.
@@ -285,5 +285,5 @@ func reason(err error) string {
 	if errors.As(err, &refused) {
 		return refused.Reason
 	}
-	return reach.WithoutPort(err).Error()
+	return httpclient.WithoutPort(err).Error()
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 const (
@@ -36,7 +36,7 @@ type fetcher struct {
 // the system's where it is empty, and follows no redirection to another host,
 // which would take credentials there.
 func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error) {
-	trust, err := reach.Trust(caFile)
+	trust, err := httpclient.Trust(caFile)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func newFetcher(caFile string, sign func(*http.Request) error) (*fetcher, error)
 		ResponseHeaderTimeout:  time.Minute,
 		IdleConnTimeout:        30 * time.Second,
 		ForceAttemptHTTP2:      true,
-		MaxResponseHeaderBytes: reach.MaxHeader,
+		MaxResponseHeaderBytes: httpclient.MaxHeader,
 	}
-	client := &http.Client{Transport: reach.Guard(transport), CheckRedirect: stayHome}
+	client := &http.Client{Transport: httpclient.Guard(transport), CheckRedirect: stayHome}
 	return &fetcher{client: client, sign: sign, pause: firstPause}, nil
 }
 
@@ -73,7 +73,7 @@ func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 		if !again || try+1 == maxTries || ctx.Err() != nil {
 			return body, err
 		}
-		if reach.Wait(ctx, pause) != nil {
+		if httpclient.Wait(ctx, pause) != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (f *fetcher) once(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return nil, reach.WithoutURL(err)
+		return nil, httpclient.WithoutURL(err)
 	}
 	if resp.StatusCode == http.StatusOK {
 		return resp.Body, nil
@@ -146,7 +146,7 @@ func readStatus(resp *http.Response) error {
 	// An error page that breaks off has no code to show.
 	page, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	e := &statusError{code: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region"),
-		pause: reach.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
+		pause: httpclient.RetryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if found := regexp.MustCompile(`<Code>(\w{1,64})</Code>`).FindSubmatch(page); found != nil {
 		e.reason = string(found[1])
 	}
@@ -163,7 +163,7 @@ func pauseFor(err error, pause time.Duration) (time.Duration, bool) {
 	if errors.As(err, &status) {
 		return max(pause, status.pause), status.busy() && status.pause <= maxPause
 	}
-	return pause, reach.Broken(err)
+	return pause, httpclient.Broken(err)
 }
 
 // guarded tells an address to which a secret may be sent: encrypted, or on

@@ -1,10 +1,8 @@
-package reach_test
+package httpclient
 
 import (
 	"net/http"
 	"testing"
-
-	"github.com/driftd/driftd/internal/reach"
 )
 
 func TestCached(t *testing.T) {
@@ -25,22 +23,8 @@ func TestCached(t *testing.T) {
 		"RFC 9211, a miss":         {http.Header{"Cache-Status": {"edge; fwd=uri-miss; stored"}}, ""},
 		"RFC 9211, a cache's name": {http.Header{"Cache-Status": {"hit; fwd=miss"}}, ""},
 	} {
-		if got := reach.Cached(tc.header); got != tc.want {
+		if got := cached(tc.header); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
-	}
-}
-
-func TestCopies(t *testing.T) {
-	t.Parallel()
-	var c reach.Copies
-	c.Note(http.Header{"Age": {"0"}})
-	if got := c.Reason("NetBox"); got != "" {
-		t.Errorf("no cache answered: %q", got)
-	}
-	c.Note(http.Header{"Age": {"7"}})
-	c.Note(http.Header{"Age": {"9"}})
-	if got, want := c.Reason("NetBox"), "a cache before NetBox answered from its own copy (Age: 7): let driftd's requests pass it"; got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"net/http"
@@ -7,17 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // TestMaxHeader holds that a header is bounded: its fields take many times its text.
 func TestMaxHeader(t *testing.T) {
 	t.Parallel()
-	for size, fits := range map[int]bool{reach.MaxHeader / 2: true, reach.MaxHeader * 2: false} {
+	for size, fits := range map[int]bool{httpclient.MaxHeader / 2: true, httpclient.MaxHeader * 2: false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X", strings.Repeat("x", size))
 		}))
-		transport := reach.NewBase(nil, reach.Limits{Concurrency: 1, Timeout: time.Minute})
+		transport := httpclient.NewBase(nil, httpclient.Limits{Concurrency: 1, Timeout: time.Minute})
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 		if err != nil {
 			t.Fatal(err)

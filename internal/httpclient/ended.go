@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// An Expired is the cause of a context that ended because one look at a source, or
-// one reading of a declaration, must take no longer.
+// An Expired is the cause of a context that ended because the time for one source or
+// declaration was over.
 type Expired struct {
-	// What was being read, such as "source netbox".
+	// The source or declaration that was being read, such as "source netbox".
 	What string
 	// After is the setting that bounds it.
 	After time.Duration
 }
 
-// Error names what was being read and the bound.
+// Error returns what was being read, and the bound.
 func (e *Expired) Error() string { return fmt.Sprintf("%s: no answer within %s", e.What, e.After) }
 
 // Is reports whether target is context.DeadlineExceeded.
 func (e *Expired) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Because returns the cause of the context's end in place of an error that came
-// after it, and any other error as it is.
+// Because returns the cause of the end of the context in place of an error that follows
+// it, and any other error as it is.
 func Because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -33,8 +33,8 @@ func Because(ctx context.Context, err error) error {
 	return err
 }
 
-// Ended returns why a part of a source was not read whose context ended before, and
-// which setting bounds it; "" for any other error.
+// Ended returns the reason for a part of a source that was not read because its context
+// ended, with the setting that bounds it; "" for any other error.
 func Ended(err error) string {
 	var (
 		late *Expired
@@ -51,14 +51,15 @@ func Ended(err error) string {
 	return ""
 }
 
-// Void reports whether a look counts for nothing: its context was cancelled, or ran
-// out of time before anything was read. Otherwise what was read by then counts.
+// Void reports whether the result of a scan is void: its context was cancelled, or its time
+// was over before anything was read. Otherwise the parts that were read count.
 func Void(ctx context.Context, read bool) bool {
 	return ctx.Err() != nil && !(read && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
-// Within bounds one request by limit, and by half of the time that is left: a
-// request that hangs leaves time for others. The cause of its end is a *Timeout.
+// Within returns a context for one request, which ends after limit, and after half of the
+// time that is left, so that a request that hangs leaves time for others. The cause of its
+// end is a *Timeout.
 func Within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	late := &Timeout{After: limit}
 	if end, ok := ctx.Deadline(); ok {
@@ -69,8 +70,8 @@ func Within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithTimeoutCause(ctx, late.After, late)
 }
 
-// Turn waits until the limiter lets a request pass; nil does not limit. It returns
-// the context's error when that ends first.
+// Turn waits for the limiter, which may be nil. It returns the error of the context if that
+// ends first.
 func Turn(ctx context.Context, limiter *rate.Limiter) error {
 	if limiter == nil {
 		return nil

@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A server answers the tries of a request, one after the other; the last answer
@@ -23,10 +23,10 @@ type server struct {
 }
 
 type answer struct {
-	code int
-	wait string
-	body io.Reader
-	err  error
+	code           int
+	wait, location string
+	body           io.Reader
+	err            error
 }
 
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -46,11 +46,14 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.wait != "" {
 		header.Set("Retry-After", a.wait)
 	}
+	if a.location != "" {
+		header.Set("Location", a.location)
+	}
 	body := a.body
 	if body == nil {
 		body = strings.NewReader("whole")
 	}
-	return &http.Response{StatusCode: a.code, Header: header, Body: hanging{r.Context(), body}}, nil
+	return &http.Response{StatusCode: a.code, Request: r, Header: header, Body: hanging{r.Context(), body}}, nil
 }
 
 // A hanging body ends when the context does, where nothing else ends it.
@@ -77,11 +80,15 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func limits() reach.Limits {
-	return reach.Limits{Concurrency: 1, Timeout: time.Minute, MaxBody: 10, Backoff: time.Second}
+func client(base http.RoundTripper) *httpclient.Client {
+	return httpclient.New(base, limits(), httpclient.API{})
 }
 
-func TestTransport(t *testing.T) {
+func limits() httpclient.Limits {
+	return httpclient.Limits{Concurrency: 1, Timeout: time.Minute, MaxBody: 5, Backoff: time.Second}
+}
+
+func TestHTTP(t *testing.T) {
 	t.Parallel()
 	ok := answer{code: 200}
 	for name, tc := range map[string]struct {
@@ -95,7 +102,7 @@ func TestTransport(t *testing.T) {
 	}{
 		"at once":          {reason: "a success needs one try", answers: []answer{ok}, asked: 1, code: 200},
 		"broken":           {reason: "another connection may do better", answers: []answer{{err: io.EOF}, {err: io.EOF}, ok}, asked: 3, code: 200, least: 3 * time.Second},
-		"broken for good":  {reason: "three tries and no more", answers: []answer{{err: io.EOF}}, asked: 3, fails: reach.Broken},
+		"broken for good":  {reason: "four attempts and no more", answers: []answer{{err: io.EOF}}, asked: 4, fails: httpclient.Broken},
 		"cut off":          {reason: "a body that breaks off is no answer", answers: []answer{{code: 200, body: broken{}}, ok}, asked: 2, code: 200},
 		"error cut off":    {reason: "of an error the code is enough", answers: []answer{{code: 404, body: broken{}}}, asked: 1, code: 404},
 		"refused":          {reason: "what does not pass is not tried again", answers: []answer{{err: http.ErrSchemeMismatch}}, asked: 1, fails: func(err error) bool { return errors.Is(err, http.ErrSchemeMismatch) }},
@@ -104,9 +111,12 @@ func TestTransport(t *testing.T) {
 		"over the limit":   {reason: "old services say 413 for too many requests", answers: []answer{{code: 413, wait: "2"}, ok}, asked: 2, code: 200, least: 2 * time.Second},
 		"too much asked":   {reason: "any other 413 stays one", answers: []answer{{code: 413}}, asked: 1, code: 413},
 		"in trouble":       {reason: "an error of the server is its answer", answers: []answer{{code: 500}}, asked: 1, code: 500},
+		"a pause by date":  {reason: "Retry-After has two forms", answers: []answer{{code: 503, wait: "Sat, 01 Jan 2000 00:00:20 GMT"}, ok}, asked: 2, code: 200, least: 20 * time.Second},
+		"as much as fits":  {reason: "the bound itself is allowed", answers: []answer{{code: 200, body: strings.NewReader("whole")}}, asked: 1, code: 200},
+		"redirect":         {reason: "credentials go to no other address", answers: []answer{{code: 302, location: "https://elsewhere.example.org/"}}, asked: 1, code: 302},
 		"gateway":          {reason: "what stands before it may find it again", answers: []answer{{code: 502}, {code: 504}, ok}, asked: 3, code: 200},
-		"too large":        {reason: "a body beyond the bound is an error", answers: []answer{{code: 200, body: strings.NewReader("more than ten")}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*reach.TooLarge)) }},
-		"drips":            {reason: "the timeout holds for the body too", answers: []answer{{code: 200, body: endless{}}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*reach.Timeout)) }, least: time.Minute},
+		"too large":        {reason: "a body beyond the bound is an error", answers: []answer{{code: 200, body: strings.NewReader("longer")}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*httpclient.TooLarge)) }},
+		"drips":            {reason: "the timeout holds for the body too", answers: []answer{{code: 200, body: endless{}}}, asked: 1, fails: func(err error) bool { return errors.As(err, new(*httpclient.Timeout)) }, least: time.Minute},
 		"sent again":       {reason: "a body that can be had again is sent again", method: http.MethodPost, answers: []answer{{code: 503}, ok}, asked: 2, code: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +124,7 @@ func TestTransport(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &server{answers: tc.answers}
 				start := time.Now()
-				response, err := reach.NewTransport(s, limits()).RoundTrip(request(t.Context(), t, tc.method))
+				response, err := client(s).HTTP().Do(request(t.Context(), t, tc.method))
 				if s.asked.Load() != tc.asked || time.Since(start) < tc.least {
 					t.Errorf("%d tries in %s, want %d in %s or more: %s", s.asked.Load(), time.Since(start), tc.asked, tc.least, tc.reason)
 				}
@@ -125,7 +135,7 @@ func TestTransport(t *testing.T) {
 					return
 				}
 				if err != nil {
-					t.Fatalf("RoundTrip() = %v: %s", err, tc.reason)
+					t.Fatalf("Do() = %v: %s", err, tc.reason)
 				}
 				body, err := io.ReadAll(response.Body)
 				if err = errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != tc.code || tc.code == 200 && string(body) != "whole" {
@@ -154,12 +164,12 @@ func request(ctx context.Context, t *testing.T, method string) *http.Request {
 	return r
 }
 
-func TestTransportSendsOnceWhatCannotBeHadAgain(t *testing.T) {
+func TestHTTPSendsOnceWhatCannotBeHadAgain(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []answer{{code: 503}}}
 	r := request(t.Context(), t, http.MethodPost)
 	r.GetBody = nil
-	response, err := reach.NewTransport(s, limits()).RoundTrip(r)
+	response, err := client(s).HTTP().Do(r)
 	if err != nil || response.StatusCode != http.StatusServiceUnavailable || s.asked.Load() != 1 {
 		t.Errorf("%d tries, %v", s.asked.Load(), err)
 	}
@@ -168,7 +178,7 @@ func TestTransportSendsOnceWhatCannotBeHadAgain(t *testing.T) {
 	}
 }
 
-func TestTransportIsCancelled(t *testing.T) {
+func TestHTTPIsCancelled(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*server{
 		"while it reads":  {answers: []answer{{code: 200, body: endless{}}}},
@@ -179,7 +189,7 @@ func TestTransportIsCancelled(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
-				response, err := reach.NewTransport(s, limits()).RoundTrip(request(ctx, t, ""))
+				response, err := client(s).HTTP().Do(request(ctx, t, ""))
 				if err == nil {
 					_ = response.Body.Close()
 				}
@@ -191,7 +201,7 @@ func TestTransportIsCancelled(t *testing.T) {
 	}
 }
 
-func TestTransportKeepsConcurrencyAndRate(t *testing.T) {
+func TestHTTPKeepsConcurrencyAndRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int64
@@ -203,11 +213,11 @@ func TestTransportKeepsConcurrencyAndRate(t *testing.T) {
 		})
 		l := limits()
 		l.Concurrency, l.Rate = 2, 4
-		through := reach.NewTransport(base, l)
+		through := httpclient.New(base, l, httpclient.API{}).HTTP()
 		start, done := time.Now(), make(chan error)
 		for range 12 {
 			go func() {
-				response, err := through.RoundTrip(request(t.Context(), t, ""))
+				response, err := through.Do(request(t.Context(), t, ""))
 				if err == nil {
 					err = response.Body.Close()
 				}

@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"encoding/pem"

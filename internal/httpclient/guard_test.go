@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/budget"
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // TestGuard holds that every answer counts against the look of its request, errors and
@@ -25,7 +25,7 @@ func TestGuard(t *testing.T) {
 		fmt.Fprint(w, "["+strings.Repeat("{},", 1000)+"{}]")
 	}))
 	t.Cleanup(server.Close)
-	client := &http.Client{Transport: reach.Guard(http.DefaultTransport)}
+	client := &http.Client{Transport: httpclient.Guard(http.DefaultTransport)}
 	for name, tc := range map[string]struct {
 		reason, path string
 		limit        int64

@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"bytes"
@@ -27,6 +27,7 @@ func (d *discreet) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = answer.Request // what was sent, with what transports below have added
 	}
 	hide := hider(r)
+	answer.Status = hide.Replace(answer.Status)
 	for _, values := range answer.Header {
 		for i, v := range values {
 			values[i] = hide.Replace(v)

@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"io"
@@ -8,8 +8,8 @@ import (
 )
 
 // Guard returns a transport for requests to a foreign server. It counts what decoding an
-// answer takes against the memory of the look that the request belongs to, as
-// budget.Reader does, and takes the credentials of the request out of an answer, as
+// answer takes against the memory of the scan that the request belongs to, as
+// budget.Reader does, and replaces the credentials of the request in an answer, as
 // Discreet does.
 func Guard(next http.RoundTripper) http.RoundTripper { return Discreet(&counted{next}) }
 
@@ -29,7 +29,7 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// CloseIdleConnections gives the connections back.
+// CloseIdleConnections closes the idle connections of the next transport.
 func (c *counted) CloseIdleConnections() {
 	(&http.Client{Transport: c.next}).CloseIdleConnections()
 }

@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"context"
@@ -25,13 +25,13 @@ func Broken(err error) bool {
 			return true
 		}
 	}
-	// net/http keeps the errors of HTTP/2 to itself.
+	// net/http does not export its errors of HTTP/2.
 	text := err.Error()
 	return strings.Contains(text, "http2: ") || strings.Contains(text, "stream error: ")
 }
 
-// WithoutURL takes the address off an error of an HTTP client, where that is
-// said once already, and its own port, which is another one each time.
+// WithoutURL returns an error of an HTTP client without the URL, which may contain
+// credentials, and without the port of this machine.
 func WithoutURL(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
@@ -40,8 +40,8 @@ func WithoutURL(err error) error {
 	return WithoutPort(err)
 }
 
-// WithoutPort takes the port of this machine off an error of the network, so that
-// the same failure is told in the same words.
+// WithoutPort returns an error of the network without the port of this machine, so that
+// the same failure has the same text each time.
 func WithoutPort(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Source != nil {
@@ -59,14 +59,14 @@ func WithoutPort(err error) error {
 	return err
 }
 
-// Loopback tells a host that never leaves the machine.
+// Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// RetryAfter reads the pause that a server asks for in a Retry-After header, in
-// seconds or as a time (RFC 9110); 0 where it asks for none.
+// RetryAfter parses a Retry-After header, in seconds or as a date (RFC 9110). It returns 0
+// for anything else.
 func RetryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), 1<<20)) * time.Second
@@ -77,7 +77,7 @@ func RetryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// Wait returns after d, or with the context's error when that ends first.
+// Wait returns after d, or with the error of the context if that ends first.
 func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -92,7 +92,8 @@ func Wait(ctx context.Context, d time.Duration) error {
 // maxPrinted bounds what Printable returns, in characters.
 const maxPrinted = 300
 
-// Printable makes foreign text fit for one line of a report.
+// Printable returns foreign text on one line, without control characters and of bounded
+// length.
 func Printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestEnded(t *testing.T) {
@@ -20,15 +20,15 @@ func TestEnded(t *testing.T) {
 		err  error
 		want string
 	}{
-		"the look's time is up":           {fmt.Errorf("list: %w", &reach.Expired{What: "source a", After: time.Minute}), "timed out after 1m0s: raise timeout of the source"},
-		"a request took what was left":    {&reach.Timeout{After: time.Second, Look: true}, "timed out before the end of the scan: raise timeout of the source"},
-		"a request has a bound of itself": {&reach.Timeout{After: time.Second}, ""},
+		"the look's time is up":           {fmt.Errorf("list: %w", &httpclient.Expired{What: "source a", After: time.Minute}), "timed out after 1m0s: raise timeout of the source"},
+		"a request took what was left":    {&httpclient.Timeout{After: time.Second, Look: true}, "timed out before the end of the scan: raise timeout of the source"},
+		"a request has a bound of itself": {&httpclient.Timeout{After: time.Second}, ""},
 		"cancelled":                       {context.Canceled, "the scan ended before it was read"},
 		"a deadline of somebody else's":   {context.DeadlineExceeded, "the scan ended before it was read"},
 		"another error":                   {errors.New("403"), ""},
 		"none":                            {nil, ""},
 	} {
-		if got := reach.Ended(tc.err); got != tc.want {
+		if got := httpclient.Ended(tc.err); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestVoid(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	late, end := context.WithTimeoutCause(t.Context(), 0, &reach.Expired{})
+	late, end := context.WithTimeoutCause(t.Context(), 0, &httpclient.Expired{})
 	defer end()
 	for name, tc := range map[string]struct {
 		ctx  context.Context
@@ -50,7 +50,7 @@ func TestVoid(t *testing.T) {
 		"late, and nothing read":   {late, false, true},
 		"late, and something read": {late, true, false},
 	} {
-		if got := reach.Void(tc.ctx, tc.read); got != tc.want {
+		if got := httpclient.Void(tc.ctx, tc.read); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}
@@ -63,11 +63,11 @@ func TestWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 		defer cancel()
-		for i, want := range []reach.Timeout{{After: 40 * time.Second}, {After: 30 * time.Second, Look: true}, {After: 15 * time.Second, Look: true}} {
-			request, done := reach.Within(look, 40*time.Second)
+		for i, want := range []httpclient.Timeout{{After: 40 * time.Second}, {After: 30 * time.Second, Look: true}, {After: 15 * time.Second, Look: true}} {
+			request, done := httpclient.Within(look, 40*time.Second)
 			<-request.Done()
 			done()
-			var got *reach.Timeout
+			var got *httpclient.Timeout
 			if !errors.As(context.Cause(request), &got) || *got != want {
 				t.Errorf("request %d ended with %v, want %+v", i+1, context.Cause(request), want)
 			}
@@ -84,17 +84,17 @@ func TestWithin(t *testing.T) {
 func TestTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		look, cancel := context.WithTimeoutCause(t.Context(), time.Second, &reach.Expired{What: "source a", After: time.Second})
+		look, cancel := context.WithTimeoutCause(t.Context(), time.Second, &httpclient.Expired{What: "source a", After: time.Second})
 		defer cancel()
-		if err := reach.Turn(look, nil); err != nil {
+		if err := httpclient.Turn(look, nil); err != nil {
 			t.Errorf("without a limit: %v", err)
 		}
 		limiter := rate.NewLimiter(rate.Every(time.Hour), 1)
-		if err := reach.Turn(look, limiter); err != nil {
+		if err := httpclient.Turn(look, limiter); err != nil {
 			t.Errorf("the first turn: %v", err)
 		}
-		err := reach.Because(look, reach.Turn(look, limiter))
-		if reason := reach.Ended(err); !strings.Contains(reason, "timed out after 1s") {
+		err := httpclient.Because(look, httpclient.Turn(look, limiter))
+		if reason := httpclient.Ended(err); !strings.Contains(reason, "timed out after 1s") {
 			t.Errorf("a turn after the deadline: %v, reason %q", err, reason)
 		}
 	})
@@ -113,7 +113,7 @@ func TestBecause(t *testing.T) {
 		"the context ended":   {ended, other, cause},
 		"the context goes on": {t.Context(), other, other},
 	} {
-		if got := reach.Because(tc.ctx, tc.err); !errors.Is(got, tc.want) {
+		if got := httpclient.Because(tc.ctx, tc.err); !errors.Is(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

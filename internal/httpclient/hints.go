@@ -1,9 +1,6 @@
-// Package reach says why a server could not be reached, and what to do about it,
-// in the words of whoever asks it.
-package reach
+package httpclient
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,45 +12,15 @@ import (
 	"time"
 )
 
-// An Error says why nothing of a source could be read, and what to do.
-type Error struct {
-	// Server is the address that was asked, or what should have told it.
-	Server string
-	Err    error
-	// Hint is the next step.
-	Hint string
-}
-
-// Error names the server, what is wrong and the next step, on one line.
-func (e *Error) Error() string { return fmt.Sprintf("read %s: %v; %s", e.Server, e.Err, e.Hint) }
-
-// Unwrap returns what is wrong.
-func (e *Error) Unwrap() error { return e.Err }
-
-// A Timeout is a request that was not answered in time.
-type Timeout struct {
-	After time.Duration
-	// Look reports whether the time that the look had left bounded the request, and
-	// not a setting for requests.
-	Look bool
-}
-
-// Error says how long was waited.
-func (e *Timeout) Error() string { return fmt.Sprintf("no full answer within %s", e.After) }
-
-// Is reports whether target is context.DeadlineExceeded and the look's own deadline
-// bounded the request.
-func (e *Timeout) Is(target error) bool { return e.Look && target == context.DeadlineExceeded }
-
-// Words are how hints speak of one kind of server.
+// Words are the parts of hints that differ between kinds of servers.
 type Words struct {
-	// Server is what it is called ("the API server").
+	// Server is the name of the server ("the API server").
 	Server string
-	// Address says which setting holds the address ("url").
+	// Address is the setting that contains the address ("url").
 	Address string
-	// Authority, Expired and Host say what to do when the certificate's
-	// authority is not known, when it is out of date, and when it is another
-	// host's.
+	// Authority, Expired and Host are the next steps when the authority of the
+	// certificate is not known, when the certificate has expired, and when it is for
+	// another host.
 	Authority, Expired, Host string
 }
 

@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"context"
@@ -14,19 +14,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		if err := reach.Wait(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
+		if err := httpclient.Wait(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
 			t.Errorf("Wait() = %v after %s", err, time.Since(start))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := reach.Wait(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		if err := httpclient.Wait(ctx, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Wait() = %v, want the end of its context", err)
 		}
 	})
@@ -38,7 +38,7 @@ func TestRetryAfter(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"": 0, "7": 7 * time.Second, "-3": 0, "soon": 0, now.Add(time.Minute).Format(http.TimeFormat): time.Minute, now.Add(-time.Hour).Format(http.TimeFormat): 0,
 	} {
-		if got := reach.RetryAfter(text, now); got != want {
+		if got := httpclient.RetryAfter(text, now); got != want {
 			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
 		}
 	}
@@ -57,12 +57,12 @@ func TestBrokenAndBare(t *testing.T) {
 		{&net.DNSError{Name: "pve", Server: "192.0.2.1:53", Err: "read udp 192.0.2.9:40001->192.0.2.1:53: i/o timeout", IsTimeout: true}, false, "lookup pve on 192.0.2.1:53: i/o timeout"},
 		{syscall.ECONNREFUSED, false, "connection refused"},
 	} {
-		if got := reach.WithoutURL(tc.err); reach.Broken(tc.err) != tc.broken || got.Error() != tc.text {
-			t.Errorf("%v: broken %t, without its address %q", tc.err, reach.Broken(tc.err), got)
+		if got := httpclient.WithoutURL(tc.err); httpclient.Broken(tc.err) != tc.broken || got.Error() != tc.text {
+			t.Errorf("%v: broken %t, without its address %q", tc.err, httpclient.Broken(tc.err), got)
 		}
 	}
 	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "10.0.0.1": false, "pve.example.org": false} {
-		if reach.Loopback(host) != want {
+		if httpclient.Loopback(host) != want {
 			t.Errorf("%s is loopback: %t", host, !want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestPrintable(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			if got := reach.Printable(tc.text); got != tc.want {
+			if got := httpclient.Printable(tc.text); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

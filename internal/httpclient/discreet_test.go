@@ -1,4 +1,4 @@
-package reach
+package httpclient
 
 import (
 	"errors"
@@ -48,6 +48,27 @@ func TestDiscreet(t *testing.T) {
 				t.Errorf("%s: a header is %q", test.reason, where)
 			}
 		})
+	}
+}
+
+// TestDiscreetStatusLine holds that a status line, which may become a message, has no
+// credential either.
+func TestDiscreetStatusLine(t *testing.T) {
+	t.Parallel()
+	next := answers(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusUnauthorized, Status: "401 no ticket hunter2x", Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.org", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer hunter2x")
+	answer, err := Discreet(next).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := NewStatus(answer, API{}); status.Line != "no ticket …" || answer.Body.Close() != nil {
+		t.Errorf("the status line is %q", status.Line)
 	}
 }
 

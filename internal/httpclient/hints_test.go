@@ -1,4 +1,4 @@
-package reach_test
+package httpclient_test
 
 import (
 	"crypto/x509"
@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/reach"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 func TestHint(t *testing.T) {
 	t.Parallel()
-	w := reach.Words{Server: "the thing", Address: "url", Authority: "set ca_file", Expired: "renew it", Host: "use its name"}
+	w := httpclient.Words{Server: "the thing", Address: "url", Authority: "set ca_file", Expired: "renew it", Host: "use its name"}
 	tests := map[string]struct {
 		err  error
 		want string
@@ -24,7 +24,7 @@ func TestHint(t *testing.T) {
 		"authority": {x509.UnknownAuthorityError{}, "set ca_file"},
 		"expired":   {x509.CertificateInvalidError{Reason: x509.Expired, Cert: &x509.Certificate{NotAfter: time.Unix(0, 0)}}, "1970-01-01T00:00:00Z: renew it"},
 		"host":      {x509.HostnameError{}, "use its name"},
-		"slow":      {&reach.Timeout{After: time.Second}, "raise timeout"},
+		"slow":      {&httpclient.Timeout{After: time.Second}, "raise timeout"},
 		"name":      {&net.DNSError{}, "check url"},
 		"refused":   {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "see that the thing runs"},
 		"no way":    {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, "a way to this address"},
@@ -44,7 +44,7 @@ func TestHint(t *testing.T) {
 
 func TestErrorSaysWhereWhatAndNext(t *testing.T) {
 	t.Parallel()
-	err := &reach.Error{Server: "https://example.org", Err: io.EOF, Hint: "try again"}
+	err := &httpclient.Error{Server: "https://example.org", Err: io.EOF, Hint: "try again"}
 	if err.Error() != "read https://example.org: EOF; try again" || !errors.Is(err, io.EOF) {
 		t.Errorf("error %q", err)
 	}

@@ -1,0 +1,31 @@
+package httpclient
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// cached returns the header that marks an answer as the copy of a cache, such as
+// "Age: 120" (RFC 9111, RFC 9211); "" if none does.
+func cached(h http.Header) string {
+	age := strings.TrimSpace(h.Get("Age"))
+	if seconds, err := strconv.ParseInt(age, 10, 64); err == nil && seconds > 0 {
+		return "Age: " + age
+	}
+	for _, name := range []string{"X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status"} {
+		if value := h.Get(name); strings.HasPrefix(strings.ToUpper(strings.TrimSpace(value)), "HIT") {
+			return name + ": " + Printable(value)
+		}
+	}
+	for _, value := range h.Values("Cache-Status") {
+		for _, member := range strings.Split(value, ",") {
+			for _, parameter := range strings.Split(member, ";")[1:] {
+				if strings.TrimSpace(parameter) == "hit" {
+					return "Cache-Status: " + Printable(strings.TrimSpace(member))
+				}
+			}
+		}
+	}
+	return ""
+}
