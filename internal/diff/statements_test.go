@@ -475,28 +475,3 @@ func TestNobodyIsKnownToHaveRemovedIt(t *testing.T) {
 		t.Errorf("outcomes %+v", outcomes)
 	}
 }
-
-func TestWhoStandsAloneInTheSameWords(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		reason, live string
-		declared     []string
-		want         string
-	}{
-		{"one agrees with what is live", `{"a":1}`, []string{`{"a":1}`, `{"a":2}`}, "d1 differs, d0 and prod agree"},
-		{"none does", `{"a":3}`, []string{`{"a":1}`, `{"a":2}`}, "d0, d1 and prod all differ"},
-		{"two of three agree, and not with what is live", `{"a":3}`, []string{`{"a":1}`, `{"a":2}`, `{"a":1}`}, ""},
-	} {
-		t.Run(tc.reason, func(t *testing.T) {
-			t.Parallel()
-			s := model.Subject{Key: model.Key{Source: "prod"}, Live: &model.Resource{Value: value(t, tc.live)}}
-			for i, declared := range tc.declared {
-				s.Claims = append(s.Claims, &model.Claim{Declaration: "d" + string(rune('0'+i)), Value: value(t, declared)})
-			}
-			outcomes := Compare(&s, Options{})
-			if len(outcomes) != 1 || outcomes[0].Verdict != model.Disputed || outcomes[0].Reason != tc.want {
-				t.Errorf("outcomes %+v, want a dispute: %q", outcomes, tc.want)
-			}
-		})
-	}
-}

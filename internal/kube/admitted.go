@@ -6,10 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// withoutAdmitted drops what the API server itself adds to lists that are
-// replaced as one, where nothing else tells it from what somebody wrote: the
-// two tolerations of every pod, the taints that follow a node's conditions, the
-// token of a service account.
+// withoutAdmitted removes the elements that the API server itself adds to lists that are
+// replaced as a whole, and that have no owners: the two tolerations of every pod, the
+// taints that follow a node's conditions, the token of a service account.
 func withoutAdmitted(kind string, object model.Value) model.Value {
 	switch kind {
 	case "kubernetes/Pod":
@@ -71,7 +70,8 @@ func withAccountAt(v model.Value, path []string) model.Value {
 	return v.With(path[0], named)
 }
 
-// isDefaultToleration tells what the DefaultTolerationSeconds admission adds.
+// isDefaultToleration reports whether the DefaultTolerationSeconds admission adds the
+// toleration.
 func isDefaultToleration(t model.Value) bool {
 	key := t.At("key").Str()
 	return (key == "node.kubernetes.io/not-ready" || key == "node.kubernetes.io/unreachable") &&

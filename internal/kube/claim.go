@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ClaimOptions are what a manifest does not say itself.
+// ClaimOptions are the parts of a claim that are not in its manifest.
 type ClaimOptions struct {
 	Declaration      string
 	Address          string

@@ -88,9 +88,9 @@ func (p *Policy) Exempt(w *model.Write) string {
 	return ""
 }
 
-// isRewritten reports whether the record of writers is not to be believed about the
-// field: an account that may not write it made an edit that the record lacks. Only a
-// mark of the table, which decides nothing, is left to its writer.
+// isRewritten reports whether the record of writers is not reliable for the field: an
+// account that may not write it made an edit that the record lacks. Only a mark of the
+// table, which has no effect, is left to its writer.
 func (p *Policy) isRewritten(w *model.Write, f field) bool {
 	if w.Missing == "" || controlPlane(w.Missing) || p.lists(w.Missing, w, f) {
 		return false

@@ -1,6 +1,6 @@
-// Package kube knows Kubernetes objects: how they are named, what in them can
-// drift, who wrote which field, and how each kind is compared. It talks to
-// nobody; the collector and the manifests loader share it.
+// Package kube interprets Kubernetes objects: their names, the fields that can drift, the
+// writers of fields, and the comparison of each kind. It sends no requests. The collector
+// and the manifests loader share it.
 package kube
 
 import (
@@ -83,7 +83,7 @@ func labelsAndAnnotations(metadata model.Value) model.Value {
 	return model.MapOf(fields...)
 }
 
-// templateGeneration is an annotation whose value the API server computes from the
-// number of changes to a DaemonSet's template, whatever a client writes. It belongs
-// to the writer of the object, such as kubectl create.
+// templateGeneration is an annotation whose value the API server computes from the number
+// of changes to a DaemonSet's template, and not from what a client writes. It belongs to
+// the writer of the object, such as kubectl create.
 const templateGeneration = "deprecated.daemonset.template.generation"

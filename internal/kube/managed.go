@@ -47,9 +47,9 @@ func owners(kind string, managedFields model.Value) ([]model.Owner, error) {
 	return list, nil
 }
 
-// MarkEmptied sets Emptied of all resources that one live API server returned: it
-// gives every object a record of writers, unless it gives none at all.
-func MarkEmptied(resources []model.Resource) {
+// MarkOwnersRemoved sets OwnersRemoved of all resources that one live API server returned.
+// An API server returns a record of writers for every object, or for none.
+func MarkOwnersRemoved(resources []model.Resource) {
 	recorded := slices.ContainsFunc(resources, func(r model.Resource) bool { return len(r.Owners) > 0 })
 	for i := range resources {
 		resources[i].OwnersRemoved = recorded && len(resources[i].Owners) == 0
@@ -117,7 +117,7 @@ func inherits(manager string) bool {
 	return manager == "before-first-apply" || manager == "ancient-changes"
 }
 
-// editsByHand tells the field managers of tools that people edit with.
+// editsByHand reports whether a field manager is a tool for editing by hand.
 func editsByHand(manager string) bool {
 	switch manager {
 	case "kubectl-edit", "kubectl-patch", "kubectl-set", "kubectl-label", "kubectl-annotate", "kubectl-scale",
@@ -128,7 +128,7 @@ func editsByHand(manager string) bool {
 	return false
 }
 
-// delivers tells the field managers of tools that apply declarations.
+// delivers reports whether a field manager is a tool that applies declarations.
 func delivers(manager string) bool {
 	if slices.Contains([]string{"kubectl", "kubectl-client-side-apply", "kustomize-controller", "helm-controller",
 		"helm", "Helm", "Terraform", "terraform", "HashiCorp", "OpenTofu", "skaffold", "tilt", "kapp"}, manager) {
@@ -139,9 +139,9 @@ func delivers(manager string) bool {
 	})
 }
 
-// adoptStringData gives the fields that a writer owns in a Secret's stringData
-// to it in data, where they end up, unless they are gone or somebody else took
-// them over there: the API server leaves the ownership where it was written.
+// adoptStringData adds the fields that a writer owns in a Secret's stringData to those that
+// it owns in data, where the API server stores them, unless they do not exist or have
+// another owner there. The API server does not move the ownership.
 func adoptStringData(owners []model.Owner, live model.Value) {
 	data, stringData := model.Step{Text: "data"}, model.Step{Text: "stringData"}
 	for i := range owners {

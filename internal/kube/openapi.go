@@ -20,8 +20,9 @@ import (
 //go:embed openapi.json.gz
 var openapiGZ []byte
 
-// What the published schemas do not say: defaults, allocated values and the
-// meaning of list order, read off the API reference and a real API server.
+// semantics.json has the parts of the API that the published schemas lack: defaults,
+// allocated values and the meaning of list order, from the API reference and a real API
+// server.
 //
 //go:embed semantics.json
 var semanticsJSON []byte
@@ -255,8 +256,8 @@ func (r *schemaReader) children(s *model.Schema, v model.Value) {
 	}
 }
 
-// entries returns the schema of the values of a map with free names: an empty
-// scalar there is an entry all the same.
+// entries returns the schema of the values of a map with any names: an empty scalar there
+// is an entry, too.
 func entries(each *model.Schema) *model.Schema {
 	if each == nil || each.Fields != nil || each.Each != nil {
 		return each
@@ -278,7 +279,7 @@ func (r *schemaReader) withDefault(s *model.Schema, d model.Value) *model.Schema
 	return &own
 }
 
-// refine adds what the published schema of a definition does not say.
+// refine adds the parts that the published schema of a definition lacks.
 func (r *schemaReader) refine(name string, s *model.Schema) {
 	if !slices.ContainsFunc(builtinPackages, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 		return

@@ -83,10 +83,9 @@ func supplies(r *model.Resource, by model.Ref, secret string, paths ...string) m
 	return map[string][]model.Delegation{secretKind + " " + r.Place + "/" + secret: list}
 }
 
-// RelateKinds fills in what the custom resource definitions among the resources
-// say of their kinds: the versions that have the same fields, which are all
-// served ones unless a webhook converts between them, the schema where nothing
-// else told it, and that it has every default.
+// RelateKinds completes kinds from the custom resource definitions among the resources: the
+// compatible versions, which are all served ones unless a webhook converts between them,
+// the schema if it is not known, and that it has every default.
 func RelateKinds(kinds map[string]*model.Kind, resources []model.Resource) {
 	for i := range resources {
 		spec := resources[i].Value.At("spec")

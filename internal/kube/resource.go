@@ -30,7 +30,7 @@ func NewResource(source string, object model.Value, sealer model.Sealer) (model.
 		Origin:     origin(metadata),
 		Watched:    watched(kind, object),
 	}
-	r.SystemOwned = automatic(&r, object)
+	r.SystemOwned = systemOwned(&r, object)
 	if why := knownObjects().widened(&r); why != "" {
 		r.Watched, r.Altered = why, true
 	}

@@ -25,8 +25,8 @@ func plainSecret(kind string, object model.Value) model.Value {
 	return object.Without("stringData").With("data", model.MapOf(fields...))
 }
 
-// seal replaces the data of a Secret by digests of what it decodes to. What is secret
-// in other objects is found by package secret.
+// seal replaces the data of a Secret by digests of the decoded values. Package secret finds
+// the secrets of other objects.
 func seal(kind string, content model.Value, sealer model.Sealer) model.Value {
 	if kind != secretKind {
 		return content

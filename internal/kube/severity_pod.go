@@ -121,11 +121,11 @@ var nodeFiles = []string{
 	"/var/run/crio/crio.sock", "/var/run/docker.sock",
 }
 
-// shells are the commands of a container that waits for somebody to use it.
+// shells are the commands of containers for interactive use.
 var shells = []string{"sh", "ash", "bash", "dash", "zsh", "sleep"}
 
-// shellSeverities rates pods that nobody declares and that look like a shell that
-// somebody started: with kubectl run, kubectl debug, or a terminal.
+// shellSeverities rates unmanaged pods for interactive use: started with kubectl run or
+// kubectl debug, or with a terminal.
 func shellSeverities() []model.SeverityRule {
 	conditions := []model.Condition{{Path: "metadata.labels.run", Present: true}, {Path: "spec.ephemeralContainers", Present: true}}
 	var commands []string

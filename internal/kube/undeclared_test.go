@@ -114,12 +114,12 @@ func TestMarkEmptied(t *testing.T) {
 	t.Parallel()
 	const object, entry = `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns%s}}`, `, managedFields: [{manager: x, operation: Apply, fieldsV1: {"f:data": {}}}]`
 	all := []model.Resource{resource(t, fmt.Sprintf(object, "a", entry)), resource(t, fmt.Sprintf(object, "b", ""))}
-	kube.MarkEmptied(all)
+	kube.MarkOwnersRemoved(all)
 	if all[0].OwnersRemoved || !all[1].OwnersRemoved {
 		t.Errorf("with a record %t, without %t", all[0].OwnersRemoved, all[1].OwnersRemoved)
 	}
 	all = []model.Resource{resource(t, fmt.Sprintf(object, "b", ""))}
-	if kube.MarkEmptied(all); all[0].OwnersRemoved {
+	if kube.MarkOwnersRemoved(all); all[0].OwnersRemoved {
 		t.Error("no object has a record")
 	}
 }

@@ -83,7 +83,8 @@ func watchedRole(object model.Value) string {
 }
 
 // watchedBinding returns a reason for a RoleBinding in kube-system, where the cluster keeps
-// its own credentials: whoever can read Secrets or run pods there is its administrator.
+// its own credentials: permission to read Secrets or run pods there makes a cluster
+// administrator.
 func watchedBinding(object model.Value) string {
 	if object.At("metadata", "namespace").Str() == "kube-system" {
 		return "it grants rights in kube-system"

@@ -229,7 +229,7 @@ type Tally struct {
 // A Scope is a kind in a place. An empty field stands for all kinds or places.
 type Scope struct{ Kind, Place string }
 
-// Holds reports whether a resource of this kind and place lies in the scope.
+// Contains reports whether a resource of this kind and place lies in the scope.
 func (s Scope) Contains(kind, place string) bool {
 	return (s.Kind == "" || s.Kind == kind) && (s.Place == "" || s.Place == place)
 }

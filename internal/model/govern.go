@@ -61,7 +61,7 @@ type Unjudged struct {
 	Expected bool
 }
 
-// A FirstLook describes the first snapshot that read one scope of a source in full.
+// A FirstRead describes the first snapshot that read one scope of a source in full.
 type FirstRead struct {
 	Source string
 	Scope

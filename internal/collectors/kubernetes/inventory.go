@@ -171,7 +171,7 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 		}
 		return progress{}
 	})
-	kube.MarkEmptied(snap.Resources)
+	kube.MarkOwnersRemoved(snap.Resources)
 	return finish(snap)
 }
 

@@ -229,7 +229,7 @@ func (l *look) snapshot() model.Snapshot {
 		}
 	}
 	s.Positions = l.positions(func(t target) progress { return read[t] })
-	kube.MarkEmptied(s.Resources)
+	kube.MarkOwnersRemoved(s.Resources)
 	return finish(s)
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// automatic says why nobody is expected to declare an object, as far as its kind,
-// name and content show that together; "" where they do not. Labels, annotations
-// and owner references are claims of whoever wrote the object: none of them
-// suffices. object is the resource as it was read.
-func automatic(r *model.Resource, object model.Value) string {
+// systemOwned returns why no declaration is expected to declare an object, as far as its
+// kind, name and content together show that; "" otherwise. Any writer of the object can set
+// labels, annotations and owner references: none of them is sufficient. object is the
+// resource as it was read.
+func systemOwned(r *model.Resource, object model.Value) string {
 	if reason := recordKinds[plainKind(r.Kind)]; reason != "" {
 		return reason
 	}
@@ -84,8 +84,8 @@ var recordKinds = map[string]string{
 	"ConstraintTemplatePodStatus.status.gatekeeper.sh":   "a record of admission",
 }
 
-// systemAccount says who makes the service account of this name; "" when
-// nobody does.
+// systemAccount returns the creator of the service account with this name; "" if the
+// system creates none.
 func systemAccount(r *model.Resource) string {
 	switch {
 	case r.Name == "default":
@@ -100,9 +100,8 @@ func systemAccount(r *model.Resource) string {
 	return ""
 }
 
-// isBareAccount reports whether a service account has nothing but what the
-// cluster gives it. A role of a cloud in an annotation, or a pull secret, was
-// given by somebody.
+// isBareAccount reports whether a service account has only the fields that the cluster
+// sets. The role of a cloud in an annotation, or a pull secret, is an edit.
 func isBareAccount(r *model.Resource) bool {
 	for _, f := range r.Value.Fields() {
 		switch {
