@@ -140,8 +140,8 @@ func (w *walk) reportUnowned(schema *model.Schema, l model.Value) {
 // unownedReason returns why the writer of a field that no writer owns is not known.
 func (w *walk) unownedReason() string {
 	reason := "not the default, and " + w.live.OwnersFrom + " names no writer"
-	if w.subject.Kind != nil && w.subject.Kind.Unowned != "" {
-		reason += ": " + w.subject.Kind.Unowned
+	if kind := w.subject.Kind; kind != nil && kind.Unowned != "" {
+		reason += ": " + kind.Unowned
 	}
 	return reason
 }

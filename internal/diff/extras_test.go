@@ -39,6 +39,23 @@ func TestUnownedActor(t *testing.T) {
 	}
 }
 
+// TestUnownedReason tests the reason of an unknown writer with and without one of the kind.
+func TestUnownedReason(t *testing.T) {
+	t.Parallel()
+	const reason = "not the default, and managedFields names no writer"
+	for want, kind := range map[string]*model.Kind{reason: {}, reason + ": because": {Unowned: "because"}} {
+		s := subject(value(t, `{}`), &model.Resource{OwnersFrom: "managedFields"})
+		s.Kind = kind
+		if got := newWalk(s, s.Claims[0], s.Live.Value, Options{}).unownedReason(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	w := &walk{subject: &model.Subject{}, live: &model.Resource{OwnersFrom: "managedFields"}}
+	if got := w.unownedReason(); got != reason {
+		t.Errorf("got %q, want %q", got, reason)
+	}
+}
+
 // TestOwnedByController: an element is a controller's if a writer other than the
 // declarer owns the element itself and there is evidence for its write.
 func TestOwnedByController(t *testing.T) {
