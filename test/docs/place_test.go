@@ -150,8 +150,8 @@ func (p *place) prepare() {
 	}
 	p.env = append(p.env, "DRIFTD_CONFIG="+filepath.Join(p.dir, "driftd.yaml"))
 	p.driftd("scan")
-	if p.page.Name != "README.md" && p.page.Name != "docs/acceptance.md" {
-		p.driftd("serve")
+	if !slices.Contains([]string{"README.md", "docs/commands.md", "docs/acceptance.md"}, p.page.Name) {
+		p.driftd("serve") // These pages start it themselves.
 	}
 }
 
