@@ -13,8 +13,9 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # The folders whose comments keep to the rules of tools/vale/styles.
-PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults internal/httpclient
-PROSE    += internal/phrase internal/report
+PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults
+PROSE    += internal/box internal/budget internal/classify internal/credential internal/decide internal/decode internal/httpclient
+PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
 
 # Where e2e and bench find the real parts.
 TOOLS     = DRIFTD_TEST_KUBE_BIN=$$(sh tools/build.sh kube) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh)

@@ -1,6 +1,6 @@
-// Package deploy_test checks what is delivered beside the program against the
-// metrics that the program exports. promtool and a real Prometheus judge the
-// same files in test/e2e.
+// Package deploy_test checks the delivered rules and dashboards against the metrics that the
+// program exports. Tests in test/e2e check the same files with promtool and a real
+// Prometheus.
 package deploy_test
 
 import (

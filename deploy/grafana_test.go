@@ -53,10 +53,10 @@ func (p position) overlaps(q position) bool {
 	return p.X < q.X+q.W && q.X < p.X+p.W && p.Y < q.Y+q.H && q.Y < p.Y+p.H
 }
 
-// onGrid tells whether it lies on Grafana's grid, which has 24 columns.
+// onGrid reports whether it lies on Grafana's grid, which has 24 columns.
 func (p position) onGrid() bool { return p.X >= 0 && p.Y >= 0 && p.W > 0 && p.H > 0 && p.X+p.W <= 24 }
 
-// chosen tells whether it is the data source that the reader chose.
+// chosen reports whether it is the data source of the dashboard variable.
 func (d *datasource) chosen() bool {
 	return d != nil && *d == datasource{"prometheus", "${datasource}"}
 }

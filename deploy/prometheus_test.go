@@ -115,7 +115,7 @@ func TestRulesAreTested(t *testing.T) {
 	var file rulesTest
 	read(t, "prometheus/rules_test.yaml", &file)
 	known := exported(t)
-	foreign := []expression{`up{job="node"}`} // of a Prometheus that knows no driftd
+	foreign := []expression{`up{job="node"}`} // of a Prometheus without driftd
 	fires, quiet := map[string]bool{}, map[string]bool{}
 	for _, test := range file.Tests {
 		for _, s := range test.InputSeries {

@@ -30,7 +30,7 @@ const (
 func (l Launch) guard() (status int, err error) {
 	// The kernel sends PDEATHSIG when the thread that started the child ends.
 	runtime.LockOSThread()
-	// What loses its parent becomes a child of this process.
+	// Orphans become children of this process.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return 1, fmt.Errorf("become the parent of orphans: %w", err)
 	}
@@ -69,8 +69,8 @@ func (l Launch) guard() (status int, err error) {
 	return status, errors.Join(err, killErr)
 }
 
-// ownEnd has the kernel send SIGTERM to this process when its parent ends, whatever the
-// parent asked for: SIGKILL would leave what the program started.
+// ownEnd has the kernel send SIGTERM to this process when its parent ends, instead of the
+// signal that the parent set: after SIGKILL the processes of the program would be left.
 func ownEnd() error {
 	parent := os.Getppid()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0); err != nil {
@@ -175,8 +175,8 @@ func childrenOfSelf() []int {
 	return pids
 }
 
-// Descends reports whether a process descends from this one, or cannot be told not to.
-// What a guarded program started descends from this process as long as the guard lives.
+// Descends reports whether a process descends from this one, or may. The processes of a
+// guarded program descend from this process while the guard exists.
 func Descends(pid int) bool {
 	own := os.Getpid()
 	for pid != own {
@@ -238,7 +238,7 @@ func held() int64 {
 
 // become seals this process and becomes the program.
 func (l Launch) become() error {
-	// Of all processes this one is the least loss. Not every kernel lets it say so.
+	// The kernel should kill this process first. Not every kernel allows that setting.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core dumps: %w", err)
@@ -253,7 +253,7 @@ func (l Launch) become() error {
 }
 
 // seal restricts files to those of l, and signals and abstract sockets to what the program
-// starts. What the kernel does not know is left out.
+// starts. Restrictions that the kernel does not support are left out.
 func (l Launch) seal() error {
 	folders, files := systemFolders(), systemFiles()
 	for _, path := range l.Read {

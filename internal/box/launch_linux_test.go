@@ -213,7 +213,7 @@ func TestLaunchMemory(t *testing.T) {
 	}
 }
 
-// TestLaunchVersion answers for a program that does not know the question.
+// TestLaunchVersion tests the answer of the guard for a program without the command.
 func TestLaunchVersion(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(box.Launch{Program: "/bin/false", Version: "1.2.3"})

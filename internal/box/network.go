@@ -26,7 +26,7 @@ func systemFolders() []string {
 		"/sys/kernel/mm/transparent_hugepage"}
 }
 
-// systemFiles are the files beside systemFolders.
+// systemFiles are the files in addition to systemFolders.
 func systemFiles() []string {
 	return []string{"/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/passwd", "/etc/group",
 		"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/gitconfig", "/etc/ld.so.cache", "/etc/ld.so.conf"}

@@ -48,7 +48,7 @@ const maxFetched = 1 << 30
 func limitResources(l Limits) error {
 	own, err := dataSize()
 	if err != nil {
-		// Without /proc the size is not known. The other limits are set all the same.
+		// Without /proc the size is not known. The other limits are set.
 		own = unknownData
 	}
 	files, size := uint64(64), uint64(0)

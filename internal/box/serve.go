@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Job does one thing on foreign input. What it returns, or the text of its error,
-// goes to the parent.
+// A Job processes foreign input. Its result, or the text of its error, is sent to the
+// parent.
 type Job func(files fs.FS, args []byte) (result []byte, err error)
 
 // NewJob returns a job of a function. A and R are encoded as JSON, whose memory the parent

@@ -53,7 +53,8 @@ func runWeak() error {
 	return b.Close()
 }
 
-// A kernel without the seals runs boxes all the same, and the report names what lacks.
+// TestWeakKernel tests that a kernel without the seals runs boxes, and that the report has
+// the missing ones.
 func TestWeakKernel(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), os.Args[0], weakVerb).CombinedOutput()

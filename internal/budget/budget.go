@@ -1,6 +1,6 @@
-// Package budget bounds the memory that looks at foreign systems take. What a server
-// or a repository answers decides how much that is: a few megabytes of JSON may become
-// gigabytes of values.
+// Package budget bounds the memory of reads of foreign systems. It depends on the answers of
+// a server or the content of a repository: a few megabytes of JSON may become gigabytes of
+// values.
 //
 // A look counts what it reads before it decodes it, by what decoding that text takes at
 // most. A look that needs more than its limit ends with an error. When all together need
@@ -70,7 +70,7 @@ type look struct {
 	total  *Total
 	limit  int64
 	cancel context.CancelCauseFunc
-	// preferred looks end only when they do not fit beside what is kept.
+	// preferred looks end only if they do not fit into the memory that is not kept.
 	preferred bool
 
 	held  int64
@@ -247,7 +247,8 @@ func (l *look) stop(err *Exceeded) {
 }
 
 // excess returns the look that has to end because all together hold too much: the
-// preferred one if it does not fit beside what is kept, or else the largest of the others.
+// preferred one if it does not fit into the memory that is not kept, or else the largest of
+// the others.
 func (t *Total) excess() *look {
 	var largest, preferred *look
 	for l := range t.running {

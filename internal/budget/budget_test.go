@@ -199,7 +199,7 @@ func take(ctx context.Context, n int64) error {
 	return err
 }
 
-// TestLimit holds that a look over its limit is an error, whatever it returns, and that
+// TestLimit holds that a look over its limit is an error, also if it returns none, and that
 // its context ends.
 func TestLimit(t *testing.T) {
 	t.Parallel()
@@ -319,9 +319,9 @@ func TestTotal(t *testing.T) {
 	}
 }
 
-// TestPreference holds that a look that is tried again goes on beside small ones, that
-// another one ends if both need too much, and that it does not wait for long to be tried
-// again in its turn.
+// TestPreference holds that a look that is tried again continues with small ones at the
+// same time, that another one ends if both need too much, and that the other one is tried
+// again soon.
 func TestPreference(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/decode"
 )
 
-// FuzzCost holds that a document weighs no more than its text was counted for, in
-// whatever parts it came.
+// FuzzCost holds that the weight of a document does not exceed the count of its text, for
+// any division of the text.
 func FuzzCost(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,null,{"b":"c,d"}],"é":"\"\\"}`, "[[],[],{}]", ` "x"`, "[{},{}", "<a/>", "\ufeff{}", `{"a":"\u00e9"`} {
 		f.Add([]byte(seed), 3)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// What decoding a text takes at most, in bytes. A value takes more where it is decoded
-// into a struct, and slices grow by copying.
+// The maximum memory of decoding a text, in bytes. A value takes more if it is decoded into
+// a struct, and slices grow by copying.
 const (
 	// perByte counts the text twice: as it was read, and in the strings of the values.
 	perByte = 2

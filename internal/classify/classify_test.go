@@ -205,8 +205,8 @@ func TestIDsAreDistinct(t *testing.T) {
 	}
 }
 
-// TestClaimsKeepTheirIDs: of several claims on one thing, what one says of it has
-// the same ID whether another one drifted as well.
+// TestClaimsKeepTheirIDs: of several claims on one resource, a finding of one has the same
+// ID if another one drifts, too.
 func TestClaimsKeepTheirIDs(t *testing.T) {
 	t.Parallel()
 	drift := func(address string) model.Outcome {

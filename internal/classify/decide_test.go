@@ -256,8 +256,8 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestAcceptedResourceThatBecomesMoreSevere has an accepted resource that nobody
-// declares. The finding has no values, so that only its severity shows what became of it.
+// TestAcceptedResourceThatBecomesMoreSevere has an accepted unmanaged resource. The finding
+// has no values, so that only its severity shows a change.
 func TestAcceptedResourceThatBecomesMoreSevere(t *testing.T) {
 	t.Parallel()
 	scan := func(privileged string) Input {

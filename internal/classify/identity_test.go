@@ -100,8 +100,8 @@ func (s *tale) letter(id string) string {
 	return s.letters[id]
 }
 
-// tell returns the current, the carried over and the resolved findings of a scan as text.
-func (s *tale) tell(r Result) string {
+// sketch returns the current, the carried over and the resolved findings of a scan as text.
+func (s *tale) sketch(r Result) string {
 	var said []string
 	for _, f := range r.Current {
 		said = append(said, strings.TrimSpace(s.letter(f.ID)+" "+string(f.Verdict)+" "+strings.Join(pathsOf(&f), " ")))
@@ -393,7 +393,7 @@ func TestIdentity(t *testing.T) {
 			t.Parallel()
 			s := newTale()
 			for i, step := range test.steps {
-				if diff := cmp.Diff(step.want, s.tell(s.scan(step.found, nil))); diff != "" {
+				if diff := cmp.Diff(step.want, s.sketch(s.scan(step.found, nil))); diff != "" {
 					t.Errorf("%s: scan %d (-want +got):\n%s", test.reason, i+1, diff)
 				}
 			}
@@ -442,7 +442,7 @@ func TestIdentityWhereNotAllWasRead(t *testing.T) {
 			for _, f := range s.scan(test.before, nil).Current {
 				s.letter(f.ID)
 			}
-			if diff := cmp.Diff(test.want, s.tell(s.scan(test.found, test.change))); diff != "" {
+			if diff := cmp.Diff(test.want, s.sketch(s.scan(test.found, test.change))); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}
 		})

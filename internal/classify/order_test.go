@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestSort orders findings of one age by severity, resource, verdict and ID, whatever
-// their order was.
+// TestSort orders findings of one age by severity, resource, verdict and ID, from any
+// order.
 func TestSort(t *testing.T) {
 	t.Parallel()
 	of := func(id string, severity model.Severity, verdict model.Verdict, k model.Key) model.Finding {
@@ -76,8 +76,8 @@ func TestStaleReasons(t *testing.T) {
 	}
 }
 
-// TestStaleDoesNotChangeTheBasis holds that what somebody accepted stays accepted while
-// the source is stale.
+// TestStaleDoesNotChangeTheBasis holds that an accepted finding stays accepted while the
+// source is stale.
 func TestStaleDoesNotChangeTheBasis(t *testing.T) {
 	t.Parallel()
 	for _, verdict := range model.Verdicts() {

@@ -6,8 +6,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestMadeAgain: what was missing and is there again under another ID is the
-// finding that said so.
+// TestMadeAgain: a missing resource that was created again under another ID keeps the
+// finding.
 func TestMadeAgain(t *testing.T) {
 	t.Parallel()
 	elsewhere := model.Key{Source: "s", Kind: key.Kind, ID: "p/b"}

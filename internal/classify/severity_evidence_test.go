@@ -254,7 +254,7 @@ func TestFitsSeverityPath(t *testing.T) {
 	}
 }
 
-// TestNamedElementsProveNothing: whoever adds an element to a list chooses its name, so a
+// TestNamedElementsProveNothing: the author of an element of a list chooses its name, so a
 // pattern of that name is no proof.
 func TestNamedElementsProveNothing(t *testing.T) {
 	t.Parallel()

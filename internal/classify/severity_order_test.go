@@ -221,8 +221,8 @@ func drawRule(t *rapid.T, i int) SeverityRule {
 	return r
 }
 
-// TestClaimsNeverRateMilder: whatever labels and node a resource has live, and by whatever
-// name a client edits it, no finding is milder than without all of these.
+// TestClaimsNeverRateMilder: with any live labels and node of a resource, and any name of
+// the client that edits it, no finding is milder than without all of these.
 func TestClaimsNeverRateMilder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

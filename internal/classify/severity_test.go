@@ -10,8 +10,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// ratedScan is a scan of one Deployment in namespace shop, labelled as its live side
-// and its declaration say, whose image and a label were changed.
+// ratedScan is a scan of one Deployment in namespace shop, with labels on its live side and
+// in its declaration, whose image and a label were changed.
 func ratedScan(rules ...SeverityRule) Input {
 	in := input(model.Outcome{Verdict: model.Changed, Claim: &model.Claim{Declaration: "d", Place: "shop"},
 		Changes: []model.Change{{Path: "metadata.labels.a"}, {Path: "spec.containers[name=web].image"}},
@@ -41,7 +41,7 @@ func declare(in *Input, place string, labels map[string]string) {
 	c.Value, c.Place = labelled(labels), place
 }
 
-// foreign makes the resource of a scan one that nobody declares.
+// foreign makes the resource of a scan unmanaged.
 func foreign(in *Input) {
 	j := &in.Judged[0]
 	j.Subject.Claims = nil

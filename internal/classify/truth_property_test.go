@@ -120,7 +120,7 @@ func checkTrue(t *rapid.T, w *world, sc *scan, f *model.Finding) {
 	}
 }
 
-// checkSides checks that the verdict on a field is what its three sides say.
+// checkSides checks the verdict on a field against its three sides.
 func checkSides(t *rapid.T, w *world, f *model.Finding, path string) {
 	record, recorded := w.recorded[f.Declaration][f.Key]
 	if !recorded || f.Verdict == model.Disputed {
@@ -218,8 +218,8 @@ func checkKept(t *rapid.T, open []model.Finding, r Result) {
 	}
 }
 
-// TestSyncedIsSilent holds that a world in which everything is as declared gives no drift,
-// whatever could not be read; and that a scan that reads all of it ends every finding.
+// TestSyncedIsSilent holds that a world in which everything is as declared has no drift, also
+// if parts could not be read, and that a scan that reads all of it resolves every finding.
 func TestSyncedIsSilent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -46,8 +46,8 @@ func TestUncheckedFieldsKeepTheirFindings(t *testing.T) {
 	}
 }
 
-// TestUnmanagedOnADeadNode has a resource that no declaration has and that cannot be
-// read: the scan says so, and an earlier finding that it is unmanaged stays open.
+// TestUnmanagedOnADeadNode has an unclaimed resource that cannot be read: the scan reports
+// that, and an earlier finding that it is unmanaged stays open.
 func TestUnmanagedOnADeadNode(t *testing.T) {
 	t.Parallel()
 	unread := model.Outcome{Verdict: model.Unchecked, Reason: "exists and is not in d; could not be read: node down"}

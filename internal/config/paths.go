@@ -79,7 +79,7 @@ func absolute(file, dir string) (string, error) {
 		return found, nil
 	}
 	below, home := strings.CutPrefix(file, "~/")
-	if found, ok := credential.Beside(file, dir); ok {
+	if found, ok := credential.Fallback(file, dir); ok {
 		return filepath.Abs(found)
 	}
 	switch {

@@ -24,13 +24,13 @@ const Folder = "CREDENTIALS_DIRECTORY"
 // packaged unit loads as a whole (LoadCredential=driftd:/etc/driftd/credentials).
 const prefix = "driftd_"
 
-// Below is the folder beside the configuration that the packaged unit loads
-// credentials from.
+// Below is the folder next to the configuration from which the packaged unit loads
+// credentials.
 const Below = "credentials"
 
-// Find returns the file that path speaks of. A bare name is a credential of
-// the service where there is one of that name, or one of that name in the
-// folder that it loads as a whole; ok tells whether it is.
+// Find returns the file of a path. A bare name is a credential of the service if there is
+// one with that name, or one in the folder that it loads as a whole; ok reports whether it
+// is.
 func Find(path string) (file string, ok bool) { return find(path, os.Getenv(Folder)) }
 
 func find(path, folder string) (string, bool) {
@@ -45,10 +45,10 @@ func find(path, folder string) (string, bool) {
 	return path, false
 }
 
-// Beside returns the credential that a bare name means to whoever is not the
-// service but may read what it loads, as root may: the file of that name in
-// the folder Below dir, where dir itself has nothing of that name.
-func Beside(path, dir string) (file string, ok bool) {
+// Fallback returns the credential of a bare name for a process other than the service that
+// can read the service's credentials, such as one of root: the file of that name in the
+// folder Below dir, if dir itself has none of that name.
+func Fallback(path, dir string) (file string, ok bool) {
 	if dir == "" || !bare(path) {
 		return path, false
 	}
@@ -122,7 +122,7 @@ func trim(content string) (string, error) {
 	return secret, nil
 }
 
-// cause takes the path off an error of the file system, which is said once.
+// cause returns an error of the file system without the path, which the caller adds.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -118,7 +118,7 @@ func TestBeside(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got, ok := Beside(tt.path, tt.dir); got != tt.want || ok != tt.ok {
+			if got, ok := Fallback(tt.path, tt.dir); got != tt.want || ok != tt.ok {
 				t.Errorf("%s: Beside(%q) = %q, %v; want %q, %v", tt.reason, tt.path, got, ok, tt.want, tt.ok)
 			}
 		})

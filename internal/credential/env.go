@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// ReadEnv returns the variables that a file of environment variables sets. Path is as
-// for Read. Each line is NAME=VALUE, empty, or a comment that begins with # or ;.
+// ReadEnv returns the variables of a file of environment variables. Path is as for Read.
+// Each line is NAME=VALUE, empty, or a comment that begins with # or ;.
 //
-// A value is one of these, and nothing but spaces stands around it:
+// A value is one of these, with spaces around it:
 //
-//   - 'text', which ends at the next ' and may have several lines
-//   - "text", the same, in which \" \\ \$ and \` stand for the second character
-//   - text without quotes, backslashes and " #"
+//   - 'text', which ends at the next ' and may have several lines;
+//   - "text", the same, in which \" \\ \$ and \` mean the second character;
+//   - text without quotes, backslashes and " #".
 //
-// systemd reads all of these the same way (EnvironmentFile of systemd.exec(5)). What other
-// readers of such files take differently is an error, because it would be another secret.
-// No variable is expanded. An error names the line and shows nothing of it.
+// systemd reads all of these the same way (EnvironmentFile of systemd.exec(5)). A line that
+// other readers of such files interpret differently is an error, because it would be
+// another secret. No variable is expanded. An error names the line and shows nothing of it.
 func ReadEnv(path string) (map[string]string, error) {
 	text, err := Read(path)
 	if err != nil {

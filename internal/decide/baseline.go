@@ -26,15 +26,14 @@ type Preview struct {
 	// them.
 	Accepts map[model.Severity]int `json:"accepts"`
 	Total   int                    `json:"total"`
-	// Critical, Unchecked, Unread and Decided count the findings that it would leave:
-	// the critical ones; those that could not be checked; those that the last scan
-	// could not look at again; those about which somebody decided already.
+	// Critical, Unchecked, Unread and Decided count the findings that it would leave: the
+	// critical ones; those that could not be checked; those that the last scan could not
+	// read again; those with a decision.
 	Critical  int `json:"critical"`
 	Unchecked int `json:"unchecked"`
 	Unread    int `json:"unread"`
 	Decided   int `json:"decided"`
-	// NotChecked says what the last scan could not check; "" where it checked
-	// everything.
+	// NotChecked is what the last scan could not check; "" if it checked everything.
 	NotChecked string `json:"not_checked"`
 	// Token identifies the findings that it would accept, as they are.
 	Token string `json:"token"`

@@ -1,6 +1,5 @@
-// Package decide says what people may decide about findings: to accept,
-// acknowledge or snooze them, and until when. It is pure: time and randomness
-// come in as values.
+// Package decide makes decisions about findings: to accept, acknowledge or snooze them, and
+// until when. It is pure: time and randomness are arguments.
 package decide
 
 import (
@@ -15,12 +14,12 @@ import (
 	"github.com/driftd/driftd/internal/moment"
 )
 
-// A Request is what somebody wants decided.
+// A Request is a request for a decision.
 type Request struct {
 	Kind model.DecisionKind
-	// Reason says why; an acceptance wants one. Owner answers for it.
+	// Reason is required for an acceptance. Owner is who is responsible.
 	Reason, Owner string
-	// By is who asks, Via through what: "command line", a receiver's name.
+	// By is who requests it, Via through what: "command line", a receiver's name.
 	By, Via string
 	// Until is when it ends, as ParseUntil reads it; "" stands for the kind's
 	// default.
@@ -29,20 +28,19 @@ type Request struct {
 	Baseline *Baseline
 }
 
-// A Refusal says to people what is wrong with what they ask for.
+// A Refusal is why a request is not possible, with the next step.
 type Refusal struct{ Message, Hint string }
 
 // Error returns message and hint on one line.
 func (r *Refusal) Error() string { return r.Message + ": " + r.Hint }
 
-// acknowledgeFor is how long an acknowledgement holds that does not say.
+// acknowledgeFor is how long an acknowledgement without an end holds.
 const acknowledgeFor = moment.Day
 
 // maxText bounds a reason and a name, in bytes.
 const maxText = 2000
 
-// longest is how long a decision of a kind may hold; an acceptance may hold
-// forever where somebody says so.
+// longest is how long a decision of a kind may hold; an acceptance may also have no end.
 func longest(kind model.DecisionKind) time.Duration {
 	switch kind {
 	case model.Accept:
@@ -91,7 +89,7 @@ func Make(findings []model.Finding, r Request, now time.Time, random io.Reader) 
 	return decisions, nil
 }
 
-// check tells what is wrong with a request, whatever it is about.
+// check returns what is wrong with a request for any finding.
 func (r *Request) check() error {
 	accepts := r.Kind == model.Accept
 	switch {

@@ -11,9 +11,8 @@ import (
 // Forever is the word that people write for a decision that never ends.
 const Forever = "forever"
 
-// ParseEnd reads when a decision ends, as files say it: a date, which counts
-// until its end, in UTC, a time such as 2026-12-24T18:00:00Z, or the word
-// Forever, for which alone the end is zero.
+// ParseEnd parses the end of a decision in a file: a date, which is included, in UTC, a time
+// such as 2026-12-24T18:00:00Z, or the word Forever, which returns zero.
 func ParseEnd(text string) (time.Time, error) {
 	if text == Forever {
 		return time.Time{}, nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// explain finds the line, within text, that an error of the YAML parser speaks
-// of, and says what is wrong in words that help.
+// explain returns the line, within text, of an error of the YAML parser, and a clearer
+// error.
 func explain(text []byte, err error) (int, error) {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	line, message := leadingLine(message)

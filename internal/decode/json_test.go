@@ -149,8 +149,8 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// plain tells a tree whose strings AppendJSON does not mark: it escapes those
-// that begin with a zero byte, for its own decoder.
+// plain reports whether AppendJSON marks no string of a tree: it escapes those that begin
+// with a zero byte, for its own decoder.
 func plain(v model.Value) bool { return !bytes.Contains(v.AppendJSON(nil), []byte(`\u0000`)) }
 
 func FuzzJSON(f *testing.F) {

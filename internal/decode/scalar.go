@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// What a plain scalar means follows go.yaml.in/yaml/v2, which kubectl reads
-// manifests with: YAML 1.1 with the octals of 1.2, without base 60.
+// The meaning of a plain scalar follows go.yaml.in/yaml/v2, with which kubectl reads
+// manifests: YAML 1.1 with the octals of 1.2, without base 60.
 
 // A meaning is what a scalar stands for: the short tag of its type and its
 // value.
@@ -37,7 +37,7 @@ const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralSty
 
 var errRange = errors.New("a number that is infinite or not a number; JSON has none")
 
-// scalar tells what a scalar node means.
+// scalar returns the meaning of a scalar node.
 func scalar(n *yaml.Node) (meaning, error) {
 	tag := ""
 	if n.Style&yaml.TaggedStyle != 0 {
@@ -70,7 +70,7 @@ func tagged(tag, text string) (meaning, error) {
 	return meaning{tag, m.value}, nil
 }
 
-// binary reads base64. What is not UTF-8 becomes U+FFFD, as in kubectl.
+// binary decodes base64. Invalid UTF-8 becomes U+FFFD, as in kubectl.
 func binary(text string) (meaning, error) {
 	content, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
@@ -107,7 +107,7 @@ func floatKey(text string) (string, error) {
 	return strconv.FormatFloat(f, 'g', -1, 32), nil
 }
 
-// resolve tells what a plain scalar means.
+// resolve returns the meaning of a plain scalar.
 func resolve(text string) (meaning, error) {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
@@ -132,7 +132,7 @@ func resolve(text string) (meaning, error) {
 
 var decimal = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// number tells what a scalar means that begins like a number.
+// number returns the meaning of a scalar that begins like a number.
 func number(text string) (meaning, error) {
 	plain := strings.ReplaceAll(text, "_", "")
 	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {

@@ -104,8 +104,8 @@ func isMarker(line []byte, marker string) bool {
 	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
-// isPreamble tells a line that may stand before a document's content: a
-// comment, a directive, nothing.
+// isPreamble reports whether a line may precede a document's content: a comment, a
+// directive, or an empty line.
 func isPreamble(line []byte) bool {
 	text := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	return len(text) == 0 || text[0] == '#' || line[0] == '%'
@@ -157,7 +157,7 @@ func (p part) lines(text []byte, offsets []int) []int {
 	return lines
 }
 
-// isList tells a document that stands for its items.
+// isList reports whether a document is a list of objects.
 func isList(v model.Value) bool {
 	items, ok := v.Get("items")
 	return ok && items.Kind() == model.List && strings.HasSuffix(v.At("kind").Str(), "List")

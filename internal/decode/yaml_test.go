@@ -261,7 +261,7 @@ func FuzzYAML(f *testing.F) {
 		lines := 1
 		for _, r := range data {
 			if strings.ContainsRune("\n\r\u0085\u2028\u2029", r) {
-				lines++ // YAML 1.1 knows five line breaks
+				lines++ // YAML 1.1 has five line breaks
 			}
 		}
 		for _, d := range docs {
@@ -274,7 +274,7 @@ func FuzzYAML(f *testing.F) {
 				t.Errorf("an error in line %d of %d", e.Line, lines)
 			}
 		}
-		// The parser does not tell "! 12" (text, in kubectl) from 12, and the
+		// The parser does not distinguish "! 12" (text, in kubectl) from 12, and the
 		// reference reads one document only.
 		if !strings.Contains(data, "!") && !strings.Contains(data, "---") && !strings.Contains(data, "...") {
 			against(t, data)

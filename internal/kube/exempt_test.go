@@ -400,7 +400,7 @@ func TestAdmission(t *testing.T) {
 				resource(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: a, namespace: ns}}`),
 				resource(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: ns}}`),
-				// The API server shows it to no webhook, whatever the rules are.
+				// The API server sends it to no webhook, with any rules.
 				resource(t, `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: a}}`),
 				resource(t, tt.object),
 				resource(t, `{apiVersion: v1, kind: Namespace, metadata: {name: ns, labels: {team: a}}}`),

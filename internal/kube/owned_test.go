@@ -382,8 +382,8 @@ func TestOwnedByCustomResources(t *testing.T) {
 	}
 }
 
-// What driftd may not read proves nothing: objects whose owners are of a kind
-// that was not read are left alone, except where they are dangerous.
+// TestOwnersThatWereNotRead tests objects whose owners are of a kind that was not read: they
+// are not reported, unless they are dangerous.
 func TestOwnersThatWereNotRead(t *testing.T) {
 	t.Parallel()
 	unread := func(kind, _ string) bool {

@@ -177,8 +177,8 @@ func TestSeverityOfCustomPolicies(t *testing.T) {
 	}
 }
 
-// What is live decides how severe a change is: the same rule elsewhere in the object
-// does not.
+// TestSeverityOfChanges tests that the live value determines the severity of a change, and
+// not the same rule elsewhere in the object.
 func TestSeverityOfChanges(t *testing.T) {
 	t.Parallel()
 	kinds, err := kube.Builtin()

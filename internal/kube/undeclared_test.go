@@ -32,8 +32,8 @@ func TestDangerousZero(t *testing.T) {
 	}
 }
 
-// TestDefaultZero has zeros that the API server fills in: with an update, its writer
-// owns them; with an apply nobody does.
+// TestDefaultZero has zeros that the API server sets: with an update, its writer owns them;
+// with an apply they have no owner.
 func TestDefaultZero(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ declared, live, fields string }{
@@ -108,9 +108,9 @@ func TestDerived(t *testing.T) {
 	}
 }
 
-// TestMarkEmptied tells objects whose record was emptied from those of a dump that
-// was made without.
-func TestMarkEmptied(t *testing.T) {
+// TestMarkOwnersRemoved distinguishes objects whose record was removed from those of a dump
+// without records.
+func TestMarkOwnersRemoved(t *testing.T) {
 	t.Parallel()
 	const object, entry = `{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: ns%s}}`, `, managedFields: [{manager: x, operation: Apply, fieldsV1: {"f:data": {}}}]`
 	all := []model.Resource{resource(t, fmt.Sprintf(object, "a", entry)), resource(t, fmt.Sprintf(object, "b", ""))}

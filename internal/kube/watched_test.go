@@ -86,8 +86,8 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// A ClusterRoleBinding of the API server that somebody added himself to is worth
-// a look however old it is.
+// TestAlteredBindings tests that a ClusterRoleBinding of the API server with an added subject
+// is reported at any age.
 func TestAlteredBindings(t *testing.T) {
 	t.Parallel()
 	binding := func(name, subjects string) string {

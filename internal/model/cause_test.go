@@ -99,7 +99,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestCauseKeepsSecrets: a cause neither needs nor tells what is secret.
+// TestCauseKeepsSecrets: a cause contains no secret.
 func TestCauseKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	secret := func(digest string) Finding {
@@ -172,7 +172,7 @@ func TestByCause(t *testing.T) {
 	}
 }
 
-// TestByCauseLosesNothing: whatever is put together, each is there once.
+// TestByCauseLosesNothing: each element is in exactly one group.
 func TestByCauseLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -107,8 +107,8 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestFlipsStayInOrder: whatever the clock does, flips are few, in order, and
-// none of them is in the future.
+// TestFlipsStayInOrder: with any clock, flips are bounded, in order, and not in the
+// future.
 func TestFlipsStayInOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,55 +2,54 @@ package model
 
 import "time"
 
-// A MessageKind says why a receiver is told something.
+// A MessageKind is the reason of a message.
 type MessageKind string
 
 // The kinds of messages.
 const (
-	NewMessage       MessageKind = "new"       // findings that nobody was told of
-	ChangedMessage   MessageKind = "changed"   // what was told is different now
-	ResolvedMessage  MessageKind = "resolved"  // what was told is over
-	DecidedMessage   MessageKind = "decided"   // somebody, or a rule, wants no more told of it
-	ReminderMessage  MessageKind = "reminder"  // what was told is still so
-	UncheckedMessage MessageKind = "unchecked" // what could not be compared for too long
-	DigestMessage    MessageKind = "digest"    // how it stands
-	TestMessage      MessageKind = "test"      // somebody tries whether messages arrive
+	NewMessage       MessageKind = "new"       // New findings.
+	ChangedMessage   MessageKind = "changed"   // Findings changed since the last message.
+	ResolvedMessage  MessageKind = "resolved"  // Findings were resolved.
+	DecidedMessage   MessageKind = "decided"   // A decision or a rule ends the notifications.
+	ReminderMessage  MessageKind = "reminder"  // Findings are still open.
+	UncheckedMessage MessageKind = "unchecked" // Resources were not compared for too long.
+	DigestMessage    MessageKind = "digest"    // The daily summary.
+	TestMessage      MessageKind = "test"      // A test of the receiver.
 )
 
-// News is what became of one finding since a receiver was last told of it.
+// News is the change of one finding since the last message to a receiver.
 type News string
 
 // The news.
 const (
-	Appeared        News = "new"          // nobody was told of it
-	Again           News = "again"        // it was over, and came back
-	Altered         News = "changed"      // it shows something else, or is worse
-	Reclassified    News = "reclassified" // it has another verdict
-	Over            News = "resolved"     // a scan proved that it is over
-	WasMerged       News = "merged"       // its fields belong to another finding now
-	StartsToFlap    News = "flapping"     // it goes back and forth: single changes are not told
-	Steady          News = "steady"       // it went back and forth, and stays as it is now
-	WasAccepted     News = "accepted"     // somebody leaves it so
-	WasSnoozed      News = "snoozed"      // somebody wants to hear of it later
-	WasAcknowledged News = "acknowledged" // somebody is on it
-	WasHidden       News = "ignored"      // a rule hides it now
-	Returned        News = "returned"     // it was accepted, snoozed, acknowledged or ignored, and is not any more
-	Standing        News = "open"         // nothing new
+	Appeared        News = "new"          // It is new to the receiver.
+	Again           News = "again"        // It returned after it was resolved.
+	Altered         News = "changed"      // It has other values, or is worse.
+	Reclassified    News = "reclassified" // It has another verdict.
+	Over            News = "resolved"     // A scan proved that it is over.
+	WasMerged       News = "merged"       // Another finding has its fields.
+	StartsToFlap    News = "flapping"     // It is flapping: single changes are not reported.
+	Steady          News = "steady"       // It is not flapping any more.
+	WasAccepted     News = "accepted"     // It was accepted.
+	WasSnoozed      News = "snoozed"      // It was snoozed.
+	WasAcknowledged News = "acknowledged" // It was acknowledged.
+	WasHidden       News = "ignored"      // A rule hides it.
+	Returned        News = "returned"     // A decision or a rule does not hold any more.
+	Standing        News = "open"         // It did not change.
 )
 
-// An Item is one finding in a message. The finding is Public, and short: the
-// worst of its changes come first, no more than MaxFields of them, with values
-// cut to MaxValue characters.
+// An Item is one finding in a message. The finding is Public, with the worst MaxFields of
+// its changes, and values of at most MaxValue characters.
 type Item struct {
 	News    News    `json:"news"`
 	Finding Finding `json:"finding"`
 	// Fields counts all changes.
 	Fields int `json:"fields"`
-	// Why says why it is told again, where it was accepted, snoozed,
-	// acknowledged or ignored before, and what it was, where it was reclassified.
+	// Why is why it is reported again after a decision or a rule, or its earlier verdict if
+	// it was reclassified.
 	Why string `json:"why,omitempty"`
-	// WasVerdict and WasSeverity are what the receiver was last told of a finding
-	// that was reclassified.
+	// WasVerdict and WasSeverity are those of the last message about a reclassified
+	// finding.
 	WasVerdict  Verdict  `json:"was_verdict,omitempty"`
 	WasSeverity Severity `json:"was_severity,omitempty"`
 }
@@ -66,62 +65,60 @@ const (
 	MaxValue  = 500
 )
 
-// A Message is what one receiver is told at one time. It holds no secret.
+// A Message is one notification to one receiver. It contains no secret.
 type Message struct {
-	// Key is the same each time that the message is delivered, and no other's.
+	// Key identifies the message; it is the same for repeated deliveries.
 	Key      string      `json:"key"`
 	Receiver string      `json:"receiver"`
 	Kind     MessageKind `json:"kind"`
 	At       time.Time   `json:"at"`
-	// Thread is what all messages about the same findings share; First tells
-	// the one that begins it.
+	// Thread is common to all messages about the same findings; First reports whether the
+	// message is the first one.
 	Thread string `json:"thread"`
 	First  bool   `json:"first"`
 	// Sequence numbers the messages of the thread, from 1.
 	Sequence int `json:"sequence"`
-	// Title says in one line what it is about, and Subject what the whole thread
-	// is about as it stands.
+	// Title is a line about the message, Subject one about the present state of the
+	// thread.
 	Title   string `json:"title"`
 	Subject string `json:"subject"`
-	// Severity is that of the worst of News, or else of All.
+	// Severity is the worst of News, or else of All.
 	Severity Severity `json:"severity"`
-	// News are what is new, worst first; NewsCount counts those too that are
-	// left out beyond MaxItems.
+	// News are the changed findings, worst first. NewsCount also counts those beyond
+	// MaxItems.
 	News      []Item `json:"news"`
 	NewsCount int    `json:"news_count"`
-	// All are all findings of the thread as they stand, the open ones first, of
-	// them the worst; as many as MaxItems, the counts count all.
+	// All are the findings of the thread in their present state, open ones first, worst
+	// first, at most MaxItems. The counts are of all.
 	All           []Item `json:"all"`
 	OpenCount     int    `json:"open_count"`
 	MutedCount    int    `json:"muted_count"`
 	ResolvedCount int    `json:"resolved_count"`
-	// MergedCount counts those that were merged into a finding of another thread
-	// or of this one.
+	// MergedCount counts those that were merged into another finding.
 	MergedCount int `json:"merged_count,omitempty"`
-	// Quiet is set where nothing in News calls for attention: a finding is milder
-	// than before, or was merged into another. A receiver that can edit brings
-	// its earlier messages up to date; one that can only send drops the message.
+	// Quiet reports whether nothing in News requires attention: a finding is milder than
+	// before, or was merged. A receiver that can edit messages updates its earlier ones;
+	// another one drops the message.
 	Quiet bool `json:"quiet,omitempty"`
-	// Notes are lines beside the findings, as in a digest.
+	// Notes are additional lines, as in a digest.
 	Notes []string `json:"notes,omitempty"`
-	// URL is where driftd's pages begin, or "".
+	// URL is the address of the web page, or "".
 	URL string `json:"url,omitempty"`
 }
 
 // MaxItems bounds the findings that one message lists.
 const MaxItems = 20
 
-// A Thread is what one receiver was told about findings that belong together.
+// A Thread has the notifications to one receiver about a group of findings.
 type Thread struct {
 	ID       string `json:"id"`
 	Receiver string `json:"receiver"`
 	// Group is what its findings have in common.
 	Group string `json:"group"`
-	// Opened is when it began, and Said when something was last said in it.
-	Opened time.Time `json:"opened"`
-	Said   time.Time `json:"said"`
-	// Waits is since when there is news that the receiver may not get yet; zero
-	// when there is none.
+	// Opened is the time of its first message, LastSent that of the last one.
+	Opened   time.Time `json:"opened"`
+	LastSent time.Time `json:"said"`
+	// Waits is since when there is news that is held back; zero if there is none.
 	Waits time.Time `json:"waits,omitzero"`
 	// Sequence counts the messages.
 	Sequence int `json:"sequence"`
@@ -129,10 +126,10 @@ type Thread struct {
 	Members map[string]Notified `json:"members"`
 }
 
-// Notified is what a receiver was last told of a finding.
+// Notified is the last notification to a receiver about a finding.
 type Notified struct {
 	News News `json:"news"`
-	// Sequence is that of the message that told it.
+	// Sequence is that of the message.
 	Sequence int      `json:"sequence"`
 	Basis    string   `json:"basis"`
 	Flapping bool     `json:"flapping,omitempty"`
@@ -140,56 +137,52 @@ type Notified struct {
 	Verdict  Verdict  `json:"verdict"`
 	Key
 	Name string `json:"name"`
-	// Decision is why it was told no more of it; nil where a rule hid it, or
-	// nothing did.
+	// Decision is the decision that ended the notifications; nil if there is none.
 	Decision *Decision `json:"decision,omitempty"`
 }
 
-// Open reports whether the receiver takes the finding for open.
+// Open reports whether the finding was open in the last notification.
 func (t Notified) Open() bool { return !t.Ended() && !t.Muted() }
 
-// Ended reports whether the receiver was told that the finding is over, or was
-// merged into another.
+// Ended reports whether the finding was resolved or merged in the last notification.
 func (t Notified) Ended() bool { return t.News == Over || t.News == WasMerged }
 
-// Muted reports whether the receiver was told that somebody decided about it.
+// Muted reports whether the finding was hidden or decided about in the last notification.
 func (t Notified) Muted() bool {
 	return t.News == WasAccepted || t.News == WasSnoozed || t.News == WasAcknowledged || t.News == WasHidden
 }
 
-// A Pace is how much a receiver was told lately.
+// A Pace is the recent rate of notifications to a receiver.
 type Pace struct {
 	// Sent are the times of its last messages, oldest first.
 	Sent []time.Time `json:"sent,omitempty"`
-	// Digest is when its last daily digest was due. Where the clock was set back since, it
-	// is an earlier time, and LastDigest stays: that digest is not told again.
+	// Digest is when its last daily digest was due. If the clock was set back since, it is
+	// an earlier time, and LastDigest stays: that digest is not sent again.
 	Digest     time.Time `json:"digest,omitzero"`
 	LastDigest time.Time `json:"last_digest,omitzero"`
-	// Held is since when it is not told of something because of quiet hours;
-	// zero when nothing is held.
+	// Held is since when notifications are held back by quiet hours; zero if none are.
 	Held time.Time `json:"held,omitzero"`
-	// Untold counts the findings of which it may not be told yet, because of
-	// quiet hours or its rate.
+	// Untold counts the findings whose notifications are held back by quiet hours or the
+	// rate.
 	Untold int `json:"untold,omitempty"`
 }
 
-// Notices are what receivers were told, as far as that matters for what they
-// are told next.
+// Notices are the earlier notifications that later ones depend on.
 type Notices struct {
 	Threads []Thread
 	// Paces are by receiver.
 	Paces map[string]Pace
 }
 
-// A NoticeChange is what planning messages changes: it is kept as a whole, with
-// the findings that it comes from.
+// A NoticeChange is the result of planning notifications. It is saved in one transaction
+// with the findings.
 type NoticeChange struct {
-	// Threads are new or changed; Gone are the IDs of those to forget.
+	// Threads are new or changed; Gone are the IDs of removed ones.
 	Threads []Thread
 	Gone    []string
 	// Paces that changed, by receiver.
 	Paces map[string]Pace
-	// Messages are to be delivered, in this order.
+	// Messages are queued in this order.
 	Messages []Message
 }
 
@@ -198,43 +191,39 @@ func (c *NoticeChange) Empty() bool {
 	return len(c.Threads)+len(c.Gone)+len(c.Paces)+len(c.Messages) == 0
 }
 
-// An OutboxEntry is a message on its way.
+// An OutboxEntry is a message that is not delivered yet.
 type OutboxEntry struct {
 	Message Message
-	// Begun reports that a delivery was begun before, and nobody knows whether
-	// the message arrived.
+	// Begun reports whether a delivery was begun before, and may have succeeded.
 	Begun bool
-	// Receipt is what the receiver said when the thread's first message
-	// arrived; "" before.
+	// Receipt is the receiver's receipt for the thread's first message; "" before.
 	Receipt string
 }
 
-// A Queue is what waits to be delivered to one receiver.
+// A Queue describes the messages that are queued for one receiver.
 type Queue struct {
 	Length int
-	// Oldest is when the first of it was to be said; zero for none.
+	// Oldest is when the first message was planned; zero if there is none.
 	Oldest time.Time
-	// Untold counts the findings of which it may not be told yet.
+	// Untold counts the findings whose notifications are held back.
 	Untold int
 }
 
-// A ReceiverStatus is how it stands with one receiver.
+// A ReceiverStatus is the state of one receiver.
 type ReceiverStatus struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	// Queued counts the messages that wait; Oldest is when the first of them was
-	// to be said.
+	// Queued counts the queued messages; Oldest is when the first one was planned.
 	Queued int       `json:"queued"`
 	Oldest time.Time `json:"oldest,omitzero"`
-	// Untold counts the findings of which it may not be told yet, because of
-	// quiet hours or its rate.
+	// Untold counts the findings whose notifications are held back by quiet hours or the
+	// rate.
 	Untold int `json:"untold"`
-	// Delivered is when it last took something; zero for never since the start.
+	// Delivered is when it last accepted a message; zero if it did not since the start.
 	Delivered time.Time `json:"delivered,omitzero"`
-	// Error is why the last delivery failed, with what to do; "" when it did
-	// not.
+	// Error is why the last delivery failed, with the next step; "" if it succeeded.
 	Error string `json:"error,omitempty"`
-	// Stopped reports that nothing more is sent, or that answers are not heard any
-	// more, until somebody has looked: no repetition would help.
+	// Stopped reports whether deliveries, or answers, have stopped until a configuration
+	// or a restart resolves the error: a retry would not.
 	Stopped bool `json:"stopped,omitempty"`
 }

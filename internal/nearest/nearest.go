@@ -1,12 +1,11 @@
-// Package nearest finds the word that a mistyped one was meant to be.
+// Package nearest suggests the word for a mistyped one.
 package nearest
 
 import "strings"
 
-// Word returns the word that is most like another: the one that it abbreviates,
-// or the one that takes the fewest edits to make of it. About one letter in
-// three may differ, case does not count, and of several the first counts; ok is
-// false when none is near.
+// Word returns the word that is closest to another one: the word that it abbreviates, or
+// the one with the fewest edits. About one letter in three may differ, case is ignored, and
+// of several the first is returned; ok is false if none is close.
 func Word(word string, words []string) (near string, ok bool) {
 	word = strings.ToLower(word)
 	least := 1 + max(1, len(word)/3)
@@ -23,8 +22,8 @@ func Word(word string, words []string) (near string, ok bool) {
 	return near, near != ""
 }
 
-// abbreviates tells whether word is name without some of its letters, of which
-// the first is not one: two or three letters, or at least half of them.
+// abbreviates reports whether word is name without some letters other than the first, and
+// has two or three letters or at least half of them.
 func abbreviates(word, name string) bool {
 	if word == "" || name == "" || word[0] != name[0] || len(word) < 2 || len(word) > 3 && 2*len(word) < len(name) {
 		return false

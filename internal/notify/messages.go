@@ -134,7 +134,7 @@ func (pl *planner) send(t *thread, kind model.MessageKind, news []item) {
 	all := t.standing()
 	told, standing := byRequest(news), byRequest(all)
 	t.Sequence++
-	t.Said, t.Waits, t.changed = pl.now, time.Time{}, true
+	t.LastSent, t.Waits, t.changed = pl.now, time.Time{}, true
 	m := model.Message{Key: t.ID + "." + strconv.Itoa(t.Sequence), Receiver: pl.receiver, Kind: kind, At: pl.now,
 		Thread: t.ID, First: t.first, Sequence: t.Sequence, URL: pl.URL, News: publish(told), NewsCount: len(news), All: publish(standing),
 		Quiet: len(news) > 0 && len(loud(news)) == 0}
@@ -277,12 +277,12 @@ func cut(v *model.Value) *model.Value {
 // receiver with queued messages gets none.
 func (pl *planner) remind() {
 	threads := pl.sorted()
-	slices.SortStableFunc(threads, func(a, b *thread) int { return a.Said.Compare(b.Said) })
+	slices.SortStableFunc(threads, func(a, b *thread) int { return a.LastSent.Compare(b.LastSent) })
 	for _, t := range threads {
 		if pl.in.Queued[pl.receiver] > 0 || pl.allowance(1) <= pl.pacing.Messages/2 {
 			return // the rest of the rate limit is for news
 		}
-		if repeat := pl.repeat(t); repeat > 0 && pl.now.Sub(t.Said) >= repeat {
+		if repeat := pl.repeat(t); repeat > 0 && pl.now.Sub(t.LastSent) >= repeat {
 			pl.send(t, model.ReminderMessage, nil)
 		}
 	}

@@ -50,7 +50,7 @@ func (p *Policy) Plan(in Input) model.NoticeChange {
 	for _, t := range in.Notices.Threads {
 		if _, known := p.Receivers[t.Receiver]; !known {
 			// it may be configured again, and its messages are still in the outbox
-			if in.Now.Sub(t.Said) > keepAbsent {
+			if in.Now.Sub(t.LastSent) > keepAbsent {
 				change.Gone = append(change.Gone, t.ID)
 			}
 			continue
@@ -146,7 +146,7 @@ func newPlanner(p *Policy, receiver string, in Input, known []model.Thread) *pla
 // fixTimes replaces times in the future, which a clock that was set back leaves: they
 // must not suppress messages.
 func (t *thread) fixTimes(now time.Time) {
-	for _, at := range []*time.Time{&t.Opened, &t.Said, &t.Waits} {
+	for _, at := range []*time.Time{&t.Opened, &t.LastSent, &t.Waits} {
 		if at.After(now) {
 			*at, t.changed = now, true
 		}
@@ -310,7 +310,7 @@ func (t *thread) worstSent() int {
 func (pl *planner) finish(change *model.NoticeChange) {
 	for _, t := range pl.sorted() {
 		switch {
-		case t.over() && pl.now.Sub(t.Said) > keepThread:
+		case t.over() && pl.now.Sub(t.LastSent) > keepThread:
 			change.Gone = append(change.Gone, t.ID)
 		case t.changed:
 			change.Threads = append(change.Threads, t.Thread)

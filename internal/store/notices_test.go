@@ -18,7 +18,7 @@ func message(receiver, thread, key string) model.Message {
 
 // thread is one of a receiver, with members that were told at a minute.
 func thread(receiver, id string, at, members int) model.Thread {
-	t := model.Thread{ID: id, Receiver: receiver, Group: "group of " + id, Opened: start(), Said: minute(at), Sequence: at,
+	t := model.Thread{ID: id, Receiver: receiver, Group: "group of " + id, Opened: start(), LastSent: minute(at), Sequence: at,
 		Members: map[string]model.Notified{}}
 	for i := range members {
 		name := fmt.Sprintf("%s-%04d", id, i)
