@@ -86,7 +86,7 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 	g.deliverer = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
-		Evaluating: &s.evaluating, Telling: daemon.Telling{Policy: policy, Mirrors: mirrors, Post: g.deliverer}})
+		Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.deliverer}})
 	return g, nil
 }
 

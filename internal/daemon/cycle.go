@@ -134,7 +134,7 @@ func (e *Engine) save(s *scan) error {
 func (e *Engine) deliver(s *scan) {
 	open := s.result.Open()
 	e.observer.ObserveRun(s.run, open)
-	e.post(open, s.notices)
+	e.dispatch(open, s.notices)
 }
 
 // noteSaved records which sources have a result that is not in the store, and reports

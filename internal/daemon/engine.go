@@ -143,14 +143,14 @@ func (noObserver) ObserveFindings([]model.Finding)            {}
 // An Engine scans one estate. Its methods are safe for concurrent use; scans of the same
 // source do not overlap.
 type Engine struct {
-	estate   Estate
-	store    Store
-	observer Observer
-	now      func() time.Time
-	log      *slog.Logger
-	version  string
-	tell     Telling
-	random   io.Reader
+	estate        Estate
+	store         Store
+	observer      Observer
+	now           func() time.Time
+	log           *slog.Logger
+	version       string
+	notifications Notifications
+	random        io.Reader
 
 	calls calls
 
@@ -179,8 +179,8 @@ type Options struct {
 	Log      *slog.Logger
 	// Version of driftd, for run records.
 	Version string
-	// Telling configures notifications; the zero Telling sends none.
-	Telling Telling
+	// Notifications is zero for none.
+	Notifications Notifications
 	// Evaluating is shared by all engines of one store, such as those of successive
 	// configurations; nil for a single engine.
 	Evaluating *sync.Mutex
@@ -195,7 +195,7 @@ func New(estate Estate, o Options) *Engine {
 		o.Evaluating = &sync.Mutex{}
 	}
 	return &Engine{estate: estate, calls: calls{memory: estate.Memory}, store: o.Store, observer: o.Observer, now: o.Now, log: o.Log, version: o.Version,
-		tell: o.Telling, random: rand.Reader, evaluating: o.Evaluating, collected: map[string]collected{}, loaded: map[string]loaded{},
+		notifications: o.Notifications, random: rand.Reader, evaluating: o.Evaluating, collected: map[string]collected{}, loaded: map[string]loaded{},
 		restored: map[string]collected{}, answers: map[claimRef]pastAnswer{}, unsaved: map[string]bool{}, allTried: make(chan struct{})}
 }
 

@@ -235,7 +235,7 @@ func (w *week) open() {
 		Receivers: map[string]notify.Pacing{"oncall": {Messages: 20, Per: 10 * time.Minute, Digest: -1}}}
 	estate := Estate{Whole: true, Sources: []Source{{Name: "pve", Type: "proxmox", Collector: w}},
 		Declarations: []Declaration{{Name: "infra", Type: "terraform", Governs: []string{"pve"}, Loader: w}}}
-	w.engine = New(estate, Options{Store: w.store, Now: clock, Log: slog.New(slog.DiscardHandler), Telling: Telling{Policy: policy, Post: w.deliverer}})
+	w.engine = New(estate, Options{Store: w.store, Now: clock, Log: slog.New(slog.DiscardHandler), Notifications: Notifications{Policy: policy, Dispatcher: w.deliverer}})
 }
 
 func (w *week) deliver() {

@@ -6,9 +6,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestDeclaredAs returns what was declared when the live value came: nothing where the
+// TestAppliedValue returns what was declared when the live value came: nothing where the
 // system filled it in, else the live value itself.
-func TestDeclaredAs(t *testing.T) {
+func TestAppliedValue(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	owns := func(name string, applies bool) model.Owner {
@@ -38,8 +38,8 @@ func TestDeclaredAs(t *testing.T) {
 	}
 }
 
-// TestSeenAs returns earlier values of the resource in the claim's words.
-func TestSeenAs(t *testing.T) {
+// TestInClaimForm returns earlier values of the resource in the claim's words.
+func TestInClaimForm(t *testing.T) {
 	t.Parallel()
 	s := subject(value(t, `{"ram":4}`), &model.Resource{Value: value(t, `{"memory":4}`)})
 	if got := walkAt(s).inClaimForm(pointer(value(t, `{"memory":8}`))); texts(*got) != `{"memory":8}` {

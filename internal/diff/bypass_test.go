@@ -390,9 +390,9 @@ func TestAppliedBy(t *testing.T) {
 	}
 }
 
-// TestAbsentLive decides on a declared field that is not live and that no writer
+// TestReportAbsent decides on a declared field that is not live and that no writer
 // owns, after an apply that leaves no record of values.
-func TestAbsentLive(t *testing.T) {
+func TestReportAbsent(t *testing.T) {
 	t.Parallel()
 	edit := model.Owner{Name: "edit", Edits: true, At: hour(12), Fields: set("mode")}
 	since := func(h float64) *model.Evidence {

@@ -44,9 +44,9 @@ func TestUnclaimed(t *testing.T) {
 	}
 }
 
-// TestSilent: beside a claim that agrees, each group of declarations that should have
+// TestUndeclaredElsewhere: beside a claim that agrees, each group of declarations that should have
 // the resource and lacks it is reported.
-func TestSilent(t *testing.T) {
+func TestUndeclaredElsewhere(t *testing.T) {
 	t.Parallel()
 	live := &model.Resource{Value: value(t, `{"a":1}`)}
 	claim := &model.Claim{Declaration: "infra", Address: "vm.web", Value: value(t, `{"a":1}`)}
@@ -138,9 +138,9 @@ func TestCheckable(t *testing.T) {
 	}
 }
 
-// TestAbsent: what is wrong with claims on a resource that is not there. What several
+// TestJudgeAbsent: what is wrong with claims on a resource that is not there. What several
 // declarations miss is reported once.
-func TestAbsent(t *testing.T) {
+func TestJudgeAbsent(t *testing.T) {
 	t.Parallel()
 	claim := func(declaration, address string) *model.Claim {
 		return &model.Claim{Declaration: declaration, Address: address, Value: value(t, `{"a":1}`)}
@@ -214,9 +214,9 @@ func TestWithPending(t *testing.T) {
 	}
 }
 
-// TestSayOnce: of several claims in the same words the first one reports a field, unless
+// TestDeduplicate: of several claims in the same words the first one reports a field, unless
 // both wait and the later one is worse. A disputed field is reported by none.
-func TestSayOnce(t *testing.T) {
+func TestDeduplicate(t *testing.T) {
 	t.Parallel()
 	one, other := newRenamedLens(map[string]string{"port": "port"}, ""), newRenamedLens(map[string]string{"port": "port"}, "")
 	of := func(lines ...string) []difference {
@@ -260,9 +260,9 @@ func TestSayOnce(t *testing.T) {
 	}
 }
 
-// TestSameWords returns the values of the other claims in the same words, never the
+// TestSameFormValues returns the values of the other claims in the same words, never the
 // claim's own.
-func TestSameWords(t *testing.T) {
+func TestSameFormValues(t *testing.T) {
 	t.Parallel()
 	one, other := newRenamedLens(nil, ""), newRenamedLens(nil, "")
 	claims := []*model.Claim{{Value: model.IntOf(0)}, {Value: model.IntOf(1)}, {Value: model.IntOf(2), Lens: one}, {Value: model.IntOf(3), Lens: other},

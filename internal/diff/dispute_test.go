@@ -212,9 +212,9 @@ func TestAsRecorded(t *testing.T) {
 	}
 }
 
-// TestCameLast: of a field that is as no claim declares it, the last one known to have
+// TestLastToAct: of a field that is as no claim declares it, the last one known to have
 // declared or written it is named.
-func TestCameLast(t *testing.T) {
+func TestLastToAct(t *testing.T) {
 	t.Parallel()
 	known := func(name string, at float64) model.Actor {
 		return model.Actor{Name: name, At: hour(at), Confidence: model.Likely}

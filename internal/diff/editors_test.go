@@ -109,9 +109,9 @@ func TestNamedEditors(t *testing.T) {
 	}
 }
 
-// TestEditor names who edited the resource since the last apply, where it can have been
+// TestSoleEditor names who edited the resource since the last apply, where it can have been
 // one person alone.
-func TestEditor(t *testing.T) {
+func TestSoleEditor(t *testing.T) {
 	t.Parallel()
 	edit := func(name, writer string, at float64, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Writer: writer, Fields: fields, Actor: model.Actor{Name: name, At: hour(at), Confidence: model.Exact}}

@@ -123,9 +123,9 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
-// TestLeaves: the declaration's writer may have left a field to the system where the
+// TestLeftToSystem: the declaration's writer may have left a field to the system where the
 // system may fill in any value.
-func TestLeaves(t *testing.T) {
+func TestLeftToSystem(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	maker := model.Owner{Name: "maker", At: created, Fields: set("cpu")}
@@ -157,8 +157,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestIsMissing: an edit in the log whose writer the record of owners lacks.
-func TestIsMissing(t *testing.T) {
+// TestIsUnrecorded: an edit in the log whose writer the record of owners lacks.
+func TestIsUnrecorded(t *testing.T) {
 	t.Parallel()
 	edit := func(change func(*model.AuditEvent)) model.AuditEvent {
 		e := model.AuditEvent{Writer: "curl", Account: "alice", Actor: model.Actor{At: hour(2)}}

@@ -15,8 +15,8 @@ func aspectOf(e *model.Evidence) *aspect {
 	return walkAt(s, "port").aspect(nil, model.IntOf(2), model.IntOf(1), model.IntOf(1))
 }
 
-// TestMemory holds each part of what earlier scans read to the nearest other case.
-func TestMemory(t *testing.T) {
+// TestHistory holds each part of what earlier scans read to the nearest other case.
+func TestHistory(t *testing.T) {
 	t.Parallel()
 	at := func(moment time.Time) string {
 		if moment.IsZero() {
@@ -157,8 +157,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestLiveWhileHeld: a scan read the value as live while it was declared.
-func TestLiveWhileHeld(t *testing.T) {
+// TestLiveWhileDeclared: a scan read the value as live while it was declared.
+func TestLiveWhileDeclared(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -181,9 +181,9 @@ func TestLiveWhileHeld(t *testing.T) {
 	}
 }
 
-// TestCameBackTo: an older version came back if a newer one had been live. Only versions
+// TestRevertedTo: an older version came back if a newer one had been live. Only versions
 // of the ref of which the value is known count.
-func TestCameBackTo(t *testing.T) {
+func TestRevertedTo(t *testing.T) {
 	t.Parallel()
 	v := func(text string) model.Version { return model.Version{Value: pointer(value(t, text))} }
 	branch, unknown, unknownOld := v(`{"port":3}`), v(`{"port":3}`), v(`{"port":1}`)

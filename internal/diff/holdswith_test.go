@@ -10,9 +10,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestSuits reports whether a claim would agree if its live field held a value, and
+// TestHoldsWith reports whether a claim would agree if its live field held a value, and
 // whether that can be told.
-func TestSuits(t *testing.T) {
+func TestHoldsWith(t *testing.T) {
 	t.Parallel()
 	lens := newRenamedLens(map[string]string{"ram": "memory", "half": "cores"}, "half")
 	at := func(name, live, says, view, means string, known bool) statement {
@@ -70,8 +70,8 @@ func TestReplacedFields(t *testing.T) {
 	}
 }
 
-// TestAlikeInMeaning compares what two claims in different words say.
-func TestAlikeInMeaning(t *testing.T) {
+// TestEqualInSomeFormat compares what two claims in different words say.
+func TestEqualInSomeFormat(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason, a, b string
@@ -97,9 +97,9 @@ func TestAlikeInMeaning(t *testing.T) {
 	}
 }
 
-// TestBothRight: one live field can be as two claims say if one of them would agree
+// TestCompatible: one live field can be as two claims say if one of them would agree
 // with what the other one means.
-func TestBothRight(t *testing.T) {
+func TestCompatible(t *testing.T) {
 	t.Parallel()
 	says := func(text string, agrees, known bool) statement {
 		v := value(t, text)
@@ -126,9 +126,9 @@ func TestBothRight(t *testing.T) {
 	}
 }
 
-// TestEchoes: a claim of another declaration that means the same difference is reported
+// TestRepeats: a claim of another declaration that means the same difference is reported
 // once.
-func TestEchoes(t *testing.T) {
+func TestRepeats(t *testing.T) {
 	t.Parallel()
 	says := func(declaration, text string, agrees bool) statement {
 		v := value(t, text)
@@ -152,8 +152,8 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// TestMove makes a change of the voice's own field a move, and nothing else.
-func TestMove(t *testing.T) {
+// TestMarkMoved makes a change of the voice's own field a move, and nothing else.
+func TestMarkMoved(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
 	differs := [][]difference{
@@ -174,8 +174,8 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestSilence takes what the statements say out of their claims alone.
-func TestSilence(t *testing.T) {
+// TestDropDifferences takes what the statements say out of their claims alone.
+func TestDropDifferences(t *testing.T) {
 	t.Parallel()
 	claim, other := &model.Claim{}, &model.Claim{}
 	of := func(names ...string) []difference {
@@ -194,8 +194,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestAlone names the side that stands against all others, and no side where none does.
-func TestAlone(t *testing.T) {
+// TestMinority names the side that stands against all others, and no side where none does.
+func TestMinority(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason     string
@@ -225,8 +225,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestTelling leaves out what a claim that disagrees elsewhere says in agreement.
-func TestTelling(t *testing.T) {
+// TestWithoutPartialAgreement leaves out what a claim that disagrees elsewhere says in agreement.
+func TestWithoutPartialAgreement(t *testing.T) {
 	t.Parallel()
 	tool, inventory := &model.Claim{Declaration: "tool"}, &model.Claim{Declaration: "inventory"}
 	statements := []statement{
@@ -247,8 +247,8 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// TestJoin keeps a dispute in the same words unless one in different words is about it.
-func TestJoin(t *testing.T) {
+// TestMergeDisputes keeps a dispute in the same words unless one in different words is about it.
+func TestMergeDisputes(t *testing.T) {
 	t.Parallel()
 	one := newRenamedLens(nil, "")
 	about := func(lens model.Lens, name string, statements ...fieldRef) dispute {

@@ -43,7 +43,7 @@ func TestWhatAClaimDoesNotSpeakOfIsNoDispute(t *testing.T) {
 	}
 }
 
-func TestReplacedAt(t *testing.T) {
+func TestWithValueAt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ live, path, held, want string }{
 		{`{"a":1}`, "a", `2`, `{"a":2}`},

@@ -94,8 +94,8 @@ func TestAtomicDepth(t *testing.T) {
 	}
 }
 
-// TestDeclarer finds the writer that applies the declaration.
-func TestDeclarer(t *testing.T) {
+// TestApplier finds the writer that applies the declaration.
+func TestApplier(t *testing.T) {
 	t.Parallel()
 	owner := func(name string, paths ...string) model.Owner {
 		return model.Owner{Name: name, At: later, Fields: set(paths...)}
@@ -143,8 +143,8 @@ func TestDeclarer(t *testing.T) {
 	}
 }
 
-// TestDeclaresNow: the declarer is known by its name and by how it writes.
-func TestDeclaresNow(t *testing.T) {
+// TestIsApplier: the declarer is known by its name and by how it writes.
+func TestIsApplier(t *testing.T) {
 	t.Parallel()
 	w := ownersOf(t, `{"cpu":1}`, `{"cpu":1}`, model.Owner{Name: "ci", Applies: true, Fields: set("cpu")}, model.Owner{Name: "ctrl-x", Fields: set("port")})
 	for _, tc := range []struct {
@@ -167,8 +167,8 @@ func TestDeclaresNow(t *testing.T) {
 	}
 }
 
-// TestControls: a controller is known by all of its accounts, or else by its name.
-func TestControls(t *testing.T) {
+// TestIsController: a controller is known by all of its accounts, or else by its name.
+func TestIsController(t *testing.T) {
 	t.Parallel()
 	w := ownersOf(t, `{}`, `{}`)
 	for _, tc := range []struct {
@@ -193,8 +193,8 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// TestTally compares what two writers have of a declaration.
-func TestTally(t *testing.T) {
+// TestOverlapExceeds compares what two writers have of a declaration.
+func TestOverlapExceeds(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -232,8 +232,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestTallyCount counts declared fields that one writer has.
-func TestTallyCount(t *testing.T) {
+// TestOverlapCount counts declared fields that one writer has.
+func TestOverlapCount(t *testing.T) {
 	t.Parallel()
 	const declared = `{"port":1,"cpu":1,"labels":{"a":"1","b":"2"},"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"args":["x"],"groups":"x"}`
 	const live = `{"port":2,"cpu":1,"labels":{"a":"1"},"env":[{"name":"B","value":"9"},{"name":"A","value":"1"}],"args":["x"],"groups":"x"}`
@@ -265,8 +265,8 @@ func TestTallyCount(t *testing.T) {
 	}
 }
 
-// TestHandsAreInOrder: the writers since the last apply, in the order of the record.
-func TestHandsAreInOrder(t *testing.T) {
+// TestEditorsInOrder: the writers since the last apply, in the order of the record.
+func TestEditorsInOrder(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "ci", Applies: true, At: created.Add(time.Minute), Fields: set("cpu")}
 	hand := func(name string, at time.Time) model.Owner {

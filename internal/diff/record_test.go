@@ -11,9 +11,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestRewrite puts a record into the source's words: where it holds what is
+// TestCanonicalRecord puts a record into the source's words: where it holds what is
 // written, it holds what the source makes of that.
-func TestRewrite(t *testing.T) {
+func TestCanonicalRecord(t *testing.T) {
 	t.Parallel()
 	for reason, tc := range map[string]struct{ recorded, written, canonical, want string }{
 		"the record is as written":               {`{"cpu":"1"}`, `{"cpu":"1"}`, `{"cpu":1000}`, `{"cpu":1000}`},
@@ -50,9 +50,9 @@ func TestRecordInTheSourcesWords(t *testing.T) {
 	}
 }
 
-// TestDiffersWithoutRecord decides on a declared field that is live otherwise
+// TestReportWithoutRecord decides on a declared field that is live otherwise
 // where only the record of writers tells what was applied.
-func TestDiffersWithoutRecord(t *testing.T) {
+func TestReportWithoutRecord(t *testing.T) {
 	t.Parallel()
 	const unrecorded = ": nothing records what was last applied"
 	maker := func(paths ...string) model.Owner {

@@ -98,9 +98,9 @@ func TestSamePlace(t *testing.T) {
 	}
 }
 
-// TestRecordedBeside finds the record of an element: by position in an ordered list,
+// TestRecordedFor finds the record of an element: by position in an ordered list,
 // else by what it holds.
-func TestRecordedBeside(t *testing.T) {
+func TestRecordedFor(t *testing.T) {
 	t.Parallel()
 	bag := &model.Schema{List: model.Bag, Keys: []string{"name"}}
 	for _, tc := range []struct {

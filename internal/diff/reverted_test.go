@@ -7,10 +7,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestCameBack holds a field that is declared as 3, was declared as 1 until hour
+// TestReverted holds a field that is declared as 3, was declared as 1 until hour
 // 4 and as 2 until hour 9, and is live and recorded as 1, to what driftd saw. A
 // writer claims that it was applied at hour 4.
-func TestCameBack(t *testing.T) {
+func TestReverted(t *testing.T) {
 	t.Parallel()
 	const newer = "bypassed: an older version (v1) was applied again after driftd saw a newer one live"
 	versions := []model.Version{version(t, `{"port":3}`, "v3", "", 0), version(t, `{"port":2}`, "v2", "v3", 9), version(t, `{"port":1}`, "v1", "v2", 4)}

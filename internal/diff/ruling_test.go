@@ -161,9 +161,9 @@ func TestMissedByScans(t *testing.T) {
 	}
 }
 
-// TestSaidOnce compares two claims that agree: the first one speaks, unless the
+// TestReportedOnce compares two claims that agree: the first one speaks, unless the
 // other one's history is worse.
-func TestSaidOnce(t *testing.T) {
+func TestReportedOnce(t *testing.T) {
 	t.Parallel()
 	ahead := &model.Evidence{DeployWindow: time.Hour, Past: model.Past{Versions: []model.Version{version(t, `{"port":1}`, "c1", "c2", 9.9)}}}
 	never, cut := &model.Evidence{}, &model.Evidence{Past: model.Past{Gap: "cut"}}

@@ -82,9 +82,9 @@ func TestTouchesBoth(t *testing.T) {
 	}
 }
 
-// TestTracedIn: the last entry that names the field goes before the last one that
+// TestLoggedActorAt: the last entry that names the field goes before the last one that
 // names the resource alone.
-func TestTracedIn(t *testing.T) {
+func TestLoggedActorAt(t *testing.T) {
 	t.Parallel()
 	entry := func(deed model.Action, who string, fields ...string) model.AuditEvent {
 		return model.AuditEvent{Action: deed, Fields: fields, Actor: model.Actor{Name: who}}
@@ -151,8 +151,8 @@ func TestRemover(t *testing.T) {
 	}
 }
 
-// TestTold says who did something, when, and where that is written.
-func TestTold(t *testing.T) {
+// TestDescribeActor says who did something, when, and where that is written.
+func TestDescribeActor(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 0, 0, time.FixedZone("", 3600))
 	for _, tc := range []struct {
@@ -251,9 +251,9 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestHeldAt returns what an earlier value has of a field: a value has every field,
+// TestFieldAt returns what an earlier value has of a field: a value has every field,
 // perhaps an absent one; no value has none.
-func TestHeldAt(t *testing.T) {
+func TestFieldAt(t *testing.T) {
 	t.Parallel()
 	at := path{fieldSegment("probe"), fieldSegment("path")}
 	for _, tc := range []struct {

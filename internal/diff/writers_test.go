@@ -236,8 +236,8 @@ func TestMakerWithoutTheField(t *testing.T) {
 	}
 }
 
-// TestHandsSinceApply returns who wrote since the last apply by hand.
-func TestHandsSinceApply(t *testing.T) {
+// TestEditorsSinceApply returns who wrote since the last apply by hand.
+func TestEditorsSinceApply(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	hand := func(name string, after time.Duration, subresource string) model.Owner {
@@ -268,8 +268,8 @@ func TestHandsSinceApply(t *testing.T) {
 	}
 }
 
-// TestHandEdits reports whether a log's entry is an edit by hand since the apply.
-func TestHandEdits(t *testing.T) {
+// TestIsManualEdit reports whether a log's entry is an edit by hand since the apply.
+func TestIsManualEdit(t *testing.T) {
 	t.Parallel()
 	apply := model.Owner{Name: "apply", Applies: true, At: created, Fields: set("cpu")}
 	for reason, tc := range map[string]struct {

@@ -10,27 +10,27 @@ import (
 	"github.com/driftd/driftd/internal/notify"
 )
 
-// Telling is how people are told of findings.
-type Telling struct {
-	// Policy plans messages; nil tells nobody.
+// Notifications configures the notifications about findings.
+type Notifications struct {
+	// Policy plans messages; nil plans none.
 	Policy *notify.Policy
-	// Mirrors are the receivers that are shown what is open, by name.
+	// Mirrors are the names of the receivers that get the open findings as a state.
 	Mirrors []string
-	// Post delivers what was planned and kept.
-	Post Post
+	// Dispatcher delivers the planned messages after they were saved.
+	Dispatcher Dispatcher
 }
 
-// Post delivers messages that the store keeps.
-type Post interface {
-	// Wake says that a message was kept. It never blocks.
+// A Dispatcher delivers the messages in the store.
+type Dispatcher interface {
+	// Wake is called after a message was saved. It never blocks.
 	Wake()
-	// Show gives a mirror what is open now. It never blocks.
+	// Show sends the open findings to a mirror. It never blocks.
 	Show(receiver string, open []model.Finding)
 }
 
 // notices plans the notifications about a state.
 func (e *Engine) notices(k storedState) (model.NoticeChange, error) {
-	if e.tell.Policy == nil {
+	if e.notifications.Policy == nil {
 		return model.NoticeChange{}, nil
 	}
 	notices, err := e.store.Notices()
@@ -45,28 +45,28 @@ func (e *Engine) notices(k storedState) (model.NoticeChange, error) {
 	for receiver, q := range queues {
 		queued[receiver] = q.Length
 	}
-	return e.tell.Policy.Plan(notify.Input{Findings: k.findings, Recent: k.recent, Notices: notices, Queued: queued,
+	return e.notifications.Policy.Plan(notify.Input{Findings: k.findings, Recent: k.recent, Notices: notices, Queued: queued,
 		Rules: k.rules, Decisions: k.decisions, Now: e.now()}), nil
 }
 
-// post hands out what was planned, once it is kept.
-func (e *Engine) post(open []model.Finding, planned model.NoticeChange) {
-	if e.tell.Policy == nil {
+// dispatch wakes the dispatcher after the planned messages were saved.
+func (e *Engine) dispatch(open []model.Finding, planned model.NoticeChange) {
+	if e.notifications.Policy == nil {
 		return
 	}
 	if len(planned.Messages) > 0 {
-		e.tell.Post.Wake()
+		e.notifications.Dispatcher.Wake()
 	}
-	for _, name := range e.tell.Mirrors {
-		e.tell.Post.Show(name, e.tell.Policy.Wanted(name, open, e.now()))
+	for _, name := range e.notifications.Mirrors {
+		e.notifications.Dispatcher.Show(name, e.notifications.Policy.Wanted(name, open, e.now()))
 	}
 }
 
-// tickEvery is how often it is seen to what time alone brings.
+// tickEvery is the interval of tick.
 const tickEvery = time.Minute
 
-// tick tells what time alone brings, until ctx ends: reminders, and the end of
-// quiet hours and of decisions.
+// tick plans the notifications that only depend on time, until ctx ends: reminders, and
+// those after the end of quiet hours and decisions.
 func (e *Engine) tick(ctx context.Context) {
 	ticker := time.NewTicker(tickEvery)
 	defer ticker.Stop()
@@ -84,15 +84,15 @@ func (e *Engine) tick(ctx context.Context) {
 	}
 }
 
-// Announce settles open findings by what people decided, as far as that still
-// holds, and plans what is to be told of them, without a scan.
+// Announce updates the open findings by the decisions that hold now, and plans
+// notifications, without a scan.
 func (e *Engine) Announce() error {
 	e.evaluating.Lock()
 	defer e.evaluating.Unlock()
 	return e.announce()
 }
 
-// settledState reads what the store has, once decisions that ended are noted there.
+// settledState reads the state of the store after it removed decisions that ended.
 func (e *Engine) settledState(now time.Time) (storedState, error) {
 	k, err := e.readState(now)
 	if err != nil {
@@ -135,6 +135,6 @@ func (e *Engine) announce() error {
 		}
 	}
 	e.observer.ObserveFindings(k.findings)
-	e.post(k.findings, planned)
+	e.dispatch(k.findings, planned)
 	return nil
 }

@@ -49,7 +49,7 @@ func (d *told) engineOf(estate Estate) *Engine {
 		Receivers: map[string]notify.Pacing{"ops": {Digest: -1}}, GroupWindow: time.Minute}
 	policy.Routes[0].Receivers = append(policy.Routes[0].Receivers, "mirror")
 	return New(estate, Options{Store: d.store, Now: func() time.Time { return d.now }, Log: slog.New(slog.DiscardHandler),
-		Telling: Telling{Policy: policy, Mirrors: []string{"mirror"}, Post: d}})
+		Notifications: Notifications{Policy: policy, Mirrors: []string{"mirror"}, Dispatcher: d}})
 }
 
 // set edits a thing by hand.
