@@ -19,11 +19,11 @@ import (
 )
 
 // A generation is what runs under one configuration: an engine that scans, and
-// a deliverer that tells people.
+// a dispatcher that tells people.
 type generation struct {
-	config    *config.Config
-	engine    *daemon.Engine
-	deliverer *notify.Dispatcher
+	config     *config.Config
+	engine     *daemon.Engine
+	dispatcher *notify.Dispatcher
 	// seal has the rules by which the configuration seals the store.
 	seal store.Seal
 	// listeners are what sources tell who does what there, by their names.
@@ -83,10 +83,10 @@ func (s *service) newGeneration(cfg *config.Config) (*generation, error) {
 		return nil, err
 	}
 	g := &generation{config: cfg, seal: seal, listeners: listeners(estate.Sources), ended: make(chan struct{}), replaced: make(chan struct{})}
-	g.deliverer = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
+	g.dispatcher = notify.NewDispatcher(notify.Options{Outbox: s.store, Receivers: opened, Watcher: s.metrics, Now: time.Now, Log: s.log,
 		Decide: func(ctx context.Context, r notify.Request) (string, error) { return g.engine.Answer(ctx, r) }})
 	g.engine = daemon.New(estate, daemon.Options{Store: s.store, Observer: observer{s.metrics, s}, Now: time.Now, Log: s.log, Version: s.build.Version,
-		Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.deliverer}})
+		Evaluating: &s.evaluating, Notifications: daemon.Notifications{Policy: policy, Mirrors: mirrors, Dispatcher: g.dispatcher}})
 	return g, nil
 }
 
@@ -146,7 +146,7 @@ func (g *generation) run(ctx context.Context) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer end()
-	group.Go(func() { g.deliverer.Run(ctx) })
+	group.Go(func() { g.dispatcher.Run(ctx) })
 	return g.engine.Run(ctx, g.config.Schedule.Jitter)
 }
 

@@ -321,7 +321,7 @@ func (s *service) damaged() []string {
 
 // receivers tells how it stands with those that are told.
 func (s *service) receivers() []model.ReceiverStatus {
-	list, err := s.current.Load().deliverer.Status()
+	list, err := s.current.Load().dispatcher.Status()
 	if err != nil {
 		s.log.Error("read what waits to be told", "err", err)
 	}

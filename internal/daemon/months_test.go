@@ -129,7 +129,7 @@ func (m *months) round(t *testing.T, begin time.Time, flips ...int) {
 
 // TestMonths simulates 40 sources that are each read every ten minutes, and bounds
 // what a day adds to the database: 90 days must stay far below 90 MB. By default it
-// simulates two hours; DRIFTD_TEST_MONTHS_HOURS says otherwise.
+// simulates two hours, or DRIFTD_TEST_MONTHS_HOURS.
 func TestMonths(t *testing.T) {
 	t.Parallel()
 	hours := 2

@@ -225,7 +225,8 @@ func TestMinority(t *testing.T) {
 	}
 }
 
-// TestWithoutPartialAgreement leaves out what a claim that disagrees elsewhere says in agreement.
+// TestWithoutPartialAgreement removes the agreeing statements of a claim that has differing
+// ones.
 func TestWithoutPartialAgreement(t *testing.T) {
 	t.Parallel()
 	tool, inventory := &model.Claim{Declaration: "tool"}, &model.Claim{Declaration: "inventory"}

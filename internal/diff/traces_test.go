@@ -151,7 +151,7 @@ func TestRemover(t *testing.T) {
 	}
 }
 
-// TestDescribeActor says who did something, when, and where that is written.
+// TestDescribeActor formats an actor with the time and the evidence.
 func TestDescribeActor(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 0, 0, time.FixedZone("", 3600))

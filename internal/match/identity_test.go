@@ -102,7 +102,7 @@ func TestIdentities(t *testing.T) {
 		inventory []model.Claim
 		tool      []model.Claim
 		want      map[string]string
-		// unmanaged reports that what nobody claims is nothing that a claim may mean.
+		// unmanaged reports whether the unclaimed resource is certainly not the one of a claim.
 		unmanaged bool
 	}{
 		{

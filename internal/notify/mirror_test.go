@@ -82,7 +82,7 @@ func TestMirror(t *testing.T) {
 		reason string
 		every  time.Duration
 		answer func(context.Context, int) error
-		// do tells the Dispatcher something; then span passes, or a minute.
+		// do calls the Dispatcher. After it, span passes, or a minute.
 		do   func(*Dispatcher)
 		span time.Duration
 		want []view

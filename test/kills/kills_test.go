@@ -245,7 +245,7 @@ func (e *estate) resolvedNone() {
 // TestKilledScansLoseNothing kills scans and daemons, while a box renders manifests,
 // and while a source or a declaration exceeds its budget. Each time the database is
 // whole, it holds what the last scan that ended has found, and no more than there
-// is. DRIFTD_TEST_KILLS says how many kills, DRIFTD_TEST_SEED which moments.
+// is. DRIFTD_TEST_KILLS is the number of kills, DRIFTD_TEST_SEED the seed of their times.
 func TestKilledScansLoseNothing(t *testing.T) {
 	t.Parallel()
 	kills, seed := number(t, "DRIFTD_TEST_KILLS", 20), number(t, "DRIFTD_TEST_SEED", 1)

@@ -104,7 +104,7 @@ func (t token) header() string {
 	return "Token " + t.secret
 }
 
-// second tells a token of version 2.
+// second reports whether the token is one of version 2.
 func (t token) second() bool { return strings.HasPrefix(t.secret, "nbt_") }
 
 // public is what may be shown of the token: the key of a second one, which

@@ -58,7 +58,7 @@ type Config struct {
 	Unmanaged []string `mapstructure:"unmanaged"`
 }
 
-// Run says how plans are made, and states are pulled.
+// Run configures plans and pulls of states.
 type Run struct {
 	// Binary is the program, by name or path; without it terragrunt, terraform or
 	// tofu, whichever fits the root and is found.

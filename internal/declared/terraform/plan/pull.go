@@ -54,10 +54,10 @@ func (w *work) pull(ctx context.Context, path string) (p Pulled, err error) {
 	if err := r.openBackend(ctx); err != nil {
 		return p, err
 	}
-	if err := r.selectWorkspace(ctx); err != nil {
+	if p.Workspace, err = r.selectWorkspace(ctx); err != nil {
 		return p, err
 	}
-	p.Workspace, p.Tool = w.workspace(), filepath.Base(path)+" "+r.cli.version
+	p.Tool = filepath.Base(path) + " " + r.cli.version
 	p.Text, err = r.printState(ctx)
 	return p, err
 }

@@ -258,3 +258,21 @@ func TestPullTimeout(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestUnreadableWorkspace tests that a selected workspace that cannot be read is an error, and
+// not the default one.
+func TestUnreadableWorkspace(t *testing.T) {
+	t.Parallel()
+	s := newPullStage(t, nil)
+	file := filepath.Join(s.options.Dir, ".terraform", "environment")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.pull()
+	if want := "select workspace: read .terraform/environment: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

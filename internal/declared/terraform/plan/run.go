@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -103,7 +104,7 @@ func (w *work) run(ctx context.Context, path string, terragrunt bool) (Output, e
 	if err := r.note(&in); err != nil {
 		return Output{}, err
 	}
-	if err := r.selectWorkspace(ctx); err != nil {
+	if _, err := r.selectWorkspace(ctx); err != nil {
 		return Output{}, err
 	}
 	plan, stream, err := r.plan(ctx, "plan")
@@ -244,30 +245,34 @@ const maxWorkspace = 1 << 10
 // defaultWorkspace is the workspace of a root in which none was selected.
 const defaultWorkspace = "default"
 
-// workspace returns the workspace that is named, or that Dir has selected.
-func (w *work) workspace() string {
+// workspace returns the workspace that is named, or that Dir has selected. A selection that
+// cannot be read is an error: the default workspace has another state.
+func (w *work) workspace() (string, error) {
 	if w.Workspace != "" {
-		return w.Workspace
+		return w.Workspace, nil
 	}
 	selected, err := folder.ReadBounded(filepath.Join(w.Dir, ".terraform", "environment"), maxWorkspace)
-	if err != nil {
-		return defaultWorkspace
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
+		}
+		return "", &failure{"select workspace", fmt.Sprintf("read .terraform/environment: %s: set workspace", err)}
 	}
-	return cmp.Or(strings.TrimSpace(string(selected)), defaultWorkspace)
+	return cmp.Or(strings.TrimSpace(string(selected)), defaultWorkspace), nil
 }
 
-// selectWorkspace selects, and so proves that the workspace exists: planning in
-// one that does not would make it.
-func (r *runner) selectWorkspace(ctx context.Context) error {
-	name := r.workspace()
-	if name == defaultWorkspace {
-		return nil
+// selectWorkspace selects the workspace, and returns its name. It is an error if there is
+// none with that name: a plan would create it.
+func (r *runner) selectWorkspace(ctx context.Context) (name string, err error) {
+	name, err = r.workspace()
+	if err != nil || name == defaultWorkspace {
+		return name, err
 	}
-	err := r.cli.run(ctx, call{}, func(ctx context.Context, _ io.Writer) error { return r.cli.tf.WorkspaceSelect(ctx, name) })
+	err = r.cli.run(ctx, call{}, func(ctx context.Context, _ io.Writer) error { return r.cli.tf.WorkspaceSelect(ctx, name) })
 	if err != nil {
-		return r.explain("select workspace "+name, err, nil)
+		return "", r.explain("select workspace "+name, err, nil)
 	}
-	return nil
+	return name, nil
 }
 
 // plan makes a plan and shows it. A partial plan is no error: its diagnostics
