@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"regexp"
@@ -14,12 +13,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go/logging"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/driftd/driftd/internal/awsconfig"
 	"github.com/driftd/driftd/internal/collectors/aws/shape"
 	"github.com/driftd/driftd/internal/httpclient"
 )
@@ -64,35 +62,13 @@ func onlyForClocks(o *retry.StandardOptions) {
 }
 
 func load(ctx context.Context, c Config) (aws.Config, error) {
-	// What the SDK would print, its errors say.
-	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
-	for _, o := range []struct {
-		given  string
-		option func(string) config.LoadOptionsFunc
-	}{
-		{c.Region, config.WithRegion},
-		{c.Profile, config.WithSharedConfigProfile},
-		{c.CredentialsFile, func(file string) config.LoadOptionsFunc { return config.WithSharedCredentialsFiles([]string{file}) }},
-		{c.ConfigFile, func(file string) config.LoadOptionsFunc { return config.WithSharedConfigFiles([]string{file}) }},
-	} {
-		if o.given != "" {
-			options = append(options, o.option(o.given))
-		}
+	loaded, err := awsconfig.Load(ctx, awsconfig.Options{
+		Region: c.Region, Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint,
+	})
+	if err == nil && loaded.Region == "" {
+		err = errors.New("no region is known")
 	}
-	loaded, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return loaded, fmt.Errorf("read the AWS configuration: %w", err)
-	}
-	if c.Endpoint != "" {
-		loaded.BaseEndpoint = &c.Endpoint
-	}
-	if loaded.Region == "" && loaded.BaseEndpoint != nil {
-		loaded.Region = "us-east-1" // what compatible stores expect
-	}
-	if loaded.Region == "" {
-		return loaded, errors.New("no region is known")
-	}
-	return loaded, nil
+	return loaded, err
 }
 
 // close gives the connections back.

@@ -64,41 +64,52 @@ func stayHome(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// get returns the body of a successful answer, which the caller closes. It
-// tries again while the server is busy or the connection breaks.
+// get returns the body of a successful answer, which the caller closes. Its errors are those of
+// Do.
 func (f *fetcher) get(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.URL, request.Host = u, u.Host
+	answer, err := f.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
+
+// Do sends a request without a body, and again while the server is busy or the connection
+// breaks. It returns a successful answer. An answer other than success is a *statusError or
+// errAbsent.
+func (f *fetcher) Do(r *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
-		body, err := f.once(ctx, u)
+		answer, err := f.once(r)
 		pause, again := pauseFor(err, f.pause<<try)
-		if !again || try+1 == maxTries || ctx.Err() != nil {
-			return body, err
+		if !again || try+1 == maxTries || r.Context().Err() != nil {
+			return answer, err
 		}
-		if httpclient.Wait(ctx, pause) != nil {
+		if httpclient.Wait(r.Context(), pause) != nil {
 			return nil, err
 		}
 	}
 }
 
-func (f *fetcher) once(ctx context.Context, u *url.URL) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	req.URL, req.Host = u, u.Host
+func (f *fetcher) once(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
 	if f.sign != nil {
-		if err := f.sign(req); err != nil {
+		if err := f.sign(r); err != nil {
 			return nil, err
 		}
 	}
-	resp, err := f.client.Do(req)
+	answer, err := f.client.Do(r)
 	if err != nil {
 		return nil, httpclient.WithoutURL(err)
 	}
-	if resp.StatusCode == http.StatusOK {
-		return resp.Body, nil
+	if answer.StatusCode == http.StatusOK {
+		return answer, nil
 	}
-	err = readStatus(resp)
-	return nil, errors.Join(err, resp.Body.Close())
+	return nil, errors.Join(readStatus(answer), answer.Body.Close())
 }
 
 // firstLine leaves out what libraries print below an error: whole answers.

@@ -15,6 +15,8 @@ const (
 	maxPages  = 10_000
 )
 
+var errNotAsked = errors.New("the answer is not what was asked for: is it the right service?")
+
 // A page is a part of a listing.
 type page struct {
 	names []string
@@ -72,7 +74,7 @@ func (f *fetcher) decode(ctx context.Context, u *url.URL, decode func([]byte, an
 		return err
 	}
 	if decode(content, into) != nil {
-		return errors.New("the answer is not what was asked for: is it the right service?")
+		return errNotAsked
 	}
 	return nil
 }

@@ -1,41 +1,42 @@
 package backend
 
 import (
-	"cmp"
+	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/smithy-go/logging"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/driftd/driftd/internal/awsconfig"
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A bucket is a bucket of S3 or of a store that speaks its language. The SDK
-// finds region and credentials and signs; the two requests are ours.
+// A bucket is a bucket of S3 or of a compatible store. The SDK finds the region, the credentials
+// and the address, signs, and verifies the checksums of objects; the fetcher sends its requests.
 type bucket struct {
 	settings S3
 	name     string
 	fetcher  *fetcher
-	config   once[aws.Config]
+	client   once[*s3.Client]
 }
 
 func openS3(rest string, s Settings) (site, error) {
 	name, key, _ := strings.Cut(rest, "/")
+	// The SDK takes an ARN for a bucket, and it leads to servers that nobody configured.
 	if name == "" || strings.ContainsAny(name, "@?*:") || key == "" {
 		return site{}, errors.New("want s3://bucket/key, without credentials")
 	}
 	b := &bucket{settings: s.S3, name: name}
 	var err error
-	if b.fetcher, err = newFetcher(s.S3.CAFile, b.sign); err != nil {
+	if b.fetcher, err = newFetcher(s.S3.CAFile, nil); err != nil {
 		return site{}, err
 	}
 	named := func(workspace string) string {
@@ -47,108 +48,104 @@ func openS3(rest string, s Settings) (site, error) {
 	return site{
 		place: b, root: "s3://" + name + "/", name: named,
 		access: "grant s3:GetObject and s3:ListBucket to the credentials; set backend.s3.profile or backend.s3.credentials_file",
-		forget: b.config.forget,
+		forget: b.client.forget,
 	}, nil
 }
 
-// load returns what the SDK found out.
-func (b *bucket) load(ctx context.Context) (aws.Config, error) {
-	return b.config.get(func() (aws.Config, error) {
-		// What the SDK would print, its errors say.
-		options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
-		if b.settings.Region != "" {
-			options = append(options, config.WithRegion(b.settings.Region))
+// connect returns the client of the SDK, which has credentials.
+func (b *bucket) connect(ctx context.Context) (*s3.Client, error) {
+	client, err := b.client.get(func() (*s3.Client, error) {
+		if b.settings.Endpoint != "" {
+			if _, err := parseEndpoint(b.settings.Endpoint); err != nil {
+				return nil, err
+			}
 		}
-		if b.settings.Profile != "" {
-			options = append(options, config.WithSharedConfigProfile(b.settings.Profile))
-		}
-		if b.settings.CredentialsFile != "" {
-			options = append(options, config.WithSharedCredentialsFiles([]string{b.settings.CredentialsFile}))
-		}
-		if b.settings.ConfigFile != "" {
-			options = append(options, config.WithSharedConfigFiles([]string{b.settings.ConfigFile}))
-		}
-		loaded, err := config.LoadDefaultConfig(ctx, options...)
+		loaded, err := awsconfig.Load(ctx, awsconfig.Options{
+			Region: b.settings.Region, Profile: b.settings.Profile, Endpoint: b.settings.Endpoint,
+			CredentialsFile: b.settings.CredentialsFile, ConfigFile: b.settings.ConfigFile,
+		})
 		if err != nil {
-			return loaded, fmt.Errorf("read the AWS configuration: %w", err)
-		}
-		loaded.BaseEndpoint = aws.String(cmp.Or(b.settings.Endpoint, aws.ToString(loaded.BaseEndpoint)))
-		if loaded.Region == "" && *loaded.BaseEndpoint != "" {
-			loaded.Region = "us-east-1" // what compatible stores expect
+			return nil, err
 		}
 		if loaded.Region == "" {
-			return loaded, errors.New("no region is known; set backend.s3.region")
+			return nil, errors.New("no region is known; set backend.s3.region")
 		}
-		return loaded, nil
+		return s3.NewFromConfig(loaded, func(o *s3.Options) {
+			o.HTTPClient, o.Retryer, o.UsePathStyle = b.fetcher, aws.NopRetryer{}, b.settings.PathStyle
+			o.DisableS3ExpressSessionAuth = aws.Bool(true)
+		}), nil
 	})
-}
-
-func (b *bucket) sign(r *http.Request) error {
-	loaded, err := b.load(r.Context())
-	if err != nil {
-		return err
-	}
-	credentials, err := loaded.Credentials.Retrieve(r.Context())
-	if err != nil {
-		return fmt.Errorf("find AWS credentials: %w; set backend.s3.profile or backend.s3.credentials_file", err)
-	}
-	const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256
-	r.Header.Set("X-Amz-Content-Sha256", nothing)
-	return v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }).
-		SignHTTP(r.Context(), credentials, r, nothing, "s3", loaded.Region, time.Now())
-}
-
-// address returns the address of a key, or of the bucket for "".
-func (b *bucket) address(ctx context.Context, key string, query url.Values) (*url.URL, error) {
-	loaded, err := b.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	suffix := "amazonaws.com"
-	if strings.HasPrefix(loaded.Region, "cn-") {
-		suffix += ".cn"
+	if _, err := client.Options().Credentials.Retrieve(ctx); err != nil {
+		return nil, fmt.Errorf("find AWS credentials: %w; set backend.s3.profile or backend.s3.credentials_file", err)
 	}
-	endpoint, err := parseEndpoint(cmp.Or(*loaded.BaseEndpoint, "https://s3."+loaded.Region+"."+suffix))
+	return client, nil
+}
+
+// A whole sends requests whose answers are read at once, within a bound.
+type whole struct{ *fetcher }
+
+// Do sends a request. It returns an error for an answer other than success.
+func (w whole) Do(r *http.Request) (*http.Response, error) {
+	answer, err := w.fetcher.Do(r)
 	if err != nil {
 		return nil, err
 	}
-	// A certificate for all buckets does not fit a name with dots.
-	if b.settings.PathStyle || strings.Contains(b.name, ".") {
-		return at(endpoint, "/"+b.name+"/"+escape(key), query)
+	content, err := readAll(answer.Body)
+	answer.Body = io.NopCloser(bytes.NewReader(content))
+	return answer, err
+}
+
+// explain returns the error of a request without what the SDK adds to it, the URL of the request
+// among that.
+func explain(err error) error {
+	var sending *smithyhttp.RequestSendError
+	var decoding *smithy.DeserializationError
+	switch {
+	case errors.As(err, &sending):
+		return httpclient.WithoutURL(sending.Err)
+	case errors.As(err, &decoding):
+		return errNotAsked
 	}
-	endpoint.Host = b.name + "." + endpoint.Host
-	return at(endpoint, "/"+escape(key), query)
+	return err
 }
 
 func (b *bucket) open(ctx context.Context, key string) (io.ReadCloser, error) {
-	u, err := b.address(ctx, key, nil)
+	client, err := b.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return b.fetcher.get(ctx, u)
+	object, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		return nil, explain(err)
+	}
+	return object.Body, nil
 }
 
-// list asks by ListObjectsV2.
 func (b *bucket) list(ctx context.Context, p pattern) ([]string, error) {
+	client, err := b.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return list(p, func(token string) (page, error) {
-		query := url.Values{"list-type": {"2"}, "prefix": {p.prefix()}}
+		input := &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: aws.String(p.prefix())}
 		if token != "" {
-			query.Set("continuation-token", token)
+			input.ContinuationToken = &token
 		}
-		u, err := b.address(ctx, "", query)
+		listing, err := client.ListObjectsV2(ctx, input, func(o *s3.Options) { o.HTTPClient = whole{b.fetcher} })
 		if err != nil {
-			return page{}, err
+			return page{}, explain(err)
 		}
-		var answer struct {
-			NextContinuationToken string
-			Contents              []struct{ Key string }
+		// The SDK takes any XML for a listing, and these are in each.
+		next := aws.ToString(listing.NextContinuationToken)
+		if listing.Name == nil || listing.IsTruncated == nil || *listing.IsTruncated != (next != "") {
+			return page{}, errNotAsked
 		}
-		if err := b.fetcher.decode(ctx, u, xml.Unmarshal, &answer); err != nil {
-			return page{}, err
-		}
-		found := page{next: answer.NextContinuationToken}
-		for _, c := range answer.Contents {
-			found.names = append(found.names, c.Key)
+		found := page{next: next}
+		for _, object := range listing.Contents {
+			found.names = append(found.names, aws.ToString(object.Key))
 		}
 		return found, nil
 	})

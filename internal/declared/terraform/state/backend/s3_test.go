@@ -44,16 +44,18 @@ func s3(t *testing.T) http.HandlerFunc {
 			fmt.Fprint(w, `<Error><Code>SignatureDoesNotMatch</Code><Message>hunter2</Message></Error>`)
 			return
 		}
-		key := strings.TrimPrefix(r.URL.Path, "/bucket.of/")
+		key := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/bucket.of"), "/")
 		query := r.URL.Query()
 		switch {
 		case query.Get("list-type") == "2" && key == "":
 			listed, next := page(query.Get("prefix"), query.Get("continuation-token"))
 			answer := struct {
 				XMLName               xml.Name `xml:"ListBucketResult"`
-				NextContinuationToken string
+				Name                  string
+				IsTruncated           bool
+				NextContinuationToken string `xml:",omitempty"`
 				Contents              []struct{ Key string }
-			}{NextContinuationToken: next}
+			}{Name: "bucket.of", IsTruncated: next != "", NextContinuationToken: next}
 			for _, k := range listed {
 				answer.Contents = append(answer.Contents, struct{ Key string }{k})
 			}
@@ -79,7 +81,14 @@ func signed(r *http.Request) bool {
 	again.URL.Host, again.Host = r.Host, r.Host
 	// The path as it was sent is what counts.
 	again.URL.Opaque = "//" + r.Host + strings.Split(r.RequestURI, "?")[0]
-	again.Header = http.Header{"X-Amz-Content-Sha256": r.Header["X-Amz-Content-Sha256"]}
+	again.Header = http.Header{}
+	_, names, _ := strings.Cut(r.Header.Get("Authorization"), "SignedHeaders=")
+	names, _, _ = strings.Cut(names, ",")
+	for name := range strings.SplitSeq(names, ";") {
+		if values := r.Header.Values(name); name != "x-amz-date" && len(values) > 0 {
+			again.Header[http.CanonicalHeaderKey(name)] = values
+		}
+	}
 	err = v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }).SignHTTP(r.Context(),
 		aws.Credentials{AccessKeyID: "AKIATEST", SecretAccessKey: "hunter2"}, again, r.Header.Get("X-Amz-Content-Sha256"), "s3", "eu-test-1", at)
 	return err == nil && again.Header.Get("Authorization") == r.Header.Get("Authorization")
@@ -133,6 +142,10 @@ func TestS3(t *testing.T) {
 func TestS3Refused(t *testing.T) {
 	t.Parallel()
 	store := serve(t, s3(t))
+	answering := func(text string) func(*backend.Settings) {
+		other := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
+		return func(s *backend.Settings) { s.S3.Endpoint = other.URL }
+	}
 	cases := map[string]struct {
 		reason string
 		key    string
@@ -146,6 +159,10 @@ func TestS3Refused(t *testing.T) {
 			s.S3.CredentialsFile = file(t, "")
 			s.S3.ConfigFile = file(t, "[profile test]\ncredential_process = false\n")
 		}, "backend.s3.profile"},
+		"NoListing": {"an answer of something else", "app/", answering("<html>hunter2</html>"), "app/**.tfstate: the answer is not what was asked for"},
+		"NoXML":     {"an answer that is no XML", "app/", answering("hunter2"), "app/**.tfstate: the answer is not what was asked for"},
+		"BreaksOff": {"a listing with more pages and no way to them", "app/",
+			answering("<ListBucketResult><Name>bucket.of</Name><IsTruncated>true</IsTruncated></ListBucketResult>"), "the answer is not what was asked for"},
 		"Endpoint": {"an endpoint that is none", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "minio:9000" }, "endpoint: want http(s)://host:port"},
 		"Down":     {"nobody answers", "app/a.tfstate", func(s *backend.Settings) { s.S3.Endpoint = "http://127.0.0.1:1" }, "check the address, and that the server runs"},
 	}
