@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"strings"
 )
 
 // The maximum memory of decoding a text, in bytes. A value takes more if it is decoded into
@@ -102,6 +103,9 @@ const (
 func (s *scanner) cost(text []byte) int64 {
 	cost := int64(len(text)) * perByte
 	if s.form == unknown {
+		for len(text) > 0 && strings.IndexByte(space, text[0]) >= 0 {
+			text = text[1:]
+		}
 		s.form = formOf(text)
 	}
 	switch s.form {
@@ -129,20 +133,20 @@ func count(text []byte, some string) int64 {
 	return int64(n)
 }
 
-// formOf returns the form of a text by how it begins; unknown for space alone.
+// space is the bytes that may stand before a text; the last three are a byte order mark.
+const space = " \t\r\n\xef\xbb\xbf"
+
+// formOf returns the form of a text by its first byte; unknown without one.
 func formOf(text []byte) form {
-	for _, b := range text {
-		switch b {
-		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf: // the last three are a byte order mark
-		case '{', '[':
-			return jsonText
-		case '<':
-			return xmlText
-		default:
-			return otherText
-		}
+	switch {
+	case len(text) == 0:
+		return unknown
+	case text[0] == '{' || text[0] == '[':
+		return jsonText
+	case text[0] == '<':
+		return xmlText
 	}
-	return unknown
+	return otherText
 }
 
 // json returns what the maps, lists and items of a part of a JSON text cost.
