@@ -1,6 +1,6 @@
 # Everything that a developer or CI runs. `make test` and `make demo` need Go
 # and nothing else; lint, e2e and bench build their tools once into the user's
-# cache folder (see tools/build.sh).
+# cache folder (see tools/build.sh). The folder test is a module of its own.
 
 GO       ?= go
 FUZZTIME ?= 10s
@@ -13,7 +13,7 @@ DATE     ?= $(shell git log -1 --format=%cI 2>/dev/null)
 CORE     ?= ./internal/match ./internal/classify ./internal/diff
 
 # The folders whose comments keep to the rules of tools/vale/styles.
-PROSE    ?= cmd internal/atomicfile internal/bounded internal/clocktest internal/declared/folder internal/faults
+PROSE    ?= cmd internal/atomicfile internal/awsconfig internal/bounded internal/clocktest internal/declared/folder internal/faults
 PROSE    += internal/box internal/budget internal/classify internal/credential internal/decide internal/decode internal/httpclient
 PROSE    += internal/kube internal/model internal/nearest internal/phrase internal/report deploy
 
@@ -33,14 +33,17 @@ build: ## build bin/driftd
 .PHONY: test
 test: ## run the unit tests; needs only Go
 	$(GO) test ./...
+	$(GO) -C test test ./...
 
 .PHONY: race
 race: ## run the unit tests under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
+	CGO_ENABLED=1 $(GO) -C test test -race ./...
 
 .PHONY: lint
 lint: ## run golangci-lint, which also checks the imports between packages, and vale, which checks comments; needs a C compiler
 	$$(sh tools/build.sh lint)/golangci-lint run
+	cd test && $$(sh ../tools/build.sh lint)/golangci-lint run
 	cd test/provider && $$(sh ../../tools/build.sh lint)/golangci-lint run
 	$$(sh tools/build.sh vale)/vale --output line $(PROSE)
 
@@ -51,12 +54,12 @@ fuzz: ## run every fuzz target for FUZZTIME (1m, or 3000x inputs)
 .PHONY: e2e
 e2e: build tools ## drive bin/driftd against the real parts; ARGS goes to go test
 	$(TOOLS) DRIFTD_TEST_HELM_BIN=$$(sh tools/build.sh helm) PROMETHEUS_BIN=$$(sh tools/prometheus.sh) POSTGRES_BIN=$$(sh tools/postgres.sh) DRIFTD_TEST_CHROMIUM=$$(sh tools/chromium.sh) \
-	$(GO) test -tags e2e -count 1 -timeout 30m $(ARGS) ./test/... ./internal/declared/terraform
+	$(GO) -C test test -tags e2e -count 1 -timeout 30m $(ARGS) ./...
 
 .PHONY: e2e-openstack
 e2e-openstack: build ## drive bin/driftd against a real OpenStack; needs Debian 12
 	DRIFTD_TEST_OPENSTACK=$$(sh tools/openstack.sh) DRIFTD_TEST_TERRAFORM_BIN=$$(sh tools/terraform.sh) \
-	$(GO) test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./test/openstack/... ./test/openstacklab/...
+	$(GO) -C test test -tags e2e_openstack -count 1 -timeout 30m $(ARGS) ./openstack/... ./openstacklab/...
 
 .PHONY: mutate
 mutate: ## replace each operator of CORE, and print what its tests do not find
@@ -68,7 +71,8 @@ package: ## build .deb and .rpm for amd64 and arm64 into dist/, with SBOM and ch
 
 .PHONY: bench
 bench: build tools ## measure driftd against kubectl diff and tofu plan; BENCH=-short for a quick look
-	$(TOOLS) $(GO) run ./test/bench $(BENCH)
+	$(GO) -C test build -o ../bin/bench ./bench
+	$(TOOLS) bin/bench $(BENCH)
 
 .PHONY: golden
 golden: ## write the golden files anew; read the difference before you commit it

@@ -23,8 +23,8 @@ type Options struct {
 }
 
 // Load returns the configuration for o. It reads files, and sends no request to a service. The
-// SDK prints nothing: its errors say the same. Without a region it is the one that compatible
-// services expect if there is an endpoint, and else "".
+// SDK logs nothing. If no region is configured, Region is the one that compatible services
+// expect if there is an endpoint, and "" otherwise.
 func Load(ctx context.Context, o Options) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	for _, option := range []struct {
