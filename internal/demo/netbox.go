@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 )
 
 // Ids of what there is once in NetBox.
@@ -59,7 +59,7 @@ func newNetBox(now time.Time) *netboxtest.Server {
 // viewed are the models that driftd's account may see: all that it reads.
 func viewed() []string {
 	models := []string{"core.objectchange", "core.objecttype", "users.objectpermission"}
-	for _, k := range shape.Kinds() {
+	for _, k := range normalize.Kinds() {
 		models = append(models, k.Model)
 	}
 	return models

@@ -3,7 +3,7 @@ package mapping_test
 import (
 	"slices"
 
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 

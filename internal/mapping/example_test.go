@@ -11,10 +11,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	aws "github.com/driftd/driftd/internal/collectors/aws/shape"
-	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
+	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/mapping"
@@ -195,7 +195,7 @@ func (e *example) collected(raw model.Value) model.Value {
 	case openstack.Type:
 		return e.joined(raw)
 	}
-	return shape.New(sealer()).Object(e.claim.Kind, raw)
+	return normalize.New(sealer()).Object(e.claim.Kind, raw)
 }
 
 func (e *example) object(raw model.Value) netbox.Object {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	aws "github.com/driftd/driftd/internal/collectors/aws/shape"
-	netbox "github.com/driftd/driftd/internal/collectors/netbox/shape"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
+	netbox "github.com/driftd/driftd/internal/collectors/netbox/normalize"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -20,7 +20,7 @@ func TestTablesSpeakOfLiveFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := shape.Kinds()
+	kinds := normalize.Kinds()
 	maps.Copy(kinds, netbox.Schemas())
 	maps.Copy(kinds, aws.Schemas())
 	maps.Copy(kinds, openstack.Schemas())

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	aws "github.com/driftd/driftd/internal/collectors/aws/shape"
-	openstack "github.com/driftd/driftd/internal/collectors/openstack/shape"
-	proxmox "github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	aws "github.com/driftd/driftd/internal/collectors/aws/normalize"
+	openstack "github.com/driftd/driftd/internal/collectors/openstack/normalize"
+	proxmox "github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/kube"
 	"github.com/driftd/driftd/internal/model"
 )

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // Type is the collector's type in the configuration, and the first part of its
 // kinds' names.
-const Type = shape.Type
+const Type = normalize.Type
 
 // Definition returns the collector of type "aws".
 func Definition() collectors.Definition {
@@ -64,7 +64,7 @@ func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
 	defer session.close()
-	l := &look{config: c.config, source: c.env.Name, kinds: shape.Kinds(), brief: brief, taken: taken, session: session}
+	l := &look{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
 	if err = l.read(ctx); err != nil || httpclient.Void(ctx, l.any()) {
 		return nil, c.config.fail(ctx, session.address(), err)
 	}

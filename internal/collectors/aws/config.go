@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -94,4 +94,4 @@ func (c Config) checkNames() error {
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
+func (c Config) excludes(k *normalize.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }

@@ -10,7 +10,7 @@ import (
 
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -40,7 +40,7 @@ func (e *localError) Unwrap() error { return e.err }
 // secrets out of what the server says.
 func (a *answer) explain(err error, hide func(string) string) error {
 	if a.code != 0 {
-		refusal := shape.DecodeError(a.body)
+		refusal := normalize.DecodeError(a.body)
 		return &refusedError{status: a.code, code: httpclient.Printable(hide(refusal.Code)), message: httpclient.Printable(hide(refusal.Message))}
 	}
 	var sent *smithyhttp.RequestSendError
@@ -95,7 +95,7 @@ func hint(err error) string {
 	}
 	var (
 		large  *httpclient.TooLarge
-		answer *shape.NotAnswerError
+		answer *normalize.NotAnswerError
 		local  *localError
 	)
 	switch status := statusOf(err); {
@@ -140,7 +140,7 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 
 // because says why a part of a bucket was not read, and what to do. The same cause
 // gives the same words, so that reports may put those together.
-func because(k *shape.Kind, err error) string {
+func because(k *normalize.Kind, err error) string {
 	if ended := httpclient.Ended(err); ended != "" {
 		return ended
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/budget"
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -22,7 +22,7 @@ import (
 type look struct {
 	config  Config
 	source  string
-	kinds   []*shape.Kind
+	kinds   []*normalize.Kind
 	brief   bool
 	taken   time.Time
 	session *session
@@ -33,7 +33,7 @@ type look struct {
 
 // A bucket is one that is being read.
 type bucket struct {
-	shape.Read
+	normalize.Read
 
 	region string
 	// gone tells that it was deleted meanwhile.
@@ -56,7 +56,7 @@ func (l *look) read(ctx context.Context) error {
 	}
 	for _, b := range listed {
 		l.buckets = append(l.buckets, &bucket{region: b.Region, gaps: map[string]gap{},
-			Read: shape.Read{Name: b.Name, Created: b.Created, Parts: map[string]model.Value{}}})
+			Read: normalize.Read{Name: b.Name, Created: b.Created, Parts: map[string]model.Value{}}})
 	}
 	if l.brief && len(l.buckets) > 1 {
 		l.buckets = l.buckets[:1]
@@ -76,17 +76,17 @@ func (l *look) any() bool {
 }
 
 // list returns the buckets that are to be read, sorted by name, each once.
-func (l *look) list(ctx context.Context) ([]shape.Listed, error) {
-	var all []shape.Listed
+func (l *look) list(ctx context.Context) ([]normalize.Listed, error) {
+	var all []normalize.Listed
 	var err error
 	if l.config.Buckets == nil {
 		all, err = l.listAll(ctx)
 	}
 	for _, name := range l.config.Buckets {
-		all = append(all, shape.Listed{Name: name})
+		all = append(all, normalize.Listed{Name: name})
 	}
-	slices.SortFunc(all, func(a, b shape.Listed) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(all, func(a, b shape.Listed) bool { return a.Name == b.Name }), err
+	slices.SortFunc(all, func(a, b normalize.Listed) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b normalize.Listed) bool { return a.Name == b.Name }), err
 }
 
 const (
@@ -95,8 +95,8 @@ const (
 	maxPages = 1000
 )
 
-func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
-	var all []shape.Listed
+func (l *look) listAll(ctx context.Context) ([]normalize.Listed, error) {
+	var all []normalize.Listed
 	var token *string
 	for range maxPages {
 		body, _, err := l.session.ask(ctx, "", func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
@@ -106,7 +106,7 @@ func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
 		if err != nil {
 			return nil, err
 		}
-		page, err := shape.DecodePage(body.body)
+		page, err := normalize.DecodePage(body.body)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (l *look) listAll(ctx context.Context) ([]shape.Listed, error) {
 
 // read reads one part of the bucket. The parts of a bucket are read one after
 // another: the first tells in which region it lies, and whether it is still there.
-func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, asks map[string]asker) {
+func (b *bucket) read(ctx context.Context, s *session, k *normalize.Kind, asks map[string]asker) {
 	if b.gone {
 		return
 	}
@@ -146,7 +146,7 @@ func (b *bucket) read(ctx context.Context, s *session, k *shape.Kind, asks map[s
 	}
 	if isGone(err) {
 		// One answer is not enough to call a bucket gone that was listed.
-		_, again := b.ask(ctx, s, asks[shape.Bucket])
+		_, again := b.ask(ctx, s, asks[normalize.Bucket])
 		b.gone = isGone(again)
 	}
 	b.settle(k, value, err)
@@ -163,11 +163,11 @@ func (b *bucket) ask(ctx context.Context, s *session, ask asker) (a answer, err 
 func isGone(err error) bool { return codeOf(err) == "NoSuchBucket" }
 
 // settle takes up what was read of a bucket, or why it was not.
-func (b *bucket) settle(k *shape.Kind, value model.Value, err error) {
+func (b *bucket) settle(k *normalize.Kind, value model.Value, err error) {
 	switch code := codeOf(err); {
 	case err == nil:
 		b.Parts[k.Name] = value
-	case k.Unset(code) && k.Name == shape.Bucket:
+	case k.Unset(code) && k.Name == normalize.Bucket:
 		b.Parts[k.Name] = model.MapOf()
 	case k.Unset(code):
 	case b.gone:
@@ -180,7 +180,7 @@ func (b *bucket) settle(k *shape.Kind, value model.Value, err error) {
 
 // snapshot gives what was read its final form.
 func (l *look) snapshot() model.Snapshot {
-	s := model.Snapshot{Source: l.source, Taken: l.taken, Coverage: l.coverage(), Kinds: shape.Schemas(), Version: l.server}
+	s := model.Snapshot{Source: l.source, Taken: l.taken, Coverage: l.coverage(), Kinds: normalize.Schemas(), Version: l.server}
 	for _, b := range l.buckets {
 		if !b.gone {
 			s.Resources = append(s.Resources, b.Resources(l.source)...)
@@ -220,7 +220,7 @@ func (l *look) coverage() []model.Coverage {
 }
 
 // gap returns why a kind was read of no bucket, where that is the same for all.
-func (l *look) gap(k *shape.Kind) (g gap, alike bool) {
+func (l *look) gap(k *normalize.Kind) (g gap, alike bool) {
 	first := true
 	for _, b := range l.buckets {
 		if b.gone {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -35,7 +35,7 @@ func ids(s model.Snapshot) []string {
 	var all []string
 	for i := range s.Resources {
 		r := &s.Resources[i]
-		text := strings.TrimPrefix(strings.TrimPrefix(r.Kind, shape.Bucket), ".") + " " + r.ID
+		text := strings.TrimPrefix(strings.TrimPrefix(r.Kind, normalize.Bucket), ".") + " " + r.ID
 		if r.SystemOwned != "" {
 			text = "(" + text + ")"
 		}
@@ -81,20 +81,20 @@ func TestSetByHand(t *testing.T) {
 		reason, question, answer, want string
 		severity                       model.Severity
 	}{
-		"policy":     {"a policy for all", "policy", `{"Statement":{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"s3:*","Resource":"*"}}`, shape.BucketPolicy, model.Critical},
-		"lifecycle":  {"a rule that deletes", "lifecycle", `<LifecycleConfiguration><Rule><ID>x</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>`, shape.Lifecycle, model.High},
-		"versioning": {"versioning suspended", "versioning", `<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>`, shape.Versioning, model.High},
-		"block":      {"public access let through", "publicAccessBlock", block("false"), shape.PublicAccess, model.High},
-		"acl":        {"all users granted", "acl", acl(`<Grant><Grantee><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee><Permission>READ</Permission></Grant>`), shape.AccessControl, model.Critical},
-		"ownership":  {"lists count again", "ownershipControls", `<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>`, shape.Ownership, model.High},
-		"website":    {"a website", "website", `<WebsiteConfiguration><IndexDocument><Suffix>i.html</Suffix></IndexDocument></WebsiteConfiguration>`, shape.Website, model.High},
-		"notices":    {"a queue that is told", "notification", `<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>`, shape.Notification, model.High},
-		"bus":        {"an event bus that is told", "notification", `<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>`, shape.Notification, model.High},
-		"lock":       {"a rule that keeps", "object-lock", `<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode><Days>9</Days></DefaultRetention></Rule></ObjectLockConfiguration>`, shape.ObjectLock, model.High},
-		"logging":    {"logging elsewhere", "logging", `<BucketLoggingStatus><LoggingEnabled><TargetBucket>x</TargetBucket></LoggingEnabled></BucketLoggingStatus>`, shape.Logging, ""},
-		"cors":       {"other origins", "cors", `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>`, shape.CORS, ""},
-		"payer":      {"requester pays", "requestPayment", `<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>`, shape.RequestPayment, ""},
-		"encryption": {"another key", "encryption", `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`, shape.Encryption, ""},
+		"policy":     {"a policy for all", "policy", `{"Statement":{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"s3:*","Resource":"*"}}`, normalize.BucketPolicy, model.Critical},
+		"lifecycle":  {"a rule that deletes", "lifecycle", `<LifecycleConfiguration><Rule><ID>x</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>`, normalize.Lifecycle, model.High},
+		"versioning": {"versioning suspended", "versioning", `<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>`, normalize.Versioning, model.High},
+		"block":      {"public access let through", "publicAccessBlock", block("false"), normalize.PublicAccess, model.High},
+		"acl":        {"all users granted", "acl", acl(`<Grant><Grantee><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee><Permission>READ</Permission></Grant>`), normalize.AccessControl, model.Critical},
+		"ownership":  {"lists count again", "ownershipControls", `<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>`, normalize.Ownership, model.High},
+		"website":    {"a website", "website", `<WebsiteConfiguration><IndexDocument><Suffix>i.html</Suffix></IndexDocument></WebsiteConfiguration>`, normalize.Website, model.High},
+		"notices":    {"a queue that is told", "notification", `<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>`, normalize.Notification, model.High},
+		"bus":        {"an event bus that is told", "notification", `<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>`, normalize.Notification, model.High},
+		"lock":       {"a rule that keeps", "object-lock", `<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode><Days>9</Days></DefaultRetention></Rule></ObjectLockConfiguration>`, normalize.ObjectLock, model.High},
+		"logging":    {"logging elsewhere", "logging", `<BucketLoggingStatus><LoggingEnabled><TargetBucket>x</TargetBucket></LoggingEnabled></BucketLoggingStatus>`, normalize.Logging, ""},
+		"cors":       {"other origins", "cors", `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>`, normalize.CORS, ""},
+		"payer":      {"requester pays", "requestPayment", `<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>`, normalize.RequestPayment, ""},
+		"encryption": {"another key", "encryption", `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`, normalize.Encryption, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSetByHand(t *testing.T) {
 				t.Fatalf("%s: found %v", test.reason, ids(got))
 			}
 			r := got.Resources[i]
-			if r.SystemOwned != "" || r.Parent != (model.Ref{Kind: shape.Bucket, ID: "logs"}) {
+			if r.SystemOwned != "" || r.Parent != (model.Ref{Kind: normalize.Bucket, ID: "logs"}) {
 				t.Errorf("%s: automatic %q, parent %v", test.reason, r.SystemOwned, r.Parent)
 			}
 			if rated := severity(got.Kinds[r.Kind], r.Value); rated != test.severity {
@@ -176,8 +176,8 @@ func TestNotImplemented(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []model.Coverage{
-		{Source: "aws", Kind: shape.Accelerate, Skipped: true, Reason: "the server has no such thing: it says 501 NotImplemented"},
-		{Source: "aws", Kind: shape.BucketPolicy, Reason: "403 AccessDenied: no: grant s3:GetBucketPolicy"},
+		{Source: "aws", Kind: normalize.Accelerate, Skipped: true, Reason: "the server has no such thing: it says 501 NotImplemented"},
+		{Source: "aws", Kind: normalize.BucketPolicy, Reason: "403 AccessDenied: no: grant s3:GetBucketPolicy"},
 	}
 	if diff := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got.Coverage), func(c model.Coverage) bool { return c.Complete })); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
@@ -226,7 +226,7 @@ func TestHostileRegion(t *testing.T) {
 	s := newStore("logs")
 	s.regions["logs"] = "evil.example.org/"
 	got, err := collect(t, s, nil)
-	if err != nil || len(got.Resources) != 0 || len(gaps(got)) != len(shape.Kinds()) {
+	if err != nil || len(got.Resources) != 0 || len(gaps(got)) != len(normalize.Kinds()) {
 		t.Errorf("error %v, found %v, gaps %v", err, ids(got), gaps(got))
 	}
 }
@@ -247,7 +247,7 @@ func TestHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			if covered, reason := got.Covers(shape.Bucket, name); covered || !strings.Contains(reason, "not asked for") {
+			if covered, reason := got.Covers(normalize.Bucket, name); covered || !strings.Contains(reason, "not asked for") {
 				t.Errorf("%q is covered: %t (%s)", name, covered, reason)
 			}
 		}
@@ -312,7 +312,7 @@ func TestNamedBuckets(t *testing.T) {
 		name string
 		want bool
 	}{{"logs", true}, {"data", false}} {
-		if covered, reason := got.Covers(shape.BucketPolicy, place.name); covered != place.want {
+		if covered, reason := got.Covers(normalize.BucketPolicy, place.name); covered != place.want {
 			t.Errorf("%s is covered: %t (%s)", place.name, covered, reason)
 		}
 	}
@@ -377,7 +377,7 @@ func TestProbe(t *testing.T) {
 	server := httptest.NewServer(newStore("data", "logs"))
 	t.Cleanup(server.Close)
 	got, err := testInventory(t, testConfig(t, server.URL)).Probe(t.Context())
-	if err != nil || got.Version != "AmazonS3" || got.Identity != "the account that S3 calls abc" || got.Endpoint != server.URL || len(got.Coverage) != len(shape.Kinds()) {
+	if err != nil || got.Version != "AmazonS3" || got.Identity != "the account that S3 calls abc" || got.Endpoint != server.URL || len(got.Coverage) != len(normalize.Kinds()) {
 		t.Errorf("Probe() = %+v, %v", got, err)
 	}
 }

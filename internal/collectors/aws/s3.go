@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 )
 
 // An asker asks for one part of a bucket; owner is the account that must own it,
@@ -24,49 +24,49 @@ func asked[In, Out any](send func(*s3.Client, context.Context, *In, ...func(*s3.
 // askers say by which call a kind is read.
 func askers() map[string]asker {
 	return map[string]asker{
-		shape.Bucket: asked((*s3.Client).GetBucketTagging, func(b, o *string) *s3.GetBucketTaggingInput {
+		normalize.Bucket: asked((*s3.Client).GetBucketTagging, func(b, o *string) *s3.GetBucketTaggingInput {
 			return &s3.GetBucketTaggingInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.BucketPolicy: asked((*s3.Client).GetBucketPolicy, func(b, o *string) *s3.GetBucketPolicyInput {
+		normalize.BucketPolicy: asked((*s3.Client).GetBucketPolicy, func(b, o *string) *s3.GetBucketPolicyInput {
 			return &s3.GetBucketPolicyInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Versioning: asked((*s3.Client).GetBucketVersioning, func(b, o *string) *s3.GetBucketVersioningInput {
+		normalize.Versioning: asked((*s3.Client).GetBucketVersioning, func(b, o *string) *s3.GetBucketVersioningInput {
 			return &s3.GetBucketVersioningInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Encryption: asked((*s3.Client).GetBucketEncryption, func(b, o *string) *s3.GetBucketEncryptionInput {
+		normalize.Encryption: asked((*s3.Client).GetBucketEncryption, func(b, o *string) *s3.GetBucketEncryptionInput {
 			return &s3.GetBucketEncryptionInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.PublicAccess: asked((*s3.Client).GetPublicAccessBlock, func(b, o *string) *s3.GetPublicAccessBlockInput {
+		normalize.PublicAccess: asked((*s3.Client).GetPublicAccessBlock, func(b, o *string) *s3.GetPublicAccessBlockInput {
 			return &s3.GetPublicAccessBlockInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Ownership: asked((*s3.Client).GetBucketOwnershipControls, func(b, o *string) *s3.GetBucketOwnershipControlsInput {
+		normalize.Ownership: asked((*s3.Client).GetBucketOwnershipControls, func(b, o *string) *s3.GetBucketOwnershipControlsInput {
 			return &s3.GetBucketOwnershipControlsInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.AccessControl: asked((*s3.Client).GetBucketAcl, func(b, o *string) *s3.GetBucketAclInput {
+		normalize.AccessControl: asked((*s3.Client).GetBucketAcl, func(b, o *string) *s3.GetBucketAclInput {
 			return &s3.GetBucketAclInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Lifecycle: asked((*s3.Client).GetBucketLifecycleConfiguration, func(b, o *string) *s3.GetBucketLifecycleConfigurationInput {
+		normalize.Lifecycle: asked((*s3.Client).GetBucketLifecycleConfiguration, func(b, o *string) *s3.GetBucketLifecycleConfigurationInput {
 			return &s3.GetBucketLifecycleConfigurationInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.CORS: asked((*s3.Client).GetBucketCors, func(b, o *string) *s3.GetBucketCorsInput {
+		normalize.CORS: asked((*s3.Client).GetBucketCors, func(b, o *string) *s3.GetBucketCorsInput {
 			return &s3.GetBucketCorsInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Logging: asked((*s3.Client).GetBucketLogging, func(b, o *string) *s3.GetBucketLoggingInput {
+		normalize.Logging: asked((*s3.Client).GetBucketLogging, func(b, o *string) *s3.GetBucketLoggingInput {
 			return &s3.GetBucketLoggingInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.ObjectLock: asked((*s3.Client).GetObjectLockConfiguration, func(b, o *string) *s3.GetObjectLockConfigurationInput {
+		normalize.ObjectLock: asked((*s3.Client).GetObjectLockConfiguration, func(b, o *string) *s3.GetObjectLockConfigurationInput {
 			return &s3.GetObjectLockConfigurationInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Website: asked((*s3.Client).GetBucketWebsite, func(b, o *string) *s3.GetBucketWebsiteInput {
+		normalize.Website: asked((*s3.Client).GetBucketWebsite, func(b, o *string) *s3.GetBucketWebsiteInput {
 			return &s3.GetBucketWebsiteInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Accelerate: asked((*s3.Client).GetBucketAccelerateConfiguration, func(b, o *string) *s3.GetBucketAccelerateConfigurationInput {
+		normalize.Accelerate: asked((*s3.Client).GetBucketAccelerateConfiguration, func(b, o *string) *s3.GetBucketAccelerateConfigurationInput {
 			return &s3.GetBucketAccelerateConfigurationInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.RequestPayment: asked((*s3.Client).GetBucketRequestPayment, func(b, o *string) *s3.GetBucketRequestPaymentInput {
+		normalize.RequestPayment: asked((*s3.Client).GetBucketRequestPayment, func(b, o *string) *s3.GetBucketRequestPaymentInput {
 			return &s3.GetBucketRequestPaymentInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
-		shape.Notification: asked((*s3.Client).GetBucketNotificationConfiguration, func(b, o *string) *s3.GetBucketNotificationConfigurationInput {
+		normalize.Notification: asked((*s3.Client).GetBucketNotificationConfiguration, func(b, o *string) *s3.GetBucketNotificationConfigurationInput {
 			return &s3.GetBucketNotificationConfigurationInput{Bucket: b, ExpectedBucketOwner: o}
 		}),
 	}

@@ -18,7 +18,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/driftd/driftd/internal/awsconfig"
-	"github.com/driftd/driftd/internal/collectors/aws/shape"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -123,7 +123,7 @@ func (s *session) ask(ctx context.Context, region string, send call) (answer, st
 		if ctx.Err() != nil {
 			return a, region, context.Cause(ctx)
 		}
-		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), shape.DecodeError(a.body).Region)
+		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), normalize.DecodeError(a.body).Region)
 		if elsewhere == region || !isRegion(elsewhere) || hops > 0 {
 			err = a.explain(err, func(text string) string { return s.hide(ctx, text) })
 			return a, region, err

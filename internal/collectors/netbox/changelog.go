@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -36,7 +36,7 @@ type changelog struct {
 	newest, readAt time.Time
 	// cut tells that there is more than max_changes.
 	cut    bool
-	models shape.Models
+	models normalize.Models
 }
 
 // A change is what one entry tells.
@@ -49,7 +49,7 @@ type change struct {
 // An entry is a trace, with what the edit left in some of its fields.
 type entry struct {
 	model.AuditEvent
-	written []shape.Written
+	written []normalize.Written
 }
 
 // A telling is what the changelog says at one moment.
@@ -172,7 +172,7 @@ func (c *changelog) told() []entry {
 // that some are read twice and none is skipped.
 func (c *changelog) fetch(ctx context.Context, l *look, from time.Time) (found []change, cut bool, err error) {
 	q := url.Values{"limit": {strconv.Itoa(l.config.PageSize)}, "time_after": {from.UTC().Format(time.RFC3339)}}
-	if !l.version.Before(shape.Version{Major: 4}) {
+	if !l.version.Before(normalize.Version{Major: 4}) {
 		q.Set("fields", "id,time,user,user_name,request_id,action,changed_object_type,changed_object_id,message,prechange_data,postchange_data")
 	}
 	take := c.taker(l)
@@ -211,9 +211,9 @@ func (*changelog) page(ctx context.Context, l *look, q url.Values, take func(mod
 }
 
 // changePaths returns where the changelog may be, the likely place first.
-func changePaths(version shape.Version) []string {
+func changePaths(version normalize.Version) []string {
 	paths := []string{"core/object-changes/", "extras/object-changes/"}
-	if version.Before(shape.Version{Major: 4, Minor: 1}) {
+	if version.Before(normalize.Version{Major: 4, Minor: 1}) {
 		slices.Reverse(paths)
 	}
 	return paths
@@ -235,7 +235,7 @@ func (c *changelog) readModels(ctx context.Context, l *look) {
 		if err != nil {
 			continue
 		}
-		c.models = shape.Models{}
+		c.models = normalize.Models{}
 		for _, r := range rows {
 			c.models[strconv.FormatInt(r.id, 10)] = r.name
 		}
@@ -247,7 +247,7 @@ func (c change) number() int64 { return c.id }
 
 // taker returns what makes changes of rows.
 func (c *changelog) taker(l *look) func(model.Value) (change, error) {
-	kinds := make(map[string]*shape.Kind, len(l.kinds))
+	kinds := make(map[string]*normalize.Kind, len(l.kinds))
 	for _, k := range l.kinds {
 		kinds[k.Model] = k
 	}
@@ -267,7 +267,7 @@ func (l *look) silence(err error) string {
 
 // changes is what NetBox calls the model of the changelog.
 func (l *look) changes() string {
-	if l.version.Before(shape.Version{Major: 4, Minor: 1}) {
+	if l.version.Before(normalize.Version{Major: 4, Minor: 1}) {
 		return "extras.objectchange"
 	}
 	return "core.objectchange"
@@ -275,21 +275,21 @@ func (l *look) changes() string {
 
 // unsigned returns why the changelog may lack who changed an object of a kind, or
 // deleted one, and what to do.
-func (l *look) unsigned(k *shape.Kind) string {
+func (l *look) unsigned(k *normalize.Kind) string {
 	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it: it was before that (raise %s), or past the changelog, as scripts can",
 		span(l.told.reach), l.bound()))
 }
 
 // unsignedYounger is unsigned for an object that was created since the changelog was
 // read from: an older part of it cannot tell more.
-func (l *look) unsignedYounger(k *shape.Kind) string {
+func (l *look) unsignedYounger(k *normalize.Kind) string {
 	return cmp.Or(l.unlogged(k), fmt.Sprintf("the changelog of the last %s (object-changes) tells nothing of it, and the object is younger: it was changed without an entry, as scripts and upgrades can",
 		span(l.told.reach)))
 }
 
 // unlogged returns why the changelog has no entries of a kind, or not all of them, and
 // what to do; "" if it has.
-func (l *look) unlogged(k *shape.Kind) string {
+func (l *look) unlogged(k *normalize.Kind) string {
 	if k.Unlogged && l.config.logged() {
 		return "NetBox keeps no changelog of users, groups, permissions and tokens"
 	}

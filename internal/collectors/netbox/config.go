@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -104,7 +104,7 @@ func (c Config) limits(backoff time.Duration) httpclient.Limits {
 }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
+func (c Config) excludes(k *normalize.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
 
 // logged tells whether the changelog is read.
 func (c Config) logged() bool { return c.Changes > 0 && c.MaxChanges > 0 }

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -95,7 +95,7 @@ func (c Config) accessHint(err error) string {
 }
 
 // reason returns why a list was not read, and what to do.
-func (c Config) reason(k *shape.Kind, err error) string {
+func (c Config) reason(k *normalize.Kind, err error) string {
 	if httpclient.Code(err) == http.StatusForbidden && !refused(err) {
 		return "the token may not read it: " + grant(k.Model)
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -21,7 +21,7 @@ type place struct {
 type evidence struct {
 	// resources are sorted by key.
 	resources []model.Resource
-	fields    []shape.Copied
+	fields    []normalize.Copied
 	// object is the one whose entries are judged. decided reports, for each of its
 	// fields that an entry wrote, whether the last such entry left the live value, and
 	// unnamed whether a later entry may have changed any field.
@@ -41,7 +41,7 @@ type evidence struct {
 // explained by the entry of the parent. Where the last entry left another value and
 // nothing explains the live one, the actor is unknown and the reason says so.
 func explain(entries []entry, resources []model.Resource) []model.AuditEvent {
-	x := evidence{resources: resources, fields: shape.CopiedFields(), decided: map[string]bool{}, held: map[place]bool{}, last: map[place]model.Actor{}}
+	x := evidence{resources: resources, fields: normalize.CopiedFields(), decided: map[string]bool{}, held: map[place]bool{}, last: map[place]model.Actor{}}
 	traces := make([]model.AuditEvent, 0, len(entries))
 	for i := range slices.Backward(entries) {
 		if t, says := x.judge(&entries[i]); says {
@@ -110,7 +110,7 @@ func (x *evidence) decide(path string, left bool, who *model.Actor) {
 	case !left && !x.unnamed:
 		x.last[p] = model.UnknownActor(fmt.Sprintf("%s (object-changes) tells nothing of it: the last entry, %s by %s, left another value, so it was changed without an entry, as scripts and upgrades can",
 			who.Via, who.Evidence, who.Name))
-	case left && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Kind == p.Kind && c.Field == path }):
+	case left && slices.ContainsFunc(x.fields, func(c normalize.Copied) bool { return c.Kind == p.Kind && c.Field == path }):
 		x.held[p] = true
 	}
 }
@@ -122,7 +122,7 @@ func (x *evidence) copied(traces []model.AuditEvent) []model.AuditEvent {
 	parents := map[model.Ref][]*model.AuditEvent{}
 	for i := range traces {
 		t := &traces[i]
-		if t.Action == model.Edited && slices.ContainsFunc(x.fields, func(c shape.Copied) bool { return c.Parent == t.Kind }) {
+		if t.Action == model.Edited && slices.ContainsFunc(x.fields, func(c normalize.Copied) bool { return c.Parent == t.Kind }) {
 			parents[t.Ref] = append(parents[t.Ref], t)
 		}
 	}
@@ -140,7 +140,7 @@ const maxParents = 64
 
 // copy adds to found the newest entry of a parent of the child that explains the live
 // value of a copied field, unless an entry of the child does.
-func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[model.Ref][]*model.AuditEvent, found map[place]model.AuditEvent) {
+func (x *evidence) copy(c *normalize.Copied, child *model.Resource, parents map[model.Ref][]*model.AuditEvent, found map[place]model.AuditEvent) {
 	p := place{model.Ref{Kind: child.Kind, ID: child.ID}, c.Field}
 	if child.Kind != c.Kind || len(parents) == 0 || x.held[p] {
 		return
@@ -156,7 +156,7 @@ func (x *evidence) copy(c *shape.Copied, child *model.Resource, parents map[mode
 		if cause != nil && !value.IsNull() && value.Equal(child.Value.At(c.Field)) && !found[p].Actor.At.After(cause.Actor.At) {
 			t := model.AuditEvent{Ref: p.Ref, Action: model.Edited, Fields: []string{c.Field}, Actor: cause.Actor}
 			t.Actor.Confidence = confidence(cause.Actor, model.Likely)
-			t.Actor.Evidence += " of " + shape.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
+			t.Actor.Evidence += " of " + normalize.Noun(c.Parent) + " " + httpclient.Printable(parent.Name) + ", whose " + c.Field + " NetBox copies to what lies in it"
 			found[p] = t
 		}
 		if c.Up == "" {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -105,7 +105,7 @@ func wantIn(t *testing.T, text string, parts ...string) {
 
 func shown(v model.Value) string { return string(v.AppendJSON(nil)) }
 
-func model46() shape.Version { return shape.Version{Major: 4, Minor: 6} }
+func model46() normalize.Version { return normalize.Version{Major: 4, Minor: 6} }
 
 // withHeader answers without a version but that of the header.
 func withHeader(version string) faults.Fault {

@@ -14,7 +14,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -23,7 +23,7 @@ import (
 type look struct {
 	config Config
 	env    collectors.Env
-	kinds  []*shape.Kind
+	kinds  []*normalize.Kind
 	// brief tells that lists are asked for and not read.
 	brief   bool
 	taken   time.Time
@@ -34,7 +34,7 @@ type look struct {
 	// whether lists can be read from an id on.
 	// marked tells that NetBox's own answers can be told from others.
 	release string
-	version shape.Version
+	version normalize.Version
 	cursor  bool
 	marked  bool
 	sight   sight
@@ -99,12 +99,12 @@ func (l *look) readTypes(ctx context.Context) {
 		return
 	}
 	for _, k := range l.kinds {
-		if k.Model != shape.CustomField {
+		if k.Model != normalize.CustomField {
 			continue
 		}
 		rows, err := l.list(ctx, k)
 		if err == nil {
-			l.types = shape.Types(values(rows))
+			l.types = normalize.Types(values(rows))
 		}
 		l.settle(k, rows, err)
 	}
@@ -119,7 +119,7 @@ func values(rows []object) []model.Value {
 }
 
 // readKind reads the list of a kind, unless it was left out, or read before.
-func (l *look) readKind(ctx context.Context, k *shape.Kind) {
+func (l *look) readKind(ctx context.Context, k *normalize.Kind) {
 	switch {
 	case l.config.excludes(k):
 		l.skip(k, "left out by exclude_kinds")
@@ -127,7 +127,7 @@ func (l *look) readKind(ctx context.Context, k *shape.Kind) {
 		l.skip(k, "NetBox has it since "+k.Since.String())
 	case l.brief:
 		l.peek(ctx, k)
-	case k.Model != shape.CustomField:
+	case k.Model != normalize.CustomField:
 		rows, err := l.list(ctx, k)
 		l.settle(k, rows, err)
 	}
@@ -136,15 +136,15 @@ func (l *look) readKind(ctx context.Context, k *shape.Kind) {
 // An object is one that was read, with its id as a number.
 type object struct {
 	id int64
-	shape.Object
+	normalize.Object
 }
 
 func (o object) number() int64 { return o.id }
 
-func (l *look) list(ctx context.Context, k *shape.Kind) ([]object, error) {
-	shaper := shape.New(l.env.Sealer, l.version, l.types)
+func (l *look) list(ctx context.Context, k *normalize.Kind) ([]object, error) {
+	normalizer := normalize.New(l.env.Sealer, l.version, l.types)
 	return readList(ctx, l.session, l.listing(k), func(row model.Value) (object, error) {
-		o, err := shaper.Object(k, row)
+		o, err := normalizer.Object(k, row)
 		if err != nil {
 			return object{}, err
 		}
@@ -155,16 +155,16 @@ func (l *look) list(ctx context.Context, k *shape.Kind) ([]object, error) {
 
 // listing is what is asked for of a kind. Versions before 4.0 do not know how to
 // leave fields out.
-func (l *look) listing(k *shape.Kind) list {
+func (l *look) listing(k *normalize.Kind) list {
 	asked := list{path: k.Path + "/", size: l.config.PageSize, cursor: l.cursor}
-	if !l.version.Before(shape.Version{Major: 4}) {
+	if !l.version.Before(normalize.Version{Major: 4}) {
 		asked.fields = k.Query(l.version)
 	}
 	return asked
 }
 
 // peek asks for the beginning of a list, to see whether it may be read.
-func (l *look) peek(ctx context.Context, k *shape.Kind) {
+func (l *look) peek(ctx context.Context, k *normalize.Kind) {
 	asked := l.listing(k)
 	asked.size, asked.fields = 1, "id"
 	_, err := readPage(ctx, l.session, asked.path, asked.query(), func(row model.Value) (int64, error) { return number(row.At("id")) })
@@ -173,7 +173,7 @@ func (l *look) peek(ctx context.Context, k *shape.Kind) {
 
 // settle takes up what was read of a kind, or why it was not. A list that is not
 // there, as NetBox itself says, is one that this version does not have.
-func (l *look) settle(k *shape.Kind, rows []object, err error) {
+func (l *look) settle(k *normalize.Kind, rows []object, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.config.excludes(k) {
@@ -196,7 +196,7 @@ func (l *look) lacks(err error) bool {
 }
 
 // skip notes that a kind was left out on purpose.
-func (l *look) skip(k *shape.Kind, reason string) {
+func (l *look) skip(k *normalize.Kind, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gaps[k.Name] = gap{reason: reason, skipped: true}
@@ -247,7 +247,7 @@ func (l *look) resources() []model.Resource {
 // schemas says how each kind is compared, and why nobody may be known to have
 // deleted one.
 func (l *look) schemas() map[string]*model.Kind {
-	kinds := shape.Schemas()
+	kinds := normalize.Schemas()
 	for _, k := range l.kinds {
 		kinds[k.Name].WriterUnknown = l.unsigned(k)
 	}

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // Type is the collector's type in the configuration, and the first part of
 // its kinds' names.
-const Type = shape.Type
+const Type = normalize.Type
 
 // Definition returns the collector of type "netbox".
 func Definition() collectors.Definition {
@@ -27,14 +27,14 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &inventory{env: env, config: config, kinds: shape.Kinds(), now: time.Now, backoff: 500 * time.Millisecond}, nil
+	return &inventory{env: env, config: config, kinds: normalize.Kinds(), now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
 // An inventory reads one NetBox. It is safe for concurrent use.
 type inventory struct {
 	env    collectors.Env
 	config Config
-	kinds  []*shape.Kind
+	kinds  []*normalize.Kind
 	now    func() time.Time
 	// backoff is the first pause before a request is tried again.
 	backoff time.Duration
@@ -98,10 +98,10 @@ func (l *look) readVersion(ctx context.Context) error {
 		return err
 	}
 	l.release = httpclient.Printable(status.At("netbox-version").Str())
-	version, ok := shape.ParseVersion(l.release)
+	version, ok := normalize.ParseVersion(l.release)
 	if !ok {
 		l.release = httpclient.Printable(header.Get("API-Version"))
-		if version, ok = shape.ParseVersion(l.release); !ok {
+		if version, ok = normalize.ParseVersion(l.release); !ok {
 			return &httpclient.Unexpected{Reason: "the answer tells no version of NetBox"}
 		}
 	}

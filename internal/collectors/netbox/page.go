@@ -56,7 +56,7 @@ func (p *page[T]) read(body io.Reader, take func(model.Value) (T, error)) error 
 	var seen parts
 	for dec.PeekKind() == '"' {
 		if err := p.readPart(dec, &seen, take); err != nil {
-			return shapeless(err)
+			return malformed(err)
 		}
 	}
 	if err := expect(dec, '}'); err != nil {
@@ -97,7 +97,7 @@ func (p *page[T]) readPart(dec *jsontext.Decoder, seen *parts, take func(model.V
 func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	token, err := dec.ReadToken()
 	if err != nil {
-		return shapeless(err)
+		return malformed(err)
 	}
 	if token.Kind() != kind {
 		return &httpclient.Unexpected{Reason: "the answer is no list of NetBox"}
@@ -105,8 +105,8 @@ func expect(dec *jsontext.Decoder, kind jsontext.Kind) error {
 	return nil
 }
 
-// shapeless says that an answer is not what was asked for, without quoting it.
-func shapeless(err error) error {
+// malformed says that an answer is not what was asked for, without quoting it.
+func malformed(err error) error {
 	var (
 		syntax *jsontext.SyntacticError
 		known  *httpclient.Unexpected

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -24,7 +24,7 @@ const (
 const readings = 3
 
 // cursors is the first version whose lists can be read from an id on.
-func cursors() shape.Version { return shape.Version{Major: 4, Minor: 6} }
+func cursors() normalize.Version { return normalize.Version{Major: 4, Minor: 6} }
 
 // A list is what is asked for.
 type list struct {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -18,7 +18,7 @@ func (l *look) newestChange(ctx context.Context) int64 {
 		return 0
 	}
 	q := url.Values{"limit": {"1"}, "ordering": {"-id"}}
-	if !l.version.Before(shape.Version{Major: 4}) {
+	if !l.version.Before(normalize.Version{Major: 4}) {
 		q.Set("fields", "id")
 	}
 	for _, path := range changePaths(l.version) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -124,7 +124,7 @@ func notKnown(why string) string {
 	if why != "" {
 		text += why + ": "
 	}
-	return text + "grant view on " + shape.Permission + " (NetBox: Admin > Permissions), or set unrestricted: true"
+	return text + "grant view on " + normalize.Permission + " (NetBox: Admin > Permissions), or set unrestricted: true"
 }
 
 // An account is who asks; known is false where NetBox does not say, before 4.5.
@@ -168,7 +168,7 @@ func (l *look) identity(who account, given []permission) string {
 	}
 	var names []string
 	for _, p := range given {
-		if slices.Contains(p.models, shape.Permission) && len(p.groups) == 0 {
+		if slices.Contains(p.models, normalize.Permission) && len(p.groups) == 0 {
 			names = append(names, p.named...)
 		}
 	}
@@ -278,7 +278,7 @@ func sightOfAny(given []permission, around people) sight {
 func readersOf(given []permission) []principal {
 	var all []principal
 	for _, p := range given {
-		if slices.Contains(p.models, shape.Permission) {
+		if slices.Contains(p.models, normalize.Permission) {
 			all = append(all, p.to()...)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -24,7 +24,7 @@ func may(user, group int64, bound bool, models ...string) permission {
 
 func TestSight(t *testing.T) {
 	t.Parallel()
-	const perms, site, tag = shape.Permission, "dcim.site", "extras.tag"
+	const perms, site, tag = normalize.Permission, "dcim.site", "extras.tag"
 	driftd := account{known: true, id: 8, groups: []int64{3}, permissions: []int64{1}}
 	for _, tc := range []struct {
 		reason string
@@ -67,7 +67,7 @@ func TestSight(t *testing.T) {
 
 func TestSightOfNobody(t *testing.T) {
 	t.Parallel()
-	full, site := may(8, 0, false, shape.Permission, "dcim.site"), may(9, 0, true, "dcim.site")
+	full, site := may(8, 0, false, normalize.Permission, "dcim.site"), may(9, 0, true, "dcim.site")
 	full.id, site.id = 1, 2
 	for _, tc := range []struct {
 		reason string
@@ -182,7 +182,7 @@ func TestProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Version != "4.6.8" || p.Identity != "driftd" || len(p.Coverage) != len(shape.Kinds()) {
+	if p.Version != "4.6.8" || p.Identity != "driftd" || len(p.Coverage) != len(normalize.Kinds()) {
 		t.Errorf("Probe() = %s %s with %d kinds", p.Version, p.Identity, len(p.Coverage))
 	}
 	snapshot := model.Snapshot{Coverage: p.Coverage}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -15,7 +15,7 @@ import (
 
 // takeChange reads a row of the changelog: who did what, and which fields of
 // driftd's values that touches.
-func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Value) (change, error) {
+func takeChange(kinds map[string]*normalize.Kind, models normalize.Models, row model.Value) (change, error) {
 	id, err := number(row.At("id"))
 	if err != nil {
 		return change{}, err
@@ -29,7 +29,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 	if !known {
 		return c, nil
 	}
-	e := shape.Entry{
+	e := normalize.Entry{
 		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Deed: deed,
 		Before: row.At("prechange_data"), After: row.At("postchange_data"),
 	}
@@ -39,7 +39,7 @@ func takeChange(kinds map[string]*shape.Kind, models shape.Models, row model.Val
 			c.traces = append(c.traces, t)
 		}
 	}
-	for _, t := range shape.Echoes(e, models) {
+	for _, t := range normalize.Echoes(e, models) {
 		t.Actor = who
 		if t.ID != "" {
 			// The entry names another object than this one.
@@ -89,13 +89,13 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 
 // trace returns what an entry says of its own object. An edit that changed no field
 // that driftd reads is left out; an edit without its sides may have changed any field.
-func trace(k *shape.Kind, e shape.Entry, models shape.Models, who model.Actor) (entry, bool) {
+func trace(k *normalize.Kind, e normalize.Entry, models normalize.Models, who model.Actor) (entry, bool) {
 	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Deed, Actor: who}}
 	if e.Deed == model.Deleted {
-		t.LastValue = shape.Was(k, e, models)
+		t.LastValue = normalize.Was(k, e, models)
 		return t, true
 	}
-	t.written = shape.WrittenBy(k, e)
+	t.written = normalize.WrittenBy(k, e)
 	if e.Deed == model.Created {
 		return t, true
 	}
@@ -103,6 +103,6 @@ func trace(k *shape.Kind, e shape.Entry, models shape.Models, who model.Actor) (
 		t.Actor.Confidence = confidence(who, model.Likely)
 		return t, true
 	}
-	t.Fields = shape.Changed(k, e.Before, e.After)
+	t.Fields = normalize.Changed(k, e.Before, e.After)
 	return t, len(t.Fields) > 0
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/driftd/driftd/internal/collectors/netbox/netboxtest"
-	"github.com/driftd/driftd/internal/collectors/netbox/shape"
+	"github.com/driftd/driftd/internal/collectors/netbox/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
@@ -289,8 +289,8 @@ func FuzzChange(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	kinds := map[string]*shape.Kind{}
-	for _, k := range shape.Kinds() {
+	kinds := map[string]*normalize.Kind{}
+	for _, k := range normalize.Kinds() {
 		kinds[k.Model] = k
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -298,7 +298,7 @@ func FuzzChange(f *testing.F) {
 		if err != nil {
 			return
 		}
-		c, err := takeChange(kinds, shape.Models{"10": "dcim.interface"}, row)
+		c, err := takeChange(kinds, normalize.Models{"10": "dcim.interface"}, row)
 		if err != nil {
 			return
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2/openstack/identity/v3/tokens"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -32,10 +32,10 @@ type service struct {
 
 func services() []service {
 	return []service{
-		{name: shape.Compute, types: []string{"compute"}, version: "v2.1"},
-		{name: shape.Networking, types: []string{"network", "networking"}, version: "v2.0"},
-		{name: shape.Imaging, types: []string{"image"}, version: "v2"},
-		{name: shape.BlockStorage, types: []string{"block-storage", "volumev3", "block-store", "volume"}, version: "v3", project: true},
+		{name: normalize.Compute, types: []string{"compute"}, version: "v2.1"},
+		{name: normalize.Networking, types: []string{"network", "networking"}, version: "v2.0"},
+		{name: normalize.Imaging, types: []string{"image"}, version: "v2"},
+		{name: normalize.BlockStorage, types: []string{"block-storage", "volumev3", "block-store", "volume"}, version: "v3", project: true},
 	}
 }
 
@@ -180,7 +180,7 @@ func (m microversion) String() string { return fmt.Sprintf("%d.%d", m.major, m.m
 // negotiate asks Nova which microversions it has. One that counts none is asked
 // for none.
 func (s *session) negotiate(ctx context.Context) {
-	at := s.endpoints[shape.Compute]
+	at := s.endpoints[normalize.Compute]
 	if at.err != nil {
 		return
 	}
@@ -198,7 +198,7 @@ func (s *session) negotiate(ctx context.Context) {
 	default:
 		at.newest, _ = parseMicroversion(text.Str())
 	}
-	s.endpoints[shape.Compute] = at
+	s.endpoints[normalize.Compute] = at
 }
 
 // speaks tells whether a service has a microversion.
@@ -217,18 +217,18 @@ type recent struct {
 // rest_api_version_history).
 func recents() []recent {
 	return []recent{
-		{shape.Server, "locked", microversion{2, 9}},
-		{shape.Server, "description", microversion{2, 19}},
-		{shape.Server, "tags", microversion{2, 26}},
-		{shape.Keypair, "type", microversion{2, 2}},
-		{shape.Flavor, "description", microversion{2, 55}},
-		{shape.Flavor, "extra_specs", microversion{2, 61}},
+		{normalize.Server, "locked", microversion{2, 9}},
+		{normalize.Server, "description", microversion{2, 19}},
+		{normalize.Server, "tags", microversion{2, 26}},
+		{normalize.Keypair, "type", microversion{2, 2}},
+		{normalize.Flavor, "description", microversion{2, 55}},
+		{normalize.Flavor, "extra_specs", microversion{2, 61}},
 	}
 }
 
 // untold are the recent fields that the Nova of this session does not tell.
 func (s *session) untold() []recent {
-	newest := s.endpoints[shape.Compute].newest
+	newest := s.endpoints[normalize.Compute].newest
 	return slices.DeleteFunc(recents(), func(r recent) bool { return !newest.before(r.since) })
 }
 
@@ -238,7 +238,7 @@ func (s *session) untoldFields() map[string][]model.UnreadField {
 	fields := map[string][]model.UnreadField{}
 	for _, r := range s.untold() {
 		fields[r.kind] = append(fields[r.kind], model.UnreadField{Name: r.field,
-			Reason: fmt.Sprintf("its %s is not known: Nova tells it since version %s, and this one has %s", r.field, r.since, s.endpoints[shape.Compute].newest)})
+			Reason: fmt.Sprintf("its %s is not known: Nova tells it since version %s, and this one has %s", r.field, r.since, s.endpoints[normalize.Compute].newest)})
 	}
 	return fields
 }

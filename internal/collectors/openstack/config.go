@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
@@ -139,7 +139,7 @@ func (n Notifications) check() error {
 func (n Notifications) queue(source string) string { return cmp.Or(n.Queue, "driftd-"+source) }
 
 // excludes tells whether a kind is left out.
-func (c Config) excludes(k *shape.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
+func (c Config) excludes(k *normalize.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }
 
 // limits returns those of the requests; backoff is the first pause before one is
 // sent again.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -42,17 +42,17 @@ func newSight(config Config, g grant) sight {
 }
 
 // query asks a list for the objects of the project, or of all.
-func (s sight) query(k *shape.Kind) url.Values {
+func (s sight) query(k *normalize.Kind) url.Values {
 	switch {
-	case k.Belongs != shape.ToProject:
+	case k.Belongs != normalize.ToProject:
 		return nil
-	case !s.all && k.Service == shape.Networking:
+	case !s.all && k.Service == normalize.Networking:
 		return url.Values{"project_id": {s.project}}
-	case !s.all && k.Service == shape.Imaging:
+	case !s.all && k.Service == normalize.Imaging:
 		return url.Values{"owner": {s.project}}
-	case s.all && k.Name == shape.ServerGroup:
+	case s.all && k.Name == normalize.ServerGroup:
 		return url.Values{"all_projects": {"True"}}
-	case s.all && (k.Service == shape.Compute || k.Service == shape.BlockStorage):
+	case s.all && (k.Service == normalize.Compute || k.Service == normalize.BlockStorage):
 		return url.Values{"all_tenants": {"True"}}
 	}
 	// Nova and Cinder give a project's own, Neutron and Glance an administrator
@@ -67,20 +67,20 @@ type part struct {
 }
 
 // parts says which places of a kind's list were seen.
-func (s sight) parts(k *shape.Kind) []part {
+func (s sight) parts(k *normalize.Kind) []part {
 	unknown := ""
 	if !s.known {
 		unknown = fmt.Sprintf("the token has the roles %s, which may be shown less than there is: give the user the role reader in project %s", s.roles, s.name)
 	}
 	switch k.Belongs {
-	case shape.ToUser:
+	case normalize.ToUser:
 		return s.keypairs(unknown)
-	case shape.ToNobody:
+	case normalize.ToNobody:
 		if s.admin {
 			return []part{{}}
 		}
 		return []part{{"", "a token without the role admin sees what is public, and no more", true}}
-	case shape.ToProject:
+	case normalize.ToProject:
 	}
 	own := part{s.project, unknown, false}
 	switch {

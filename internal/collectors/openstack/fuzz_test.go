@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -25,9 +25,9 @@ func FuzzPage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		shaper := shape.New()
-		kind := &shape.Kind{Name: shape.Network, Rows: "networks"}
-		p := &pager{kind: kind, seen: map[string]bool{}, take: func(row model.Value) (shape.Object, error) { return shaper.Object(kind, row) }}
+		normalizer := normalize.New()
+		kind := &normalize.Kind{Name: normalize.Network, Rows: "networks"}
+		p := &pager{kind: kind, seen: map[string]bool{}, take: func(row model.Value) (normalize.Object, error) { return normalizer.Object(kind, row) }}
 		at, err := p.following(answer)
 		if err == nil && len(p.objects) != len(answer.At("networks").Items()) {
 			t.Errorf("%d objects of %s", len(p.objects), text)

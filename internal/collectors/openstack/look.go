@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -21,7 +21,7 @@ type look struct {
 	config  Config
 	env     collectors.Env
 	taken   time.Time
-	kinds   []*shape.Kind
+	kinds   []*normalize.Kind
 	login   login
 	session *session
 	sight   sight
@@ -29,7 +29,7 @@ type look struct {
 	told told
 
 	mu     sync.Mutex
-	estate shape.Estate
+	estate normalize.Estate
 	// gaps are the kinds that were not fully read, by name.
 	gaps map[string]gap
 }
@@ -57,7 +57,7 @@ func (l *look) connect(ctx context.Context, limits httpclient.Limits) (err error
 	l.session.negotiate(ctx)
 	g := l.session.grant
 	l.sight = newSight(l.config, g)
-	l.estate = shape.Estate{Project: g.Project.ID, User: g.User.ID, AllProjects: l.sight.all, Admin: l.sight.admin, Taken: l.taken, Objects: map[string][]shape.Object{}}
+	l.estate = normalize.Estate{Project: g.Project.ID, User: g.User.ID, AllProjects: l.sight.all, Admin: l.sight.admin, Taken: l.taken, Objects: map[string][]normalize.Object{}}
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (l *look) server() string {
 }
 
 // A reading reads the list of a kind, or sees whether it may be read.
-type reading func(*look, context.Context, *shape.Kind) ([]shape.Object, error)
+type reading func(*look, context.Context, *normalize.Kind) ([]normalize.Object, error)
 
 // readAll reads the lists, several at once.
 func (l *look) readAll(ctx context.Context, read reading) {
@@ -83,7 +83,7 @@ func (l *look) readAll(ctx context.Context, read reading) {
 }
 
 // gap says why a list was not read; nil when it was.
-func (c Config) gap(k *shape.Kind, err error) *gap {
+func (c Config) gap(k *normalize.Kind, err error) *gap {
 	if err == nil {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (c Config) gap(k *shape.Kind, err error) *gap {
 }
 
 // settle takes up what was read of a kind, or why it was not.
-func (l *look) settle(k *shape.Kind, objects []shape.Object, g *gap) {
+func (l *look) settle(k *normalize.Kind, objects []normalize.Object, g *gap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g != nil {
@@ -105,13 +105,13 @@ func (l *look) settle(k *shape.Kind, objects []shape.Object, g *gap) {
 	l.estate.Objects[k.Name] = objects
 }
 
-func (l *look) pager(k *shape.Kind, size int) *pager {
-	shaper := shape.New()
+func (l *look) pager(k *normalize.Kind, size int) *pager {
+	normalizer := normalize.New()
 	return &pager{session: l.session, kind: k, query: l.sight.query(k), size: size,
-		take: func(row model.Value) (shape.Object, error) { return shaper.Object(k, row) }}
+		take: func(row model.Value) (normalize.Object, error) { return normalizer.Object(k, row) }}
 }
 
-func (l *look) read(ctx context.Context, k *shape.Kind) ([]shape.Object, error) {
+func (l *look) read(ctx context.Context, k *normalize.Kind) ([]normalize.Object, error) {
 	p := l.pager(k, l.config.PageSize)
 	objects, err := p.read(ctx)
 	if err != nil || k.Roll == nil || !l.session.speaks(k.Service, k.Roll.Since) {
@@ -122,23 +122,23 @@ func (l *look) read(ctx context.Context, k *shape.Kind) ([]shape.Object, error) 
 }
 
 // silent returns the objects that are in a kind's roll alone.
-func (l *look) silent(ctx context.Context, k *shape.Kind, seen map[string]bool) ([]shape.Object, error) {
+func (l *look) silent(ctx context.Context, k *normalize.Kind, seen map[string]bool) ([]normalize.Object, error) {
 	roll := *k
 	roll.Path, roll.Microversion = k.Roll.Path, k.Roll.Since
 	p := l.pager(&roll, l.config.PageSize)
-	p.take = func(row model.Value) (shape.Object, error) {
+	p.take = func(row model.Value) (normalize.Object, error) {
 		id := row.At("id").Str()
 		if id == "" {
-			return shape.Object{}, errors.New("it has no id")
+			return normalize.Object{}, errors.New("it has no id")
 		}
-		return shape.Object{ID: id, Name: row.At("name").Str(), Place: cmp.Or(row.At("tenant_id").Str(), l.estate.Project), Busy: k.Roll.Why}, nil
+		return normalize.Object{ID: id, Name: row.At("name").Str(), Place: cmp.Or(row.At("tenant_id").Str(), l.estate.Project), Busy: k.Roll.Why}, nil
 	}
 	called, err := p.read(ctx)
-	return slices.DeleteFunc(called, func(o shape.Object) bool { return seen[o.ID] }), err
+	return slices.DeleteFunc(called, func(o normalize.Object) bool { return seen[o.ID] }), err
 }
 
 // peek asks for the beginning of a list, to see whether it may be read.
-func (l *look) peek(ctx context.Context, k *shape.Kind) ([]shape.Object, error) {
+func (l *look) peek(ctx context.Context, k *normalize.Kind) ([]normalize.Object, error) {
 	_, err := l.pager(k, 1).page(ctx, k.Queries()[0], nil)
 	return nil, err
 }
@@ -190,7 +190,7 @@ func positions(resources []model.Resource, asked time.Time) []model.Position {
 // schemas says how each kind is compared, and why nobody may be known to have
 // deleted one.
 func (l *look) schemas() map[string]*model.Kind {
-	kinds := shape.Schemas()
+	kinds := normalize.Schemas()
 	for name, k := range kinds {
 		k.WriterUnknown = l.told.unsigned(name)
 	}
@@ -199,7 +199,7 @@ func (l *look) schemas() map[string]*model.Kind {
 
 // version says in which version the cloud was read, and what an old one hides.
 func (l *look) version() string {
-	newest := l.session.endpoints[shape.Compute].newest
+	newest := l.session.endpoints[normalize.Compute].newest
 	if newest == (microversion{}) {
 		return "Keystone v3"
 	}

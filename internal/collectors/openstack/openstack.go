@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // Type is the collector's type in the configuration, and the first part of its
 // kinds' names.
-const Type = shape.Type
+const Type = normalize.Type
 
 // Definition returns the collector of type "openstack".
 func Definition() collectors.Definition {
@@ -69,7 +69,7 @@ func (c *cloud) Probe(ctx context.Context) (collectors.Probe, error) {
 // look logs in and lets each kind that is not left out be read. The caller closes
 // its session.
 func (c *cloud) look(ctx context.Context, read reading) (*look, error) {
-	l := &look{config: c.config, env: c.env, taken: c.now(), kinds: shape.Kinds(), gaps: map[string]gap{}}
+	l := &look{config: c.config, env: c.env, taken: c.now(), kinds: normalize.Kinds(), gaps: map[string]gap{}}
 	err := l.connect(ctx, c.config.limits(c.backoff))
 	if err == nil {
 		l.readAll(ctx, read)

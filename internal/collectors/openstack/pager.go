@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -27,20 +27,20 @@ const readings = 3
 // A pager reads the list of one kind.
 type pager struct {
 	session *session
-	kind    *shape.Kind
+	kind    *normalize.Kind
 	query   url.Values
 	size    int
-	take    func(row model.Value) (shape.Object, error)
+	take    func(row model.Value) (normalize.Object, error)
 
 	// objects are those that were read so far, seen their ids.
-	objects []shape.Object
+	objects []normalize.Object
 	seen    map[string]bool
 }
 
 // read returns the whole list. Services give a page after the object that a marker
 // names, so that nothing is skipped when others come and go; where that object is
 // gone, or pages repeat, the list is read anew.
-func (p *pager) read(ctx context.Context) ([]shape.Object, error) {
+func (p *pager) read(ctx context.Context) ([]normalize.Object, error) {
 	for reading := 1; ; reading++ {
 		p.objects, p.seen = nil, map[string]bool{}
 		err := p.readOnce(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/atomicfile"
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -70,7 +70,7 @@ func (h *history) know(id, name string) {
 
 // read brings the history up to date and returns what it says of an estate. What
 // cannot be read costs names, and no more.
-func (h *history) read(ctx context.Context, api asker, e *shape.Estate, taken time.Time) told {
+func (h *history) read(ctx context.Context, api asker, e *normalize.Estate, taken time.Time) told {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var heard *bus.State
@@ -102,7 +102,7 @@ func (h *history) listen(ctx context.Context, taken time.Time) bus.State {
 
 // makers tells who made the objects of which no log tells it: whom their rows
 // name, or else who made one of that kind at that time.
-func makers(e *shape.Estate, acts []bus.Act) []bus.Act {
+func makers(e *normalize.Estate, acts []bus.Act) []bus.Act {
 	made, births := map[model.Ref]bool{}, map[string][]*bus.Act{}
 	for i := range acts {
 		switch a := &acts[i]; {
@@ -122,7 +122,7 @@ func makers(e *shape.Estate, acts []bus.Act) []bus.Act {
 			}
 			if o.User != "" {
 				all = append(all, bus.Act{Ref: ref, Deed: model.Created, At: o.Created, UserID: o.User, Owner: ownerOf(kind, o),
-					Via: "OpenStack API", Evidence: "its user_id", Doubtful: kind == shape.Keypair})
+					Via: "OpenStack API", Evidence: "its user_id", Doubtful: kind == normalize.Keypair})
 			} else if by, ok := maker(o, births[kind]); ok {
 				by.Ref, by.Doubtful, by.Evidence = ref, true, by.Evidence+" at that time"
 				all = append(all, by)
@@ -138,7 +138,7 @@ const apart = 2 * time.Second
 
 // maker returns what made an object: what made one of its kind when it came to be,
 // where that was one user's doing alone.
-func maker(o *shape.Object, births []*bus.Act) (bus.Act, bool) {
+func maker(o *normalize.Object, births []*bus.Act) (bus.Act, bool) {
 	var found *bus.Act
 	for _, a := range births {
 		if o.Created.Before(a.Began.Add(-apart)) || o.Created.After(a.At.Add(apart)) {
@@ -156,8 +156,8 @@ func maker(o *shape.Object, births []*bus.Act) (bus.Act, bool) {
 }
 
 // ownerOf is whose an object is that is unique for one user only.
-func ownerOf(kind string, o *shape.Object) string {
-	if kind == shape.Keypair {
+func ownerOf(kind string, o *normalize.Object) string {
+	if kind == normalize.Keypair {
 		return o.User
 	}
 	return ""

@@ -14,7 +14,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -85,14 +85,14 @@ func touches() map[string]touch {
 }
 
 // read asks servers for what was done to them.
-func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape.Estate, taken time.Time) {
-	live, read := e.Objects[shape.Server]
+func (s *serverLog) read(ctx context.Context, api asker, config Config, e *normalize.Estate, taken time.Time) {
+	live, read := e.Objects[normalize.Server]
 	if !read || config.Actions == 0 {
 		return
 	}
 	s.fault = ""
 	s.listGone(ctx, api, config, e.AllProjects, taken)
-	seen := seenServers(live, e.Objects[shape.Port])
+	seen := seenServers(live, e.Objects[normalize.Port])
 	gone := s.unasked()
 	// Those that are gone leave room for others.
 	wanted := gone[:min(len(gone), (config.Actions+1)/2)]
@@ -100,12 +100,12 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape
 	wanted = append(slices.Clip(wanted), changed[:min(len(changed), config.Actions-len(wanted))]...)
 	answers, errs := make([]model.Value, len(wanted)), make([]error, len(wanted))
 	collectors.Parallel(config.Concurrency, len(wanted), func(i int) {
-		answers[i], errs[i] = api.Object(ctx, shape.Compute, pathTo("servers", wanted[i], "os-instance-actions"), nil)
+		answers[i], errs[i] = api.Object(ctx, normalize.Compute, pathTo("servers", wanted[i], "os-instance-actions"), nil)
 	})
 	for i, id := range wanted {
 		// One that is gone meanwhile has nothing to tell.
 		if errs[i] != nil && httpclient.Code(errs[i]) != http.StatusNotFound {
-			s.fault = config.because(shape.Compute, errs[i])
+			s.fault = config.because(normalize.Compute, errs[i])
 			continue
 		}
 		s.Servers[id] = asked{Seen: cmp.Or(seen[id], deletedStatus), Acts: actions(id, answers[i])}
@@ -115,7 +115,7 @@ func (s *serverLog) read(ctx context.Context, api asker, config Config, e *shape
 
 // seenServers returns what stands for each server as it is, by id: Nova does not
 // count every change of one.
-func seenServers(servers, ports []shape.Object) map[string]string {
+func seenServers(servers, ports []normalize.Object) map[string]string {
 	plugged := map[string][]string{}
 	for i := range ports {
 		device := ports[i].Value.At("device_id").Str()
@@ -136,20 +136,20 @@ func seenServers(servers, ports []shape.Object) map[string]string {
 
 // changed returns the servers that are another than when they were asked, and then
 // those that never were, the last changed of each first.
-func (s *serverLog) changed(servers []shape.Object, seen map[string]string) []string {
-	var wanted []*shape.Object
+func (s *serverLog) changed(servers []normalize.Object, seen map[string]string) []string {
+	var wanted []*normalize.Object
 	for i := range servers {
 		if o := &servers[i]; s.Servers[o.ID].Seen != seen[o.ID] {
 			wanted = append(wanted, o)
 		}
 	}
-	known := func(o *shape.Object) int {
+	known := func(o *normalize.Object) int {
 		if _, ok := s.Servers[o.ID]; ok {
 			return 0
 		}
 		return 1
 	}
-	slices.SortFunc(wanted, func(a, b *shape.Object) int {
+	slices.SortFunc(wanted, func(a, b *normalize.Object) int {
 		return cmp.Or(cmp.Compare(known(a), known(b)), b.Updated.Compare(a.Updated), cmp.Compare(a.ID, b.ID))
 	})
 	ids := make([]string, len(wanted))
@@ -171,9 +171,9 @@ func (s *serverLog) listGone(ctx context.Context, api asker, config Config, all 
 	if all {
 		query.Set("all_tenants", "true")
 	}
-	answer, err := api.Object(ctx, shape.Compute, "servers/detail", query)
+	answer, err := api.Object(ctx, normalize.Compute, "servers/detail", query)
 	if err != nil {
-		s.fault = config.because(shape.Compute, err)
+		s.fault = config.because(normalize.Compute, err)
 		return
 	}
 	for _, row := range answer.At("servers").Items() {
@@ -226,7 +226,7 @@ func actions(id string, answer model.Value) []bus.Act {
 			continue
 		}
 		acts = append(acts, bus.Act{
-			Ref: model.Ref{Kind: shape.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at, UserID: user,
+			Ref: model.Ref{Kind: normalize.Server, ID: id}, Deed: t.deed, Fields: strings.Fields(t.fields), At: at, UserID: user,
 			Request: httpclient.Printable(row.At("request_id").Str()), Via: viaActions, Evidence: "action " + name, Doubtful: !row.At("message").IsNull(),
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 )
 
 // A silence says why nobody can be named.
@@ -31,23 +31,23 @@ type recorder struct {
 // recorders are the services, by what the catalogue calls them.
 func recorders() map[string]recorder {
 	return map[string]recorder{
-		shape.Networking: {name: "Neutron", exchange: "neutron", itself: "Neutron keeps no record of who did what"},
-		shape.Imaging: {name: "Glance", exchange: "glance", itself: "Glance keeps no record of who did what",
+		normalize.Networking: {name: "Neutron", exchange: "neutron", itself: "Neutron keeps no record of who did what"},
+		normalize.Imaging: {name: "Glance", exchange: "glance", itself: "Glance keeps no record of who did what",
 			lacks: "Glance's notifications name no user"},
-		shape.BlockStorage: {name: "Cinder", exchange: "cinder", itself: "Cinder keeps no record of who changed what"},
-		shape.Compute: {name: "Nova", exchange: "nova", itself: "Nova keeps no record of who changed what",
+		normalize.BlockStorage: {name: "Cinder", exchange: "cinder", itself: "Cinder keeps no record of who changed what"},
+		normalize.Compute: {name: "Nova", exchange: "nova", itself: "Nova keeps no record of who changed what",
 			lacks: "Nova's notifications do not tell who changed it"},
 	}
 }
 
 // of says of a kind why nobody may be known to have changed an object.
 func (s silence) of(kind string) string {
-	i := slices.IndexFunc(shape.Kinds(), func(k *shape.Kind) bool { return k.Name == kind })
+	i := slices.IndexFunc(normalize.Kinds(), func(k *normalize.Kind) bool { return k.Name == kind })
 	if i < 0 {
 		return ""
 	}
-	r := recorders()[shape.Kinds()[i].Service]
-	if kind == shape.Server {
+	r := recorders()[normalize.Kinds()[i].Service]
+	if kind == normalize.Server {
 		r.itself = s.server()
 		r.lacks = "Nova does not tell who changed a server's metadata, tags, description or security groups"
 	}
@@ -67,7 +67,7 @@ func (s silence) of(kind string) string {
 	if r.lacks != "" {
 		text += "; " + r.lacks + ": the audit middleware before it would (docs/openstack.md)"
 	}
-	if kind == shape.Server && (s.fault != "" || s.actions == 0) {
+	if kind == normalize.Server && (s.fault != "" || s.actions == 0) {
 		text = r.itself + "; " + text
 	}
 	return text

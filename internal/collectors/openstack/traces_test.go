@@ -18,7 +18,7 @@ import (
 
 	"github.com/driftd/driftd/internal/collectors"
 	"github.com/driftd/driftd/internal/collectors/openstack/bus"
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
@@ -70,13 +70,13 @@ func historyIn(dir string, actions int) *history {
 }
 
 // aged returns a server that was made so many hours before noon.
-func aged(id string, hours int) shape.Object {
+func aged(id string, hours int) normalize.Object {
 	at := noon().Add(-time.Duration(hours) * time.Hour)
-	return shape.Object{ID: id, User: "u-" + id, Created: at, Updated: at, Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(id)})}
+	return normalize.Object{ID: id, User: "u-" + id, Created: at, Updated: at, Value: model.MapOf(model.Field{Name: "name", Value: model.StringOf(id)})}
 }
 
-func estateOf(kind string, objects ...shape.Object) *shape.Estate {
-	return &shape.Estate{Project: "p", User: "u-me", Objects: map[string][]shape.Object{kind: objects}}
+func estateOf(kind string, objects ...normalize.Object) *normalize.Estate {
+	return &normalize.Estate{Project: "p", User: "u-me", Objects: map[string][]normalize.Object{kind: objects}}
 }
 
 // logOf is what Nova tells of a server to which things were done, the last first,
@@ -156,8 +156,8 @@ func TestALookAsksFewServersAndOnlyThoseThatChanged(t *testing.T) {
 	api.answers["identity users/u-bob"] = `{"user": {"id": "u-bob", "name": "bob"}}`
 	h := historyIn(dir, 2)
 	a, b, c, d := aged("a", 1), aged("b", 2), aged("c", 3), aged("d", 4)
-	look := func(h *history, objects ...shape.Object) []string {
-		h.read(t.Context(), api, estateOf(shape.Server, objects...), noon())
+	look := func(h *history, objects ...normalize.Object) []string {
+		h.read(t.Context(), api, estateOf(normalize.Server, objects...), noon())
 		return slices.DeleteFunc(api.took(), func(path string) bool { return strings.HasPrefix(path, "identity") })
 	}
 	steps := []struct {
@@ -182,8 +182,8 @@ func TestALookAsksFewServersAndOnlyThoseThatChanged(t *testing.T) {
 			t.Errorf("%s: asked (-want +got):\n%s", step.reason, diff)
 		}
 	}
-	plugged := estateOf(shape.Server, a)
-	plugged.Objects[shape.Port] = []shape.Object{{ID: "port", Value: model.MapOf(model.Field{Name: "device_id", Value: model.StringOf("a")})}}
+	plugged := estateOf(normalize.Server, a)
+	plugged.Objects[normalize.Port] = []normalize.Object{{ID: "port", Value: model.MapOf(model.Field{Name: "device_id", Value: model.StringOf("a")})}}
 	h.read(t.Context(), api, plugged, noon())
 	if !slices.Contains(api.took(), at("a")[0]) {
 		t.Error("a server that got an interface was not asked")
@@ -199,17 +199,17 @@ func TestDeletedServersTellWho(t *testing.T) {
 		"identity users/u-bob":                     `{"user": {"name": "bob"}}`,
 	}}
 	h := historyIn("", 4)
-	got := h.read(t.Context(), api, estateOf(shape.Server), noon())
+	got := h.read(t.Context(), api, estateOf(normalize.Server), noon())
 	want := []string{"made gone  by bob, exact: os-instance-actions (action create)", "deleted gone  by bob, exact: os-instance-actions (action delete)"}
 	if diff := cmp.Diff(want, lines(got.traces)); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
 	}
 	api.took()
-	h.read(t.Context(), api, estateOf(shape.Server), noon())
+	h.read(t.Context(), api, estateOf(normalize.Server), noon())
 	if diff := cmp.Diff([]string{"compute servers/detail"}, api.took()); diff != "" {
 		t.Errorf("a second look asked (-want +got):\n%s", diff)
 	}
-	h.read(t.Context(), api, estateOf(shape.Server), noon().Add(goneKept))
+	h.read(t.Context(), api, estateOf(normalize.Server), noon().Add(goneKept))
 	if len(h.servers.Servers) != 0 || len(h.servers.Gone) != 0 {
 		t.Errorf("servers are remembered that went long ago: %v", h.servers.Gone)
 	}
@@ -217,18 +217,18 @@ func TestDeletedServersTellWho(t *testing.T) {
 
 func TestRowsAndTimesTellWhoMade(t *testing.T) {
 	t.Parallel()
-	e := &shape.Estate{User: "u-me", Objects: map[string][]shape.Object{
-		shape.Volume:  {{ID: "v", User: "u-bob", Created: noon()}},
-		shape.Keypair: {{ID: "k", User: "u-me"}},
-		shape.Image:   {{ID: "i", Created: noon()}, {ID: "j", Created: noon().Add(time.Hour)}, {ID: "l"}, {ID: "m", Created: noon().Add(2 * time.Hour)}},
-		shape.Server:  {{ID: "s", User: "u-bob", Created: noon()}},
+	e := &normalize.Estate{User: "u-me", Objects: map[string][]normalize.Object{
+		normalize.Volume:  {{ID: "v", User: "u-bob", Created: noon()}},
+		normalize.Keypair: {{ID: "k", User: "u-me"}},
+		normalize.Image:   {{ID: "i", Created: noon()}, {ID: "j", Created: noon().Add(time.Hour)}, {ID: "l"}, {ID: "m", Created: noon().Add(2 * time.Hour)}},
+		normalize.Server:  {{ID: "s", User: "u-bob", Created: noon()}},
 	}}
 	birth := func(user string, at time.Time) bus.Act {
-		return bus.Act{Ref: model.Ref{Kind: shape.Image}, Deed: model.Created, Began: at.Add(-time.Second), At: at, UserID: user, User: user, Via: bus.Via, Evidence: "audit.http.response ev"}
+		return bus.Act{Ref: model.Ref{Kind: normalize.Image}, Deed: model.Created, Began: at.Add(-time.Second), At: at, UserID: user, User: user, Via: bus.Via, Evidence: "audit.http.response ev"}
 	}
 	acts := []bus.Act{birth("eve", noon()), birth("eve", noon().Add(time.Hour)), birth("mallory", noon().Add(time.Hour)), birth("eve", time.Time{}),
-		{Ref: model.Ref{Kind: shape.Server, ID: "s"}, Deed: model.Created, User: "admin", At: noon(), Via: bus.Via, Evidence: "instance.create.end m"},
-		{Ref: model.Ref{Kind: shape.Keypair, ID: "k"}, Deed: model.Deleted, User: "eve", Owner: "u-eve", At: noon(), Via: bus.Via, Evidence: "keypair.delete.end m"}}
+		{Ref: model.Ref{Kind: normalize.Server, ID: "s"}, Deed: model.Created, User: "admin", At: noon(), Via: bus.Via, Evidence: "instance.create.end m"},
+		{Ref: model.Ref{Kind: normalize.Keypair, ID: "k"}, Deed: model.Deleted, User: "eve", Owner: "u-eve", At: noon(), Via: bus.Via, Evidence: "keypair.delete.end m"}}
 	h := historyIn("", 0)
 	h.know("u-me", "me")
 	h.know("u-bob", "bob")
@@ -311,7 +311,7 @@ func TestHistoryForgetsADamagedFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			api := &script{answers: map[string]string{"compute servers/detail": `{"servers": []}`, "compute servers/a/os-instance-actions": logOf("create"), "identity users/u-bob": `{"user": {"name": "bob"}}`}}
-			got := historyIn(dir, 1).read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon())
+			got := historyIn(dir, 1).read(t.Context(), api, estateOf(normalize.Server, aged("a", 1)), noon())
 			if len(got.traces) != 1 || got.traces[0].Actor.Name != "bob" {
 				t.Errorf("traces %v, want one by bob", lines(got.traces))
 			}
@@ -326,16 +326,16 @@ func TestWhatCannotBeReadCostsNamesAndNoMore(t *testing.T) {
 	t.Parallel()
 	api := &script{codes: map[string]int{"compute servers/a/os-instance-actions": http.StatusForbidden, "compute servers/detail": http.StatusForbidden, "identity users/u-a": http.StatusForbidden}}
 	h := historyIn("", 2)
-	got := h.read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon())
+	got := h.read(t.Context(), api, estateOf(normalize.Server, aged("a", 1)), noon())
 	if len(got.traces) != 1 || got.traces[0].Actor.Name != "u-a" || !strings.Contains(got.traces[0].Actor.Evidence, "role reader") {
 		t.Errorf("traces %v, want the id of who made it", lines(got.traces))
 	}
-	if why := got.unsigned(shape.Server); !strings.Contains(why, "could not be asked") || !strings.Contains(why, "role reader") {
+	if why := got.unsigned(normalize.Server); !strings.Contains(why, "could not be asked") || !strings.Contains(why, "role reader") {
 		t.Errorf("unsigned %q, want why, and what to do", why)
 	}
 	api.took()
-	if got := historyIn("", 0).read(t.Context(), api, estateOf(shape.Server, aged("a", 1)), noon()); len(api.took()) != 1 || !strings.Contains(got.unsigned(shape.Server), "actions is 0") {
-		t.Errorf("unsigned %q, want one that names the setting, and no server asked", got.unsigned(shape.Server))
+	if got := historyIn("", 0).read(t.Context(), api, estateOf(normalize.Server, aged("a", 1)), noon()); len(api.took()) != 1 || !strings.Contains(got.unsigned(normalize.Server), "actions is 0") {
+		t.Errorf("unsigned %q, want one that names the setting, and no server asked", got.unsigned(normalize.Server))
 	}
 }
 
@@ -347,14 +347,14 @@ func TestSilence(t *testing.T) {
 		kind string
 		want []string
 	}{
-		"Neutron without a bus":      {silence{actions: 20}, shape.SecurityGroupRule, []string{"Neutron keeps no record of who did what", "set notifications", "docs/openstack.md"}},
-		"Nova without a bus":         {silence{actions: 20}, shape.Server, []string{"a look asks 20 (actions)", "metadata", "audit middleware before Nova"}},
-		"Glance without a bus":       {silence{}, shape.Image, []string{"Glance keeps no record", "audit middleware before Glance"}},
-		"a bus that is down":         {silence{heard: &bus.State{Fault: "the notification bus at x could not be read"}}, shape.Network, []string{"Neutron keeps no record", "the notification bus at x could not be read"}},
-		"no exchange":                {silence{heard: &bus.State{Absent: []string{"neutron"}}}, shape.Network, []string{"published to neutron", "notifications.exchanges"}},
-		"another's exchange":         {silence{heard: &bus.State{Absent: []string{"cinder"}, Since: noon()}, keep: keep}, shape.Network, []string{"since 2026-11-22 12:00 UTC", "more than 90 days ago (notifications.keep)", "Neutron does not notify"}},
-		"a bus, and no server asked": {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep, fault: "no answer"}, shape.Server, []string{"(no answer); the notifications since"}},
-		"a bus for servers":          {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep}, shape.Server, []string{"since 2026-11-22 12:00 UTC", "audit middleware"}},
+		"Neutron without a bus":      {silence{actions: 20}, normalize.SecurityGroupRule, []string{"Neutron keeps no record of who did what", "set notifications", "docs/openstack.md"}},
+		"Nova without a bus":         {silence{actions: 20}, normalize.Server, []string{"a look asks 20 (actions)", "metadata", "audit middleware before Nova"}},
+		"Glance without a bus":       {silence{}, normalize.Image, []string{"Glance keeps no record", "audit middleware before Glance"}},
+		"a bus that is down":         {silence{heard: &bus.State{Fault: "the notification bus at x could not be read"}}, normalize.Network, []string{"Neutron keeps no record", "the notification bus at x could not be read"}},
+		"no exchange":                {silence{heard: &bus.State{Absent: []string{"neutron"}}}, normalize.Network, []string{"published to neutron", "notifications.exchanges"}},
+		"another's exchange":         {silence{heard: &bus.State{Absent: []string{"cinder"}, Since: noon()}, keep: keep}, normalize.Network, []string{"since 2026-11-22 12:00 UTC", "more than 90 days ago (notifications.keep)", "Neutron does not notify"}},
+		"a bus, and no server asked": {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep, fault: "no answer"}, normalize.Server, []string{"(no answer); the notifications since"}},
+		"a bus for servers":          {silence{actions: 1, heard: &bus.State{Since: noon()}, keep: keep}, normalize.Server, []string{"since 2026-11-22 12:00 UTC", "audit middleware"}},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
@@ -367,7 +367,7 @@ func TestSilence(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range shape.Kinds() {
+	for _, k := range normalize.Kinds() {
 		if (silence{actions: 1}).of(k.Name) == "" {
 			t.Errorf("nothing is said of %s", k.Name)
 		}
@@ -395,8 +395,8 @@ func TestHistoryOfABusThatIsDown(t *testing.T) {
 	config := Defaults()
 	config.Notifications.URLFile = file
 	h := newHistory(config, collectors.Env{Name: "cloud", Log: slog.New(slog.DiscardHandler)})
-	got := h.read(t.Context(), &script{}, estateOf(shape.Network, shape.Object{ID: "n"}), noon())
-	if why := got.unsigned(shape.Network); !strings.Contains(why, "nothing listens there") || strings.Contains(why, "hunter2") {
+	got := h.read(t.Context(), &script{}, estateOf(normalize.Network, normalize.Object{ID: "n"}), noon())
+	if why := got.unsigned(normalize.Network); !strings.Contains(why, "nothing listens there") || strings.Contains(why, "hunter2") {
 		t.Errorf("unsigned %q, want why the bus could not be read", why)
 	}
 }

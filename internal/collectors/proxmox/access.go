@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -20,9 +20,9 @@ func (l *look) readRights(ctx context.Context) {
 	}
 	l.unsure = err
 	rules, err := l.api.Get(ctx, "/access/acl")
-	rows, shapeless := rowsOf(rules)
-	if err = cmp.Or(err, shapeless); err != nil {
-		l.fail(err, "", shape.ACL)
+	rows, malformed := rowsOf(rules)
+	if err = cmp.Or(err, malformed); err != nil {
+		l.fail(err, "", normalize.ACL)
 		l.ruleFault = l.config.reason(err)
 	}
 	l.rights, l.rules = newRights(permissions, rules), rows
@@ -34,7 +34,7 @@ func (l *look) readRights(ctx context.Context) {
 // addRule takes up a row of the access rules.
 func (l *look) addRule(row model.Value) {
 	id := row.At("path").Text() + "?" + row.At("ugid").Text() + "?" + row.At("roleid").Text()
-	l.add(l.object(shape.ACL, id, row))
+	l.add(l.object(normalize.ACL, id, row))
 }
 
 // rulesOn returns the access rules that name a user or a group.
@@ -42,7 +42,7 @@ func (l *look) rulesOn(typ, name string) model.Value {
 	found := []model.Value{}
 	for _, row := range l.rules {
 		if row.At("type").Str() == typ && row.At("ugid").Text() == name {
-			found = append(found, l.shaper.Object(shape.ACL, row).Without("type", "ugid"))
+			found = append(found, l.normalizer.Object(normalize.ACL, row).Without("type", "ugid"))
 		}
 	}
 	slices.SortFunc(found, func(a, b model.Value) int {
@@ -55,7 +55,7 @@ func (l *look) rulesOn(typ, name string) model.Value {
 // them are known; typ is what those call it.
 func (l *look) addHolder(kind, typ, id string, raw model.Value) {
 	r := l.object(kind, id, raw)
-	if l.hidden(foreignField{kind, "acl", shape.ACL}) == "" {
+	if l.hidden(foreignField{kind, "acl", normalize.ACL}) == "" {
 		r.Value = r.Value.With("acl", l.rulesOn(typ, id))
 	}
 	l.add(r)
@@ -64,7 +64,7 @@ func (l *look) addHolder(kind, typ, id string, raw model.Value) {
 func takeGroups(_ context.Context, l *look, data model.Value) error {
 	rows, err := named(data, "groupid")
 	for _, row := range rows {
-		l.addHolder(shape.Group, "group", row.Name, row.Value)
+		l.addHolder(normalize.Group, "group", row.Name, row.Value)
 	}
 	return err
 }
@@ -72,14 +72,14 @@ func takeGroups(_ context.Context, l *look, data model.Value) error {
 func takeUsers(_ context.Context, l *look, data model.Value) error {
 	rows, err := named(data, "userid")
 	for _, row := range rows {
-		l.addHolder(shape.User, "user", row.Name, row.Value.Without("tokens"))
+		l.addHolder(normalize.User, "user", row.Name, row.Value.Without("tokens"))
 		tokens, err := namedOrNone(row.Value.At("tokens"), "tokenid")
 		if err != nil {
 			return err
 		}
 		for _, token := range tokens {
-			r := l.object(shape.Token, row.Name+"!"+token.Name, token.Value)
-			r.Parent = ref(shape.User, row.Name)
+			r := l.object(normalize.Token, row.Name+"!"+token.Name, token.Value)
+			r.Parent = ref(normalize.User, row.Name)
 			l.add(r)
 		}
 	}
@@ -99,13 +99,13 @@ func namedOrNone(data model.Value, key string) ([]model.Field, error) {
 func takePools(ctx context.Context, l *look, data model.Value) error {
 	rows, err := named(data, "poolid")
 	for _, row := range rows {
-		l.add(l.object(shape.Pool, row.Name, row.Value))
-		if !l.wanted(shape.PoolMember) {
+		l.add(l.object(normalize.Pool, row.Name, row.Value))
+		if !l.wanted(normalize.PoolMember) {
 			continue
 		}
 		members, err := l.poolMembers(ctx, row.Name)
 		if err != nil {
-			l.fail(err, "", shape.PoolMember)
+			l.fail(err, "", normalize.PoolMember)
 		}
 		for _, m := range members {
 			if id := m.At("storage").Text(); m.At("type").Str() == "storage" && id != "" {
@@ -140,9 +140,9 @@ func (l *look) poolMembers(ctx context.Context, pool string) ([]model.Value, err
 // addMember takes up that something is in a pool; typ is vm or storage.
 func (l *look) addMember(pool, typ, member string) {
 	l.add(model.Resource{
-		Key:    l.key(shape.PoolMember, pool+"/"+typ+"/"+member),
+		Key:    l.key(normalize.PoolMember, pool+"/"+typ+"/"+member),
 		Name:   member,
-		Parent: ref(shape.Pool, pool),
+		Parent: ref(normalize.Pool, pool),
 		Value: model.MapOf(
 			model.Field{Name: "member", Value: model.StringOf(member)},
 			model.Field{Name: "pool", Value: model.StringOf(pool)},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -32,7 +32,7 @@ type asked struct {
 // mayAsk notes a guest for askGuests, if it is wanted and able to answer: a
 // container that runs, or a machine that runs with an agent.
 func (s *sweep) mayAsk(g guest, value model.Value, macs []string) {
-	able := g.status == "running" && len(macs) > 0 && (g.kindName() == shape.LXC || truth(value.At("agent", "enabled")))
+	able := g.status == "running" && len(macs) > 0 && (g.kindName() == normalize.LXC || truth(value.At("agent", "enabled")))
 	if !s.config.GuestAgent || !able {
 		return
 	}
@@ -55,7 +55,7 @@ func (s *sweep) askGuests(ctx context.Context) {
 	defer cancel()
 	on := map[string][]asked{}
 	for _, a := range s.asked {
-		if a.kindName() == shape.QEMU && !s.mayAskAgent(a.id) {
+		if a.kindName() == normalize.QEMU && !s.mayAskAgent(a.id) {
 			s.refuse()
 			continue
 		}
@@ -75,14 +75,14 @@ func (s *sweep) askGuests(ctx context.Context) {
 func (s *sweep) ask(ctx context.Context, a asked) {
 	n := s.nodes[a.node]
 	path := a.path(n.name) + "/interfaces"
-	if a.kindName() == shape.QEMU {
+	if a.kindName() == normalize.QEMU {
 		path = a.path(n.name) + "/agent/network-get-interfaces"
 	}
 	answer, err := n.Ask(ctx, path, agentWait)
 	if httpclient.Code(err) == http.StatusForbidden {
 		s.refuse()
 	}
-	if addresses, ok := shape.Addresses(answer, a.macs); err == nil && ok {
+	if addresses, ok := normalize.Addresses(answer, a.macs); err == nil && ok {
 		s.addAddresses(ref(a.kindName(), a.id), addresses)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -39,20 +39,20 @@ const maxLost = 10_000
 func (l *look) lost(entries []logEntry) []logEntry {
 	var pools []string
 	for i := range l.resources {
-		if l.resources[i].Kind == shape.Pool {
+		if l.resources[i].Kind == normalize.Pool {
 			pools = append(pools, l.resources[i].ID)
 		}
 	}
 	var lost []logEntry
 	for _, e := range l.gone(entries) {
 		guest, sid := "qemu/"+e.id, "vm:"+e.id
-		if e.Kind == shape.LXC {
+		if e.Kind == normalize.LXC {
 			guest, sid = "lxc/"+e.id, "ct:"+e.id
 		}
-		lost = append(lost, e.on(shape.FirewallOptions, guest, model.Exact), e.on(shape.FirewallRules, guest, model.Exact),
-			e.on(shape.HAResource, sid, model.Likely))
+		lost = append(lost, e.on(normalize.FirewallOptions, guest, model.Exact), e.on(normalize.FirewallRules, guest, model.Exact),
+			e.on(normalize.HAResource, sid, model.Likely))
 		for _, pool := range pools {
-			lost = append(lost, e.on(shape.PoolMember, pool+"/vm/"+e.id, model.Likely))
+			lost = append(lost, e.on(normalize.PoolMember, pool+"/vm/"+e.id, model.Likely))
 		}
 		if len(lost) > maxLost {
 			return lost
@@ -66,7 +66,7 @@ func (l *look) lost(entries []logEntry) []logEntry {
 func (l *look) gone(entries []logEntry) []logEntry {
 	last := map[string]logEntry{}
 	for _, e := range entries {
-		if e.Action == model.Deleted && !l.isGuest(ref(shape.QEMU, e.id)) && !l.isGuest(ref(shape.LXC, e.id)) &&
+		if e.Action == model.Deleted && !l.isGuest(ref(normalize.QEMU, e.id)) && !l.isGuest(ref(normalize.LXC, e.id)) &&
 			!e.Actor.At.Before(last[e.id].Actor.At) {
 			last[e.id] = e
 		}
@@ -84,7 +84,7 @@ func cloning(row model.Value) (logEntry, bool) {
 		return logEntry{}, false
 	}
 	e := logEntry{id: u.id, node: u.node, pid: u.pid, task: true}
-	e.Ref, e.Action = ref(shape.QEMU, u.id), model.Created
+	e.Ref, e.Action = ref(normalize.QEMU, u.id), model.Created
 	e.Actor = model.Actor{Name: httpclient.Printable(u.user), At: u.start, Via: "task log", Evidence: httpclient.Printable(row.At("upid").Str()), Confidence: model.Likely}
 	return e, true
 }
@@ -113,7 +113,7 @@ func (l *look) cloned(entries []logEntry) []logEntry {
 	made := map[time.Time][]model.Ref{}
 	for i := range l.resources {
 		r := &l.resources[i]
-		if r.Kind == shape.QEMU && tasks[r.Created] != nil && !known[r.ID] {
+		if r.Kind == normalize.QEMU && tasks[r.Created] != nil && !known[r.ID] {
 			made[r.Created] = append(made[r.Created], model.Ref{Kind: r.Kind, ID: r.ID})
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/decode"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -40,7 +40,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		config := Defaults()
 		config.TokenID, config.GuestAgent = "driftd@pve!ro", true
-		l := &look{config: config, source: "pve", shaper: shape.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
+		l := &look{config: config, source: "pve", normalizer: normalize.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
 		l.read(t.Context(), false)
 		s := l.snapshot("9")
 		for i, r := range s.Resources {

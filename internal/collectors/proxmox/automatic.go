@@ -3,26 +3,26 @@ package proxmox
 import (
 	"slices"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // automatic says why nobody is expected to declare a resource, or "".
 func automatic(r *model.Resource, kind *model.Kind) string {
 	switch value := r.Value; r.Kind {
-	case shape.ClusterOptions:
+	case normalize.ClusterOptions:
 		return "every cluster has them"
-	case shape.NodeDNS, shape.NodeHosts, shape.NodeConfig, shape.NodeTime:
+	case normalize.NodeDNS, normalize.NodeHosts, normalize.NodeConfig, normalize.NodeTime:
 		return "every node has one"
-	case shape.NodeNetwork:
+	case normalize.NodeNetwork:
 		if typ := value.At("type").Str(); typ == "eth" || typ == "unknown" {
 			return "a network card"
 		}
-	case shape.FirewallOptions:
+	case normalize.FirewallOptions:
 		if onlyDefaults(value, kind) {
 			return "nothing but defaults"
 		}
-	case shape.FirewallRules:
+	case normalize.FirewallRules:
 		if len(value.At("rules").Items()) == 0 {
 			return "no rules"
 		}
@@ -36,13 +36,13 @@ func automatic(r *model.Resource, kind *model.Kind) string {
 // builtIn tells what comes with Proxmox VE.
 func builtIn(r *model.Resource) bool {
 	switch r.Kind {
-	case shape.Role:
+	case normalize.Role:
 		return truth(r.Value.At("special"))
-	case shape.NotificationTarget, shape.NotificationMatcher:
+	case normalize.NotificationTarget, normalize.NotificationMatcher:
 		return r.Value.At("origin").Str() == "builtin"
 	}
 	return slices.Contains([]model.Ref{
-		{Kind: shape.User, ID: "root@pam"}, {Kind: shape.Realm, ID: "pam"}, {Kind: shape.Realm, ID: "pve"}, {Kind: shape.SDNIpam, ID: "pve"},
+		{Kind: normalize.User, ID: "root@pam"}, {Kind: normalize.Realm, ID: "pam"}, {Kind: normalize.Realm, ID: "pve"}, {Kind: normalize.SDNIpam, ID: "pve"},
 	}, model.Ref{Kind: r.Kind, ID: r.ID})
 }
 

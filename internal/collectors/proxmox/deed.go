@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -30,11 +30,11 @@ type taskDeed struct {
 func taskDeeds() map[string]taskDeed {
 	status, node := []string{"status"}, []string{"node"}
 	deeds := map[string]taskDeed{
-		"resize": {drives: true}, "move_volume": {kind: shape.LXC, drives: true},
-		"qmigrate": {kind: shape.QEMU, fields: node}, "vzmigrate": {kind: shape.LXC, fields: node}, "hamigrate": {fields: node, asked: true},
+		"resize": {drives: true}, "move_volume": {kind: normalize.LXC, drives: true},
+		"qmigrate": {kind: normalize.QEMU, fields: node}, "vzmigrate": {kind: normalize.LXC, fields: node}, "hamigrate": {fields: node, asked: true},
 		"hastart": {fields: status, asked: true}, "hastop": {fields: status, asked: true}, "hashutdown": {fields: status, asked: true},
 	}
-	for prefix, kind := range map[string]string{"qm": shape.QEMU, "vz": shape.LXC} {
+	for prefix, kind := range map[string]string{"qm": normalize.QEMU, "vz": normalize.LXC} {
 		for name, d := range map[string]taskDeed{
 			"create": {deed: model.Created}, "restore": {deed: model.Created, rewrites: true}, "destroy": {deed: model.Deleted},
 			"config": {writes: true}, "resize": {drives: true}, "move": {drives: true}, "rollback": {},

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -40,7 +40,7 @@ func nodeFirewall(node string) firewall {
 }
 
 func vnetFirewall(vnet, path string) firewall {
-	return firewall{scope: "vnet/" + vnet, path: path + "/firewall", parent: ref(shape.SDNVnet, vnet), newer: true}
+	return firewall{scope: "vnet/" + vnet, path: path + "/firewall", parent: ref(normalize.SDNVnet, vnet), newer: true}
 }
 
 // guestFirewall is a guest's, asked for on any node: it lies in the cluster's
@@ -56,10 +56,10 @@ func (l *look) readFirewall(ctx context.Context, f firewall, via api) {
 		take       func(context.Context, *look, firewall, api, model.Value) error
 		objects    bool
 	}{
-		{"options", shape.FirewallOptions, takeFirewallOptions, false},
-		{"rules", shape.FirewallRules, takeFirewallRules, false},
-		{"aliases", shape.FirewallAlias, takeFirewallAliases, true},
-		{"ipset", shape.FirewallIPSet, takeFirewallSets, true},
+		{"options", normalize.FirewallOptions, takeFirewallOptions, false},
+		{"rules", normalize.FirewallRules, takeFirewallRules, false},
+		{"aliases", normalize.FirewallAlias, takeFirewallAliases, true},
+		{"ipset", normalize.FirewallIPSet, takeFirewallSets, true},
 	} {
 		if part.objects && !f.objects || !l.wanted(part.kind) {
 			continue
@@ -89,14 +89,14 @@ func takeFirewallOptions(_ context.Context, l *look, f firewall, _ api, data mod
 	if data.Kind() != model.Map {
 		return &httpclient.Unexpected{Reason: "the answer is no object"}
 	}
-	l.add(l.part(f, shape.FirewallOptions, f.scope, f.scope, data))
+	l.add(l.part(f, normalize.FirewallOptions, f.scope, f.scope, data))
 	return nil
 }
 
 func takeFirewallRules(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	rules, err := rowsOf(data)
 	if err == nil {
-		l.add(l.part(f, shape.FirewallRules, f.scope, f.scope, rulesOf(rules)))
+		l.add(l.part(f, normalize.FirewallRules, f.scope, f.scope, rulesOf(rules)))
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func rulesOf(rules []model.Value) model.Value {
 func takeFirewallAliases(_ context.Context, l *look, f firewall, _ api, data model.Value) error {
 	rows, err := named(data, "name")
 	for _, row := range rows {
-		l.add(l.part(f, shape.FirewallAlias, f.scope+"/"+row.Name, row.Name, row.Value))
+		l.add(l.part(f, normalize.FirewallAlias, f.scope+"/"+row.Name, row.Name, row.Value))
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func takeFirewallSets(ctx context.Context, l *look, f firewall, via api, data mo
 	for _, row := range rows {
 		id := f.scope + "/" + row.Name
 		entries, err := listOf(ctx, via, f.path+"/ipset/"+url.PathEscape(row.Name))
-		r := l.part(f, shape.FirewallIPSet, id, row.Name, row.Value.With("cidr", entries))
+		r := l.part(f, normalize.FirewallIPSet, id, row.Name, row.Value.With("cidr", entries))
 		if err != nil {
 			l.miss(r, l.config.reason(err))
 			continue
@@ -146,10 +146,10 @@ func takeFirewallGroups(ctx context.Context, l *look, data model.Value) error {
 	for _, row := range rows {
 		rules, err := listOf(ctx, l.api, "/cluster/firewall/groups/"+url.PathEscape(row.Name))
 		if err != nil {
-			l.miss(l.object(shape.FirewallGroup, row.Name, row.Value), l.config.reason(err))
+			l.miss(l.object(normalize.FirewallGroup, row.Name, row.Value), l.config.reason(err))
 			continue
 		}
-		l.add(l.object(shape.FirewallGroup, row.Name, merged(row.Value, rulesOf(rules.Items()))))
+		l.add(l.object(normalize.FirewallGroup, row.Name, merged(row.Value, rulesOf(rules.Items()))))
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -35,7 +35,7 @@ func (g guest) path(node string) string { return nodePath(node) + "/" + g.kind +
 
 // guestKinds are the kinds that are found through the list of guests.
 func guestKinds() []string {
-	return []string{shape.QEMU, shape.LXC, shape.PoolMember, shape.FirewallOptions, shape.FirewallRules, shape.FirewallAlias, shape.FirewallIPSet}
+	return []string{normalize.QEMU, normalize.LXC, normalize.PoolMember, normalize.FirewallOptions, normalize.FirewallRules, normalize.FirewallAlias, normalize.FirewallIPSet}
 }
 
 // listGuests returns the guests that the account sees, wherever they are.
@@ -207,8 +207,8 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 	for i, row := range rows {
 		raw[i] = row.Value
 	}
-	value, running := s.shaper.Guest(g.kindName(), raw)
-	value = shape.WithOwners(value, g.id)
+	value, running := s.normalizer.Guest(g.kindName(), raw)
+	value = normalize.WithOwners(value, g.id)
 	for _, f := range g.fields() {
 		value = value.With(f.Name, f.Value)
 	}

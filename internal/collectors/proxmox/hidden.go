@@ -1,7 +1,7 @@
 package proxmox
 
 import (
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -19,18 +19,18 @@ type foreignField struct {
 func foreignFields() []foreignField {
 	return []foreignField{
 		// PVE/API2/Cluster.pm leaves the pool out of a row without Pool.Audit on it.
-		{shape.QEMU, "pool", shape.Pool}, {shape.LXC, "pool", shape.Pool},
+		{normalize.QEMU, "pool", normalize.Pool}, {normalize.LXC, "pool", normalize.Pool},
 		// The collector adds them from /access/acl.
-		{shape.User, "acl", shape.ACL}, {shape.Group, "acl", shape.ACL},
+		{normalize.User, "acl", normalize.ACL}, {normalize.Group, "acl", normalize.ACL},
 		// Without Sys.Audit on / the answer has the console and the tags' style alone.
-		{shape.ClusterOptions, "", shape.ClusterOptions},
+		{normalize.ClusterOptions, "", normalize.ClusterOptions},
 	}
 }
 
 // hidden returns why objects of a kind may have been read without a field, or "".
 func (l *look) hidden(f foreignField) string {
 	reason := l.unseen(f.of)
-	if reason == "" && f.of == shape.ACL {
+	if reason == "" && f.of == normalize.ACL {
 		reason = l.ruleFault
 	}
 	switch {

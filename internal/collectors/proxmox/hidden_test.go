@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -87,7 +87,7 @@ func TestHiddenFields(t *testing.T) {
 // and need a privilege.
 func TestHiddenFieldsAreKnown(t *testing.T) {
 	t.Parallel()
-	kinds := shape.Kinds()
+	kinds := normalize.Kinds()
 	for _, f := range foreignFields() {
 		if f.field != "" && kinds[f.kind].Schema.Fields[f.field] == nil {
 			t.Errorf("%s has no field %s", f.kind, f.field)

@@ -7,18 +7,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
 // A look is one reading of a cluster, while it is being made. Its collecting
 // methods may be called from any goroutine.
 type look struct {
-	config Config
-	source string
-	shaper *shape.Shaper
-	taken  time.Time
-	api    api
+	config     Config
+	source     string
+	normalizer *normalize.Normalizer
+	taken      time.Time
+	api        api
 	// stale is why the answers may be those of an old copy; "" when they are not.
 	stale  string
 	rights rights
@@ -111,7 +111,7 @@ func (l *look) skip(reason string, kinds ...string) {
 
 // snapshot gives what was read its final form.
 func (l *look) snapshot(version string) model.Snapshot {
-	kinds := shape.Kinds()
+	kinds := normalize.Kinds()
 	byRef := func(a, b model.Ref) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) }
 	slices.SortFunc(l.resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
 	l.resources = slices.CompactFunc(l.resources, func(a, b model.Resource) bool { return a.Key == b.Key })

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -100,7 +100,7 @@ func (l *look) listNodes(ctx context.Context) (map[string]*node, error) {
 
 // nodeKinds are the kinds that lie on nodes.
 func nodeKinds() []string {
-	return []string{shape.NodeConfig, shape.NodeDNS, shape.NodeHosts, shape.NodeTime, shape.NodeNetwork, shape.FirewallOptions, shape.FirewallRules}
+	return []string{normalize.NodeConfig, normalize.NodeDNS, normalize.NodeHosts, normalize.NodeTime, normalize.NodeNetwork, normalize.FirewallOptions, normalize.FirewallRules}
 }
 
 // A nodePart is one of a node's own settings.
@@ -111,11 +111,11 @@ type nodePart struct {
 
 func nodeParts() []nodePart {
 	return []nodePart{
-		{"config", shape.NodeConfig, takeNodePart},
-		{"dns", shape.NodeDNS, takeNodePart},
-		{"hosts", shape.NodeHosts, takeNodePart},
-		{"time", shape.NodeTime, takeNodePart},
-		{"network", shape.NodeNetwork, takeInterfaces},
+		{"config", normalize.NodeConfig, takeNodePart},
+		{"dns", normalize.NodeDNS, takeNodePart},
+		{"hosts", normalize.NodeHosts, takeNodePart},
+		{"time", normalize.NodeTime, takeNodePart},
+		{"network", normalize.NodeNetwork, takeInterfaces},
 	}
 }
 
@@ -136,7 +136,7 @@ func (l *look) readNode(ctx context.Context, n *node, part nodePart) {
 // readNodeFirewall reads the node's own firewall.
 func (l *look) readNodeFirewall(ctx context.Context, n *node) {
 	if err := n.lost(); err != nil {
-		l.fail(err, n.name, shape.FirewallOptions, shape.FirewallRules)
+		l.fail(err, n.name, normalize.FirewallOptions, normalize.FirewallRules)
 		return
 	}
 	l.readFirewall(ctx, nodeFirewall(n.name), n)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -76,7 +76,7 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 
 // look reads the cluster; a brief look leaves guests and logs out.
 func (c *cluster) look(ctx context.Context, brief bool) (*look, string, error) {
-	l := &look{config: c.config, source: c.env.Name, shaper: shape.New(c.env.Sealer), taken: c.now()}
+	l := &look{config: c.config, source: c.env.Name, normalizer: normalize.New(c.env.Sealer), taken: c.now()}
 	session, err := connect(ctx, c.config, c.backoff)
 	if err != nil {
 		return nil, "", c.fail(ctx, err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -29,63 +29,63 @@ const acmePlugins = "/cluster/acme/plugins"
 // clusterReadings are what belongs to no node and to no guest.
 func clusterReadings() []reading {
 	return []reading{
-		{path: "/storage", kinds: []string{shape.Storage}, take: each(shape.Storage, "storage")},
-		{path: "/pools", kinds: []string{shape.Pool, shape.PoolMember}, take: takePools},
-		{path: "/access/roles", kinds: []string{shape.Role}, take: each(shape.Role, "roleid")},
-		{path: "/access/domains", kinds: []string{shape.Realm}, take: inFull(shape.Realm, "realm", "/access/domains/%s")},
-		{path: "/access/groups", kinds: []string{shape.Group}, take: takeGroups},
-		{path: "/access/users?full=1", kinds: []string{shape.User, shape.Token}, take: takeUsers},
-		{path: "/cluster/options", kinds: []string{shape.ClusterOptions}, take: one(shape.ClusterOptions, "cluster")},
-		{path: "/cluster/backup", kinds: []string{shape.BackupJob}, take: each(shape.BackupJob, "id")},
-		{path: "/cluster/replication", kinds: []string{shape.ReplicationJob}, take: each(shape.ReplicationJob, "id")},
-		{path: "/cluster/metrics/server", kinds: []string{shape.MetricsServer}, take: inFull(shape.MetricsServer, "id", "/cluster/metrics/server/%s")},
-		{path: "/cluster/ha/resources", kinds: []string{shape.HAResource}, take: each(shape.HAResource, "sid")},
-		{path: "/cluster/ha/rules", kinds: []string{shape.HARule}, take: each(shape.HARule, "rule")},
-		{path: "/cluster/ha/groups", kinds: []string{shape.HAGroup}, take: each(shape.HAGroup, "group")},
-		{path: "/cluster/mapping/pci", kinds: []string{shape.MappingPCI}, take: each(shape.MappingPCI, "id")},
-		{path: "/cluster/mapping/usb", kinds: []string{shape.MappingUSB}, take: each(shape.MappingUSB, "id")},
-		{path: "/cluster/mapping/dir", kinds: []string{shape.MappingDir}, take: each(shape.MappingDir, "id")},
-		{path: "/cluster/sdn/zones", kinds: []string{shape.SDNZone}, take: staged(shape.SDNZone, "zone", "/cluster/sdn/zones")},
-		{path: "/cluster/sdn/controllers", kinds: []string{shape.SDNController}, take: staged(shape.SDNController, "controller", "/cluster/sdn/controllers")},
-		{path: "/cluster/sdn/vnets", kinds: []string{shape.SDNVnet, shape.SDNSubnet}, take: takeVnets,
-			also: []string{shape.FirewallOptions, shape.FirewallRules}},
-		{path: "/cluster/sdn/ipams", kinds: []string{shape.SDNIpam}, take: each(shape.SDNIpam, "ipam")},
-		{path: "/cluster/sdn/dns", kinds: []string{shape.SDNDNS}, take: each(shape.SDNDNS, "dns")},
-		{path: "/cluster/firewall/groups", kinds: []string{shape.FirewallGroup}, take: takeFirewallGroups},
-		{path: "/cluster/acme/account", kinds: []string{shape.ACMEAccount}, take: inFull(shape.ACMEAccount, "name", "/cluster/acme/account/%s")},
-		{path: acmePlugins, kinds: []string{shape.ACMEPlugin}, take: each(shape.ACMEPlugin, "plugin")},
-		{path: "/cluster/notifications/targets", kinds: []string{shape.NotificationTarget}, take: takeTargets},
-		{path: "/cluster/notifications/matchers", kinds: []string{shape.NotificationMatcher}, take: each(shape.NotificationMatcher, "name")},
+		{path: "/storage", kinds: []string{normalize.Storage}, take: each(normalize.Storage, "storage")},
+		{path: "/pools", kinds: []string{normalize.Pool, normalize.PoolMember}, take: takePools},
+		{path: "/access/roles", kinds: []string{normalize.Role}, take: each(normalize.Role, "roleid")},
+		{path: "/access/domains", kinds: []string{normalize.Realm}, take: inFull(normalize.Realm, "realm", "/access/domains/%s")},
+		{path: "/access/groups", kinds: []string{normalize.Group}, take: takeGroups},
+		{path: "/access/users?full=1", kinds: []string{normalize.User, normalize.Token}, take: takeUsers},
+		{path: "/cluster/options", kinds: []string{normalize.ClusterOptions}, take: one(normalize.ClusterOptions, "cluster")},
+		{path: "/cluster/backup", kinds: []string{normalize.BackupJob}, take: each(normalize.BackupJob, "id")},
+		{path: "/cluster/replication", kinds: []string{normalize.ReplicationJob}, take: each(normalize.ReplicationJob, "id")},
+		{path: "/cluster/metrics/server", kinds: []string{normalize.MetricsServer}, take: inFull(normalize.MetricsServer, "id", "/cluster/metrics/server/%s")},
+		{path: "/cluster/ha/resources", kinds: []string{normalize.HAResource}, take: each(normalize.HAResource, "sid")},
+		{path: "/cluster/ha/rules", kinds: []string{normalize.HARule}, take: each(normalize.HARule, "rule")},
+		{path: "/cluster/ha/groups", kinds: []string{normalize.HAGroup}, take: each(normalize.HAGroup, "group")},
+		{path: "/cluster/mapping/pci", kinds: []string{normalize.MappingPCI}, take: each(normalize.MappingPCI, "id")},
+		{path: "/cluster/mapping/usb", kinds: []string{normalize.MappingUSB}, take: each(normalize.MappingUSB, "id")},
+		{path: "/cluster/mapping/dir", kinds: []string{normalize.MappingDir}, take: each(normalize.MappingDir, "id")},
+		{path: "/cluster/sdn/zones", kinds: []string{normalize.SDNZone}, take: staged(normalize.SDNZone, "zone", "/cluster/sdn/zones")},
+		{path: "/cluster/sdn/controllers", kinds: []string{normalize.SDNController}, take: staged(normalize.SDNController, "controller", "/cluster/sdn/controllers")},
+		{path: "/cluster/sdn/vnets", kinds: []string{normalize.SDNVnet, normalize.SDNSubnet}, take: takeVnets,
+			also: []string{normalize.FirewallOptions, normalize.FirewallRules}},
+		{path: "/cluster/sdn/ipams", kinds: []string{normalize.SDNIpam}, take: each(normalize.SDNIpam, "ipam")},
+		{path: "/cluster/sdn/dns", kinds: []string{normalize.SDNDNS}, take: each(normalize.SDNDNS, "dns")},
+		{path: "/cluster/firewall/groups", kinds: []string{normalize.FirewallGroup}, take: takeFirewallGroups},
+		{path: "/cluster/acme/account", kinds: []string{normalize.ACMEAccount}, take: inFull(normalize.ACMEAccount, "name", "/cluster/acme/account/%s")},
+		{path: acmePlugins, kinds: []string{normalize.ACMEPlugin}, take: each(normalize.ACMEPlugin, "plugin")},
+		{path: "/cluster/notifications/targets", kinds: []string{normalize.NotificationTarget}, take: takeTargets},
+		{path: "/cluster/notifications/matchers", kinds: []string{normalize.NotificationMatcher}, take: each(normalize.NotificationMatcher, "name")},
 	}
 }
 
 // needs are what it takes to see every object of a kind.
 func needs(kind string) []need {
 	switch kind {
-	case shape.QEMU, shape.LXC, shape.ReplicationJob:
+	case normalize.QEMU, normalize.LXC, normalize.ReplicationJob:
 		return []need{{privilege: "VM.Audit", path: "/vms"}}
-	case shape.Storage:
+	case normalize.Storage:
 		return []need{{privilege: "Datastore.Audit", path: "/storage"}}
-	case shape.Pool:
+	case normalize.Pool:
 		return []need{{privilege: "Pool.Audit", path: "/pool"}}
-	case shape.PoolMember:
+	case normalize.PoolMember:
 		return []need{{privilege: "Pool.Audit", path: "/pool"}, {privilege: "VM.Audit", path: "/vms"}, {privilege: "Datastore.Audit", path: "/storage"}}
-	case shape.User, shape.Token, shape.Group, shape.ACL:
+	case normalize.User, normalize.Token, normalize.Group, normalize.ACL:
 		return []need{{privilege: "Sys.Audit", path: "/access"}}
-	case shape.SDNZone, shape.SDNVnet, shape.SDNSubnet, shape.SDNController, shape.SDNIpam, shape.SDNDNS:
+	case normalize.SDNZone, normalize.SDNVnet, normalize.SDNSubnet, normalize.SDNController, normalize.SDNIpam, normalize.SDNDNS:
 		return []need{{privilege: "SDN.Audit", path: "/sdn"}}
-	case shape.MappingPCI, shape.MappingUSB, shape.MappingDir:
+	case normalize.MappingPCI, normalize.MappingUSB, normalize.MappingDir:
 		return []need{{privilege: "Mapping.Audit", path: "/mapping/" + strings.TrimPrefix(kind, Type+"/mapping_")}}
-	case shape.NotificationTarget, shape.NotificationMatcher:
+	case normalize.NotificationTarget, normalize.NotificationMatcher:
 		return []need{{privilege: "Mapping.Audit", path: "/mapping/notifications"}}
-	case shape.ClusterOptions, shape.BackupJob, shape.MetricsServer, shape.HAResource, shape.HARule, shape.HAGroup:
+	case normalize.ClusterOptions, normalize.BackupJob, normalize.MetricsServer, normalize.HAResource, normalize.HARule, normalize.HAGroup:
 		return []need{{privilege: "Sys.Audit", path: "/", alone: true}}
-	case shape.FirewallAlias, shape.FirewallIPSet:
+	case normalize.FirewallAlias, normalize.FirewallIPSet:
 		// The firewalls of guests are found through the list of guests.
 		return []need{{privilege: "Sys.Audit", path: "/", alone: true}, {privilege: "VM.Audit", path: "/vms"}}
-	case shape.FirewallOptions, shape.FirewallRules:
-		return append(needs(shape.FirewallIPSet), need{privilege: "SDN.Audit", path: "/sdn"}, need{privilege: "Sys.Audit", path: "/nodes"})
-	case shape.NodeNetwork, shape.NodeDNS, shape.NodeHosts, shape.NodeConfig, shape.NodeTime:
+	case normalize.FirewallOptions, normalize.FirewallRules:
+		return append(needs(normalize.FirewallIPSet), need{privilege: "SDN.Audit", path: "/sdn"}, need{privilege: "Sys.Audit", path: "/nodes"})
+	case normalize.NodeNetwork, normalize.NodeDNS, normalize.NodeHosts, normalize.NodeConfig, normalize.NodeTime:
 		return []need{{privilege: "Sys.Audit", path: "/nodes"}}
 	}
 	return nil
@@ -198,7 +198,7 @@ func takeTargets(ctx context.Context, l *look, data model.Value) error {
 	rows, err := named(data, "name")
 	for _, row := range rows {
 		path := fmt.Sprintf("/cluster/notifications/endpoints/%s/%s", url.PathEscape(row.Value.At("type").Text()), url.PathEscape(row.Name))
-		l.addInFull(ctx, shape.NotificationTarget, row, path)
+		l.addInFull(ctx, normalize.NotificationTarget, row, path)
 	}
 	return err
 }
@@ -229,5 +229,5 @@ func merged(a, b model.Value) model.Value {
 
 // object is a resource as its row says.
 func (l *look) object(kind, id string, raw model.Value) model.Resource {
-	return model.Resource{Key: l.key(kind, id), Name: id, Value: l.shaper.Object(kind, raw)}
+	return model.Resource{Key: l.key(kind, id), Name: id, Value: l.normalizer.Object(kind, raw)}
 }

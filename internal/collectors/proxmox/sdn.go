@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/url"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -29,7 +29,7 @@ func (l *look) takeStaged(ctx context.Context, kind, id, path string, data model
 			l.miss(r, "what of it is applied could not be read: "+l.config.reason(err))
 			continue
 		}
-		r.Running = l.shaper.Waiting(Type+"/"+kind, r.Value, l.appliedValue(kind, applied, row.Name))
+		r.Running = l.normalizer.Waiting(Type+"/"+kind, r.Value, l.appliedValue(kind, applied, row.Name))
 		l.add(r)
 	}
 	return nil
@@ -51,12 +51,12 @@ func (l *look) appliedValue(kind string, applied model.Value, id string) model.V
 	if !ok {
 		return model.Value{}
 	}
-	return l.shaper.Object(kind, raw)
+	return l.normalizer.Object(kind, raw)
 }
 
 // takeVnets takes up virtual networks with their subnets and firewalls.
 func takeVnets(ctx context.Context, l *look, data model.Value) error {
-	if err := l.takeStaged(ctx, shape.SDNVnet, "vnet", "/cluster/sdn/vnets", data, model.Ref{}); err != nil {
+	if err := l.takeStaged(ctx, normalize.SDNVnet, "vnet", "/cluster/sdn/vnets", data, model.Ref{}); err != nil {
 		return err
 	}
 	for _, row := range data.Items() {
@@ -64,10 +64,10 @@ func takeVnets(ctx context.Context, l *look, data model.Value) error {
 		path := "/cluster/sdn/vnets/" + url.PathEscape(name)
 		subnets, err := l.api.Get(ctx, path+"/subnets")
 		if err == nil {
-			err = l.takeStaged(ctx, shape.SDNSubnet, "subnet", path+"/subnets", subnets, ref(shape.SDNVnet, name))
+			err = l.takeStaged(ctx, normalize.SDNSubnet, "subnet", path+"/subnets", subnets, ref(normalize.SDNVnet, name))
 		}
 		if err != nil {
-			l.fail(err, "", shape.SDNSubnet)
+			l.fail(err, "", normalize.SDNSubnet)
 		}
 		l.readFirewall(ctx, vnetFirewall(name, path), l.api)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/driftd/driftd/internal/collectors"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -103,7 +103,7 @@ func logLine(row model.Value) (logEntry, bool) {
 		confidence = model.Likely
 	}
 	e := logEntry{id: u.id, node: row.At("node").Str(), pid: pid, line: line, written: u.rows()}
-	e.Ref, e.Fields = ref(shape.QEMU, u.id), u.fields
+	e.Ref, e.Fields = ref(normalize.QEMU, u.id), u.fields
 	e.Actor = model.Actor{
 		Name: httpclient.Printable(row.At("user").Str()), At: at, Via: "cluster log", Confidence: confidence,
 		Evidence: fmt.Sprintf("%s (%s on %s)", u.shown, httpclient.Printable(row.At("tag").Str()), httpclient.Printable(e.node)),

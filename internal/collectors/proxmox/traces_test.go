@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
 	"github.com/driftd/driftd/internal/faults"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -325,7 +325,7 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 		{"line ends and accents in a text", `{"description": "f\u00fcr\nalle"}`, []line{{"a@pve", `-description f\u00fcr#010alle`}}, "description", "a@pve"},
 		{"a disk grew, by how much does not count", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
 	} {
-		l := &look{shaper: shape.New(model.NewSealer([]byte("k")))}
+		l := &look{normalizer: normalize.New(model.NewSealer([]byte("k")))}
 		var rows []model.Value
 		var live model.Value
 		if err := live.UnmarshalJSON([]byte(tc.live)); err != nil {
@@ -334,8 +334,8 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 		for _, f := range live.Fields() {
 			rows = append(rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(f.Name)}, model.Field{Name: "value", Value: f.Value}))
 		}
-		held, _ := l.shaper.Guest(shape.QEMU, rows)
-		l.resources = []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: held}}
+		held, _ := l.normalizer.Guest(normalize.QEMU, rows)
+		l.resources = []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: held}}
 		for i, li := range tc.lines {
 			e, ok := logLine(model.MapOf(
 				model.Field{Name: "msg", Value: model.StringOf("update VM 5: " + li.text)}, model.Field{Name: "user", Value: model.StringOf(li.user)},
@@ -400,7 +400,7 @@ func TestWhatTasksTell(t *testing.T) {
 // lookWithDrives has read one machine, 5, with two disks.
 func lookWithDrives() *look {
 	drive := model.MapOf(model.Field{Name: "volume", Value: model.StringOf("x")})
-	return &look{resources: []model.Resource{{Key: model.Key{Kind: shape.QEMU, ID: "5"}, Value: model.MapOf(
+	return &look{resources: []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: model.MapOf(
 		model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
 }
 

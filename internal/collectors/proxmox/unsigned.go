@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 )
 
 // requests is where every node's pveproxy keeps a list of the requests, with who
@@ -15,11 +15,11 @@ const requests = " in /var/log/pveproxy/access.log of the nodes, which names who
 // and where to look instead.
 func (l *look) unsigned(kind string) string {
 	switch {
-	case kind != shape.QEMU && kind != shape.LXC:
+	case kind != normalize.QEMU && kind != normalize.LXC:
 		return "Proxmox VE logs no change of this kind: look for " + apiOf(kind) + requests
 	case l.config.LogSince == 0:
 		return "the cluster's logs are not read: log_since is 0; set it to be told who changed things"
-	case kind == shape.LXC:
+	case kind == normalize.LXC:
 		return l.noTask() + ", and Proxmox VE logs no edit of a container: look for /lxc/" + requests
 	case l.clusterFault != "":
 		return l.noTask() + ", and the cluster log could not be read: " + l.clusterFault
@@ -34,7 +34,7 @@ func (l *look) unsigned(kind string) string {
 // unsignedGone says of a kind why nobody may be known to have deleted one. Of
 // guests the task log alone tells that.
 func (l *look) unsignedGone(kind string) string {
-	guest := map[string]string{shape.QEMU: "/qemu/", shape.LXC: "/lxc/"}[kind]
+	guest := map[string]string{normalize.QEMU: "/qemu/", normalize.LXC: "/lxc/"}[kind]
 	switch {
 	case guest == "" || l.config.LogSince == 0:
 		return l.unsigned(kind)
@@ -72,7 +72,7 @@ func apiOf(kind string) string {
 		}
 	}
 	switch {
-	case kind == shape.ACL:
+	case kind == normalize.ACL:
 		return "/access/acl"
 	case strings.HasPrefix(kind, Type+"/firewall_"):
 		return "/firewall/"

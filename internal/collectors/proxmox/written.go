@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -25,7 +25,7 @@ func (l *look) lasting(entries []logEntry) []logEntry {
 		if len(e.written) == 0 || live.IsNull() {
 			continue
 		}
-		written, _ := l.shaper.Guest(e.Kind, e.written)
+		written, _ := l.normalizer.Guest(e.Kind, e.written)
 		entries[i].Fields = slices.DeleteFunc(slices.Clone(e.Fields), func(name string) bool {
 			f := field{e.Ref, name}
 			stale := decided[f] || !holds(live.At(name), written.At(name)) && !e.messageHas(name, live.At(name))
@@ -116,10 +116,10 @@ func (u update) rows() []model.Value {
 
 // kindOf returns the kind of a guest by its id.
 func (l *look) kindOf(id string) string {
-	if l.isGuest(ref(shape.LXC, id)) {
-		return shape.LXC
+	if l.isGuest(ref(normalize.LXC, id)) {
+		return normalize.LXC
 	}
-	return shape.QEMU
+	return normalize.QEMU
 }
 
 func (l *look) isGuest(r model.Ref) bool {

@@ -5,7 +5,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -13,15 +13,15 @@ import (
 // server to what NetBox says of it: its rows, its ports and its flavor.
 func TestWhatTheCollectorReadsIsCompared(t *testing.T) {
 	t.Parallel()
-	estate := shape.Estate{Project: shopProject, Objects: map[string][]shape.Object{}}
-	for _, k := range shape.Kinds() {
+	estate := normalize.Estate{Project: shopProject, Objects: map[string][]normalize.Object{}}
+	for _, k := range normalize.Kinds() {
 		for _, row := range map[string][]string{
-			shape.Server: {`{"id":"` + web1 + `","name":"web-1","tenant_id":"` + shopProject + `","OS-EXT-STS:vm_state":"stopped","flavor":{"id":"f1"},"image":{"id":"i1"},"tags":["front-end"]}`},
-			shape.Flavor: {`{"id":"f1","name":"m1.large","vcpus":4,"ram":8192,"disk":40}`},
-			shape.Port: {`{"id":"p1","device_id":"` + web1 + `","device_owner":"compute:nova","mac_address":"fa:16:3e:00:00:01","created_at":"2026-01-02T03:00:01Z","fixed_ips":[{"ip_address":"10.0.0.6","subnet_id":"s"}]}`,
+			normalize.Server: {`{"id":"` + web1 + `","name":"web-1","tenant_id":"` + shopProject + `","OS-EXT-STS:vm_state":"stopped","flavor":{"id":"f1"},"image":{"id":"i1"},"tags":["front-end"]}`},
+			normalize.Flavor: {`{"id":"f1","name":"m1.large","vcpus":4,"ram":8192,"disk":40}`},
+			normalize.Port: {`{"id":"p1","device_id":"` + web1 + `","device_owner":"compute:nova","mac_address":"fa:16:3e:00:00:01","created_at":"2026-01-02T03:00:01Z","fixed_ips":[{"ip_address":"10.0.0.6","subnet_id":"s"}]}`,
 				`{"id":"p2","device_id":"` + web1 + `","device_owner":"compute:nova","mac_address":"fa:16:3e:00:00:03","created_at":"2026-01-02T03:00:02Z"}`},
 		}[k.Name] {
-			object, err := shape.New().Object(k, parse(t, row))
+			object, err := normalize.New().Object(k, parse(t, row))
 			if err != nil {
 				t.Fatal(err)
 			}

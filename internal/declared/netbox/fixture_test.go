@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/driftd/driftd/internal/collectors/proxmox/shape"
+	"github.com/driftd/driftd/internal/collectors/proxmox/normalize"
 	"github.com/driftd/driftd/internal/declared"
 	"github.com/driftd/driftd/internal/diff"
 	"github.com/driftd/driftd/internal/match"
@@ -127,7 +127,7 @@ func guestOf(kind, id, config string) model.Resource {
 			rows = append(rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(key)}, model.Field{Name: "value", Value: model.StringOf(value)}))
 		}
 	}
-	v, _ := shape.New(model.NewSealer([]byte("installation"))).Guest(kind, rows)
+	v, _ := normalize.New(model.NewSealer([]byte("installation"))).Guest(kind, rows)
 	for key, value := range own {
 		v = v.With(key, value)
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -27,19 +27,19 @@ type collection struct {
 func collections() map[string]collection {
 	tags := map[string]string{"tags": "tags"}
 	return map[string]collection{
-		"servers":              {shape.Server, "access_ipv4 access_ipv6 description name", serverDoors()},
-		"flavors":              {shape.Flavor, "description", map[string]string{"os-extra_specs": "extra_specs"}},
-		"os-keypairs":          {shape.Keypair, "", nil},
-		"os-server-groups":     {shape.ServerGroup, "", nil},
-		"networks":             {shape.Network, "", tags},
-		"subnets":              {shape.Subnet, "", tags},
-		"ports":                {shape.Port, "", tags},
-		"routers":              {shape.Router, "", map[string]string{"tags": "tags", "add_extraroutes": "routes", "remove_extraroutes": "routes"}},
-		"floatingips":          {shape.FloatingIP, "", tags},
-		"security-groups":      {shape.SecurityGroup, "", tags},
-		"security-group-rules": {shape.SecurityGroupRule, "", nil},
-		"images":               {shape.Image, "", map[string]string{"tags": "tags", "members": "members", "actions": "status"}},
-		"volumes": {shape.Volume, "description metadata name", map[string]string{
+		"servers":              {normalize.Server, "access_ipv4 access_ipv6 description name", serverDoors()},
+		"flavors":              {normalize.Flavor, "description", map[string]string{"os-extra_specs": "extra_specs"}},
+		"os-keypairs":          {normalize.Keypair, "", nil},
+		"os-server-groups":     {normalize.ServerGroup, "", nil},
+		"networks":             {normalize.Network, "", tags},
+		"subnets":              {normalize.Subnet, "", tags},
+		"ports":                {normalize.Port, "", tags},
+		"routers":              {normalize.Router, "", map[string]string{"tags": "tags", "add_extraroutes": "routes", "remove_extraroutes": "routes"}},
+		"floatingips":          {normalize.FloatingIP, "", tags},
+		"security-groups":      {normalize.SecurityGroup, "", tags},
+		"security-group-rules": {normalize.SecurityGroupRule, "", nil},
+		"images":               {normalize.Image, "", map[string]string{"tags": "tags", "members": "members", "actions": "status"}},
+		"volumes": {normalize.Volume, "description metadata name", map[string]string{
 			"metadata": "metadata", "action/os-extend": "size", "action/os-retype": "type volume_type",
 			"action/os-attach": "attachments", "action/os-detach": "attachments", "action/os-set_bootable": "bootable",
 			"action/os-set_image_metadata": "volume_image_metadata", "action/os-unset_image_metadata": "volume_image_metadata",
@@ -76,7 +76,7 @@ func auditing() map[string]reader {
 		if !ok {
 			return nil
 		}
-		if a.Kind == shape.Keypair {
+		if a.Kind == normalize.Keypair {
 			a.Owner = cmp.Or(a.Owner, n.userID)
 		}
 		if a.ID == "" {

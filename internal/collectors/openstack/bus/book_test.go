@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -20,7 +20,7 @@ func now() time.Time { return time.Date(2026, 11, 22, 3, 0, 0, 0, time.UTC) }
 
 const keep = 24 * time.Hour
 
-func router(id string) model.Ref { return model.Ref{Kind: shape.Router, ID: id} }
+func router(id string) model.Ref { return model.Ref{Kind: normalize.Router, ID: id} }
 
 // act is what a notice tells that came so many minutes ago.
 func act(id string, minutes int, fields ...string) Act {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/httpclient"
 	"github.com/driftd/driftd/internal/model"
 )
@@ -21,7 +21,7 @@ func computing() map[string]reader {
 	}
 	instance := func(deed model.Action, fields, events string) {
 		for event := range strings.FieldsSeq(events) {
-			add(shape.Server, []string{"uuid", "instance_id"}, deed, fields, "instance."+event)
+			add(normalize.Server, []string{"uuid", "instance_id"}, deed, fields, "instance."+event)
 		}
 	}
 	instance(model.Created, "", "create.end")
@@ -35,13 +35,13 @@ func computing() map[string]reader {
 	instance(model.Edited, "interfaces", "interface_attach.end interface_detach.end")
 	instance(model.Edited, "volumes", "volume.attach volume.detach volume_attach.end volume_detach.end volume_swap.end")
 	instance(model.Edited, "locked", "lock unlock")
-	add(shape.Flavor, []string{"flavorid"}, model.Created, "", "flavor.create")
-	add(shape.Flavor, []string{"flavorid"}, model.Edited, "", "flavor.update")
-	add(shape.Flavor, []string{"flavorid"}, model.Deleted, "", "flavor.delete")
-	add(shape.ServerGroup, []string{"uuid", "server_group_id"}, model.Created, "", "server_group.create", "servergroup.create")
-	add(shape.ServerGroup, []string{"uuid", "server_group_id"}, model.Deleted, "", "server_group.delete", "servergroup.delete")
-	add(shape.Keypair, []string{"name", "key_name"}, model.Created, "", "keypair.create.end", "keypair.import.end")
-	add(shape.Keypair, []string{"name", "key_name"}, model.Deleted, "", "keypair.delete.end")
+	add(normalize.Flavor, []string{"flavorid"}, model.Created, "", "flavor.create")
+	add(normalize.Flavor, []string{"flavorid"}, model.Edited, "", "flavor.update")
+	add(normalize.Flavor, []string{"flavorid"}, model.Deleted, "", "flavor.delete")
+	add(normalize.ServerGroup, []string{"uuid", "server_group_id"}, model.Created, "", "server_group.create", "servergroup.create")
+	add(normalize.ServerGroup, []string{"uuid", "server_group_id"}, model.Deleted, "", "server_group.delete", "servergroup.delete")
+	add(normalize.Keypair, []string{"name", "key_name"}, model.Created, "", "keypair.create.end", "keypair.import.end")
+	add(normalize.Keypair, []string{"name", "key_name"}, model.Deleted, "", "keypair.delete.end")
 	return readers
 }
 
@@ -68,7 +68,7 @@ func single(kind string, ids []string, deed model.Action, fields string) reader 
 		for _, name := range ids {
 			a.ID = cmp.Or(a.ID, n.payload.At(name).Str())
 		}
-		if kind == shape.Keypair {
+		if kind == normalize.Keypair {
 			a.Owner = httpclient.Printable(n.payload.At("user_id").Str())
 		}
 		return []Act{a}
@@ -83,7 +83,7 @@ func renamed(n *notice) []Act {
 	if data, ok := n.payload.At("state_update").Get("nova_object.data"); ok {
 		states = data
 	}
-	a := Act{Ref: model.Ref{Kind: shape.Server, ID: cmp.Or(n.payload.At("uuid").Str(), n.payload.At("instance_id").Str())}}
+	a := Act{Ref: model.Ref{Kind: normalize.Server, ID: cmp.Or(n.payload.At("uuid").Str(), n.payload.At("instance_id").Str())}}
 	if n.payload.At("old_display_name").Str() != "" {
 		a.Fields = append(a.Fields, "name")
 	}
@@ -100,7 +100,7 @@ func renamed(n *notice) []Act {
 // storing reads Cinder's notices. Glance's name no user, and tell nothing.
 func storing() map[string]reader {
 	volume := func(deed model.Action, fields string) reader {
-		return single(shape.Volume, []string{"volume_id"}, deed, fields)
+		return single(normalize.Volume, []string{"volume_id"}, deed, fields)
 	}
 	return map[string]reader{
 		"volume.create.end": volume(model.Created, ""),

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -91,29 +91,29 @@ func decoded() map[string]decoding {
 func decodedOfNeutron() map[string]decoding {
 	return map[string]decoding{
 		"a rule was made by hand": {event: "security_group_rule.create.end", payload: `{"security_group_rule": {"id": "r-1", "direction": "ingress"}}`,
-			want: []done{{Kind: shape.SecurityGroupRule, ID: "r-1", Deed: model.Created}}},
+			want: []done{{Kind: normalize.SecurityGroupRule, ID: "r-1", Deed: model.Created}}},
 		"several networks at once": {event: "network.create.end", payload: `{"networks": [{"id": "n-1", "subnets": []}, {"id": "n-2"}]}`,
-			want: []done{{Kind: shape.Network, ID: "n-1", Deed: model.Created}, {Kind: shape.Network, ID: "n-2", Deed: model.Created}}},
+			want: []done{{Kind: normalize.Network, ID: "n-1", Deed: model.Created}, {Kind: normalize.Network, ID: "n-2", Deed: model.Created}}},
 		"a group goes with its rules": {event: "security_group.delete.end",
 			payload: `{"security_group_id": "g-1", "security_group": {"id": "g-1", "security_group_rules": [{"id": "r-1"}, {"id": "r-2"}]}}`,
-			want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Deed: model.Deleted}, {Kind: shape.SecurityGroupRule, ID: "r-1", Deed: model.Deleted},
-				{Kind: shape.SecurityGroupRule, ID: "r-2", Deed: model.Deleted}}},
+			want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Deed: model.Deleted}, {Kind: normalize.SecurityGroupRule, ID: "r-1", Deed: model.Deleted},
+				{Kind: normalize.SecurityGroupRule, ID: "r-2", Deed: model.Deleted}}},
 		"a network goes with its subnets": {event: "network.delete.end", payload: `{"network_id": "n-1", "network": {"id": "n-1", "subnets": ["s-1"]}}`,
-			want: []done{{Kind: shape.Network, ID: "n-1", Deed: model.Deleted}, {Kind: shape.Subnet, ID: "s-1", Deed: model.Deleted}}},
+			want: []done{{Kind: normalize.Network, ID: "n-1", Deed: model.Deleted}, {Kind: normalize.Subnet, ID: "s-1", Deed: model.Deleted}}},
 		"an older Neutron tells the id alone": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
-			want: []done{{Kind: shape.Router, ID: "ro-1", Deed: model.Deleted}}},
+			want: []done{{Kind: normalize.Router, ID: "ro-1", Deed: model.Deleted}}},
 		"an update begins": {event: "router.update.start", payload: `{"router": {"router:external": true, "description": "x", "Admin_State_Up": false}, "id": "ro-1"}`,
-			want: []done{{Kind: shape.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, begun: true},
+			want: []done{{Kind: normalize.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, begun: true},
 		"a floating IP moves": {event: "floatingip.update.start", payload: `{"floatingip": {"port_id": "po-1", "fixed_ip_address": "10.0.0.5"}, "id": "f-1"}`,
-			want: []done{{Kind: shape.FloatingIP, ID: "f-1", Fields: "device_id fixed_ip_address port_id"}}, begun: true},
-		"an update ends":                {event: "router.update.end", payload: `{"router": {"id": "ro-1", "name": "r"}}`, want: []done{{Kind: shape.Router, ID: "ro-1"}}},
+			want: []done{{Kind: normalize.FloatingIP, ID: "f-1", Fields: "device_id fixed_ip_address port_id"}}, begun: true},
+		"an update ends":                {event: "router.update.end", payload: `{"router": {"id": "ro-1", "name": "r"}}`, want: []done{{Kind: normalize.Router, ID: "ro-1"}}},
 		"a creation begins":             {event: "router.create.start", payload: `{"router": {"name": "r"}}`},
-		"tags of a group":               {event: "tag.update.end", payload: `{"parent_resource": "security_groups", "parent_resource_id": "g-1", "tags": ["a"]}`, want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Fields: "tags"}}},
-		"tags by the name in addresses": {event: "tag.delete_all.end", payload: `{"parent_resource": "security-groups", "parent_resource_id": "g-1"}`, want: []done{{Kind: shape.SecurityGroup, ID: "g-1", Fields: "tags"}}},
+		"tags of a group":               {event: "tag.update.end", payload: `{"parent_resource": "security_groups", "parent_resource_id": "g-1", "tags": ["a"]}`, want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Fields: "tags"}}},
+		"tags by the name in addresses": {event: "tag.delete_all.end", payload: `{"parent_resource": "security-groups", "parent_resource_id": "g-1"}`, want: []done{{Kind: normalize.SecurityGroup, ID: "g-1", Fields: "tags"}}},
 		"tags of a trunk":               {event: "tag.create.end", payload: `{"parent_resource": "trunks", "parent_resource_id": "t-1"}`},
-		"a router gets an interface":    {event: "router.interface.create", payload: `{"router_interface": {"id": "ro-1", "port_id": "po-1", "subnet_id": "s"}}`, want: []done{{Kind: shape.Port, ID: "po-1", Deed: model.Created}}},
+		"a router gets an interface":    {event: "router.interface.create", payload: `{"router_interface": {"id": "ro-1", "port_id": "po-1", "subnet_id": "s"}}`, want: []done{{Kind: normalize.Port, ID: "po-1", Deed: model.Created}}},
 		"a server's port is deleted": {event: "port.delete.end", payload: `{"port_id": "po-1", "port": {"id": "po-1", "device_owner": "compute:nova", "device_id": "srv-1"}}`,
-			want: []done{{Kind: shape.Port, ID: "po-1", Deed: model.Deleted}, {Kind: shape.Server, ID: "srv-1", Fields: "interfaces"}}},
+			want: []done{{Kind: normalize.Port, ID: "po-1", Deed: model.Deleted}, {Kind: normalize.Server, ID: "srv-1", Fields: "interfaces"}}},
 		"what driftd does not read": {event: "qos_policy.create.end", payload: `{"policy": {"id": "q"}}`},
 		"a payload of another form": {event: "port.create.end", payload: `[1, 2]`},
 	}
@@ -121,7 +121,7 @@ func decodedOfNeutron() map[string]decoding {
 
 func decodedOfNova() map[string]decoding {
 	server := func(deed model.Action, fields string) []done {
-		return []done{{Kind: shape.Server, ID: "srv-1", Deed: deed, Fields: fields}}
+		return []done{{Kind: normalize.Server, ID: "srv-1", Deed: deed, Fields: fields}}
 	}
 	return map[string]decoding{
 		"a server was made":         {event: "compute.instance.create.end", payload: `{"instance_id": "srv-1", "tenant_id": "p"}`, want: server(model.Created, "")},
@@ -135,16 +135,16 @@ func decodedOfNova() map[string]decoding {
 		"a server that comes to be": {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "state": "active", "old_state": "building"}`},
 		"an update that says nothing": {event: "compute.instance.update",
 			payload: `{"instance_id": "srv-1", "state": "active", "old_state": "active", "metadata": {"role": "db"}}`},
-		"a flavor":       {event: "flavor.update", payload: `{"nova_object.data": {"flavorid": "42"}}`, want: []done{{Kind: shape.Flavor, ID: "42"}}},
-		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: shape.Keypair, ID: "k", Deed: model.Created}}},
-		"a server group": {event: "server_group.delete", payload: `{"nova_object.data": {"uuid": "sg-1"}}`, want: []done{{Kind: shape.ServerGroup, ID: "sg-1", Deed: model.Deleted}}},
-		"a volume":       {event: "volume.resize.end", payload: `{"volume_id": "v-1", "size": 2}`, want: []done{{Kind: shape.Volume, ID: "v-1", Fields: "size"}}},
+		"a flavor":       {event: "flavor.update", payload: `{"nova_object.data": {"flavorid": "42"}}`, want: []done{{Kind: normalize.Flavor, ID: "42"}}},
+		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: normalize.Keypair, ID: "k", Deed: model.Created}}},
+		"a server group": {event: "server_group.delete", payload: `{"nova_object.data": {"uuid": "sg-1"}}`, want: []done{{Kind: normalize.ServerGroup, ID: "sg-1", Deed: model.Deleted}}},
+		"a volume":       {event: "volume.resize.end", payload: `{"volume_id": "v-1", "size": 2}`, want: []done{{Kind: normalize.Volume, ID: "v-1", Fields: "size"}}},
 	}
 }
 
 func decodedOfAudit() map[string]decoding {
 	server := func(fields string, broad bool) []done {
-		return []done{{Kind: shape.Server, ID: "srv-1", Fields: fields, Broad: broad}}
+		return []done{{Kind: normalize.Server, ID: "srv-1", Fields: fields, Broad: broad}}
 	}
 	return map[string]decoding{
 		"metadata":                 {event: audit, payload: audited("/v2.1/servers/srv-1/metadata", "create", "success"), want: server("metadata", false)},
@@ -155,15 +155,15 @@ func decodedOfAudit() map[string]decoding {
 		"a request under way":      {event: "audit.http.request", payload: audited("/v2.1/servers/srv-1/metadata", "create", "pending")},
 		"an action":                {event: audit, payload: audited("/v2.1/p/servers/srv-1/action", "update/os-stop", "success"), want: server("vm_state", false)},
 		"an action of no interest": {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/os-getConsoleOutput", "success")},
-		"a forced deletion":        {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/forceDelete", "success"), want: []done{{Kind: shape.Server, ID: "srv-1", Deed: model.Deleted}}},
+		"a forced deletion":        {event: audit, payload: audited("/v2.1/servers/srv-1/action", "update/forceDelete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Deed: model.Deleted}}},
 		"the server itself":        {event: audit, payload: audited("/v2.1/servers/srv-1", "update", "success"), want: server("access_ipv4 access_ipv6 description name", true)},
-		"a deleted server":         {event: audit, payload: audited("/v2.1/servers/srv-1", "delete", "success"), want: []done{{Kind: shape.Server, ID: "srv-1", Deed: model.Deleted}}},
-		"a made image":             {event: audit, payload: audited("/v2/images", "create", "success"), want: []done{{Kind: shape.Image, Deed: model.Created}}},
+		"a deleted server":         {event: audit, payload: audited("/v2.1/servers/srv-1", "delete", "success"), want: []done{{Kind: normalize.Server, ID: "srv-1", Deed: model.Deleted}}},
+		"a made image":             {event: audit, payload: audited("/v2/images", "create", "success"), want: []done{{Kind: normalize.Image, Deed: model.Created}}},
 		"a list":                   {event: audit, payload: audited("/v2.1/servers/detail", "read/list", "success")},
-		"an image":                 {event: audit, payload: audited("/v2/images/i-1", "update", "success"), want: []done{{Kind: shape.Image, ID: "i-1", Broad: true}}},
-		"an image's members":       {event: audit, payload: audited("/v2/images/i-1/members", "create", "success"), want: []done{{Kind: shape.Image, ID: "i-1", Fields: "members"}}},
-		"a volume's size":          {event: audit, payload: audited("/v3/p-1/volumes/v-1/action", "update/os-extend", "success"), want: []done{{Kind: shape.Volume, ID: "v-1", Fields: "size"}}},
-		"somebody else's keypair":  {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: shape.Keypair, ID: "k", Deed: model.Deleted}}},
+		"an image":                 {event: audit, payload: audited("/v2/images/i-1", "update", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Broad: true}}},
+		"an image's members":       {event: audit, payload: audited("/v2/images/i-1/members", "create", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Fields: "members"}}},
+		"a volume's size":          {event: audit, payload: audited("/v3/p-1/volumes/v-1/action", "update/os-extend", "success"), want: []done{{Kind: normalize.Volume, ID: "v-1", Fields: "size"}}},
+		"somebody else's keypair":  {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: normalize.Keypair, ID: "k", Deed: model.Deleted}}},
 		"no path":                  {event: audit, payload: audited("%zz", "delete", "success")},
 	}
 }
@@ -175,18 +175,18 @@ func TestDecodeNamesWhoAndWhen(t *testing.T) {
 		message []byte
 		want    []Act
 	}{
-		"in its envelope": {sent(t, "router.delete.end", `{"router_id": "ro-1"}`), []Act{{Ref: model.Ref{Kind: shape.Router, ID: "ro-1"}, Deed: model.Deleted, At: at,
+		"in its envelope": {sent(t, "router.delete.end", `{"router_id": "ro-1"}`), []Act{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Deed: model.Deleted, At: at,
 			UserID: "u-mallory", User: "mallory", Request: "req-1", Via: Via, Evidence: "router.delete.end m-1"}}},
 		"without one, on behalf of another request, with a newer form of time": {
 			[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22T02:40:00.123456Z", "message_id": "m-2",
 				"_context_user": "u-1", "_context_request_id": "req-1", "_context_global_request_id": "req-0"}`),
-			[]Act{{Ref: model.Ref{Kind: shape.Router, ID: "ro-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-1", Origin: "req-0", Via: Via, Evidence: "router.delete.end m-2"}}},
+			[]Act{{Ref: model.Ref{Kind: normalize.Router, ID: "ro-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-1", Origin: "req-0", Via: Via, Evidence: "router.delete.end m-2"}}},
 		"versioned, with the user in its payload": {
 			[]byte(`{"event_type": "instance.delete.end", "timestamp": "2026-11-22 02:40:00.123456", "message_id": "m-3",
 				"payload": {"nova_object.data": {"uuid": "srv-1", "action_initiator_user": "u-1", "request_id": "req-3"}}}`),
-			[]Act{{Ref: model.Ref{Kind: shape.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
+			[]Act{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
 		"the audit filter names another than its own context": {sent(t, audit, audited("/v2.1/servers/srv-1", "delete", "success")),
-			[]Act{{Ref: model.Ref{Kind: shape.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
+			[]Act{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Deed: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
 		"nobody":  {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
 		"no time": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "_context_user": "u-1"}`), nil},
 	}

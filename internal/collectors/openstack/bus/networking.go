@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/driftd/driftd/internal/collectors/openstack/shape"
+	"github.com/driftd/driftd/internal/collectors/openstack/normalize"
 	"github.com/driftd/driftd/internal/model"
 )
 
@@ -12,13 +12,13 @@ import (
 // lists others that come and go with it, without a notice of their own.
 func neutron() map[string]struct{ kind, with, of string } {
 	return map[string]struct{ kind, with, of string }{
-		"network":             {kind: shape.Network, with: "subnets", of: shape.Subnet},
-		"subnet":              {kind: shape.Subnet},
-		"port":                {kind: shape.Port},
-		"router":              {kind: shape.Router},
-		"floatingip":          {kind: shape.FloatingIP},
-		"security_group":      {kind: shape.SecurityGroup, with: "security_group_rules", of: shape.SecurityGroupRule},
-		"security_group_rule": {kind: shape.SecurityGroupRule},
+		"network":             {kind: normalize.Network, with: "subnets", of: normalize.Subnet},
+		"subnet":              {kind: normalize.Subnet},
+		"port":                {kind: normalize.Port},
+		"router":              {kind: normalize.Router},
+		"floatingip":          {kind: normalize.FloatingIP},
+		"security_group":      {kind: normalize.SecurityGroup, with: "security_group_rules", of: normalize.SecurityGroupRule},
+		"security_group_rule": {kind: normalize.SecurityGroupRule},
 	}
 }
 
@@ -81,7 +81,7 @@ func asked(payload model.Value, name, kind string) []Act {
 	for _, f := range payload.At(name).Fields() {
 		a.Fields = append(a.Fields, fieldName(f.Name))
 	}
-	if kind == shape.FloatingIP && slices.Contains(a.Fields, "port_id") {
+	if kind == normalize.FloatingIP && slices.Contains(a.Fields, "port_id") {
 		// Neutron takes these from the port where nobody names them.
 		a.Fields = append(a.Fields, "device_id", "fixed_ip_address")
 	}
@@ -97,14 +97,14 @@ func ofServer(name string, port model.Value) []Act {
 	if name != "port" || !strings.HasPrefix(port.At("device_owner").Str(), "compute:") {
 		return nil
 	}
-	return []Act{{Ref: model.Ref{Kind: shape.Server, ID: port.At("device_id").Str()}, Fields: []string{"interfaces"}}}
+	return []Act{{Ref: model.Ref{Kind: normalize.Server, ID: port.At("device_id").Str()}, Fields: []string{"interfaces"}}}
 }
 
 // plugged reads that a router was given an interface, or lost one: a port.
 func plugged(deed model.Action) reader {
 	return func(n *notice) []Act {
 		of := n.payload.At("router_interface")
-		return []Act{{Ref: model.Ref{Kind: shape.Port, ID: of.At("port_id").Str()}, Deed: deed}}
+		return []Act{{Ref: model.Ref{Kind: normalize.Port, ID: of.At("port_id").Str()}, Deed: deed}}
 	}
 }
 

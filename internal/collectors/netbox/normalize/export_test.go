@@ -1,0 +1,10 @@
+package normalize
+
+// Patterns returns the patterns of the kind's name and of what is unique.
+func (k *Kind) Patterns() []string {
+	patterns := k.called
+	for _, key := range k.keys {
+		patterns = append(patterns, key.pattern)
+	}
+	return patterns
+}
