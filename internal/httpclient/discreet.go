@@ -3,6 +3,7 @@ package httpclient
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -63,11 +64,11 @@ func (r rest) Read([]byte) (int, error) {
 // would make the response unreadable.
 const leastHidden = 4
 
-// hider replaces the credentials of a request.
+// hider replaces the credentials in the header and the body of a request.
 func hider(r *http.Request) *strings.Replacer {
-	var found []string
+	found := credentialsInBody(r)
 	for name, values := range r.Header {
-		if !sensitiveHeader(name) {
+		if !sensitive(name) {
 			continue
 		}
 		for _, v := range values {
@@ -94,8 +95,60 @@ func Hider(credentials ...string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// sensitiveHeader reports whether a header of a request holds credentials.
-func sensitiveHeader(name string) bool {
+// credentialsInBody returns the values of the fields with sensitive names in the body of a
+// request, a form or a JSON document of up to 64 KiB.
+func credentialsInBody(r *http.Request) []string {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(body, maxError))
+	if err != nil || body.Close() != nil {
+		return nil
+	}
+	var document any
+	if json.Unmarshal(text, &document) == nil {
+		return credentialsInJSON("", document)
+	}
+	form, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for name, values := range form {
+		if sensitive(name) {
+			found = append(found, values...)
+		}
+	}
+	return found
+}
+
+// credentialsInJSON returns the strings in the value of a field that have sensitive names.
+func credentialsInJSON(name string, value any) []string {
+	var found []string
+	switch value := value.(type) {
+	case string:
+		if sensitive(name) {
+			found = append(found, value)
+		}
+	case []any:
+		for _, item := range value {
+			found = append(found, credentialsInJSON(name, item)...)
+		}
+	case map[string]any:
+		for name, below := range value {
+			found = append(found, credentialsInJSON(name, below)...)
+		}
+	}
+	return found
+}
+
+// sensitive reports whether a header or a field of a request with this name holds
+// credentials.
+func sensitive(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"auth", "cookie", "token", "key", "secret", "passw"}, func(part string) bool { return strings.Contains(name, part) })
 }

@@ -51,6 +51,35 @@ func TestDiscreet(t *testing.T) {
 	}
 }
 
+// TestDiscreetBody checks that a login request is hidden in the answer that quotes it.
+func TestDiscreetBody(t *testing.T) {
+	t.Parallel()
+	for reason, test := range map[string]struct{ body, answer, want string }{
+		"a form":                     {"username=a%40pve&password=hunter%2F2x", "a@pve: hunter/2x, hunter%2F2x", "a@pve: …, …"},
+		"a document":                 {`{"auth":{"user":{"name":"alice","password":"hunter2x"},"secrets":["hunter3x"]}}`, "alice hunter2x hunter3x", "alice … …"},
+		"a document that breaks off": {`{"password":"hunter2x"`, "a page", "a page"},
+	} {
+		next := answers(func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(test.answer)), Request: r}, nil
+		})
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://example.org", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := Discreet(next).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(answer.Body)
+		if err != nil || answer.Body.Close() != nil || string(got) != test.want {
+			t.Errorf("%s: got %q, %v, want %q", reason, got, err, test.want)
+		}
+		if sent, err := io.ReadAll(r.Body); err != nil || string(sent) != test.body {
+			t.Errorf("%s: the body of the request was read: %q, %v", reason, sent, err)
+		}
+	}
+}
+
 // TestDiscreetStatusLine holds that a status line, which may become a message, has no
 // credential either.
 func TestDiscreetStatusLine(t *testing.T) {
