@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing/transport"
@@ -29,17 +28,6 @@ func (r *Repository) auth() (transport.AuthMethod, error) {
 		return r.basic, nil
 	}
 	return nil, nil
-}
-
-func (r *Repository) authorities() ([]byte, error) {
-	if r.settings.CAFile == "" {
-		return nil, nil
-	}
-	pem, err := os.ReadFile(r.settings.CAFile)
-	if err != nil {
-		return nil, fmt.Errorf("read ca_file: %w", err)
-	}
-	return pem, nil
 }
 
 func (r *Repository) sshAuth() (transport.AuthMethod, error) {

@@ -1,8 +1,6 @@
 package gitrepo
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/driftd/driftd/internal/httpclient"
 )
 
 // A connection is a transport to a server. Over https it bounds what the server sends
@@ -34,17 +34,12 @@ func (r *Repository) connect(endpoint *transport.Endpoint) (*connection, error) 
 	if !ok {
 		return nil, fmt.Errorf("http transport is a %T", http.DefaultTransport)
 	}
-	c.web = web.Clone()
-	if len(endpoint.CaBundle) > 0 {
-		trusted, err := x509.SystemCertPool()
-		if err != nil {
-			return nil, fmt.Errorf("read the system's certificates: %w", err)
-		}
-		trusted.AppendCertsFromPEM(endpoint.CaBundle)
-		c.web.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
-		// With a CA bundle go-git wants to set up the http.Transport itself.
-		endpoint.CaBundle = nil
+	trust, err := httpclient.Trust(r.settings.CAFile)
+	if err != nil {
+		return nil, err
 	}
+	c.web = web.Clone()
+	c.web.TLSClientConfig = trust
 	c.Transport = githttp.NewClient(&http.Client{Transport: c})
 	return c, nil
 }

@@ -27,7 +27,7 @@ type Place struct {
 	Username string `mapstructure:"username"`
 	// TokenFile holds the token, or the password, for https.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// CAFile holds certificates to trust beside the system's own.
+	// CAFile holds the authorities to trust instead of the system's; without it, the system's count.
 	CAFile string `mapstructure:"ca_file" path:"true"`
 	// SSHKeyFile signs in over ssh; without it, the ssh agent does.
 	SSHKeyFile string `mapstructure:"ssh_key_file" path:"true"`

@@ -52,12 +52,8 @@ func (r *Repository) advertised(ctx context.Context, ref string) (*packp.AdvRefs
 
 // access returns how to reach the repository now.
 func (r *Repository) access() (endpoint transport.Endpoint, auth transport.AuthMethod, err error) {
-	endpoint = r.endpoint
-	if auth, err = r.auth(); err != nil {
-		return endpoint, nil, err
-	}
-	endpoint.CaBundle, err = r.authorities()
-	return endpoint, auth, err
+	auth, err = r.auth()
+	return r.endpoint, auth, err
 }
 
 // advertisement returns the references of a repository.

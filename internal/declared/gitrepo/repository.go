@@ -25,7 +25,7 @@ type Settings struct {
 	URL string
 	// Username and TokenFile sign in over https.
 	Username, TokenFile string
-	// CAFile holds certificates to trust beside the system's own.
+	// CAFile holds the authorities to trust instead of the system's; without it, the system's count.
 	CAFile string
 	// SSHKeyFile signs in over ssh; "" means the ssh agent. KnownHostsFile
 	// names the hosts to trust; "" means the user's and the system's own.
