@@ -104,7 +104,7 @@ func TestAllowsPublicAccess(t *testing.T) {
 		"list":      {"everyone in a list", `{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::1:root","*"]}}`, true},
 		"others":    {"everyone but one account", `{"Effect":"Allow","NotPrincipal":{"AWS":"arn:aws:iam::1:root"}}`, true},
 		"one":       {"one account", `{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::1:root"}}`, false},
-		"condition": {"anybody grantee comes from somewhere", `{"Effect":"Allow","Principal":"*","Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`, false},
+		"condition": {"everyone, with a condition", `{"Effect":"Allow","Principal":"*","Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`, false},
 		"deny":      {"a denial", `{"Effect":"Deny","Principal":"*"}`, false},
 		"service":   {"a service", `{"Effect":"Allow","Principal":{"Service":"logging.s3.amazonaws.com"}}`, false},
 	}
