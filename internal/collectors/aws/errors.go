@@ -80,7 +80,7 @@ func codeHints() []struct {
 		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are refused: check profile and credentials_file; an opt-in region accepts no session token of the global endpoint"},
 		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
 		{[]string{"SlowDown", "ServiceUnavailable", "TooManyRequests", "RequestLimitExceeded"}, "the server asks to slow down: set rate, or concurrency lower"},
-		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket lies in another region: set region, or give it a source of its own"},
+		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket is in another region: set region, or configure another source for it"},
 		{[]string{"AllAccessDisabled", "NotSignedUp", "OptInRequired", "InvalidPayer"}, "see the state of the account"},
 	}
 }

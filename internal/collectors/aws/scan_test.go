@@ -146,7 +146,7 @@ func TestGaps(t *testing.T) {
 		"not its code": {"a code of another subresource does not mean unset", "cors", "!404 NoSuchKey", "Bucket.CorsConfiguration logs: 404 NoSuchKey"},
 		"not allowed":  {"405 may be another account's bucket", "website", "!405 MethodNotAllowed", "Bucket.WebsiteConfiguration logs: 405 MethodNotAllowed: no: the bucket belongs to another account"},
 		"expired":      {"credentials expired in the middle", "logging", "!400 ExpiredToken", "Bucket.LoggingConfiguration logs: 400 ExpiredToken: no: the credentials have expired"},
-		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no: the bucket lies in another region"},
+		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no: the bucket is in another region"},
 		"busy":         {"the server stays busy", "encryption", "!503 SlowDown", "Bucket.BucketEncryption logs: 503 SlowDown: no: the server asks to slow down"},
 	}
 	for name, test := range tests {

@@ -21,8 +21,8 @@ func startTicking(server *pvetest.Server) {
 func TestCloneEvents(t *testing.T) {
 	t.Parallel()
 	type clone struct {
-		id  int
-		who string
+		id   int
+		user string
 	}
 	for _, tc := range []struct {
 		reason string
@@ -49,7 +49,7 @@ func TestCloneEvents(t *testing.T) {
 		server := lab()
 		startTicking(server)
 		for _, c := range tc.clones {
-			server.Clone(401, c.id, "copy", c.who)
+			server.Clone(401, c.id, "copy", c.user)
 		}
 		tc.edit(server)
 		s := collect(t, server)

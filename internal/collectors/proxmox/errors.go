@@ -134,9 +134,9 @@ func (c Config) lacking(privilege, where string) string {
 // privilege separation only has privileges that its user has, too.
 func (c Config) grant(where string) string {
 	user, _, isToken := strings.Cut(c.account(), "!")
-	who := "--users " + user
+	accounts := "--users " + user
 	if isToken {
-		who += fmt.Sprintf(" --tokens '%s'", c.account())
+		accounts += fmt.Sprintf(" --tokens '%s'", c.account())
 	}
-	return fmt.Sprintf("pveum acl modify %s %s --roles PVEAuditor", where, who)
+	return fmt.Sprintf("pveum acl modify %s %s --roles PVEAuditor", where, accounts)
 }

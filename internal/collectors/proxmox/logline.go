@@ -35,12 +35,12 @@ func parseUpdate(line string) (u update, ok bool) {
 	if !ok {
 		return update{}, false
 	}
-	id, what, ok := strings.Cut(rest, ":")
+	id, settings, ok := strings.Cut(rest, ":")
 	if !ok || !isVMID(id) || len(line) > maxUpdate {
 		return update{}, false
 	}
 	u.id = id
-	if disk, found := strings.CutPrefix(strings.TrimSpace(what), "resize --disk "); found {
+	if disk, found := strings.CutPrefix(strings.TrimSpace(settings), "resize --disk "); found {
 		disk, _, _ = strings.Cut(disk, " ")
 		if isKey(disk) {
 			u.fields = []string{disk}
@@ -48,7 +48,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		u.shown = clip(httpclient.Printable(line), shownLine)
 		return u, true
 	}
-	u.options = parseOptions(what)
+	u.options = parseOptions(settings)
 	shown := []string{updatePrefix + id + ":"}
 	for _, o := range u.options {
 		u.fields = append(u.fields, o.names()...)

@@ -76,7 +76,7 @@ func TestUpdateLines(t *testing.T) {
 		{"a password", "update VM 512: -cipassword <hidden> -ciuser ops", "512", []string{"cipassword", "ciuser"},
 			"update VM 512: -cipassword <hidden> -ciuser ops"},
 		{"a password that was not hidden", "update VM 512: -cipassword let me in", "512", []string{"cipassword"}, "update VM 512: -cipassword <hidden>"},
-		{"a digest is no setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
+		{"a digest is not a setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
 		{"nothing named", "update VM 512: ", "512", nil, "update VM 512:"},
 		{"a long value", "update VM 512: -sshkeys " + strings.Repeat("k", 90), "512", []string{"sshkeys"}, "update VM 512: -sshkeys " + strings.Repeat("k", 60) + "…"},
 	} {
@@ -320,8 +320,8 @@ func TestWriterOfLiveValue(t *testing.T) {
 		{"a set in another order", `{"tags": "a;b"}`, []line{{"a@pve", "-tags b,a"}}, "tags", "a@pve"},
 		{"a default that is not kept", `{}`, []line{{"a@pve", "-vcpus 0"}}, "vcpus", "a@pve"},
 		{"a masked password", `{"cipassword": "**********"}`, []line{{"a@pve", "-cipassword <hidden>"}}, "cipassword", "a@pve"},
-		{"a text with what looks like a setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
-		{"a text with what looks like the setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
+		{"a text that contains another setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
+		{"a text that contains the setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
 		{"line ends and accents in a text", `{"description": "f\u00fcr\nalle"}`, []line{{"a@pve", `-description f\u00fcr#010alle`}}, "description", "a@pve"},
 		{"a disk grew; the size is not compared", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
 	} {

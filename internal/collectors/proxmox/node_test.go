@@ -15,10 +15,10 @@ import (
 func TestUnreachableNode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		reason string
-		lose   func(*pvetest.Server)
-		words  string
-		asked  int
+		reason   string
+		lose     func(*pvetest.Server)
+		words    string
+		requests int
 	}{
 		{"switched off", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeDown()) }, "(595", 1},
 		{"pveproxy reports that it hangs", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeHangs()) }, "(596", 1},
@@ -50,8 +50,8 @@ func TestUnreachableNode(t *testing.T) {
 				t.Error("the firewall and the pool of its guests, which other nodes have, were not read")
 			}
 			must(t, &s, "qemu", "402")
-			if n := server.Count("/nodes/pve3/", ""); n != tc.asked {
-				t.Errorf("the node got %d requests, want %d", n, tc.asked)
+			if n := server.Count("/nodes/pve3/", ""); n != tc.requests {
+				t.Errorf("the node got %d requests, want %d", n, tc.requests)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func mayResultFrom(live, written model.Value) bool {
 }
 
 // lineContains reports whether the message sets a setting to a text. A value in a message ends
-// without a delimiter, so the text may contain what looks like another setting.
+// without a delimiter, so the text may contain another setting.
 func (e logEntry) lineContains(name string, text model.Value) bool {
 	_, rest, found := strings.Cut(e.line, " -"+name+" ")
 	rest, begins := strings.CutPrefix(withoutEscapes(rest), withoutEscapes(text.Str()))

@@ -29,9 +29,9 @@ func TestNoQuorum(t *testing.T) {
 		"one of three nodes is down, without Sys.Audit": {change: []func(*pvetest.Cluster){lessRights,
 			func(c *pvetest.Cluster) { c.Nodes[2].Offline = true }}},
 		"cut off while it is read": {fault: func(s *pvetest.Server) {
-			var asked atomic.Bool
+			var requested atomic.Bool
 			s.Break("/cluster/status", func(cluster http.Handler, w http.ResponseWriter, r *http.Request) {
-				if asked.Swap(true) {
+				if requested.Swap(true) {
 					s.Edit(cutOff)
 				}
 				cluster.ServeHTTP(w, r)

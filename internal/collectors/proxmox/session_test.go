@@ -216,7 +216,7 @@ func TestExcludedKinds(t *testing.T) {
 	s := collect(t, server, func(c *Config) { c.ExcludeKinds = []string{"firewall_*", "proxmox/lxc", "storage"} })
 	for _, path := range []string{"/storage", "/nodes/pve2/lxc/410/", "/cluster/firewall/"} {
 		if n := server.Count(path, ""); n > 0 {
-			t.Errorf("%s was asked for %d times", path, n)
+			t.Errorf("%s was requested %d times", path, n)
 		}
 	}
 	for _, c := range s.Coverage {

@@ -59,7 +59,7 @@ func TestForms(t *testing.T) {
 		"smbios":            {normalize.QEMU, `{"smbios1": "base64=1,manufacturer=QUNNRQ==,serial=???,uuid=0c0ffee0-0000-4000-8000-000000000001"}`, `{"smbios1":{"manufacturer":"ACME","serial":"???","uuid":"0c0ffee0-0000-4000-8000-000000000001"}}`, "what is not base64 stays"},
 		"ssh keys":          {normalize.QEMU, `{"sshkeys": "ssh-ed25519%20AAAA%2Bb%20ann%0A%0Assh-rsa%20BBBB%20bob%0A"}`, `{"sshkeys":["ssh-ed25519 AAAA+b ann","ssh-rsa BBBB bob"]}`, "URL-encoded lines"},
 		"tags":              {normalize.QEMU, `{"tags": "web prod;web,edge"}`, `{"tags":["edge","prod","web"]}`, "comma, semicolon and blank are separators"},
-		"nameserver":        {normalize.LXC, `{"nameserver": "192.0.2.9 192.0.2.8"}`, `{"nameserver":["192.0.2.9","192.0.2.8"]}`, "the first is asked first"},
+		"nameserver":        {normalize.LXC, `{"nameserver": "192.0.2.9 192.0.2.8"}`, `{"nameserver":["192.0.2.9","192.0.2.8"]}`, "the order has a meaning"},
 		"password":          {normalize.QEMU, `{"cipassword": "**********"}`, `{"cipassword":"**********"}`, "a masked password is not sealed"},
 		"features":          {normalize.LXC, `{"features": "nesting=1,mount=nfs;cifs"}`, `{"features":{"mount":["cifs","nfs"],"nesting":true}}`, "file systems are a set"},
 		"raw lines":         {normalize.LXC, `{"lxc": [["lxc.cap.drop", "sys_time"], ["lxc.environment", "PIN=1234"]]}`, `{"lxc":["lxc.cap.drop: sys_time","(secret)"]}`, "pairs; the environment may have secrets"},

@@ -61,12 +61,12 @@ type kind struct {
 }
 
 func kinds() map[string]kind {
-	const who, reach = "decides who may do what", "decides who can be reached"
+	const access, reach = "decides who may do what", "decides who can be reached"
 	return map[string]kind{
 		QEMU: {fields: qemu()}, LXC: {fields: lxc()},
-		Pool: {fields: pool()}, PoolMember: {fields: poolMember(), reason: who}, Storage: {fields: storage()},
-		User: {fields: user(), reason: who}, Token: {fields: token(), reason: who}, Group: {fields: group(), reason: who},
-		Role: {fields: role(), reason: who}, Realm: {fields: realm(), reason: who}, ACL: {fields: permission(), reason: who},
+		Pool: {fields: pool()}, PoolMember: {fields: poolMember(), reason: access}, Storage: {fields: storage()},
+		User: {fields: user(), reason: access}, Token: {fields: token(), reason: access}, Group: {fields: group(), reason: access},
+		Role: {fields: role(), reason: access}, Realm: {fields: realm(), reason: access}, ACL: {fields: permission(), reason: access},
 		ClusterOptions: {fields: clusterOptions()}, BackupJob: {fields: backupJob()}, MetricsServer: {fields: metricsServer()},
 		ReplicationJob: {fields: replicationJob()}, HAResource: {fields: haResource()}, HARule: {fields: haRule()}, HAGroup: {fields: haGroup()},
 		MappingPCI: {fields: mapping("node", "path")}, MappingUSB: {fields: mapping("node", "path", "id")}, MappingDir: {fields: mapping("node", "path")},

@@ -29,7 +29,7 @@ func TestSeverityByLiveValue(t *testing.T) {
 		"a rule for all of IPv6":               {normalize.FirewallGroup, one(`{"type":"in","action":"ACCEPT","source":"2000::/3"}`), "", "", "", critical},
 		"a rule that is off":                   {normalize.FirewallRules, one(`{"type":"in","action":"ACCEPT","enable":0}`), "", "", "", medium},
 		"a rule that drops":                    {normalize.FirewallRules, one(`{"type":"in","action":"DROP"}`), "", "", "", medium},
-		"a rule for what goes out":             {normalize.FirewallRules, one(`{"type":"out","action":"ACCEPT"}`), "", "", "", medium},
+		"a rule for outgoing traffic":          {normalize.FirewallRules, one(`{"type":"out","action":"ACCEPT"}`), "", "", "", medium},
 		"a rule for pings":                     {normalize.FirewallRules, one(`{"type":"in","action":"ACCEPT","macro":"Ping"}`), "", "", "", medium},
 		"a rule for control messages":          {normalize.FirewallRules, one(`{"type":"in","action":"ACCEPT","proto":"icmp"}`), "", "", "", medium},
 		"a rule for a set":                     {normalize.FirewallRules, one(`{"type":"in","action":"ACCEPT","source":"+dc/admins"}`), "", "", "", medium},

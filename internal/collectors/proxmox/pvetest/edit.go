@@ -161,9 +161,9 @@ func (s *Server) Migrate(id int, node, user string) {
 }
 
 // task adds a task on a guest to the logs.
-func (s *Server) task(g *Guest, what, user string) {
+func (s *Server) task(g *Guest, typ, user string) {
 	prefix := map[string]string{"qemu": "qm", "lxc": "vz"}[g.Kind]
-	s.taskOf(g.Node, prefix+what, strconv.Itoa(g.ID), user)
+	s.taskOf(g.Node, prefix+typ, strconv.Itoa(g.ID), user)
 }
 
 // taskOf adds a successful task to the logs, and returns its process.

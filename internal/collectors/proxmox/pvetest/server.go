@@ -95,8 +95,8 @@ func notImplemented(at string) *apiError {
 	return &apiError{http.StatusNotImplemented, fmt.Sprintf("Method 'GET %s' not implemented", at)}
 }
 
-func forbidden(what string) *apiError {
-	return &apiError{http.StatusForbidden, "Permission check failed " + what}
+func forbidden(detail string) *apiError {
+	return &apiError{http.StatusForbidden, "Permission check failed " + detail}
 }
 
 // read returns the data of the answer for a path.
