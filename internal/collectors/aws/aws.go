@@ -1,5 +1,5 @@
-// Package aws reads what an account of AWS holds; so far the buckets of S3, of AWS
-// itself and of servers that speak its language.
+// Package aws reads the resources of an AWS account. It reads the buckets of S3 and of
+// S3-compatible servers.
 package aws
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the collector's type in the configuration, and the first part of its
-// kinds' names.
+// Type is the collector's type in the configuration, and the first part of the names of its
+// kinds.
 const Type = normalize.Type
 
 // Definition returns the collector of type "aws".
@@ -28,45 +28,45 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	return &inventory{env: env, config: config, now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
-// An inventory reads one account. It is safe for concurrent use.
+// An inventory is the collector of one account. It is safe for concurrent use.
 type inventory struct {
 	env    collectors.Env
 	config Config
 	now    func() time.Time
-	// backoff is the first pause before a request is tried again.
+	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
 }
 
-// Collect reads every bucket, each part with a request of its own: S3 has no other
-// way.
+// Collect reads every bucket with one request for each part, because S3 has no request for a
+// whole bucket.
 func (c *inventory) Collect(ctx context.Context) (model.Snapshot, error) {
-	l, err := c.look(ctx, false)
+	sc, err := c.scan(ctx, false)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	return l.snapshot(), nil
+	return sc.snapshot(), nil
 }
 
 // Probe lists the buckets and reads the first.
 func (c *inventory) Probe(ctx context.Context) (collectors.Probe, error) {
-	l, err := c.look(ctx, true)
+	sc, err := c.scan(ctx, true)
 	if err != nil {
 		return collectors.Probe{}, err
 	}
-	return collectors.Probe{Version: l.server, Identity: l.identity(ctx), Endpoint: l.session.address(), Coverage: l.coverage()}, nil
+	return collectors.Probe{Version: sc.server, Identity: sc.identity(ctx), Endpoint: sc.session.address(), Coverage: sc.coverage()}, nil
 }
 
-// look reads the account; a brief look no more than one bucket of it.
-func (c *inventory) look(ctx context.Context, brief bool) (*look, error) {
+// scan reads the account. A brief scan reads at most one bucket.
+func (c *inventory) scan(ctx context.Context, brief bool) (*scan, error) {
 	taken := c.now()
 	session, err := connect(ctx, c.config, c.backoff)
 	if err != nil {
 		return nil, c.config.fail(ctx, c.config.server(), err)
 	}
 	defer session.close()
-	l := &look{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
-	if err = l.read(ctx); err != nil || httpclient.Void(ctx, l.any()) {
+	sc := &scan{config: c.config, source: c.env.Name, kinds: normalize.Kinds(), brief: brief, taken: taken, session: session}
+	if err = sc.read(ctx); err != nil || httpclient.Void(ctx, sc.anyRead()) {
 		return nil, c.config.fail(ctx, session.address(), err)
 	}
-	return l, nil
+	return sc, nil
 }

@@ -12,43 +12,40 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of an aws source. What is empty is what the AWS SDK
-// finds: environment, profiles, the instance's role.
+// Config is the settings of an aws source. The AWS SDK's defaults apply to an empty setting:
+// environment, profiles, the role of the instance.
 type Config struct {
-	// Region is the one that is asked first; buckets in others are followed.
+	// Region is the region of the first request. Buckets in other regions are requested there.
 	Region string `mapstructure:"region"`
-	// Profile is that of the files in the form of ~/.aws.
+	// Profile is the name of a profile in the AWS configuration and credentials files.
 	Profile string `mapstructure:"profile"`
-	// CredentialsFile is in the form of ~/.aws/credentials.
+	// CredentialsFile is a file in the format of ~/.aws/credentials.
 	CredentialsFile string `mapstructure:"credentials_file" path:"true"`
-	// ConfigFile is in the form of ~/.aws/config.
+	// ConfigFile is a file in the format of ~/.aws/config.
 	ConfigFile string `mapstructure:"config_file" path:"true"`
-	// Endpoint is the URL of a compatible store.
+	// Endpoint is the URL of an S3-compatible server.
 	Endpoint string `mapstructure:"endpoint"`
-	// PathStyle puts the bucket into the path instead of the host's name.
+	// PathStyle puts the bucket's name into the path instead of the host name.
 	PathStyle bool `mapstructure:"path_style"`
-	// CAFile holds the authorities to trust instead of the system's; without it, the
-	// system's count.
+	// CAFile holds the authorities to trust in place of those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Account is the number of the account that the buckets must belong to; ""
-	// where that is not checked.
+	// Account is the number of the account that must own the buckets; "" for any.
 	Account string `mapstructure:"account"`
-	// Buckets are the names of those that are read; without any all are.
+	// Buckets are the names of the buckets to read; nil for all.
 	Buckets []string `mapstructure:"buckets"`
-	// ExcludeKinds are patterns of kinds that are not read
-	// ("AWS::S3::Bucket.Accelerate*").
+	// ExcludeKinds are patterns of kinds that are not read ("AWS::S3::Bucket.Accelerate*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// Concurrency is how many requests run at once.
+	// Concurrency is the largest number of simultaneous requests.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate limits the requests per second; 0 does not.
+	// Rate is the largest number of requests per second; 0 for no limit.
 	Rate float64 `mapstructure:"rate"`
-	// Timeout bounds each request with its answer.
+	// Timeout is the time limit of a request, including its answer.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBody bounds each answer, in bytes.
+	// MaxBody is the size limit of an answer, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{Concurrency: 8, Timeout: 30 * time.Second, MaxBody: 8 << 20}
 }
@@ -64,7 +61,7 @@ func (c Config) checkEndpoint() error {
 	u, err := url.Parse(c.Endpoint)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.Fragment != "":
-		return errors.New("setting endpoint is no address: want one such as https://s3.example.org")
+		return errors.New("setting endpoint is not a URL: want one such as https://s3.example.org")
 	case u.User != nil:
 		return errors.New("setting endpoint must not hold credentials: use credentials_file")
 	}
@@ -84,14 +81,14 @@ func (c Config) checkLimits() error {
 func (c Config) checkNames() error {
 	for _, name := range c.Buckets {
 		if name == "" || strings.ContainsAny(name, "/?#*: ") {
-			return fmt.Errorf("setting buckets: %q is no name of a bucket", name)
+			return fmt.Errorf("setting buckets: %q is not a bucket name", name)
 		}
 	}
 	if c.Account != "" && (len(c.Account) != 12 || strings.Trim(c.Account, "0123456789") != "") {
-		return errors.New("setting account is no account: want its number, twelve digits in quotes")
+		return errors.New("setting account is not an account number: want twelve digits in quotes")
 	}
 	return collectors.CheckPatterns(c.ExcludeKinds, "AWS::S3::Bucket.Accelerate*")
 }
 
-// excludes tells whether a kind is left out.
+// excludes reports whether a kind is excluded.
 func (c Config) excludes(k *normalize.Kind) bool { return collectors.Excludes(c.ExcludeKinds, k.Name) }

@@ -24,8 +24,8 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	weak := newStore("logs", "data")
 	for _, answers := range weak.buckets {
-		for question := range answers {
-			answers[question] = "!403 AccessDenied"
+		for subresource := range answers {
+			answers[subresource] = "!403 AccessDenied"
 		}
 	}
 	collectortest.Run(t, collectortest.Subject{

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A refusedError is an answer other than success. S3's own have a code; what
-// stands in front of it sends a page.
+// A refusedError is an answer other than success. An error of S3 has a code; one of a proxy
+// may have none.
 type refusedError struct {
 	status        int
 	code, message string
@@ -29,16 +29,16 @@ func (e *refusedError) Error() string {
 	return text
 }
 
-// A localError is a setting, a file or a credential that does not do.
+// A localError is an invalid setting, file or credential.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
 
 func (e *localError) Unwrap() error { return e.err }
 
-// explain gives the error of an answer that is no success, or of none; hide takes
-// secrets out of what the server says.
-func (a *answer) explain(err error, hide func(string) string) error {
+// asError returns the error of an unsuccessful answer, or of a request without an answer. hide
+// removes secrets from texts of the server.
+func (a *answer) asError(err error, hide func(string) string) error {
 	if a.code != 0 {
 		refusal := normalize.DecodeError(a.body)
 		return &refusedError{status: a.code, code: httpclient.Printable(hide(refusal.Code)), message: httpclient.Printable(hide(refusal.Message))}
@@ -50,7 +50,7 @@ func (a *answer) explain(err error, hide func(string) string) error {
 	return &localError{fmt.Errorf("find AWS credentials: %w", err)}
 }
 
-// codeOf returns the code of an error of S3, or "".
+// codeOf returns the code of an S3 error, or "".
 func codeOf(err error) string {
 	var refused *refusedError
 	if errors.As(err, &refused) {
@@ -67,8 +67,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// advice says what to do about errors of S3, by their codes.
-func advice() []struct {
+// codeHints returns the next steps for codes of S3 errors.
+func codeHints() []struct {
 	codes []string
 	hint  string
 } {
@@ -77,46 +77,46 @@ func advice() []struct {
 		hint  string
 	}{
 		{[]string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}, "the credentials have expired: renew them, or let driftd use a role or a profile that renews itself"},
-		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are not taken: check profile and credentials_file; a region that must be opted in to takes no global session tokens"},
+		{[]string{"InvalidAccessKeyId", "XAdminUserNotFound", "SignatureDoesNotMatch", "InvalidToken", "InvalidSecurity"}, "the credentials are refused: check profile and credentials_file; an opt-in region accepts no session token of the global endpoint"},
 		{[]string{"RequestTimeTooSkewed", "RequestExpired"}, "set this machine's clock"},
 		{[]string{"SlowDown", "ServiceUnavailable", "TooManyRequests", "RequestLimitExceeded"}, "the server asks to slow down: set rate, or concurrency lower"},
-		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket lies in another region: set region, or give it a source of its own"},
+		{[]string{"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "TemporaryRedirect"}, "the bucket is in another region: set region, or configure another source for it"},
 		{[]string{"AllAccessDisabled", "NotSignedUp", "OptInRequired", "InvalidPayer"}, "see the state of the account"},
 	}
 }
 
-// hint gives the next step for an error, or "".
+// hint returns the next step after an error, or "".
 func hint(err error) string {
 	code := codeOf(err)
-	for _, a := range advice() {
+	for _, a := range codeHints() {
 		if slices.Contains(a.codes, code) {
 			return a.hint
 		}
 	}
 	var (
 		large  *httpclient.TooLarge
-		answer *normalize.NotAnswerError
+		answer *normalize.UnexpectedAnswerError
 		local  *localError
 	)
 	switch status := statusOf(err); {
 	case errors.As(err, &local):
-		return "set region, profile, credentials_file or config_file; docs/aws.md says what else the AWS SDK looks at"
+		return "set region, profile, credentials_file or config_file; docs/aws.md lists what else the AWS SDK reads"
 	case errors.As(err, &large):
 		return "raise max_body"
 	case errors.As(err, &answer):
-		return "the server does not know this request, or something before it answers: leave the kind out with exclude_kinds, or see what endpoint leads to"
+		return "the server does not support this request, or a proxy answered: exclude the kind with exclude_kinds, or check endpoint"
 	case status == http.StatusMethodNotAllowed:
-		return "the bucket belongs to another account, or the server has no such thing: leave it out with exclude_kinds"
+		return "the bucket belongs to another account, or the server does not support this: exclude the kind with exclude_kinds"
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		return "the server asks to slow down: set rate, or concurrency lower"
 	case status >= 300 && status < 400:
-		return "the address redirects, and credentials go to no other: set endpoint and region to where the store itself answers"
+		return "the address redirects, and driftd sends credentials to no other address: set endpoint and region to those of the store itself"
 	case status == http.StatusProxyAuthRequired:
-		return "a proxy on the way asks for a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
+		return "a proxy requires a password: see HTTP_PROXY, HTTPS_PROXY and NO_PROXY in driftd's environment"
 	case status >= 500:
-		return "the server is in trouble: see its log"
+		return "the server failed: see its log"
 	case status != 0 && code == "":
-		return "this is no S3 server: check endpoint, and let driftd past any login page before it"
+		return "not an answer of an S3 server: check endpoint, and let driftd bypass any login page"
 	}
 	words := httpclient.Words{Server: "the S3 server", Address: "endpoint and region",
 		Authority: "set ca_file to the certificate of the authority that signed the server's",
@@ -126,7 +126,7 @@ func hint(err error) string {
 	return words.Hint(err)
 }
 
-// fail gives the error of a look that failed as a whole.
+// fail returns the error of a scan that failed as a whole.
 func (c Config) fail(ctx context.Context, server string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", server, ctx.Err())
@@ -138,9 +138,9 @@ func (c Config) fail(ctx context.Context, server string, err error) error {
 	return &httpclient.Error{Server: server, Err: err, Hint: cmp.Or(next, "see the log of the server")}
 }
 
-// because says why a part of a bucket was not read, and what to do. The same cause
-// gives the same words, so that reports may put those together.
-func because(k *normalize.Kind, err error) string {
+// gapReason returns why a part of a bucket was not read, and the next step. The same cause has
+// the same text, so that reports can group them.
+func gapReason(k *normalize.Kind, err error) string {
 	if ended := httpclient.Ended(err); ended != "" {
 		return ended
 	}

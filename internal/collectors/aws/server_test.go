@@ -15,20 +15,19 @@ import (
 
 const namespace = `xmlns="http://s3.amazonaws.com/doc/2006-03-01/"`
 
-// A store answers as S3 does; what it is not asked in a way that it knows, it
-// refuses with 400.
+// A store is a fake S3 server. It answers an unknown request with 400.
 type store struct {
-	// buckets hold the answer to each question about a bucket: the body of a
-	// success, or the code of an error as "!404 NoSuchX".
+	// buckets has the answers for each bucket, by subresource: the body of a success, or an error
+	// as "!404 NoSuchX".
 	buckets map[string]map[string]string
-	// regions are those of buckets that lie elsewhere than in us-east-1.
+	// regions are the regions of buckets outside us-east-1.
 	regions map[string]string
-	// pageSize is how many buckets a page has; 0 for all.
+	// pageSize is the number of buckets in a page; 0 for no limit.
 	pageSize int
 	order    *rand.Rand
 }
 
-// defaults are the answers for a bucket of which nothing was set.
+// defaults returns the answers for a bucket without any configuration.
 func defaults() map[string]string {
 	return map[string]string{
 		"tagging": "!404 NoSuchTagSet", "policy": "!404 NoSuchBucketPolicy", "versioning": `<VersioningConfiguration ` + namespace + `/>`,
@@ -51,7 +50,7 @@ func acl(more string) string {
 	return `<AccessControlPolicy ` + namespace + `><Owner><ID>abc</ID></Owner><AccessControlList><Grant><Grantee xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"><ID>abc</ID></Grantee><Permission>FULL_CONTROL</Permission></Grant>` + more + `</AccessControlList></AccessControlPolicy>`
 }
 
-// newStore has the named buckets, of which nothing was set.
+// newStore returns a store with buckets that have no configuration.
 func newStore(names ...string) *store {
 	s := &store{buckets: map[string]map[string]string{}, regions: map[string]string{}, order: rand.New(rand.NewPCG(1, 1))}
 	for _, name := range names {
@@ -65,43 +64,43 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	region := strings.Split(r.Header.Get("Authorization"), "/")
 	switch {
 	case len(region) < 3 || r.Method != http.MethodGet:
-		refuse(w, http.StatusForbidden, "AccessDenied")
+		writeError(w, http.StatusForbidden, "AccessDenied")
 	case name == "":
 		s.list(w, r)
 	case s.buckets[name] == nil:
-		refuse(w, http.StatusNotFound, "NoSuchBucket")
+		writeError(w, http.StatusNotFound, "NoSuchBucket")
 	case s.regions[name] != "" && s.regions[name] != region[2]:
 		w.Header().Set("X-Amz-Bucket-Region", s.regions[name])
-		refuse(w, http.StatusMovedPermanently, "PermanentRedirect")
+		writeError(w, http.StatusMovedPermanently, "PermanentRedirect")
 	default:
 		s.answer(w, s.buckets[name], r)
 	}
 }
 
 func (s *store) answer(w http.ResponseWriter, answers map[string]string, r *http.Request) {
-	for question := range r.URL.Query() {
-		text, known := answers[question]
+	for subresource := range r.URL.Query() {
+		text, known := answers[subresource]
 		if !known {
 			continue
 		}
 		if status, refused := strings.CutPrefix(text, "!"); refused {
 			number, code, _ := strings.Cut(status, " ")
 			n, _ := strconv.Atoi(number)
-			refuse(w, n, code)
+			writeError(w, n, code)
 			return
 		}
 		fmt.Fprint(w, text)
 		return
 	}
-	refuse(w, http.StatusBadRequest, "InvalidArgument")
+	writeError(w, http.StatusBadRequest, "InvalidArgument")
 }
 
-func refuse(w http.ResponseWriter, status int, code string) {
+func writeError(w http.ResponseWriter, status int, code string) {
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `<?xml version="1.0"?><Error><Code>%s</Code><Message>no</Message></Error>`, code)
 }
 
-// list answers ListBuckets, in an order of its own within a page.
+// list answers ListBuckets. The order within a page is random.
 func (s *store) list(w http.ResponseWriter, r *http.Request) {
 	type listed struct {
 		Name         string
@@ -129,11 +128,11 @@ func (s *store) list(w http.ResponseWriter, r *http.Request) {
 		b[i], b[j] = b[j], b[i]
 	})
 	w.Header().Set("Server", "AmazonS3")
-	// A client that is gone takes no answer.
+	// The client may have closed the connection.
 	_ = xml.NewEncoder(w).Encode(answer)
 }
 
-// testConfig are settings for a store at an address.
+// testConfig returns the settings for a store at a URL.
 func testConfig(t *testing.T, url string) Config {
 	t.Helper()
 	c := Defaults()

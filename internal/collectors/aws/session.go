@@ -22,9 +22,9 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// A session asks S3, for the length of one look. The SDK finds region, credentials
-// and addresses, and signs; what an answer says is read here, strictly, for the SDK
-// takes any answer for one to its question.
+// A session sends the requests of one scan to S3. The SDK resolves the region, the credentials
+// and the address, and signs. This package decodes the answers, because the SDK accepts any
+// answer as one to its request.
 type session struct {
 	config Config
 	s3     *s3.Client
@@ -32,7 +32,7 @@ type session struct {
 	region string
 }
 
-// connect opens a session without asking S3 anything. The caller closes it.
+// connect opens a session without sending a request. The caller closes it.
 func connect(ctx context.Context, c Config, backoff time.Duration) (*session, error) {
 	trust, err := httpclient.Trust(c.CAFile)
 	if err != nil {
@@ -43,19 +43,19 @@ func connect(ctx context.Context, c Config, backoff time.Duration) (*session, er
 		return nil, &localError{err}
 	}
 	limits := httpclient.Limits{Concurrency: c.Concurrency, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
-	// A bucket in another region gets a request of its own, signed for there.
+	// Redirects are not followed: do sends a new request, signed for the other region.
 	s := &session{config: c, region: loaded.Region, http: httpclient.New(httpclient.NewBase(trust, limits), limits, httpclient.API{}).HTTP()}
 	s.s3 = s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient, o.UsePathStyle = s.http, c.PathStyle
 		o.DisableS3ExpressSessionAuth = aws.Bool(true)
-		o.Retryer = retry.NewStandard(onlyForClocks)
+		o.Retryer = retry.NewStandard(retryOnlyClockSkew)
 	})
 	return s, nil
 }
 
-// onlyForClocks tries again where the SDK found that the clocks differ, and knows
-// by how much; everything else is tried again by the transport.
-func onlyForClocks(o *retry.StandardOptions) {
+// retryOnlyClockSkew makes the SDK retry only a request that was refused because of the clock,
+// after it has computed the difference. The transport retries all other failures.
+func retryOnlyClockSkew(o *retry.StandardOptions) {
 	o.MaxAttempts = 2
 	o.Retryables = []retry.IsErrorRetryable{retry.RetryableError{}}
 	o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
@@ -66,22 +66,22 @@ func load(ctx context.Context, c Config) (aws.Config, error) {
 		Region: c.Region, Profile: c.Profile, CredentialsFile: c.CredentialsFile, ConfigFile: c.ConfigFile, Endpoint: c.Endpoint,
 	})
 	if err == nil && loaded.Region == "" {
-		err = errors.New("no region is known")
+		err = errors.New("no region is set")
 	}
 	return loaded, err
 }
 
-// close gives the connections back.
+// close closes the idle connections.
 func (s *session) close() { s.http.CloseIdleConnections() }
 
-// An answer is what S3 sent.
+// An answer is the response to a request, with its whole body.
 type answer struct {
 	code   int
 	body   []byte
 	header http.Header
 }
 
-// options are those of one request: it goes to a region, and its answer is kept.
+// options returns the option that sends a request to a region and stores its answer in a.
 func (a *answer) options(region string) func(*s3.Options) {
 	return func(o *s3.Options) {
 		o.Region = region
@@ -91,7 +91,7 @@ func (a *answer) options(region string) func(*s3.Options) {
 	}
 }
 
-// keep keeps the answer before the SDK reads it. The body is in memory already.
+// keep is a middleware that stores the answer before the SDK decodes it.
 func (a *answer) keep(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
 	middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
@@ -107,12 +107,12 @@ func (a *answer) keep(ctx context.Context, in middleware.DeserializeInput, next 
 	return out, metadata, nil
 }
 
-// A call sends one request of the SDK.
-type call func(ctx context.Context, client *s3.Client, option func(*s3.Options)) error
+// An apiCall sends one request through the SDK.
+type apiCall func(ctx context.Context, client *s3.Client, option func(*s3.Options)) error
 
-// ask sends a request to a region, and to another one where S3 says that the
-// bucket is there. It returns the answer, if it is a success, and whose it is.
-func (s *session) ask(ctx context.Context, region string, send call) (answer, string, error) {
+// do sends a request to a region, and again to another region if S3 answers that the bucket is
+// there. It returns a successful answer and the region that sent it.
+func (s *session) do(ctx context.Context, region string, send apiCall) (answer, string, error) {
 	region = cmp.Or(region, s.region)
 	for hops := 0; ; hops++ {
 		var a answer
@@ -125,26 +125,27 @@ func (s *session) ask(ctx context.Context, region string, send call) (answer, st
 		}
 		elsewhere := cmp.Or(a.header.Get("X-Amz-Bucket-Region"), normalize.DecodeError(a.body).Region)
 		if elsewhere == region || !isRegion(elsewhere) || hops > 0 {
-			err = a.explain(err, func(text string) string { return s.hide(ctx, text) })
+			err = a.asError(err, func(text string) string { return s.redact(ctx, text) })
 			return a, region, err
 		}
 		region = elsewhere
 	}
 }
 
-// isRegion tells a name that may become part of an address.
+// isRegion reports whether a name has the form of a region, so that it may become part of a
+// host name.
 func isRegion(name string) bool {
 	return regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{3,30}$`).MatchString(name)
 }
 
-// isBucket tells a name that a bucket may have. What else the SDK takes for one, as
-// the ARN of an access point, leads to servers that nobody set.
+// isBucket reports whether a name has the form of a bucket's name. The SDK also accepts other
+// identifiers, such as the ARN of an access point, and sends the request to another host.
 func isBucket(name string) bool {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`).MatchString(name)
 }
 
-// hide takes secrets out of foreign words.
-func (s *session) hide(ctx context.Context, text string) string {
+// redact replaces the secret key and the session token in a text of the server.
+func (s *session) redact(ctx context.Context, text string) string {
 	mine, err := s.s3.Options().Credentials.Retrieve(ctx)
 	if err != nil {
 		return text
@@ -157,7 +158,8 @@ func (s *session) hide(ctx context.Context, text string) string {
 	return text
 }
 
-// owner is what a request names as the account that must own the bucket.
+// owner returns the account that must own the buckets, for the request header
+// x-amz-expected-bucket-owner; nil if the account is not configured.
 func (s *session) owner() *string {
 	if s.config.Account == "" {
 		return nil
@@ -165,7 +167,7 @@ func (s *session) owner() *string {
 	return &s.config.Account
 }
 
-// address is where requests go, for people.
+// address returns the address of the requests, for messages.
 func (s *session) address() string {
 	if base := s.s3.Options().BaseEndpoint; base != nil {
 		return *base
@@ -173,5 +175,5 @@ func (s *session) address() string {
 	return "S3 in " + s.region
 }
 
-// server is what address says before the SDK was asked.
+// server returns the address for messages before the SDK has resolved it.
 func (c Config) server() string { return cmp.Or(c.Endpoint, strings.TrimSpace("S3 "+c.Region)) }

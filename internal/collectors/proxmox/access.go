@@ -12,37 +12,37 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// readRights asks what the account may do, and who may do what.
-func (l *look) readRights(ctx context.Context) {
-	permissions, err := l.api.Get(ctx, "/access/permissions")
+// readRights reads the account's permissions and the access control list.
+func (sc *scan) readRights(ctx context.Context) {
+	permissions, err := sc.api.Get(ctx, "/access/permissions")
 	if err == nil && permissions.Kind() != model.Map {
-		err = &httpclient.Unexpected{Reason: "the answer is no object"}
+		err = &httpclient.Unexpected{Reason: "the answer is not an object"}
 	}
-	l.unsure = err
-	rules, err := l.api.Get(ctx, "/access/acl")
+	sc.rightsErr = err
+	rules, err := sc.api.Get(ctx, "/access/acl")
 	rows, malformed := rowsOf(rules)
 	if err = cmp.Or(err, malformed); err != nil {
-		l.fail(err, "", normalize.ACL)
-		l.ruleFault = l.config.reason(err)
+		sc.fail(err, "", normalize.ACL)
+		sc.aclError = sc.config.reason(err)
 	}
-	l.rights, l.rules = newRights(permissions, rules), rows
+	sc.rights, sc.aclRows = newRights(permissions, rules), rows
 	for _, row := range rows {
-		l.addRule(row)
+		sc.addACLRow(row)
 	}
 }
 
-// addRule takes up a row of the access rules.
-func (l *look) addRule(row model.Value) {
+// addACLRow adds a row of the access control list.
+func (sc *scan) addACLRow(row model.Value) {
 	id := row.At("path").Text() + "?" + row.At("ugid").Text() + "?" + row.At("roleid").Text()
-	l.add(l.object(normalize.ACL, id, row))
+	sc.add(sc.object(normalize.ACL, id, row))
 }
 
-// rulesOn returns the access rules that name a user or a group.
-func (l *look) rulesOn(typ, name string) model.Value {
+// aclOf returns the rows of the access control list for a user or a group, sorted.
+func (sc *scan) aclOf(typ, name string) model.Value {
 	found := []model.Value{}
-	for _, row := range l.rules {
+	for _, row := range sc.aclRows {
 		if row.At("type").Str() == typ && row.At("ugid").Text() == name {
-			found = append(found, l.normalizer.Object(normalize.ACL, row).Without("type", "ugid"))
+			found = append(found, sc.normalizer.Object(normalize.ACL, row).Without("type", "ugid"))
 		}
 	}
 	slices.SortFunc(found, func(a, b model.Value) int {
@@ -51,96 +51,95 @@ func (l *look) rulesOn(typ, name string) model.Value {
 	return model.ListOf(found...)
 }
 
-// addHolder takes up a user or a group with the access rules that name it, if all of
-// them are known; typ is what those call it.
-func (l *look) addHolder(kind, typ, id string, raw model.Value) {
-	r := l.object(kind, id, raw)
-	if l.hidden(foreignField{kind, "acl", normalize.ACL}) == "" {
-		r.Value = r.Value.With("acl", l.rulesOn(typ, id))
+// addWithACL adds a user or a group with its rows of the access control list, if all of them
+// are known. typ is its type in these rows.
+func (sc *scan) addWithACL(kind, typ, id string, raw model.Value) {
+	r := sc.object(kind, id, raw)
+	if sc.hiddenFieldReason(foreignField{kind, "acl", normalize.ACL}) == "" {
+		r.Value = r.Value.With("acl", sc.aclOf(typ, id))
 	}
-	l.add(r)
+	sc.add(r)
 }
 
-func takeGroups(_ context.Context, l *look, data model.Value) error {
-	rows, err := named(data, "groupid")
+func addGroups(_ context.Context, sc *scan, data model.Value) error {
+	rows, err := rowsByKey(data, "groupid")
 	for _, row := range rows {
-		l.addHolder(normalize.Group, "group", row.Name, row.Value)
+		sc.addWithACL(normalize.Group, "group", row.Name, row.Value)
 	}
 	return err
 }
 
-func takeUsers(_ context.Context, l *look, data model.Value) error {
-	rows, err := named(data, "userid")
+func addUsers(_ context.Context, sc *scan, data model.Value) error {
+	rows, err := rowsByKey(data, "userid")
 	for _, row := range rows {
-		l.addHolder(normalize.User, "user", row.Name, row.Value.Without("tokens"))
-		tokens, err := namedOrNone(row.Value.At("tokens"), "tokenid")
+		sc.addWithACL(normalize.User, "user", row.Name, row.Value.Without("tokens"))
+		tokens, err := rowsByKeyOrNone(row.Value.At("tokens"), "tokenid")
 		if err != nil {
 			return err
 		}
 		for _, token := range tokens {
-			r := l.object(normalize.Token, row.Name+"!"+token.Name, token.Value)
+			r := sc.object(normalize.Token, row.Name+"!"+token.Name, token.Value)
 			r.Parent = ref(normalize.User, row.Name)
-			l.add(r)
+			sc.add(r)
 		}
 	}
 	return err
 }
 
-// namedOrNone takes null for an empty list.
-func namedOrNone(data model.Value, key string) ([]model.Field, error) {
+// rowsByKeyOrNone is rowsByKey for a list that may be null.
+func rowsByKeyOrNone(data model.Value, key string) ([]model.Field, error) {
 	if data.IsNull() {
 		return nil, nil
 	}
-	return named(data, key)
+	return rowsByKey(data, key)
 }
 
-// takePools takes up pools and the storages in them. Guests name their pool
-// themselves.
-func takePools(ctx context.Context, l *look, data model.Value) error {
-	rows, err := named(data, "poolid")
+// addPools adds the pools and their storages. The pool of a guest comes with the guest.
+func addPools(ctx context.Context, sc *scan, data model.Value) error {
+	rows, err := rowsByKey(data, "poolid")
 	for _, row := range rows {
-		l.add(l.object(normalize.Pool, row.Name, row.Value))
-		if !l.wanted(normalize.PoolMember) {
+		sc.add(sc.object(normalize.Pool, row.Name, row.Value))
+		if !sc.isIncluded(normalize.PoolMember) {
 			continue
 		}
-		members, err := l.poolMembers(ctx, row.Name)
+		members, err := sc.poolMembers(ctx, row.Name)
 		if err != nil {
-			l.fail(err, "", normalize.PoolMember)
+			sc.fail(err, "", normalize.PoolMember)
 		}
 		for _, m := range members {
 			if id := m.At("storage").Text(); m.At("type").Str() == "storage" && id != "" {
-				l.addMember(row.Name, "storage", id)
+				sc.addMember(row.Name, "storage", id)
 			}
 		}
 	}
 	return err
 }
 
-// poolMembers returns what is in a pool. A nested pool's name does not fit in
-// the path; the query that takes it is as old as they are.
-func (l *look) poolMembers(ctx context.Context, pool string) ([]model.Value, error) {
+// poolMembers returns the members of a pool. The name of a nested pool contains a slash and
+// cannot be part of the path. All versions with nested pools accept it in the query.
+func (sc *scan) poolMembers(ctx context.Context, pool string) ([]model.Value, error) {
 	if !strings.Contains(pool, "/") {
-		data, err := l.api.Get(ctx, "/pools/"+url.PathEscape(pool))
+		data, err := sc.api.Get(ctx, "/pools/"+url.PathEscape(pool))
 		if err != nil {
 			return nil, err
 		}
 		return rowsOf(data.At("members"))
 	}
-	data, err := l.api.Get(ctx, "/pools/?poolid="+url.QueryEscape(pool))
+	data, err := sc.api.Get(ctx, "/pools/?poolid="+url.QueryEscape(pool))
 	if err != nil {
 		return nil, err
 	}
-	found, err := named(data, "poolid")
+	found, err := rowsByKey(data, "poolid")
 	if err != nil || len(found) != 1 {
-		return nil, cmp.Or[error](err, &httpclient.Unexpected{Reason: "the answer speaks of another pool"})
+		return nil, cmp.Or[error](err, &httpclient.Unexpected{Reason: "the answer is about another pool"})
 	}
 	return rowsOf(found[0].Value.At("members"))
 }
 
-// addMember takes up that something is in a pool; typ is vm or storage.
-func (l *look) addMember(pool, typ, member string) {
-	l.add(model.Resource{
-		Key:    l.key(normalize.PoolMember, pool+"/"+typ+"/"+member),
+// addMember adds a member of a pool. typ is "vm" or "storage".
+func (sc *scan) addMember(pool, typ, member string) {
+	sc.add(model.Resource{
+		Key:    sc.key(normalize.PoolMember, pool+"/"+typ+"/"+member),
 		Name:   member,
 		Parent: ref(normalize.Pool, pool),
 		Value: model.MapOf(

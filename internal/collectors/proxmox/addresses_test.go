@@ -20,9 +20,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func askAgents(c *Config) { c.GuestAgent = true }
+func withAgent(c *Config) { c.GuestAgent = true }
 
-// addressesIn are the addresses in a guest's value, "-" where it holds none.
+// addressesIn returns the addresses in a guest's value, or "-" if it has none.
 func addressesIn(t *testing.T, s *model.Snapshot, kind, id string) string {
 	t.Helper()
 	list, ok := must(t, s, kind, id).Value.Get("agent_addresses")
@@ -41,24 +41,24 @@ func TestAgentAddresses(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		edit   func(*pvetest.Server)
-		// vm and ct are what 401 and 410 tell.
+		// vm and ct are the addresses of 401 and 410.
 		vm, ct string
 	}{
-		{"both tell", func(*pvetest.Server) {}, "192.0.2.41/24 2001:db8::41/64", "192.0.2.10/24"},
-		{"of a container an older version names one of a kind", func(s *pvetest.Server) {
+		{"both report addresses", func(*pvetest.Server) {}, "192.0.2.41/24 2001:db8::41/64", "192.0.2.10/24"},
+		{"an older version sends one address of each family for a container", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) {
 				c.Version = "8.2.7"
 				c.Rights = map[string][]string{"/": append(c.Rights["/"], "VM.Monitor")}
 			})
 		}, "192.0.2.41/24 2001:db8::41/64", "192.0.2.10/24"},
-		{"an older version wants another privilege", func(s *pvetest.Server) {
+		{"an older version requires another privilege", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) { c.Version = "8.2.7" })
 		}, "-", "192.0.2.10/24"},
 		{"an agent without an address", func(s *pvetest.Server) { s.SetAddresses(401, "net0") }, "", "192.0.2.10/24"},
 		{"no agent runs", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Addresses = nil })
 		}, "-", "192.0.2.10/24"},
-		{"no agent is set up", func(s *pvetest.Server) {
+		{"no agent is configured", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) { c.Guest(401).Config["agent"] = "0,type=virtio" })
 		}, "-", "192.0.2.10/24"},
 		{"they do not run", func(s *pvetest.Server) {
@@ -66,10 +66,10 @@ func TestAgentAddresses(t *testing.T) {
 		}, "-", "-"},
 		{"an agent hangs", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", faults.Hangs()) }, "-", "192.0.2.10/24"},
 		{"an agent's answer is a page", func(s *pvetest.Server) { s.Break("/nodes/pve1/qemu/401/agent", faults.LoginPage()) }, "-", "192.0.2.10/24"},
-		{"the node is said to hang while it asks", func(s *pvetest.Server) {
+		{"pveproxy reports that the node hangs", func(s *pvetest.Server) {
 			s.Break("/nodes/pve2/lxc/410/interfaces", pvetest.NodeHangs())
 		}, "192.0.2.41/24 2001:db8::41/64", "-"},
-		{"nobody may ask", func(s *pvetest.Server) {
+		{"missing permission", func(s *pvetest.Server) {
 			s.Break("/nodes/pve1/qemu/401/agent", pvetest.Forbidden("/vms/401", "VM.GuestAgent.Audit"))
 		}, "-", "192.0.2.10/24"},
 	} {
@@ -77,9 +77,9 @@ func TestAgentAddresses(t *testing.T) {
 			t.Parallel()
 			server := lab()
 			tc.edit(server)
-			s := collect(t, server, askAgents, func(c *Config) { c.Timeout = 2 * time.Second })
+			s := collect(t, server, withAgent, func(c *Config) { c.Timeout = 2 * time.Second })
 			if vm, ct := addressesIn(t, &s, "qemu", "401"), addressesIn(t, &s, "lxc", "410"); vm != tc.vm || ct != tc.ct {
-				t.Errorf("401 tells %q and 410 %q, want %q and %q", vm, ct, tc.vm, tc.ct)
+				t.Errorf("401 has %q and 410 %q, want %q and %q", vm, ct, tc.vm, tc.ct)
 			}
 			if gaps := failed(&s); len(gaps) > 0 || len(s.Unread) > 0 {
 				t.Errorf("coverage fails: %v, unread: %v", gaps, s.Unread)
@@ -88,7 +88,7 @@ func TestAgentAddresses(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAskedUnlessWanted(t *testing.T) {
+func TestAddressesAreOptional(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -96,39 +96,39 @@ func TestNobodyIsAskedUnlessWanted(t *testing.T) {
 		want   int
 	}{
 		{"by default", func(*Config) {}, 0},
-		{"wanted", askAgents, 30},
-		{"wanted, but no guests", func(c *Config) { c.GuestAgent, c.ExcludeKinds = true, []string{"qemu", "lxc"} }, 0},
+		{"enabled", withAgent, 30},
+		{"enabled, without guests", func(c *Config) { c.GuestAgent, c.ExcludeKinds = true, []string{"qemu", "lxc"} }, 0},
 	} {
 		server := newServer(pvetest.Grown(3, 10), rand.New(rand.NewPCG(4, 4)))
 		s := collect(t, server, tc.change)
-		asked := server.Count("/nodes/", "/interfaces") + server.Count("/nodes/", "/agent/network-get-interfaces")
-		told := 0
+		queried := server.Count("/nodes/", "/interfaces") + server.Count("/nodes/", "/agent/network-get-interfaces")
+		reported := 0
 		for _, r := range s.Resources {
 			if _, ok := r.Value.Get("agent_addresses"); ok {
-				told++
+				reported++
 			}
 		}
-		if asked != tc.want || told != tc.want {
-			t.Errorf("%s: %d guests were asked and %d told, want %d", tc.reason, asked, told, tc.want)
+		if queried != tc.want || reported != tc.want {
+			t.Errorf("%s: %d guests were queried and %d have addresses, want %d", tc.reason, queried, reported, tc.want)
 		}
 	}
 }
 
-// TestWhoMayNotAskSaysSoOnce also holds that nobody asks who is known to be
-// refused.
-func TestWhoMayNotAskSaysSoOnce(t *testing.T) {
+// TestMissingAgentPermission checks that a missing permission is logged once, and that no
+// agent is queried if the account is known to lack the permission.
+func TestMissingAgentPermission(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		reason string
-		edit   func(*pvetest.Server)
-		asked  int
+		reason  string
+		edit    func(*pvetest.Server)
+		queries int
 	}{
-		{"the rights tell", func(s *pvetest.Server) {
+		{"known from the permissions", func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) {
 				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "VM.GuestAgent.Audit" })
 			})
 		}, 0},
-		{"the answer tells", func(s *pvetest.Server) {
+		{"known from the answer", func(s *pvetest.Server) {
 			s.Break("/nodes/pve1/qemu/401/agent", pvetest.Forbidden("/vms/401", "VM.GuestAgent.Audit"))
 		}, 2},
 	} {
@@ -149,25 +149,25 @@ func TestWhoMayNotAskSaysSoOnce(t *testing.T) {
 			}
 		}
 		if text := out.String(); strings.Count(text, "level=WARN") != 1 || !strings.Contains(text, "VM.GuestAgent.Audit on /vms") {
-			t.Errorf("%s: the log says %q", tc.reason, text)
+			t.Errorf("%s: log %q", tc.reason, text)
 		}
-		if n := server.Count("/nodes/", "/agent/network-get-interfaces"); n != tc.asked {
-			t.Errorf("%s: agents were asked %d times, want %d", tc.reason, n, tc.asked)
+		if n := server.Count("/nodes/", "/agent/network-get-interfaces"); n != tc.queries {
+			t.Errorf("%s: agents were queried %d times, want %d", tc.reason, n, tc.queries)
 		}
 	}
 }
 
-// noAnswer leaves every guest silent for as long as it may be.
+// noAnswer is an api whose guests do not answer within the limit.
 type noAnswer struct{ sameAnswer }
 
-func (noAnswer) Ask(ctx context.Context, _ string, limit time.Duration) (model.Value, error) {
+func (noAnswer) GetOnce(ctx context.Context, _ string, limit time.Duration) (model.Value, error) {
 	if err := httpclient.Wait(ctx, limit); err != nil {
 		return model.Value{}, err
 	}
 	return model.Value{}, &httpclient.Timeout{After: limit}
 }
 
-func TestSilentAgentsTakeNoMoreThanTheirTime(t *testing.T) {
+func TestAddressTimeLimits(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -182,17 +182,17 @@ func TestSilentAgentsTakeNoMoreThanTheirTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), tc.left)
 			defer cancel()
-			s := &sweep{look: &look{config: Defaults()}, nodes: map[string]*node{"pve1": {name: "pve1", api: noAnswer{}}}}
+			s := &guestScan{scan: &scan{config: Defaults()}, nodes: map[string]*node{"pve1": {name: "pve1", api: noAnswer{}}}}
 			for i := range tc.guests {
-				s.asked = append(s.asked, asked{guest: guest{kind: "lxc", id: strconv.Itoa(100 + i), node: "pve1"}})
+				s.queries = append(s.queries, addressQuery{guest: guest{kind: "lxc", id: strconv.Itoa(100 + i), node: "pve1"}})
 			}
-			begun := time.Now()
-			s.askGuests(ctx)
-			if took := time.Since(begun); took != tc.want || len(s.addresses) > 0 || ctx.Err() != nil {
-				t.Errorf("%s: it took %s, want %s; told %v; then %v", tc.reason, took, tc.want, s.addresses, ctx.Err())
+			start := time.Now()
+			s.readAddresses(ctx)
+			if took := time.Since(start); took != tc.want || len(s.addresses) > 0 || ctx.Err() != nil {
+				t.Errorf("%s: it took %s, want %s; addresses %v; then %v", tc.reason, took, tc.want, s.addresses, ctx.Err())
 			}
-			if err := s.nodes["pve1"].lost(); err != nil {
-				t.Errorf("%s: the node counts as lost: %v", tc.reason, err)
+			if err := s.nodes["pve1"].downReason(); err != nil {
+				t.Errorf("%s: the node is marked as down: %v", tc.reason, err)
 			}
 		})
 	}

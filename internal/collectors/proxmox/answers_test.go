@@ -11,17 +11,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// sameAnswer answers everything alike.
+// sameAnswer is an api that returns the same data for every path.
 type sameAnswer struct{ data model.Value }
 
 func (a sameAnswer) Get(context.Context, string) (model.Value, error) { return a.data, nil }
 
-func (a sameAnswer) Ask(context.Context, string, time.Duration) (model.Value, error) {
+func (a sameAnswer) GetOnce(context.Context, string, time.Duration) (model.Value, error) {
 	return a.data, nil
 }
 
-// FuzzAnswers gives every reader an answer that is meant for another one, or
-// for none.
+// FuzzAnswers gives all decoders the same answer, which is wrong for most of them.
 func FuzzAnswers(f *testing.F) {
 	for _, answer := range []string{
 		`null`, `[]`, `{}`, `[null]`, `[[]]`, `"x"`, `{"members":null}`, `{"/":{"VM.Audit":[]}}`,
@@ -40,9 +39,9 @@ func FuzzAnswers(f *testing.F) {
 		}
 		config := Defaults()
 		config.TokenID, config.GuestAgent = "driftd@pve!ro", true
-		l := &look{config: config, source: "pve", normalizer: normalize.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
-		l.read(t.Context(), false)
-		s := l.snapshot("9")
+		sc := &scan{config: config, source: "pve", normalizer: normalize.New(model.NewSealer([]byte("k"))), taken: testNow(), api: sameAnswer{data}}
+		sc.read(t.Context(), false)
+		s := sc.snapshot("9")
 		for i, r := range s.Resources {
 			if r.ID == "" || !strings.HasPrefix(r.Kind, Type+"/") || s.Kinds[r.Kind] == nil {
 				t.Errorf("resource %v", r.Key)

@@ -12,45 +12,45 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Config is the settings of a proxmox source. The account is an API token
-// (TokenID with TokenFile), or a user who logs in (Username with PasswordFile).
+// Config is the settings of a proxmox source. The account is an API token (TokenID and
+// TokenFile), or a user with a password (Username and PasswordFile).
 type Config struct {
-	// URL is the address of a node of the cluster, such as https://pve.example.org:8006. It must
-	// be given.
+	// URL is the address of a node of the cluster, such as https://pve.example.org:8006. It is
+	// required.
 	URL string `mapstructure:"url"`
-	// TokenID is an API token, user@realm!name.
+	// TokenID is the id of an API token, user@realm!name.
 	TokenID string `mapstructure:"token_id"`
-	// TokenFile holds the token's secret.
+	// TokenFile is the file with the token's secret.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// Username is that of a user who logs in, user@realm, where there is no token.
+	// Username is a user, user@realm, who logs in without a token.
 	Username string `mapstructure:"username"`
-	// PasswordFile holds the password of that user.
+	// PasswordFile is the file with the user's password.
 	PasswordFile string `mapstructure:"password_file" path:"true"`
-	// CAFile holds the authorities to trust instead of the system's, such as a copy of
-	// /etc/pve/pve-root-ca.pem of a node; without it, the system's count.
+	// CAFile holds the authorities to trust in place of those of the system, such as a copy of
+	// /etc/pve/pve-root-ca.pem of a node.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// Fingerprint is the SHA-256 of the server's certificate itself, and takes
-	// the authority's place.
+	// Fingerprint is the SHA-256 digest of the server's certificate. It replaces the check of the
+	// authority.
 	Fingerprint string `mapstructure:"fingerprint"`
-	// Concurrency is how many requests run at once for one node.
+	// Concurrency is the largest number of simultaneous requests to one node.
 	Concurrency int `mapstructure:"concurrency"`
-	// Rate limits the requests per second; 0 does not.
+	// Rate is the largest number of requests per second; 0 for no limit.
 	Rate float64 `mapstructure:"rate"`
-	// Timeout bounds each request with its answer.
+	// Timeout is the time limit of a request, including its answer.
 	Timeout time.Duration `mapstructure:"timeout"`
-	// MaxBody bounds each answer, in bytes.
+	// MaxBody is the size limit of an answer, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
 	// ExcludeKinds are patterns of kinds that are not read ("firewall_*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// GuestAgent asks running guests which IP addresses they have: one more
-	// request for each.
+	// GuestAgent enables a query for the IP addresses of each running guest, with one more request
+	// for each.
 	GuestAgent bool `mapstructure:"guest_agent"`
-	// LogSince is how far back the cluster's logs are read; 0 leaves them
-	// unread, and then nobody can be named.
+	// LogSince is the age of the oldest log entries to read; 0 disables the logs, and all authors
+	// are unknown.
 	LogSince time.Duration `mapstructure:"log_since"`
 }
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		Concurrency: 4,
@@ -60,8 +60,7 @@ func Defaults() Config {
 	}
 }
 
-// complete checks the settings and brings the address and the fingerprint into
-// one form.
+// complete checks the settings and normalizes the address and the fingerprint.
 func (c Config) complete() (Config, error) {
 	c.URL = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(c.URL, "/"), apiPath), "/")
 	c.Fingerprint = strings.ToLower(strings.ReplaceAll(c.Fingerprint, ":", ""))
@@ -75,11 +74,11 @@ func (c Config) checkURL() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("setting url is no address: want one such as https://pve.example.org:8006")
+		return errors.New("setting url is not a URL: want one such as https://pve.example.org:8006")
 	case u.User != nil:
 		return errors.New("setting url must not hold credentials: use token_id and token_file")
 	case u.Scheme == "http" && !httpclient.Loopback(u.Hostname()):
-		return errors.New("setting url must begin with https://: an API token must not cross the network in the clear")
+		return errors.New("setting url must begin with https://: an API token must not be sent unencrypted")
 	}
 	return nil
 }
@@ -90,11 +89,11 @@ func (c Config) checkAccount() error {
 	case token && password:
 		return errors.New("settings token_id and username exclude each other: keep one, with its file")
 	case !token && !password:
-		return errors.New("setting token_id is missing: set it and token_file, or username and password_file; docs/proxmox.md says how to make a token")
+		return errors.New("setting token_id is missing: set it and token_file, or username and password_file; docs/proxmox.md describes how to create a token")
 	case token && c.TokenFile == "":
 		return errors.New("setting token_file is missing: set the file that holds the token's secret")
 	case token && strings.Contains(c.TokenID, "="):
-		return errors.New("setting token_id holds a secret, too: want user@realm!name, such as driftd@pve!ro, and the secret in token_file")
+		return errors.New("setting token_id contains the secret: want user@realm!name, such as driftd@pve!ro, and the secret in token_file")
 	case token && !isTokenID(c.TokenID):
 		return fmt.Errorf("setting token_id is %q: want user@realm!name, such as driftd@pve!ro", c.TokenID)
 	case password && c.PasswordFile == "":
@@ -123,7 +122,7 @@ func (c Config) checkTrust() error {
 		return errors.New("settings ca_file and fingerprint exclude each other: keep one")
 	}
 	if sum, err := hex.DecodeString(c.Fingerprint); err != nil || len(sum) != 32 {
-		return errors.New("setting fingerprint is no SHA-256: copy it from the node's certificate (pvenode cert info), such as 82:8C:68:…")
+		return errors.New("setting fingerprint is not a SHA-256 digest: copy it from the node's certificate (pvenode cert info), such as 82:8C:68:…")
 	}
 	return nil
 }
@@ -138,16 +137,16 @@ func (c Config) checkLimits() error {
 	return collectors.CheckPatterns(c.ExcludeKinds, "backup_job or firewall_*")
 }
 
-// limits returns those of the requests; backoff is the pause before the second attempt.
-// Concurrency is that of one node, and is kept elsewhere.
+// limits returns the limits of the requests. backoff is the pause before the second attempt.
+// Concurrency, which is per node, is enforced by the callers.
 func (c Config) limits(backoff time.Duration) httpclient.Limits {
 	return httpclient.Limits{Concurrency: maxRequests, Rate: c.Rate, Timeout: c.Timeout, MaxBody: c.MaxBody, Backoff: backoff}
 }
 
-// excludes tells whether a kind is left out.
+// excludes reports whether a kind is excluded.
 func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }
 
-// account names who reads, as Proxmox does.
+// account returns the name of the account in the notation of Proxmox VE.
 func (c Config) account() string {
 	if c.TokenID != "" {
 		return c.TokenID

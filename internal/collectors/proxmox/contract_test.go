@@ -28,8 +28,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// corner is a part of the lab: the contract reads it once for each fault and
-// path.
+// corner returns a part of the lab: the contract reads it once for each fault and path.
 func corner() pvetest.Cluster {
 	c := pvetest.Lab()
 	c.Nodes = c.Nodes[:2]

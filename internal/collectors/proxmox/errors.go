@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Status codes that pveproxy has of its own.
+// Status codes of pveproxy.
 const (
 	statusNodeDown  = 595
 	statusNodeHangs = 596
@@ -23,24 +23,24 @@ func messageHas(err error, text string) bool {
 	return status != nil && strings.Contains(status.Message, text)
 }
 
-// notServed reports whether this version of Proxmox VE does not have what was asked for: 501
-// for unknown paths, and HA groups that became rules.
-func notServed(err error) bool {
+// isUnsupported reports whether this version of Proxmox VE does not support the request: 501
+// for an unknown path, or the message about HA groups that were migrated to rules.
+func isUnsupported(err error) bool {
 	return httpclient.Code(err) == http.StatusNotImplemented || messageHas(err, "migrated to rules")
 }
 
-// vanished reports whether the guest is not on the node that was asked.
-func vanished(err error) bool {
+// isGuestMissing reports whether the guest is not on the requested node.
+func isGuestMissing(err error) bool {
 	return httpclient.Code(err) == http.StatusInternalServerError && messageHas(err, "does not exist")
 }
 
-// silent reports whether a node does not answer, not even with an error.
-func silent(err error) bool {
+// isNodeUnreachable reports whether a node did not answer at all.
+func isNodeUnreachable(err error) bool {
 	code := httpclient.Code(err)
 	return code == statusNodeDown || code == statusNodeHangs || errors.As(err, new(*httpclient.Timeout))
 }
 
-// clip cuts what is longer than limit characters.
+// clip shortens a text to limit characters.
 func clip(s string, limit int) string {
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit]) + "…"
@@ -48,7 +48,7 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// explain adds the next step to an error that concerns the server as a whole.
+// explain adds the next step to an error of the server as a whole.
 func (c Config) explain(err error) error {
 	hint := cmp.Or(c.statusHint(httpclient.Code(err)), accessHint(err), "see journalctl -u pveproxy on the node")
 	return &httpclient.Error{Server: c.URL, Err: err, Hint: hint}
@@ -65,14 +65,14 @@ func (c Config) statusHint(code int) string {
 	case code >= 300 && code < 400:
 		return "the address redirects: set the node's own address, with its port 8006"
 	case code == http.StatusNotFound, code == http.StatusNotImplemented:
-		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
+		return "not a Proxmox VE API: set the node's address, with its port 8006 and no path"
 	case code >= 500:
-		return "the node is in trouble: see journalctl -u pveproxy -u pvedaemon there"
+		return "the node failed: see journalctl -u pveproxy -u pvedaemon there"
 	}
 	return ""
 }
 
-// accessHint returns the next step after an error that is no answer of the API.
+// accessHint returns the next step after an error other than an answer of the API.
 func accessHint(err error) string {
 	var (
 		other  *fingerprintError
@@ -84,7 +84,7 @@ func accessHint(err error) string {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return "correct the path, and let driftd read the file"
 	case errors.As(err, &answer):
-		return "this is no Proxmox VE API: set the node's address, with its port 8006 and no path"
+		return "not a Proxmox VE API: set the node's address, with its port 8006 and no path"
 	}
 	words := httpclient.Words{Server: "pveproxy", Address: "url",
 		Authority: "set ca_file to a copy of the cluster's /etc/pve/pve-root-ca.pem, or set fingerprint",
@@ -94,7 +94,7 @@ func accessHint(err error) string {
 	return words.Hint(err)
 }
 
-// reason returns why something was not read, and what to do. The same cause has the same
+// reason returns why an object was not read, and the next step. The same cause has the same
 // text, so that reports can group them.
 func (c Config) reason(err error) string {
 	var large *httpclient.TooLarge
@@ -113,7 +113,7 @@ func (c Config) reason(err error) string {
 	return httpclient.Printable(err.Error())
 }
 
-// forbidden returns the privilege that is missing, which Proxmox puts into its message:
+// forbidden returns the missing privilege, which the message of Proxmox VE contains:
 // "Permission check failed (/vms/101, VM.Audit)".
 func (c Config) forbidden(err error) string {
 	_, detail, _ := strings.Cut(err.Error(), "(")
@@ -125,18 +125,18 @@ func (c Config) forbidden(err error) string {
 	return c.lacking(httpclient.Printable(privilege), httpclient.Printable(where))
 }
 
-// lacking returns which privilege is missing where, and how to grant it.
+// lacking returns a message about a missing privilege, with the command that grants it.
 func (c Config) lacking(privilege, where string) string {
 	return fmt.Sprintf("%s lacks %s on %s: %s", c.account(), privilege, where, c.grant(where))
 }
 
-// grant is the command that lets the account read what lies below a path. A
-// token with privilege separation needs what its user has as well.
+// grant returns the command that lets the account read the objects below a path. A token with
+// privilege separation only has privileges that its user has, too.
 func (c Config) grant(where string) string {
 	user, _, isToken := strings.Cut(c.account(), "!")
-	who := "--users " + user
+	accounts := "--users " + user
 	if isToken {
-		who += fmt.Sprintf(" --tokens '%s'", c.account())
+		accounts += fmt.Sprintf(" --tokens '%s'", c.account())
 	}
-	return fmt.Sprintf("pveum acl modify %s %s --roles PVEAuditor", where, who)
+	return fmt.Sprintf("pveum acl modify %s %s --roles PVEAuditor", where, accounts)
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// testNow is the time of every test.
+// testNow returns the current time of the tests.
 func testNow() time.Time { return time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC) }
 
-// newServer is a stand-in whose clock is that of the tests.
+// newServer returns a fake cluster with the clock of the tests.
 func newServer(cluster pvetest.Cluster, order *rand.Rand) *pvetest.Server {
 	s := pvetest.New(cluster, order)
 	s.Now = testNow
 	return s
 }
 
-// lab is a stand-in for a small cluster.
+// lab returns a small fake cluster.
 func lab() *pvetest.Server { return newServer(pvetest.Lab(), rand.New(rand.NewPCG(5, 5))) }
 
 func testConfig(t testing.TB, url string) Config {
@@ -40,7 +40,7 @@ func testConfig(t testing.TB, url string) Config {
 	return config
 }
 
-// testCluster opens a collector that is quick to try again.
+// testCluster opens a collector with a short backoff.
 func testCluster(t testing.TB, config Config) *cluster {
 	t.Helper()
 	c, err := open(collectors.Env{Name: "pve", Sealer: model.NewSealer([]byte("key of the tests"))}, config)
@@ -52,7 +52,7 @@ func testCluster(t testing.TB, config Config) *cluster {
 	return quick
 }
 
-// collect reads the stand-in once.
+// collect reads a server once.
 func collect(t *testing.T, server http.Handler, change ...func(*Config)) model.Snapshot {
 	t.Helper()
 	snapshot, err := tryCollect(t, server, change...)
@@ -82,7 +82,7 @@ func find(s *model.Snapshot, kind, id string) *model.Resource {
 	return &s.Resources[i]
 }
 
-// must returns a resource that has to be there.
+// must returns a resource of a snapshot, or fails the test.
 func must(t *testing.T, s *model.Snapshot, kind, id string) *model.Resource {
 	t.Helper()
 	r := find(s, kind, id)
@@ -102,7 +102,7 @@ func unreadReason(s *model.Snapshot, kind, id string) string {
 	return ""
 }
 
-// failed returns the coverage that should have been complete and is not.
+// failed returns the coverage with failures.
 func failed(s *model.Snapshot) []model.Coverage {
 	return slices.DeleteFunc(slices.Clone(s.Coverage), func(c model.Coverage) bool { return !c.Failed() })
 }

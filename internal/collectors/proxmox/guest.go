@@ -17,8 +17,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A guest is a virtual machine (kind qemu) or a container (lxc), as the list of
-// the cluster's resources tells of it.
+// A guest is a row of the list of guests: a virtual machine (kind qemu) or a container (lxc).
 type guest struct {
 	kind, id string
 	node     string
@@ -27,20 +26,20 @@ type guest struct {
 	status   string
 }
 
-// kindName is the kind of its resource.
+// kindName returns the kind of the guest's resource.
 func (g guest) kindName() string { return Type + "/" + g.kind }
 
-// path is where the guest is found on a node.
+// path returns the guest's API path on a node.
 func (g guest) path(node string) string { return nodePath(node) + "/" + g.kind + "/" + g.id }
 
-// guestKinds are the kinds that are found through the list of guests.
+// guestKinds returns the kinds of which objects are found through the list of guests.
 func guestKinds() []string {
 	return []string{normalize.QEMU, normalize.LXC, normalize.PoolMember, normalize.FirewallOptions, normalize.FirewallRules, normalize.FirewallAlias, normalize.FirewallIPSet}
 }
 
-// listGuests returns the guests that the account sees, wherever they are.
-func (l *look) listGuests(ctx context.Context) ([]guest, error) {
-	data, err := l.api.Get(ctx, "/cluster/resources?type=vm")
+// listGuests returns the guests on all nodes that the account can see.
+func (sc *scan) listGuests(ctx context.Context) ([]guest, error) {
+	data, err := sc.api.Get(ctx, "/cluster/resources?type=vm")
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +68,8 @@ func (l *look) listGuests(ctx context.Context) ([]guest, error) {
 	return guests, nil
 }
 
-// knownStatus is what a row says of a guest's status. It is "unknown" while the
-// guest's node has told nobody yet, and then "" here.
+// knownStatus returns the guest's status in a row: "running" or "stopped", or "" if the
+// cluster has no status from the node ("unknown").
 func knownStatus(row model.Value) string {
 	if status := row.At("status").Str(); status == "running" || status == "stopped" {
 		return status
@@ -83,29 +82,29 @@ func isVMID(id string) bool {
 	return err == nil && n > 0
 }
 
-// A sweep reads the guests of a cluster.
-type sweep struct {
-	*look
+// A guestScan reads the nodes and the guests on them.
+type guestScan struct {
+	*scan
 	nodes map[string]*node
 	mu    sync.Mutex
-	// left are guests that were not found where the list put them.
-	left []leftover
-	// asked are guests that can tell their addresses.
-	asked []asked
+	// failed are the guests that could not be read on the node of the list.
+	failed []failedGuest
+	// queries are the guests whose addresses can be queried.
+	queries []addressQuery
 }
 
-// A leftover is a guest that was not read, and why.
-type leftover struct {
+// A failedGuest is a guest that was not read, with the error.
+type failedGuest struct {
 	guest
 	err error
 }
 
-// readNodes reads the settings of every node and the guests on it. The nodes do
-// not wait for each other.
-func (s *sweep) readNodes(ctx context.Context, guests []guest) {
+// readNodes reads the settings of all nodes and the guests on them. It reads the nodes
+// concurrently.
+func (s *guestScan) readNodes(ctx context.Context, guests []guest) {
 	s.onEachNode(guests, func(n *node, on []guest) {
 		parts := nodeParts()
-		// The first request goes alone: a node that hangs takes no more.
+		// The first request to a node is sent alone, so that a node that hangs delays only one.
 		s.readNode(ctx, n, parts[0])
 		s.refreshStatus(ctx, n, on)
 		collectors.Parallel(s.config.Concurrency, len(parts)+len(on), func(i int) {
@@ -122,17 +121,17 @@ func (s *sweep) readNodes(ctx context.Context, guests []guest) {
 }
 
 // readGuests reads guests that were not read with their nodes.
-func (s *sweep) readGuests(ctx context.Context, guests []guest) {
+func (s *guestScan) readGuests(ctx context.Context, guests []guest) {
 	s.onEachNode(guests, func(n *node, on []guest) {
 		s.refreshStatus(ctx, n, on)
 		collectors.Parallel(s.config.Concurrency, len(on), func(i int) { s.readGuest(ctx, n, on[i]) })
 	})
 }
 
-// refreshStatus notes whether the guests of a node run: the list of the cluster
-// is some seconds behind, the node's own are not. Where the node does not tell,
-// what the cluster said stands.
-func (s *sweep) refreshStatus(ctx context.Context, n *node, on []guest) {
+// refreshStatus updates the status of the guests on a node from the node's own lists: the
+// cluster's list is some seconds old. If the node sends no status, that of the cluster
+// remains.
+func (s *guestScan) refreshStatus(ctx context.Context, n *node, on []guest) {
 	now := map[string]string{}
 	for _, kind := range []string{"qemu", "lxc"} {
 		if !slices.ContainsFunc(on, func(g guest) bool { return g.kind == kind }) {
@@ -151,13 +150,13 @@ func (s *sweep) refreshStatus(ctx context.Context, n *node, on []guest) {
 	}
 }
 
-// onEachNode calls do for all nodes at once, with the guests on each.
-func (s *sweep) onEachNode(guests []guest, do func(*node, []guest)) {
+// onEachNode calls do for all nodes concurrently, with the guests on each.
+func (s *guestScan) onEachNode(guests []guest, do func(*node, []guest)) {
 	on := map[string][]guest{}
 	for _, g := range guests {
 		on[g.node] = append(on[g.node], g)
 		if s.nodes[g.node] == nil {
-			// It joined after the nodes were listed.
+			// The node joined the cluster after the nodes were listed.
 			s.nodes[g.node] = &node{name: g.node, api: s.api}
 		}
 	}
@@ -165,41 +164,42 @@ func (s *sweep) onEachNode(guests []guest, do func(*node, []guest)) {
 	collectors.Parallel(len(names), len(names), func(i int) { do(s.nodes[names[i]], on[names[i]]) })
 }
 
-// readGuest reads a guest's configuration and its firewall, once.
-func (s *sweep) readGuest(ctx context.Context, n *node, g guest) {
+// readGuest reads the configuration of a guest and its firewall. A guest that could not be
+// read is added to failed.
+func (s *guestScan) readGuest(ctx context.Context, n *node, g guest) {
 	if err := s.readConfig(ctx, n, g); err != nil {
 		s.mu.Lock()
-		s.left = append(s.left, leftover{g, err})
+		s.failed = append(s.failed, failedGuest{g, err})
 		s.mu.Unlock()
 		return
 	}
 	s.addGuestExtras(ctx, n, g)
 }
 
-// addGuestExtras reads what there is to a guest besides its configuration.
-func (s *sweep) addGuestExtras(ctx context.Context, via *node, g guest) {
+// addGuestExtras adds the guest's pool membership and firewall.
+func (s *guestScan) addGuestExtras(ctx context.Context, via *node, g guest) {
 	if g.pool != "" {
 		s.addMember(g.pool, "vm", g.id)
 	}
 	s.readFirewall(ctx, guestFirewall(g, via.name), via)
 }
 
-// readConfig reads a guest's configuration, with what waits for a restart.
-func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
-	if !s.wanted(g.kindName()) {
+// readConfig reads the configuration of a guest, including pending changes.
+func (s *guestScan) readConfig(ctx context.Context, n *node, g guest) error {
+	if !s.isIncluded(g.kindName()) {
 		return nil
 	}
-	if err := n.lost(); err != nil {
+	if err := n.downReason(); err != nil {
 		return err
 	}
 	if g.status == "" {
-		return &httpclient.Unexpected{Reason: "neither the cluster nor the guest's node tells whether it runs"}
+		return &httpclient.Unexpected{Reason: "neither the cluster nor the node reports whether the guest runs"}
 	}
 	data, err := n.Get(ctx, g.path(n.name)+"/pending")
 	if err != nil {
 		return err
 	}
-	rows, err := named(data, "key")
+	rows, err := rowsByKey(data, "key")
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 	for _, f := range g.fields() {
 		value = value.With(f.Name, f.Value)
 	}
-	macs := cards(value, running)
+	macs := macAddresses(value, running)
 	s.add(model.Resource{
 		Key:        s.key(g.kindName(), g.id),
 		Place:      g.node,
@@ -220,13 +220,13 @@ func (s *sweep) readConfig(ctx context.Context, n *node, g guest) error {
 		Value:      value,
 		Identities: identities(g.id, value, macs),
 		Running:    running,
-		Created:    madeAt(rows),
+		Created:    createdAt(rows),
 	})
-	s.mayAsk(g, value, macs)
+	s.addAddressQuery(g, value, macs)
 	return nil
 }
 
-// fields are what the list of guests says of a guest's value.
+// fields returns the fields of the guest's value that come from the list of guests.
 func (g guest) fields() []model.Field {
 	fields := []model.Field{{Name: "node", Value: model.StringOf(g.node)}, {Name: "status", Value: model.StringOf(g.status)}}
 	if g.pool != "" {
@@ -244,8 +244,8 @@ func guestName(value model.Value, g guest) string {
 	return g.id
 }
 
-// madeAt returns when a guest was made, which its "meta" tells since PVE 7.0.
-func madeAt(rows []model.Field) time.Time {
+// createdAt returns the creation time of a guest, which "meta" has since PVE 7.0, or zero.
+func createdAt(rows []model.Field) time.Time {
 	for _, row := range rows {
 		if row.Name != "meta" {
 			continue
@@ -259,7 +259,7 @@ func madeAt(rows []model.Field) time.Time {
 	return time.Time{}
 }
 
-// unixTime reads seconds since 1970; what is no such number is no time.
+// unixTime parses seconds since 1970. It returns zero if the text is not a valid time.
 func unixTime(seconds string) time.Time {
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil || n <= 0 || n > 1<<40 {
@@ -268,45 +268,44 @@ func unixTime(seconds string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// settle looks after the guests that were not found where the list put them. A
-// new list tells those that were deleted from those that moved, which are read
-// where they are now.
-func (s *sweep) settle(ctx context.Context) {
-	left := s.left
-	s.left = nil
-	if !slices.ContainsFunc(left, func(o leftover) bool { return vanished(o.err) || silent(o.err) }) {
-		s.giveUp(ctx, left)
+// retryFailed reads the failed guests again. It lists the guests again to find those that were
+// deleted or moved since, and reads moved ones on their new node.
+func (s *guestScan) retryFailed(ctx context.Context) {
+	failed := s.failed
+	s.failed = nil
+	if !slices.ContainsFunc(failed, func(o failedGuest) bool { return isGuestMissing(o.err) || isNodeUnreachable(o.err) }) {
+		s.addUnreadGuests(ctx, failed)
 		return
 	}
 	now, err := s.listGuests(ctx)
 	if err != nil {
-		s.giveUp(ctx, left)
+		s.addUnreadGuests(ctx, failed)
 		return
 	}
 	listed := make(map[string]guest, len(now))
 	for _, g := range now {
 		listed[g.id] = g
 	}
-	var again []guest
-	var lost []leftover
-	for _, o := range left {
+	var moved []guest
+	var unread []failedGuest
+	for _, o := range failed {
 		switch g, exists := listed[o.id]; {
 		case exists && (g.node != o.node || g.kind != o.kind):
-			again = append(again, g)
+			moved = append(moved, g)
 		case exists:
-			lost = append(lost, o)
+			unread = append(unread, o)
 		}
 	}
-	s.readGuests(ctx, again)
-	s.giveUp(ctx, append(lost, s.left...))
+	s.readGuests(ctx, moved)
+	s.addUnreadGuests(ctx, append(unread, s.failed...))
 }
 
-// giveUp notes guests that exist and could not be read. Their firewalls lie in
-// the cluster's file system, where a node that answers can read them.
-func (s *sweep) giveUp(ctx context.Context, left []leftover) {
-	via := s.answering()
-	for _, o := range left {
-		s.miss(model.Resource{Key: s.key(o.kindName(), o.id), Place: o.node, Name: cmp.Or(o.name, o.id), Identities: o.identities()}, s.config.reason(o.err))
+// addUnreadGuests records guests that exist and could not be read. It reads their firewalls,
+// which are in the cluster's file system, through another node if their own is down.
+func (s *guestScan) addUnreadGuests(ctx context.Context, failed []failedGuest) {
+	via := s.reachableNode()
+	for _, o := range failed {
+		s.addUnread(model.Resource{Key: s.key(o.kindName(), o.id), Place: o.node, Name: cmp.Or(o.name, o.id), Identities: o.identities()}, s.config.reason(o.err))
 		n := s.nodes[o.node]
 		var down *nodeError
 		if errors.As(o.err, &down) && via != nil {
@@ -316,11 +315,11 @@ func (s *sweep) giveUp(ctx context.Context, left []leftover) {
 	}
 }
 
-// answering returns a node that answers, or nil.
-func (s *sweep) answering() *node {
+// reachableNode returns the first reachable node by name, or nil.
+func (s *guestScan) reachableNode() *node {
 	var first *node
 	for _, n := range s.nodes {
-		if n.lost() == nil && (first == nil || n.name < first.name) {
+		if n.downReason() == nil && (first == nil || n.name < first.name) {
 			first = n
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func TestLabIsReadInFull(t *testing.T) {
+func TestLabIsFullyCovered(t *testing.T) {
 	t.Parallel()
 	s := collect(t, lab())
 	for _, c := range failed(&s) {
@@ -40,8 +40,8 @@ func TestGuests(t *testing.T) {
 		reason, kind, id, name, place string
 		want                          map[string]string
 	}{
-		{"what waits counts as configured", "qemu", "401", "front", "pve1", map[string]string{"memory": "8192", "status": "running", "pool": "shop", "node": "pve1", "template": "false"}},
-		{"a second guest of that name", "qemu", "403", "front", "pve3", map[string]string{"cores": "1", "pool": "", "lock": ""}},
+		{"a pending change", "qemu", "401", "front", "pve1", map[string]string{"memory": "8192", "status": "running", "pool": "shop", "node": "pve1", "template": "false"}},
+		{"a second guest with the same name", "qemu", "403", "front", "pve3", map[string]string{"cores": "1", "pool": "", "lock": ""}},
 		{"a template", "qemu", "490", "golden", "pve1", map[string]string{"template": "true", "status": "stopped"}},
 		{"a container", "lxc", "410", "resolve", "pve2", map[string]string{"memory": "512", "description": "answers names"}},
 	} {
@@ -57,7 +57,7 @@ func TestGuests(t *testing.T) {
 	}
 	waiting := must(t, &s, "qemu", "401")
 	if diff := cmp.Diff([]model.Field{{Name: "memory", Value: model.IntOf(4096)}}, waiting.Running); diff != "" {
-		t.Errorf("what is in effect until the restart (-want +got):\n%s", diff)
+		t.Errorf("values in effect until the restart (-want +got):\n%s", diff)
 	}
 	if made := time.Unix(1770000000, 0); !waiting.Created.Equal(made) {
 		t.Errorf("created %s, want %s", waiting.Created, made)
@@ -80,7 +80,7 @@ func TestVersionsGiveTheSameGuests(t *testing.T) {
 		for _, r := range whole.Resources {
 			other := find(&s, strings.TrimPrefix(r.Kind, Type+"/"), r.ID)
 			if other == nil {
-				if _, reason := s.Covers(r.Kind, r.Place); !strings.Contains(reason, "has none") && !strings.Contains(r.ID, "vnet/") {
+				if _, reason := s.Covers(r.Kind, r.Place); !strings.Contains(reason, "does not support it") && !strings.Contains(r.ID, "vnet/") {
 					t.Errorf("%s: %s is missing: %q", version, r.Key, reason)
 				}
 				continue
@@ -92,7 +92,7 @@ func TestVersionsGiveTheSameGuests(t *testing.T) {
 	}
 }
 
-func TestBetweenListAndRead(t *testing.T) {
+func TestChangesDuringScan(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -120,14 +120,14 @@ func TestBetweenListAndRead(t *testing.T) {
 		{
 			"its id used again by a container", func(c *pvetest.Cluster) {
 				c.RemoveGuest(402)
-				c.Guests = append(c.Guests, pvetest.Guest{ID: 402, Kind: "lxc", Node: "pve2", Config: pvetest.Row{"hostname": "heir"}})
+				c.Guests = append(c.Guests, pvetest.Guest{ID: 402, Kind: "lxc", Node: "pve2", Config: pvetest.Row{"hostname": "reused"}})
 			},
 			func(t *testing.T, s *model.Snapshot) {
 				t.Helper()
 				if find(s, "qemu", "402") != nil {
 					t.Error("the machine is still there")
 				}
-				if r := must(t, s, "lxc", "402"); r.Name != "heir" {
+				if r := must(t, s, "lxc", "402"); r.Name != "reused" {
 					t.Errorf("the container is called %s", r.Name)
 				}
 			},
@@ -149,7 +149,7 @@ func TestBetweenListAndRead(t *testing.T) {
 	}
 }
 
-func TestNodesKnowBestWhatRuns(t *testing.T) {
+func TestStatusOfNodeTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Edit(func(c *pvetest.Cluster) {
@@ -165,15 +165,15 @@ func TestNodesKnowBestWhatRuns(t *testing.T) {
 	s := collect(t, server)
 	for _, id := range []string{"401", "402"} {
 		if got := must(t, &s, "qemu", id).Value.At("status"); got.Str() != "running" {
-			t.Errorf("the node of %s says running, the value %s", id, got)
+			t.Errorf("the status of %s on its node is running, the value %s", id, got)
 		}
 	}
 	if find(&s, "lxc", "410") != nil || !slices.ContainsFunc(s.Unread, func(u model.Unread) bool { return u.ID == "410" }) {
-		t.Errorf("nobody knows whether it runs, so that it was not read; unread are %v", s.Unread)
+		t.Errorf("a guest of unknown status counts as read; unread are %v", s.Unread)
 	}
 }
 
-func TestGuestThatSaysItDoesNotExist(t *testing.T) {
+func TestGuestDoesNotExist(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Break("/nodes/pve2/qemu/402/pending", pvetest.Message(http.StatusInternalServerError,
@@ -185,14 +185,14 @@ func TestGuestThatSaysItDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestGuestThatCannotBeRead(t *testing.T) {
+func TestUnreadableGuest(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Break("/nodes/pve2/qemu/402/pending", faults.Truncated())
 	s := collect(t, server)
 	wantIn(t, unreadReason(&s, "qemu", "402"), "no JSON")
 	if find(&s, "firewall_options", "qemu/402") == nil || find(&s, "pool_member", "shop/vm/402") == nil {
-		t.Error("what else there is to the guest was not read")
+		t.Error("the firewall and the pool of the guest were not read")
 	}
 	if ok, reason := s.Covers("proxmox/qemu", "pve2"); !ok {
 		t.Errorf("the other guests are not covered: %s", reason)

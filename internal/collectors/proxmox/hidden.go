@@ -5,60 +5,60 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A foreignField is a field of one kind that Proxmox VE keeps with the objects of
-// another. Who may not see all of those gets the object without the field and with
-// 200, and who changed the field did it by a request for the other kind.
+// A foreignField is a field of one kind that Proxmox VE stores with the objects of another
+// kind. If the account cannot see all of those, the answer lacks the field, with status 200.
+// The field is changed by a request for the other kind.
 type foreignField struct {
-	// kind has the field; "" stands for every field that an answer may leave out.
+	// kind is the kind that has the field. field is "" for any field.
 	kind, field string
-	// of is the kind of which the field is a part: needs(of) is what it takes to see
-	// it.
+	// of is the kind that stores the field: needs(of) are the privileges to see it.
 	of string
 }
 
 func foreignFields() []foreignField {
 	return []foreignField{
-		// PVE/API2/Cluster.pm leaves the pool out of a row without Pool.Audit on it.
+		// PVE/API2/Cluster.pm leaves the pool out of a row if the account lacks Pool.Audit on the
+		// pool.
 		{normalize.QEMU, "pool", normalize.Pool}, {normalize.LXC, "pool", normalize.Pool},
-		// The collector adds them from /access/acl.
+		// The collector adds these fields from /access/acl.
 		{normalize.User, "acl", normalize.ACL}, {normalize.Group, "acl", normalize.ACL},
-		// Without Sys.Audit on / the answer has the console and the tags' style alone.
+		// Without Sys.Audit on /, the answer has only the console and the style of tags.
 		{normalize.ClusterOptions, "", normalize.ClusterOptions},
 	}
 }
 
-// hidden returns why objects of a kind may have been read without a field, or "".
-func (l *look) hidden(f foreignField) string {
-	reason := l.unseen(f.of)
+// hiddenFieldReason returns why objects of a kind may lack a field, or "".
+func (sc *scan) hiddenFieldReason(f foreignField) string {
+	reason := sc.hiddenReason(f.of)
 	if reason == "" && f.of == normalize.ACL {
-		reason = l.ruleFault
+		reason = sc.aclError
 	}
 	switch {
 	case reason == "":
 		return ""
 	case f.field == "":
-		return "not all fields are shown: " + reason
+		return "some fields are hidden: " + reason
 	}
-	return "its " + f.field + " is not known: " + reason
+	return "its " + f.field + " is hidden: " + reason
 }
 
-// unreadFields are the fields without which objects may have been read, by kind.
-func (l *look) unreadFields() map[string][]model.UnreadField {
+// unreadFields returns the fields that objects may lack, by kind.
+func (sc *scan) unreadFields() map[string][]model.UnreadField {
 	all := map[string][]model.UnreadField{}
 	for _, f := range foreignFields() {
-		if reason := l.hidden(f); reason != "" {
+		if reason := sc.hiddenFieldReason(f); reason != "" {
 			all[f.kind] = append(all[f.kind], model.UnreadField{Name: f.field, Reason: reason})
 		}
 	}
 	return all
 }
 
-// elsewhere returns model.Kind.Elsewhere of a kind.
-func (l *look) elsewhere(kind string) map[string]string {
+// loggedElsewhere returns model.Kind.LoggedElsewhere of a kind.
+func (sc *scan) loggedElsewhere(kind string) map[string]string {
 	fields := map[string]string{}
 	for _, f := range foreignFields() {
 		if f.kind == kind && f.of != kind {
-			fields[f.field] = l.unsigned(f.of)
+			fields[f.field] = sc.writerUnknown(f.of)
 		}
 	}
 	return fields

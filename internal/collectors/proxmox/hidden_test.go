@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestHiddenFields reads objects of which Proxmox VE leaves a field out, with 200.
+// TestHiddenFields reads objects of which Proxmox VE omits a field, with status 200.
 func TestHiddenFields(t *testing.T) {
 	t.Parallel()
 	rights := func(set map[string][]string) func(*pvetest.Server) {
@@ -34,34 +34,34 @@ func TestHiddenFields(t *testing.T) {
 		reason          string
 		change          []func(*pvetest.Server)
 		kind, id, field string
-		// want are parts of why the field is not known; none when it is, or is absent.
+		// want are parts of the reason why the field is unread; nil if it is read, or absent.
 		want []string
 	}{
 		{"the pool is shown", nil, "qemu", "401", "pool", nil},
 		{"a guest in no pool", nil, "qemu", "403", "pool", nil},
 		{"the pool is hidden", []func(*pvetest.Server){rights(map[string][]string{"/pool": {}})}, "qemu", "401", "pool",
-			[]string{"its pool is not known", "lacks Pool.Audit on /pool:", "pveum acl modify /pool"}},
+			[]string{"its pool is hidden", "lacks Pool.Audit on /pool:", "pveum acl modify /pool"}},
 		{"the pool of a container is hidden", []func(*pvetest.Server){rights(map[string][]string{"/pool": {}})}, "lxc", "411", "pool",
 			[]string{"lacks Pool.Audit on /pool:"}},
-		{"who may see other pools may not see this one", []func(*pvetest.Server){rights(map[string][]string{"/pool/shop": {}, "/pool/spare": {"Pool.Audit"}})}, "qemu", "401", "pool",
+		{"only another pool is visible", []func(*pvetest.Server){rights(map[string][]string{"/pool/shop": {}, "/pool/spare": {"Pool.Audit"}})}, "qemu", "401", "pool",
 			[]string{"lacks Pool.Audit on /pool/shop:"}},
-		{"who may see this pool sees it, whatever else is hidden", []func(*pvetest.Server){rights(map[string][]string{"/pool": {}, "/pool/shop": {"Pool.Audit"}})}, "qemu", "401", "pool", nil},
-		{"the rights are not known", []func(*pvetest.Server){func(s *pvetest.Server) {
+		{"only this pool is visible", []func(*pvetest.Server){rights(map[string][]string{"/pool": {}, "/pool/shop": {"Pool.Audit"}})}, "qemu", "401", "pool", nil},
+		{"unknown permissions", []func(*pvetest.Server){func(s *pvetest.Server) {
 			s.Break("/access/permissions", pvetest.Message(http.StatusInternalServerError, "broken"))
-		}}, "qemu", "403", "pool", []string{"what driftd@pve!ro may see is not known", "broken"}},
+		}}, "qemu", "403", "pool", []string{"the permissions of driftd@pve!ro are unknown", "broken"}},
 		{"the access rules are shown", nil, "user", "dana@pve", "acl", nil},
 		{"the access rules cannot be read", []func(*pvetest.Server){func(s *pvetest.Server) {
 			s.Break("/access/acl", pvetest.Message(http.StatusInternalServerError, "broken"))
-		}}, "user", "dana@pve", "acl", []string{"its acl is not known", "broken"}},
+		}}, "user", "dana@pve", "acl", []string{"its acl is hidden", "broken"}},
 		{"the access rules of a group cannot be read", []func(*pvetest.Server){func(s *pvetest.Server) {
 			s.Break("/access/acl", pvetest.Message(http.StatusInternalServerError, "broken"))
-		}}, "group", "sellers", "acl", []string{"its acl is not known", "broken"}},
-		{"access rules are hidden, and groups are not", []func(*pvetest.Server){rights(map[string][]string{"/access": {}, "/access/groups": {"Sys.Audit"}})}, "group", "sellers", "acl",
+		}}, "group", "sellers", "acl", []string{"its acl is hidden", "broken"}},
+		{"access rules are hidden, groups are visible", []func(*pvetest.Server){rights(map[string][]string{"/access": {}, "/access/groups": {"Sys.Audit"}})}, "group", "sellers", "acl",
 			[]string{"lacks Sys.Audit on /access:"}},
 		{"options are shown", nil, "cluster_options", "cluster", "nothing-like-it", nil},
 		{"options are hidden", []func(*pvetest.Server){rights(map[string][]string{"/": {"VM.Audit"}}), someOptions}, "cluster_options", "cluster", "migration.type",
-			[]string{"not all fields are shown", "lacks Sys.Audit on /:"}},
-		{"an option that everybody sees", []func(*pvetest.Server){rights(map[string][]string{"/": {"VM.Audit"}}), someOptions}, "cluster_options", "cluster", "console", nil},
+			[]string{"some fields are hidden", "lacks Sys.Audit on /:"}},
+		{"an option that is always visible", []func(*pvetest.Server){rights(map[string][]string{"/": {"VM.Audit"}}), someOptions}, "cluster_options", "cluster", "console", nil},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -77,15 +77,15 @@ func TestHiddenFields(t *testing.T) {
 			}
 			wantIn(t, got, tc.want...)
 			if _, shown := r.Value.Get(tc.field); len(tc.want) > 0 && shown {
-				t.Errorf("%s is %s, of which nobody knows whether it is all", tc.field, r.Value.At(tc.field))
+				t.Errorf("%s is %s, which may be incomplete", tc.field, r.Value.At(tc.field))
 			}
 		})
 	}
 }
 
-// TestHiddenFieldsAreKnown lets every field of the table be one of its kind's schema,
-// and need a privilege.
-func TestHiddenFieldsAreKnown(t *testing.T) {
+// TestForeignFieldsAreInSchemas checks that every foreign field is in the schema of its kind,
+// and requires a privilege.
+func TestForeignFieldsAreInSchemas(t *testing.T) {
 	t.Parallel()
 	kinds := normalize.Kinds()
 	for _, f := range foreignFields() {
@@ -98,9 +98,9 @@ func TestHiddenFieldsAreKnown(t *testing.T) {
 	}
 }
 
-// TestElsewhere asks where it is recorded who changed a field that another object
+// TestLoggedElsewhere checks which log is named for changes of a field that another object
 // decides.
-func TestElsewhere(t *testing.T) {
+func TestLoggedElsewhere(t *testing.T) {
 	t.Parallel()
 	for reason, since := range map[string]bool{"with the logs": true, "without the logs": false} {
 		t.Run(reason, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestUnreadIsPlaced lets what could not be read be judged all the same: it tells where
-// it lies, and what comes with Proxmox VE itself.
-func TestUnreadIsPlaced(t *testing.T) {
+// TestUnreadProperties checks the place, parent and built-in mark of resources that could not
+// be read.
+func TestUnreadProperties(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Edit(func(c *pvetest.Cluster) {
@@ -154,10 +154,10 @@ func TestUnreadIsPlaced(t *testing.T) {
 		want             model.Unread
 		words            string
 	}{
-		{"a guest of a dead node, of which the cluster no more tells whether it runs", "qemu", "403", model.Unread{Place: "pve3", Name: "front"}, "node pve3 does not answer (offline)"},
+		{"a guest of unknown status on an offline node", "qemu", "403", model.Unread{Place: "pve3", Name: "front"}, "node pve3 does not answer (offline)"},
 		{"the firewall of a guest", "firewall_rules", "qemu/402", model.Unread{Name: "qemu/402", Parent: model.Ref{Kind: "proxmox/qemu", ID: "402"}}, "500"},
-		{"a realm that every cluster has", "realm", "pam", model.Unread{Name: "pam", SystemOwned: "built in"}, "500"},
-		{"a zone of which nobody knows what is applied", "sdn_zone", "lab", model.Unread{Name: "lab"}, "what of it is applied could not be read"},
+		{"a built-in realm", "realm", "pam", model.Unread{Name: "pam", SystemOwned: "built in"}, "500"},
+		{"a zone of which the applied configuration is unknown", "sdn_zone", "lab", model.Unread{Name: "lab"}, "the applied configuration could not be read"},
 	} {
 		found := false
 		for _, u := range s.Unread {

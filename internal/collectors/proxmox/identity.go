@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// What a guest is known by beside its kind and id.
+// The types of a guest's identities, in addition to kind and id.
 const (
 	byVMID = "vmid"
 	byUUID = "uuid"
@@ -16,36 +16,34 @@ const (
 	byName = "name"
 )
 
-// identities are what a guest that was read is known by: its number, the UUID
-// that its firmware shows, the MAC addresses of its network devices, and its
-// name in lower case.
+// identities returns the identities of a guest: its id, the UUID of its firmware, the MAC
+// addresses of its network devices, and its name in lower case.
 func identities(id string, value model.Value, macs []string) []model.Identity {
-	known := append(make([]model.Identity, 0, 3+len(macs)), model.Identity{By: byVMID, Value: id})
+	all := append(make([]model.Identity, 0, 3+len(macs)), model.Identity{By: byVMID, Value: id})
 	if uuid := value.At("smbios1", "uuid").Str(); uuid != "" {
-		known = append(known, model.Identity{By: byUUID, Value: strings.ToLower(uuid)})
+		all = append(all, model.Identity{By: byUUID, Value: strings.ToLower(uuid)})
 	}
 	for _, mac := range macs {
-		known = append(known, model.Identity{By: byMAC, Value: mac})
+		all = append(all, model.Identity{By: byMAC, Value: mac})
 	}
-	return withName(known, cmp.Or(value.At("name").Str(), value.At("hostname").Str()))
+	return withName(all, cmp.Or(value.At("name").Str(), value.At("hostname").Str()))
 }
 
-// identities are what the list of guests tells of one that was not read.
+// identities returns the identities of a guest that was not read, from the list of guests.
 func (g guest) identities() []model.Identity {
 	return withName([]model.Identity{{By: byVMID, Value: g.id}}, g.name)
 }
 
-func withName(known []model.Identity, name string) []model.Identity {
+func withName(all []model.Identity, name string) []model.Identity {
 	if name == "" {
-		return known
+		return all
 	}
-	return append(known, model.Identity{By: byName, Value: strings.ToLower(name)})
+	return append(all, model.Identity{By: byName, Value: strings.ToLower(name)})
 }
 
-// cards returns the MAC addresses of a guest's network devices, each once, in
-// upper case. A device that waits for a restart counts as it will be and as it
-// is.
-func cards(value model.Value, running []model.Field) []string {
+// macAddresses returns the MAC addresses of a guest's network devices without duplicates, in
+// upper case, both configured and running.
+func macAddresses(value model.Value, running []model.Field) []string {
 	var macs []string
 	for _, fields := range [][]model.Field{value.Fields(), running} {
 		for _, f := range fields {

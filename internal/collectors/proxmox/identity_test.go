@@ -31,11 +31,11 @@ func TestIdentities(t *testing.T) {
 		{"a machine", "qemu", "401", []model.Identity{{By: "vmid", Value: "401"}, {By: "uuid", Value: "9f2d1c60-0000-4000-8000-000000000401"},
 			{By: "mac", Value: "BC:24:11:5A:04:01"}, {By: "name", Value: "front"}}},
 		{"a container", "lxc", "410", []model.Identity{{By: "vmid", Value: "410"}, {By: "mac", Value: "BC:24:11:5A:04:10"}, {By: "name", Value: "resolve"}}},
-		{"any case, twice the same address, one that waits", "qemu", "601", []model.Identity{{By: "vmid", Value: "601"},
+		{"mixed case, a duplicate address, a pending device", "qemu", "601", []model.Identity{{By: "vmid", Value: "601"},
 			{By: "uuid", Value: "5a1f1f60-8a3b-4f9d-9e0a-5f2c9f6e1a11"}, {By: "mac", Value: "BC:24:11:00:06:01"}, {By: "mac", Value: "BC:24:11:00:06:03"},
 			{By: "mac", Value: "BC:24:11:00:06:02"}, {By: "name", Value: "mail.example.org"}}},
-		{"nothing but its number", "qemu", "602", []model.Identity{{By: "vmid", Value: "602"}}},
-		{"no guest", "storage", "fast", nil},
+		{"only an id", "qemu", "602", []model.Identity{{By: "vmid", Value: "602"}}},
+		{"not a guest", "storage", "fast", nil},
 	} {
 		if diff := cmp.Diff(tc.want, must(t, &s, tc.kind, tc.id).Identities); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
@@ -43,7 +43,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-func TestIdentitiesOfWhatIsNotRead(t *testing.T) {
+func TestIdentitiesOfUnreadGuests(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -51,7 +51,7 @@ func TestIdentitiesOfWhatIsNotRead(t *testing.T) {
 	}{
 		{"its node is down", func(s *pvetest.Server) { s.Edit(func(c *pvetest.Cluster) { c.Nodes[1].Offline = true }) }},
 		{"its node hangs", func(s *pvetest.Server) { s.Break("/nodes/pve2/", pvetest.NodeHangs()) }},
-		{"its configuration makes no sense", func(s *pvetest.Server) { s.Break("/nodes/pve2/qemu/402/pending", faults.LoginPage()) }},
+		{"its configuration is malformed", func(s *pvetest.Server) { s.Break("/nodes/pve2/qemu/402/pending", faults.LoginPage()) }},
 	} {
 		server := lab()
 		server.Edit(func(c *pvetest.Cluster) { c.Guest(402).Config["name"] = "Store" })
@@ -59,7 +59,7 @@ func TestIdentitiesOfWhatIsNotRead(t *testing.T) {
 		s := collect(t, server)
 		i := slices.IndexFunc(s.Unread, func(u model.Unread) bool { return u.Kind == "proxmox/qemu" && u.ID == "402" })
 		if i < 0 {
-			t.Fatalf("%s: it is not told as unread", tc.reason)
+			t.Fatalf("%s: it is not reported as unread", tc.reason)
 		}
 		want := []model.Identity{{By: "vmid", Value: "402"}, {By: "name", Value: "store"}}
 		if diff := cmp.Diff(want, s.Unread[i].Identities); diff != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-func TestWhatBelongsToWhat(t *testing.T) {
+func TestPlacesAndParents(t *testing.T) {
 	t.Parallel()
 	s := collect(t, lab())
 	for _, tc := range []struct {
@@ -32,7 +32,7 @@ func TestWhatBelongsToWhat(t *testing.T) {
 	} {
 		r := must(t, &s, tc.kind, tc.id)
 		if r.Place != tc.place || r.Parent != tc.parent {
-			t.Errorf("%s %s: in %q, of %v; want %q, %v", tc.kind, tc.id, r.Place, r.Parent, tc.place, tc.parent)
+			t.Errorf("%s %s: place %q, parent %v; want %q, %v", tc.kind, tc.id, r.Place, r.Parent, tc.place, tc.parent)
 		}
 		if got := r.Value.At(tc.path).Text(); tc.path != "" && got != tc.want {
 			t.Errorf("%s %s: %s = %q, want %q", tc.kind, tc.id, tc.path, got, tc.want)
@@ -53,7 +53,7 @@ func TestRulesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAppliedYet(t *testing.T) {
+func TestAppliedConfiguration(t *testing.T) {
 	t.Parallel()
 	s := collect(t, lab())
 	zone := must(t, &s, "sdn_zone", "lab")
@@ -61,6 +61,6 @@ func TestWhatIsNotAppliedYet(t *testing.T) {
 		t.Errorf("mtu %s, in effect (-want +got):\n%s", zone.Value.At("mtu"), diff)
 	}
 	if vnet := must(t, &s, "sdn_vnet", "labnet"); len(vnet.Running) > 0 {
-		t.Errorf("the virtual network waits for %v", vnet.Running)
+		t.Errorf("the virtual network has pending changes: %v", vnet.Running)
 	}
 }

@@ -7,17 +7,16 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// An update is what a line of the cluster log tells of a virtual machine:
+// An update is a parsed message of the cluster log about a virtual machine:
 //
 //	update VM 300: -cores 4 -delete net1,net2
 //	update VM 300: resize --disk scsi0 --size +4G
 type update struct {
 	id     string
 	fields []string
-	// options are the settings as the line has them; none where it names a disk
-	// that grew.
+	// options are the settings in the message; nil if it reports a resized disk.
 	options []option
-	// shown is the line, fit for people: no secret, nothing long.
+	// shown is the message for display: shortened, and without secrets.
 	shown string
 }
 
@@ -25,23 +24,23 @@ const (
 	updatePrefix = "update VM "
 	shownValue   = 60
 	shownLine    = 240
-	// maxUpdate bounds a line, in bytes. A cluster keeps entries of some kilobytes.
+	// maxUpdate is the size limit of a message, in bytes. Entries of the cluster log have a few
+	// kilobytes.
 	maxUpdate = 64 << 10
 )
 
-// parseUpdate reads a line of the cluster log; ok is false when it tells of
-// something else.
+// parseUpdate parses a message of the cluster log. ok is false for any other message.
 func parseUpdate(line string) (u update, ok bool) {
 	rest, ok := strings.CutPrefix(line, updatePrefix)
 	if !ok {
 		return update{}, false
 	}
-	id, what, ok := strings.Cut(rest, ":")
+	id, settings, ok := strings.Cut(rest, ":")
 	if !ok || !isVMID(id) || len(line) > maxUpdate {
 		return update{}, false
 	}
 	u.id = id
-	if disk, found := strings.CutPrefix(strings.TrimSpace(what), "resize --disk "); found {
+	if disk, found := strings.CutPrefix(strings.TrimSpace(settings), "resize --disk "); found {
 		disk, _, _ = strings.Cut(disk, " ")
 		if isKey(disk) {
 			u.fields = []string{disk}
@@ -49,7 +48,7 @@ func parseUpdate(line string) (u update, ok bool) {
 		u.shown = clip(httpclient.Printable(line), shownLine)
 		return u, true
 	}
-	u.options = parseOptions(what)
+	u.options = parseOptions(settings)
 	shown := []string{updatePrefix + id + ":"}
 	for _, o := range u.options {
 		u.fields = append(u.fields, o.names()...)
@@ -61,11 +60,11 @@ func parseUpdate(line string) (u update, ok bool) {
 	return u, true
 }
 
-// An option is a setting as the log writes it.
+// An option is a setting with its value as written to the log.
 type option struct{ key, value string }
 
-// parseOptions parts "-key value -key value". Values are not quoted, but keys
-// come sorted: what stands out of order belongs to the value before it.
+// parseOptions splits "-key value -key value". Values are not quoted, but keys are sorted: a
+// key out of order is part of the value before it.
 func parseOptions(text string) []option {
 	var options []option
 	var words []string // of the last option's value
@@ -90,14 +89,14 @@ func parseOptions(text string) []option {
 	return options
 }
 
-// isKey tells what can be the name of a guest's setting.
+// isKey reports whether s has the form of a setting's name.
 func isKey(s string) bool {
 	return s != "" && s[0] >= 'a' && s[0] <= 'z' &&
 		strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
 }
 
-// names are the settings that an option changes. What waits for a restart and
-// is reverted stays as it is.
+// names returns the settings that an option changes. A reverted pending change leaves the
+// setting unchanged.
 func (o option) names() []string {
 	switch o.key {
 	case "delete":
@@ -108,7 +107,7 @@ func (o option) names() []string {
 	return []string{o.key}
 }
 
-// shown is the value as people may see it.
+// shown returns the value for display.
 func (o option) shown() string {
 	if o.key == "cipassword" || o.key == "password" {
 		return "<hidden>"

@@ -15,8 +15,8 @@ import (
 
 func nodePath(node string) string { return "/nodes/" + url.PathEscape(node) }
 
-// A node reads what lies on one node of the cluster. After the first request
-// that it leaves without an answer it is not asked again in this look.
+// A node is an api for the paths of one node. After the first request without an answer, it
+// sends no further requests in this scan.
 type node struct {
 	name string
 	api  api
@@ -27,41 +27,41 @@ type node struct {
 
 // Get implements api.
 func (n *node) Get(ctx context.Context, path string) (model.Value, error) {
-	if err := n.lost(); err != nil {
+	if err := n.downReason(); err != nil {
 		return model.Value{}, err
 	}
 	data, err := n.api.Get(ctx, path)
-	if silent(err) {
-		return model.Value{}, n.lose(err)
+	if isNodeUnreachable(err) {
+		return model.Value{}, n.markDown(err)
 	}
 	return data, err
 }
 
-// Ask implements api. No answer says nothing of the node: it is a guest that is
-// asked.
-func (n *node) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
-	if err := n.lost(); err != nil {
+// GetOnce implements api. A missing answer does not mark the node as down, because the guest
+// sends it.
+func (n *node) GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
+	if err := n.downReason(); err != nil {
 		return model.Value{}, err
 	}
-	return n.api.Ask(ctx, path, limit)
+	return n.api.GetOnce(ctx, path, limit)
 }
 
-// lost returns why the node is not asked any more, or nil.
-func (n *node) lost() error {
+// downReason returns the error that marked the node as down, or nil.
+func (n *node) downReason() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.down
 }
 
-// lose notes that the node does not answer. The first reason stays.
-func (n *node) lose(err error) error {
+// markDown marks the node as down. The first error remains.
+func (n *node) markDown(err error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = cmp.Or[error](n.down, &nodeError{n.name, err})
 	return n.down
 }
 
-// A nodeError is a node that does not answer.
+// A nodeError is the error of a node that does not answer.
 type nodeError struct {
 	node string
 	err  error
@@ -73,91 +73,91 @@ func (e *nodeError) Error() string {
 
 func (e *nodeError) Unwrap() error { return e.err }
 
-// errOffline is what the cluster says of a node that left it.
+// errOffline is the error of a node that the cluster reports as offline.
 var errOffline = &httpclient.Unexpected{Reason: "offline"}
 
-// listNodes returns the cluster's nodes by name.
-func (l *look) listNodes(ctx context.Context) (map[string]*node, error) {
-	data, err := l.api.Get(ctx, "/nodes")
+// listNodes returns the nodes of the cluster by name.
+func (sc *scan) listNodes(ctx context.Context) (map[string]*node, error) {
+	data, err := sc.api.Get(ctx, "/nodes")
 	if err != nil {
 		return nil, err
 	}
-	rows, err := named(data, "node")
+	rows, err := rowsByKey(data, "node")
 	if err != nil {
 		return nil, err
 	}
 	nodes := map[string]*node{}
 	for _, row := range rows {
-		n := &node{name: row.Name, api: l.api}
+		n := &node{name: row.Name, api: sc.api}
 		if row.Value.At("status").Str() == "offline" {
-			// What it holds is known to be out of reach.
-			_ = n.lose(errOffline)
+			// The objects of the node are reported as unread.
+			_ = n.markDown(errOffline)
 		}
 		nodes[row.Name] = n
 	}
 	return nodes, nil
 }
 
-// nodeKinds are the kinds that lie on nodes.
+// nodeKinds returns the kinds that have objects on nodes.
 func nodeKinds() []string {
 	return []string{normalize.NodeConfig, normalize.NodeDNS, normalize.NodeHosts, normalize.NodeTime, normalize.NodeNetwork, normalize.FirewallOptions, normalize.FirewallRules}
 }
 
-// A nodePart is one of a node's own settings.
+// A nodePart is a part of a node's settings that has its own path.
 type nodePart struct {
 	name, kind string
-	take       func(l *look, n *node, kind string, data model.Value) error
+	add        func(sc *scan, n *node, kind string, data model.Value) error
 }
 
 func nodeParts() []nodePart {
 	return []nodePart{
-		{"config", normalize.NodeConfig, takeNodePart},
-		{"dns", normalize.NodeDNS, takeNodePart},
-		{"hosts", normalize.NodeHosts, takeNodePart},
-		{"time", normalize.NodeTime, takeNodePart},
-		{"network", normalize.NodeNetwork, takeInterfaces},
+		{"config", normalize.NodeConfig, addNodePart},
+		{"dns", normalize.NodeDNS, addNodePart},
+		{"hosts", normalize.NodeHosts, addNodePart},
+		{"time", normalize.NodeTime, addNodePart},
+		{"network", normalize.NodeNetwork, addInterfaces},
 	}
 }
 
-// readNode reads one of the node's own settings.
-func (l *look) readNode(ctx context.Context, n *node, part nodePart) {
-	if !l.wanted(part.kind) {
+// readNode reads a part of the node's settings.
+func (sc *scan) readNode(ctx context.Context, n *node, part nodePart) {
+	if !sc.isIncluded(part.kind) {
 		return
 	}
 	data, err := n.Get(ctx, nodePath(n.name)+"/"+part.name)
 	if err == nil {
-		err = part.take(l, n, part.kind, data)
+		err = part.add(sc, n, part.kind, data)
 	}
 	if err != nil {
-		l.fail(err, n.name, part.kind)
+		sc.fail(err, n.name, part.kind)
 	}
 }
 
-// readNodeFirewall reads the node's own firewall.
-func (l *look) readNodeFirewall(ctx context.Context, n *node) {
-	if err := n.lost(); err != nil {
-		l.fail(err, n.name, normalize.FirewallOptions, normalize.FirewallRules)
+// readNodeFirewall reads the node's firewall.
+func (sc *scan) readNodeFirewall(ctx context.Context, n *node) {
+	if err := n.downReason(); err != nil {
+		sc.fail(err, n.name, normalize.FirewallOptions, normalize.FirewallRules)
 		return
 	}
-	l.readFirewall(ctx, nodeFirewall(n.name), n)
+	sc.readFirewall(ctx, nodeFirewall(n.name), n)
 }
 
-func takeNodePart(l *look, n *node, kind string, data model.Value) error {
+func addNodePart(sc *scan, n *node, kind string, data model.Value) error {
 	if data.Kind() != model.Map {
-		return &httpclient.Unexpected{Reason: "the answer is no object"}
+		return &httpclient.Unexpected{Reason: "the answer is not an object"}
 	}
-	r := l.object(kind, n.name, data)
+	r := sc.object(kind, n.name, data)
 	r.Place = n.name
-	l.add(r)
+	sc.add(r)
 	return nil
 }
 
-func takeInterfaces(l *look, n *node, kind string, data model.Value) error {
-	rows, err := named(data, "iface")
+func addInterfaces(sc *scan, n *node, kind string, data model.Value) error {
+	rows, err := rowsByKey(data, "iface")
 	for _, row := range rows {
-		r := l.object(kind, n.name+":"+row.Name, row.Value)
+		r := sc.object(kind, n.name+":"+row.Name, row.Value)
 		r.Name, r.Place = row.Name, n.name
-		l.add(r)
+		sc.add(r)
 	}
 	return err
 }

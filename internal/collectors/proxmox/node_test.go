@@ -12,18 +12,18 @@ import (
 	"github.com/driftd/driftd/internal/faults"
 )
 
-func TestNodeThatDoesNotAnswer(t *testing.T) {
+func TestUnreachableNode(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		reason string
-		lose   func(*pvetest.Server)
-		words  string
-		asked  int
+		reason   string
+		lose     func(*pvetest.Server)
+		words    string
+		requests int
 	}{
 		{"switched off", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeDown()) }, "(595", 1},
-		{"it hangs, says the proxy", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeHangs()) }, "(596", 1},
-		{"it hangs, and nobody says so", func(s *pvetest.Server) { s.Break("/nodes/pve3/", faults.Hangs()) }, "no full answer within", 1},
-		{"the cluster lost it", func(s *pvetest.Server) { s.Edit(func(c *pvetest.Cluster) { c.Nodes[2].Offline = true }) }, "(offline)", 0},
+		{"pveproxy reports that it hangs", func(s *pvetest.Server) { s.Break("/nodes/pve3/", pvetest.NodeHangs()) }, "(596", 1},
+		{"it does not answer", func(s *pvetest.Server) { s.Break("/nodes/pve3/", faults.Hangs()) }, "no full answer within", 1},
+		{"offline in the cluster", func(s *pvetest.Server) { s.Edit(func(c *pvetest.Cluster) { c.Nodes[2].Offline = true }) }, "(offline)", 0},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
@@ -47,24 +47,24 @@ func TestNodeThatDoesNotAnswer(t *testing.T) {
 				}
 			}
 			if find(&s, "firewall_options", "lxc/411") == nil || find(&s, "pool_member", "shop/test/vm/411") == nil {
-				t.Error("the firewall and the pool of its guests, which other nodes know, were not read")
+				t.Error("the firewall and the pool of its guests, which other nodes have, were not read")
 			}
 			must(t, &s, "qemu", "402")
-			if n := server.Count("/nodes/pve3/", ""); n != tc.asked {
-				t.Errorf("the node was asked %d times, want %d", n, tc.asked)
+			if n := server.Count("/nodes/pve3/", ""); n != tc.requests {
+				t.Errorf("the node got %d requests, want %d", n, tc.requests)
 			}
 		})
 	}
 }
 
-func TestNodeThatDiesDuringTheScan(t *testing.T) {
+func TestNodeGoesDownDuringScan(t *testing.T) {
 	t.Parallel()
 	cluster := pvetest.Grown(2, 50)
 	server := newServer(cluster, rand.New(rand.NewPCG(1, 2)))
 	server.Break("/nodes/pve2/qemu/", pvetest.NodeDown())
 	s := collect(t, server)
 	if n := server.Count("/nodes/pve2/qemu/", ""); n > 4 {
-		t.Errorf("the dead node was asked %d times, want no more than run at once", n)
+		t.Errorf("the node got %d requests after it went down, want no more than run at once", n)
 	}
 	for _, g := range cluster.Guests {
 		if r := find(&s, g.Kind, strconv.Itoa(g.ID)); (r != nil) == (unreadReason(&s, g.Kind, strconv.Itoa(g.ID)) != "") {
@@ -73,7 +73,7 @@ func TestNodeThatDiesDuringTheScan(t *testing.T) {
 	}
 }
 
-func TestGuestsOfADeadNodeThatMoved(t *testing.T) {
+func TestGuestsMovedFromUnreachableNode(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Break("/nodes/pve3/", pvetest.NodeDown())
@@ -87,7 +87,7 @@ func TestGuestsOfADeadNodeThatMoved(t *testing.T) {
 	}
 }
 
-func TestNodesThatCannotBeListed(t *testing.T) {
+func TestUnreadableNodeList(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Edit(func(c *pvetest.Cluster) { c.Nodes = nil })

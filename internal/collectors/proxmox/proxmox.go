@@ -1,5 +1,5 @@
-// Package proxmox reads a Proxmox VE cluster, versions 7.4 to 9.x, through the
-// API of one of its nodes.
+// Package proxmox reads a Proxmox VE cluster, versions 7.4 to 9.x, through the API of one
+// node.
 package proxmox
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the collector's type in the configuration, and the first part of
-// its kinds' names.
+// Type is the collector's type in the configuration, and the first part of the names of its
+// kinds.
 const Type = "proxmox"
 
 // Definition returns the collector of type "proxmox".
@@ -35,34 +35,34 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 	return &cluster{env: env, config: config, now: time.Now, backoff: 500 * time.Millisecond}, nil
 }
 
-// A cluster reads one Proxmox VE cluster. It is safe for concurrent use.
+// A cluster is the collector of one Proxmox VE cluster. It is safe for concurrent use.
 type cluster struct {
 	env    collectors.Env
 	config Config
 	now    func() time.Time
-	// backoff is the first pause before a request is tried again.
+	// backoff is the pause before the second attempt of a request.
 	backoff time.Duration
-	// warned is done when the log says that guests may not be asked.
+	// warned limits the warning about missing guest agent permissions to one.
 	warned sync.Once
 }
 
-// Collect reads everything that the account may see, each object once.
+// Collect reads every object that the account can see, once.
 func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
-	found, version, err := c.look(ctx, false)
+	found, version, err := c.scan(ctx, false)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
 	if found.refused > 0 {
 		c.warned.Do(func() {
-			c.env.Log.WarnContext(ctx, "guests may not be asked for their addresses", "guests", found.refused, "hint", agentHint)
+			c.env.Log.WarnContext(ctx, "no permission to read guest addresses", "guests", found.refused, "hint", agentHint)
 		})
 	}
 	return found.snapshot(version), nil
 }
 
-// Probe reads what belongs to the cluster and its nodes, and no guest.
+// Probe reads the objects of the cluster and its nodes, and no guests.
 func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
-	found, version, err := c.look(ctx, true)
+	found, version, err := c.scan(ctx, true)
 	if err != nil {
 		return collectors.Probe{}, err
 	}
@@ -74,26 +74,26 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	}, nil
 }
 
-// look reads the cluster; a brief look leaves guests and logs out.
-func (c *cluster) look(ctx context.Context, brief bool) (*look, string, error) {
-	l := &look{config: c.config, source: c.env.Name, normalizer: normalize.New(c.env.Sealer), taken: c.now()}
+// scan reads the cluster. A brief scan leaves out guests and logs.
+func (c *cluster) scan(ctx context.Context, brief bool) (*scan, string, error) {
+	sc := &scan{config: c.config, source: c.env.Name, normalizer: normalize.New(c.env.Sealer), taken: c.now()}
 	session, err := connect(ctx, c.config, c.backoff)
 	if err != nil {
 		return nil, "", c.fail(ctx, err)
 	}
 	defer session.close()
-	l.api = session
-	version, err := l.version(ctx)
+	sc.api = session
+	version, err := sc.version(ctx)
 	if err == nil {
-		l.readWithQuorum(ctx, brief)
+		sc.readWithQuorum(ctx, brief)
 	}
-	if err != nil || httpclient.Void(ctx, len(l.resources) > 0) {
+	if err != nil || httpclient.Void(ctx, len(sc.resources) > 0) {
 		return nil, "", c.fail(ctx, err)
 	}
-	return l, version, nil
+	return sc, version, nil
 }
 
-// fail gives the error of a look that failed as a whole.
+// fail returns the error of a scan that failed as a whole.
 func (c *cluster) fail(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", c.config.URL, ctx.Err())
@@ -101,49 +101,49 @@ func (c *cluster) fail(ctx context.Context, err error) error {
 	return c.config.explain(err)
 }
 
-// version asks for the version of Proxmox VE, which everybody may know.
-func (l *look) version(ctx context.Context) (string, error) {
-	data, err := l.api.Get(ctx, "/version")
+// version returns the version of Proxmox VE. It requires no privilege.
+func (sc *scan) version(ctx context.Context) (string, error) {
+	data, err := sc.api.Get(ctx, "/version")
 	if err != nil {
 		return "", err
 	}
 	version := data.At("version").Text()
 	if version == "" {
-		return "", &httpclient.Unexpected{Reason: "the answer tells no version"}
+		return "", &httpclient.Unexpected{Reason: "the answer has no version"}
 	}
 	return version, nil
 }
 
-// read reads what is there, the account's rights before any list.
-func (l *look) read(ctx context.Context, brief bool) {
-	l.readRights(ctx)
+// read reads the objects of the cluster. It reads the account's permissions before any list.
+func (sc *scan) read(ctx context.Context, brief bool) {
+	sc.readRights(ctx)
 	collectors.Parallel(2, 2, func(i int) {
 		if i == 0 {
-			l.readCluster(ctx)
+			sc.readCluster(ctx)
 			return
 		}
-		l.sweep(ctx, brief)
+		sc.readNodesAndGuests(ctx, brief)
 	})
 }
 
-// sweep reads the nodes, the guests on them, and the logs.
-func (l *look) sweep(ctx context.Context, brief bool) {
-	nodes, err := l.listNodes(ctx)
+// readNodesAndGuests reads the nodes, the guests on them, and the logs.
+func (sc *scan) readNodesAndGuests(ctx context.Context, brief bool) {
+	nodes, err := sc.listNodes(ctx)
 	if err != nil {
-		l.fail(err, "", append(nodeKinds(), guestKinds()...)...)
+		sc.fail(err, "", append(nodeKinds(), guestKinds()...)...)
 		return
 	}
 	var guests []guest
 	if !brief {
-		if guests, err = l.listGuests(ctx); err != nil {
-			l.fail(err, "", guestKinds()...)
+		if guests, err = sc.listGuests(ctx); err != nil {
+			sc.fail(err, "", guestKinds()...)
 		}
 	}
-	s := &sweep{look: l, nodes: nodes}
+	s := &guestScan{scan: sc, nodes: nodes}
 	s.readNodes(ctx, guests)
-	s.settle(ctx)
-	s.askGuests(ctx)
+	s.retryFailed(ctx)
+	s.readAddresses(ctx)
 	if !brief {
-		l.readLogs(ctx, nodes)
+		sc.readLogs(ctx, nodes)
 	}
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// readWithQuorum reads what is there, and finds out whether the node that answers
-// had a quorum before and after. Without one it answers every read from its copy
-// of the configuration, which the rest of the cluster may have changed since.
-func (l *look) readWithQuorum(ctx context.Context, brief bool) {
-	before := l.quorum(ctx)
-	l.read(ctx, brief)
-	l.stale = cmp.Or(before, l.quorum(ctx))
+// readWithQuorum reads the cluster, and checks before and after whether the node that answers
+// has a quorum. Without a quorum, a node answers every request from its own copy of the
+// configuration, which may be outdated.
+func (sc *scan) readWithQuorum(ctx context.Context, brief bool) {
+	before := sc.quorum(ctx)
+	sc.read(ctx, brief)
+	sc.stale = cmp.Or(before, sc.quorum(ctx))
 }
 
-// quorum returns why the node that answers may have an old copy; "" where it has
-// a quorum, or belongs to no cluster.
-func (l *look) quorum(ctx context.Context) string {
-	data, err := l.api.Get(ctx, "/cluster/status")
+// quorum returns why the node that answers may have an outdated copy; "" if it has a quorum or
+// is not part of a cluster.
+func (sc *scan) quorum(ctx context.Context) string {
+	data, err := sc.api.Get(ctx, "/cluster/status")
 	if err == nil {
 		return withoutQuorum(data)
 	}
-	// Who lacks Sys.Audit on / may still see which nodes are online.
-	data, err = l.api.Get(ctx, "/nodes")
+	// Without Sys.Audit on /, an account can still see which nodes are online.
+	data, err = sc.api.Get(ctx, "/nodes")
 	if err != nil {
-		return "" // What cannot be read is told where it is missed.
+		return "" // a failure is reported by the readers of the objects
 	}
 	online, all := 0, 0
 	for _, row := range data.Items() {
@@ -38,13 +38,12 @@ func (l *look) quorum(ctx context.Context) string {
 	}
 	if all > 1 && 2*online <= all {
 		return fmt.Sprintf("%d of %d nodes are online, so that the node that answers may have no quorum and an old copy of the "+
-			"configuration: see pvecm status; %s lets driftd read whether it has", online, all, l.config.grant("/"))
+			"configuration: see pvecm status; %s lets driftd read whether it has", online, all, sc.config.grant("/"))
 	}
 	return ""
 }
 
-// withoutQuorum returns what an answer of /cluster/status says of a node that has
-// no quorum, or "".
+// withoutQuorum returns the reason if an answer of /cluster/status reports no quorum, or "".
 func withoutQuorum(status model.Value) string {
 	name, node, quorate := "", "", true
 	for _, row := range status.Items() {

@@ -9,8 +9,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox/pvetest"
 )
 
-// TestNoQuorum reads nodes that may answer from an old copy: then no scope counts
-// as read.
+// TestNoQuorum reads nodes that may have an outdated copy. No scope may then count as read.
 func TestNoQuorum(t *testing.T) {
 	t.Parallel()
 	cutOff := func(c *pvetest.Cluster) { c.NoQuorum = true }
@@ -22,17 +21,17 @@ func TestNoQuorum(t *testing.T) {
 		fault  func(*pvetest.Server)
 		want   string
 	}{
-		"a whole cluster":                   {},
-		"one node of its own":               {change: []func(*pvetest.Cluster){func(c *pvetest.Cluster) { c.Nodes = c.Nodes[:1] }, cutOff}},
-		"cut off":                           {change: []func(*pvetest.Cluster){cutOff}, want: "node pve1 has no quorum in cluster lab"},
-		"cut off, without the right to ask": {change: []func(*pvetest.Cluster){cutOff, lessRights}, want: "1 of 3 nodes are online"},
-		"without the right to ask":          {change: []func(*pvetest.Cluster){lessRights}},
-		"one of three nodes is down, without the right to ask": {change: []func(*pvetest.Cluster){lessRights,
+		"with quorum":                {},
+		"a single node":              {change: []func(*pvetest.Cluster){func(c *pvetest.Cluster) { c.Nodes = c.Nodes[:1] }, cutOff}},
+		"cut off":                    {change: []func(*pvetest.Cluster){cutOff}, want: "node pve1 has no quorum in cluster lab"},
+		"cut off, without Sys.Audit": {change: []func(*pvetest.Cluster){cutOff, lessRights}, want: "1 of 3 nodes are online"},
+		"without Sys.Audit":          {change: []func(*pvetest.Cluster){lessRights}},
+		"one of three nodes is down, without Sys.Audit": {change: []func(*pvetest.Cluster){lessRights,
 			func(c *pvetest.Cluster) { c.Nodes[2].Offline = true }}},
 		"cut off while it is read": {fault: func(s *pvetest.Server) {
-			var asked atomic.Bool
+			var requested atomic.Bool
 			s.Break("/cluster/status", func(cluster http.Handler, w http.ResponseWriter, r *http.Request) {
-				if asked.Swap(true) {
+				if requested.Swap(true) {
 					s.Edit(cutOff)
 				}
 				cluster.ServeHTTP(w, r)
@@ -64,7 +63,7 @@ func TestNoQuorum(t *testing.T) {
 				}
 			}
 			if len(s.Resources) == 0 {
-				t.Error("nothing was read: what the node has is worth comparing")
+				t.Error("nothing was read, want the objects of the node")
 			}
 		})
 	}

@@ -7,21 +7,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A need is the privilege without which a list comes back shorter, and says
-// nothing of it.
+// A need is a privilege on a path. Without it, a list omits objects without an error.
 type need struct {
 	privilege, path string
-	// alone tells that what lies below path does not matter.
-	alone bool
+	// exact reports whether only the path itself matters, not the paths below it.
+	exact bool
 }
 
-// Rights are what the account may do: on a path, the privileges that it has
-// there and whether they hold below. They are read before any list, because
-// Proxmox answers a list with what the account may see and calls it a success.
+// Rights are the account's privileges by path. The value of a privilege reports whether it
+// also applies below the path. They are read before any list, because Proxmox VE omits the
+// objects that the account may not see from a list, and answers with success.
 type rights map[string]map[string]bool
 
-// newRights reads the answers to /access/permissions, which leaves out every
-// path on which nothing is held, and to /access/acl, which names those.
+// newRights decodes the answers to /access/permissions and /access/acl. The first omits paths
+// without privileges, which the second contains.
 func newRights(permissions, acl model.Value) rights {
 	r := rights{}
 	for _, p := range permissions.Fields() {
@@ -31,7 +30,7 @@ func newRights(permissions, acl model.Value) rights {
 		}
 		r[p.Name] = privileges
 	}
-	// Every version looks at these, whatever the access rules name.
+	// Every version checks these paths, even if the access control list does not contain them.
 	bare := []string{"/", "/access", "/access/groups", "/nodes", "/storage", "/vms"}
 	for _, row := range acl.Items() {
 		bare = append(bare, row.At("path").Str())
@@ -44,13 +43,13 @@ func newRights(permissions, acl model.Value) rights {
 	return r
 }
 
-// missing returns the path on which the need is not met; ok is false when it
-// is met everywhere. Of several paths the first by name.
+// missing returns the first path, by name, on which the need is not met. ok is false if it is
+// met everywhere.
 func (r rights) missing(n need) (where string, ok bool) {
 	if !r.holds(n) {
 		return n.path, true
 	}
-	if n.alone {
+	if n.exact {
 		return "", false
 	}
 	for at, privileges := range r {
@@ -61,13 +60,13 @@ func (r rights) missing(n need) (where string, ok bool) {
 	return where, where != ""
 }
 
-// holds tells whether the privilege is held on the need's path: by the nearest
-// path that is known, if it hands the privilege down.
+// holds reports whether the privilege applies on the need's path. The closest known path above
+// decides.
 func (r rights) holds(n need) bool {
 	for at := n.path; ; at = path.Dir(at) {
 		if privileges, known := r[at]; known {
 			passed, has := privileges[n.privilege]
-			return has && (passed || n.alone && at == n.path)
+			return has && (passed || n.exact && at == n.path)
 		}
 		if at == "/" || at == "." {
 			return false
@@ -75,12 +74,12 @@ func (r rights) holds(n need) bool {
 	}
 }
 
-// below tells whether a path lies under another one.
+// below reports whether a path is below another one.
 func below(at, root string) bool {
 	return at != root && strings.HasPrefix(at, strings.TrimSuffix(root, "/")+"/")
 }
 
-// truth reads a boolean in any form that Proxmox has for one.
+// truth reports whether a value is one of the notations that Proxmox VE has for true.
 func truth(v model.Value) bool {
 	switch v.Text() {
 	case "1", "true", "yes", "on":

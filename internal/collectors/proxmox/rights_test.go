@@ -33,7 +33,7 @@ func TestMissingPrivileges(t *testing.T) {
 			[]string{"storage", "pool", "user", "cluster_options"},
 		},
 		{
-			"one guest kept away", func(r map[string][]string) { r["/vms/401"] = nil },
+			"one guest hidden", func(r map[string][]string) { r["/vms/401"] = nil },
 			[]string{"qemu"}, []string{"lacks VM.Audit on /vms/401:"}, []string{"storage", "pool"},
 		},
 		{
@@ -52,7 +52,7 @@ func TestMissingPrivileges(t *testing.T) {
 				c.Rights = maps.Clone(c.Rights)
 				tc.rights(c.Rights)
 				for path := range c.Rights {
-					// Nothing is taken back without a rule.
+					// Privileges are only taken away by a row of the access control list.
 					c.Lists["/access/acl"] = append(c.Lists["/access/acl"], pvetest.Row{"path": path, "type": "user", "ugid": "driftd@pve", "roleid": "NoAccess", "propagate": 1})
 				}
 			})
@@ -108,15 +108,15 @@ func TestRights(t *testing.T) {
 		need   need
 		want   string
 	}{
-		{"handed down", whole, model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, ""},
-		{"taken away by name", model.MapOf(model.Field{Name: "/", Value: held("VM.Audit")}), model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
-		{"not handed down", model.MapOf(model.Field{Name: "/", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/mapping"}, "/mapping"},
-		{"held there alone", model.MapOf(model.Field{Name: "/vms", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
-		{"there alone is enough", model.MapOf(model.Field{Name: "/", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/", alone: true}, ""},
-		{"nothing anywhere", model.Value{}, model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
+		{"inherited", whole, model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, ""},
+		{"removed on the path", model.MapOf(model.Field{Name: "/", Value: held("VM.Audit")}), model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
+		{"not inherited", model.MapOf(model.Field{Name: "/", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/mapping"}, "/mapping"},
+		{"only on the path", model.MapOf(model.Field{Name: "/vms", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
+		{"only on the path, which is enough", model.MapOf(model.Field{Name: "/", Value: here}), model.Value{}, need{privilege: "VM.Audit", path: "/", exact: true}, ""},
+		{"no privileges", model.Value{}, model.Value{}, need{privilege: "VM.Audit", path: "/vms"}, "/vms"},
 		{"replaced below", whole.With("/vms/7", held("Sys.Audit")), model.Value{},
 			need{privilege: "VM.Audit", path: "/vms"}, "/vms/7"},
-		{"taken away below, which only the rules show", whole, model.ListOf(rule("/vms/9"), rule("/vms/8")),
+		{"removed below, known from the access control list", whole, model.ListOf(rule("/vms/9"), rule("/vms/8")),
 			need{privilege: "VM.Audit", path: "/vms"}, "/vms/8"},
 		{"a path of another branch", whole, model.ListOf(rule("/vmsx/9")),
 			need{privilege: "VM.Audit", path: "/vms"}, ""},

@@ -8,68 +8,68 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// staged takes a list of what is configured, and asks for what is applied of
-// it: the two differ until somebody applies the configuration.
-func staged(kind, id, path string) func(context.Context, *look, model.Value) error {
-	return func(ctx context.Context, l *look, data model.Value) error {
-		return l.takeStaged(ctx, kind, id, path, data, model.Ref{})
+// staged adds the configured objects of a list with the differences of the applied
+// configuration, which stays in effect until the pending one is applied.
+func staged(kind, id, path string) func(context.Context, *scan, model.Value) error {
+	return func(ctx context.Context, sc *scan, data model.Value) error {
+		return sc.addStaged(ctx, kind, id, path, data, model.Ref{})
 	}
 }
 
-func (l *look) takeStaged(ctx context.Context, kind, id, path string, data model.Value, parent model.Ref) error {
-	rows, err := named(data, id)
+func (sc *scan) addStaged(ctx context.Context, kind, id, path string, data model.Value, parent model.Ref) error {
+	rows, err := rowsByKey(data, id)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	applied, err := l.applied(ctx, path, id)
+	applied, err := sc.appliedRows(ctx, path, id)
 	for _, row := range rows {
-		r := l.object(kind, row.Name, row.Value)
+		r := sc.object(kind, row.Name, row.Value)
 		r.Parent = parent
 		if err != nil {
-			l.miss(r, "what of it is applied could not be read: "+l.config.reason(err))
+			sc.addUnread(r, "the applied configuration could not be read: "+sc.config.reason(err))
 			continue
 		}
-		r.Running = l.normalizer.Waiting(Type+"/"+kind, r.Value, l.appliedValue(kind, applied, row.Name))
-		l.add(r)
+		r.Running = sc.normalizer.Waiting(Type+"/"+kind, r.Value, sc.appliedValue(kind, applied, row.Name))
+		sc.add(r)
 	}
 	return nil
 }
 
-// applied returns what of a list is in effect, by id.
-func (l *look) applied(ctx context.Context, path, id string) (model.Value, error) {
-	data, err := l.api.Get(ctx, path+"?running=1")
+// appliedRows returns the applied objects of a list, by id.
+func (sc *scan) appliedRows(ctx context.Context, path, id string) (model.Value, error) {
+	data, err := sc.api.Get(ctx, path+"?running=1")
 	if err != nil {
 		return model.Value{}, err
 	}
-	rows, err := named(data, id)
+	rows, err := rowsByKey(data, id)
 	return model.MapOf(rows...), err
 }
 
-// appliedValue is an object as it is in effect, null when it is not.
-func (l *look) appliedValue(kind string, applied model.Value, id string) model.Value {
+// appliedValue returns the applied value of an object, or null.
+func (sc *scan) appliedValue(kind string, applied model.Value, id string) model.Value {
 	raw, ok := applied.Get(id)
 	if !ok {
 		return model.Value{}
 	}
-	return l.normalizer.Object(kind, raw)
+	return sc.normalizer.Object(kind, raw)
 }
 
-// takeVnets takes up virtual networks with their subnets and firewalls.
-func takeVnets(ctx context.Context, l *look, data model.Value) error {
-	if err := l.takeStaged(ctx, normalize.SDNVnet, "vnet", "/cluster/sdn/vnets", data, model.Ref{}); err != nil {
+// addVnets adds the virtual networks with their subnets and firewalls.
+func addVnets(ctx context.Context, sc *scan, data model.Value) error {
+	if err := sc.addStaged(ctx, normalize.SDNVnet, "vnet", "/cluster/sdn/vnets", data, model.Ref{}); err != nil {
 		return err
 	}
 	for _, row := range data.Items() {
 		name := row.At("vnet").Text()
 		path := "/cluster/sdn/vnets/" + url.PathEscape(name)
-		subnets, err := l.api.Get(ctx, path+"/subnets")
+		subnets, err := sc.api.Get(ctx, path+"/subnets")
 		if err == nil {
-			err = l.takeStaged(ctx, normalize.SDNSubnet, "subnet", path+"/subnets", subnets, ref(normalize.SDNVnet, name))
+			err = sc.addStaged(ctx, normalize.SDNSubnet, "subnet", path+"/subnets", subnets, ref(normalize.SDNVnet, name))
 		}
 		if err != nil {
-			l.fail(err, "", normalize.SDNSubnet)
+			sc.fail(err, "", normalize.SDNSubnet)
 		}
-		l.readFirewall(ctx, vnetFirewall(name, path), l.api)
+		sc.readFirewall(ctx, vnetFirewall(name, path), sc.api)
 	}
 	return nil
 }

@@ -16,31 +16,30 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An api reads a Proxmox VE API.
+// An api reads the API of Proxmox VE.
 type api interface {
-	// Get returns the data of the answer to a path below /api2/json, which may
-	// have a query. It may be called at any time from any goroutine.
+	// Get returns the data at a path below /api2/json, which may have a query. It is safe for
+	// concurrent use.
 	Get(ctx context.Context, path string) (model.Value, error)
-	// Ask is Get for what a guest has to answer itself: it tries once, waits no
-	// longer than limit once the request has its turn, and takes no long answer.
-	Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error)
+	// GetOnce is Get for data that the guest itself sends. It makes one attempt, which takes no
+	// longer than limit once it is sent, and accepts no more than maxGuestBody bytes.
+	GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error)
 }
 
-// maxAsked bounds the answer of a guest, in bytes.
-const maxAsked = 4 << 20
+// maxGuestBody is the size limit of an answer that comes from a guest, in bytes.
+const maxGuestBody = 4 << 20
 
 const apiPath = "/api2/json"
 
-// maxRequests bounds the requests that run at once, whatever the number of
-// nodes: all of them go through one node's pveproxy.
+// maxRequests is the largest number of simultaneous requests, for any number of nodes: one
+// node's pveproxy serves all of them.
 const maxRequests = 32
 
-// A session reads one cluster with one account, for the length of one look.
+// A session sends the requests of one scan.
 //
-// The library's own session writes the requests; they are sent, bounded and
-// read here, because the library's reads give whole numbers back as floats, try
-// three times without regard for the context, and panic on data of another
-// form than they expect.
+// The library builds the requests. This package sends them, limits them and decodes the
+// answers, because the library decodes whole numbers as floats, makes three attempts without
+// regard to the context, and panics on unexpected data.
 type session struct {
 	config Config
 	lib    *pve.Session
@@ -76,8 +75,8 @@ func describe(status *httpclient.Status, _ http.Header, body model.Value) {
 // close closes the connections.
 func (s *session) close() { s.http.Close() }
 
-// authenticate reads the token, or logs in. Secrets are read each time, so that renewed
-// ones count.
+// authenticate reads the token, or logs in. It reads the secret from its file each time, so
+// that a renewed secret takes effect.
 func (s *session) authenticate(ctx context.Context) error {
 	if s.config.TokenID != "" {
 		secret, err := credential.Read(s.config.TokenFile)
@@ -98,9 +97,9 @@ func (s *session) authenticate(ctx context.Context) error {
 	s.lib.AuthTicket = data.At("ticket").Str()
 	switch {
 	case !data.At("NeedTFA").IsEmpty():
-		return &httpclient.Unexpected{Reason: "the user logs in with a second factor: use an API token (token_id)"}
+		return &httpclient.Unexpected{Reason: "the user requires a second factor: use an API token (token_id)"}
 	case s.lib.AuthTicket == "":
-		return &httpclient.Unexpected{Reason: "the answer to the login holds no ticket"}
+		return &httpclient.Unexpected{Reason: "the answer to the login has no ticket"}
 	}
 	return nil
 }
@@ -111,15 +110,15 @@ func (s *session) Get(ctx context.Context, path string) (model.Value, error) {
 }
 
 // Ask implements api.
-func (s *session) Ask(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
+func (s *session) GetOnce(ctx context.Context, path string, limit time.Duration) (model.Value, error) {
 	brief := s.http.With(func(l *httpclient.Limits) {
-		l.Attempts, l.Timeout, l.MaxBody = 1, min(limit, l.Timeout), min(maxAsked, l.MaxBody)
+		l.Attempts, l.Timeout, l.MaxBody = 1, min(limit, l.Timeout), min(maxGuestBody, l.MaxBody)
 	})
 	return s.read(ctx, brief, http.MethodGet, path, nil)
 }
 
-// read sends a request and returns the data of its answer: {"data": …}, beside which there
-// may be totals and changes.
+// read sends a request and returns the data of its answer, which is {"data": …} and may also
+// have totals and changes.
 func (s *session) read(ctx context.Context, client *httpclient.Client, method, path string, form io.Reader) (model.Value, error) {
 	header := http.Header{"Accept": {"application/json"}}
 	if form != nil {
@@ -135,7 +134,7 @@ func (s *session) read(ctx context.Context, client *httpclient.Client, method, p
 	}
 	data, ok := answer.Get("data")
 	if !ok {
-		return model.Value{}, &httpclient.Unexpected{Reason: "the answer holds no data"}
+		return model.Value{}, &httpclient.Unexpected{Reason: "the answer has no data"}
 	}
 	return data, nil
 }

@@ -43,7 +43,7 @@ func TestTrust(t *testing.T) {
 		{"by authority", func(c *Config) { c.CAFile = ca }, ""},
 		{"by fingerprint", func(c *Config) { c.Fingerprint = colons(sum[:]) }, ""},
 		{"by fingerprint in small letters", func(c *Config) { c.Fingerprint = strings.ToLower(colons(sum[:])) }, ""},
-		{"by nobody", func(*Config) {}, "set ca_file to a copy"},
+		{"without trust", func(*Config) {}, "set ca_file to a copy"},
 		{"another fingerprint", func(c *Config) { c.Fingerprint = strings.Repeat("00:", 31) + "00" }, "the server's certificate has the fingerprint " + colons(sum[:])},
 		{"no certificate in the file", func(c *Config) { c.CAFile = empty }, "holds no certificate"},
 		{"no such file", func(c *Config) { c.CAFile = empty + ".gone" }, "correct the path"},
@@ -60,7 +60,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-func TestWholeFailures(t *testing.T) {
+func TestScanFailures(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason string
@@ -75,23 +75,23 @@ func TestWholeFailures(t *testing.T) {
 			http.Redirect(w, r, "https://login.example.org/", http.StatusFound)
 		}, []string{"302", "redirects"}},
 		{"half an answer", faults.Truncated(), []string{"no JSON"}},
-		{"never", faults.Hangs(), []string{"no full answer within 100ms", "raise timeout"}},
+		{"no answer", faults.Hangs(), []string{"no full answer within 100ms", "raise timeout"}},
 	} {
 		server := lab()
 		server.Break("", tc.fault)
 		timeout := time.Minute
-		if tc.reason == "never" {
+		if tc.reason == "no answer" {
 			timeout = 100 * time.Millisecond
 		}
 		_, err := tryCollect(t, server, func(c *Config) { c.Timeout = timeout })
 		var access *httpclient.Error
 		if !errors.As(err, &access) || access.Hint == "" {
-			t.Errorf("%s: %v is no httpclient.Error", tc.reason, err)
+			t.Errorf("%s: %v is not an httpclient.Error", tc.reason, err)
 			continue
 		}
 		wantIn(t, err.Error(), tc.want...)
 		if strings.Contains(err.Error(), "0f8e") {
-			t.Errorf("%s: the secret stands in %q", tc.reason, err)
+			t.Errorf("%s: the secret is in %q", tc.reason, err)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestNothingListens(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const secret = "a pass+word&more"
-	var heads []string
+	var headers []string
 	estate := lab()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && (r.PostFormValue("username") != "driftd@pve" || r.PostFormValue("password") != secret) {
@@ -117,7 +117,7 @@ func TestLogin(t *testing.T) {
 			return
 		}
 		if r.URL.Path == "/api2/json/version" {
-			heads = append(heads, r.Header.Get("Authorization"))
+			headers = append(headers, r.Header.Get("Authorization"))
 		}
 		estate.ServeHTTP(w, r)
 	}))
@@ -141,8 +141,8 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tc.reason, got, tc.want)
 		}
 	}
-	if len(heads) != 2 || heads[0] != "PVEAuthCookie=PVE:ticket" {
-		t.Errorf("the requests say %q", heads)
+	if len(headers) != 2 || headers[0] != "PVEAuthCookie=PVE:ticket" {
+		t.Errorf("Authorization headers %q", headers)
 	}
 }
 
@@ -160,12 +160,12 @@ func TestSecondFactor(t *testing.T) {
 	}
 }
 
-func TestTokenIsReadAnew(t *testing.T) {
+func TestTokenIsReread(t *testing.T) {
 	t.Parallel()
 	estate, want := lab(), ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Authorization"); got != want {
-			t.Errorf("a request says %q, want %q", got, want)
+			t.Errorf("Authorization header %q, want %q", got, want)
 		}
 		estate.ServeHTTP(w, r)
 	}))
@@ -183,7 +183,8 @@ func TestTokenIsReadAnew(t *testing.T) {
 	}
 }
 
-// TestRetries holds that a busy server is asked again, and a dead node is not.
+// TestRetries checks that a request to a busy server is repeated, and one to a node that is
+// down is not.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]int{http.StatusServiceUnavailable: 4, http.StatusGatewayTimeout: 4, http.StatusInternalServerError: 1, statusNodeDown: 1, statusNodeHangs: 1} {
@@ -215,7 +216,7 @@ func TestExcludedKinds(t *testing.T) {
 	s := collect(t, server, func(c *Config) { c.ExcludeKinds = []string{"firewall_*", "proxmox/lxc", "storage"} })
 	for _, path := range []string{"/storage", "/nodes/pve2/lxc/410/", "/cluster/firewall/"} {
 		if n := server.Count(path, ""); n > 0 {
-			t.Errorf("%s was asked for %d times", path, n)
+			t.Errorf("%s was requested %d times", path, n)
 		}
 	}
 	for _, c := range s.Coverage {

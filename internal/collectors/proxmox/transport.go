@@ -14,22 +14,21 @@ import (
 
 // newBase returns the transport of the requests.
 func newBase(config Config, limits httpclient.Limits) (*http.Transport, error) {
-	// Without ca_file the system's authorities count. It excludes a fingerprint.
+	// ca_file and fingerprint exclude each other. Without ca_file, the system's authorities are
+	// trusted.
 	trust, err := httpclient.Trust(config.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	if config.Fingerprint != "" {
-		// The certificate is compared as a whole: who signed it, and for which name, adds
-		// nothing.
+		// The fingerprint identifies the certificate: its issuer and names need no check.
 		trust.InsecureSkipVerify = true
 		trust.VerifyConnection = config.compareFingerprint
 	}
 	return httpclient.NewBase(trust, limits), nil
 }
 
-// A fingerprintError is a server with another certificate than the settings
-// name.
+// A fingerprintError is a server certificate with another fingerprint than the configured one.
 type fingerprintError struct{ got string }
 
 func (e *fingerprintError) Error() string {
@@ -38,7 +37,7 @@ func (e *fingerprintError) Error() string {
 
 func (c Config) compareFingerprint(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
-		return errors.New("the server shows no certificate")
+		return errors.New("the server sent no certificate")
 	}
 	sum := sha256.Sum256(state.PeerCertificates[0].Raw)
 	if got := hex.EncodeToString(sum[:]); got != c.Fingerprint {
@@ -47,7 +46,7 @@ func (c Config) compareFingerprint(state tls.ConnectionState) error {
 	return nil
 }
 
-// colons writes a fingerprint as Proxmox does.
+// colons returns a fingerprint in the notation of Proxmox VE.
 func colons(sum []byte) string {
 	parts := make([]string, len(sum))
 	for i, b := range sum {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A upid is the name of a task, which tells what it is, on what, and whose:
+// A upid is the parsed id of a task:
 //
 //	UPID:node:pid:pstart:starttime:type:id:user@realm[!token]:
 //
-// with the numbers in hexadecimal (PVE::Tools::upid_encode).
+// The numbers are hexadecimal (PVE::Tools::upid_encode).
 type upid struct {
 	node  string
 	pid   int64
 	start time.Time
 	typ   string
-	// id is what the task works on: a guest's number, or "".
+	// id is the object of the task, such as the id of a guest, or "".
 	id   string
 	user string
 }
 
-// parseUPID reads a task's name; ok is false when it is none.
+// parseUPID parses the id of a task. ok is false if text is not one.
 func parseUPID(text string) (u upid, ok bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 9 || parts[0] != "UPID" || parts[8] != "" {

@@ -1,4 +1,4 @@
-// Package normalize lists what driftd reads of AWS: the kinds, the answer that each is read
-// from, and its fields under the names of CloudFormation, whose resource types and
-// properties Cloud Control has as well. It sends no requests.
+// Package normalize describes the kinds of AWS resources: the answer that each is decoded
+// from, and its fields. The names are those of CloudFormation, which Cloud Control also uses.
+// The package sends no requests.
 package normalize

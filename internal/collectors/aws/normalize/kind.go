@@ -7,11 +7,11 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the first part of the kinds' names.
+// Type is the first part of the names of the kinds.
 const Type = "aws"
 
-// The kinds. What people set of a bucket part by part, with a call of its own, is
-// a kind of its own, named as CloudFormation names the type of that property.
+// The kinds. Each part of a bucket that has its own API call is a kind. Its name is that of
+// the type that the part's property has in CloudFormation.
 const (
 	Bucket         = Type + "/AWS::S3::Bucket"
 	BucketPolicy   = Type + "/AWS::S3::BucketPolicy"
@@ -30,30 +30,29 @@ const (
 	RequestPayment = Bucket + ".RequestPaymentConfiguration"
 )
 
-// A Kind is what one call tells of a bucket.
+// A Kind is a part of a bucket that is read with one API call.
 type Kind struct {
-	// Name is the kind as in model.Key.
+	// Name is the kind's name, as in model.Key.
 	Name string
-	// Action is what IAM calls the right to read it.
+	// Action is the IAM action that allows to read it.
 	Action string
-	// Root is the element that the answer must be; "" where it is a policy.
+	// Root is the name of the answer's root element; "" if the answer is a JSON policy.
 	Root string
-	// Absent are the codes of the errors that say that nothing is set; without any
-	// there is always an answer.
-	Absent []string
+	// UnsetCodes are the codes of the errors that report that nothing is configured. Without
+	// codes, the server always returns a document.
+	UnsetCodes []string
 
 	fields table.Fields
-	// derived are fields that are made of the others.
-	derived table.Fields
-	usual   []usual
-	rates   []model.SeverityRule
+	// derived are fields that are computed from other fields.
+	derived    table.Fields
+	defaults   []defaultState
+	severities []model.SeverityRule
 }
 
-// A usual is what a bucket has that nobody set, so that nobody is expected to
-// declare it: why, and what holds of it.
-type usual struct {
-	why   string
-	where []model.Condition
+// A defaultState is a state that a part has by default, so that no declaration is expected.
+type defaultState struct {
+	reason string
+	where  []model.Condition
 }
 
 // Kinds returns every kind, the bucket first.
@@ -66,10 +65,11 @@ func Kinds() []*Kind {
 	return all
 }
 
-// Unset tells whether an error with this code says that nothing is set.
-func (k *Kind) Unset(code string) bool { return slices.Contains(k.Absent, code) }
+// IsUnset reports whether an error with this code means that nothing is configured.
+func (k *Kind) IsUnset(code string) bool { return slices.Contains(k.UnsetCodes, code) }
 
-// Decode returns what an answer says. It fails for an answer to another question.
+// Decode returns the fields of an answer. It fails with an *UnexpectedAnswerError if the
+// answer has another format.
 func (k *Kind) Decode(body []byte) (model.Value, error) {
 	if k.Root == "" {
 		return decodePolicy(body)
@@ -77,18 +77,18 @@ func (k *Kind) Decode(body []byte) (model.Value, error) {
 	return decodeXML(body, k.Root, k.fields)
 }
 
-// Schemas returns how every kind is compared, by name.
+// Schemas returns the schemas and severities of all kinds, by name.
 func Schemas() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for _, k := range Kinds() {
-		all[k.Name] = &model.Kind{Name: k.Name, Schema: table.Join(k.fields, k.derived).Schema(), Severities: k.rates, Exposed: exposed(k.Name), WriterUnknown: Unsigned}
+		all[k.Name] = &model.Kind{Name: k.Name, Schema: table.Join(k.fields, k.derived).Schema(), Severities: k.severities, Exposed: exposed(k.Name), WriterUnknown: WriterUnknown}
 	}
 	all[Bucket].Labels = "Tags"
 	return all
 }
 
-// Unsigned says why nobody is named.
-const Unsigned = "S3 keeps no record of who changed a bucket; CloudTrail may, which driftd does not read"
+// WriterUnknown is the reason why the author of a change is not known.
+const WriterUnknown = "S3 does not record who changed a bucket; CloudTrail may, but driftd does not read it"
 
-// derived returns fields that an answer does not have.
+// derived returns fields that are not part of an answer.
 func derived(names string) table.Fields { return table.Absent().Volatile().Of(names) }

@@ -9,19 +9,18 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Read is what was read of one bucket.
-type Read struct {
+// BucketParts are the parts of one bucket.
+type BucketParts struct {
 	Name    string
 	Created time.Time
-	// Parts hold what is set, by kind. What could not be read, and what is not set,
-	// has no entry.
+	// Parts are the configured parts, by kind. A part that is not configured, or was not read, has
+	// no entry.
 	Parts map[string]model.Value
 }
 
-// Resources returns what was read of a bucket as resources of a source: the bucket
-// where that is among it, and each part, which belongs to the bucket. All have the
-// bucket's name as their id and their place.
-func (r Read) Resources(source string) []model.Resource {
+// Resources returns the bucket and its parts as resources of a source. The bucket is the
+// parent of its parts. All have the bucket's name as their id and place.
+func (r BucketParts) Resources(source string) []model.Resource {
 	derive(r)
 	all := make([]model.Resource, 0, len(r.Parts))
 	for _, k := range Kinds() {
@@ -29,11 +28,11 @@ func (r Read) Resources(source string) []model.Resource {
 		if !ok {
 			continue
 		}
-		resource := model.Resource{Key: model.Key{Source: source, Kind: k.Name, ID: r.Name}, Name: r.Name, Place: r.Name, Value: value, WriterUnknown: Unsigned}
+		resource := model.Resource{Key: model.Key{Source: source, Kind: k.Name, ID: r.Name}, Name: r.Name, Place: r.Name, Value: value, WriterUnknown: WriterUnknown}
 		if k.Name == Bucket {
 			resource.Created = r.Created
 		} else {
-			resource.Parent, resource.SystemOwned = model.Ref{Kind: Bucket, ID: r.Name}, k.automatic(value)
+			resource.Parent, resource.SystemOwned = model.Ref{Kind: Bucket, ID: r.Name}, k.systemOwned(value)
 		}
 		all = append(all, resource)
 	}
@@ -41,16 +40,16 @@ func (r Read) Resources(source string) []model.Resource {
 	return all
 }
 
-// derive adds the fields that are made of others, for the rules that rate drift,
-// and the bucket's name where CloudFormation has it.
-func derive(r Read) {
+// derive adds the computed fields, which the severity rules use, and the bucket's name where
+// CloudFormation has it.
+func derive(r BucketParts) {
 	set := func(kind, name string, v model.Value) {
 		if part, ok := r.Parts[kind]; ok {
 			r.Parts[kind] = part.With(name, v)
 		}
 	}
 	if tags := r.Parts[Bucket].At("Tags"); !tags.IsNull() {
-		set(Bucket, "Tags", own(tags))
+		set(Bucket, "Tags", withoutSystemTags(tags))
 	}
 	set(Bucket, "BucketName", model.StringOf(r.Name))
 	set(BucketPolicy, "Bucket", model.StringOf(r.Name))
@@ -58,22 +57,22 @@ func derive(r Read) {
 		set(AccessControl, "Grants", sorted(grants))
 		set(AccessControl, "Grantees", grantees(sorted(grants)))
 	}
-	if canned := canned(r.Parts[AccessControl]); canned != "" {
+	if canned := cannedName(r.Parts[AccessControl]); canned != "" {
 		set(AccessControl, "AccessControl", model.StringOf(canned))
 	}
-	set(Lifecycle, "Rules", matches(r.Parts[Lifecycle].At("Rules")))
-	if deletes(r.Parts[Lifecycle]) {
+	set(Lifecycle, "Rules", withMatches(r.Parts[Lifecycle].At("Rules")))
+	if deletesObjects(r.Parts[Lifecycle]) {
 		set(Lifecycle, "Deletes", model.BoolOf(true))
 	}
 	if r.Parts[ObjectLock].At("ObjectLockEnabled").Str() == "Enabled" {
 		set(Versioning, "Locked", model.BoolOf(true))
 	}
 	var public []model.Value
-	if granted(r.Parts[AccessControl]) {
+	if grantsPublicAccess(r.Parts[AccessControl]) {
 		set(AccessControl, "Public", model.BoolOf(true))
 		public = append(public, model.StringOf("acl"))
 	}
-	if letsAllIn(r.Parts[BucketPolicy]) {
+	if allowsPublicAccess(r.Parts[BucketPolicy]) {
 		set(BucketPolicy, "Public", model.BoolOf(true))
 		public = append(public, model.StringOf("policy"))
 	}
@@ -82,30 +81,30 @@ func derive(r Read) {
 	}
 }
 
-// own returns the tags that people set: those of AWS itself nobody can declare.
-func own(tags model.Value) model.Value {
+// withoutSystemTags removes the tags that AWS itself sets. They cannot be declared.
+func withoutSystemTags(tags model.Value) model.Value {
 	return model.MapOf(slices.DeleteFunc(slices.Clone(tags.Fields()), func(f model.Field) bool { return strings.HasPrefix(f.Name, "aws:") })...)
 }
 
-// sorted brings a list whose order does not count into one.
+// sorted returns a list whose order has no meaning in a canonical order.
 func sorted(list model.Value) model.Value {
 	items := slices.Clone(list.Items())
 	slices.SortFunc(items, func(a, b model.Value) int { return cmp.Compare(string(a.AppendJSON(nil)), string(b.AppendJSON(nil))) })
 	return model.ListOf(items...)
 }
 
-// grantees returns the grants by who has them, with all their permissions.
+// grantees returns the grants grouped by grantee, each with all of its permissions.
 func grantees(grants model.Value) model.Value {
 	var all []model.Value
 	var permissions [][]model.Value
 	known := map[string]int{}
 	for _, g := range grants.Items() {
-		who := g.At("Grantee")
-		name := string(who.AppendJSON(nil))
+		grantee := g.At("Grantee")
+		name := string(grantee.AppendJSON(nil))
 		i, ok := known[name]
 		if !ok {
 			i = len(all)
-			known[name], all, permissions = i, append(all, who), append(permissions, nil)
+			known[name], all, permissions = i, append(all, grantee), append(permissions, nil)
 		}
 		permissions[i] = append(permissions[i], g.At("Permission"))
 	}
@@ -115,38 +114,37 @@ func grantees(grants model.Value) model.Value {
 	return model.ListOf(all...)
 }
 
-// Groups are those of S3's predefined groups that anybody is in.
+// The predefined groups of S3.
 const (
-	groups             = "http://acs.amazonaws.com/groups/"
-	allUsers           = groups + "global/AllUsers"
-	authenticatedUsers = groups + "global/AuthenticatedUsers"
-	logDelivery        = groups + "s3/LogDelivery"
+	groupPrefix        = "http://acs.amazonaws.com/groups/"
+	allUsers           = groupPrefix + "global/AllUsers"
+	authenticatedUsers = groupPrefix + "global/AuthenticatedUsers"
+	logDelivery        = groupPrefix + "s3/LogDelivery"
 )
 
-// granted tells whether an access control list grants something to everybody, or
-// to whoever has an account of AWS.
-func granted(acl model.Value) bool {
+// grantsPublicAccess reports whether an access control list grants a permission to everyone,
+// or to every AWS account.
+func grantsPublicAccess(acl model.Value) bool {
 	return slices.ContainsFunc(acl.At("Grants").Items(), func(g model.Value) bool {
-		who := cmp.Or(g.At("Grantee", "URI").Str(), g.At("Grantee", "ID").Str())
-		// "all-users" is what versitygw calls them.
-		return who == allUsers || who == authenticatedUsers || who == "all-users"
+		grantee := cmp.Or(g.At("Grantee", "URI").Str(), g.At("Grantee", "ID").Str())
+		// versitygw sends "all-users" for this group.
+		return grantee == allUsers || grantee == authenticatedUsers || grantee == "all-users"
 	})
 }
 
-// canned returns the name under which CloudFormation knows an access control list,
-// or "".
-func canned(acl model.Value) string {
+// cannedName returns the CloudFormation name of a canned access control list, or "".
+func cannedName(acl model.Value) string {
 	owner := acl.At("Owner", "ID").Str()
 	given := make([]string, 0, len(acl.At("Grants").Items()))
 	for _, g := range acl.At("Grants").Items() {
-		who := cmp.Or(g.At("Grantee", "URI").Str(), g.At("Grantee", "ID").Str())
-		switch who {
+		grantee := cmp.Or(g.At("Grantee", "URI").Str(), g.At("Grantee", "ID").Str())
+		switch grantee {
 		case owner:
-			who = "owner"
+			grantee = "owner"
 		case "all-users":
-			who = allUsers
+			grantee = allUsers
 		}
-		given = append(given, who+" "+g.At("Permission").Str())
+		given = append(given, grantee+" "+g.At("Permission").Str())
 	}
 	slices.Sort(given)
 	const itself = ",owner FULL_CONTROL"
@@ -159,9 +157,9 @@ func canned(acl model.Value) string {
 	}[","+strings.Join(given, ",")]
 }
 
-// matches adds to each rule what it is for, wherever that stands: in the rule, in
-// its filter, or in the conjunction there.
-func matches(rules model.Value) model.Value {
+// withMatches adds to each rule the prefix and the tags that it applies to, whether they are
+// in the rule, in its filter, or in the filter's conjunction.
+func withMatches(rules model.Value) model.Value {
 	items := slices.Clone(rules.Items())
 	for i, rule := range items {
 		for _, from := range []model.Value{rule, rule.At("Filter"), rule.At("Filter", "And")} {
@@ -179,19 +177,19 @@ func matches(rules model.Value) model.Value {
 	return model.ListOf(items...)
 }
 
-// deletes tells whether a rule that is on deletes objects, or their old versions.
-func deletes(lifecycle model.Value) bool {
+// deletesObjects reports whether an enabled rule deletes objects or their old versions.
+func deletesObjects(lifecycle model.Value) bool {
 	return slices.ContainsFunc(lifecycle.At("Rules").Items(), func(rule model.Value) bool {
 		return rule.At("Status").Str() == "Enabled" &&
 			!(rule.At("ExpirationInDays").IsNull() && rule.At("ExpirationDate").IsNull() && rule.At("NoncurrentVersionExpiration").IsNull())
 	})
 }
 
-// automatic says why nobody is expected to declare a part, or "".
-func (k *Kind) automatic(part model.Value) string {
-	for _, u := range k.usual {
+// systemOwned returns why no declaration of a part is expected, or "".
+func (k *Kind) systemOwned(part model.Value) string {
+	for _, u := range k.defaults {
 		if !slices.ContainsFunc(u.where, func(c model.Condition) bool { return !c.Holds(part) }) {
-			return u.why
+			return u.reason
 		}
 	}
 	return ""

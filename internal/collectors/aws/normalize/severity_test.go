@@ -9,28 +9,28 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// What is live decides how severe drift of a bucket is.
+// TestSeverities checks the severity of drift by the live value of a bucket.
 func TestSeverities(t *testing.T) {
 	t.Parallel()
 	kinds := normalize.Schemas()
 	for reason, tc := range map[string]struct {
-		kind, live     string // live is "" for a part that is gone
+		kind, live     string // live is "" for a removed part
 		path           string
 		declared, seen bool
 		want           model.Severity
 	}{
-		"a public bucket":                {normalize.Bucket, `{"Public":["policy"]}`, "", false, false, model.Critical},
-		"a bucket with a public list":    {normalize.Bucket, `{"Public":["acl"]}`, "", false, false, model.Critical},
-		"a bucket":                       {normalize.Bucket, `{"BucketName":"x"}`, "", false, false, model.Low},
-		"a public policy":                {normalize.BucketPolicy, `{"Public":true}`, "", false, false, model.Critical},
-		"a policy":                       {normalize.BucketPolicy, `{}`, "", false, false, model.High},
-		"a public list":                  {normalize.AccessControl, `{"Public":true}`, "", false, false, model.Critical},
-		"a block that is gone":           {normalize.PublicAccess, "", "", false, false, model.Critical},
-		"a block that was turned off":    {normalize.PublicAccess, `{"BlockPublicAcls":true,"BlockPublicPolicy":false}`, "BlockPublicPolicy", true, false, model.Critical},
-		"a block that was turned on":     {normalize.PublicAccess, `{"BlockPublicAcls":false,"BlockPublicPolicy":true}`, "BlockPublicPolicy", false, true, model.Medium},
-		"a block that nobody declared":   {normalize.PublicAccess, `{"BlockPublicAcls":false}`, "", false, false, model.High},
-		"a full one that none declared":  {normalize.PublicAccess, `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`, "", false, false, model.Low},
-		"versions that are kept no more": {normalize.Versioning, `{"Status":"Suspended"}`, "", false, false, model.High},
+		"a public bucket":              {normalize.Bucket, `{"Public":["policy"]}`, "", false, false, model.Critical},
+		"a bucket with a public list":  {normalize.Bucket, `{"Public":["acl"]}`, "", false, false, model.Critical},
+		"a bucket":                     {normalize.Bucket, `{"BucketName":"x"}`, "", false, false, model.Low},
+		"a public policy":              {normalize.BucketPolicy, `{"Public":true}`, "", false, false, model.Critical},
+		"a policy":                     {normalize.BucketPolicy, `{}`, "", false, false, model.High},
+		"a public list":                {normalize.AccessControl, `{"Public":true}`, "", false, false, model.Critical},
+		"a removed block":              {normalize.PublicAccess, "", "", false, false, model.Critical},
+		"a block that was turned off":  {normalize.PublicAccess, `{"BlockPublicAcls":true,"BlockPublicPolicy":false}`, "BlockPublicPolicy", true, false, model.Critical},
+		"a block that was turned on":   {normalize.PublicAccess, `{"BlockPublicAcls":false,"BlockPublicPolicy":true}`, "BlockPublicPolicy", false, true, model.Medium},
+		"an undeclared block":          {normalize.PublicAccess, `{"BlockPublicAcls":false}`, "", false, false, model.High},
+		"an undeclared complete block": {normalize.PublicAccess, `{"BlockPublicAcls":true,"BlockPublicPolicy":true,"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`, "", false, false, model.Low},
+		"suspended versioning":         {normalize.Versioning, `{"Status":"Suspended"}`, "", false, false, model.High},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()

@@ -2,114 +2,116 @@ package normalize
 
 import "github.com/driftd/driftd/internal/collectors/table"
 
-// table lists the kinds, the bucket first. The names of elements are those of the S3 API, those of
-// fields are those of CloudFormation: https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
-// and https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3-bucket.html
-func catalogue() []Kind { return append(access(), settings()...) }
+// catalogue returns the kinds, the bucket first. The names of elements are those of the S3
+// API, the names of fields those of CloudFormation:
+//
+//	https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+//	https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-s3-bucket.html
+func catalogue() []Kind { return append(accessKinds(), settingKinds()...) }
 
-// access is the bucket, and the parts that say who gets in, and what is kept how.
-func access() []Kind {
+// accessKinds returns the bucket and the parts that control access, versioning and encryption.
+func accessKinds() []Kind {
 	return []Kind{
 		{
 			Name: Bucket, Action: "s3:GetBucketTagging", Root: "Tagging",
-			Absent:  []string{"NoSuchTagSet", "NoSuchTagSetError"},
-			fields:  tags().Of("TagSet.Tag>Tags"),
-			derived: table.Join(derived("Public"), table.Absent().Of("BucketName")),
-			rates:   bucketRates(),
+			UnsetCodes: []string{"NoSuchTagSet", "NoSuchTagSetError"},
+			fields:     tags().Of("TagSet.Tag>Tags"),
+			derived:    table.Join(derived("Public"), table.Absent().Of("BucketName")),
+			severities: bucketSeverities(),
 		},
 		{
 			Name: BucketPolicy, Action: "s3:GetBucketPolicy",
-			Absent:  []string{"NoSuchBucketPolicy"},
-			derived: table.Join(derived("Public"), table.Absent().Of("Bucket PolicyDocument")),
-			rates:   policyRates(),
+			UnsetCodes: []string{"NoSuchBucketPolicy"},
+			derived:    table.Join(derived("Public"), table.Absent().Of("Bucket PolicyDocument")),
+			severities: policySeverities(),
 		},
 		{
 			Name: Versioning, Action: "s3:GetBucketVersioning", Root: "VersioningConfiguration",
-			fields:  text().Of("Status MfaDelete"),
-			derived: derived("Locked"),
-			usual:   versioningUsual(),
-			rates:   versioningRates(),
+			fields:     text().Of("Status MfaDelete"),
+			derived:    derived("Locked"),
+			defaults:   versioningDefaults(),
+			severities: versioningSeverities(),
 		},
 		{
 			Name: Encryption, Action: "s3:GetEncryptionConfiguration", Root: "ServerSideEncryptionConfiguration",
-			Absent: []string{"ServerSideEncryptionConfigurationNotFoundError"},
-			fields: encryption(),
-			usual:  always("S3 encrypts every bucket so", table.Is("ServerSideEncryptionConfiguration.ServerSideEncryptionByDefault.SSEAlgorithm", "AES256")),
-			rates:  encryptionRates(),
+			UnsetCodes: []string{"ServerSideEncryptionConfigurationNotFoundError"},
+			fields:     encryption(),
+			defaults:   defaultWhen("the default encryption of S3", table.Is("ServerSideEncryptionConfiguration.ServerSideEncryptionByDefault.SSEAlgorithm", "AES256")),
+			severities: encryptionSeverities(),
 		},
 		{
 			Name: PublicAccess, Action: "s3:GetBucketPublicAccessBlock", Root: "PublicAccessBlockConfiguration",
-			Absent: []string{"NoSuchPublicAccessBlockConfiguration"},
-			fields: flag().Of(publicAccessBlocks),
-			usual:  publicAccessUsual(),
-			rates:  publicAccessRates(),
+			UnsetCodes: []string{"NoSuchPublicAccessBlockConfiguration"},
+			fields:     flag().Of(publicAccessBlocks),
+			defaults:   publicAccessDefaults(),
+			severities: publicAccessSeverities(),
 		},
 		{
 			Name: Ownership, Action: "s3:GetBucketOwnershipControls", Root: "OwnershipControls",
-			Absent: []string{"OwnershipControlsNotFoundError"},
-			fields: many(block(text().Of("ObjectOwnership"))).Of("Rule>Rules"),
-			usual:  always("every new bucket has it", table.Is("Rules.ObjectOwnership", "BucketOwnerEnforced")),
-			rates:  ownershipRates(),
+			UnsetCodes: []string{"OwnershipControlsNotFoundError"},
+			fields:     many(block(text().Of("ObjectOwnership"))).Of("Rule>Rules"),
+			defaults:   defaultWhen("the default of a new bucket", table.Is("Rules.ObjectOwnership", "BucketOwnerEnforced")),
+			severities: ownershipSeverities(),
 		},
 		{
 			Name: AccessControl, Action: "s3:GetBucketAcl", Root: "AccessControlPolicy",
-			fields:  accessControl(),
-			derived: derived("AccessControl Grantees Public"),
-			usual:   always("every new bucket has it", table.Is("AccessControl", "Private")),
-			rates:   accessControlRates(),
+			fields:     accessControl(),
+			derived:    derived("AccessControl Grantees Public"),
+			defaults:   defaultWhen("the default of a new bucket", table.Is("AccessControl", "Private")),
+			severities: accessControlSeverities(),
 		},
 	}
 }
 
-// settings are the parts that say what the bucket does.
-func settings() []Kind {
+// settingKinds returns the parts that control other functions of the bucket.
+func settingKinds() []Kind {
 	return []Kind{
 		{
 			Name: Lifecycle, Action: "s3:GetLifecycleConfiguration", Root: "LifecycleConfiguration",
-			Absent:  []string{"NoSuchLifecycleConfiguration"},
-			fields:  lifecycle(),
-			derived: derived("Deletes"),
-			rates:   lifecycleRates(),
+			UnsetCodes: []string{"NoSuchLifecycleConfiguration"},
+			fields:     lifecycle(),
+			derived:    derived("Deletes"),
+			severities: lifecycleSeverities(),
 		},
 		{
 			Name: CORS, Action: "s3:GetBucketCORS", Root: "CORSConfiguration",
-			Absent: []string{"NoSuchCORSConfiguration"},
-			fields: cors(),
+			UnsetCodes: []string{"NoSuchCORSConfiguration"},
+			fields:     cors(),
 		},
 		{
 			Name: Logging, Action: "s3:GetBucketLogging", Root: "BucketLoggingStatus",
-			fields: logging(),
-			usual:  always("logging was never switched on", table.Is("DestinationBucketName", "")),
-			rates:  loggingRates(),
+			fields:     logging(),
+			defaults:   defaultWhen("logging was never switched on", table.Is("DestinationBucketName", "")),
+			severities: loggingSeverities(),
 		},
 		{
 			Name: ObjectLock, Action: "s3:GetBucketObjectLockConfiguration", Root: "ObjectLockConfiguration",
-			Absent: []string{"ObjectLockConfigurationNotFoundError", "NoSuchObjectLockConfiguration"},
-			fields: objectLock(),
-			usual:  always("it holds no rule beside the lock that the bucket was made with", table.Is("Rule.DefaultRetention.Mode", "")),
-			rates:  objectLockRates(),
+			UnsetCodes: []string{"ObjectLockConfigurationNotFoundError", "NoSuchObjectLockConfiguration"},
+			fields:     objectLock(),
+			defaults:   defaultWhen("it has no rule, only the lock that was set when the bucket was created", table.Is("Rule.DefaultRetention.Mode", "")),
+			severities: objectLockSeverities(),
 		},
 		{
 			Name: Website, Action: "s3:GetBucketWebsite", Root: "WebsiteConfiguration",
-			Absent: []string{"NoSuchWebsiteConfiguration"},
-			fields: website(),
-			rates:  websiteRates(),
+			UnsetCodes: []string{"NoSuchWebsiteConfiguration"},
+			fields:     website(),
+			severities: websiteSeverities(),
 		},
 		{
 			Name: Accelerate, Action: "s3:GetAccelerateConfiguration", Root: "AccelerateConfiguration",
-			fields: text().Of("Status>AccelerationStatus"),
-			usual:  always("it is off", table.Is("AccelerationStatus", "", "Suspended")),
+			fields:   text().Of("Status>AccelerationStatus"),
+			defaults: defaultWhen("it is off", table.Is("AccelerationStatus", "", "Suspended")),
 		},
 		{
 			Name: RequestPayment, Action: "s3:GetBucketRequestPayment", Root: "RequestPaymentConfiguration",
-			fields: text().Of("Payer"),
-			usual:  always("the owner pays, as for every bucket", table.Is("Payer", "", "BucketOwner")),
+			fields:   text().Of("Payer"),
+			defaults: defaultWhen("the owner pays, which is the default", table.Is("Payer", "", "BucketOwner")),
 		},
 		{
 			Name: Notification, Action: "s3:GetBucketNotification", Root: "NotificationConfiguration",
-			fields: notification(),
-			usual:  notificationUsual(),
-			rates:  notificationRates(),
+			fields:     notification(),
+			defaults:   notificationDefaults(),
+			severities: notificationSeverities(),
 		},
 	}
 }
@@ -121,8 +123,8 @@ func encryption() table.Fields {
 		block(many(text()).Of("EncryptionType")).Of("BlockedEncryptionTypes")))).Of("Rule>ServerSideEncryptionConfiguration")
 }
 
-// grants are a list of who may do what. It has S3's own form: CloudFormation has
-// canned lists alone.
+// grants is a list of grantees with their permissions, in the format of S3: CloudFormation
+// only has canned lists.
 func grants() table.Form {
 	return many(block(table.Join(block(text().Of("ID URI EmailAddress")).Of("Grantee"), text().Of("Permission"))))
 }
@@ -131,9 +133,9 @@ func accessControl() table.Fields {
 	return table.Join(block(text().Of("ID")).Of("Owner"), grants().Of("AccessControlList.Grant>Grants"))
 }
 
-// lifecycle keeps a rule's filter as S3 has it: CloudFormation lifts what is in it
-// into the rule, and then a prefix of the filter and one of the rule, which are
-// declared in two ways, look alike.
+// lifecycle has a rule's filter in the format of S3. CloudFormation moves the fields of the
+// filter into the rule, so that a prefix of the filter and one of the rule, which are declared
+// differently, would be equal.
 func lifecycle() table.Fields {
 	sizes := table.Join(text().Of("Prefix"), number().Of("ObjectSizeGreaterThan ObjectSizeLessThan"))
 	filter := table.Join(sizes, block(text().Of("Key Value")).Of("Tag"), block(table.Join(sizes, tags().Of("Tag>Tags"))).Of("And"))
@@ -177,8 +179,8 @@ func website() table.Fields {
 		many(block(rule)).Of("RoutingRules.RoutingRule>RoutingRules"))
 }
 
-// notification keeps S3's own lists of events: CloudFormation has an entry for
-// each event. A filter is a map: there is one prefix and one suffix.
+// notification has the lists of events in the format of S3: CloudFormation has one entry for
+// each event. A filter is a map, because it has at most one prefix and one suffix.
 func notification() table.Fields {
 	to := func(target string) table.Form {
 		return many(block(table.Join(text().Of("Id "+target), many(text()).Of("Event>Events"), tags().Of("Filter.S3Key.FilterRule>Filter"))))
@@ -187,5 +189,5 @@ func notification() table.Fields {
 		to("CloudFunction>Function").Of("CloudFunctionConfiguration>LambdaConfigurations"),
 		to("Queue").Of("QueueConfiguration>QueueConfigurations"),
 		to("Topic").Of("TopicConfiguration>TopicConfigurations"),
-		mark().Of("EventBridgeConfiguration>EventBridgeEnabled"))
+		presence().Of("EventBridgeConfiguration>EventBridgeEnabled"))
 }

@@ -14,52 +14,53 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A NotAnswerError is an answer that is not what was asked for: some servers
-// answer a question that they do not know with a list, or with nothing.
-type NotAnswerError struct{ What string }
+// An UnexpectedAnswerError is an answer of another format than the request has. Some servers
+// answer a request that they do not support with a list of objects, or with an empty body.
+type UnexpectedAnswerError struct{ Reason string }
 
-// Error says what came instead.
-func (e *NotAnswerError) Error() string { return e.What }
+// Error implements error.
+func (e *UnexpectedAnswerError) Error() string { return e.Reason }
 
-// A tree is an element as it was read.
-type tree struct {
-	XMLName xml.Name
-	Text    string `xml:",chardata"`
-	Inside  []tree `xml:",any"`
+// An element is a decoded XML element.
+type element struct {
+	XMLName  xml.Name
+	Text     string    `xml:",chardata"`
+	Children []element `xml:",any"`
 }
 
-// read reads a whole document whose root must be as named.
-func read(body []byte, root string) (*tree, error) {
-	if err := bounded(body); err != nil {
+// parseXML parses a document and checks the name of its root element.
+func parseXML(body []byte, root string) (*element, error) {
+	if err := checkBounds(body); err != nil {
 		return nil, err
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(body))
-	var t tree
+	var t element
 	switch err := decoder.Decode(&t); {
 	case errors.Is(err, io.EOF):
-		return nil, &NotAnswerError{"the answer is empty"}
+		return nil, &UnexpectedAnswerError{"the answer is empty"}
 	case err != nil:
-		return nil, &NotAnswerError{"the answer is no XML that can be read"}
+		return nil, &UnexpectedAnswerError{"the answer is not valid XML"}
 	case t.XMLName.Local != root || t.XMLName.Space != "" && !strings.Contains(t.XMLName.Space, "amazonaws.com/doc/"):
-		return nil, &NotAnswerError{fmt.Sprintf("the answer is <%.40s>, not <%s>", t.XMLName.Local, root)}
+		return nil, &UnexpectedAnswerError{fmt.Sprintf("the answer is <%.40s>, not <%s>", t.XMLName.Local, root)}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, &NotAnswerError{"something stands behind the answer"}
+		return nil, &UnexpectedAnswerError{"the answer has content after the document"}
 	}
 	return &t, nil
 }
 
-// maxElements bounds the elements of one answer: a thousand buckets, or rules of
-// a lifecycle, have some thousands.
+// maxElements is the largest number of elements in an answer: a page of a thousand buckets, or
+// a large lifecycle, has some thousands.
 const maxElements = 1 << 18
 
-// bounded refuses what nests deeper, or holds more, than anything that S3 answers.
-func bounded(body []byte) error {
+// checkBounds returns an error if a document is nested deeper, or has more elements, than any
+// answer of S3. It returns nil for invalid XML, which parseXML reports.
+func checkBounds(body []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	for depth, elements := 0, 0; ; {
 		token, err := decoder.RawToken()
 		if err != nil {
-			return nil //nolint:nilerr // what is wrong with it, who reads it says
+			return nil //nolint:nilerr // parseXML returns the error
 		}
 		switch token.(type) {
 		case xml.StartElement:
@@ -69,16 +70,16 @@ func bounded(body []byte) error {
 		}
 		switch {
 		case depth > decode.MaxDepth:
-			return &NotAnswerError{"the answer nests too deep"}
+			return &UnexpectedAnswerError{"the answer is nested too deeply"}
 		case elements > maxElements:
-			return &NotAnswerError{fmt.Sprintf("the answer has more than %d elements", maxElements)}
+			return &UnexpectedAnswerError{fmt.Sprintf("the answer has more than %d elements", maxElements)}
 		}
 	}
 }
 
-// decodeXML returns the fields of a document whose root must be as named.
+// decodeXML returns the fields of a document with the given root element.
 func decodeXML(body []byte, root string, fields table.Fields) (model.Value, error) {
-	t, err := read(body, root)
+	t, err := parseXML(body, root)
 	if err != nil {
 		return model.Value{}, err
 	}
@@ -87,16 +88,15 @@ func decodeXML(body []byte, root string, fields table.Fields) (model.Value, erro
 	return v, c.Err
 }
 
-// value returns an element as its text, or as a map of the lists of the elements
-// in it, by their names.
-func (t *tree) value() model.Value {
-	if len(t.Inside) == 0 {
+// value returns the text of an element, or a map with a list of child elements for each name.
+func (t *element) value() model.Value {
+	if len(t.Children) == 0 {
 		return model.StringOf(t.Text)
 	}
 	lists := map[string][]model.Value{}
-	for i := range t.Inside {
-		name := t.Inside[i].XMLName.Local
-		lists[name] = append(lists[name], t.Inside[i].value())
+	for i := range t.Children {
+		name := t.Children[i].XMLName.Local
+		lists[name] = append(lists[name], t.Children[i].value())
 	}
 	fields := make([]model.Field, 0, len(lists))
 	for name, list := range lists {
@@ -105,8 +105,8 @@ func (t *tree) value() model.Value {
 	return model.MapOf(fields...)
 }
 
-// below returns all elements at a path of names with dots between them.
-func below(elements []model.Value, path string) []model.Value {
+// elementsAt returns all elements at a path of names separated by dots.
+func elementsAt(elements []model.Value, path string) []model.Value {
 	for name := range strings.SplitSeq(path, ".") {
 		var found []model.Value
 		for _, element := range elements {
@@ -117,25 +117,25 @@ func below(elements []model.Value, path string) []model.Value {
 	return elements
 }
 
-// The forms read the list of all elements of a name. Of a form that takes one
-// element the last counts; an empty one is left out.
+// The forms take the list of all elements with the same name. A form for a single element uses
+// the last one and skips empty ones.
 
 func text() table.Form {
-	return single("", func(text string) (model.Value, bool) { return model.StringOf(text), true })
+	return scalar("", func(text string) (model.Value, bool) { return model.StringOf(text), true })
 }
 
 func number() table.Form {
-	return single("it is no number", func(text string) (model.Value, bool) { return model.NumberOf(strings.TrimSpace(text)) })
+	return scalar("it is not a number", func(text string) (model.Value, bool) { return model.NumberOf(strings.TrimSpace(text)) })
 }
 
 func flag() table.Form {
-	return single("it is neither true nor false", func(text string) (model.Value, bool) {
+	return scalar("it is neither true nor false", func(text string) (model.Value, bool) {
 		text = strings.ToLower(strings.TrimSpace(text))
 		return model.BoolOf(text == "true"), text == "true" || text == "false"
 	})
 }
 
-func single(wrong string, parse func(text string) (model.Value, bool)) table.Form {
+func scalar(wrong string, parse func(text string) (model.Value, bool)) table.Form {
 	return table.Form{Read: func(c *table.Context, elements model.Value) model.Value {
 		var last model.Value
 		for _, element := range elements.Items() {
@@ -144,7 +144,7 @@ func single(wrong string, parse func(text string) (model.Value, bool)) table.For
 			}
 			v, ok := parse(element.Text())
 			if !ok {
-				c.Err = cmp.Or(c.Err, error(&NotAnswerError{wrong}))
+				c.Err = cmp.Or(c.Err, error(&UnexpectedAnswerError{wrong}))
 			}
 			last = v
 		}
@@ -152,19 +152,19 @@ func single(wrong string, parse func(text string) (model.Value, bool)) table.For
 	}}
 }
 
-// mark is true if the element is there, whatever it holds.
-func mark() table.Form {
+// presence is true if the element exists, with any content.
+func presence() table.Form {
 	return table.Form{Read: func(*table.Context, model.Value) model.Value { return model.BoolOf(true) }}
 }
 
-// block is an element with these fields. An element without any is an empty map.
+// block is an element with the given fields. An element without fields is an empty map.
 func block(fields table.Fields) table.Form {
 	return table.Form{Schema: *fields.Schema(), Read: func(c *table.Context, elements model.Value) model.Value {
 		var all []model.Field
 		last := elements.Items()[len(elements.Items())-1:]
 		for i := range fields {
 			f := &fields[i]
-			found := below(last, f.Raw)
+			found := elementsAt(last, f.Raw)
 			if len(found) == 0 {
 				continue
 			}
@@ -181,7 +181,7 @@ func block(fields table.Fields) table.Form {
 	}}
 }
 
-// many is a list of the elements of a name.
+// many is a list of all elements with the same name.
 func many(each table.Form) table.Form {
 	return table.Form{Schema: model.Schema{Each: &each.Schema}, Read: func(c *table.Context, elements model.Value) model.Value {
 		items := make([]model.Value, len(elements.Items()))
@@ -194,7 +194,7 @@ func many(each table.Form) table.Form {
 	}}
 }
 
-// tags is a map of elements that are keys, or names, with values.
+// tags is a map of elements that have a Key or a Name, and a Value.
 func tags() table.Form {
 	return table.Form{Schema: model.Schema{Each: &model.Schema{Content: true}}, Read: func(_ *table.Context, elements model.Value) model.Value {
 		fields := make([]model.Field, len(elements.Items()))
@@ -202,7 +202,7 @@ func tags() table.Form {
 			for _, key := range tag.At("Key").Items() {
 				fields[i].Name = key.Text()
 			}
-			for _, name := range tag.At("Name").Items() { // S3 gives prefix back as Prefix.
+			for _, name := range tag.At("Name").Items() { // S3 returns "Prefix" for "prefix".
 				fields[i].Name = strings.ToLower(name.Text())
 			}
 			for _, value := range tag.At("Value").Items() {

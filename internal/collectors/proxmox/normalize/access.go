@@ -2,15 +2,14 @@ package normalize
 
 import "github.com/driftd/driftd/internal/collectors/table"
 
-// user are the keys of a user. Old versions keep the secrets of second factors
-// in "keys".
+// user returns the keys of a user. In old versions, "keys" has the secrets of second factors.
 func user() table.Fields {
 	return table.Join(
 		text().Of("userid email"), on().Of("enable"), epoch().Of("expire"), text().Low().Of("firstname lastname"), note().Of("comment"),
 		secret().Of("keys"), set().Of("groups"), grants().Of("acl"), drop().Of("realm-type tokens tfa-locked-until totp-locked"))
 }
 
-// grants are the rows of the access control list that name a user or a group.
+// grants are the rows of the access control list for a user or a group.
 func grants() table.Form {
 	return rows(props("", permission()), "path", "roleid")
 }
@@ -23,7 +22,7 @@ func token() table.Fields {
 	return table.Join(text().Of("tokenid"), note().Of("comment"), epoch().Of("expire"), on().Of("privsep"))
 }
 
-// group leaves its members out: they are on the users.
+// group drops the members, which are fields of the users.
 func group() table.Fields {
 	return table.Join(text().Of("groupid"), note().Of("comment"), grants().Of("acl"), drop().Of("users members"))
 }
@@ -32,7 +31,7 @@ func role() table.Fields {
 	return table.Join(text().Of("roleid"), set().Of("privs"), off().Of("special"))
 }
 
-// realm are the keys of all types of realms.
+// realm returns the keys of all types of realms.
 func realm() table.Fields {
 	return table.Join(
 		text().Of("realm type server1 server2 mode sslversion capath cert certkey domain base_dn bind_dn filter user_attr group_dn group_filter group_name_attr issuer-url client-id username-claim groups-claim prompt"),

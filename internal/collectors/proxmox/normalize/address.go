@@ -9,17 +9,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxAddresses is how many addresses of a guest are kept. What a guest's agent
-// says is the guest's own word, and may be anything.
+// maxAddresses is the largest number of addresses of a guest that are kept. The guest's agent
+// can send any number.
 const maxAddresses = 256
 
-// Addresses returns the IP addresses that a running guest has, from what its
-// agent answers (qemu/I/agent/network-get-interfaces) or its node
-// (lxc/I/interfaces): texts such as "10.0.0.5/24", sorted, each once. Only
-// interfaces with one of the MAC addresses count, which are upper case: what a
-// guest makes for itself, such as bridges for its own containers, comes and
-// goes. Nor do loopback and link-local addresses. ok is false for an answer
-// that lists no interfaces.
+// Addresses returns the IP addresses of a running guest, from the answer of its agent
+// (qemu/I/agent/network-get-interfaces) or its node (lxc/I/interfaces): texts such as
+// "10.0.0.5/24", sorted, without duplicates. It ignores loopback and link-local addresses, and
+// interfaces without one of the MAC addresses, which are in upper case: interfaces that the
+// guest itself creates, such as bridges for containers, change all the time. ok is false if
+// the answer has no list of interfaces.
 func Addresses(answer model.Value, macs []string) (addresses model.Value, ok bool) {
 	interfaces := answer
 	if inner, wrapped := answer.Get("result"); wrapped {
@@ -44,8 +43,8 @@ func Addresses(answer model.Value, macs []string) (addresses model.Value, ok boo
 	return model.ListOf(items...), true
 }
 
-// addressesOf returns the addresses of one interface: from a list, or, where an
-// older version speaks of a container, from "inet" and "inet6".
+// addressesOf returns the addresses of one interface: those of a list, or, for a container in
+// an older version, those of "inet" and "inet6".
 func addressesOf(i model.Value) []string {
 	var texts []string
 	add := func(address, length string) {
@@ -65,9 +64,9 @@ func addressesOf(i model.Value) []string {
 	return texts
 }
 
-// global returns an address with the length of its network in canonical form,
-// or "" for one that others cannot reach, and for what is none. Without a
-// length it is a network of its own.
+// global returns an address with its prefix length in canonical form. It returns "" for an
+// invalid address, and for one that is not reachable from other hosts. Without a length, the
+// prefix is the whole address.
 func global(address, length string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {

@@ -2,8 +2,8 @@ package normalize
 
 import "github.com/driftd/driftd/internal/collectors/table"
 
-// clusterOptions are the keys of datacenter.cfg. allowed-tags follows the
-// guests.
+// clusterOptions returns the keys of datacenter.cfg. It drops allowed-tags, which is computed
+// from the tags of the guests.
 func clusterOptions() table.Fields {
 	transport := table.Join(word("secure").Of("type"), text().Of("network"))
 	return table.Join(
@@ -55,7 +55,7 @@ func haResource() table.Fields {
 		on().Of("failback auto-rebalance"), note().Of("comment"))
 }
 
-// haRule leaves out where the rule stands in its file.
+// haRule drops order, the position of the rule in its file.
 func haRule() table.Fields {
 	return table.Join(
 		text().Of("rule type affinity"), set().Of("resources"), priorities().Of("nodes"), off().Of("strict disable"), note().Of("comment"),
@@ -66,8 +66,7 @@ func haGroup() table.Fields {
 	return table.Join(text().Of("group"), drop().Of("type"), priorities().Of("nodes"), off().Of("nofailback restricted"), note().Of("comment"))
 }
 
-// mapping are the keys of a resource mapping; the named ones tell its rows
-// apart.
+// mapping returns the keys of a resource mapping. The named keys identify its rows.
 func mapping(names ...string) table.Fields {
 	return table.Join(
 		text().Of("id"), drop().Of("type checks errors error"), note().Of("description"), off().Of("mdev live-migration-capable"),
@@ -82,8 +81,8 @@ func acmePlugin() table.Fields {
 	return table.Join(text().Of("plugin type api"), secret().Of("data"), set().Of("nodes"), off().Of("disable"), count(30).Of("validation-delay"))
 }
 
-// notification are the keys of targets and matchers. The API keeps most
-// secrets to itself; those of webhooks are named.
+// notification returns the keys of targets and matchers. The API omits most secrets; webhooks
+// have named secrets.
 func notification() table.Fields {
 	return table.Join(
 		text().Of("name type origin author from-address server mode username method body mode-all"), note().Of("comment"),

@@ -16,8 +16,7 @@ func nic() table.Form {
 		setOf(number()).Of("trunks")), splitModel)
 }
 
-// splitModel reads "virtio=00:…" as the model and the MAC address that it
-// stands for.
+// splitModel replaces a part such as "virtio=00:…" with the model and the MAC address.
 func splitModel(parts []model.Field) []model.Field {
 	i := slices.IndexFunc(parts, func(p model.Field) bool { return p.Name != "macaddr" && isMAC(p.Value.Text()) })
 	if i < 0 {
@@ -34,8 +33,8 @@ func veth() table.Form {
 		setOf(number()).Of("trunks"), word("veth").Of("type")))
 }
 
-// smbios is what the firmware tells of the machine. base64 tells that all but
-// the uuid is encoded, and is gone when it no longer is.
+// smbios is the SMBIOS data of a machine. With base64, all parts except uuid are encoded; they
+// are decoded, and base64 is dropped.
 func smbios() table.Form {
 	return properties("", table.Join(text().Derived().Of("uuid"), drop().Of("base64"), text().Of("family manufacturer product serial sku version")), decodeSMBIOS)
 }
@@ -55,9 +54,8 @@ func decodeSMBIOS(parts []model.Field) []model.Field {
 	return parts
 }
 
-// bootOrder is what a machine boots from, in order; blank text stands for
-// nothing, which is not PVE's choice where the key is absent. Old versions
-// write letters ("cdn").
+// bootOrder is the list of boot devices, in order. A blank text is an empty list; it differs
+// from an absent key, for which PVE has a default. Old versions have letters ("cdn").
 func bootOrder() table.Form {
 	return properties("legacy", table.Join(word("cdn").Of("legacy"), sequence().Of("order")), func(parts []model.Field) []model.Field {
 		if i := at(parts, "order"); has(parts, "legacy") || i >= 0 && !parts[i].Value.IsEmpty() {

@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// disk is a drive of a virtual machine, or a mount point of a container, with
-// the options of the table.
+// disk is a drive of a virtual machine, or a mount point of a container, with the options of
+// the table.
 func disk(options table.Fields) table.Form {
 	volume := table.Join(
 		text().Of("file storage volume"), text().Derived().Of("format"), size().Derived().Of("size"), off().Of("cloudinit"),
@@ -18,7 +18,7 @@ func disk(options table.Fields) table.Form {
 	return properties("file", table.Join(volume, options), splitVolume)
 }
 
-// drive are the options of a virtual machine's disks.
+// drive returns the options of a virtual machine's disk.
 func drive() table.Fields {
 	options := table.Join(
 		word("io_uring").Of("aio"), on().Of("backup detect_zeroes replicate"), word("none").Of("cache"), word("ignore").Of("discard"),
@@ -33,14 +33,14 @@ func drive() table.Fields {
 	return options
 }
 
-// mount are the options of a container's file systems.
+// mount returns the options of a container's mount point.
 func mount() table.Fields {
 	return table.Join(text().Of("mp"), flag().Of("acl"), off().Of("backup keepattrs quota ro shared"), set().Of("mountoptions"), on().Of("replicate"))
 }
 
-// splitVolume adds to a disk's parts what its volume's id says: the storage,
-// the volume there, the format of its file, and whether it holds the data of
-// cloud-init. A volume's id may come as "volume", too.
+// splitVolume adds parts that are derived from a disk's volume id: the storage, the volume in
+// it, the format of its file, and whether it has cloud-init data. The volume id may also be
+// named "volume".
 func splitVolume(parts []model.Field) []model.Field {
 	parts = renamed("volume", "file")(parts)
 	if !has(parts, "file") {
@@ -63,7 +63,7 @@ func splitVolume(parts []model.Field) []model.Field {
 	return parts
 }
 
-// volumeOf splits a volume's id; the storage of a path is "".
+// volumeOf splits a volume id. The storage of a path is "".
 func volumeOf(id string) (storage, volume string) {
 	storage, volume, ok := strings.Cut(id, ":")
 	if !ok || strings.HasPrefix(id, "/") {
@@ -72,8 +72,8 @@ func volumeOf(id string) (storage, volume string) {
 	return storage, volume
 }
 
-// volumeFormat returns a volume's name without folders and suffix, and the
-// format that the suffix tells.
+// volumeFormat returns a volume's name without folders and suffix, and the format by the
+// suffix.
 func volumeFormat(volume string) (base, format string) {
 	base = path.Base(volume)
 	for _, format := range []string{"qcow2", "vmdk", "subvol", "raw", "qcow", "qed", "cow", "cloop"} {
@@ -93,15 +93,15 @@ func put(parts []model.Field, name, value string) []model.Field {
 	return append(parts, textPart(name, value))
 }
 
-// What WithOwners adds to a guest's value: to a disk its owner, and the list of those
-// that have one.
+// The fields that WithOwners adds: the owner of a disk, and the list of the disks that have
+// one.
 const (
 	owner          = "owner"
 	foreignVolumes = "foreign_volumes"
 )
 
-// WithOwners returns a guest's value in which each disk whose volume belongs to another
-// guest has that guest's number as its "owner"; "foreign_volumes" lists these disks.
+// WithOwners returns a guest's value in which each disk whose volume belongs to another guest
+// has that guest's id as its "owner", and "foreign_volumes" lists these disks.
 func WithOwners(guest model.Value, id string) model.Value {
 	var foreign []model.Value
 	for _, f := range guest.Fields() {
@@ -119,9 +119,9 @@ func WithOwners(guest model.Value, id string) model.Value {
 	return guest.With(foreignVolumes, model.ListOf(foreign...))
 }
 
-// ownerOf returns the number of the guest whose volume it is, by the names that
-// PVE::Storage gives: vm-501-disk-0, 501/vm-501-disk-0.qcow2, base-500-disk-0/vm-501-disk-0.
-// It is "" for a volume that has another name, and for one of an archive ("iso/…").
+// ownerOf returns the id of the guest that owns a volume, by the names that PVE::Storage
+// assigns: vm-501-disk-0, 501/vm-501-disk-0.qcow2, base-500-disk-0/vm-501-disk-0. It returns
+// "" for any other name, and for a volume in another folder ("iso/…").
 func ownerOf(volume string) string {
 	dir, name := path.Split(volume)
 	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
@@ -132,7 +132,7 @@ func ownerOf(volume string) string {
 	return numberOf(name)
 }
 
-// numberOf returns the number in the name of a guest's volume, or "".
+// numberOf returns the id of the guest in the name of a volume, or "".
 func numberOf(name string) string {
 	prefix, rest, _ := strings.Cut(name, "-")
 	number, _, more := strings.Cut(rest, "-")

@@ -8,8 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// exposed returns the fields of a kind that have an exposure; a path is that of a live
-// field.
+// exposed returns the fields of a kind that have an exposure, by live path.
 func exposed(kind string) []model.ExposedField {
 	switch kind {
 	case User, Token, Group, Role, Realm, ACL, PoolMember:

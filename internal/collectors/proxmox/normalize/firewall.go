@@ -5,9 +5,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// firewallOptions are those of the cluster, of nodes, of guests and of virtual
-// networks. What "enable" is when absent depends on whose it is; an absent
-// "ndp" is on everywhere, whatever the manual says.
+// firewallOptions returns the options of the firewalls of the cluster, of nodes, of guests and
+// of virtual networks. The default of "enable" depends on the firewall. The default of "ndp"
+// is on everywhere, although the manual differs.
 func firewallOptions() table.Fields {
 	return table.Join(
 		flag().Content().Of("enable"), on().Of("ebtables ndp macfilter nosmurfs"), word("DROP").Of("policy_in"),
@@ -20,16 +20,15 @@ func firewallOptions() table.Fields {
 		word("nolog").Of("log_level_in log_level_out log_level_forward smurf_log_level tcp_flags_log_level"))
 }
 
-// rules is a list of rules, whose order counts. Where a rule stands in it is
-// not in the rule.
+// rules is a list of rules whose order has a meaning. It drops the position of a rule.
 func rules() table.Form {
 	return rows(properties("", table.Join(
 		text().Of("type action macro proto source dest sport dport icmp-type iface"), word("nolog").Of("log"), note().Of("comment"),
-		on().Of("enable"), drop().Of("pos ipversion")), saysEnable))
+		on().Of("enable"), drop().Of("pos ipversion")), withEnable))
 }
 
-// saysEnable lets every rule say whether it is enabled.
-func saysEnable(parts []model.Field) []model.Field {
+// withEnable adds the default of "enable" to a rule.
+func withEnable(parts []model.Field) []model.Field {
 	if has(parts, "enable") {
 		return parts
 	}

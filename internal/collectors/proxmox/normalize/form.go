@@ -7,22 +7,22 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// asSent keeps a value of unknown meaning: its scalars as text, since versions
-// write a number as a number or as text.
-func asSent(c *table.Context, v model.Value) model.Value {
+// verbatim returns a value that is not in the tables, with its scalars as text: versions
+// differ in whether a number is a number or text.
+func verbatim(c *table.Context, v model.Value) model.Value {
 	switch v.Kind() {
 	case model.Bool, model.Number, model.String:
 		return textOrNull(v.Text())
 	case model.List:
 		items := make([]model.Value, len(v.Items()))
 		for i, item := range v.Items() {
-			items[i] = asSent(c, item)
+			items[i] = verbatim(c, item)
 		}
 		return model.ListOf(items...)
 	case model.Map:
 		fields := make([]model.Field, 0, len(v.Fields()))
 		for _, f := range v.Fields() {
-			if sent := asSent(c, f.Value); !sent.IsNull() {
+			if sent := verbatim(c, f.Value); !sent.IsNull() {
 				fields = append(fields, model.Field{Name: f.Name, Value: sent})
 			}
 		}
@@ -38,7 +38,7 @@ func textOrNull(s string) model.Value {
 	return model.StringOf(s)
 }
 
-// The forms of the tables. PVE takes an absent value for otherwise.
+// The forms of the tables. The parameter is the default value.
 func text() table.Form                 { return table.Plain() }
 func word(otherwise string) table.Form { return text().Or(model.StringOf(otherwise)) }
 func number() table.Form               { return table.Number() }
@@ -49,17 +49,17 @@ func off() table.Form                  { return flag().Or(model.BoolOf(false)) }
 func drop() table.Form                 { return table.Absent() }
 func secret() table.Form               { return table.Secret() }
 
-// note is text that people write; some versions end it with a new line.
+// note is free text. Some versions append a line break.
 func note() table.Form {
 	return table.Text(func(s string) string { return strings.TrimRight(s, "\r\n") }).Low()
 }
 
-// spaced is text in which the number of blanks has no meaning.
-func spaced() table.Form {
+// withoutExtraBlanks is text in which the number of blanks has no meaning.
+func withoutExtraBlanks() table.Form {
 	return table.Text(func(s string) string { return strings.Join(strings.Fields(s), " ") })
 }
 
-// synonym is a word for which PVE also takes old.
+// synonym is a word for which PVE also accepts the synonym old.
 func synonym(otherwise, old, name string) table.Form {
 	return table.Text(func(s string) string {
 		if s == old {
@@ -69,7 +69,7 @@ func synonym(otherwise, old, name string) table.Form {
 	}).Or(model.StringOf(otherwise))
 }
 
-// epoch is a time in seconds; 0 stands for never.
+// epoch is a time in seconds; 0 means never.
 func epoch() table.Form {
 	return table.Scalar(func(s string) (model.Value, bool) {
 		v, ok := model.NumberOf(s)
@@ -80,7 +80,7 @@ func epoch() table.Form {
 	})
 }
 
-// size is bytes, written with a unit or without.
+// size is a number of bytes, with or without a unit.
 func size() table.Form {
 	return table.Scalar(func(s string) (model.Value, bool) {
 		n, ok := Size(s)
@@ -94,14 +94,13 @@ func mac() table.Form {
 	}).Generated()
 }
 
-// masked is a secret of which PVE shows asterisks only; a version that shows more
-// has it sealed.
+// masked is a secret that PVE replaces with asterisks. Any other text is sealed.
 func masked() table.Form {
 	f := secret()
 	seal := f.Read
 	f.Read = func(c *table.Context, v model.Value) model.Value {
 		if v.Kind() == model.String && strings.Trim(v.Text(), "*") == "" {
-			return asSent(c, v)
+			return verbatim(c, v)
 		}
 		return seal(c, v)
 	}
@@ -109,12 +108,12 @@ func masked() table.Form {
 	return f
 }
 
-// address is a URL; one with a password in it is sealed.
+// address is a URL. It is sealed if it contains a password.
 func address() table.Form {
 	return table.Form{Read: func(c *table.Context, v model.Value) model.Value {
 		if v.Kind() == model.String && table.HasPassword(v.Text()) {
 			return c.Sealer.Seal(v.Text())
 		}
-		return asSent(c, v)
+		return verbatim(c, v)
 	}}
 }

@@ -25,7 +25,7 @@ func FuzzProperties(f *testing.F) {
 		again, ok := normalize.Properties(strings.Join(written, ","), "main")
 		same := func(a, b model.Field) bool { return a.Name == b.Name && a.Value.Equal(b.Value) }
 		if !ok || !slices.EqualFunc(parts, again, same) {
-			t.Errorf("%q is %v, and written out %v", text, parts, again)
+			t.Errorf("%q has the parts %v, and written out %v", text, parts, again)
 		}
 	})
 }
@@ -41,7 +41,7 @@ func FuzzSize(f *testing.F) {
 	})
 }
 
-// FuzzGuest reads hostile rows, and what it made of them again.
+// FuzzGuest checks that normalization of arbitrary rows is idempotent.
 func FuzzGuest(f *testing.F) {
 	for _, seed := range []string{
 		`[{"key": "net0", "value": "virtio=BC:24:11:00:00:01,macaddr=x,trunks=1;;2"}]`,
@@ -52,7 +52,7 @@ func FuzzGuest(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	normalizer := newShaper()
+	normalizer := newNormalizer()
 	f.Fuzz(func(t *testing.T, text string) {
 		var raw model.Value
 		if raw.UnmarshalJSON([]byte(text)) != nil {
@@ -61,14 +61,13 @@ func FuzzGuest(f *testing.F) {
 		for _, kind := range []string{normalize.QEMU, normalize.LXC} {
 			once, _ := normalizer.Guest(kind, raw.Items())
 			if twice, waiting := normalizer.Guest(kind, asRows(once)); !twice.Equal(once) || len(waiting) > 0 {
-				t.Errorf("%s read again:\n%s\n%s\nwaiting %v", kind, shown(once), shown(twice), waiting)
+				t.Errorf("%s normalized again:\n%s\n%s\nwaiting %v", kind, shown(once), shown(twice), waiting)
 			}
 		}
 	})
 }
 
-// FuzzObject reads a hostile answer as every kind, and what it made of it
-// again.
+// FuzzObject checks that normalization of an arbitrary object is idempotent for every kind.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"map": ["node=a,node=b", {}], "nodes": "a:x,a:1,:", "dhcp-range": 3, "rules": [[]], "acl": {"path": 1}}`,
@@ -77,7 +76,7 @@ func FuzzObject(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	normalizer := newShaper()
+	normalizer := newNormalizer()
 	kinds := normalize.Kinds()
 	f.Fuzz(func(t *testing.T, text string) {
 		var raw model.Value
@@ -87,7 +86,7 @@ func FuzzObject(f *testing.F) {
 		for kind := range kinds {
 			once := normalizer.Object(kind, raw)
 			if twice := normalizer.Object(kind, once); !twice.Equal(once) {
-				t.Errorf("%s read again:\n%s\n%s", kind, shown(once), shown(twice))
+				t.Errorf("%s normalized again:\n%s\n%s", kind, shown(once), shown(twice))
 			}
 		}
 	})

@@ -2,26 +2,26 @@ package normalize
 
 import "github.com/driftd/driftd/internal/collectors/table"
 
-// common are the keys that virtual machines and containers share. The last
-// five are not in their configuration: the collector adds them.
+// common returns the keys that virtual machines and containers share. The collector adds the
+// fields pool, node, status, agent_addresses and foreign_volumes, which are not in the
+// configuration.
 func common() table.Fields {
 	return table.Join(
 		note().Of("description"), set().Low().Of("tags"), off().Of("onboot protection template"), number().Of("cores"),
 		count(0).Of("cpulimit"), count(100).Of("cpuunits"), startup().Of("startup"), sequence().Of("nameserver"),
 		text().Of("searchdomain pool"), text().High("runs on the node").Of("hookscript"),
-		drop().Of("lock meta parent snapstate snaptime vmstate runningmachine runningcpu running-nets-host-mtu"), located().Of("node"),
+		drop().Of("lock meta parent snapstate snaptime vmstate runningmachine runningcpu running-nets-host-mtu"), location().Of("node"),
 		text().Generated().Of("status"), set().Volatile().Of("agent_addresses"), set().Volatile().Of(foreignVolumes))
 }
 
-// located is where a resource lies.
-func located() table.Form {
+// location is the place of a resource.
+func location() table.Form {
 	f := text()
 	f.Schema.Location = true
 	return f
 }
 
-// qemu are the keys of a virtual machine's configuration (qm.conf, PVE 7.4 to
-// 9.2).
+// qemu returns the keys of a virtual machine's configuration (qm.conf, PVE 7.4 to 9.2).
 func qemu() table.Fields {
 	return table.Join(common(), processor(), drives(), hardware(), cloudInit(),
 		text().Low().Of("name"), word("other").Of("ostype"), text().High("runs on the node").Of("args"), off().Of("autostart freeze"),
@@ -77,7 +77,7 @@ func cloudInit() table.Fields {
 		props("", text().Of("meta network user vendor")).Of("cicustom"), props("", text().Of("ip gw ip6 gw6")).UpTo(32).Of("ipconfig#"))
 }
 
-// lxc are the keys of a container's configuration (pct.conf, PVE 7.4 to 9.2).
+// lxc returns the keys of a container's configuration (pct.conf, PVE 7.4 to 9.2).
 func lxc() table.Fields {
 	const why = "decides what the container may do on the node"
 	return table.Join(common(),

@@ -5,7 +5,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// The kinds, by their names in findings.
+// The names of the kinds.
 const (
 	QEMU            = "proxmox/qemu"
 	LXC             = "proxmox/lxc"
@@ -51,39 +51,39 @@ const (
 	NotificationMatcher = "proxmox/notification_matcher"
 )
 
-// A kind is how the API writes the objects of one kind.
+// A kind describes the objects of one kind in the API.
 type kind struct {
 	fields table.Fields
-	// prepare, which may be nil, makes of an answer what fields speak of.
+	// prepare converts an answer to the fields of the table; it may be nil.
 	prepare func(raw model.Value) model.Value
-	// why says what its fields decide, when drift of all of them is severe.
-	why string
+	// reason is the reason of the severity of a change of any field; "" for the usual severity.
+	reason string
 }
 
 func kinds() map[string]kind {
-	const who, reach = "decides who may do what", "decides who can be reached"
+	const access, reach = "decides who may do what", "decides who can be reached"
 	return map[string]kind{
 		QEMU: {fields: qemu()}, LXC: {fields: lxc()},
-		Pool: {fields: pool()}, PoolMember: {fields: poolMember(), why: who}, Storage: {fields: storage()},
-		User: {fields: user(), why: who}, Token: {fields: token(), why: who}, Group: {fields: group(), why: who},
-		Role: {fields: role(), why: who}, Realm: {fields: realm(), why: who}, ACL: {fields: permission(), why: who},
+		Pool: {fields: pool()}, PoolMember: {fields: poolMember(), reason: access}, Storage: {fields: storage()},
+		User: {fields: user(), reason: access}, Token: {fields: token(), reason: access}, Group: {fields: group(), reason: access},
+		Role: {fields: role(), reason: access}, Realm: {fields: realm(), reason: access}, ACL: {fields: permission(), reason: access},
 		ClusterOptions: {fields: clusterOptions()}, BackupJob: {fields: backupJob()}, MetricsServer: {fields: metricsServer()},
 		ReplicationJob: {fields: replicationJob()}, HAResource: {fields: haResource()}, HARule: {fields: haRule()}, HAGroup: {fields: haGroup()},
 		MappingPCI: {fields: mapping("node", "path")}, MappingUSB: {fields: mapping("node", "path", "id")}, MappingDir: {fields: mapping("node", "path")},
 		SDNZone: {fields: sdnZone()}, SDNVnet: {fields: sdnVnet()}, SDNSubnet: {fields: sdnSubnet()},
 		SDNController: {fields: sdnController()}, SDNIpam: {fields: sdnIpam()}, SDNDNS: {fields: sdnDNS()},
-		FirewallOptions: {fields: firewallOptions(), why: reach}, FirewallRules: {fields: firewallRules(), why: reach},
-		FirewallGroup: {fields: firewallGroup(), why: reach}, FirewallAlias: {fields: firewallAlias(), why: reach},
-		FirewallIPSet: {fields: firewallIPSet(), why: reach},
-		NodeNetwork:   {fields: nodeNetwork(), prepare: withoutNotations}, NodeDNS: {fields: nodeDNS(), prepare: withServers},
+		FirewallOptions: {fields: firewallOptions(), reason: reach}, FirewallRules: {fields: firewallRules(), reason: reach},
+		FirewallGroup: {fields: firewallGroup(), reason: reach}, FirewallAlias: {fields: firewallAlias(), reason: reach},
+		FirewallIPSet: {fields: firewallIPSet(), reason: reach},
+		NodeNetwork:   {fields: nodeNetwork(), prepare: withoutSplitAddress}, NodeDNS: {fields: nodeDNS(), prepare: withServers},
 		NodeHosts: {fields: nodeHosts(), prepare: withEntries}, NodeConfig: {fields: nodeConfig()}, NodeTime: {fields: nodeTime()},
 		ACMEAccount: {fields: acmeAccount()}, ACMEPlugin: {fields: acmePlugin()},
 		NotificationTarget: {fields: notification()}, NotificationMatcher: {fields: notification()},
 	}
 }
 
-// Kinds returns every kind by name, with its schema and severities. No schema
-// is closed: a declaration that speaks of some fields leaves the others be.
+// Kinds returns all kinds by name, with their schemas and severities. No schema is closed: a
+// declaration of some fields does not concern the others.
 func Kinds() map[string]*model.Kind {
 	all := map[string]*model.Kind{}
 	for name, k := range kinds() {

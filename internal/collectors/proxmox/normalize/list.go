@@ -10,15 +10,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// isSeparator reports whether a character separates the elements of Proxmox's
-// lists: comma, semicolon, blank or NUL, all of which it reads everywhere.
+// isSeparator reports whether a character separates the items of a list in Proxmox VE: comma,
+// semicolon, blank or NUL. Proxmox VE accepts all of them in every list.
 func isSeparator(r rune) bool { return strings.ContainsRune(",; \t\r\n\x00", r) }
 
-// split returns the elements of a list that is written as one, as text with
-// separators, or as a single element.
+// split returns the items of a list, of a text with separators, or a single value.
 func split(v model.Value) []model.Value {
 	if v.Kind() != model.String {
-		return lone(v)
+		return itemsOf(v)
 	}
 	var items []model.Value
 	for part := range strings.FieldsFuncSeq(v.Text(), isSeparator) {
@@ -27,17 +26,17 @@ func split(v model.Value) []model.Value {
 	return items
 }
 
-// lone returns the elements of a list, or a single one.
-func lone(v model.Value) []model.Value {
+// itemsOf returns the items of a list, or a single value.
+func itemsOf(v model.Value) []model.Value {
 	if v.Kind() == model.List || v.IsNull() {
 		return v.Items()
 	}
 	return []model.Value{v}
 }
 
-// notation returns the form of a list whose elements are written in another
-// notation, too; a text without elements stands for no list.
-func notation(list table.Form, elements func(model.Value) []model.Value) table.Form {
+// withNotation returns a list form that also accepts other notations, which items converts. A
+// text without items is null.
+func withNotation(list table.Form, elements func(model.Value) []model.Value) table.Form {
 	read := list.Read
 	list.Read = func(c *table.Context, v model.Value) model.Value {
 		read := read(c, model.ListOf(elements(v)...))
@@ -49,7 +48,7 @@ func notation(list table.Form, elements func(model.Value) []model.Value) table.F
 	return list
 }
 
-// listOr returns the list, or null for a text without elements.
+// listOr returns the list, or null for a text without items.
 func listOr(sent model.Value, items []model.Value) model.Value {
 	if len(items) == 0 && sent.Kind() != model.List {
 		return model.Value{}
@@ -59,7 +58,7 @@ func listOr(sent model.Value, items []model.Value) model.Value {
 
 // sequence is a list whose order has a meaning.
 func sequence() table.Form {
-	f := notation(table.Ordered(text()), split)
+	f := withNotation(table.Ordered(text()), split)
 	f.Schema.Each = nil
 	return f
 }
@@ -67,15 +66,15 @@ func sequence() table.Form {
 // set is a list of texts whose order has no meaning.
 func set() table.Form { return setOf(text()) }
 
-func setOf(each table.Form) table.Form { return notation(table.Set(each), split) }
+func setOf(each table.Form) table.Form { return withNotation(table.Set(each), split) }
 
-// lines is a URL-encoded text of one element a line.
+// lines is a URL-encoded text with one item on each line.
 func lines() table.Form {
 	f := table.Ordered(text())
 	f.Schema = model.Schema{List: model.Set}
-	return notation(f, func(v model.Value) []model.Value {
+	return withNotation(f, func(v model.Value) []model.Value {
 		if v.Kind() != model.String {
-			return lone(v)
+			return itemsOf(v)
 		}
 		decoded, err := url.PathUnescape(v.Text())
 		if err != nil {
@@ -89,16 +88,16 @@ func lines() table.Form {
 	})
 }
 
-// rows is a list of maps, or of property strings, that the named fields tell
-// apart; without names the rows' order has a meaning.
+// rows is a list of maps, or of property strings, which the named fields identify. Without
+// names, the order of the rows has a meaning.
 func rows(each table.Form, names ...string) table.Form {
 	if len(names) == 0 {
-		return notation(table.Sequence(each), lone)
+		return withNotation(table.Sequence(each), itemsOf)
 	}
-	return notation(table.Keyed(each, names...), lone)
+	return withNotation(table.Keyed(each, names...), itemsOf)
 }
 
-// entries is a map, or a text that parse returns the entries of.
+// entries is a map, or a text that parse converts to entries.
 func entries(each table.Form, parse func(v model.Value) []model.Field) table.Form {
 	return table.Form{Secret: each.Secret, Read: func(c *table.Context, v model.Value) model.Value {
 		parts := slices.Clone(v.Fields())
@@ -112,8 +111,7 @@ func entries(each table.Form, parse func(v model.Value) []model.Field) table.For
 	}}
 }
 
-// priorities is a list of names with numbers ("pve1:2,pve2") as a map; no number
-// is 0.
+// priorities is a list of names with numbers ("pve1:2,pve2") as a map. The default is 0.
 func priorities() table.Form {
 	f := entries(number(), func(v model.Value) []model.Field {
 		var parts []model.Field
@@ -128,8 +126,8 @@ func priorities() table.Form {
 	return f
 }
 
-// environment is a NUL-separated list of NAME=value as a map. Programs get their
-// secrets there.
+// environment is a NUL-separated list of NAME=value as a map. The values may be secrets and
+// are sealed.
 func environment() table.Form {
 	return entries(secret(), func(v model.Value) []model.Field {
 		var parts []model.Field
@@ -142,7 +140,7 @@ func environment() table.Form {
 	})
 }
 
-// rawLines are LXC's own settings, which come as pairs, as in its file.
+// rawLines is a list of LXC's own settings, which are pairs of key and value.
 func rawLines() table.Form {
 	return table.Form{Read: func(c *table.Context, v model.Value) model.Value {
 		items := make([]model.Value, 0, len(v.Items()))
@@ -155,7 +153,7 @@ func rawLines() table.Form {
 
 func rawLine(c *table.Context, pair model.Value) model.Value {
 	if len(pair.Items()) != 2 {
-		return asSent(c, pair)
+		return verbatim(c, pair)
 	}
 	line := pair.Items()[0].Text() + ": " + pair.Items()[1].Text()
 	if strings.HasPrefix(line, "lxc.environment") {

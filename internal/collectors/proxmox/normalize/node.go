@@ -12,13 +12,13 @@ func nodeNetwork() table.Fields {
 		text().Of("iface type cidr address netmask gateway cidr6 address6 netmask6 gateway6 bond_mode bond_xmit_hash_policy bond-primary ovs_type ovs_bridge vlan-raw-device vlan-protocol vxlan-local-tunnelip vxlan-physdev vxlan-svcnodeip uplink-id link-type"),
 		word("manual").Of("method method6"), off().Of("autostart bridge_vlan_aware bridge_stp"),
 		number().Of("mtu bridge_fd bridge-access ovs_tag vlan-id vxlan-id"), note().Of("comments comments6"),
-		set().Of("bridge_ports slaves ovs_bonds ovs_ports"), spaced().Of("bridge_vids ovs_options"),
+		set().Of("bridge_ports slaves ovs_bonds ovs_ports"), withoutExtraBlanks().Of("bridge_vids ovs_options"),
 		flag().Of("bridge-arp-nd-suppress bridge-learning bridge-multicast-flood bridge-unicast-flood"), sequence().Of("options options6"),
 		drop().Of("active exists families priority altnames"))
 }
 
-// withoutNotations drops an address that the CIDR beside it says, too.
-func withoutNotations(raw model.Value) model.Value {
+// withoutSplitAddress drops an address and netmask that are also in the CIDR.
+func withoutSplitAddress(raw model.Value) model.Value {
 	if raw.At("cidr").Text() != "" {
 		raw = raw.Without("address", "netmask")
 	}
@@ -30,7 +30,7 @@ func withoutNotations(raw model.Value) model.Value {
 
 func nodeDNS() table.Fields { return table.Join(text().Of("search"), sequence().Of("servers")) }
 
-// withServers makes one list of dns1 to dns3.
+// withServers combines dns1 to dns3 in one list.
 func withServers(raw model.Value) model.Value {
 	var servers []model.Value
 	for _, name := range []string{"dns1", "dns2", "dns3"} {
@@ -44,15 +44,14 @@ func withServers(raw model.Value) model.Value {
 	return raw.Without("dns1", "dns2", "dns3").With("servers", model.ListOf(servers...))
 }
 
-// nodeHosts keeps the lines' order: of two for one name the first counts.
+// nodeHosts keeps the order of the lines: the first one for a name applies.
 func nodeHosts() table.Fields {
 	entries := rows(props("", table.Join(text().Of("address"), sequence().Of("hostnames"))))
 	entries.Schema.List, entries.Schema.Keys = model.Keyed, []string{"address"}
 	return entries.Of("entries")
 }
 
-// withEntries reads the text of /etc/hosts. Comments and blank lines say
-// nothing.
+// withEntries parses the text of /etc/hosts, without comments and blank lines.
 func withEntries(raw model.Value) model.Value {
 	data, ok := raw.Get("data")
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWithOwners finds disks whose volumes belong to other guests.
+// TestWithOwners checks which disks have volumes of other guests.
 func TestWithOwners(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ reason, kind, disk, owner string }{
@@ -23,7 +23,7 @@ func TestWithOwners(t *testing.T) {
 		{"a template's own disk", normalize.QEMU, "local-lvm:base-490-disk-0", "490"},
 		{"a container's", normalize.LXC, "local-lvm:subvol-501-disk-0,mp=/data", "501"},
 		{"a container's template", normalize.LXC, "local-zfs:basevol-501-disk-0,mp=/data", "501"},
-		{"an image that is called so", normalize.QEMU, "local:iso/vm-501-disk-0.iso,media=cdrom", ""},
+		{"an image with such a name", normalize.QEMU, "local:iso/vm-501-disk-0.iso,media=cdrom", ""},
 		{"an imported image", normalize.QEMU, "local:import/vm-501-disk-0.qcow2", ""},
 		{"a name of another form", normalize.QEMU, "san:lun-7", ""},
 		{"a name without a number", normalize.QEMU, "san:vm-x-disk-0", ""},
@@ -45,7 +45,7 @@ func TestWithOwners(t *testing.T) {
 	}
 }
 
-// TestForeignVolumesAreSevere rates a disk that is a volume of another guest.
+// TestForeignVolumesAreSevere checks the severity of a disk that is a volume of another guest.
 func TestForeignVolumesAreSevere(t *testing.T) {
 	t.Parallel()
 	disk := model.MapOf(model.Field{Name: "scsi2", Value: model.MapOf(model.Field{Name: "volume", Value: model.StringOf("vm-501-disk-0")})})
@@ -57,9 +57,9 @@ func TestForeignVolumesAreSevere(t *testing.T) {
 		want    model.Severity
 	}{
 		{"hot-plugged by hand", normalize.WithOwners(disk, "509"), model.Undeclared, []string{"scsi2"}, model.High},
-		{"put in the place of another", normalize.WithOwners(disk, "509"), model.Changed, []string{"scsi2.volume"}, model.High},
-		{"waiting for a restart", normalize.WithOwners(disk, "509"), model.PendingRestart, []string{"scsi2"}, model.High},
-		{"of a guest that nobody declares", normalize.WithOwners(disk, "509"), model.Unmanaged, nil, model.High},
+		{"replaced", normalize.WithOwners(disk, "509"), model.Changed, []string{"scsi2.volume"}, model.High},
+		{"pending", normalize.WithOwners(disk, "509"), model.PendingRestart, []string{"scsi2"}, model.High},
+		{"of an unmanaged guest", normalize.WithOwners(disk, "509"), model.Unmanaged, nil, model.High},
 		{"another disk", normalize.WithOwners(disk, "509"), model.Undeclared, []string{"scsi20"}, model.Medium},
 		{"its own", normalize.WithOwners(disk, "501"), model.Undeclared, []string{"scsi2"}, model.Medium},
 		{"a guest with its own disks", normalize.WithOwners(disk, "501"), model.Unmanaged, nil, model.Low},

@@ -8,8 +8,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Size returns the bytes that a size stands for ("32G", "528K", "1.5T",
-// "1048576"), the units being powers of 1024; ok is false when text is none.
+// Size parses a size ("32G", "528K", "1.5T", "1048576") and returns the number of bytes. The
+// units are powers of 1024. ok is false if text is not a size.
 func Size(text string) (bytes int64, ok bool) {
 	digits := strings.TrimRight(text, "KMGT")
 	unit := text[len(digits):]
@@ -28,14 +28,14 @@ func Size(text string) (bytes int64, ok bool) {
 	return int64(n), err == nil && n < math.MaxInt64
 }
 
-// maxParts bounds what it costs to see whether a name comes twice; real
-// property strings have some dozens of parts.
+// maxParts is the largest number of parts of a property string. It limits the cost of finding
+// duplicate names; real property strings have a few dozen parts.
 const maxParts = 1000
 
-// Properties parses a property string ("virtio=…,bridge=vmbr0,firewall=1")
-// into its parts, in their order and with their values as text. A part without
-// a name gets the default one. ok is false when there is none, when a name comes
-// twice, and beyond a thousand parts.
+// Properties parses a property string ("virtio=…,bridge=vmbr0,firewall=1") and returns its
+// parts in order, with their values as text. A part without a name gets the default name. ok
+// is false if the default name is needed and empty, if a name occurs twice, or if there are
+// more than maxParts parts.
 func Properties(text, defaultName string) (parts []model.Field, ok bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
@@ -56,7 +56,7 @@ func Properties(text, defaultName string) (parts []model.Field, ok bool) {
 
 func has(parts []model.Field, name string) bool { return at(parts, name) >= 0 }
 
-// at returns the position of the named part, or -1.
+// at returns the index of the named part, or -1.
 func at(parts []model.Field, name string) int {
 	for i := range parts {
 		if parts[i].Name == name {
@@ -78,7 +78,7 @@ func textPart(name, value string) model.Field {
 	return model.Field{Name: name, Value: model.StringOf(value)}
 }
 
-// isMAC tells a MAC address with colons.
+// isMAC reports whether s is a MAC address with colons.
 func isMAC(s string) bool {
 	if len(s) != len("00:00:00:00:00:00") {
 		return false

@@ -11,15 +11,14 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A spelling draws one of the ways in which Proxmox may write what it stands
-// for.
-type spelling func(*rapid.T) model.Value
+// A notation draws one of the notations that Proxmox VE may use for the same value.
+type notation func(*rapid.T) model.Value
 
-func oneOf(values ...model.Value) spelling {
-	return func(t *rapid.T) model.Value { return rapid.SampledFrom(values).Draw(t, "spelling") }
+func oneOf(values ...model.Value) notation {
+	return func(t *rapid.T) model.Value { return rapid.SampledFrom(values).Draw(t, "notation") }
 }
 
-func flag(set bool) spelling {
+func flag(set bool) notation {
 	words, n := []string{"0", "no", "off", "false", "No"}, int64(0)
 	if set {
 		words, n = []string{"1", "yes", "on", "true", "On"}, 1
@@ -31,25 +30,25 @@ func flag(set bool) spelling {
 	return oneOf(values...)
 }
 
-func number(n int) spelling {
+func number(n int) notation {
 	text := fmt.Sprint(n)
 	return oneOf(model.IntOf(int64(n)), model.StringOf(text), model.StringOf(text+".0"))
 }
 
-func text(s string) spelling { return oneOf(model.StringOf(s)) }
+func text(s string) notation { return oneOf(model.StringOf(s)) }
 
-func address(s string) spelling {
+func address(s string) notation {
 	return oneOf(model.StringOf(strings.ToUpper(s)), model.StringOf(strings.ToLower(s)))
 }
 
-// bytes writes a number of GiB.
-func bytes(gib int) spelling {
+// bytes draws a notation of a size in GiB.
+func bytes(gib int) notation {
 	return oneOf(model.StringOf(fmt.Sprintf("%dG", gib)), model.StringOf(fmt.Sprintf("%dM", gib<<10)),
 		model.StringOf(fmt.Sprintf("%dK", gib<<20)), model.StringOf(fmt.Sprint(gib<<30)))
 }
 
-// set writes elements in any order, with any separators, or as a list.
-func set(elements []string, separators ...string) spelling {
+// set draws a notation of a list without order: any order, any separator, or a list.
+func set(elements []string, separators ...string) notation {
 	return func(t *rapid.T) model.Value {
 		shuffled := rapid.Permutation(elements).Draw(t, "order")
 		if rapid.Bool().Draw(t, "list") {
@@ -63,16 +62,16 @@ func set(elements []string, separators ...string) spelling {
 	}
 }
 
-// A part of a property string; nameless tells that it may lack its name.
+// A part is a part of a property string. nameless reports whether its name may be omitted.
 type part struct {
 	name     string
-	value    spelling
+	value    notation
 	nameless bool
 }
 
-// properties writes parts in any order, with or without the default name, or
-// as a map.
-func properties(parts ...part) spelling {
+// properties draws a notation of a property string: any order, with or without the default
+// name, or a map.
+func properties(parts ...part) notation {
 	return func(t *rapid.T) model.Value {
 		asMap := rapid.Bool().Draw(t, "map")
 		var written []string
@@ -104,9 +103,9 @@ func joined(list model.Value) string {
 	return strings.Join(texts, ";")
 }
 
-// nic writes a device with its model in the place of its MAC address's name,
-// or apart from it.
-func nic(mac, nicModel string, rest ...part) spelling {
+// nic draws a notation of a network device: the model as the name of the MAC address, or as a
+// part of its own.
+func nic(mac, nicModel string, rest ...part) notation {
 	short := properties(append([]part{{name: nicModel, value: address(mac)}}, rest...)...)
 	long := properties(append([]part{{name: "macaddr", value: address(mac)}, {name: "model", value: text(nicModel), nameless: true}}, rest...)...)
 	return func(t *rapid.T) model.Value {
@@ -117,13 +116,13 @@ func nic(mac, nicModel string, rest ...part) spelling {
 	}
 }
 
-// machine draws what a virtual machine is, as spellings of its keys.
-func machine(t *rapid.T) map[string]spelling {
+// machine draws the configuration of a virtual machine, as notations of its keys.
+func machine(t *rapid.T) map[string]notation {
 	small := rapid.IntRange(1, 4094)
 	some := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z][a-z0-9-]{0,6}`), 1, 5, rapid.ID[string])
 	mac := rapid.StringMatching(`BC:24:11(:[0-9A-F]{2}){3}`)
 	memory := number(small.Draw(t, "memory"))
-	return map[string]spelling{
+	return map[string]notation{
 		"cores": number(small.Draw(t, "cores")), "onboot": flag(rapid.Bool().Draw(t, "onboot")), "memory": memory,
 		"balloon": number(0), "tags": set(some.Draw(t, "tags"), ";", ",", " ", "; "),
 		"description": oneOf(model.StringOf("a note"), model.StringOf("a note\n")),
@@ -139,13 +138,13 @@ func machine(t *rapid.T) map[string]spelling {
 	}
 }
 
-// rows writes keys as the rows of /pending in any order. What waits in some of
-// them is only another spelling.
-func rows(t *rapid.T, keys map[string]spelling) []model.Value {
+// rows returns keys as the rows of /pending, in random order. A pending value is another
+// notation of the same value.
+func rows(t *rapid.T, keys map[string]notation) []model.Value {
 	var all []model.Value
 	for key, value := range keys {
 		fields := []model.Field{{Name: "key", Value: model.StringOf(key)}, {Name: "value", Value: value(t)}}
-		if rapid.Bool().Draw(t, "respelled") {
+		if rapid.Bool().Draw(t, "pending") {
 			fields = append(fields, model.Field{Name: "pending", Value: value(t)})
 		}
 		all = append(all, model.MapOf(fields...))
@@ -153,27 +152,27 @@ func rows(t *rapid.T, keys map[string]spelling) []model.Value {
 	return rapid.Permutation(all).Draw(t, "rows")
 }
 
-func TestSpellingNeverCounts(t *testing.T) {
+func TestNotationIsIgnored(t *testing.T) {
 	t.Parallel()
-	normalizer := newShaper()
+	normalizer := newNormalizer()
 	rapid.Check(t, func(t *rapid.T) {
 		keys := machine(t)
 		a, waitingA := normalizer.Guest(normalize.QEMU, rows(t, keys))
 		b, waitingB := normalizer.Guest(normalize.QEMU, rows(t, keys))
 		if !a.Equal(b) {
-			t.Fatalf("two spellings of one machine:\n%s\n%s", shown(a), shown(b))
+			t.Fatalf("two notations of one machine:\n%s\n%s", shown(a), shown(b))
 		}
 		if len(waitingA)+len(waitingB) > 0 {
-			t.Fatalf("another spelling waits for a restart: %v %v", waitingA, waitingB)
+			t.Fatalf("another notation counts as pending: %v %v", waitingA, waitingB)
 		}
 	})
 }
 
-// TestMeaningCounts changes one key of a machine; the rest stays respelled.
-func TestMeaningCounts(t *testing.T) {
+// TestEditsAreDetected changes one key of a machine, and the notation of all other keys.
+func TestEditsAreDetected(t *testing.T) {
 	t.Parallel()
-	normalizer := newShaper()
-	others := map[string]spelling{
+	normalizer := newNormalizer()
+	others := map[string]notation{
 		"cores": number(5000), "onboot": text("maybe"), "memory": number(5000), "balloon": number(1), "tags": text("another-tag"),
 		"description": text("another"), "net3": text("virtio=BC:24:11:00:00:00"), "scsi1": text("slow:vm-700-disk-1"), "agent": text("0"),
 		"cpu": text("host,flags=+aes"), "boot": text("order=net3;scsi1"),
@@ -190,7 +189,7 @@ func TestMeaningCounts(t *testing.T) {
 	})
 }
 
-// asRows writes a canonical value as rows.
+// asRows returns the fields of a canonical value as rows.
 func asRows(v model.Value) []model.Value {
 	rows := make([]model.Value, 0, len(v.Fields()))
 	for _, f := range v.Fields() {
@@ -201,11 +200,11 @@ func asRows(v model.Value) []model.Value {
 
 func TestGuestIsIdempotent(t *testing.T) {
 	t.Parallel()
-	normalizer := newShaper()
+	normalizer := newNormalizer()
 	rapid.Check(t, func(t *rapid.T) {
 		once, _ := normalizer.Guest(normalize.QEMU, rows(t, machine(t)))
 		if twice, _ := normalizer.Guest(normalize.QEMU, asRows(once)); !twice.Equal(once) {
-			t.Fatalf("read again:\n%s\n%s", shown(once), shown(twice))
+			t.Fatalf("normalized again:\n%s\n%s", shown(once), shown(twice))
 		}
 	})
 }

@@ -2,7 +2,7 @@ package normalize
 
 import "github.com/driftd/driftd/internal/collectors/table"
 
-// staged are the keys that ?pending=1 adds to every object of SDN.
+// staged returns the keys that ?pending=1 adds to every SDN object.
 func staged() table.Fields { return drop().Of("pending state") }
 
 func sdnZone() table.Fields {
@@ -17,7 +17,7 @@ func sdnVnet() table.Fields {
 	return table.Join(staged(), text().Of("vnet type zone"), note().Of("alias"), number().Of("tag"), off().Of("vlanaware isolate-ports"))
 }
 
-// sdnSubnet leaves out "id", which is "subnet" again.
+// sdnSubnet drops "id", which is the same as "subnet".
 func sdnSubnet() table.Fields {
 	return table.Join(staged(),
 		text().Of("subnet type vnet zone cidr network gateway dnszoneprefix dhcp-dns-server"), drop().Of("id"), number().Of("mask"),

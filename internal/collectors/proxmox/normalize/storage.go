@@ -5,7 +5,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// storage are the keys of all types of storages (storage.cfg).
+// storage returns the keys of all types of storages (storage.cfg).
 func storage() table.Fields {
 	return table.Join(
 		text().Of("storage type path format server server2 export options share subdir domain username fingerprint datastore namespace encryption-key master-pubkey vgname thinpool base saferemove_throughput pool blocksize mountpoint target portal iscsiprovider comstar_hg comstar_tg lio_tpg fs-name data-pool authsupported volume transport controller"),
@@ -17,7 +17,8 @@ func storage() table.Fields {
 		count(32).Of("saferemove-stepsize"), text().Derived().Of("zfs-base-path"), secret().Of("keyring"))
 }
 
-// mountpoint is whether the path is mounted by others, or the path that is.
+// mountpoint is a boolean ("yes" if the path is mounted externally), or the path of the mount
+// point.
 func mountpoint() table.Form {
 	return table.Text(func(s string) string {
 		set, ok := table.ParseBoolean(s)
@@ -31,7 +32,7 @@ func mountpoint() table.Form {
 	}).Or(model.StringOf("no"))
 }
 
-// retention is how many backups are kept. keep-all is what no entry means.
+// retention is the number of backups to keep. keep-all is the same as no entry.
 func retention() table.Form {
 	n := number()
 	return props("", table.Join(flag().Of("keep-all"), n.Of("keep-last keep-hourly keep-daily keep-weekly keep-monthly keep-yearly")))

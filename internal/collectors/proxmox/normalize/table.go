@@ -7,9 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// read returns fields in canonical form. A field that the table lacks is kept as
-// sent, so that what a new version adds is seen; a digest is of a file, not of the
-// object.
+// read returns fields in canonical form. A field that is not in the table is kept verbatim,
+// except the digest, which is that of a file and not of the object.
 func read(fields table.Fields, c *table.Context, raw []model.Field) []model.Field {
 	list := make([]model.Field, 0, len(raw))
 	for _, f := range raw {
@@ -26,9 +25,8 @@ func read(fields table.Fields, c *table.Context, raw []model.Field) []model.Fiel
 	return list
 }
 
-// properties is a property string, or the map that it stands for. A part without a
-// name gets defaultName; rework, which may be nil, adds what several parts mean
-// together and drops what they repeat.
+// properties is a property string, or the equivalent map. A part without a name gets
+// defaultName. rework converts the parts before they are read; it may be nil.
 func properties(defaultName string, fields table.Fields, rework func([]model.Field) []model.Field) table.Form {
 	return table.Form{Schema: *fields.Schema(), Read: func(c *table.Context, v model.Value) model.Value {
 		parts, ok := slices.Clone(v.Fields()), v.Kind() == model.Map
@@ -36,7 +34,7 @@ func properties(defaultName string, fields table.Fields, rework func([]model.Fie
 			parts, ok = Properties(v.Text(), defaultName)
 		}
 		if !ok {
-			return asSent(c, v)
+			return verbatim(c, v)
 		}
 		if rework != nil {
 			parts = rework(parts)
@@ -45,13 +43,13 @@ func properties(defaultName string, fields table.Fields, rework func([]model.Fie
 	}}
 }
 
-// props is a property string of the table's parts.
+// props is a property string with the parts of the table.
 func props(defaultName string, fields table.Fields) table.Form {
 	return properties(defaultName, fields, nil)
 }
 
-// single is a property string that has one part, which newer versions could
-// extend: it is that part's value while it is alone.
+// single is a property string with one part. Its value is that of the part, unless a newer
+// version adds parts.
 func single(name string, only table.Form) table.Form {
 	inside := props(name, only.Of(name))
 	f := only
@@ -65,7 +63,7 @@ func single(name string, only table.Form) table.Form {
 	return f
 }
 
-// renamed reads a part that has another name in newer versions.
+// renamed returns a function that renames a part that has another name in newer versions.
 func renamed(old, name string) func([]model.Field) []model.Field {
 	return func(parts []model.Field) []model.Field {
 		if i := at(parts, old); i >= 0 && !has(parts, name) {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// macAddress finds the MAC address in a network device's settings.
+// macAddress matches the MAC address in the settings of a network device.
 func macAddress() *regexp.Regexp { return regexp.MustCompile(`(?i)\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b`) }
 
-// ownWords answers what a guest tells of its network: a machine through its
-// agent, which takes a privilege of its own, a container through its node.
-func (c *Cluster) ownWords(g *Guest, below string) (any, *refusal) {
+// guestInterfaces returns the interfaces of a guest: those of a machine from its agent, which
+// requires another privilege, those of a container from its node.
+func (c *Cluster) guestInterfaces(g *Guest, below string) (any, *apiError) {
 	at := "/vms/" + strconv.Itoa(g.ID)
 	privilege := "VM.GuestAgent.Audit"
 	if c.older(9, 0) {
@@ -30,18 +30,17 @@ func (c *Cluster) ownWords(g *Guest, below string) (any, *refusal) {
 	case !c.holds(privilege, at):
 		return nil, forbidden("(" + at + ", " + privilege + ")")
 	case !agent:
-		return nil, &refusal{http.StatusInternalServerError, "No QEMU guest agent configured"}
+		return nil, &apiError{http.StatusInternalServerError, "No QEMU guest agent configured"}
 	case g.Status != "running":
-		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("VM %d is not running", g.ID)}
+		return nil, &apiError{http.StatusInternalServerError, fmt.Sprintf("VM %d is not running", g.ID)}
 	case g.Addresses == nil:
-		return nil, &refusal{http.StatusInternalServerError, "QEMU guest agent is not running"}
+		return nil, &apiError{http.StatusInternalServerError, "QEMU guest agent is not running"}
 	}
 	return Row{"result": g.interfaces("ipv", false)}, nil
 }
 
-// interfaces are the guest's own: its network devices, the loopback one, and a
-// bridge for containers of its own. Agents call the families ipv4 and ipv6,
-// nodes inet and inet6.
+// interfaces returns the guest's network devices, a loopback interface, and a bridge that the
+// guest created. Agents name the families ipv4 and ipv6, nodes inet and inet6.
 func (g *Guest) interfaces(family string, old bool) []Row {
 	rows := []Row{
 		iface(family, old, "lo", "00:00:00:00:00:00", "127.0.0.1/8", "::1/128"),
@@ -59,8 +58,8 @@ func (g *Guest) interfaces(family string, old bool) []Row {
 	return rows
 }
 
-// addressesOf are those that a device was given, or, of a container, those in
-// its settings.
+// addressesOf returns the addresses of a device: those in Addresses, or those in the settings
+// of a container.
 func (g *Guest) addressesOf(device string) []string {
 	if given, ok := g.Addresses[device]; ok || g.Kind != "lxc" {
 		return given
@@ -74,7 +73,7 @@ func (g *Guest) addressesOf(device string) []string {
 	return set
 }
 
-// iface is a row of interfaces; old versions name one address of each family.
+// iface returns a row of interfaces. Old versions have one address of each family.
 func iface(family string, old bool, name, mac string, addresses ...string) Row {
 	row := Row{"name": name, "hwaddr": mac}
 	list := make([]Row, len(addresses))
@@ -84,7 +83,7 @@ func iface(family string, old bool, name, mac string, addresses ...string) Row {
 		if strings.Contains(address, ":") {
 			typ, key = family+"6", "inet6"
 		}
-		// What is no number is a mistake of the test's, and shows as 0.
+		// An invalid length counts as 0.
 		prefix, _ := strconv.Atoi(length)
 		list[i] = Row{"ip-address": address, "ip-address-type": typ, "prefix": prefix}
 		if old {

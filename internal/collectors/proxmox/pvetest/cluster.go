@@ -1,8 +1,7 @@
-// Package pvetest stands in for a Proxmox VE cluster where a real one cannot
-// run, for tests and the demonstration: an http.Handler that answers like
-// pveproxy from a small description, with its ways (a random order of keys, rows
-// and lists at every answer, lists that silently lack what the account may not
-// see) and its faults.
+// Package pvetest has a fake Proxmox VE cluster for tests and the demonstration: an
+// http.Handler that answers like pveproxy from the description of a cluster. The order of
+// keys, rows and lists is random in every answer, lists omit the objects that the account may
+// not see, and faults can be injected.
 package pvetest
 
 import (
@@ -12,36 +11,35 @@ import (
 	"strconv"
 )
 
-// A Row is one object as the API writes it.
+// A Row is an object of the API.
 type Row map[string]any
 
-// A Cluster is what a Server answers from.
+// A Cluster describes a Proxmox VE cluster.
 type Cluster struct {
-	// Version of Proxmox VE, "9.2.11".
+	// Version is the version of Proxmox VE, such as "9.2.11".
 	Version string
 	Nodes   []Node
-	// NoQuorum tells that the node that answers, the first one, was cut off from
-	// the others. It goes on answering from what it has.
+	// NoQuorum reports whether the first node, which answers the requests, is disconnected from
+	// the others. It still answers from its own copy.
 	NoQuorum bool
 	Guests   []Guest
-	// Pools by name.
+	// Pools are the pools by name.
 	Pools map[string]Pool
-	// Lists are what lists answer, by path without a query ("/storage"). A path
-	// may end in a query where its answer is another one
-	// ("/cluster/sdn/zones?running=1"). A guest's firewall is found without its
-	// node ("/qemu/301/firewall/rules").
+	// Lists are the answers of lists, by path. The path has a query if the answer depends on it
+	// ("/cluster/sdn/zones?running=1"). The path of a guest's firewall has no node
+	// ("/qemu/301/firewall/rules").
 	Lists map[string][]Row
-	// Objects are what paths answer that are no list.
+	// Objects are the answers of other paths.
 	Objects map[string]Row
-	// Rights are what the account holds: privileges by path, which hold below it
-	// as far as no other path takes them back.
+	// Rights are the account's privileges by path. They also apply below the path, except below
+	// another path of the map.
 	Rights map[string][]string
 }
 
-// A Node is a member of the cluster.
+// A Node is a node of the cluster.
 type Node struct {
 	Name string
-	// Offline tells that the cluster lost it; it answers 595.
+	// Offline reports whether the cluster lost the node. Its paths answer 595.
 	Offline bool
 }
 
@@ -51,31 +49,30 @@ type Guest struct {
 	Kind string
 	Node string
 	Pool string
-	// Status is "running" or "stopped" ("" is too), as its node knows. Listed is
-	// what the cluster's list says of it where that is behind ("unknown").
+	// Status is the status on the node: "running" or "stopped" (the default). Listed is that in
+	// the cluster's list, if it differs ("unknown").
 	Status, Listed string
-	// Config are its settings, and Pending what waits for a restart: a new
-	// value, or nil where the setting is to be deleted.
+	// Config are the settings. Pending are the changes that apply at the next restart: a new
+	// value, or nil to delete the setting.
 	Config  Row
 	Pending Row
-	// Addresses are what a running guest tells of itself, by network device
-	// ("net0": "192.0.2.5/24"). A virtual machine that has none, not even an
-	// empty map, runs no agent.
+	// Addresses are the IP addresses that a running guest reports, by network device ("net0":
+	// "192.0.2.5/24"). A virtual machine with a nil map runs no agent.
 	Addresses map[string][]string
 }
 
-// A Pool holds guests, which name it themselves, and storages.
+// A Pool has storages, and the guests whose Pool is its name.
 type Pool struct {
 	Comment  string
 	Storages []string
 }
 
-// Auditor is what the role PVEAuditor and Sys.Syslog on / let one see.
+// Auditor returns the privileges of the role PVEAuditor and of Sys.Syslog on /.
 func Auditor() map[string][]string {
 	return map[string][]string{"/": {"Datastore.Audit", "Mapping.Audit", "Pool.Audit", "SDN.Audit", "Sys.Audit", "Sys.Syslog", "VM.Audit", "VM.GuestAgent.Audit"}}
 }
 
-// clone copies what edits change.
+// clone returns a copy that shares no data that edits change.
 func (c Cluster) clone() Cluster {
 	c.Nodes = slices.Clone(c.Nodes)
 	c.Guests = slices.Clone(c.Guests)
@@ -117,8 +114,7 @@ func (c *Cluster) guest(id int) *Guest {
 	return nil
 }
 
-// Guest returns the guest with an id for an edit. It panics when there is
-// none: the test is wrong.
+// Guest returns the guest with an id, to edit it. It panics if there is none.
 func (c *Cluster) Guest(id int) *Guest {
 	g := c.guest(id)
 	if g == nil {
@@ -127,8 +123,7 @@ func (c *Cluster) Guest(id int) *Guest {
 	return g
 }
 
-// Row returns the row of a list in which key is id for an edit. It panics when
-// there is none.
+// Row returns the row of a list in which key is id, to edit it. It panics if there is none.
 func (c *Cluster) Row(path, key, id string) Row {
 	for _, row := range c.Lists[path] {
 		if fmt.Sprint(row[key]) == id {
@@ -138,23 +133,23 @@ func (c *Cluster) Row(path, key, id string) Row {
 	panic(fmt.Sprintf("pvetest: no row of %s has %s %q", path, key, id))
 }
 
-// Remove takes the row of a list in which key is id out of it.
+// Remove removes the row of a list in which key is id.
 func (c *Cluster) Remove(path, key, id string) {
 	c.Lists[path] = slices.DeleteFunc(c.Lists[path], func(row Row) bool { return fmt.Sprint(row[key]) == id })
 }
 
-// older tells whether the cluster runs a version before major.minor.
+// older reports whether the cluster's version is before major.minor.
 func (c *Cluster) older(major, minor int) bool {
 	var has [2]int
-	// What is no version is none that is older.
+	// An invalid version counts as 0.0.
 	_, _ = fmt.Sscanf(c.Version, "%d.%d", &has[0], &has[1])
 	return has[0] < major || has[0] == major && has[1] < minor
 }
 
-// path is where the guest lies in the API, without its node.
+// path returns the guest's API path without its node.
 func (g *Guest) path() string { return "/" + g.Kind + "/" + strconv.Itoa(g.ID) }
 
-// name is what people call the guest.
+// name returns the name of the guest.
 func (g *Guest) name() string {
 	for _, key := range []string{"name", "hostname"} {
 		if name, ok := g.Config[key].(string); ok {

@@ -8,24 +8,23 @@ import (
 	"strings"
 )
 
-// Edit changes the cluster behind everybody's back: no log tells of it, as of
-// most changes in a real one.
+// Edit changes the cluster without a log entry, like most changes in a real cluster.
 func (s *Server) Edit(edit func(*Cluster)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	edit(&s.cluster)
 }
 
-// AfterList runs an edit once, right after the next list of guests was
-// answered: what happens between a list and the reading of what it lists.
+// AfterList runs an edit once, right after the next list of guests was answered: between the
+// list and the requests for its guests.
 func (s *Server) AfterList(edit func(*Cluster)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listed = append(s.listed, edit)
 }
 
-// SetConfig gives a guest's setting a value that is in effect at once; nil
-// deletes it. The cluster log tells of virtual machines only.
+// SetConfig sets a setting of a guest with immediate effect; nil deletes it. Only changes of
+// virtual machines are added to the cluster log.
 func (s *Server) SetConfig(id int, key string, value any, user string) {
 	s.set(id, key, value, user, func(g *Guest) {
 		g.Config[key] = withMAC(g, key, value)
@@ -36,8 +35,8 @@ func (s *Server) SetConfig(id int, key string, value any, user string) {
 	})
 }
 
-// SetPending gives a guest's setting a value that waits for a restart; nil
-// deletes it then.
+// SetPending sets a pending value of a setting, which takes effect at the next restart; nil
+// deletes the setting then.
 func (s *Server) SetPending(id int, key string, value any, user string) {
 	s.set(id, key, value, user, func(g *Guest) {
 		if g.Pending == nil {
@@ -64,8 +63,8 @@ func (s *Server) set(id int, key string, value any, user string, set func(*Guest
 	}
 }
 
-// SetAddresses gives a guest's network device ("net0") IP addresses, such as
-// "192.0.2.5/24", which the guest tells of itself while it runs.
+// SetAddresses sets the IP addresses, such as "192.0.2.5/24", that a running guest reports for
+// a network device ("net0").
 func (s *Server) SetAddresses(id int, device string, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +75,7 @@ func (s *Server) SetAddresses(id int, device string, addresses ...string) {
 	g.Addresses[device] = addresses
 }
 
-// Restart puts a guest's waiting settings into effect.
+// Restart applies the pending changes of a guest.
 func (s *Server) Restart(id int, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +85,7 @@ func (s *Server) Restart(id int, user string) {
 	s.task(g, "reboot", user)
 }
 
-// Resize changes the size of a disk, which a task does.
+// Resize changes the size of a disk with a task.
 func (s *Server) Resize(id int, disk, size, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,18 +108,18 @@ func (s *Server) SetStatus(id int, status, user string) {
 	s.task(g, map[string]string{"running": "start", "stopped": "stop"}[status], user)
 }
 
-// Create makes a guest, with what Proxmox VE makes up for a new one: the MAC
-// addresses of its network devices, and a machine's UUID and time.
+// Create creates a guest, with the values that Proxmox VE generates: the MAC addresses of its
+// network devices, and the UUID and creation time of a machine.
 func (s *Server) Create(g Guest, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.makeUp(&g)
+	s.setGenerated(&g)
 	s.cluster.Guests = append(s.cluster.Guests, g)
 	s.task(&g, "create", user)
 }
 
-// Clone makes a virtual machine from another one, with a UUID and an address of
-// its own; its task names the source alone.
+// Clone clones a virtual machine, with a new UUID and new MAC addresses. Its task only names
+// the source.
 func (s *Server) Clone(source, id int, name, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +145,7 @@ func (s *Server) Destroy(id int, user string) {
 	s.cluster.RemoveGuest(id)
 }
 
-// RemoveGuest takes a guest out of the cluster.
+// RemoveGuest removes a guest from the cluster without a log entry.
 func (c *Cluster) RemoveGuest(id int) {
 	c.Guests = slices.DeleteFunc(c.Guests, func(g Guest) bool { return g.ID == id })
 }
@@ -156,18 +155,18 @@ func (s *Server) Migrate(id int, node, user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.cluster.Guest(id)
-	// The one task of virtual machines that is not called qm….
+	// This is the only type for virtual machines without the prefix qm.
 	s.taskOf(g.Node, map[string]string{"qemu": "qmigrate", "lxc": "vzmigrate"}[g.Kind], strconv.Itoa(id), user)
 	g.Node = node
 }
 
 // task adds a task on a guest to the logs.
-func (s *Server) task(g *Guest, what, user string) {
+func (s *Server) task(g *Guest, typ, user string) {
 	prefix := map[string]string{"qemu": "qm", "lxc": "vz"}[g.Kind]
-	s.taskOf(g.Node, prefix+what, strconv.Itoa(g.ID), user)
+	s.taskOf(g.Node, prefix+typ, strconv.Itoa(g.ID), user)
 }
 
-// taskOf adds a task that went well to the logs, and returns its process.
+// taskOf adds a successful task to the logs, and returns its process.
 func (s *Server) taskOf(node, typ, id, user string) (pid int) {
 	s.pid++
 	pid = s.pid

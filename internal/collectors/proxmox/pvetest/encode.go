@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// An encoder writes JSON in an order that is drawn anew for each answer, as
-// Perl's hashes do.
+// An encoder writes JSON in random order, like Perl's hashes.
 type encoder struct{ random *rand.Rand }
 
-// encode writes rows, lists and scalars.
+// encode appends rows, lists and scalars as JSON.
 func (e encoder) encode(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case Row:
@@ -72,7 +71,7 @@ func (e encoder) list(b []byte, items []any) []byte {
 	return append(b, ']')
 }
 
-// unordered shuffles the texts that Proxmox makes from hashes.
+// unordered shuffles the texts that Proxmox VE builds from hashes.
 func (e encoder) unordered(name string, v any) any {
 	text, ok := v.(string)
 	if !ok || !slices.Contains([]string{"content", "nodes", "privs", "groups", "users", "exitnodes", "log_ratelimit"}, name) {

@@ -8,33 +8,33 @@ import (
 	"github.com/driftd/driftd/internal/faults"
 )
 
-// NodeDown answers as for a node that is switched off.
+// NodeDown returns the fault of a node that is switched off.
 func NodeDown() faults.Fault { return faults.Status(statusNodeDown, "") }
 
-// NodeHangs answers as for a node that took the connection and nothing more.
+// NodeHangs returns the fault of a node that accepts the connection and does not answer.
 func NodeHangs() faults.Fault { return faults.Status(statusNodeHangs, "") }
 
-// Unauthorized answers as for a token that is wrong.
+// Unauthorized returns the fault of an invalid token.
 func Unauthorized() faults.Fault { return faults.Status(http.StatusUnauthorized, "") }
 
-// Forbidden answers as for an account that lacks a privilege on a path.
+// Forbidden returns the fault of an account without a privilege on a path.
 func Forbidden(path, privilege string) faults.Fault {
 	return Message(http.StatusForbidden, "Permission check failed ("+path+", "+privilege+")")
 }
 
-// Message answers with a code and the cluster's words.
+// Message returns a fault with a status code and a message of the API.
 func Message(code int, message string) faults.Fault {
-	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) { refuse(w, code, message) }
+	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) { writeError(w, code, message) }
 }
 
-// requests count what was asked for.
-type requests struct {
+// requestStats are counters of the requests, by path and by node.
+type requestStats struct {
 	mu            sync.Mutex
 	count         map[string]int
 	running, peak map[string]int
 }
 
-// begin notes a request, and returns what notes its end.
+// begin counts a request. The returned function must be called at its end.
 func (s *Server) begin(at string) (done func()) {
 	node := nodeOf(at)
 	q := &s.seen
@@ -53,7 +53,7 @@ func (s *Server) begin(at string) (done func()) {
 	}
 }
 
-// nodeOf names the node that a path asks, "cluster" where it asks none.
+// nodeOf returns the node of a path, or "cluster".
 func nodeOf(at string) string {
 	if parts := strings.Split(at, "/"); len(parts) > 3 && parts[1] == "nodes" {
 		return parts[2]
@@ -61,8 +61,7 @@ func nodeOf(at string) string {
 	return "cluster"
 }
 
-// Count returns how often the paths that begin with prefix and end with suffix
-// were asked for.
+// Count returns the number of requests whose path begins with prefix and ends with suffix.
 func (s *Server) Count(prefix, suffix string) int {
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
@@ -75,8 +74,7 @@ func (s *Server) Count(prefix, suffix string) int {
 	return total
 }
 
-// Peak returns how many requests for a node ran at once at most; for "" all of
-// them.
+// Peak returns the largest number of simultaneous requests for a node; for "", for all nodes.
 func (s *Server) Peak(node string) int {
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()

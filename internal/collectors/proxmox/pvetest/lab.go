@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// Lab is a small cluster with something of everything: three nodes, virtual
-// machines and containers, a template, a locked guest, two guests of one name,
-// and a change that waits for a restart.
+// Lab returns a small cluster with objects of most kinds: three nodes, virtual machines and
+// containers, a template, a locked guest, two guests with the same name, and a pending change.
 func Lab() Cluster {
 	return Cluster{
 		Version: "9.2.11",
@@ -151,7 +150,7 @@ func labObjects() map[string]Row {
 	}
 }
 
-// Grown is a cluster of many nodes with as many guests each: nine virtual
+// Grown returns a cluster with a number of nodes, and a number of guests on each: nine virtual
 // machines for each container.
 func Grown(nodes, guests int) Cluster {
 	c := Lab()

@@ -15,15 +15,15 @@ const (
 	statusNodeHangs = 596
 )
 
-// readNode answers for what is below /nodes/N.
-func (s *Server) readNode(parts []string, query url.Values) (any, *refusal) {
+// readNode returns the data of a path below /nodes/N.
+func (s *Server) readNode(parts []string, query url.Values) (any, *apiError) {
 	c, name := &s.cluster, parts[2]
 	i := slices.IndexFunc(c.Nodes, func(n Node) bool { return n.Name == name })
 	if i < 0 {
-		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("hostname lookup '%s' failed - failed to get address info for: %s", name, name)}
+		return nil, &apiError{http.StatusInternalServerError, fmt.Sprintf("hostname lookup '%s' failed - failed to get address info for: %s", name, name)}
 	}
-	if c.away(i) {
-		return nil, &refusal{statusNodeDown, "No route to host"}
+	if c.unreachable(i) {
+		return nil, &apiError{statusNodeDown, "No route to host"}
 	}
 	if len(parts) > 4 && isGuestPath(parts) {
 		return c.readGuest(parts)
@@ -35,7 +35,7 @@ func (s *Server) readNode(parts []string, query url.Values) (any, *refusal) {
 	case "qemu", "lxc":
 		return c.guestsOf(name, parts[3]), nil
 	}
-	data, problem := c.look(at, nil)
+	data, problem := c.lookup(at, nil)
 	if problem == nil {
 		return data, nil
 	}
@@ -54,11 +54,10 @@ func (s *Server) readNode(parts []string, query url.Values) (any, *refusal) {
 	return nil, problem
 }
 
-// digest stands for the hash of a file. It changes with the file and is never
-// compared.
+// digest is the hash of a file. It is never compared.
 const digest = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 
-// tasksOf is a node's task log.
+// tasksOf returns the task log of a node.
 func (s *Server) tasksOf(node string, query url.Values) []Row {
 	since, err := strconv.ParseInt(query.Get("since"), 10, 64)
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *Server) tasksOf(node string, query url.Values) []Row {
 	return tasks
 }
 
-// guestsOf is a node's own list of its guests. PVE 7 writes the ids of
-// containers as text.
+// guestsOf returns a node's own list of its guests. PVE 7 sends the ids of containers as text.
 func (c *Cluster) guestsOf(node, kind string) []Row {
 	rows := []Row{}
 	for i := range c.Guests {
@@ -91,9 +89,9 @@ func (c *Cluster) guestsOf(node, kind string) []Row {
 	return rows
 }
 
-// readGuest answers for a guest. Its firewall lies in the cluster's file
-// system, where any node can read it; its configuration is the node's.
-func (c *Cluster) readGuest(parts []string) (any, *refusal) {
+// readGuest returns the data of a guest's path. Any node can read its firewall, which is in
+// the cluster's file system; only its own node has its configuration.
+func (c *Cluster) readGuest(parts []string) (any, *apiError) {
 	node, kind, id := parts[2], parts[3], parts[4]
 	if !c.holds("VM.Audit", "/vms/"+id) {
 		return nil, forbidden("(/vms/" + id + ", VM.Audit)")
@@ -106,7 +104,7 @@ func (c *Cluster) readGuest(parts []string) (any, *refusal) {
 	g := c.guest(number)
 	if err != nil || g == nil || g.Node != node || g.Kind != kind {
 		folder := map[string]string{"qemu": "qemu-server", "lxc": "lxc"}[kind]
-		return nil, &refusal{http.StatusInternalServerError, fmt.Sprintf("Configuration file 'nodes/%s/%s/%s.conf' does not exist", node, folder, id)}
+		return nil, &apiError{http.StatusInternalServerError, fmt.Sprintf("Configuration file 'nodes/%s/%s/%s.conf' does not exist", node, folder, id)}
 	}
 	switch below {
 	case "pending":
@@ -114,12 +112,12 @@ func (c *Cluster) readGuest(parts []string) (any, *refusal) {
 	case "config":
 		return g.configured(), nil
 	case "interfaces", "agent/network-get-interfaces":
-		return c.ownWords(g, below)
+		return c.guestInterfaces(g, below)
 	}
 	return nil, notImplemented(strings.Join(parts, "/"))
 }
 
-func (c *Cluster) guestFirewall(at, below string) (any, *refusal) {
+func (c *Cluster) guestFirewall(at, below string) (any, *apiError) {
 	if rows, ok := c.Lists[at]; ok {
 		return rows, nil
 	}
@@ -132,7 +130,7 @@ func (c *Cluster) guestFirewall(at, below string) (any, *refusal) {
 	return []Row{}, nil
 }
 
-// pendingRows is the answer to /pending. Old versions write memory as a number.
+// pendingRows returns the answer to /pending. Old versions send memory as a number.
 func (g *Guest) pendingRows(old bool) []Row {
 	typed := func(key string, value any) any {
 		if n, err := strconv.Atoi(fmt.Sprint(value)); err == nil && old && key == "memory" {
@@ -160,7 +158,7 @@ func (g *Guest) pendingRows(old bool) []Row {
 	return rows
 }
 
-// configured is the answer to /config, in which what waits counts already.
+// configured returns the answer to /config, which includes pending changes.
 func (g *Guest) configured() Row {
 	config := Row{"digest": digest}
 	for key, value := range g.Config {

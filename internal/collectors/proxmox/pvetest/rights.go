@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// holds tells whether the account has a privilege on a path.
+// holds reports whether the account has a privilege on a path.
 func (c *Cluster) holds(privilege, at string) bool {
 	for ; ; at = path.Dir(at) {
 		if held, ok := c.Rights[at]; ok {
@@ -21,8 +21,8 @@ func (c *Cluster) holds(privilege, at string) bool {
 	}
 }
 
-// permissions is the answer to /access/permissions: what is held on every path
-// that the access rules and pools name, without those on which nothing is.
+// permissions returns the answer to /access/permissions: the privileges on every path of the
+// access control list and the pools, without paths on which there are none.
 func (c *Cluster) permissions() Row {
 	paths := []string{"/", "/access", "/access/groups", "/nodes", "/pool", "/sdn", "/storage", "/vms"}
 	paths = slices.AppendSeq(paths, maps.Keys(c.Rights))
@@ -54,21 +54,21 @@ func (c *Cluster) permissions() Row {
 	return answer
 }
 
-// A guard says what it takes to be answered.
-type guard struct {
-	// prefix of the paths that it guards.
+// A privilegeRule is the privilege that paths of the API require.
+type privilegeRule struct {
+	// prefix is the prefix of the paths.
 	prefix string
-	// privilege on path; rows are the objects' own, below path.
+	// privilege is required on path, or, for a row of a list, on the object's path below it.
 	privilege, path string
-	// row is the key of a row that names the object, where the list is filtered;
-	// "" where the whole path is refused.
+	// row is the key with the id of the object, in a list that omits hidden objects; "" if the
+	// whole request is refused.
 	row string
 }
 
-// guards are the rules for what is neither a guest's nor a node's; the first
-// that fits counts.
-func guards() []guard {
-	return []guard{
+// privilegeRules returns the rules for paths outside of guests and nodes. The first matching
+// rule applies.
+func privilegeRules() []privilegeRule {
+	return []privilegeRule{
 		{"/access/acl", "Sys.Audit", "/access", "-"},
 		{"/access/users", "Sys.Audit", "/access/groups", "-"},
 		{"/access/groups", "Sys.Audit", "/access/groups", "groupid"},
@@ -93,9 +93,9 @@ func guards() []guard {
 	}
 }
 
-// refused returns what is lacking to be answered at all, or "".
-func (c *Cluster) refused(at string) string {
-	for _, g := range guards() {
+// missingPrivilege returns the privilege that the account lacks for a path, or "".
+func (c *Cluster) missingPrivilege(at string) string {
+	for _, g := range privilegeRules() {
 		if !strings.HasPrefix(at, g.prefix) {
 			continue
 		}
@@ -116,7 +116,7 @@ func isGuestPath(parts []string) bool {
 
 // visible returns the rows of a list that the account may see.
 func (c *Cluster) visible(at string, rows []Row) []Row {
-	for _, g := range guards() {
+	for _, g := range privilegeRules() {
 		if !strings.HasPrefix(at, g.prefix) || g.row == "" {
 			continue
 		}

@@ -15,35 +15,35 @@ import (
 	"github.com/driftd/driftd/internal/faults"
 )
 
-// Prefix is where the API begins on a server.
+// Prefix is the path prefix of the API.
 const Prefix = "/api2/json"
 
-// A Server answers for one Cluster. It is safe for concurrent use.
+// A Server is a fake API server of one Cluster. It is safe for concurrent use.
 type Server struct {
-	// Set holds faults by paths below Prefix, such as "/nodes/pve2/".
+	// Set has faults by path below Prefix, such as "/nodes/pve2/".
 	faults.Set
 
-	// Now is the clock of the logs.
+	// Now returns the time of log entries.
 	Now func() time.Time
 
 	mu      sync.Mutex
 	random  *rand.Rand
 	cluster Cluster
-	// listed run once each, after the next list of guests.
+	// listed are edits that run once, after the next request for the list of guests.
 	listed []func(*Cluster)
 	log    []Row
 	tasks  []Row
 	pid    int
-	seen   requests
+	seen   requestStats
 }
 
-// New returns a server for a copy of the cluster. The order of its answers is
-// drawn from random.
+// New returns a server for a copy of the cluster. random determines the order of fields and
+// rows in its answers.
 func New(cluster Cluster, random *rand.Rand) *Server {
-	return &Server{Now: time.Now, random: random, cluster: cluster.clone(), pid: 1000, seen: requests{count: map[string]int{}, running: map[string]int{}, peak: map[string]int{}}}
+	return &Server{Now: time.Now, random: random, cluster: cluster.clone(), pid: 1000, seen: requestStats{count: map[string]int{}, running: map[string]int{}, peak: map[string]int{}}}
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	done := s.begin(at)
@@ -57,57 +57,57 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, at string) {
 		return
 	}
 	if r.Method != http.MethodGet {
-		refuse(w, http.StatusNotImplemented, fmt.Sprintf("Method '%s %s' not implemented", r.Method, at))
+		writeError(w, http.StatusNotImplemented, fmt.Sprintf("Method '%s %s' not implemented", r.Method, at))
 		return
 	}
 	data, problem := s.read(at, r.URL.Query())
 	if problem != nil {
-		refuse(w, problem.code, problem.message)
+		writeError(w, problem.code, problem.message)
 		return
 	}
 	s.write(w, Row{"data": data})
 }
 
-// write sends an answer in an order of its own.
+// write sends an answer in random order.
 func (s *Server) write(w http.ResponseWriter, answer Row) {
 	s.mu.Lock()
 	body := encoder{s.random}.encode(nil, answer)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
-	// A client that is gone takes no answer.
+	// The client may have closed the connection.
 	_, _ = w.Write(body)
 }
 
-// refuse answers as pveproxy does when it has words.
-func refuse(w http.ResponseWriter, code int, message string) {
+// writeError sends an error with a message, in the format of pveproxy.
+func writeError(w http.ResponseWriter, code int, message string) {
 	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintf(w, `{"data":null,"message":%s}`, strconv.Quote(message+"\n"))
 }
 
-// A refusal is an answer other than success.
-type refusal struct {
+// An apiError is an unsuccessful answer.
+type apiError struct {
 	code    int
 	message string
 }
 
-func notImplemented(at string) *refusal {
-	return &refusal{http.StatusNotImplemented, fmt.Sprintf("Method 'GET %s' not implemented", at)}
+func notImplemented(at string) *apiError {
+	return &apiError{http.StatusNotImplemented, fmt.Sprintf("Method 'GET %s' not implemented", at)}
 }
 
-func forbidden(what string) *refusal {
-	return &refusal{http.StatusForbidden, "Permission check failed " + what}
+func forbidden(detail string) *apiError {
+	return &apiError{http.StatusForbidden, "Permission check failed " + detail}
 }
 
-// read returns the data of an answer.
-func (s *Server) read(at string, query url.Values) (any, *refusal) {
+// read returns the data of the answer for a path.
+func (s *Server) read(at string, query url.Values) (any, *apiError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.cluster
-	if lacking := c.refused(at); lacking != "" {
+	if lacking := c.missingPrivilege(at); lacking != "" {
 		return nil, forbidden(lacking)
 	}
-	if problem := c.unserved(at); problem != nil {
+	if problem := c.unsupported(at); problem != nil {
 		return nil, problem
 	}
 	switch parts := strings.Split(at, "/"); {
@@ -130,11 +130,11 @@ func (s *Server) read(at string, query url.Values) (any, *refusal) {
 	case parts[1] == "nodes" && len(parts) > 3:
 		return s.readNode(parts, query)
 	}
-	return c.look(at, query)
+	return c.lookup(at, query)
 }
 
-// unserved tells what the cluster's version does not have.
-func (c *Cluster) unserved(at string) *refusal {
+// unsupported returns the error for a path that the cluster's version does not have, or nil.
+func (c *Cluster) unsupported(at string) *apiError {
 	for _, since := range []struct {
 		prefix       string
 		major, minor int
@@ -150,14 +150,14 @@ func (c *Cluster) unserved(at string) *refusal {
 		return notImplemented(at)
 	}
 	if strings.HasPrefix(at, "/cluster/ha/groups") && !c.older(9, 0) {
-		return &refusal{http.StatusInternalServerError, "cannot index groups: ha groups have been migrated to rules"}
+		return &apiError{http.StatusInternalServerError, "cannot index groups: ha groups have been migrated to rules"}
 	}
 	return nil
 }
 
-// look finds an answer among the lists and objects: one of its own, the same
-// without the query, or an object that is a row of the list above.
-func (c *Cluster) look(at string, query url.Values) (any, *refusal) {
+// lookup returns a list or an object: that of the path with its query, that of the path
+// without it, or an object that is a row of the parent list.
+func (c *Cluster) lookup(at string, query url.Values) (any, *apiError) {
 	paths := []string{at}
 	if len(query) > 0 {
 		paths = []string{at + "?" + query.Encode(), at}
@@ -184,8 +184,8 @@ func (c *Cluster) look(at string, query url.Values) (any, *refusal) {
 	return nil, notImplemented(at)
 }
 
-// isList tells the lists that every cluster has, which are empty where nobody
-// describes them.
+// isList reports whether a path is a list that every cluster has. It is empty if the Cluster
+// has no rows for it.
 func isList(at string) bool {
 	if strings.HasPrefix(at, "/cluster/sdn/vnets/") || strings.HasPrefix(at, "/cluster/firewall/") {
 		return slices.Contains([]string{"subnets", "rules", "aliases", "ipset", "groups"}, at[strings.LastIndex(at, "/")+1:])
@@ -203,7 +203,7 @@ func (c *Cluster) nodeRows() []Row {
 	rows := make([]Row, len(c.Nodes))
 	for i, n := range c.Nodes {
 		status := "online"
-		if c.away(i) {
+		if c.unreachable(i) {
 			status = "offline"
 		}
 		rows[i] = Row{"id": "node/" + n.Name, "node": n.Name, "type": "node", "status": status, "maxcpu": 8, "cpu": 0.25, "level": ""}
@@ -211,7 +211,7 @@ func (c *Cluster) nodeRows() []Row {
 	return rows
 }
 
-// resources is the list of everything, guests first of all.
+// resources returns the answer to /cluster/resources, which only has guests.
 func (s *Server) resources() []Row {
 	c := &s.cluster
 	var rows []Row
@@ -239,8 +239,8 @@ func (c *Cluster) resource(g *Guest) Row {
 	return row
 }
 
-// readPool answers for the list of pools, or for one of them.
-func (c *Cluster) readPool(at string, query url.Values) (any, *refusal) {
+// readPool returns the list of pools, or one of them.
+func (c *Cluster) readPool(at string, query url.Values) (any, *apiError) {
 	rows := []Row{}
 	for name, pool := range c.Pools {
 		if !c.holds("Pool.Audit", "/pool/"+name) {
@@ -261,7 +261,7 @@ func (c *Cluster) readPool(at string, query url.Values) (any, *refusal) {
 		rows = append(rows, row)
 	}
 	if at != "/pools" || query.Has("poolid") {
-		return nil, &refusal{http.StatusInternalServerError, "pool does not exist"}
+		return nil, &apiError{http.StatusInternalServerError, "pool does not exist"}
 	}
 	return rows, nil
 }

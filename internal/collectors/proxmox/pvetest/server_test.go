@@ -20,7 +20,7 @@ func get(server http.Handler, path string) (code int, body string) {
 	return w.Code, w.Body.String()
 }
 
-func TestOrderIsDrawnAnew(t *testing.T) {
+func TestOrderIsRandom(t *testing.T) {
 	t.Parallel()
 	server := pvetest.New(pvetest.Lab(), rand.New(rand.NewPCG(1, 1)))
 	bodies := map[string]bool{}
@@ -54,18 +54,18 @@ func TestAnswers(t *testing.T) {
 		code                  int
 		want                  string
 	}{
-		{"a path that nobody knows", "9.2.11", "/nope", 501, "not implemented"},
-		{"a guest that is not there", "9.2.11", "/nodes/pve1/qemu/999/config", 500, "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist"},
+		{"an unknown path", "9.2.11", "/nope", 501, "not implemented"},
+		{"a missing guest", "9.2.11", "/nodes/pve1/qemu/999/config", 500, "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist"},
 		{"a guest of another node", "9.2.11", "/nodes/pve1/lxc/410/pending", 500, "'nodes/pve1/lxc/410.conf' does not exist"},
 		{"a guest's firewall through another node", "9.2.11", "/nodes/pve3/qemu/401/firewall/options", 200, "policy_in"},
-		{"a node that is not there", "9.2.11", "/nodes/pve9/qemu", 500, "hostname lookup"},
-		{"a pool in a pool", "9.2.11", "/pools/?poolid=shop%2Ftest", 200, `"vmid":411`},
-		{"HA groups now", "9.2.11", "/cluster/ha/groups", 500, "migrated to rules"},
-		{"HA groups then", "8.4.1", "/cluster/ha/groups", 200, "front-first"},
-		{"HA rules then", "8.4.1", "/cluster/ha/rules", 501, ""},
-		{"mappings then", "7.4-18", "/cluster/mapping/pci", 501, ""},
-		{"what waits for a restart", "9.2.11", "/nodes/pve1/qemu/401/config", 200, `"memory":"8192"`},
-		{"what only writers may read", "9.2.11", "/cluster/acme/plugins", 403, "(/, Sys.Modify)"},
+		{"a missing node", "9.2.11", "/nodes/pve9/qemu", 500, "hostname lookup"},
+		{"a nested pool", "9.2.11", "/pools/?poolid=shop%2Ftest", 200, `"vmid":411`},
+		{"HA groups in version 9", "9.2.11", "/cluster/ha/groups", 500, "migrated to rules"},
+		{"HA groups in version 8", "8.4.1", "/cluster/ha/groups", 200, "front-first"},
+		{"HA rules in version 8", "8.4.1", "/cluster/ha/rules", 501, ""},
+		{"mappings in version 7", "7.4-18", "/cluster/mapping/pci", 501, ""},
+		{"a pending change", "9.2.11", "/nodes/pve1/qemu/401/config", 200, `"memory":"8192"`},
+		{"a list that requires a write privilege", "9.2.11", "/cluster/acme/plugins", 403, "(/, Sys.Modify)"},
 	} {
 		cluster := pvetest.Lab()
 		cluster.Version = tc.version
@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestEditsLeaveTheDescriptionAlone(t *testing.T) {
+func TestEditsKeepArgument(t *testing.T) {
 	t.Parallel()
 	cluster := pvetest.Lab()
 	server := pvetest.New(cluster, rand.New(rand.NewPCG(1, 1)))
@@ -86,11 +86,11 @@ func TestEditsLeaveTheDescriptionAlone(t *testing.T) {
 		t.Errorf("the caller's cluster changed:\n%s", diff)
 	}
 	if _, body := get(server, "/cluster/log"); !strings.Contains(body, "update VM 401: -cores 16") {
-		t.Errorf("the log says %s", body)
+		t.Errorf("the log is %s", body)
 	}
 }
 
-func TestWhatAGuestIsGiven(t *testing.T) {
+func TestGeneratedValues(t *testing.T) {
 	t.Parallel()
 	server := pvetest.New(pvetest.Lab(), rand.New(rand.NewPCG(1, 1)))
 	server.Create(pvetest.Guest{ID: 700, Kind: "qemu", Node: "pve1", Status: "running",
@@ -107,17 +107,17 @@ func TestWhatAGuestIsGiven(t *testing.T) {
 	}{
 		{"a UUID", "/nodes/pve2/qemu/700/config", `"smbios1":"uuid=` + pvetest.UUID(700) + `"`, 200},
 		{"an address", "/nodes/pve2/qemu/700/config", "virtio,bridge=vmbr0,macaddr=" + pvetest.MAC(700, "net0"), 200},
-		{"none where it has one", "/nodes/pve2/qemu/700/config", `"net1":"virtio=BC:24:11:00:00:09,bridge=vmbr0"`, 200},
-		{"one to a new device", "/nodes/pve2/qemu/700/config", pvetest.MAC(700, "net2"), 200},
-		{"the log has what was sent", "/cluster/log", `update VM 700: -net2 e1000,bridge=vmbr1"`, 200},
-		{"a name by hand", "/cluster/log", "update VM 700: -name renamed", 200},
-		{"a migration by hand", "/nodes/pve1/tasks", ":qmigrate:700:dana@pve:", 200},
+		{"a given address", "/nodes/pve2/qemu/700/config", `"net1":"virtio=BC:24:11:00:00:09,bridge=vmbr0"`, 200},
+		{"an address of a new device", "/nodes/pve2/qemu/700/config", pvetest.MAC(700, "net2"), 200},
+		{"the log has the sent value", "/cluster/log", `update VM 700: -net2 e1000,bridge=vmbr1"`, 200},
+		{"a changed name", "/cluster/log", "update VM 700: -name renamed", 200},
+		{"a migration", "/nodes/pve1/tasks", ":qmigrate:700:dana@pve:", 200},
 		{"a clone's task names the source", "/nodes/pve1/tasks", ":qmclone:700:erik@pve:", 200},
 		{"a clone has its own UUID", "/nodes/pve1/qemu/702/config", pvetest.UUID(702), 200},
-		{"and addresses", "/nodes/pve1/qemu/702/config", pvetest.MAC(702, "net1"), 200},
-		{"no agent is set up", "/nodes/pve2/qemu/700/agent/network-get-interfaces", "No QEMU guest agent configured", 500},
-		{"a machine has no interfaces but its agent's", "/nodes/pve2/qemu/700/interfaces", "not implemented", 501},
-		{"a container tells what is set", "/nodes/pve1/lxc/701/interfaces", `"192.0.2.71"`, 200},
+		{"a clone has its own addresses", "/nodes/pve1/qemu/702/config", pvetest.MAC(702, "net1"), 200},
+		{"no agent is configured", "/nodes/pve2/qemu/700/agent/network-get-interfaces", "No QEMU guest agent configured", 500},
+		{"a machine has only its agent's interfaces", "/nodes/pve2/qemu/700/interfaces", "not implemented", 501},
+		{"a container reports its configured address", "/nodes/pve1/lxc/701/interfaces", `"192.0.2.71"`, 200},
 		{"an agent", "/nodes/pve1/qemu/401/agent/network-get-interfaces", `"192.0.2.41"`, 200},
 	} {
 		if code, body := get(server, tc.path); code != tc.code || !strings.Contains(body, tc.want) {
@@ -130,6 +130,6 @@ func TestWhatAGuestIsGiven(t *testing.T) {
 	}
 	server.SetAddresses(700, "net1", "192.0.2.70/24")
 	if _, body := get(server, "/nodes/pve2/qemu/700/agent/network-get-interfaces"); !strings.Contains(body, `"192.0.2.70"`) || !strings.Contains(body, "bc:24:11:00:00:09") {
-		t.Errorf("the agent says %s", body)
+		t.Errorf("the agent sent %s", body)
 	}
 }

@@ -1,7 +1,7 @@
 package pvetest
 
-// status is the answer to /cluster/status: a row for the cluster, unless there is
-// one node alone, and one for each node. The first node is the one that answers.
+// status returns the answer to /cluster/status: a row for the cluster, if it has more than one
+// node, and a row for each node. The first node is the one that answers.
 func (c *Cluster) status() []Row {
 	quorate := 1
 	if c.NoQuorum {
@@ -16,7 +16,7 @@ func (c *Cluster) status() []Row {
 		if i == 0 {
 			local = 1
 		}
-		if c.away(i) {
+		if c.unreachable(i) {
 			online = 0
 		}
 		rows = append(rows, Row{"type": "node", "id": "node/" + n.Name, "name": n.Name, "nodeid": i + 1, "local": local, "online": online, "level": ""})
@@ -24,5 +24,6 @@ func (c *Cluster) status() []Row {
 	return rows
 }
 
-// away reports whether the node that answers does not see the node of an index.
-func (c *Cluster) away(i int) bool { return c.Nodes[i].Offline || c.NoQuorum && i > 0 }
+// unreachable reports whether the node that answers has no connection to the node with the
+// index.
+func (c *Cluster) unreachable(i int) bool { return c.Nodes[i].Offline || c.NoQuorum && i > 0 }

@@ -2,7 +2,7 @@ package proxmox
 
 import "testing"
 
-func TestWhatNobodyDeclares(t *testing.T) {
+func TestSystemOwned(t *testing.T) {
 	t.Parallel()
 	s := collect(t, lab())
 	for _, tc := range []struct{ kind, id, want string }{
@@ -13,11 +13,11 @@ func TestWhatNobodyDeclares(t *testing.T) {
 		{"realm", "pam", "built in"},
 		{"realm", "staff", ""},
 		{"sdn_ipam", "pve", "built in"},
-		{"cluster_options", "cluster", "every cluster has them"},
-		{"node_dns", "pve2", "every node has one"},
-		{"node_network", "pve1:eno1", "a network card"},
+		{"cluster_options", "cluster", "part of every cluster"},
+		{"node_dns", "pve2", "part of every node"},
+		{"node_network", "pve1:eno1", "a physical network interface"},
 		{"node_network", "pve1:vmbr0", ""},
-		{"firewall_options", "qemu/402", "nothing but defaults"},
+		{"firewall_options", "qemu/402", "only default values"},
 		{"firewall_options", "qemu/401", ""},
 		{"firewall_options", "cluster", ""},
 		{"firewall_rules", "qemu/402", "no rules"},

@@ -7,20 +7,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// automatic says why nobody is expected to declare a resource, or "".
-func automatic(r *model.Resource, kind *model.Kind) string {
+// systemOwned returns why no declaration of a resource is expected, or "".
+func systemOwned(r *model.Resource, kind *model.Kind) string {
 	switch value := r.Value; r.Kind {
 	case normalize.ClusterOptions:
-		return "every cluster has them"
+		return "part of every cluster"
 	case normalize.NodeDNS, normalize.NodeHosts, normalize.NodeConfig, normalize.NodeTime:
-		return "every node has one"
+		return "part of every node"
 	case normalize.NodeNetwork:
 		if typ := value.At("type").Str(); typ == "eth" || typ == "unknown" {
-			return "a network card"
+			return "a physical network interface"
 		}
 	case normalize.FirewallOptions:
 		if onlyDefaults(value, kind) {
-			return "nothing but defaults"
+			return "only default values"
 		}
 	case normalize.FirewallRules:
 		if len(value.At("rules").Items()) == 0 {
@@ -33,7 +33,7 @@ func automatic(r *model.Resource, kind *model.Kind) string {
 	return ""
 }
 
-// builtIn tells what comes with Proxmox VE.
+// builtIn reports whether a resource is part of every installation of Proxmox VE.
 func builtIn(r *model.Resource) bool {
 	switch r.Kind {
 	case normalize.Role:
@@ -46,8 +46,7 @@ func builtIn(r *model.Resource) bool {
 	}, model.Ref{Kind: r.Kind, ID: r.ID})
 }
 
-// onlyDefaults tells whether every field holds what is there when nobody sets
-// it.
+// onlyDefaults reports whether every field has its default value.
 func onlyDefaults(v model.Value, kind *model.Kind) bool {
 	for _, f := range v.Fields() {
 		var schema *model.Schema

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// makeUp gives a guest what a new one has that nobody asked for.
-func (s *Server) makeUp(g *Guest) {
+// setGenerated adds the values that Proxmox VE generates for a new guest.
+func (s *Server) setGenerated(g *Guest) {
 	g.Config = maps.Clone(g.Config)
 	if g.Config == nil {
 		g.Config = Row{}
@@ -30,18 +30,17 @@ func (s *Server) makeUp(g *Guest) {
 	}
 }
 
-// UUID is the one that a new virtual machine gets.
+// UUID returns the UUID of a new virtual machine.
 func UUID(id int) string { return fmt.Sprintf("9f2d1c60-0000-4000-9000-%012d", id) }
 
-// MAC is the address that a guest's network device ("net0") gets when nobody
-// gives it one.
+// MAC returns the MAC address that is generated for a guest's network device ("net0").
 func MAC(id int, device string) string {
-	// What has no number is no network device.
+	// A name without a number counts as 0.
 	number, _ := strconv.Atoi(strings.TrimPrefix(device, "net"))
 	return fmt.Sprintf("BC:24:12:%02X:%02X:%02X", id>>8&0xff, id&0xff, number&0xff)
 }
 
-// withMAC adds a MAC address to a network device's settings that have none.
+// withMAC adds a MAC address to the settings of a network device without one.
 func withMAC(g *Guest, key string, value any) any {
 	text, ok := value.(string)
 	number, isNet := strings.CutPrefix(key, "net")

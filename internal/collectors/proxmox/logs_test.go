@@ -34,9 +34,9 @@ func TestUPID(t *testing.T) {
 		},
 		{"empty", "", upid{}, false},
 		{"no end", "UPID:pve4:00000001:00000001:69A00000:qmstart:1:root@pam", upid{}, false},
-		{"numbers that are none", "UPID:pve4:zz:00000001:69A00000:qmstart:1:root@pam:", upid{}, false},
-		{"before all time", "UPID:pve4:1:1:-5:qmstart:1:root@pam:", upid{}, false},
-		{"nobody's", "UPID:pve4:1:1:69A00000:qmstart:1::", upid{}, false},
+		{"invalid numbers", "UPID:pve4:zz:00000001:69A00000:qmstart:1:root@pam:", upid{}, false},
+		{"a negative time", "UPID:pve4:1:1:-5:qmstart:1:root@pam:", upid{}, false},
+		{"no user", "UPID:pve4:1:1:69A00000:qmstart:1::", upid{}, false},
 		{"something follows", "UPID:pve4:1:1:69A00000:qmstart:1:root@pam:more", upid{}, false},
 	} {
 		got, ok := parseUPID(tc.text)
@@ -71,12 +71,12 @@ func TestUpdateLines(t *testing.T) {
 		{"a disk grows", "update VM 512: resize --disk virtio1 --size +4G", "512", []string{"virtio1"}, "update VM 512: resize --disk virtio1 --size +4G"},
 		{"a value with blanks", "update VM 512: -description see ticket 12, then -ask", "512", []string{"description"},
 			"update VM 512: -description see ticket 12, then -ask"},
-		{"a value that looks like a setting", "update VM 512: -description was -cores 2 before -name x", "512", []string{"description", "name"},
+		{"a value that contains a setting", "update VM 512: -description was -cores 2 before -name x", "512", []string{"description", "name"},
 			"update VM 512: -description was -cores 2 before -name x"},
 		{"a password", "update VM 512: -cipassword <hidden> -ciuser ops", "512", []string{"cipassword", "ciuser"},
 			"update VM 512: -cipassword <hidden> -ciuser ops"},
 		{"a password that was not hidden", "update VM 512: -cipassword let me in", "512", []string{"cipassword"}, "update VM 512: -cipassword <hidden>"},
-		{"a digest is no setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
+		{"a digest is not a setting", "update VM 512: -cores 1 -digest 00ff", "512", []string{"cores"}, "update VM 512: -cores 1 -digest 00ff"},
 		{"nothing named", "update VM 512: ", "512", nil, "update VM 512:"},
 		{"a long value", "update VM 512: -sshkeys " + strings.Repeat("k", 90), "512", []string{"sshkeys"}, "update VM 512: -sshkeys " + strings.Repeat("k", 60) + "…"},
 	} {
@@ -110,7 +110,7 @@ func TestLongUpdateLine(t *testing.T) {
 		t.Errorf("%v, %t", u.fields, ok)
 	}
 	if made := after.TotalAlloc - before.TotalAlloc; made > 64*maxUpdate {
-		t.Errorf("%d bytes are made of a line of %d", made, len(long))
+		t.Errorf("%d bytes allocated for a message of %d", made, len(long))
 	}
 	if u, ok := parseUpdate(line(maxUpdate + 10)); ok {
 		t.Errorf("a longer line: %v", u.fields)
@@ -131,24 +131,24 @@ func FuzzUpdateLine(f *testing.F) {
 	})
 }
 
-// told is a trace as a test writes it.
-type told struct {
-	kind, id string
-	deed     model.Action
-	fields   string
-	who, via string
-	sure     model.Confidence
+// wantEvent is an expected audit event.
+type wantEvent struct {
+	kind, id   string
+	action     model.Action
+	fields     string
+	user, via  string
+	confidence model.Confidence
 }
 
-func toldOf(s model.Snapshot) []told {
-	var all []told
+func eventsOf(s model.Snapshot) []wantEvent {
+	var all []wantEvent
 	for _, tr := range s.AuditEvents {
-		all = append(all, told{strings.TrimPrefix(tr.Kind, Type+"/"), tr.ID, tr.Action, strings.Join(tr.Fields, ","), tr.Actor.Name, tr.Actor.Via, tr.Actor.Confidence})
+		all = append(all, wantEvent{strings.TrimPrefix(tr.Kind, Type+"/"), tr.ID, tr.Action, strings.Join(tr.Fields, ","), tr.Actor.Name, tr.Actor.Via, tr.Actor.Confidence})
 	}
 	return all
 }
 
-func TestTraces(t *testing.T) {
+func TestAuditEvents(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	at := testNow().Add(-time.Hour)
@@ -164,7 +164,7 @@ func TestTraces(t *testing.T) {
 	server.Destroy(490, "dana@pve")
 	server.Create(pvetest.Guest{ID: 499, Kind: "qemu", Node: "pve2", Config: pvetest.Row{"name": "new"}}, "terraform@pve!tf")
 	s := collect(t, server)
-	want := []told{
+	want := []wantEvent{
 		{"firewall_options", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
 		{"firewall_rules", "qemu/490", model.Deleted, "", "dana@pve", "task log", model.Exact},
 		{"ha_resource", "vm:490", model.Deleted, "", "dana@pve", "task log", model.Likely},
@@ -180,8 +180,8 @@ func TestTraces(t *testing.T) {
 		{"qemu", "490", model.Deleted, "", "dana@pve", "task log", model.Exact},
 		{"qemu", "499", model.Created, "", "terraform@pve!tf", "task log", model.Exact},
 	}
-	if diff := cmp.Diff(want, toldOf(s), cmp.AllowUnexported(told{})); diff != "" {
-		t.Errorf("traces (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, eventsOf(s), cmp.AllowUnexported(wantEvent{})); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for _, tr := range s.AuditEvents {
 		if strings.Contains(tr.Actor.Evidence, "geheim") || tr.Actor.Evidence == "" || tr.Actor.At.Before(testNow().Add(-time.Hour)) {
@@ -190,7 +190,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func TestTasksThatTellNothing(t *testing.T) {
+func TestIgnoredTasks(t *testing.T) {
 	t.Parallel()
 	row := func(typ, id, status string) model.Value {
 		return model.MapOf(model.Field{Name: "upid", Value: model.StringOf("UPID:pve1:00000001:00000001:69A00000:" + typ + ":" + id + ":root@pam:")},
@@ -199,62 +199,62 @@ func TestTasksThatTellNothing(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		row    model.Value
-		tells  bool
+		want   bool
 	}{
-		{"it went well", row("qmdestroy", "7", "OK"), true},
-		{"it went well, with warnings", row("qmdestroy", "7", "WARNINGS: 2"), true},
-		{"it failed", row("qmdestroy", "7", "can't lock file"), false},
-		{"it still runs", row("qmdestroy", "7", ""), false},
-		{"a clone names what was copied", row("qmclone", "7", "OK"), false},
+		{"success", row("qmdestroy", "7", "OK"), true},
+		{"success with warnings", row("qmdestroy", "7", "WARNINGS: 2"), true},
+		{"failure", row("qmdestroy", "7", "can't lock file"), false},
+		{"running", row("qmdestroy", "7", ""), false},
+		{"a clone, which names its source", row("qmclone", "7", "OK"), false},
 		{"a backup changes nothing", row("vzdump", "7", "OK"), false},
 		{"no guest", row("srvreload", "networking", "OK"), false},
 		{"no task", model.MapOf(), false},
 	} {
-		if _, ok := taskEntry(tc.row, taskDeeds()); ok != tc.tells {
-			t.Errorf("%s: tells %t", tc.reason, ok)
+		if _, ok := taskEntry(tc.row, taskEffects()); ok != tc.want {
+			t.Errorf("%s: got %t", tc.reason, ok)
 		}
 	}
 }
 
-func TestLogsThatCannotBeRead(t *testing.T) {
+func TestWriterUnknown(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reason, kind, id, words string
 		change                  func(*Config)
 		edit                    func(*pvetest.Server)
 	}{
-		{"PVEAuditor lacks Sys.Syslog", "qemu", "401", LogReason, func(*Config) {}, func(s *pvetest.Server) {
+		{"PVEAuditor lacks Sys.Syslog", "qemu", "401", noClusterLogReason, func(*Config) {}, func(s *pvetest.Server) {
 			s.Edit(func(c *pvetest.Cluster) {
 				c.Rights["/"] = slices.DeleteFunc(c.Rights["/"], func(privilege string) bool { return privilege == "Sys.Syslog" })
 			})
 		}},
-		{"the log is broken", "qemu", "401", "does not tell of it, and the cluster log could not be read: ", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", faults.LoginPage()) }},
+		{"the log is broken", "qemu", "401", "not in the task log, and the cluster log could not be read: ", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", faults.LoginPage()) }},
 		{"the log fails", "qemu", "401", "the cluster log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/log", faults.Status(500, "")) }},
 		{"a task log fails", "lxc", "410", "a task log could not be read: 500", func(*Config) {}, func(s *pvetest.Server) { s.Break("/cluster/tasks", faults.Status(500, "")) }},
-		{"nobody wants it", "qemu", "401", "log_since is 0; set it", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
-		{"all is read", "qemu", "401", "look for /qemu/ in", func(*Config) {}, func(*pvetest.Server) {}},
-		{"containers leave no trace", "lxc", "410", "logs no edit of a container", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor do users", "user", "dana@pve", "logs no change of this kind: look for /access/users in /var/log", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor access rules", "acl", "/pool/shop?sellers?Keeper", "look for /access/acl in", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor subnets", "sdn_subnet", "lab-198.51.100.128-25", "look for /cluster/sdn/vnets in", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor firewalls", "firewall_rules", "qemu/401", "look for /firewall/ in", func(*Config) {}, func(*pvetest.Server) {}},
-		{"nor nodes", "node_dns", "pve1", "look for /nodes/ in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"logs are disabled", "qemu", "401", "log_since is 0: set log_since", func(c *Config) { c.LogSince = 0 }, func(*pvetest.Server) {}},
+		{"all logs are read", "qemu", "401", "look for /qemu/ in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"containers", "lxc", "410", "does not log edits of containers", func(*Config) {}, func(*pvetest.Server) {}},
+		{"users", "user", "dana@pve", "does not log changes of this kind: look for /access/users in /var/log", func(*Config) {}, func(*pvetest.Server) {}},
+		{"access rules", "acl", "/pool/shop?sellers?Keeper", "look for /access/acl in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"subnets", "sdn_subnet", "lab-198.51.100.128-25", "look for /cluster/sdn/vnets in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"firewalls", "firewall_rules", "qemu/401", "look for /firewall/ in", func(*Config) {}, func(*pvetest.Server) {}},
+		{"nodes", "node_dns", "pve1", "look for /nodes/ in", func(*Config) {}, func(*pvetest.Server) {}},
 	} {
 		server := lab()
 		tc.edit(server)
 		s := collect(t, server, tc.change)
 		if r := must(t, &s, tc.kind, tc.id); !strings.Contains(r.WriterUnknown, tc.words) {
-			t.Errorf("%s: it says %q", tc.reason, r.WriterUnknown)
+			t.Errorf("%s: the reason is %q", tc.reason, r.WriterUnknown)
 		}
 		for _, c := range failed(&s) {
-			t.Errorf("%s: it narrows coverage: %v", tc.reason, c)
+			t.Errorf("%s: failed coverage: %v", tc.reason, c)
 		}
 	}
 }
 
-// TestLogsThatTellNotWhoDeleted has the reason speak of the log that would tell:
-// the cluster log does not tell of deletions.
-func TestLogsThatTellNotWhoDeleted(t *testing.T) {
+// TestDeleterUnknown checks that the reason names the task log, because the cluster log has no
+// deletions.
+func TestDeleterUnknown(t *testing.T) {
 	t.Parallel()
 	without := func(privilege string) func(*pvetest.Server) {
 		return func(s *pvetest.Server) {
@@ -267,37 +267,37 @@ func TestLogsThatTellNotWhoDeleted(t *testing.T) {
 		reason, kind, words string
 		edit                func(*pvetest.Server)
 	}{
-		{"all is read", "qemu", "the task log does not tell of it: nodes keep the newest tasks only; look for /qemu/ in", func(*pvetest.Server) {}},
-		{"the cluster log would not help", "qemu", "newest tasks only", without("Sys.Syslog")},
-		{"a container", "lxc", "newest tasks only; look for /lxc/ in", func(*pvetest.Server) {}},
-		{"the tasks of others are not shown", "lxc", "driftd@pve!ro lacks Sys.Audit on /nodes", without("Sys.Audit")},
+		{"all logs are read", "qemu", "the change is not in the task log, where nodes keep only the newest tasks; look for /qemu/ in", func(*pvetest.Server) {}},
+		{"the cluster log is incomplete", "qemu", "only the newest tasks", without("Sys.Syslog")},
+		{"a container", "lxc", "only the newest tasks; look for /lxc/ in", func(*pvetest.Server) {}},
+		{"the tasks of other users are hidden", "lxc", "driftd@pve!ro lacks Sys.Audit on /nodes", without("Sys.Audit")},
 		{"a task log fails", "qemu", "a task log could not be read: 500", func(s *pvetest.Server) { s.Break("/cluster/tasks", faults.Status(500, "")) }},
-		{"what no log tells of", "user", "logs no change of this kind", func(*pvetest.Server) {}},
+		{"a kind without a log", "user", "does not log changes of this kind", func(*pvetest.Server) {}},
 	} {
 		server := lab()
 		tc.edit(server)
 		s := collect(t, server)
 		if got := s.Kinds[Type+"/"+tc.kind].WriterUnknown; !strings.Contains(got, tc.words) || strings.Contains(got, "Syslog") {
-			t.Errorf("%s: it says %q", tc.reason, got)
+			t.Errorf("%s: the reason is %q", tc.reason, got)
 		}
 	}
 }
 
-func TestOldEntriesAreLeftOut(t *testing.T) {
+func TestOldEntriesAreIgnored(t *testing.T) {
 	t.Parallel()
 	server := lab()
 	server.Now = func() time.Time { return testNow().Add(-48 * time.Hour) }
 	server.SetConfig(401, "cores", 8, "dana@pve")
 	server.SetStatus(401, "stopped", "dana@pve")
 	if s := collect(t, server, func(c *Config) { c.LogSince = 24 * time.Hour }); len(s.AuditEvents) > 0 {
-		t.Errorf("traces %v", s.AuditEvents)
+		t.Errorf("events %v", s.AuditEvents)
 	}
 	if s := collect(t, server); len(s.AuditEvents) != 2 {
-		t.Errorf("traces %v, want two", s.AuditEvents)
+		t.Errorf("events %v, want two", s.AuditEvents)
 	}
 }
 
-func TestWhoWroteWhatIsThere(t *testing.T) {
+func TestWriterOfLiveValue(t *testing.T) {
 	t.Parallel()
 	type line struct{ user, text string }
 	for _, tc := range []struct {
@@ -309,10 +309,10 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 	}{
 		{"the line wrote it", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}}, "cores", "a@pve"},
 		{"a file was edited since", `{"cores": 8}`, []line{{"a@pve", "-cores 4"}}, "cores", ""},
-		{"somebody wrote it again", `{"cores": 8}`, []line{{"a@pve", "-cores 4"}, {"b@pve", "-cores 8"}}, "cores", "b@pve"},
-		{"an apply put it back, and then a file was edited", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}, {"tf@pve!x", "-cores 2 -memory 512"}}, "cores", ""},
+		{"another user wrote it later", `{"cores": 8}`, []line{{"a@pve", "-cores 4"}, {"b@pve", "-cores 8"}}, "cores", "b@pve"},
+		{"an apply reverted it, then a file was edited", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}, {"tf@pve!x", "-cores 2 -memory 512"}}, "cores", ""},
 		{"it was deleted", `{"cores": 4}`, []line{{"a@pve", "-delete tags,net1"}}, "net1", "a@pve"},
-		{"it was deleted, and is there", `{"net1": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}`, []line{{"a@pve", "-delete net1"}}, "net1", ""},
+		{"it was deleted and exists", `{"net1": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}`, []line{{"a@pve", "-delete net1"}}, "net1", ""},
 		{"a revert writes nothing", `{"cores": 4}`, []line{{"a@pve", "-cores 4"}, {"b@pve", "-revert cores"}}, "cores", "a@pve"},
 		{"in another order, with a new address", `{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=5"}`, []line{{"a@pve", "-net0 tag=5,bridge=vmbr0,model=virtio"}}, "net0", "a@pve"},
 		{"another part of a device", `{"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr9"}`, []line{{"a@pve", "-net0 virtio=BC:24:11:00:00:01,bridge=vmbr0"}}, "net0", ""},
@@ -320,12 +320,12 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 		{"a set in another order", `{"tags": "a;b"}`, []line{{"a@pve", "-tags b,a"}}, "tags", "a@pve"},
 		{"a default that is not kept", `{}`, []line{{"a@pve", "-vcpus 0"}}, "vcpus", "a@pve"},
 		{"a masked password", `{"cipassword": "**********"}`, []line{{"a@pve", "-cipassword <hidden>"}}, "cipassword", "a@pve"},
-		{"a text with what looks like a setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
-		{"such a text wrote no setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
+		{"a text that contains another setting", `{"description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here -name x"}}, "description", "a@pve"},
+		{"a text that contains the setting", `{"memory": "8192", "description": "no -memory 8 here"}`, []line{{"a@pve", "-description no -memory 8 here"}}, "memory", ""},
 		{"line ends and accents in a text", `{"description": "f\u00fcr\nalle"}`, []line{{"a@pve", `-description f\u00fcr#010alle`}}, "description", "a@pve"},
-		{"a disk grew, by how much does not count", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
+		{"a disk grew; the size is not compared", `{"scsi0": "fast:vm-5-disk-0,size=9G"}`, []line{{"a@pve", "resize --disk scsi0 --size +1G"}}, "scsi0", "a@pve"},
 	} {
-		l := &look{normalizer: normalize.New(model.NewSealer([]byte("k")))}
+		sc := &scan{normalizer: normalize.New(model.NewSealer([]byte("k")))}
 		var rows []model.Value
 		var live model.Value
 		if err := live.UnmarshalJSON([]byte(tc.live)); err != nil {
@@ -334,19 +334,19 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 		for _, f := range live.Fields() {
 			rows = append(rows, model.MapOf(model.Field{Name: "key", Value: model.StringOf(f.Name)}, model.Field{Name: "value", Value: f.Value}))
 		}
-		held, _ := l.normalizer.Guest(normalize.QEMU, rows)
-		l.resources = []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: held}}
+		held, _ := sc.normalizer.Guest(normalize.QEMU, rows)
+		sc.resources = []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: held}}
 		for i, li := range tc.lines {
 			e, ok := logLine(model.MapOf(
 				model.Field{Name: "msg", Value: model.StringOf("update VM 5: " + li.text)}, model.Field{Name: "user", Value: model.StringOf(li.user)},
 				model.Field{Name: "time", Value: model.StringOf(strconv.Itoa(1790000000 + i))}))
 			if !ok {
-				t.Fatalf("%s: the line is not read", tc.reason)
+				t.Fatalf("%s: the message is not parsed", tc.reason)
 			}
-			l.traces = append(l.traces, e)
+			sc.logEntries = append(sc.logEntries, e)
 		}
 		got := ""
-		for _, tr := range l.told() {
+		for _, tr := range sc.auditEvents() {
 			if slices.Contains(tr.Fields, tc.field) {
 				got = tr.Actor.Name
 			}
@@ -357,7 +357,7 @@ func TestWhoWroteWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestWhatTasksTell(t *testing.T) {
+func TestTaskEvents(t *testing.T) {
 	t.Parallel()
 	task := func(typ string, after int, user string) model.Value {
 		upid := fmt.Sprintf("UPID:pve1:%08X:00000001:%08X:%s:5:%s:", after+1, 0x69a00000+after, typ, user)
@@ -366,48 +366,48 @@ func TestWhatTasksTell(t *testing.T) {
 	for _, tc := range []struct {
 		reason string
 		tasks  []model.Value
-		want   []told
+		want   []wantEvent
 	}{
-		{"a restored guest has other settings", []model.Value{task("qmrestore", 0, "a@pve")}, []told{
+		{"a restore", []model.Value{task("qmrestore", 0, "a@pve")}, []wantEvent{
 			{"qemu", "5", model.Created, "", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "", "a@pve", "task log", model.Likely},
 		}},
-		{"one of the disks", []model.Value{task("qmmove", 0, "a@pve")}, []told{{"qemu", "5", model.Edited, "ide2,scsi0", "a@pve", "task log", model.Likely}}},
-		{"a migration", []model.Value{task("qmigrate", 0, "a@pve")}, []told{{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}}},
-		{"the HA manager does what it is asked", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []told{
+		{"an unnamed disk", []model.Value{task("qmmove", 0, "a@pve")}, []wantEvent{{"qemu", "5", model.Edited, "ide2,scsi0", "a@pve", "task log", model.Likely}}},
+		{"a migration", []model.Value{task("qmigrate", 0, "a@pve")}, []wantEvent{{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}}},
+		{"a request to the HA manager", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []wantEvent{
 			{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact},
 		}},
-		{"it was not asked for that", []model.Value{task("hastart", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []told{
+		{"another request to the HA manager", []model.Value{task("hastart", 0, "a@pve"), task("qmigrate", 20, "root@pam")}, []wantEvent{
 			{"qemu", "5", model.Edited, "status", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "node", "root@pam", "task log", model.Exact},
 		}},
-		{"nor so long ago", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 2000, "root@pam")}, []told{
+		{"an old request to the HA manager", []model.Value{task("hamigrate", 0, "a@pve"), task("qmigrate", 2000, "root@pam")}, []wantEvent{
 			{"qemu", "5", model.Edited, "node", "a@pve", "task log", model.Exact}, {"qemu", "5", model.Edited, "node", "root@pam", "task log", model.Exact},
 		}},
 	} {
-		l := lookWithDrives()
+		sc := scanWithDisks()
 		for _, row := range tc.tasks {
-			e, ok := taskEntry(row, taskDeeds())
+			e, ok := taskEntry(row, taskEffects())
 			if !ok {
-				t.Fatalf("%s: a task is not read", tc.reason)
+				t.Fatalf("%s: a task is not parsed", tc.reason)
 			}
-			l.traces = append(l.traces, e.all()...)
+			sc.logEntries = append(sc.logEntries, e.withRestoredSettings()...)
 		}
-		if d := cmp.Diff(tc.want, toldOf(model.Snapshot{AuditEvents: l.told()}), cmp.AllowUnexported(told{})); d != "" {
+		if d := cmp.Diff(tc.want, eventsOf(model.Snapshot{AuditEvents: sc.auditEvents()}), cmp.AllowUnexported(wantEvent{})); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, d)
 		}
 	}
 }
 
-// lookWithDrives has read one machine, 5, with two disks.
-func lookWithDrives() *look {
+// scanWithDisks returns a scan with one machine, 5, that has two disks.
+func scanWithDisks() *scan {
 	drive := model.MapOf(model.Field{Name: "volume", Value: model.StringOf("x")})
-	return &look{resources: []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: model.MapOf(
+	return &scan{resources: []model.Resource{{Key: model.Key{Kind: normalize.QEMU, ID: "5"}, Value: model.MapOf(
 		model.Field{Name: "cores", Value: model.StringOf("1")}, model.Field{Name: "ide2", Value: drive}, model.Field{Name: "scsi0", Value: drive})}}}
 }
 
-// TestTasksWithoutTheClusterLog has tasks that name no field, and a token without
-// Sys.Syslog, which does not see the edits that are no tasks: what applies the
-// declaration is not named for those.
-func TestTasksWithoutTheClusterLog(t *testing.T) {
+// TestTasksWithoutClusterLog has tasks without a field, and an account without Sys.Syslog,
+// which cannot see other edits: the account that applies the declaration must not be named as
+// their author.
+func TestTasksWithoutClusterLog(t *testing.T) {
 	t.Parallel()
 	task := func(typ string, after int, user string) model.Value {
 		upid := fmt.Sprintf("UPID:pve1:%08X:00000001:%08X:%s:5:%s:", after+1, 0x69a00000+after, typ, user)
@@ -419,22 +419,22 @@ func TestTasksWithoutTheClusterLog(t *testing.T) {
 		tasks  []model.Value
 		want   string
 	}{
-		{"somebody edited something", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "bob@pve")}, "bob@pve: " + vagueReason},
-		{"whoever made it applied something", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, ""},
-		{"before or after", false, []model.Value{task("qmconfig", 9, "tf@pve!x"), task("qmconfig", 5, "bob@pve"), task("qmcreate", 0, "tf@pve!x")}, "bob@pve: " + vagueReason},
-		{"a rollback is no apply", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmrollback", 9, "tf@pve!x")}, "tf@pve!x: "},
-		{"nor is a restore", false, []model.Value{task("qmrestore", 0, "tf@pve!x")}, "tf@pve!x: "},
-		{"with the cluster log all is told", true, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, "tf@pve!x: "},
+		{"an edit by another user", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "bob@pve")}, "bob@pve: " + ambiguousReason},
+		{"an edit by the creator", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, ""},
+		{"before or after", false, []model.Value{task("qmconfig", 9, "tf@pve!x"), task("qmconfig", 5, "bob@pve"), task("qmcreate", 0, "tf@pve!x")}, "bob@pve: " + ambiguousReason},
+		{"a rollback by the creator", false, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmrollback", 9, "tf@pve!x")}, "tf@pve!x: "},
+		{"a restore by the creator", false, []model.Value{task("qmrestore", 0, "tf@pve!x")}, "tf@pve!x: "},
+		{"with the cluster log", true, []model.Value{task("qmcreate", 0, "tf@pve!x"), task("qmconfig", 9, "tf@pve!x")}, "tf@pve!x: "},
 	} {
-		l := lookWithDrives()
-		l.logged = tc.logged
+		sc := scanWithDisks()
+		sc.clusterLogComplete = tc.logged
 		for _, row := range tc.tasks {
-			if e, ok := taskEntry(row, taskDeeds()); ok {
-				l.traces = append(l.traces, e.all()...)
+			if e, ok := taskEntry(row, taskEffects()); ok {
+				sc.logEntries = append(sc.logEntries, e.withRestoredSettings()...)
 			}
 		}
 		got := ""
-		for _, tr := range l.told() {
+		for _, tr := range sc.auditEvents() {
 			if tr.Action == model.Edited {
 				got += tr.Actor.Name + ": " + tr.Actor.Reason
 			}

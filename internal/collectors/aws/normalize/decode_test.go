@@ -27,19 +27,19 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ reason, kind, answer, want string }{
 		"tags": {"tags are a map", Bucket, `<?xml version="1.0"?><Tagging><TagSet><Tag><Key>a</Key><Value>1</Value></Tag><Tag><Value/><Key>b</Key></Tag></TagSet></Tagging>`, `{"Tags":{"a":"1","b":""}}`},
-		"rule": {"days, dates and storage classes stand where CloudFormation has them", Lifecycle,
+		"rule": {"days, dates and storage classes have their CloudFormation names", Lifecycle,
 			`<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Rule><ID>a</ID><Filter><And><Prefix>x/</Prefix><Tag><Key>k</Key><Value>v</Value></Tag></And></Filter><Status>Enabled</Status><Expiration><Days>30</Days></Expiration><Transition><Days>0</Days><StorageClass>GLACIER</StorageClass></Transition></Rule></LifecycleConfiguration>`,
 			`{"Rules":[{"ExpirationInDays":30,"Filter":{"And":{"Prefix":"x/","Tags":{"k":"v"}}},"Id":"a","Status":"Enabled","Transitions":[{"StorageClass":"GLACIER","TransitionInDays":0}]}]}`},
-		"notice": {"a filter is a map, whatever the case of its names", Notification,
+		"notice": {"the names of a filter are in lower case", Notification,
 			`<NotificationConfiguration><QueueConfiguration><Queue>q</Queue><Event>e1</Event><Event>e2</Event><Filter><S3Key><FilterRule><Name>Prefix</Name><Value>in/</Value></FilterRule></S3Key></Filter></QueueConfiguration><EventBridgeConfiguration/></NotificationConfiguration>`,
 			`{"EventBridgeEnabled":true,"QueueConfigurations":[{"Events":["e1","e2"],"Filter":{"prefix":"in/"},"Queue":"q"}]}`},
-		"nothing": {"an empty element says nothing", Versioning, `<VersioningConfiguration><Status></Status></VersioningConfiguration>`, `{}`},
-		"unknown": {"what is not known does not count", RequestPayment, `<RequestPaymentConfiguration><Payer>Requester</Payer><New><Payer>x</Payer></New></RequestPaymentConfiguration>`, `{"Payer":"Requester"}`},
-		"policy":  {"a policy is a tree", BucketPolicy, `{"Statement":[{"Effect":"Deny"}]}`, `{"PolicyDocument":{"Statement":[{"Effect":"Deny"}]}}`},
-		"number":  {"a number that is none is refused", Lifecycle, `<LifecycleConfiguration><Rule><Expiration><Days>many</Days></Expiration></Rule></LifecycleConfiguration>`, "read Rule: read Days: it is no number"},
-		"flag":    {"so is a flag that is none", PublicAccess, `<PublicAccessBlockConfiguration><BlockPublicAcls>maybe</BlockPublicAcls></PublicAccessBlockConfiguration>`, "neither true nor false"},
-		"behind":  {"nothing stands behind the answer", Versioning, `<VersioningConfiguration/><x/>`, "behind"},
-		"deep":    {"no answer is that deep", Versioning, strings.Repeat("<a>", 1000), "too deep"},
+		"nothing": {"an empty element is left out", Versioning, `<VersioningConfiguration><Status></Status></VersioningConfiguration>`, `{}`},
+		"unknown": {"unknown elements are ignored", RequestPayment, `<RequestPaymentConfiguration><Payer>Requester</Payer><New><Payer>x</Payer></New></RequestPaymentConfiguration>`, `{"Payer":"Requester"}`},
+		"policy":  {"a policy keeps its JSON", BucketPolicy, `{"Statement":[{"Effect":"Deny"}]}`, `{"PolicyDocument":{"Statement":[{"Effect":"Deny"}]}}`},
+		"number":  {"an invalid number is refused", Lifecycle, `<LifecycleConfiguration><Rule><Expiration><Days>many</Days></Expiration></Rule></LifecycleConfiguration>`, "read Rule: read Days: it is not a number"},
+		"flag":    {"an invalid boolean is refused", PublicAccess, `<PublicAccessBlockConfiguration><BlockPublicAcls>maybe</BlockPublicAcls></PublicAccessBlockConfiguration>`, "neither true nor false"},
+		"behind":  {"content after the document is refused", Versioning, `<VersioningConfiguration/><x/>`, "content after the document"},
+		"deep":    {"deep nesting is refused", Versioning, strings.Repeat("<a>", 1000), "too deeply"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -56,9 +56,9 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestSchemasKnowWhatIsRead holds the schema of each kind to the fields that its
-// rules look at.
-func TestSchemasKnowWhatIsRead(t *testing.T) {
+// TestSchemasHaveRuleFields checks that the schema of each kind has the fields that its rules
+// use.
+func TestSchemasHaveRuleFields(t *testing.T) {
 	t.Parallel()
 	schemas := Schemas()
 	known := func(k *Kind, path string) {
@@ -74,7 +74,7 @@ func TestSchemasKnowWhatIsRead(t *testing.T) {
 		}
 	}
 	for _, k := range Kinds() {
-		for _, r := range k.rates {
+		for _, r := range k.severities {
 			if r.Reason == "" {
 				t.Errorf("%s has a rule without a reason", k.Name)
 			}
@@ -85,7 +85,7 @@ func TestSchemasKnowWhatIsRead(t *testing.T) {
 				known(k, c.Path)
 			}
 		}
-		for _, u := range k.usual {
+		for _, u := range k.defaults {
 			for _, c := range u.where {
 				known(k, c.Path)
 			}
@@ -93,41 +93,41 @@ func TestSchemasKnowWhatIsRead(t *testing.T) {
 	}
 }
 
-func TestLetsAllIn(t *testing.T) {
+func TestAllowsPublicAccess(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason, statement string
 		want              bool
 	}{
-		"star":      {"anybody", `{"Effect":"Allow","Principal":"*"}`, true},
-		"aws":       {"anybody, written otherwise", `[{"Effect":"Deny","Principal":"*"},{"Effect":"Allow","Principal":{"AWS":"*"}}]`, true},
-		"list":      {"anybody among others", `{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::1:root","*"]}}`, true},
-		"others":    {"anybody but one", `{"Effect":"Allow","NotPrincipal":{"AWS":"arn:aws:iam::1:root"}}`, true},
+		"star":      {"everyone", `{"Effect":"Allow","Principal":"*"}`, true},
+		"aws":       {"everyone, as an AWS principal", `[{"Effect":"Deny","Principal":"*"},{"Effect":"Allow","Principal":{"AWS":"*"}}]`, true},
+		"list":      {"everyone in a list", `{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::1:root","*"]}}`, true},
+		"others":    {"everyone but one account", `{"Effect":"Allow","NotPrincipal":{"AWS":"arn:aws:iam::1:root"}}`, true},
 		"one":       {"one account", `{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::1:root"}}`, false},
-		"condition": {"anybody who comes from somewhere", `{"Effect":"Allow","Principal":"*","Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`, false},
-		"deny":      {"nobody", `{"Effect":"Deny","Principal":"*"}`, false},
+		"condition": {"everyone, with a condition", `{"Effect":"Allow","Principal":"*","Condition":{"IpAddress":{"aws:SourceIp":"10.0.0.0/8"}}}`, false},
+		"deny":      {"a denial", `{"Effect":"Deny","Principal":"*"}`, false},
 		"service":   {"a service", `{"Effect":"Allow","Principal":{"Service":"logging.s3.amazonaws.com"}}`, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			policy, err := kind(t, BucketPolicy).Decode([]byte(`{"Statement":` + test.statement + `}`))
-			if err != nil || letsAllIn(policy) != test.want {
+			if err != nil || allowsPublicAccess(policy) != test.want {
 				t.Errorf("%s: %t, error %v", test.reason, !test.want, err)
 			}
 		})
 	}
 }
 
-// TestResources holds what is made of one bucket.
+// TestResources checks the resources of one bucket.
 func TestResources(t *testing.T) {
 	t.Parallel()
 	text := model.StringOf
-	grant := func(who, permission string) model.Value {
-		return model.MapOf(model.Field{Name: "Grantee", Value: model.MapOf(model.Field{Name: "URI", Value: text(who)})}, model.Field{Name: "Permission", Value: text(permission)})
+	grant := func(grantee, permission string) model.Value {
+		return model.MapOf(model.Field{Name: "Grantee", Value: model.MapOf(model.Field{Name: "URI", Value: text(grantee)})}, model.Field{Name: "Permission", Value: text(permission)})
 	}
 	owner := model.MapOf(model.Field{Name: "ID", Value: text("abc")})
-	r := Read{Name: "logs", Parts: map[string]model.Value{
+	r := BucketParts{Name: "logs", Parts: map[string]model.Value{
 		Bucket: model.MapOf(model.Field{Name: "Tags", Value: model.MapOf(model.Field{Name: "aws:cloudformation:stack-name", Value: text("x")}, model.Field{Name: "team", Value: text("data")})}),
 		AccessControl: model.MapOf(model.Field{Name: "Owner", Value: owner}, model.Field{Name: "Grants", Value: model.ListOf(
 			grant(allUsers, "READ"), model.MapOf(model.Field{Name: "Grantee", Value: owner}, model.Field{Name: "Permission", Value: text("FULL_CONTROL")}))}),
@@ -141,8 +141,8 @@ func TestResources(t *testing.T) {
 	want := map[string]string{
 		Bucket:        `{"BucketName":"logs","Public":["acl"],"Tags":{"team":"data"}} `,
 		AccessControl: `{"AccessControl":"PublicRead","Grantees":[{"ID":"abc","Permissions":["FULL_CONTROL"]},{"Permissions":["READ"],"URI":"` + allUsers + `"}],"Grants":[{"Grantee":{"ID":"abc"},"Permission":"FULL_CONTROL"},{"Grantee":{"URI":"` + allUsers + `"},"Permission":"READ"}],"Owner":{"ID":"abc"},"Public":true} `,
-		ObjectLock:    `{"ObjectLockEnabled":"Enabled"} it holds no rule beside the lock that the bucket was made with`,
-		Versioning:    `{"Locked":true,"Status":"Enabled"} object lock keeps every version`,
+		ObjectLock:    `{"ObjectLockEnabled":"Enabled"} it has no rule, only the lock that was set when the bucket was created`,
+		Versioning:    `{"Locked":true,"Status":"Enabled"} object lock requires versioning`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
@@ -163,9 +163,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if v.Kind() != model.Map {
-			t.Errorf("%s is no map: %s", k.Name, v.AppendJSON(nil))
+			t.Errorf("%s is not a map: %s", k.Name, v.AppendJSON(nil))
 		}
-		for _, r := range (Read{Name: "b", Parts: map[string]model.Value{k.Name: v}}).Resources("s") {
+		for _, r := range (BucketParts{Name: "b", Parts: map[string]model.Value{k.Name: v}}).Resources("s") {
 			if r.Kind != k.Name || r.ID != "b" {
 				t.Errorf("%s became %s", k.Name, r.Key)
 			}
@@ -180,16 +180,16 @@ func FuzzDecodePage(f *testing.F) {
 		page, err := DecodePage(body)
 		for _, b := range page.Buckets {
 			if b.Name == "" || err != nil {
-				t.Errorf("a bucket without a name, or beside error %v", err)
+				t.Errorf("a bucket without a name, or together with error %v", err)
 			}
 		}
 		DecodeError(body)
 	})
 }
 
-// TestCrowdedAnswers holds that the time an answer takes grows with its size and no
-// faster, and that one with more than S3 ever says is refused.
-func TestCrowdedAnswers(t *testing.T) {
+// TestLargeAnswers checks that many elements are decoded in linear time, and that an answer
+// with more than maxElements is refused.
+func TestLargeAnswers(t *testing.T) {
 	t.Parallel()
 	const many = 8_000
 	var tags, grants strings.Builder
@@ -209,23 +209,23 @@ func TestCrowdedAnswers(t *testing.T) {
 		}
 		parts[kind] = v
 	}
-	for _, r := range (Read{Name: "b", Parts: parts}).Resources("s") {
+	for _, r := range (BucketParts{Name: "b", Parts: parts}).Resources("s") {
 		if n := len(r.Value.At("Tags").Fields()) + len(r.Value.At("Grantees").Items()); n != many {
 			t.Errorf("%s has %d, want %d", r.Kind, n, many)
 		}
 	}
 	_, err := Kinds()[0].Decode([]byte("<Tagging>" + strings.Repeat("<a/>", maxElements) + "</Tagging>"))
-	if !errors.As(err, new(*NotAnswerError)) {
-		t.Errorf("a crowd of elements gives %v", err)
+	if !errors.As(err, new(*UnexpectedAnswerError)) {
+		t.Errorf("too many elements: error %v", err)
 	}
 }
 
 func TestListWithoutBuckets(t *testing.T) {
 	t.Parallel()
-	if _, err := DecodePage([]byte(`<ListAllMyBucketsResult/>`)); !errors.As(err, new(*NotAnswerError)) {
-		t.Errorf("an answer that has no list gives %v", err)
+	if _, err := DecodePage([]byte(`<ListAllMyBucketsResult/>`)); !errors.As(err, new(*UnexpectedAnswerError)) {
+		t.Errorf("an answer without a list: error %v", err)
 	}
 	if page, err := DecodePage([]byte(`<ListAllMyBucketsResult><Buckets/></ListAllMyBucketsResult>`)); err != nil || page.Buckets != nil {
-		t.Errorf("an empty list gives %v, %v", page, err)
+		t.Errorf("an empty list: %v, error %v", page, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Normalizer makes answers of the API canonical. It is immutable and safe for
+// A Normalizer converts answers of the API to canonical values. It is immutable and safe for
 // concurrent use.
 type Normalizer struct {
 	context table.Context
@@ -17,26 +17,25 @@ type Normalizer struct {
 
 // New returns a Normalizer that seals secrets with sealer.
 func New(sealer model.Sealer) *Normalizer {
-	return &Normalizer{context: table.Context{Sealer: sealer, Plain: asSent}, kinds: kinds()}
+	return &Normalizer{context: table.Context{Sealer: sealer, Plain: verbatim}, kinds: kinds()}
 }
 
-// Object returns the canonical value of one object of a kind, which need not
-// be known. raw is a map; anything else has no fields.
-func (s *Normalizer) Object(kindName string, raw model.Value) model.Value {
-	k := s.kinds[kindName]
+// Object returns the canonical value of an object. An unknown kind has no table. A raw value
+// other than a map has no fields.
+func (n *Normalizer) Object(kindName string, raw model.Value) model.Value {
+	k := n.kinds[kindName]
 	if k.prepare != nil {
 		raw = k.prepare(raw)
 	}
-	return model.MapOf(read(k.fields, &s.context, raw.Fields())...)
+	return model.MapOf(read(k.fields, &n.context, raw.Fields())...)
 }
 
-// Guest returns the canonical configuration of a virtual machine or container
-// from the rows of its /pending: what is configured, that is with what waits
-// for a restart, and the top-level fields of it for which something else is in
-// effect until then, sorted by name; null stands for a field that is not set
-// until then. It always says whether the guest is a template.
-func (s *Normalizer) Guest(kindName string, pending []model.Value) (value model.Value, running []model.Field) {
-	fields := s.kinds[kindName].fields
+// Guest returns the canonical configuration of a virtual machine or container from the rows of
+// its /pending. value is the configuration with its pending changes. running has the top-level
+// fields whose value is another one until the restart, sorted by name; null stands for a field
+// that is not set until then. value always has the field "template".
+func (n *Normalizer) Guest(kindName string, pending []model.Value) (value model.Value, running []model.Field) {
+	fields := n.kinds[kindName].fields
 	configured := []model.Field{{Name: "template", Value: model.BoolOf(false)}}
 	inEffect := slices.Clone(configured)
 	for _, row := range pending {
@@ -54,22 +53,21 @@ func (s *Normalizer) Guest(kindName string, pending []model.Value) (value model.
 		inEffect = append(inEffect, model.Field{Name: key, Value: was})
 		configured = append(configured, model.Field{Name: key, Value: becomes})
 	}
-	value = model.MapOf(read(fields, &s.context, configured)...)
-	return value, s.Waiting(kindName, value, model.MapOf(read(fields, &s.context, inEffect)...))
+	value = model.MapOf(read(fields, &n.context, configured)...)
+	return value, n.Waiting(kindName, value, model.MapOf(read(fields, &n.context, inEffect)...))
 }
 
-// isDeleted tells a row that waits to be deleted: 1, or 2 where it is forced.
+// isDeleted reports whether a row has a pending deletion: 1, or 2 if it is forced.
 func isDeleted(row model.Value) bool {
 	mark := row.At("delete")
 	return !mark.IsEmpty() && mark.Text() != "0"
 }
 
-// Waiting returns the top-level fields in which what is in effect differs from
-// what is configured, both canonical, with the former, sorted by name; null
-// stands for a field that is only configured. What PVE takes for an absent
-// field is no difference to it.
-func (s *Normalizer) Waiting(kindName string, configured, inEffect model.Value) []model.Field {
-	fields := s.kinds[kindName].fields
+// Waiting returns the top-level fields in which a value in effect differs from the configured
+// value, sorted by name, with the value in effect; null stands for a field that is only
+// configured. Both values are canonical. A default value equals an absent field.
+func (n *Normalizer) Waiting(kindName string, configured, inEffect model.Value) []model.Field {
+	fields := n.kinds[kindName].fields
 	var waiting []model.Field
 	for _, f := range configured.Fields() {
 		now, _ := inEffect.Get(f.Name)
@@ -86,7 +84,7 @@ func (s *Normalizer) Waiting(kindName string, configured, inEffect model.Value) 
 	return waiting
 }
 
-// isDefault reports whether the field has the value that PVE takes for its absence.
+// isDefault reports whether the field has its default value.
 func isDefault(fields table.Fields, f model.Field) bool {
 	known := fields.Field(f.Name)
 	return known != nil && known.Form.Schema.Default != nil && known.Form.Schema.Default.Equal(f.Value)

@@ -29,8 +29,8 @@ func collect(t *testing.T, answers http.Handler, change func(*Config)) (model.Sn
 	return testInventory(t, config).Collect(t.Context())
 }
 
-// ids are the resources of a snapshot, as "Kind name", with those that nobody is
-// expected to declare in brackets.
+// ids returns the resources of a snapshot as "Kind name". Those that no declaration is
+// expected for are in parentheses.
 func ids(s model.Snapshot) []string {
 	var all []string
 	for i := range s.Resources {
@@ -44,7 +44,7 @@ func ids(s model.Snapshot) []string {
 	return all
 }
 
-// gaps are the scopes that were not read, as "Kind place: reason".
+// gaps returns the incomplete coverage of a snapshot as "Kind place: reason".
 func gaps(s model.Snapshot) []string {
 	var all []string
 	for _, c := range s.Coverage {
@@ -55,9 +55,9 @@ func gaps(s model.Snapshot) []string {
 	return all
 }
 
-// TestNewBucketIsAutomatic holds what a bucket has that nobody touched to need no
-// declaration.
-func TestNewBucketIsAutomatic(t *testing.T) {
+// TestNewBucketIsSystemOwned checks that no declaration is expected for the parts of a bucket
+// without any configuration.
+func TestNewBucketIsSystemOwned(t *testing.T) {
 	t.Parallel()
 	got, err := collect(t, newStore("logs"), nil)
 	if err != nil {
@@ -73,25 +73,25 @@ func TestNewBucketIsAutomatic(t *testing.T) {
 	}
 }
 
-// TestSetByHand has every part of a bucket set by hand: each is a resource of the
-// bucket's, which somebody is expected to declare.
-func TestSetByHand(t *testing.T) {
+// TestManualChanges changes each part of a bucket. Each must be a resource whose parent is the
+// bucket, and for which a declaration is expected.
+func TestManualChanges(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		reason, question, answer, want string
-		severity                       model.Severity
+		reason, subresource, answer, want string
+		severity                          model.Severity
 	}{
 		"policy":     {"a policy for all", "policy", `{"Statement":{"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"s3:*","Resource":"*"}}`, normalize.BucketPolicy, model.Critical},
 		"lifecycle":  {"a rule that deletes", "lifecycle", `<LifecycleConfiguration><Rule><ID>x</ID><Status>Enabled</Status><Filter><Prefix></Prefix></Filter><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>`, normalize.Lifecycle, model.High},
 		"versioning": {"versioning suspended", "versioning", `<VersioningConfiguration><Status>Suspended</Status></VersioningConfiguration>`, normalize.Versioning, model.High},
-		"block":      {"public access let through", "publicAccessBlock", block("false"), normalize.PublicAccess, model.High},
+		"block":      {"public access not blocked", "publicAccessBlock", block("false"), normalize.PublicAccess, model.High},
 		"acl":        {"all users granted", "acl", acl(`<Grant><Grantee><URI>http://acs.amazonaws.com/groups/global/AllUsers</URI></Grantee><Permission>READ</Permission></Grant>`), normalize.AccessControl, model.Critical},
-		"ownership":  {"lists count again", "ownershipControls", `<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>`, normalize.Ownership, model.High},
+		"ownership":  {"access control lists in effect", "ownershipControls", `<OwnershipControls><Rule><ObjectOwnership>ObjectWriter</ObjectOwnership></Rule></OwnershipControls>`, normalize.Ownership, model.High},
 		"website":    {"a website", "website", `<WebsiteConfiguration><IndexDocument><Suffix>i.html</Suffix></IndexDocument></WebsiteConfiguration>`, normalize.Website, model.High},
-		"notices":    {"a queue that is told", "notification", `<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>`, normalize.Notification, model.High},
-		"bus":        {"an event bus that is told", "notification", `<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>`, normalize.Notification, model.High},
-		"lock":       {"a rule that keeps", "object-lock", `<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode><Days>9</Days></DefaultRetention></Rule></ObjectLockConfiguration>`, normalize.ObjectLock, model.High},
-		"logging":    {"logging elsewhere", "logging", `<BucketLoggingStatus><LoggingEnabled><TargetBucket>x</TargetBucket></LoggingEnabled></BucketLoggingStatus>`, normalize.Logging, ""},
+		"notices":    {"a notified queue", "notification", `<NotificationConfiguration><QueueConfiguration><Id>q</Id><Queue>arn</Queue><Event>s3:ObjectCreated:*</Event></QueueConfiguration></NotificationConfiguration>`, normalize.Notification, model.High},
+		"bus":        {"a notified event bus", "notification", `<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>`, normalize.Notification, model.High},
+		"lock":       {"a retention rule", "object-lock", `<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode><Days>9</Days></DefaultRetention></Rule></ObjectLockConfiguration>`, normalize.ObjectLock, model.High},
+		"logging":    {"logging to another bucket", "logging", `<BucketLoggingStatus><LoggingEnabled><TargetBucket>x</TargetBucket></LoggingEnabled></BucketLoggingStatus>`, normalize.Logging, ""},
 		"cors":       {"other origins", "cors", `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>`, normalize.CORS, ""},
 		"payer":      {"requester pays", "requestPayment", `<RequestPaymentConfiguration><Payer>Requester</Payer></RequestPaymentConfiguration>`, normalize.RequestPayment, ""},
 		"encryption": {"another key", "encryption", `<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>aws:kms</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>`, normalize.Encryption, ""},
@@ -100,7 +100,7 @@ func TestSetByHand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStore("logs")
-			s.buckets["logs"][test.question] = test.answer
+			s.buckets["logs"][test.subresource] = test.answer
 			got, err := collect(t, s, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestSetByHand(t *testing.T) {
 			}
 			r := got.Resources[i]
 			if r.SystemOwned != "" || r.Parent != (model.Ref{Kind: normalize.Bucket, ID: "logs"}) {
-				t.Errorf("%s: automatic %q, parent %v", test.reason, r.SystemOwned, r.Parent)
+				t.Errorf("%s: system-owned %q, parent %v", test.reason, r.SystemOwned, r.Parent)
 			}
 			if rated := severity(got.Kinds[r.Kind], r.Value); rated != test.severity {
 				t.Errorf("%s: rated %v, want %v", test.reason, rated, test.severity)
@@ -120,7 +120,8 @@ func TestSetByHand(t *testing.T) {
 	}
 }
 
-// severity is that of the first rule that fits an unmanaged resource, or "".
+// severity returns the severity of the first rule that applies to an unmanaged resource, or
+// "".
 func severity(k *model.Kind, v model.Value) model.Severity {
 	for _, rule := range k.Severities {
 		fits := rule.Path == "" && slices.Contains(rule.Verdicts, model.Unmanaged)
@@ -131,28 +132,28 @@ func severity(k *model.Kind, v model.Value) model.Severity {
 	return ""
 }
 
-// TestGaps has one answer go wrong: that part of that bucket is not covered, and
-// why, and everything else is.
+// TestGaps makes one answer fail. Only that part of that bucket must lack coverage, with the
+// reason.
 func TestGaps(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct{ reason, question, answer, want string }{
-		"denied":       {"a right is missing", "policy", "!403 AccessDenied", "BucketPolicy logs: 403 AccessDenied: no: grant s3:GetBucketPolicy"},
-		"another list": {"a server that does not know the question lists objects", "publicAccessBlock", `<ListBucketResult ` + namespace + `><Name>logs</Name></ListBucketResult>`, "Bucket.PublicAccessBlockConfiguration logs: the answer is <ListBucketResult>, not <PublicAccessBlockConfiguration>: the server does not know"},
-		"nothing":      {"or answers with nothing", "lifecycle", "", "Bucket.LifecycleConfiguration logs: the answer is empty: the server does not know"},
-		"no policy":    {"or with something else in JSON", "policy", `{"ok": true}`, "BucketPolicy logs: the answer is no policy: it has no Statement"},
-		"other space":  {"or with a document of another kind", "versioning", `<VersioningConfiguration xmlns="https://example.org/"/>`, "Bucket.VersioningConfiguration logs: the answer is <VersioningConfiguration>"},
-		"cut":          {"or breaks off", "acl", strings.TrimSuffix(acl(""), "</AccessControlPolicy>"), "Bucket.AccessControlPolicy logs: the answer is no XML"},
-		"not its code": {"another absence does not count", "cors", "!404 NoSuchKey", "Bucket.CorsConfiguration logs: 404 NoSuchKey"},
+	tests := map[string]struct{ reason, subresource, answer, want string }{
+		"denied":       {"a permission is missing", "policy", "!403 AccessDenied", "BucketPolicy logs: 403 AccessDenied: no: grant s3:GetBucketPolicy"},
+		"another list": {"a server that does not support the subresource lists objects", "publicAccessBlock", `<ListBucketResult ` + namespace + `><Name>logs</Name></ListBucketResult>`, "Bucket.PublicAccessBlockConfiguration logs: the answer is <ListBucketResult>, not <PublicAccessBlockConfiguration>: the server does not support"},
+		"nothing":      {"an empty answer", "lifecycle", "", "Bucket.LifecycleConfiguration logs: the answer is empty: the server does not support"},
+		"no policy":    {"another JSON document", "policy", `{"ok": true}`, "BucketPolicy logs: the answer is not a policy: it has no Statement"},
+		"other space":  {"another XML namespace", "versioning", `<VersioningConfiguration xmlns="https://example.org/"/>`, "Bucket.VersioningConfiguration logs: the answer is <VersioningConfiguration>"},
+		"cut":          {"a truncated document", "acl", strings.TrimSuffix(acl(""), "</AccessControlPolicy>"), "Bucket.AccessControlPolicy logs: the answer is not valid XML"},
+		"not its code": {"a code of another subresource does not mean unset", "cors", "!404 NoSuchKey", "Bucket.CorsConfiguration logs: 404 NoSuchKey"},
 		"not allowed":  {"405 may be another account's bucket", "website", "!405 MethodNotAllowed", "Bucket.WebsiteConfiguration logs: 405 MethodNotAllowed: no: the bucket belongs to another account"},
 		"expired":      {"credentials expired in the middle", "logging", "!400 ExpiredToken", "Bucket.LoggingConfiguration logs: 400 ExpiredToken: no: the credentials have expired"},
-		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no: the bucket lies in another region"},
-		"busy":         {"the server is busy for long", "encryption", "!503 SlowDown", "Bucket.BucketEncryption logs: 503 SlowDown: no: the server asks to slow down"},
+		"region":       {"a region that must be opted in to", "tagging", "!400 IllegalLocationConstraintException", "Bucket logs: 400 IllegalLocationConstraintException: no: the bucket is in another region"},
+		"busy":         {"the server stays busy", "encryption", "!503 SlowDown", "Bucket.BucketEncryption logs: 503 SlowDown: no: the server asks to slow down"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newStore("data", "logs")
-			s.buckets["logs"][test.question] = test.answer
+			s.buckets["logs"][test.subresource] = test.answer
 			got, err := collect(t, s, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -164,7 +165,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestNotImplemented tells what a server does not have at all from what failed.
+// TestNotImplemented checks that 501 gives skipped coverage, and another error a failure.
 func TestNotImplemented(t *testing.T) {
 	t.Parallel()
 	s := newStore("data", "logs")
@@ -176,7 +177,7 @@ func TestNotImplemented(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []model.Coverage{
-		{Source: "aws", Kind: normalize.Accelerate, Skipped: true, Reason: "the server has no such thing: it says 501 NotImplemented"},
+		{Source: "aws", Kind: normalize.Accelerate, Skipped: true, Reason: "the server does not support it: 501 NotImplemented"},
 		{Source: "aws", Kind: normalize.BucketPolicy, Reason: "403 AccessDenied: no: grant s3:GetBucketPolicy"},
 	}
 	if diff := cmp.Diff(want, slices.DeleteFunc(slices.Clone(got.Coverage), func(c model.Coverage) bool { return c.Complete })); diff != "" {
@@ -203,8 +204,8 @@ func TestPagesAndRegions(t *testing.T) {
 	}
 }
 
-// TestRegionInTheError follows a region that only the error names.
-func TestRegionInTheError(t *testing.T) {
+// TestRegionInError checks that a region that only the error contains is followed.
+func TestRegionInError(t *testing.T) {
 	t.Parallel()
 	s := newStore("logs")
 	got, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -220,7 +221,7 @@ func TestRegionInTheError(t *testing.T) {
 	}
 }
 
-// TestHostileRegion has a server name a region that would lead elsewhere.
+// TestHostileRegion has the server send a region that would change the host name.
 func TestHostileRegion(t *testing.T) {
 	t.Parallel()
 	s := newStore("logs")
@@ -231,7 +232,8 @@ func TestHostileRegion(t *testing.T) {
 	}
 }
 
-// TestHostileNames has a list name buckets that the SDK would look for elsewhere.
+// TestHostileNames has the server list names of buckets that the SDK would send to another
+// host.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	names := []string{"arn:aws:s3:us-east-1:123456789012:accesspoint/evil", "arn:aws:s3::123456789012:accesspoint/evil.mrap", "..", "a/../b", "a\nb", "logs?policy"}
@@ -239,7 +241,7 @@ func TestHostileNames(t *testing.T) {
 		s := newStore(append(names, "logs")...)
 		got, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/" && r.URL.Path != "/logs" {
-				t.Errorf("asked for %s", r.URL)
+				t.Errorf("requested %s", r.URL)
 			}
 			s.ServeHTTP(w, r)
 		}), func(c *Config) { c.PathStyle = style })
@@ -247,14 +249,14 @@ func TestHostileNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			if covered, reason := got.Covers(normalize.Bucket, name); covered || !strings.Contains(reason, "not asked for") {
+			if covered, reason := got.Covers(normalize.Bucket, name); covered || !strings.Contains(reason, "not a valid bucket name") {
 				t.Errorf("%q is covered: %t (%s)", name, covered, reason)
 			}
 		}
 	}
 }
 
-// TestSecretsInAnswers has a server say what it was sent.
+// TestSecretsInAnswers has the server send the credentials back.
 func TestSecretsInAnswers(t *testing.T) {
 	t.Parallel()
 	_, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -268,14 +270,14 @@ func TestSecretsInAnswers(t *testing.T) {
 	}
 }
 
-// TestDeletedMeanwhile has a bucket go after it was listed.
-func TestDeletedMeanwhile(t *testing.T) {
+// TestBucketDeletedDuringScan deletes a bucket after it was listed.
+func TestBucketDeletedDuringScan(t *testing.T) {
 	t.Parallel()
 	s := newStore("data", "logs")
 	logs := func(r model.Resource) bool { return r.ID == "logs" }
 	s.buckets["logs"]["acl"] = "!404 NoSuchBucket"
 	if got, err := collect(t, s, nil); err != nil || gaps(got) == nil || !slices.ContainsFunc(got.Resources, logs) {
-		t.Errorf("one part says that it is gone: error %v, found %v, gaps %v", err, ids(got), gaps(got))
+		t.Errorf("one part answers NoSuchBucket: error %v, found %v, gaps %v", err, ids(got), gaps(got))
 	}
 	for part := range s.buckets["logs"] {
 		s.buckets["logs"][part] = "!404 NoSuchBucket"
@@ -285,17 +287,17 @@ func TestDeletedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestNamedBuckets reads what it is told to, where the list is forbidden.
+// TestNamedBuckets reads the configured buckets of an account that may not list buckets.
 func TestNamedBuckets(t *testing.T) {
 	t.Parallel()
 	s := newStore("data", "logs")
 	noList := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			refuse(w, http.StatusForbidden, "AccessDenied")
+			writeError(w, http.StatusForbidden, "AccessDenied")
 			return
 		}
 		if got := r.Header.Get("X-Amz-Expected-Bucket-Owner"); got != "111122223333" {
-			t.Errorf("the request names %q as the owner", got)
+			t.Errorf("the request has the expected owner %q", got)
 		}
 		s.ServeHTTP(w, r)
 	})
@@ -318,7 +320,7 @@ func TestNamedBuckets(t *testing.T) {
 	}
 }
 
-// TestClockSkew has a server whose clock is an hour ahead: it says so once.
+// TestClockSkew has a server whose clock is an hour ahead. It must refuse only one request.
 func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	s := newStore("logs")
@@ -329,7 +331,7 @@ func TestClockSkew(t *testing.T) {
 		at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
 		if err != nil || now.Sub(at).Abs() > 15*time.Minute {
 			refused.Add(1)
-			refuse(w, http.StatusForbidden, "RequestTimeTooSkewed")
+			writeError(w, http.StatusForbidden, "RequestTimeTooSkewed")
 			return
 		}
 		s.ServeHTTP(w, r)
@@ -352,15 +354,15 @@ func TestFails(t *testing.T) {
 		"credentials": {"no credentials", func(c *Config) { c.CredentialsFile = c.ConfigFile }, http.StatusOK, "", "credentials_file"},
 		"profile":     {"no such profile", func(c *Config) { c.Profile = "other" }, http.StatusOK, "", "profile"},
 		"ca":          {"no such authority", func(c *Config) { c.CAFile = "/does/not/exist" }, http.StatusOK, "", "ca_file"},
-		"page":        {"a login page", nil, http.StatusOK, "", "does not know this request"},
-		"nobody":      {"nobody there", func(c *Config) { c.Endpoint = "http://127.0.0.1:1" }, http.StatusOK, "", "nothing listens there"},
+		"page":        {"a login page", nil, http.StatusOK, "", "does not support this request"},
+		"closed port": {"a closed port", func(c *Config) { c.Endpoint = "http://127.0.0.1:1" }, http.StatusOK, "", "nothing listens there"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := collect(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if test.code != "" {
-					refuse(w, test.status, test.code)
+					writeError(w, test.status, test.code)
 					return
 				}
 				fmt.Fprint(w, "<html>log in</html>")
@@ -377,7 +379,7 @@ func TestProbe(t *testing.T) {
 	server := httptest.NewServer(newStore("data", "logs"))
 	t.Cleanup(server.Close)
 	got, err := testInventory(t, testConfig(t, server.URL)).Probe(t.Context())
-	if err != nil || got.Version != "AmazonS3" || got.Identity != "the account that S3 calls abc" || got.Endpoint != server.URL || len(got.Coverage) != len(normalize.Kinds()) {
+	if err != nil || got.Version != "AmazonS3" || got.Identity != "the account with the canonical id abc" || got.Endpoint != server.URL || len(got.Coverage) != len(normalize.Kinds()) {
 		t.Errorf("Probe() = %+v, %v", got, err)
 	}
 }
@@ -389,14 +391,14 @@ func TestConfig(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"fine":        {"what is there by default is enough", func(*Config) {}, ""},
+		"fine":        {"the defaults are valid", func(*Config) {}, ""},
 		"endpoint":    {"an address needs a scheme", func(c *Config) { c.Endpoint = "minio:9000" }, "endpoint"},
 		"secret":      {"no secrets in the configuration", func(c *Config) { c.Endpoint = "https://a:b@example.org" }, "credentials_file"},
 		"bucket":      {"names, not patterns", func(c *Config) { c.Buckets = []string{"logs-*"} }, "buckets"},
 		"account":     {"a number", func(c *Config) { c.Account = "prod" }, "account"},
 		"pattern":     {"a pattern", func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
 		"concurrency": {"at least one", func(c *Config) { c.Concurrency = 0 }, "concurrency"},
-		"rate":        {"0 is none", func(c *Config) { c.Rate = -1 }, "rate"},
+		"rate":        {"0 means no limit", func(c *Config) { c.Rate = -1 }, "rate"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +412,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestExcludeKinds leaves a kind out without asking for it.
+// TestExcludeKinds checks that an excluded kind is not requested.
 func TestExcludeKinds(t *testing.T) {
 	t.Parallel()
 	s := newStore("logs")

@@ -1,0 +1,250 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/driftd/driftd/internal/budget"
+	"github.com/driftd/driftd/internal/collectors"
+	"github.com/driftd/driftd/internal/collectors/aws/normalize"
+	"github.com/driftd/driftd/internal/httpclient"
+	"github.com/driftd/driftd/internal/model"
+)
+
+// A scan holds the results of one reading of an account.
+type scan struct {
+	config  Config
+	source  string
+	kinds   []*normalize.Kind
+	brief   bool
+	taken   time.Time
+	session *session
+	// owner and server are the canonical id and the Server header of the list of buckets; "" if
+	// the buckets are configured by name.
+	owner, server string
+	buckets       []*bucket
+}
+
+// A bucket is a bucket that is being read.
+type bucket struct {
+	normalize.BucketParts
+
+	region string
+	// deleted reports whether the bucket was deleted after it was listed.
+	deleted bool
+	// gaps are the parts of the bucket that were not read, by kind.
+	gaps map[string]gap
+}
+
+// A gap is the reason why a kind was not read. skipped reports whether that is expected.
+type gap struct {
+	reason  string
+	skipped bool
+}
+
+// read lists the buckets and reads every part of each.
+func (sc *scan) read(ctx context.Context) error {
+	listed, err := sc.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range listed {
+		sc.buckets = append(sc.buckets, &bucket{region: b.Region, gaps: map[string]gap{},
+			BucketParts: normalize.BucketParts{Name: b.Name, Created: b.Created, Parts: map[string]model.Value{}}})
+	}
+	if sc.brief && len(sc.buckets) > 1 {
+		sc.buckets = sc.buckets[:1]
+	}
+	kinds, byKind := slices.DeleteFunc(slices.Clone(sc.kinds), sc.config.excludes), getters()
+	collectors.Parallel(sc.config.Concurrency, len(sc.buckets), func(i int) {
+		for _, k := range kinds {
+			sc.buckets[i].read(ctx, sc.session, k, byKind)
+		}
+	})
+	return nil
+}
+
+// anyRead reports whether any part of any bucket was read.
+func (sc *scan) anyRead() bool {
+	return slices.ContainsFunc(sc.buckets, func(b *bucket) bool { return len(b.Parts) > 0 })
+}
+
+// list returns the buckets to read, sorted by name, without duplicates.
+func (sc *scan) list(ctx context.Context) ([]normalize.ListedBucket, error) {
+	var all []normalize.ListedBucket
+	var err error
+	if sc.config.Buckets == nil {
+		all, err = sc.listAll(ctx)
+	}
+	for _, name := range sc.config.Buckets {
+		all = append(all, normalize.ListedBucket{Name: name})
+	}
+	slices.SortFunc(all, func(a, b normalize.ListedBucket) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(all, func(a, b normalize.ListedBucket) bool { return a.Name == b.Name }), err
+}
+
+const (
+	// pageSize is the number of buckets in a page, maxPages the largest number of pages.
+	pageSize = 1000
+	maxPages = 1000
+)
+
+func (sc *scan) listAll(ctx context.Context) ([]normalize.ListedBucket, error) {
+	var all []normalize.ListedBucket
+	var token *string
+	for range maxPages {
+		body, _, err := sc.session.do(ctx, "", func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
+			_, err := c.ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(pageSize), ContinuationToken: token}, o)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		page, err := normalize.DecodePage(body.body)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Buckets...)
+		sc.owner, sc.server = httpclient.Printable(page.Owner), httpclient.Printable(body.header.Get("Server"))
+		if page.Next == "" {
+			return all, nil
+		}
+		if token != nil && *token == page.Next {
+			break
+		}
+		token = &page.Next
+	}
+	return nil, errors.New("the list of buckets does not end: the server repeats a page or sends too many")
+}
+
+// read reads one part of the bucket. The parts of a bucket are read one after another: the
+// first answer returns the bucket's region and shows whether the bucket still exists.
+func (b *bucket) read(ctx context.Context, s *session, k *normalize.Kind, byKind map[string]getter) {
+	if b.deleted {
+		return
+	}
+	if ctx.Err() != nil {
+		b.record(k, model.Value{}, context.Cause(ctx))
+		return
+	}
+	if !isBucket(b.Name) {
+		b.gaps[k.Name] = gap{reason: "not a valid bucket name: not requested, because it could address another server"}
+		return
+	}
+	var value model.Value
+	ctx, settle := budget.Part(ctx)
+	defer func() { settle(value.Weight()) }()
+	a, err := b.get(ctx, s, byKind[k.Name])
+	if err == nil {
+		value, err = k.Decode(a.body)
+	}
+	if isNoSuchBucket(err) {
+		// A single answer does not prove that a listed bucket was deleted.
+		_, again := b.get(ctx, s, byKind[normalize.Bucket])
+		b.deleted = isNoSuchBucket(again)
+	}
+	b.record(k, value, err)
+}
+
+// get requests one part of the bucket in the bucket's region, and stores the region that
+// answered.
+func (b *bucket) get(ctx context.Context, s *session, send getter) (a answer, err error) {
+	a, b.region, err = s.do(ctx, b.region, func(ctx context.Context, c *s3.Client, o func(*s3.Options)) error {
+		return send(ctx, c, &b.Name, s.owner(), o)
+	})
+	return a, err
+}
+
+func isNoSuchBucket(err error) bool { return codeOf(err) == "NoSuchBucket" }
+
+// record stores the value of a part, or the reason why it was not read.
+func (b *bucket) record(k *normalize.Kind, value model.Value, err error) {
+	switch code := codeOf(err); {
+	case err == nil:
+		b.Parts[k.Name] = value
+	case k.IsUnset(code) && k.Name == normalize.Bucket:
+		b.Parts[k.Name] = model.MapOf()
+	case k.IsUnset(code):
+	case b.deleted:
+	case code == "NotImplemented" && statusOf(err) == http.StatusNotImplemented:
+		b.gaps[k.Name] = gap{reason: "the server does not support it: 501 NotImplemented", skipped: true}
+	default:
+		b.gaps[k.Name] = gap{reason: gapReason(k, err)}
+	}
+}
+
+// snapshot returns the results as a snapshot.
+func (sc *scan) snapshot() model.Snapshot {
+	s := model.Snapshot{Source: sc.source, Taken: sc.taken, Coverage: sc.coverage(), Kinds: normalize.Schemas(), Version: sc.server}
+	for _, b := range sc.buckets {
+		if !b.deleted {
+			s.Resources = append(s.Resources, b.Resources(sc.source)...)
+		}
+	}
+	slices.SortFunc(s.Resources, func(a, b model.Resource) int { return a.Key.Compare(b.Key) })
+	return s
+}
+
+// coverage returns for each kind whether it was read of every bucket, and the buckets of which
+// it was not read.
+func (sc *scan) coverage() []model.Coverage {
+	var all []model.Coverage
+	for _, k := range sc.kinds {
+		add := func(place string, g gap) {
+			all = append(all, model.Coverage{Source: sc.source, Kind: k.Name, Place: place, Complete: g.reason == "", Skipped: g.skipped, Reason: g.reason})
+		}
+		if sc.config.excludes(k) {
+			add("", gap{"left out by exclude_kinds", true})
+			continue
+		}
+		everywhere, uniform := sc.gap(k)
+		if sc.config.Buckets != nil && everywhere == (gap{}) {
+			everywhere, uniform = gap{"only the buckets of the setting buckets are read", true}, false
+		}
+		add("", everywhere)
+		for _, b := range sc.buckets {
+			if g := b.gaps[k.Name]; !uniform && !b.deleted && g != everywhere {
+				add(b.Name, g)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b model.Coverage) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Place, b.Place))
+	})
+	return all
+}
+
+// gap returns the reason why a kind was read of no bucket. uniform reports whether the kind has
+// the same gap in all buckets.
+func (sc *scan) gap(k *normalize.Kind) (g gap, uniform bool) {
+	first := true
+	for _, b := range sc.buckets {
+		if b.deleted {
+			continue
+		}
+		if !first && b.gaps[k.Name] != g {
+			return gap{}, false
+		}
+		g, first = b.gaps[k.Name], false
+	}
+	return g, true
+}
+
+// identity returns a description of the account or the access key that signs the requests.
+func (sc *scan) identity(ctx context.Context) string {
+	if sc.owner != "" {
+		return "the account with the canonical id " + sc.owner
+	}
+	credentials, err := sc.session.s3.Options().Credentials.Retrieve(ctx)
+	if err != nil {
+		return ""
+	}
+	return "the access key " + credentials.AccessKeyID
+}
