@@ -131,16 +131,16 @@ func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) mode
 		ref := model.Ref{Kind: a.kind, ID: o.ID()}
 		r := live[ref]
 		if r == nil {
-			s.AuditEvents = append(s.AuditEvents, audit.Traces(ref, writes, false, time.Time{})...)
+			s.AuditEvents = append(s.AuditEvents, audit.Events(ref, writes, false, time.Time{})...)
 			return
 		}
-		r.Owners = audit.Sign(r.Owners, writes, r.Created)
-		traces := audit.Traces(ref, writes, true, r.Created)
-		if slices.ContainsFunc(traces, isByPerson) {
+		r.Owners = audit.AddUsers(r.Owners, writes, r.Created)
+		events := audit.Events(ref, writes, true, r.Created)
+		if slices.ContainsFunc(events, isByPerson) {
 			r.Makers = nil
 		}
-		s.AuditEvents = append(s.AuditEvents, traces...)
+		s.AuditEvents = append(s.AuditEvents, events...)
 	})
-	slices.SortFunc(s.AuditEvents, audit.CompareTraces)
+	slices.SortFunc(s.AuditEvents, audit.CompareEvents)
 	return s
 }
