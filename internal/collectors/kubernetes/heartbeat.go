@@ -132,7 +132,7 @@ func (h *heartbeat) connect() (*client, error) {
 	if h.client != nil && !outdated {
 		return h.client, nil
 	}
-	made, err := h.cluster.connectApart()
+	made, err := h.cluster.connectSeparately()
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (h *heartbeat) connect() (*client, error) {
 	return made, nil
 }
 
-// apart makes a client open its own connections: client-go shares connections
+// withOwnConnections makes a client open its own connections: client-go shares connections
 // between clients with equal settings.
-func apart(access *rest.Config) {
+func withOwnConnections(access *rest.Config) {
 	access.Dial = (&net.Dialer{Timeout: beatTimeout, KeepAlive: beatTimeout}).DialContext
 }
