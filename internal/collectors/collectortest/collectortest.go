@@ -51,11 +51,11 @@ type Settings struct {
 }
 
 const (
-	// patience bounds each operation, generously for a busy machine.
-	patience = time.Minute
-	maxBody  = 1 << 20
-	// slack bounds the bytes that the network buffers of an answer that is not read.
-	slack = 16 << 20
+	// testTimeout bounds each operation, generously for a busy machine.
+	testTimeout = time.Minute
+	maxBody     = 1 << 20
+	// networkBuffer bounds the bytes that the network buffers of an answer that is not read.
+	networkBuffer = 16 << 20
 )
 
 // Run tests the whole contract.
@@ -72,8 +72,8 @@ func Run(t *testing.T, s Subject) {
 	})
 	t.Run("no permissions", func(t *testing.T) {
 		t.Parallel()
-		got, err := s.collect(t, s.Weak, patience)
-		honest(t, whole.snapshot, got, err)
+		got, err := s.collect(t, s.Weak, testTimeout)
+		checkCoverage(t, whole.snapshot, got, err)
 	})
 	t.Run("Retry-After", func(t *testing.T) {
 		t.Parallel()
@@ -101,7 +101,7 @@ type healthyRun struct {
 func (s Subject) healthy(t *testing.T) healthyRun {
 	t.Helper()
 	log := &requestLog{}
-	snapshot, err := s.collect(t, log.wrap(s.Estate(rand.New(rand.NewPCG(1, 1)))), patience)
+	snapshot, err := s.collect(t, log.wrap(s.Estate(rand.New(rand.NewPCG(1, 1)))), testTimeout)
 	if err != nil {
 		t.Fatalf("Collect() of a healthy estate: %v", err)
 	}
@@ -130,11 +130,11 @@ func (s Subject) collect(t *testing.T, estate http.Handler, timeout time.Duratio
 func (s Subject) collectFrom(ctx context.Context, t *testing.T, url string, timeout time.Duration) (model.Snapshot, error) {
 	t.Helper()
 	collector := s.Open(t, Settings{URL: url, Timeout: timeout, MaxBody: maxBody, CacheDir: t.TempDir()})
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	snapshot, err := collector.Collect(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		t.Errorf("Collect() did not return within %s: %v", patience, err)
+		t.Errorf("Collect() did not return within %s: %v", testTimeout, err)
 	}
 	return snapshot, err
 }
@@ -143,7 +143,7 @@ func (s Subject) collectFrom(ctx context.Context, t *testing.T, url string, time
 // of an answer than maxBody.
 func (s Subject) check(t *testing.T, log *requestLog) {
 	t.Helper()
-	if log.largest > maxBody+slack {
+	if log.largest > maxBody+networkBuffer {
 		t.Errorf("Collect() read %d bytes of one answer, want at most %d", log.largest, maxBody)
 	}
 	for _, r := range log.requests() {
@@ -154,9 +154,9 @@ func (s Subject) check(t *testing.T, log *requestLog) {
 	}
 }
 
-// honest checks that the coverage of a snapshot does not include resources that the
+// checkCoverage checks that the coverage of a snapshot does not include resources that the
 // snapshot lacks, and that all of its resources exist.
-func honest(t *testing.T, whole, got model.Snapshot, err error) {
+func checkCoverage(t *testing.T, whole, got model.Snapshot, err error) {
 	t.Helper()
 	if err != nil {
 		if got.Resources != nil || got.Coverage != nil {
@@ -197,7 +197,7 @@ func unread(t *testing.T, got model.Snapshot, key model.Key) bool {
 func (s Subject) order(t *testing.T, whole model.Snapshot) {
 	t.Helper()
 	for seed := range uint64(5) {
-		got, err := s.collect(t, s.Estate(rand.New(rand.NewPCG(seed, 7))), patience)
+		got, err := s.collect(t, s.Estate(rand.New(rand.NewPCG(seed, 7))), testTimeout)
 		if err != nil {
 			t.Fatalf("Collect(): %v", err)
 		}
@@ -213,21 +213,21 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 
 func (s Subject) cancelled(t *testing.T) {
 	t.Helper()
-	asked := make(chan struct{})
+	requested := make(chan struct{})
 	var once sync.Once
 	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		once.Do(func() { close(asked) })
+		once.Do(func() { close(requested) })
 		faults.Hangs()(nil, nil, r)
 	})
 	server := httptest.NewServer(estate)
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		<-asked
+		<-requested
 		cancel()
 	}()
 	for _, when := range []string{"during Collect", "before Collect"} {
-		if got, err := s.collectFrom(ctx, t, server.URL, patience); !errors.Is(err, context.Canceled) {
+		if got, err := s.collectFrom(ctx, t, server.URL, testTimeout); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled %s: %d resources, error %v; want %v", when, len(got.Resources), err, context.Canceled)
 		}
 	}
@@ -249,11 +249,11 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 			}
 			estate.ServeHTTP(w, r)
 		}))
-		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &httpclient.Expired{What: "the test", After: timeLeft})
-		got, err := s.Open(t, Settings{URL: server.URL, Timeout: patience, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), scanTimeout, &httpclient.Expired{What: "the test", After: scanTimeout})
+		got, err := s.Open(t, Settings{URL: server.URL, Timeout: testTimeout, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
 		cancel()
 		server.Close()
-		honest(t, whole.snapshot, got, err)
+		checkCoverage(t, whole.snapshot, got, err)
 		late := func(c model.Coverage) bool {
 			return !c.Complete && strings.Contains(c.Reason, "raise timeout of the source")
 		}
@@ -264,5 +264,5 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 	}
 }
 
-// timeLeft is the timeout of a scan of a server that stops answering.
-const timeLeft = time.Second
+// scanTimeout is the timeout of a scan of a server that stops answering.
+const scanTimeout = time.Second

@@ -109,7 +109,7 @@ func (s Subject) faulty(t *testing.T, whole healthyRun, f fault) {
 			}
 			estate.ServeHTTP(w, r)
 		})
-		timeout := patience
+		timeout := testTimeout
 		if f.slow {
 			// On a busy machine more requests time out, which is no error.
 			timeout = 50 * time.Millisecond
@@ -118,7 +118,7 @@ func (s Subject) faulty(t *testing.T, whole healthyRun, f fault) {
 		if at == "" && err == nil && len(got.Resources) > 0 {
 			t.Errorf("%d resources were found without an answer", len(got.Resources))
 		}
-		honest(t, whole.snapshot, got, err)
+		checkCoverage(t, whole.snapshot, got, err)
 		if t.Failed() {
 			t.Fatalf("with the fault at path %q", at)
 		}
@@ -132,13 +132,13 @@ func (s Subject) retryAfter(t *testing.T, whole model.Snapshot) {
 	const pause = time.Second
 	estate := s.Estate(rand.New(rand.NewPCG(1, 1)))
 	var mu sync.Mutex
-	asked := map[string]time.Time{}
+	requested := map[string]time.Time{}
 	got, err := s.collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		before, again := asked[r.URL.Path]
+		before, again := requested[r.URL.Path]
 		early := again && time.Since(before) < pause
 		if !again {
-			asked[r.URL.Path] = time.Now()
+			requested[r.URL.Path] = time.Now()
 		}
 		mu.Unlock()
 		if early {
@@ -149,6 +149,6 @@ func (s Subject) retryAfter(t *testing.T, whole model.Snapshot) {
 			return
 		}
 		estate.ServeHTTP(w, r)
-	}), patience)
-	honest(t, whole, got, err)
+	}), testTimeout)
+	checkCoverage(t, whole, got, err)
 }

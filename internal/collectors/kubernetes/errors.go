@@ -37,7 +37,7 @@ func statusHint(code int) string {
 	case code == http.StatusNotFound:
 		return "this is not a Kubernetes API server, or the path in its address is wrong"
 	case code >= 500:
-		return "the API server reports an internal error: see kubectl get --raw /readyz?verbose"
+		return "the API server is unhealthy: see kubectl get --raw /readyz?verbose"
 	}
 	return ""
 }

@@ -66,12 +66,12 @@ func (t *pluginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer.resp, answer.err
 	case <-r.Context().Done():
 	}
-	late := time.NewTimer(pluginGrace)
-	defer late.Stop()
+	grace := time.NewTimer(pluginGrace)
+	defer grace.Stop()
 	select {
 	case answer := <-answers:
 		return answer.resp, answer.err
-	case <-late.C:
+	case <-grace.C:
 		return nil, &pluginError{t.command}
 	}
 }

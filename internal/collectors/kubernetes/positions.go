@@ -19,12 +19,12 @@ type progress struct {
 // positions returns the positions of the listed targets, from the progress that of returns.
 // Only kinds that the API server stores itself have a position: their resourceVersion is the
 // revision of etcd, which never decreases. That of an aggregated API server may decrease.
-func (l *scan) positions(of func(target) progress) []model.Position {
-	aggregated, known := l.aggregated()
-	lineage := l.lineage()
+func (sc *scan) positions(of func(target) progress) []model.Position {
+	aggregated, known := sc.aggregated()
+	lineage := sc.lineage()
 	var all []model.Position
-	for i := range l.listings {
-		t := l.listings[i].target
+	for i := range sc.listings {
+		t := sc.listings[i].target
 		if aggregated[t.group] || !known && strings.Contains(t.group, ".") {
 			continue
 		}
@@ -39,14 +39,14 @@ func (l *scan) positions(of func(target) progress) []model.Position {
 
 // aggregated returns the groups of aggregated API servers. known is false if the list of
 // APIServices could not be read.
-func (l *scan) aggregated() (groups map[string]bool, known bool) {
+func (sc *scan) aggregated() (groups map[string]bool, known bool) {
 	groups = map[string]bool{}
-	for i := range l.listings {
-		if l.listings[i].kind != "kubernetes/APIService.apiregistration.k8s.io" || l.listings[i].err != nil {
+	for i := range sc.listings {
+		if sc.listings[i].kind != "kubernetes/APIService.apiregistration.k8s.io" || sc.listings[i].err != nil {
 			continue
 		}
 		known = true
-		for _, r := range l.listings[i].resources {
+		for _, r := range sc.listings[i].resources {
 			if spec := r.Value.At("spec"); !spec.At("service").IsEmpty() {
 				groups[spec.At("group").Str()] = true
 			}
@@ -57,12 +57,12 @@ func (l *scan) aggregated() (groups map[string]bool, known bool) {
 
 // lineage returns the UID of the namespace kube-system, which exists as long as the cluster
 // and is restored with it; "" if the namespace was not read.
-func (l *scan) lineage() string {
-	for i := range l.listings {
-		if l.listings[i].kind != "kubernetes/Namespace" {
+func (sc *scan) lineage() string {
+	for i := range sc.listings {
+		if sc.listings[i].kind != "kubernetes/Namespace" {
 			continue
 		}
-		for _, r := range l.listings[i].resources {
+		for _, r := range sc.listings[i].resources {
 			if r.ID == "kube-system" {
 				return r.Origin.UID
 			}

@@ -22,7 +22,7 @@ type queue struct {
 	// for the turn.
 	cancel  context.CancelFunc
 	timeout time.Duration
-	late    *time.Timer
+	timer   *time.Timer
 	// unread is read before r.
 	unread []byte
 	// read counts the bytes of the current event.
@@ -41,7 +41,7 @@ func (q *queue) Read(p []byte) (n int, err error) {
 		select {
 		case q.turns <- struct{}{}:
 			q.has = true
-			q.late = time.AfterFunc(q.timeout, q.cancel)
+			q.timer = time.AfterFunc(q.timeout, q.cancel)
 		case <-q.done:
 			return 0, q.ended()
 		}
@@ -61,7 +61,7 @@ func (q *queue) Read(p []byte) (n int, err error) {
 func (q *queue) leave() bool {
 	had := q.has
 	if had {
-		q.late.Stop()
+		q.timer.Stop()
 		<-q.turns
 	}
 	q.read, q.has = 0, false

@@ -95,8 +95,8 @@ func (c *cluster) choose(found *scan) []api {
 
 const excludedReason = "excluded by the setting exclude_kinds"
 
-func (l *scan) skip(kind, reason string) {
-	l.scopes = append(l.scopes, model.Coverage{Source: l.source, Kind: kind, Skipped: true, Reason: reason})
+func (sc *scan) skip(kind, reason string) {
+	sc.scopes = append(sc.scopes, model.Coverage{Source: sc.source, Kind: kind, Skipped: true, Reason: reason})
 }
 
 // version returns the server's version, or "" if the server does not return it.
@@ -185,9 +185,9 @@ func (c *catalog) lacks(a api) bool {
 
 // failure returns the first error if every list failed. It returns nil if a list is forbidden:
 // the server works and the user lacks permissions.
-func (l *scan) failure() error {
+func (sc *scan) failure() error {
 	var first error
-	for _, listing := range l.listings {
+	for _, listing := range sc.listings {
 		if listing.err == nil || httpclient.Code(listing.err) == http.StatusForbidden {
 			return nil
 		}
@@ -213,31 +213,31 @@ func (l *listing) coverage(source string) model.Coverage {
 }
 
 // snapshot returns the snapshot of the scan.
-func (l *scan) snapshot() model.Snapshot {
-	s := l.emptySnapshot(l.taken)
-	for i := range l.listings {
-		s.Resources = append(s.Resources, l.listings[i].resources...)
-		s.Coverage = append(s.Coverage, l.listings[i].coverage(l.source))
+func (sc *scan) snapshot() model.Snapshot {
+	s := sc.emptySnapshot(sc.taken)
+	for i := range sc.listings {
+		s.Resources = append(s.Resources, sc.listings[i].resources...)
+		s.Coverage = append(s.Coverage, sc.listings[i].coverage(sc.source))
 	}
-	read := make(map[target]progress, len(l.listings))
-	for i := range l.listings {
-		if l.listings[i].err == nil {
-			read[l.listings[i].target] = l.listings[i].progress
+	read := make(map[target]progress, len(sc.listings))
+	for i := range sc.listings {
+		if sc.listings[i].err == nil {
+			read[sc.listings[i].target] = sc.listings[i].progress
 		}
 	}
-	s.Positions = l.positions(func(t target) progress { return read[t] })
+	s.Positions = sc.positions(func(t target) progress { return read[t] })
 	kube.MarkOwnersRemoved(s.Resources)
 	return finish(s)
 }
 
 // emptySnapshot returns a snapshot without the listings.
-func (l *scan) emptySnapshot(taken time.Time) model.Snapshot {
+func (sc *scan) emptySnapshot(taken time.Time) model.Snapshot {
 	return model.Snapshot{
-		Source:   l.source,
+		Source:   sc.source,
 		Taken:    taken,
-		Kinds:    l.kinds,
-		Version:  l.version,
-		Coverage: slices.Clone(l.scopes),
+		Kinds:    sc.kinds,
+		Version:  sc.version,
+		Coverage: slices.Clone(sc.scopes),
 	}
 }
 

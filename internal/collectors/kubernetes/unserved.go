@@ -32,9 +32,9 @@ func (c *cluster) addUnserved(found *scan) {
 }
 
 // isUnserved reports whether discovery has neither a defined kind nor a failure of its group.
-func (l *scan) isUnserved(kind string, definition model.Resource) bool {
-	_, served := l.catalog.find(kind)
-	_, failed := l.catalog.failed[definition.Value.At("spec", "group").Str()]
+func (sc *scan) isUnserved(kind string, definition model.Resource) bool {
+	_, served := sc.catalog.find(kind)
+	_, failed := sc.catalog.failed[definition.Value.At("spec", "group").Str()]
 	return !served && !failed
 }
 
@@ -51,9 +51,9 @@ func definedKind(spec model.Value) (string, bool) {
 
 // rescan returns a channel that receives when the next scan for unserved kinds is due; nil
 // if there are none.
-func (l *scan) rescan() <-chan time.Time {
-	if !l.unserved {
+func (sc *scan) rescan() <-chan time.Time {
+	if !sc.unserved {
 		return nil
 	}
-	return time.After(min(spacing<<min(l.tries, 16), maxRescanPause))
+	return time.After(min(spacing<<min(sc.tries, 16), maxRescanPause))
 }

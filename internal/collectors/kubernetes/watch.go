@@ -101,14 +101,14 @@ func (c *cluster) lastScan() *scan {
 // awaitScan waits for the first scan, because the daemon calls Collect at its start too. It
 // reports whether there is one.
 func (w *watch) awaitScan(ctx context.Context) bool {
-	late := time.NewTimer(w.config.Timeout)
-	defer late.Stop()
+	timer := time.NewTimer(w.config.Timeout)
+	defer timer.Stop()
 	for w.lastScan() == nil {
 		select {
 		case <-w.scanned:
 		case err := <-w.beat.lost:
 			w.lost(err)
-		case <-late.C:
+		case <-timer.C:
 			return false
 		case <-ctx.Done():
 			return false

@@ -74,8 +74,8 @@ func TestWatchFindsNewKinds(t *testing.T) {
 		if covered, reason := snapshots[1].Covers(gadgetKind, "shop"); !covered || w.value(gadgetKind, "shop/g") != `{"a":1}` {
 			t.Errorf("the new kind is covered %v (%s), its object is %s", covered, reason, w.value(gadgetKind, "shop/g"))
 		}
-		if late := w.times[1].Sub(w.times[0]); late > 15*time.Second {
-			t.Errorf("the second snapshot was reported after %s", late)
+		if delay := w.times[1].Sub(w.times[0]); delay > 15*time.Second {
+			t.Errorf("the second snapshot was reported after %s", delay)
 		}
 		w.fake.put("gadgets", "shop", "g", `"spec":{"a":2}`)
 		w.after(time.Minute)

@@ -140,8 +140,8 @@ func TestWatchReportsChanges(t *testing.T) {
 				if got := w.value(tt.kind, tt.id); got != tt.want {
 					t.Errorf("%s: %s is %s, want %s", tt.reason, tt.id, got, tt.want)
 				}
-				if late := w.times[0].Sub(began); late > 2*time.Second {
-					t.Errorf("%s: reported after %s", tt.reason, late)
+				if delay := w.times[0].Sub(began); delay > 2*time.Second {
+					t.Errorf("%s: reported after %s", tt.reason, delay)
 				}
 			})
 		})

@@ -46,8 +46,8 @@ type part struct {
 	// tail is the digest of the bytes before offset (tailOf).
 	tail [sha256.Size]byte
 	// unpacked is the open reader of a compressed file that was not read to its end. It
-	// stays open because a compressed file cannot be read from its middle. The caller
-	// closes file when unpacked ends.
+	// stays open because a compressed file cannot be read from its middle. file is the
+	// file below it; it is closed at the end of unpacked.
 	unpacked *lines
 	file     *os.File
 }

@@ -18,31 +18,31 @@ func TestHook(t *testing.T) {
 	}
 	two := eventList(editAs("1", "alice", 0), editAs("2", "bob", 0))
 	tests := map[string]struct {
-		reason   string
-		show     func(*http.Request)
-		body     string
-		code     int
-		recorded string
-		logged   string
+		reason       string
+		authenticate func(*http.Request)
+		body         string
+		code         int
+		recorded     string
+		logged       string
 	}{
-		"token":          {reason: "the API server sends a bearer token", show: bearer("hunter2"), body: two, code: 200, recorded: "1 2"},
-		"password":       {reason: "a reverse proxy may require basic authentication", show: func(r *http.Request) { r.SetBasicAuth("kube", "hunter2") }, body: two, code: 200, recorded: "1 2"},
-		"another token":  {reason: "the token is wrong", show: bearer("hunter3"), body: two, code: 401, logged: "wrong token"},
-		"longer token":   {reason: "the token is a prefix only", show: bearer("hunter22"), body: two, code: 401, logged: "wrong token"},
-		"empty token":    {reason: "the token is empty", show: bearer(""), body: two, code: 401, logged: "wrong token"},
-		"no token":       {reason: "over http an API server sends none", show: func(*http.Request) {}, body: two, code: 401, logged: "over https only"},
-		"wrong password": {reason: "the password is wrong", show: func(r *http.Request) { r.SetBasicAuth("kube", "hunter3") }, body: two, code: 401, logged: "wrong token"},
-		"truncated":      {reason: "complete events are kept", show: bearer("hunter2"), body: two[:len(two)-20], code: 400, recorded: "1", logged: "unexpected EOF"},
-		"not a list":     {reason: "the body is not quoted", show: bearer("hunter2"), body: `{"secret":"sesame"}`, code: 400, logged: "not an EventList"},
-		"broken event":   {reason: "the other events are kept", show: bearer("hunter2"), body: eventList(`{"user":"sesame"}`, editAs("2", "bob", 0)), code: 200, recorded: "2", logged: "broken=1"},
-		"too large":      {reason: "the policy logs bodies", show: bearer("hunter2"), body: eventList(editAs("1", "alice", 0), `{"requestObject":"`+strings.Repeat("x", 10_000)+`"}`), code: 413, recorded: "1", logged: "too large"},
+		"token":          {reason: "the API server sends a bearer token", authenticate: bearer("hunter2"), body: two, code: 200, recorded: "1 2"},
+		"password":       {reason: "a reverse proxy may require basic authentication", authenticate: func(r *http.Request) { r.SetBasicAuth("kube", "hunter2") }, body: two, code: 200, recorded: "1 2"},
+		"another token":  {reason: "the token is wrong", authenticate: bearer("hunter3"), body: two, code: 401, logged: "wrong token"},
+		"longer token":   {reason: "the token is a prefix only", authenticate: bearer("hunter22"), body: two, code: 401, logged: "wrong token"},
+		"empty token":    {reason: "the token is empty", authenticate: bearer(""), body: two, code: 401, logged: "wrong token"},
+		"no token":       {reason: "over http an API server sends none", authenticate: func(*http.Request) {}, body: two, code: 401, logged: "over https only"},
+		"wrong password": {reason: "the password is wrong", authenticate: func(r *http.Request) { r.SetBasicAuth("kube", "hunter3") }, body: two, code: 401, logged: "wrong token"},
+		"truncated":      {reason: "complete events are kept", authenticate: bearer("hunter2"), body: two[:len(two)-20], code: 400, recorded: "1", logged: "unexpected EOF"},
+		"not a list":     {reason: "the body is not quoted", authenticate: bearer("hunter2"), body: `{"secret":"sesame"}`, code: 400, logged: "not an EventList"},
+		"broken event":   {reason: "the other events are kept", authenticate: bearer("hunter2"), body: eventList(`{"user":"sesame"}`, editAs("2", "bob", 0)), code: 200, recorded: "2", logged: "broken=1"},
+		"too large":      {reason: "the policy logs bodies", authenticate: bearer("hunter2"), body: eventList(editAs("1", "alice", 0), `{"requestObject":"`+strings.Repeat("x", 10_000)+`"}`), code: 413, recorded: "1", logged: "too large"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, logged := newLog(t, "")
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks/audit/prod?timeout=30s", strings.NewReader(tt.body))
-			tt.show(r)
+			tt.authenticate(r)
 			w := httptest.NewRecorder()
 			r.Body = http.MaxBytesReader(w, r.Body, 8000)
 			l.Hook().ServeHTTP(w, r)

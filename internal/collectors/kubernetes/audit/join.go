@@ -8,9 +8,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// slack is the greatest difference between the clocks of the log and of managedFields.
+// maxSkew is the greatest difference between the clocks of the log and of managedFields.
 // Two servers write them if an aggregated API server stores the objects.
-const slack = 2 * time.Second
+const maxSkew = 2 * time.Second
 
 // AddUsers returns a copy of the owners with their users, as far as the writes to the
 // object identify them unambiguously. Created is when the object was created; it ignores
@@ -49,7 +49,7 @@ func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 			during = []*Write{w}
 		case w.spans(o.At, 0):
 			during = append(during, w)
-		case w.spans(o.At, slack):
+		case w.spans(o.At, maxSkew):
 			near = append(near, w)
 		}
 	}
@@ -110,7 +110,7 @@ func (w *Write) spans(at time.Time, tolerance time.Duration) bool {
 // isAfter reports whether the write was to the object that was created at that time, and
 // not to an earlier object of the same name.
 func (w *Write) isAfter(created time.Time) bool {
-	return created.IsZero() || !w.Ended.Before(created.Add(-slack))
+	return created.IsZero() || !w.Ended.Before(created.Add(-maxSkew))
 }
 
 // Events returns the audit events of an object, sorted by time: of a live object its
@@ -124,7 +124,7 @@ func Events(ref model.Ref, writes []Write, live bool, created time.Time) []model
 	seen := map[writer]bool{}
 	for i := len(writes) - 1; i >= 0; i-- {
 		w := &writes[i]
-		createdBy := w.Action == model.Created && w.spans(created, slack)
+		createdBy := w.Action == model.Created && w.spans(created, maxSkew)
 		edited := w.Action == model.Edited && w.isAfter(created)
 		if (createdBy || edited) && !seen[w.writer()] {
 			seen[w.writer()] = true

@@ -30,8 +30,8 @@ func newLines(r io.Reader, inside bool) *lines {
 }
 
 // read calls each with each complete line, until r or ctx ends; it may be called again.
-// It returns the number of bytes in these lines: text after the last line feed may become
-// a complete line later.
+// It returns the number of bytes that need not be read again: the text after the last line
+// feed must be, unless it is already too long, because it may become a complete line.
 func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err error) {
 	for ctx.Err() == nil {
 		piece, err := l.from.ReadSlice('\n')
