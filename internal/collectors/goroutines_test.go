@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestGoroutines holds that a panic in a goroutine of a collector or a loader ends its
-// look and not driftd: groups are those of conc, and what begins with "go" catches panics.
+// TestGoroutines checks that a panic in a goroutine of a collector or a loader ends its
+// scan and not driftd: goroutines are started by package conc, or catch panics themselves.
 func TestGoroutines(t *testing.T) {
 	t.Parallel()
 	for _, root := range []string{".", filepath.Join("..", "declared")} {
@@ -45,7 +45,7 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// catches reports whether something within the statement calls a method Try.
+// catches reports whether the statement contains a call of a method Try.
 func catches(s *ast.GoStmt) (found bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if call, ok := n.(*ast.SelectorExpr); ok && call.Sel.Name == "Try" {

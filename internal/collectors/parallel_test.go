@@ -7,8 +7,8 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// TestParallel holds that each number is called once, and that a list without elements,
-// whose length is the limit too, is no panic.
+// TestParallel checks that do is called once with each number, and that a limit and a
+// count of 0 do not panic.
 func TestParallel(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ limit, count int }{{0, 0}, {3, 0}, {1, 4}, {8, 4}} {

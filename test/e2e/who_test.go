@@ -53,7 +53,7 @@ func TestWhoByHand(t *testing.T) {
 		"applied data.color": "kubectl-client-side-apply likely managedFields; pending or bypassed: a plain folder keeps no history",
 		"shared data.color":  "kubectl-patch likely managedFields",
 		"shared data.size":   "kubectl-patch likely managedFields",
-		"gone":               "unknown unknown managedFields do not tell who removed something; an audit log does: set audit_log",
+		"gone":               "unknown unknown managedFields do not record deletions; to find their users, set audit_log",
 	})
 	i.write("driftd.yaml", strings.Replace(i.config(other[1:]), "timeout: 5s", "timeout: 5s, audit_log: "+log, 1))
 	i.says(map[string]string{

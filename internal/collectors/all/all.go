@@ -1,4 +1,4 @@
-// Package all lists the collectors that driftd has.
+// Package all lists the collectors of driftd.
 package all
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors/proxmox"
 )
 
-// Definitions returns every collector, by type.
+// Definitions returns the definitions of all collectors, sorted by type.
 func Definitions() []collectors.Definition {
 	return []collectors.Definition{
 		aws.Definition(),

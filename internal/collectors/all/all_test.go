@@ -7,11 +7,11 @@ func TestDefinitions(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range Definitions() {
 		if d.Type == "" || d.Open == nil || seen[d.Type] {
-			t.Errorf("definition %q has no type of its own, or nothing to open", d.Type)
+			t.Errorf("definition %q has no type, no Open function, or the type of another definition", d.Type)
 		}
 		seen[d.Type] = true
 	}
 	if len(seen) == 0 {
-		t.Error("driftd has no collector")
+		t.Error("Definitions() returns no collectors")
 	}
 }

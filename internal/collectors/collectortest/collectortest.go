@@ -1,6 +1,6 @@
-// Package collectortest holds the contract that every collector keeps,
-// whatever its system does: nothing that was not read counts as absent, the
-// same estate gives the same snapshot, and nothing is ever written.
+// Package collectortest tests the contract of all collectors under faults of their
+// system: a resource that was not read never counts as absent, the same estate gives
+// the same snapshot, and the collector writes nothing.
 package collectortest
 
 import (
@@ -27,20 +27,20 @@ import (
 
 // A Subject is a collector under test.
 type Subject struct {
-	// Open opens the collector anew. Pauses between tries may be shortened,
-	// other than those that the server asks for.
+	// Open opens a new collector. It may shorten the pauses between attempts, except
+	// those that the server requests.
 	Open func(*testing.T, Settings) collectors.Collector
-	// Estate serves a small estate of two resources or more in full. Lists
-	// come in an order that is drawn from order.
+	// Estate serves a small estate of at least two resources in full. The order of its
+	// lists is random, drawn from order.
 	Estate func(order *rand.Rand) http.Handler
-	// Weak serves the same estate as somebody without rights sees it.
+	// Weak serves the same estate to a user without permissions.
 	Weak http.Handler
-	// Allow lists requests besides GET and HEAD that change nothing there, as
-	// "METHOD /path".
+	// Allow lists requests other than GET and HEAD that change nothing on the server,
+	// as "METHOD /path".
 	Allow []string
 }
 
-// Settings are what the collector is opened with.
+// Settings are the settings of the collector under test.
 type Settings struct {
 	URL string
 	// Timeout bounds each request, MaxBody each answer in bytes.
@@ -51,18 +51,18 @@ type Settings struct {
 }
 
 const (
-	// patience is how long anything may take on a machine that is busy.
-	patience = time.Minute
-	maxBody  = 1 << 20
-	// slack is what the network takes of an answer that nobody reads.
-	slack = 16 << 20
+	// testTimeout bounds each operation, generously for a busy machine.
+	testTimeout = time.Minute
+	maxBody     = 1 << 20
+	// networkBuffer bounds the bytes that the network buffers of an answer that is not read.
+	networkBuffer = 16 << 20
 )
 
-// Run puts the subject to the whole contract.
+// Run tests the whole contract.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
 	whole := s.healthy(t)
-	t.Run("same estate in another order", func(t *testing.T) {
+	t.Run("another order of lists", func(t *testing.T) {
 		t.Parallel()
 		s.order(t, whole.snapshot)
 	})
@@ -70,16 +70,16 @@ func Run(t *testing.T, s Subject) {
 		t.Parallel()
 		s.cancelled(t)
 	})
-	t.Run("weak", func(t *testing.T) {
+	t.Run("no permissions", func(t *testing.T) {
 		t.Parallel()
-		got, err := s.collect(t, s.Weak, patience)
-		honest(t, whole.snapshot, got, err)
+		got, err := s.collect(t, s.Weak, testTimeout)
+		checkCoverage(t, whole.snapshot, got, err)
 	})
-	t.Run("pause that the server asks for", func(t *testing.T) {
+	t.Run("Retry-After", func(t *testing.T) {
 		t.Parallel()
 		s.retryAfter(t, whole.snapshot)
 	})
-	t.Run("out of time", func(t *testing.T) {
+	t.Run("timeout of the scan", func(t *testing.T) {
 		t.Parallel()
 		s.outOfTime(t, whole)
 	})
@@ -91,22 +91,22 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// A healthyRun is what the collector does when all is well.
+// A healthyRun is the result of Collect without faults.
 type healthyRun struct {
 	snapshot model.Snapshot
-	// paths are those that it asks for, sorted.
+	// paths are the paths of its requests, sorted.
 	paths []string
 }
 
 func (s Subject) healthy(t *testing.T) healthyRun {
 	t.Helper()
 	log := &requestLog{}
-	snapshot, err := s.collect(t, log.wrap(s.Estate(rand.New(rand.NewPCG(1, 1)))), patience)
+	snapshot, err := s.collect(t, log.wrap(s.Estate(rand.New(rand.NewPCG(1, 1)))), testTimeout)
 	if err != nil {
 		t.Fatalf("Collect() of a healthy estate: %v", err)
 	}
 	if len(snapshot.Resources) < 2 {
-		t.Fatalf("Collect() found %d resources: the estate needs two or more", len(snapshot.Resources))
+		t.Fatalf("Collect() found %d resources: the estate needs at least two", len(snapshot.Resources))
 	}
 	for _, r := range snapshot.Resources {
 		if ok, reason := snapshot.Covers(r.Kind, r.Place); !ok {
@@ -116,12 +116,12 @@ func (s Subject) healthy(t *testing.T) healthyRun {
 	return healthyRun{snapshot: snapshot, paths: log.paths()}
 }
 
-// collect reads an estate once with a collector of its own.
+// collect reads an estate once with a new collector.
 func (s Subject) collect(t *testing.T, estate http.Handler, timeout time.Duration) (model.Snapshot, error) {
 	t.Helper()
 	log := &requestLog{}
 	server := httptest.NewServer(log.wrap(estate))
-	// The log is read when every answer has ended.
+	// The log is complete only after every answer has ended.
 	defer s.check(t, log)
 	defer server.Close()
 	return s.collectFrom(t.Context(), t, server.URL, timeout)
@@ -130,36 +130,37 @@ func (s Subject) collect(t *testing.T, estate http.Handler, timeout time.Duratio
 func (s Subject) collectFrom(ctx context.Context, t *testing.T, url string, timeout time.Duration) (model.Snapshot, error) {
 	t.Helper()
 	collector := s.Open(t, Settings{URL: url, Timeout: timeout, MaxBody: maxBody, CacheDir: t.TempDir()})
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	snapshot, err := collector.Collect(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-		t.Errorf("Collect() hangs: %v", err)
+		t.Errorf("Collect() did not return within %s: %v", testTimeout, err)
 	}
 	return snapshot, err
 }
 
-// check holds the collector to reading, and to reading no more than it should.
+// check checks that the collector only sent requests that read, and that it read no more
+// of an answer than maxBody.
 func (s Subject) check(t *testing.T, log *requestLog) {
 	t.Helper()
-	if log.largest > maxBody+slack {
-		t.Errorf("Collect() took %d bytes of one answer: the bound is %d", log.largest, maxBody)
+	if log.largest > maxBody+networkBuffer {
+		t.Errorf("Collect() read %d bytes of one answer, want at most %d", log.largest, maxBody)
 	}
 	for _, r := range log.requests() {
 		read := strings.HasPrefix(r, http.MethodGet+" ") || strings.HasPrefix(r, http.MethodHead+" ")
 		if !read && !slices.Contains(s.Allow, r) {
-			t.Errorf("Collect() sent %s: detection never writes", r)
+			t.Errorf("Collect() sent %s: a collector must not write", r)
 		}
 	}
 }
 
-// honest checks that what a snapshot lacks is not in its coverage, and that it
-// holds nothing that is not there.
-func honest(t *testing.T, whole, got model.Snapshot, err error) {
+// checkCoverage checks that the coverage of a snapshot does not include resources that the
+// snapshot lacks, and that all of its resources exist.
+func checkCoverage(t *testing.T, whole, got model.Snapshot, err error) {
 	t.Helper()
 	if err != nil {
 		if got.Resources != nil || got.Coverage != nil {
-			t.Errorf("Collect() gives an error and a snapshot: %v", err)
+			t.Errorf("Collect() returns an error and a snapshot: %v", err)
 		}
 		return
 	}
@@ -168,28 +169,27 @@ func honest(t *testing.T, whole, got model.Snapshot, err error) {
 			continue
 		}
 		if covered, _ := got.Covers(r.Kind, r.Place); covered {
-			t.Errorf("%s was not read, and its absence counts", r.Key)
+			t.Errorf("%s was not read, but its scope is covered", r.Key)
 		}
 	}
 	for _, g := range got.Resources {
 		if !slices.ContainsFunc(whole.Resources, func(r model.Resource) bool { return g.Key == r.Key }) {
-			t.Errorf("%s is not there, and was found", g.Key)
+			t.Errorf("%s was found, but does not exist", g.Key)
 		}
 	}
 	for _, c := range got.Coverage {
 		if !c.Complete && c.Reason == "" {
-			t.Errorf("coverage of %q %q is not complete and gives no reason", c.Kind, c.Place)
+			t.Errorf("coverage of %q %q is incomplete and has no reason", c.Kind, c.Place)
 		}
 	}
 }
 
-// unread tells whether the snapshot says of a resource that it is there and
-// could not be read.
+// unread reports whether the snapshot lists a resource as existing but unreadable.
 func unread(t *testing.T, got model.Snapshot, key model.Key) bool {
 	t.Helper()
 	i := slices.IndexFunc(got.Unread, func(u model.Unread) bool { return u.Kind == key.Kind && u.ID == key.ID })
 	if i >= 0 && got.Unread[i].Reason == "" {
-		t.Errorf("%s could not be read, and no reason is given", key)
+		t.Errorf("%s is unreadable and has no reason", key)
 	}
 	return i >= 0
 }
@@ -197,7 +197,7 @@ func unread(t *testing.T, got model.Snapshot, key model.Key) bool {
 func (s Subject) order(t *testing.T, whole model.Snapshot) {
 	t.Helper()
 	for seed := range uint64(5) {
-		got, err := s.collect(t, s.Estate(rand.New(rand.NewPCG(seed, 7))), patience)
+		got, err := s.collect(t, s.Estate(rand.New(rand.NewPCG(seed, 7))), testTimeout)
 		if err != nil {
 			t.Fatalf("Collect(): %v", err)
 		}
@@ -213,28 +213,29 @@ func (s Subject) order(t *testing.T, whole model.Snapshot) {
 
 func (s Subject) cancelled(t *testing.T) {
 	t.Helper()
-	asked := make(chan struct{})
+	requested := make(chan struct{})
 	var once sync.Once
 	estate := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		once.Do(func() { close(asked) })
+		once.Do(func() { close(requested) })
 		faults.Hangs()(nil, nil, r)
 	})
 	server := httptest.NewServer(estate)
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		<-asked
+		<-requested
 		cancel()
 	}()
-	for _, when := range []string{"while it reads", "before it begins"} {
-		if got, err := s.collectFrom(ctx, t, server.URL, patience); !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled %s: Collect() = %d resources, error %v; want %v", when, len(got.Resources), err, context.Canceled)
+	for _, when := range []string{"during Collect", "before Collect"} {
+		if got, err := s.collectFrom(ctx, t, server.URL, testTimeout); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled %s: %d resources, error %v; want %v", when, len(got.Resources), err, context.Canceled)
 		}
 	}
 }
 
-// outOfTime lets the server stop answering in the middle of a look, until the
-// look's time is up: what was read by then counts, and the rest is not read.
+// outOfTime tests a server that stops answering in the middle of a scan, until the
+// timeout of the scan. The snapshot must have the resources that were read before, and
+// must not cover the rest.
 func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 	t.Helper()
 	kept := false
@@ -248,20 +249,20 @@ func (s Subject) outOfTime(t *testing.T, whole healthyRun) {
 			}
 			estate.ServeHTTP(w, r)
 		}))
-		ctx, cancel := context.WithTimeoutCause(t.Context(), timeLeft, &httpclient.Expired{What: "the test", After: timeLeft})
-		got, err := s.Open(t, Settings{URL: server.URL, Timeout: patience, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
+		ctx, cancel := context.WithTimeoutCause(t.Context(), scanTimeout, &httpclient.Expired{What: "the test", After: scanTimeout})
+		got, err := s.Open(t, Settings{URL: server.URL, Timeout: testTimeout, MaxBody: maxBody, CacheDir: t.TempDir()}).Collect(ctx)
 		cancel()
 		server.Close()
-		honest(t, whole.snapshot, got, err)
+		checkCoverage(t, whole.snapshot, got, err)
 		late := func(c model.Coverage) bool {
 			return !c.Complete && strings.Contains(c.Reason, "raise timeout of the source")
 		}
 		kept = kept || err == nil && len(got.Resources) > 0 && slices.ContainsFunc(got.Coverage, late)
 	}
 	if !kept && len(whole.paths) > 1 {
-		t.Error("Collect() keeps nothing of what was read before its time was up, or does not say that it was")
+		t.Error("Collect() drops the resources that were read before the timeout, or does not report the timeout")
 	}
 }
 
-// timeLeft is how long a look may take whose server stops to answer.
-const timeLeft = time.Second
+// scanTimeout is the timeout of a scan of a server that stops answering.
+const scanTimeout = time.Second

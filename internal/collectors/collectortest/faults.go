@@ -14,14 +14,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A fault is one way in which an answer goes wrong.
+// A fault is one kind of faulty answer.
 type fault struct {
 	name string
-	// answer replaces the estate's.
+	// answer replaces the estate's answer.
 	answer faults.Fault
-	// slow tells that the collector's own timeout must end it.
+	// slow reports that only the collector's own timeout ends the request.
 	slow bool
-	// everywhere tells that it says something else at one path alone.
+	// everywhere reports that the fault is tested at all paths only, because at a single
+	// path it has another meaning.
 	everywhere bool
 }
 
@@ -33,30 +34,30 @@ func allFaults() []fault {
 		{name: "429 for an hour", answer: faults.Busy(http.StatusTooManyRequests, "3600")},
 		{name: "500", answer: faults.Status(http.StatusInternalServerError, "")},
 		{name: "redirect", answer: faults.Redirect("/elsewhere")},
-		{name: "nothing", answer: text("")},
+		{name: "empty body", answer: text("")},
 		{name: "empty object", answer: text("{}")},
 		{name: "empty list", answer: text("[]")},
 		{name: "null", answer: text("null")},
 		{name: "login page", answer: text("<html><body>Log in</body></html>")},
 		{name: "truncated", answer: truncated(true)},
-		{name: "truncated without a trace", answer: truncated(false)},
-		{name: "hangs", answer: faults.Hangs(), slow: true},
-		{name: "drips", answer: drips, slow: true},
+		{name: "truncated without Content-Length", answer: truncated(false)},
+		{name: "no answer", answer: faults.Hangs(), slow: true},
+		{name: "endless body", answer: endless, slow: true},
 		{name: "oversized", answer: oversized},
 	}
 }
 
-// text answers with success and a body that is said to be JSON, whatever it is.
+// text answers with success, a body and the content type of JSON.
 func text(body string) faults.Fault {
 	return func(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		// A client that is gone takes no answer.
+		// The client may have closed the connection.
 		_, _ = io.WriteString(w, body)
 	}
 }
 
-// truncated sends the first half of what the estate answers; announced tells
-// whether the client can see that there should be more.
+// truncated sends the first half of the estate's answer. With announced, the client can
+// detect it by the Content-Length.
 func truncated(announced bool) faults.Fault {
 	return func(estate http.Handler, w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()
@@ -71,14 +72,14 @@ func truncated(announced bool) faults.Fault {
 	}
 }
 
-// drips answers at once, and then never comes to an end.
-func drips(_ http.Handler, w http.ResponseWriter, r *http.Request) {
+// endless sends the first byte of the body at once and never ends the body.
+func endless(_ http.Handler, w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "{")
 	_ = http.NewResponseController(w).Flush()
 	<-r.Context().Done()
 }
 
-// oversized sends blanks until the client has had enough.
+// oversized sends blanks until the client closes the connection.
 func oversized(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 	blanks := make([]byte, 64<<10)
 	for i := range blanks {
@@ -92,7 +93,7 @@ func oversized(_ http.Handler, w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// faulty lets the fault happen everywhere, and then to one path at a time.
+// faulty tests the fault at all paths, and then at each path alone.
 func (s Subject) faulty(t *testing.T, whole healthyRun, f fault) {
 	t.Helper()
 	places := []string{""}
@@ -108,46 +109,46 @@ func (s Subject) faulty(t *testing.T, whole healthyRun, f fault) {
 			}
 			estate.ServeHTTP(w, r)
 		})
-		timeout := patience
+		timeout := testTimeout
 		if f.slow {
-			// Too short a time for a busy machine only makes more of it slow.
+			// On a busy machine more requests time out, which is no error.
 			timeout = 50 * time.Millisecond
 		}
 		got, err := s.collect(t, broken, timeout)
 		if at == "" && err == nil && len(got.Resources) > 0 {
-			t.Errorf("nothing was answered, and %d resources were found", len(got.Resources))
+			t.Errorf("%d resources were found without an answer", len(got.Resources))
 		}
-		honest(t, whole.snapshot, got, err)
+		checkCoverage(t, whole.snapshot, got, err)
 		if t.Failed() {
-			t.Fatalf("the fault was at %q", at)
+			t.Fatalf("with the fault at path %q", at)
 		}
 	}
 }
 
-// retryAfter is busy once for each path: nobody may come back before the time
-// that the server asked for has passed.
+// retryAfter tests a server that answers the first request of each path with 429 and a
+// Retry-After: the collector must not repeat the request earlier.
 func (s Subject) retryAfter(t *testing.T, whole model.Snapshot) {
 	t.Helper()
 	const pause = time.Second
 	estate := s.Estate(rand.New(rand.NewPCG(1, 1)))
 	var mu sync.Mutex
-	asked := map[string]time.Time{}
+	requested := map[string]time.Time{}
 	got, err := s.collect(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
-		before, again := asked[r.URL.Path]
+		before, again := requested[r.URL.Path]
 		early := again && time.Since(before) < pause
 		if !again {
-			asked[r.URL.Path] = time.Now()
+			requested[r.URL.Path] = time.Now()
 		}
 		mu.Unlock()
 		if early {
-			t.Errorf("%s was asked for again after %s: the server asked for %s", r.URL.Path, time.Since(before), pause)
+			t.Errorf("%s was requested again after %s, want after %s", r.URL.Path, time.Since(before), pause)
 		}
 		if !again {
 			faults.Busy(http.StatusTooManyRequests, strconv.Itoa(int(pause.Seconds())))(estate, w, r)
 			return
 		}
 		estate.ServeHTTP(w, r)
-	}), patience)
-	honest(t, whole, got, err)
+	}), testTimeout)
+	checkCoverage(t, whole, got, err)
 }

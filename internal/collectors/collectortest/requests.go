@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A requestLog keeps what a server was asked for.
+// A requestLog records the requests to a server.
 type requestLog struct {
 	mu   sync.Mutex
 	seen []request
@@ -33,7 +33,7 @@ func (l *requestLog) measure(size int) {
 	l.largest = max(l.largest, size)
 }
 
-// A measuredWriter counts what a client takes.
+// A measuredWriter counts the bytes that a client reads.
 type measuredWriter struct {
 	http.ResponseWriter
 	size int
@@ -45,7 +45,7 @@ func (w *measuredWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController reach the server's own writer.
+// Unwrap returns the server's writer, for http.ResponseController.
 func (w *measuredWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // requests returns "METHOD /path" of each request.

@@ -13,11 +13,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// maxRefresh is how long a snapshot waits for what was added to the audit log.
+// maxRefresh bounds how long a snapshot waits for new lines of the audit log.
 const maxRefresh = time.Second
 
-// newAudit returns what the settings say of an audit log; nil when they say
-// nothing.
+// newAudit returns the audit log of the settings, or nil if they have none.
 func (c *cluster) newAudit() *audit.Log {
 	if c.config.AuditLog == "" && c.config.AuditWebhook == nil {
 		return nil
@@ -25,8 +24,8 @@ func (c *cluster) newAudit() *audit.Log {
 	o := audit.Options{Path: c.config.AuditLog, Keep: c.config.AuditSince, Log: c.env.Log,
 		Now: func() time.Time { return c.now() },
 		Wanted: func(r audit.Resource) bool {
-			busy := busyKind(r)
-			return busy == "" || !c.config.excludes(busy)
+			noisy := noisyKind(r)
+			return noisy == "" || !c.config.excludes(noisy)
 		}}
 	if hook := c.config.AuditWebhook; hook != nil {
 		o.Token = func() (string, error) { return credential.Read(hook.TokenFile) }
@@ -34,37 +33,37 @@ func (c *cluster) newAudit() *audit.Log {
 	return audit.New(o)
 }
 
-// withReason returns the kinds with why nobody may be known to have deleted an
-// object, or removed a field.
-func withReason(kinds map[string]*model.Kind, reason string) map[string]*model.Kind {
+// withWriterUnknown returns copies of the kinds with the reason why the user who deleted an
+// object or removed a field may be unknown.
+func withWriterUnknown(kinds map[string]*model.Kind, reason string) map[string]*model.Kind {
 	all := make(map[string]*model.Kind, len(kinds))
 	for name, kind := range kinds {
-		signed := *kind
-		signed.WriterUnknown = reason
-		all[name] = &signed
+		copied := *kind
+		copied.WriterUnknown = reason
+		all[name] = &copied
 	}
 	return all
 }
 
-// unsigned says why managedFields alone do not tell who removed something, or why
-// the audit log may not.
-func (c *cluster) unsigned() string {
+// writerUnknown returns the reason why the user who deleted an object or removed a field
+// may be unknown. managedFields only record who set a field.
+func (c *cluster) writerUnknown() string {
 	if c.audit == nil {
-		return "managedFields do not tell who removed something; an audit log does: set audit_log or audit_webhook (docs/kubernetes.md)"
+		return "managedFields do not record deletions; to find their users, set audit_log or audit_webhook (docs/kubernetes.md)"
 	}
 	since := c.config.AuditSince.String()
 	switch err := c.audit.Fault(); {
 	case err != nil:
-		return "managedFields do not tell who removed something, and the audit log was not read: " + err.Error()
+		return "managedFields do not record deletions, and the audit log could not be read: " + err.Error()
 	case c.config.AuditLog == "":
-		return "the audit webhook told of nobody who removed it: it was more than " + since + " ago (audit_since), before driftd was started, or the policy leaves it out"
+		return "the audit webhook sent no event of the deletion: it was more than " + since + " ago (audit_since), before driftd was started, or the audit policy omits it"
 	}
-	return "the audit log tells of nobody who removed it: it was more than " + since + " ago (audit_since), or the policy leaves it out"
+	return "the audit log has no event of the deletion: it was more than " + since + " ago (audit_since), or the audit policy omits it"
 }
 
-// busyKind names the kind of a resource that is written all the time, and that
-// is left out unless somebody asks for it; "" when it is none.
-func busyKind(r audit.Resource) string {
+// noisyKind returns the name of a kind whose objects are written continuously, and that
+// exclude_kinds usually excludes; "" for other kinds.
+func noisyKind(r audit.Resource) string {
 	switch r {
 	case audit.Resource{Name: "events"}:
 		return kube.KindName("v1", "Event")
@@ -80,8 +79,8 @@ func busyKind(r audit.Resource) string {
 	return ""
 }
 
-// Hook returns what takes events from the API server's audit webhook; nil when
-// the settings do not speak of one.
+// Hook returns the handler of the API server's audit webhook, or nil if the settings have
+// none.
 func (c *cluster) Hook() http.Handler {
 	if c.audit == nil {
 		return nil
@@ -89,7 +88,7 @@ func (c *cluster) Hook() http.Handler {
 	return c.audit.Hook()
 }
 
-// refreshAudit reads what was added to the audit log.
+// refreshAudit reads new lines of the audit log, for at most the given time.
 func (c *cluster) refreshAudit(ctx context.Context, within time.Duration) {
 	if c.audit == nil {
 		return
@@ -106,11 +105,11 @@ func isByPerson(t model.AuditEvent) bool {
 	return t.Action == model.Created && (!byController || strings.Contains(t.Actor.Name, " (by "))
 }
 
-// signed says in a snapshot who wrote what, as far as the audit log knows by
-// now. What the log tells later stands in a later snapshot.
-func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
+// withAuditEvents returns the snapshot with the audit events and users that the audit log
+// has now. Events that arrive later are in a later snapshot.
+func (c *cluster) withAuditEvents(ctx context.Context, s model.Snapshot, k *catalog) model.Snapshot {
 	c.refreshAudit(ctx, maxRefresh)
-	s.Kinds = withReason(s.Kinds, c.unsigned())
+	s.Kinds = withWriterUnknown(s.Kinds, c.writerUnknown())
 	if c.audit == nil {
 		return s
 	}
@@ -131,16 +130,16 @@ func (c *cluster) signed(ctx context.Context, s model.Snapshot, k *catalog) mode
 		ref := model.Ref{Kind: a.kind, ID: o.ID()}
 		r := live[ref]
 		if r == nil {
-			s.AuditEvents = append(s.AuditEvents, audit.Traces(ref, writes, false, time.Time{})...)
+			s.AuditEvents = append(s.AuditEvents, audit.Events(ref, writes, false, time.Time{})...)
 			return
 		}
-		r.Owners = audit.Sign(r.Owners, writes, r.Created)
-		traces := audit.Traces(ref, writes, true, r.Created)
-		if slices.ContainsFunc(traces, isByPerson) {
+		r.Owners = audit.AddUsers(r.Owners, writes, r.Created)
+		events := audit.Events(ref, writes, true, r.Created)
+		if slices.ContainsFunc(events, isByPerson) {
 			r.Makers = nil
 		}
-		s.AuditEvents = append(s.AuditEvents, traces...)
+		s.AuditEvents = append(s.AuditEvents, events...)
 	})
-	slices.SortFunc(s.AuditEvents, audit.CompareTraces)
+	slices.SortFunc(s.AuditEvents, audit.CompareEvents)
 	return s
 }

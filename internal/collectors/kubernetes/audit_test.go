@@ -19,8 +19,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// written is an event of a request that succeeded, as the API server logs it.
-func written(id, user, verb, manager string, code int, object string, at time.Time) string {
+// auditEvent returns the event of a successful request, as the API server logs it.
+func auditEvent(id, user, verb, manager string, code int, object string, at time.Time) string {
 	return fmt.Sprintf(`{"auditID":%q,"stage":"ResponseComplete","requestURI":"/x?fieldManager=%s","verb":%q,"user":{"username":%q},"userAgent":"kubectl/v1.36.3",`+
 		`"objectRef":%s,"responseStatus":{"code":%d},"requestReceivedTimestamp":%[7]q,"stageTimestamp":%[7]q}`,
 		id, manager, verb, user, object, code, at.UTC().Format("2006-01-02T15:04:05.000000Z"))
@@ -30,7 +30,7 @@ func inShop(group, resource, name string) string {
 	return fmt.Sprintf(`{"resource":%q,"namespace":"shop","name":%q,"apiGroup":%q}`, resource, name, group)
 }
 
-// edit gives a Deployment other replicas, by kubectl edit at a time.
+// edit changes the replicas of a Deployment, by kubectl edit at a time.
 func (f *fake) edit(name string, replicas int, at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,7 +40,7 @@ func (f *fake) edit(name string, replicas int, at time.Time) {
 		name, f.version, at.Add(-time.Hour).UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339), replicas))
 }
 
-// users returns who used the writers of an object, as far as it is known.
+// users returns the owners of an object with their users.
 func users(s model.Snapshot, kind, id string) string {
 	var names []string
 	for _, r := range s.Resources {
@@ -54,11 +54,12 @@ func users(s model.Snapshot, kind, id string) string {
 	return strings.Join(names, ", ")
 }
 
-func traced(s model.Snapshot) []string {
+// auditEvents returns the audit events of a snapshot, one line each.
+func auditEvents(s model.Snapshot) []string {
 	var all []string
 	for _, t := range s.AuditEvents {
-		deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
-		all = append(all, fmt.Sprint(strings.TrimPrefix(t.Kind, Type+"/"), " ", t.ID, " ", deed, " by ", t.Actor.Name))
+		action := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
+		all = append(all, fmt.Sprint(strings.TrimPrefix(t.Kind, Type+"/"), " ", t.ID, " ", action, " by ", t.Actor.Name))
 	}
 	return all
 }
@@ -69,14 +70,14 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 	f := newFake()
 	f.edit("web", 9, noon)
 	lines := []string{
-		written("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), noon),
-		written("2", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon),
-		written("3", "carol", "delete", "", 200, `{"resource":"namespaces","namespace":"old","name":"old"}`, noon),
-		written("4", "dave", "delete", "", 200, `{"resource":"nodes","name":"n9"}`, noon),
-		written("5", "eve", "delete", "", 200, inShop("unknown.example.org", "things", "gone"), noon),
-		written("6", "eve", "delete", "", 200, `{"resource":"deployments","name":"nowhere","apiGroup":"apps"}`, noon),
-		written("7", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon.Add(-48*time.Hour)),
-		written("8", "mallory", "patch", "kubectl-edit", 403, inShop("apps", "deployments", "web"), noon),
+		auditEvent("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), noon),
+		auditEvent("2", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon),
+		auditEvent("3", "carol", "delete", "", 200, `{"resource":"namespaces","namespace":"old","name":"old"}`, noon),
+		auditEvent("4", "dave", "delete", "", 200, `{"resource":"nodes","name":"n9"}`, noon),
+		auditEvent("5", "eve", "delete", "", 200, inShop("unknown.example.org", "things", "gone"), noon),
+		auditEvent("6", "eve", "delete", "", 200, `{"resource":"deployments","name":"nowhere","apiGroup":"apps"}`, noon),
+		auditEvent("7", "bob", "delete", "", 200, inShop("apps", "deployments", "gone"), noon.Add(-48*time.Hour)),
+		auditEvent("8", "mallory", "patch", "kubectl-edit", 403, inShop("apps", "deployments", "web"), noon),
 	}
 	path := filepath.Join(t.TempDir(), "audit.log")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -88,31 +89,31 @@ func TestCollectReadsTheAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saysOfRemoved(t, s, "the audit log tells of nobody who removed it", "24h0m0s ago (audit_since)")
+	checkWriterUnknown(t, s, "the audit log has no event of the deletion", "24h0m0s ago (audit_since)")
 	if got := users(s, deployment, "shop/web"); got != "kubectl-edit alice" {
 		t.Errorf("owners of shop/web: %s", got)
 	}
 	want := []string{
 		"Deployment.apps shop/gone deleted by bob", "Deployment.apps shop/web edited by alice", "Namespace old deleted by carol", "Node n9 deleted by dave",
 	}
-	if diff := cmp.Diff(want, traced(s)); diff != "" {
-		t.Errorf("traces (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, auditEvents(s)); diff != "" {
+		t.Errorf("audit events (-want +got):\n%s", diff)
 	}
 	again, err := c.Collect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(s.AuditEvents, again.AuditEvents); diff != "" {
-		t.Errorf("another look tells something else (-first +second):\n%s", diff)
+		t.Errorf("audit events of a second scan (-first +second):\n%s", diff)
 	}
 }
 
-// saysOfRemoved checks what a kind says of why nobody is known who removed one.
-func saysOfRemoved(t *testing.T, s model.Snapshot, words ...string) {
+// checkWriterUnknown checks that the WriterUnknown of Deployment contains the words.
+func checkWriterUnknown(t *testing.T, s model.Snapshot, words ...string) {
 	t.Helper()
 	for _, word := range words {
-		if said := s.Kinds[deployment].WriterUnknown; !strings.Contains(said, word) {
-			t.Errorf("of what was removed it says %q, without %q", said, word)
+		if got := s.Kinds[deployment].WriterUnknown; !strings.Contains(got, word) {
+			t.Errorf("WriterUnknown %q lacks %q", got, word)
 		}
 	}
 }
@@ -123,34 +124,34 @@ func TestNoAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	saysOfRemoved(t, s, "an audit log does: set audit_log or audit_webhook")
+	checkWriterUnknown(t, s, "managedFields do not record deletions", "set audit_log or audit_webhook")
 	hooked := newTestCluster(t, newFake(), func(c *Config) { c.AuditWebhook = &AuditWebhook{TokenFile: "token"} })
 	if s, err = hooked.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	saysOfRemoved(t, s, "the audit webhook told of nobody", "before driftd was started")
+	checkWriterUnknown(t, s, "the audit webhook sent no event of the deletion", "before driftd was started")
 }
 
-// TestCollectOutlivesTheAuditLog has none where the settings say that one is: it
-// costs no more than names.
-func TestCollectOutlivesTheAuditLog(t *testing.T) {
+// TestCollectWithoutAuditLogFile checks that a missing audit log only costs the names of
+// users.
+func TestCollectWithoutAuditLogFile(t *testing.T) {
 	t.Parallel()
 	c := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog = filepath.Join(t.TempDir(), "audit.log") })
 	s, err := c.Collect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	saysOfRemoved(t, s, "the audit log was not read: open audit log: ", "no such file")
-	for scope, said := range coverage(s) {
-		if strings.Contains(said, "audit") {
-			t.Errorf("coverage of %q suffers: %s", scope, said)
+	checkWriterUnknown(t, s, "the audit log could not be read: open audit log: ", "no such file")
+	for scope, reason := range coverage(s) {
+		if strings.Contains(reason, "audit") {
+			t.Errorf("coverage of %q: %s", scope, reason)
 		}
 	}
 }
 
-// TestWatchHearsTheWebhook edits while the watch runs. The event comes after the
-// change was told: the next snapshot names the user.
-func TestWatchHearsTheWebhook(t *testing.T) {
+// TestWatchWithAuditWebhook edits an object while the watch runs. The audit event arrives
+// after the snapshot with the change: the next snapshot has the user.
+func TestWatchWithAuditWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -168,39 +169,39 @@ func TestWatchHearsTheWebhook(t *testing.T) {
 		if got := users(w.last(time.Second), deployment, "shop/web"); got != "kubectl-edit " {
 			t.Errorf("before the event: %s", got)
 		}
-		tell(t, c, http.StatusOK, "hunter2", written("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), edited))
-		tell(t, c, http.StatusUnauthorized, "hunter3", written("2", "mallory", "delete", "", 200, inShop("apps", "deployments", "db"), edited))
-		if told := w.after(time.Minute); len(told) > 0 {
-			t.Error("an event alone makes no snapshot")
+		sendEvents(t, c, http.StatusOK, "hunter2", auditEvent("1", "alice", "patch", "kubectl-edit", 200, inShop("apps", "deployments", "web"), edited))
+		sendEvents(t, c, http.StatusUnauthorized, "hunter3", auditEvent("2", "mallory", "delete", "", 200, inShop("apps", "deployments", "db"), edited))
+		if snapshots := w.after(time.Minute); len(snapshots) > 0 {
+			t.Error("an audit event alone causes a snapshot")
 		}
 		f.remove("deployments", "shop/db")
-		tell(t, c, http.StatusOK, "hunter2", written("3", "bob", "delete", "", 200, inShop("apps", "deployments", "db"), time.Now()))
+		sendEvents(t, c, http.StatusOK, "hunter2", auditEvent("3", "bob", "delete", "", 200, inShop("apps", "deployments", "db"), time.Now()))
 		s := w.last(time.Second)
 		if got := users(s, deployment, "shop/web"); got != "kubectl-edit alice" {
 			t.Errorf("after the event: %s", got)
 		}
-		if diff := cmp.Diff([]string{"Deployment.apps shop/db deleted by bob", "Deployment.apps shop/web edited by alice"}, traced(s)); diff != "" {
-			t.Errorf("traces (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{"Deployment.apps shop/db deleted by bob", "Deployment.apps shop/web edited by alice"}, auditEvents(s)); diff != "" {
+			t.Errorf("audit events (-want +got):\n%s", diff)
 		}
-		// What was told stays as it was told.
-		if got := users(w.told[0], deployment, "shop/web"); got != "kubectl-edit " {
+		// Reported snapshots must not change.
+		if got := users(w.snapshots[0], deployment, "shop/web"); got != "kubectl-edit " {
 			t.Errorf("an earlier snapshot was changed: %s", got)
 		}
 	})
 }
 
-// last returns the last snapshot after some time.
+// last waits and returns the last snapshot of that time.
 func (w *watched) last(d time.Duration) model.Snapshot {
 	w.t.Helper()
-	told := w.after(d)
-	if len(told) == 0 {
-		w.t.Fatal("nothing was told")
+	snapshots := w.after(d)
+	if len(snapshots) == 0 {
+		w.t.Fatal("no snapshot was reported")
 	}
-	return told[len(told)-1]
+	return snapshots[len(snapshots)-1]
 }
 
-// tell sends events as the API server does.
-func tell(t *testing.T, c *cluster, code int, token string, events ...string) {
+// sendEvents sends audit events to the webhook.
+func sendEvents(t *testing.T, c *cluster, code int, token string, events ...string) {
 	t.Helper()
 	body := strings.NewReader(`{"kind":"EventList","items":[` + strings.Join(events, ",") + `]}`)
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks/audit/prod", body)
@@ -212,9 +213,9 @@ func tell(t *testing.T, c *cluster, code int, token string, events ...string) {
 	}
 }
 
-// The owner reference and the field manager of an object do not make a custom resource
-// its creator if the audit log shows that a person created it.
-func TestAuditLogShowsWhoMadeOwnedObjects(t *testing.T) {
+// TestCreatorOfOwnedObjects checks that an object with an owner reference has no makers if
+// the audit log shows that a person created it.
+func TestCreatorOfOwnedObjects(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for user, want := range map[string]int{
@@ -234,7 +235,7 @@ func TestAuditLogShowsWhoMadeOwnedObjects(t *testing.T) {
 				`"ownerReferences":[{"apiVersion":"new.example.org/v1","kind":"Gadget","name":"g","uid":"1"}]}}`)
 			f.mu.Unlock()
 			path := filepath.Join(t.TempDir(), "audit.log")
-			line := written("1", user, "create", "gadget-operator", 201, inShop("apps", "deployments", "web"), noon)
+			line := auditEvent("1", user, "create", "gadget-operator", 201, inShop("apps", "deployments", "web"), noon)
 			if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -257,37 +258,37 @@ func TestHook(t *testing.T) {
 	t.Parallel()
 	var _ collectors.Listener = newTestCluster(t, newFake(), nil)
 	for reason, change := range map[string]func(*Config){
-		"nothing is configured": nil,
-		"a file tells it all":   func(c *Config) { c.AuditLog = "audit.log" },
+		"no settings":    nil,
+		"audit log file": func(c *Config) { c.AuditLog = "audit.log" },
 	} {
 		if newTestCluster(t, newFake(), change).Hook() != nil {
-			t.Errorf("there is a hook, although %s", reason)
+			t.Errorf("%s: Hook() is not nil", reason)
 		}
 	}
 }
 
-// TestAuditLeavesOutWhatIsBusy remembers no writes of the kinds that are not
-// read, unless somebody reads them.
-func TestAuditLeavesOutWhatIsBusy(t *testing.T) {
+// TestAuditSkipsNoisyKinds checks that writes to kinds that are excluded by default are only
+// kept if the settings include the kinds.
+func TestAuditSkipsNoisyKinds(t *testing.T) {
 	t.Parallel()
-	busy := []audit.Resource{
+	noisy := []audit.Resource{
 		{Name: "events"}, {Group: "events.k8s.io", Name: "events"}, {Group: "coordination.k8s.io", Name: "leases"},
 	}
 	byDefault := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog = "audit.log" }).audit.Wanted
 	all := newTestCluster(t, newFake(), func(c *Config) { c.AuditLog, c.ExcludeKinds = "audit.log", []string{} }).audit.Wanted
-	if i := slices.IndexFunc(busy, byDefault); i >= 0 {
-		t.Errorf("writes of %v are remembered", busy[i])
+	if i := slices.IndexFunc(noisy, byDefault); i >= 0 {
+		t.Errorf("writes to %v are kept", noisy[i])
 	}
 	read := []audit.Resource{{Name: "pods"}, {Name: "endpoints"}, {Group: "discovery.k8s.io", Name: "endpointslices"}}
 	if i := slices.IndexFunc(read, func(r audit.Resource) bool { return !byDefault(r) }); i >= 0 {
-		t.Errorf("writes of %v are not remembered", read[i])
+		t.Errorf("writes to %v are not kept", read[i])
 	}
-	for _, r := range append(busy, read...) {
+	for _, r := range append(noisy, read...) {
 		if !all(r) {
-			t.Errorf("writes of %v are not remembered, although they are read", r)
+			t.Errorf("writes to %v are not kept without excluded kinds", r)
 		}
 	}
 	if !byDefault(audit.Resource{Group: "example.org", Name: "events"}) {
-		t.Error("somebody's own events are not Kubernetes'")
+		t.Error("writes to events of another API group are not kept")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// within collects as one look with a limit.
+// within collects with a memory budget.
 func within(t *testing.T, limit int64, c collectors.Collector) error {
 	t.Helper()
 	ctx := budget.NewTotal(1<<50).Scope(t.Context(), limit)
@@ -28,7 +28,7 @@ func repeated(n int, item string) string {
 	return b.String()[1:]
 }
 
-// TestMemory holds that what a look keeps beside the objects is counted.
+// TestMemory checks that the budget includes kinds, API groups and annotations.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	answers := func(paths map[string]string) *fake {
@@ -51,29 +51,29 @@ func TestMemory(t *testing.T) {
 		handler http.Handler
 		limit   int64
 	}{
-		{"each kind is listed", answers(map[string]string{"/apis": `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x"},"versions":[{"version":"v1","resources":[` +
+		{"many kinds", answers(map[string]string{"/apis": `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x"},"versions":[{"version":"v1","resources":[` +
 			repeated(n, `{"resource":"a","responseKind":{"kind":"A%d"},"verbs":["list"]}`) + `]}]}]}`}), n << 12},
-		{"the document in an annotation is decoded", answers(map[string]string{"/api/v1/configmaps": list(
+		{"a large document in an annotation", answers(map[string]string{"/api/v1/configmaps": list(
 			`{"metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"[` + repeated(n*10, `%d`) + `]"}}}`)}), n * 10 * 100},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
 			t.Parallel()
 			if _, ok := errors.AsType[*budget.Exceeded](within(t, tc.limit, newTestCluster(t, tc.handler, nil))); !ok {
-				t.Error("it is within the limit")
+				t.Error("the limit is not exceeded")
 			}
 		})
 	}
 	groups := answers(map[string]string{"/apis": `{"kind":"APIGroupList","groups":[` + repeated(n, `{"name":"g%d","preferredVersion":{"version":"v1"}}`) + `]}`})
 	if _, ok := errors.AsType[*budget.Exceeded](within(t, n<<11, newTestCluster(t, groups, nil))); !ok || groups.requests("/apis/g0/v1") > 0 {
-		t.Errorf("versions are asked for, %d times, that are not within the limit", groups.requests("/apis/g0/v1"))
+		t.Errorf("%d requests for versions beyond the limit", groups.requests("/apis/g0/v1"))
 	}
 	if err := within(t, 16<<20, newTestCluster(t, newFake(), nil)); err != nil {
 		t.Errorf("a small cluster: %v", err)
 	}
 }
 
-// TestMemoryOfSchemas holds that the schemas of a document count as long as they are
-// kept, from wherever they are read.
+// TestMemoryOfSchemas checks that the budget includes schemas, from the server, the cache
+// folder and memory.
 func TestMemoryOfSchemas(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -86,7 +86,7 @@ func TestMemoryOfSchemas(t *testing.T) {
 			repeated(n, `"%d":{}`) + `}}}}}`))
 		return true
 	}
-	for _, from := range []string{"the server", "the folder"} {
+	for _, from := range []string{"the server", "the cache folder"} {
 		c := newTestCluster(t, f, nil)
 		env := testEnv(t)
 		env.CacheDir = dir
@@ -100,15 +100,16 @@ func TestMemoryOfSchemas(t *testing.T) {
 			if w := s.Weight(); w < n*300 {
 				t.Errorf("from %s: the snapshot weighs %d", from, w)
 			}
-			// The fake asks for a hash: what was read once is known.
+			// The address has a hash, so the document is not read again.
 			if _, ok := errors.AsType[*budget.Exceeded](within(t, n*300, c)); !ok {
-				t.Errorf("from %s: it is within the limit", from)
+				t.Errorf("from %s: the limit is not exceeded", from)
 			}
 		}
 	}
 }
 
-// TestMemoryOfDump holds that a dump counts while it is read, and its objects after that.
+// TestMemoryOfDump checks that the budget includes the text of a dump while it is read, and
+// its objects.
 func TestMemoryOfDump(t *testing.T) {
 	t.Parallel()
 	const n = 5000
@@ -119,9 +120,9 @@ func TestMemoryOfDump(t *testing.T) {
 		limit        int64
 		fits         bool
 	}{
-		{"the objects of JSON", json, n * 2500, true},
-		{"the objects of JSON, and no less", json, n * 1000, false},
-		{"YAML", strings.Repeat("- a\n", n), n * 200, false},
+		{"JSON within the limit", json, n * 2500, true},
+		{"JSON beyond the limit", json, n * 1000, false},
+		{"YAML beyond the limit", strings.Repeat("- a\n", n), n * 200, false},
 	} {
 		err := within(t, tc.limit, openDump(t, tc.text, nil))
 		_, exceeded := errors.AsType[*budget.Exceeded](err)

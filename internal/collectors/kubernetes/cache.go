@@ -9,8 +9,8 @@ import (
 	"github.com/driftd/driftd/internal/atomicfile"
 )
 
-// A cache is a folder that keeps documents by their address. What is in it may
-// vanish at any time; the empty cache keeps nothing.
+// A cache is a folder with documents by address. Its files may be removed at any time.
+// The empty cache stores nothing.
 type cache string
 
 func (c cache) file(address string) string {
@@ -18,7 +18,7 @@ func (c cache) file(address string) string {
 	return filepath.Join(string(c), hex.EncodeToString(sum[:]))
 }
 
-// get returns a document, or nil when it is not kept.
+// get returns a document, or nil if it is not in the cache.
 func (c cache) get(address string) []byte {
 	if c == "" {
 		return nil
@@ -30,7 +30,7 @@ func (c cache) get(address string) []byte {
 	return data
 }
 
-// put keeps a document, as a whole or not at all.
+// put stores a document atomically.
 func (c cache) put(address string, data []byte) error {
 	if c == "" {
 		return nil
@@ -38,7 +38,7 @@ func (c cache) put(address string, data []byte) error {
 	return atomicfile.Write(c.file(address), data)
 }
 
-// keep drops every document but those of the given addresses.
+// keep removes all documents except those of the given addresses.
 func (c cache) keep(addresses map[string]bool) {
 	if c == "" {
 		return
@@ -53,7 +53,7 @@ func (c cache) keep(addresses map[string]bool) {
 	}
 	for _, entry := range entries {
 		if file := filepath.Join(string(c), entry.Name()); !wanted[file] {
-			// A file that stays costs room and no more.
+			// A remaining file only takes disk space.
 			_ = os.Remove(file)
 		}
 	}

@@ -17,13 +17,12 @@ import (
 	"github.com/driftd/driftd/internal/secret"
 )
 
-// fieldManager is the name under which dry runs are sent.
+// fieldManager is the field manager of the dry runs.
 const fieldManager = "driftd"
 
-// Canonicalize sends each claim through a dry-run server-side apply, when the
-// settings ask for it: what webhooks and conversions would make of it is then
-// no drift. Claims that hold secrets stay as they are: only their digests are
-// known.
+// Canonicalize returns the claims as a dry-run server-side apply would store them, if the
+// settings enable it. Changes by webhooks and conversions are then not drift. Claims with
+// secrets keep their values, because driftd only has digests of the secrets.
 func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]model.Claim, error) {
 	if c.config.Canonicalize != DryRun {
 		return claims, nil
@@ -53,9 +52,9 @@ func (c *cluster) Canonicalize(ctx context.Context, claims []model.Claim) ([]mod
 	return out, nil
 }
 
-// served returns the last look's catalog, or asks for one.
+// served returns the catalog of the last scan, or requests a new one.
 func (c *cluster) served(ctx context.Context, r *reader) (*catalog, error) {
-	if last := c.seen(); last != nil {
+	if last := c.lastScan(); last != nil {
 		return last.catalog, nil
 	}
 	found, err := discover(ctx, r.client)
@@ -65,7 +64,7 @@ func (c *cluster) served(ctx context.Context, r *reader) (*catalog, error) {
 	return found, nil
 }
 
-// canonicalize rewrites one claim. What the API server refuses stays as it is.
+// canonicalize updates one claim. A claim that the API server rejects keeps its value.
 func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, claim *model.Claim) error {
 	a, ok := served.find(claim.Kind)
 	if !ok || claim.Unchecked != "" || secret.HasMark(claim.Value) || !isSegment(claim.Name) {
@@ -74,7 +73,7 @@ func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, 
 	a.version = claim.Version[strings.LastIndex(claim.Version, "/")+1:]
 	stored, err := r.dryRun(ctx, a, claim)
 	if code := httpclient.Code(err); code != 0 && code != http.StatusUnauthorized {
-		c.env.Log.DebugContext(ctx, "dry-run apply is refused", "kind", claim.Kind, "resource", claim.ID, "code", code)
+		c.env.Log.DebugContext(ctx, "dry-run apply rejected", "kind", claim.Kind, "resource", claim.ID, "code", code)
 		return nil
 	}
 	if err != nil {
@@ -85,18 +84,18 @@ func (c *cluster) canonicalize(ctx context.Context, r *reader, served *catalog, 
 		schema = kind.Schema
 	}
 	written := claim.Value
-	claim.Written, claim.Value = &written, adopt(claim.Value, stored, schema)
+	claim.Written, claim.Value = &written, withStored(claim.Value, stored, schema)
 	return nil
 }
 
 func (c *cluster) kind(name string) *model.Kind {
-	if last := c.seen(); last != nil {
+	if last := c.lastScan(); last != nil {
 		return last.kinds[name]
 	}
 	return nil
 }
 
-// dryRun returns what the API server would store.
+// dryRun returns the object that the API server would store.
 func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.Value, error) {
 	namespace := ""
 	if a.namespaced {
@@ -127,7 +126,8 @@ func (r *reader) dryRun(ctx context.Context, a api, claim *model.Claim) (model.V
 	return stored.Value, err
 }
 
-// manifest puts back the names that a claim's value lacks.
+// manifest returns the claim's value with the fields that the value lacks: API version,
+// kind, name and namespace.
 func manifest(a api, claim *model.Claim, namespace string) model.Value {
 	metadata := claim.Value.At("metadata").With("name", model.StringOf(claim.Name))
 	if namespace != "" {
@@ -140,28 +140,27 @@ func manifest(a api, claim *model.Claim, namespace string) model.Value {
 	return model.MapOf(fields...)
 }
 
-// adopt returns what is declared with the values that are stored for it. What
-// is stored and not declared is left out; what is declared and would not be
-// stored falls away, other than what says nothing.
-func adopt(declared, stored model.Value, s *model.Schema) model.Value {
+// withStored returns the declared value with the stored values of its fields. It drops
+// fields that are only stored, and declared fields that are not stored, except empty ones.
+func withStored(declared, stored model.Value, s *model.Schema) model.Value {
 	switch {
 	case declared.Kind() == model.Map && stored.Kind() == model.Map:
-		return adoptFields(declared, stored, s)
+		return withStoredFields(declared, stored, s)
 	case declared.Kind() == model.List && stored.Kind() == model.List:
-		return adoptItems(declared, stored, s)
+		return withStoredItems(declared, stored, s)
 	case declared.IsEmpty() && stored.IsNull():
 		return declared
 	}
 	return stored
 }
 
-func adoptFields(declared, stored model.Value, s *model.Schema) model.Value {
+func withStoredFields(declared, stored model.Value, s *model.Schema) model.Value {
 	fields := make([]model.Field, 0, len(declared.Fields()))
 	for _, f := range declared.Fields() {
 		value, ok := stored.Get(f.Name)
 		switch {
 		case ok:
-			fields = append(fields, model.Field{Name: f.Name, Value: adopt(f.Value, value, s.Field(f.Name))})
+			fields = append(fields, model.Field{Name: f.Name, Value: withStored(f.Value, value, s.Field(f.Name))})
 		case f.Value.IsEmpty():
 			fields = append(fields, f)
 		}
@@ -169,7 +168,7 @@ func adoptFields(declared, stored model.Value, s *model.Schema) model.Value {
 	return model.MapOf(fields...)
 }
 
-func adoptItems(declared, stored model.Value, s *model.Schema) model.Value {
+func withStoredItems(declared, stored model.Value, s *model.Schema) model.Value {
 	if s != nil && s.List == model.Set {
 		return declared
 	}
@@ -180,19 +179,19 @@ func adoptItems(declared, stored model.Value, s *model.Schema) model.Value {
 	items := slices.Clone(declared.Items())
 	for i, item := range items {
 		if !keyed {
-			items[i] = adopt(item, stored.Items()[i], s.Element())
+			items[i] = withStored(item, stored.Items()[i], s.Element())
 			continue
 		}
 		at := slices.IndexFunc(stored.Items(), func(v model.Value) bool { return sameKeys(item, v, s.Keys) })
 		if at >= 0 {
-			items[i] = adopt(item, stored.Items()[at], s.Element())
+			items[i] = withStored(item, stored.Items()[at], s.Element())
 		}
 	}
 	return model.ListOf(items...)
 }
 
-// sameKeys tells whether two elements of a keyed list are one; a key that is
-// not declared is one that the server fills in.
+// sameKeys reports whether two elements of a keyed list have the same keys. It ignores keys
+// that are not declared: the server sets them.
 func sameKeys(declared, stored model.Value, keys []string) bool {
 	for _, key := range keys {
 		if v, ok := declared.Get(key); ok && !v.Equal(stored.At(key)) {

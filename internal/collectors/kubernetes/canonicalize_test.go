@@ -25,7 +25,7 @@ func parse(t *testing.T, text string) model.Value {
 	return v
 }
 
-func TestAdopt(t *testing.T) {
+func TestWithStored(t *testing.T) {
 	t.Parallel()
 	named := &model.Schema{List: model.Keyed, Keys: []string{"name"}}
 	ports := &model.Schema{List: model.Keyed, Keys: []string{"port", "protocol"}}
@@ -33,23 +33,23 @@ func TestAdopt(t *testing.T) {
 		"named": named, "ports": ports, "set": {List: model.Set},
 	}}
 	tests := map[string]struct{ reason, declared, stored, want string }{
-		"scalars":        {"the server's spelling counts", `{"cpu":"1000m"}`, `{"cpu":"1"}`, `{"cpu":"1"}`},
-		"undeclared":     {"what nobody declared stays out", `{"a":1}`, `{"a":1,"b":2}`, `{"a":1}`},
-		"dropped":        {"what would not be stored is never drift", `{"a":1,"b":2}`, `{"a":1}`, `{"a":1}`},
-		"empty":          {"a declared emptiness says something", `{"a":[]}`, `{}`, `{"a":[]}`},
-		"null":           {"so does null", `{"a":null}`, `{}`, `{"a":null}`},
+		"scalars":        {"the stored notation is used", `{"cpu":"1000m"}`, `{"cpu":"1"}`, `{"cpu":"1"}`},
+		"undeclared":     {"a field that is only stored is dropped", `{"a":1}`, `{"a":1,"b":2}`, `{"a":1}`},
+		"dropped":        {"a field that is not stored is dropped", `{"a":1,"b":2}`, `{"a":1}`, `{"a":1}`},
+		"empty":          {"an empty value is kept", `{"a":[]}`, `{}`, `{"a":[]}`},
+		"null":           {"null is kept", `{"a":null}`, `{}`, `{"a":null}`},
 		"keyed":          {"elements are paired by name", `{"named":[{"name":"b","v":1},{"name":"a"}]}`, `{"named":[{"name":"sidecar"},{"name":"a"},{"name":"b","v":2,"w":3}]}`, `{"named":[{"name":"b","v":2},{"name":"a"}]}`},
-		"keyed, default": {"a key that is not declared is filled in", `{"ports":[{"port":80,"n":"x"}]}`, `{"ports":[{"port":80,"protocol":"TCP","n":"y"}]}`, `{"ports":[{"port":80,"n":"y"}]}`},
-		"keyed, gone":    {"an element that is not stored stays declared", `{"named":[{"name":"a","v":1}]}`, `{"named":[]}`, `{"named":[{"name":"a","v":1}]}`},
+		"keyed, default": {"the server sets a key that is not declared", `{"ports":[{"port":80,"n":"x"}]}`, `{"ports":[{"port":80,"protocol":"TCP","n":"y"}]}`, `{"ports":[{"port":80,"n":"y"}]}`},
+		"keyed, dropped": {"an element that is not stored is kept", `{"named":[{"name":"a","v":1}]}`, `{"named":[]}`, `{"named":[{"name":"a","v":1}]}`},
 		"list":           {"elements are paired by position", `{"l":[{"a":1},{"a":2}]}`, `{"l":[{"a":1,"b":0},{"a":3,"b":0}]}`, `{"l":[{"a":1},{"a":3}]}`},
-		"longer list":    {"a list of another length is one value", `{"l":[1]}`, `{"l":[1,2]}`, `{"l":[1,2]}`},
-		"set":            {"a set is what was declared", `{"set":["a"]}`, `{"set":["b","a"]}`, `{"set":["a"]}`},
+		"longer list":    {"a list of another length is replaced", `{"l":[1]}`, `{"l":[1,2]}`, `{"l":[1,2]}`},
+		"set":            {"a set is kept", `{"set":["a"]}`, `{"set":["b","a"]}`, `{"set":["a"]}`},
 		"other type":     {"a conversion may change the type", `{"a":"1"}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := adopt(parse(t, tt.declared), parse(t, tt.stored), schema)
+			got := withStored(parse(t, tt.declared), parse(t, tt.stored), schema)
 			if diff := cmp.Diff(parse(t, tt.want).String(), got.String()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
 			}
@@ -57,7 +57,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// dryRuns answers dry-run applies; it keeps what was sent.
+// dryRuns is a fake that answers dry-run applies and records the requests.
 type dryRuns struct {
 	*fake
 	answer http.HandlerFunc
@@ -102,21 +102,21 @@ func TestCanonicalize(t *testing.T) {
 		fails  bool
 	}{
 		"rewritten": {
-			reason: "what the server would store counts", mode: DryRun, answer: write(stored), claim: web, want: after,
+			reason: "the claim has the stored value", mode: DryRun, answer: write(stored), claim: web, want: after,
 			sent: map[string]string{"https://api.example.org:6443/apis/apps/v1/namespaces/shop/deployments/web?dryRun=All&fieldManager=driftd&force=true": "application/apply-patch+yaml " +
 				`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"a":"b"},"name":"web","namespace":"shop"},"spec":{"cpu":"1000m"}}`},
 		},
-		"off": {reason: "nothing is sent unless it is asked for", claim: web, want: before, sent: map[string]string{}},
-		"refused": {
-			reason: "a claim that is refused keeps its value", mode: DryRun, claim: web, want: before,
+		"disabled": {reason: "no request is sent", claim: web, want: before, sent: map[string]string{}},
+		"rejected": {
+			reason: "a rejected claim keeps its value", mode: DryRun, claim: web, want: before,
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 422, "spec.cpu: Invalid value") },
 		},
 		"unauthorized": {
-			reason: "that is no refusal of a claim", mode: DryRun, claim: web, want: before, fails: true,
+			reason: "a rejection of the credentials is an error", mode: DryRun, claim: web, want: before, fails: true,
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 401, "Unauthorized") },
 		},
 		"secret": {
-			reason: "a digest is no manifest", mode: DryRun, sent: map[string]string{}, want: `{"data":{"p":"(secret)"}}`,
+			reason: "a claim with a digest cannot be sent", mode: DryRun, sent: map[string]string{}, want: `{"data":{"p":"(secret)"}}`,
 			claim: func(t *testing.T) model.Claim {
 				t.Helper()
 				c := claim(t, "kubernetes/ConfigMap", "shop/c", "shop", "c", `{}`)
@@ -125,7 +125,7 @@ func TestCanonicalize(t *testing.T) {
 			},
 		},
 		"unchecked": {
-			reason: "what cannot be compared needs no form", mode: DryRun, sent: map[string]string{}, want: before,
+			reason: "an unchecked claim is not compared", mode: DryRun, sent: map[string]string{}, want: before,
 			claim: func(t *testing.T) model.Claim {
 				t.Helper()
 				c := web(t)
@@ -134,11 +134,11 @@ func TestCanonicalize(t *testing.T) {
 			},
 		},
 		"not served": {
-			reason: "nobody to ask", mode: DryRun, sent: map[string]string{}, want: `{}`,
+			reason: "no server can apply it", mode: DryRun, sent: map[string]string{}, want: `{}`,
 			claim: func(t *testing.T) model.Claim { return claim(t, "kubernetes/Gadget.io", "g", "", "g", `{}`) },
 		},
-		"strange name": {
-			reason: "a name leads nowhere else", mode: DryRun, sent: map[string]string{}, want: `{}`,
+		"name with a path": {
+			reason: "a name must not change the path of the request", mode: DryRun, sent: map[string]string{}, want: `{}`,
 			claim: func(t *testing.T) model.Claim {
 				return claim(t, "kubernetes/ConfigMap", "shop/..", "shop", "../../nodes", `{}`)
 			},
@@ -167,7 +167,7 @@ func TestCanonicalize(t *testing.T) {
 	}
 }
 
-func TestCanonicalizeLeavesItsInputAlone(t *testing.T) {
+func TestCanonicalizeDoesNotModifyItsInput(t *testing.T) {
 	t.Parallel()
 	d := &dryRuns{fake: newFake(), sent: map[string]string{}, answer: func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"web","namespace":"shop"},"spec":{"a":2}}`)

@@ -21,7 +21,7 @@ const (
 	maxDocument = 64 << 20
 )
 
-// A client sends requests to one API server, and none that would change anything there.
+// A client sends requests to one API server. It only sends requests that change nothing.
 type client struct {
 	http    *httpclient.Client
 	base    *url.URL
@@ -30,8 +30,8 @@ type client struct {
 	expiry time.Time
 }
 
-// newClient returns a client that sends its requests through transport. Lists are bounded
-// apart: each request for one has its own bound.
+// newClient returns a client that sends its requests through transport. The bound of its
+// answers is that of documents; requests for lists set their own.
 func (c Config) newClient(base *url.URL, transport http.RoundTripper) *client {
 	limits := httpclient.Limits{Rate: c.QPS, Burst: c.Burst, Timeout: c.Timeout, MaxBody: min(maxDocument, c.MaxPageSize), Backoff: firstPause}
 	api := httpclient.API{Describe: describe, Retry: []int{http.StatusInternalServerError}}
@@ -48,7 +48,7 @@ type request struct {
 	accept      string
 	contentType string
 	body        []byte
-	// maxBody bounds the answer, in bytes; 0 means that of a document.
+	// maxBody bounds the answer, in bytes; 0 means the bound of a document.
 	maxBody int64
 }
 
@@ -69,8 +69,8 @@ func (r request) harmless() bool {
 
 func (c *client) server() string { return c.base.Redacted() }
 
-// do sends a request and calls read with the body of the answer. It begins again when the
-// server is busy or the answer breaks off.
+// do sends a request and calls read with the body of the answer. It repeats both if the
+// server is busy or the answer is truncated.
 func (c *client) do(ctx context.Context, req request, read func(io.Reader) error) error {
 	r, err := c.request(ctx, req)
 	if err != nil {
@@ -96,7 +96,7 @@ func (c *client) open(ctx context.Context, req request) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// request returns the HTTP request, and an error for one that would change the cluster.
+// request returns the HTTP request, or an error if it would change the cluster.
 func (c *client) request(ctx context.Context, req request) (*http.Request, error) {
 	if !req.harmless() {
 		return nil, fmt.Errorf("%s %s would change the cluster: not sent", req.method, req.path)
@@ -117,7 +117,8 @@ func (c *client) request(ctx context.Context, req request) (*http.Request, error
 	return r, nil
 }
 
-// describe takes the reason from a metav1.Status, and its pause where the header has none.
+// describe sets the message from a metav1.Status, and the pause before a retry if the header
+// has none.
 func describe(s *httpclient.Status, _ http.Header, body model.Value) {
 	if body.At("kind").Str() != "Status" {
 		return

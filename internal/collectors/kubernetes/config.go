@@ -9,58 +9,54 @@ import (
 	"github.com/driftd/driftd/internal/collectors"
 )
 
-// Config is the settings of a kubernetes source. The API server is named by
-// Kubeconfig and Context, by InCluster, or by Server; with none of them the
-// user's own kubeconfig counts, as for kubectl.
+// Config is the settings of a kubernetes source. Kubeconfig and Context, InCluster, or
+// Server select the API server. Without them, it is that of the user's kubeconfig, as with
+// kubectl.
 type Config struct {
-	// Kubeconfig is a file of kubectl's; without it $KUBECONFIG, then ~/.kube/config.
+	// Kubeconfig is a kubeconfig file; by default $KUBECONFIG, then ~/.kube/config.
 	Kubeconfig string `mapstructure:"kubeconfig" path:"true"`
-	// Context is that of the kubeconfig; without it, the current one.
+	// Context is a context of the kubeconfig; by default the current one.
 	Context string `mapstructure:"context"`
-	// InCluster reads the cluster that driftd itself runs in, by its service
-	// account.
+	// InCluster selects the cluster in which driftd runs, with the pod's service account.
 	InCluster bool `mapstructure:"in_cluster"`
-	// Server is the API server's address, in place of a kubeconfig.
+	// Server is the address of the API server, instead of a kubeconfig.
 	Server string `mapstructure:"server"`
-	// CAFile holds the authorities to trust instead of the system's, for Server; without
-	// it, the system's count.
+	// CAFile holds the certificate authorities for Server; by default those of the system.
 	CAFile string `mapstructure:"ca_file" path:"true"`
-	// TokenFile holds the token for the server, as of a service account.
+	// TokenFile holds the token for Server, such as that of a service account.
 	TokenFile string `mapstructure:"token_file" path:"true"`
-	// Dump is a file that "kubectl get -o yaml" or "-o json" wrote; it is read
-	// instead of an API server.
+	// Dump is an output file of "kubectl get -o yaml" or "-o json". It is read instead of
+	// an API server.
 	Dump string `mapstructure:"dump" path:"true"`
-	// DumpComplete tells that the dump holds everything that there is, so that
-	// what it lacks is missing.
+	// DumpComplete reports that the dump has all objects of the cluster, so that objects
+	// that it lacks count as absent.
 	DumpComplete bool `mapstructure:"dump_complete"`
-	// Namespaces are the only ones that are read; without any, all are.
+	// Namespaces are the namespaces that are read; by default all.
 	Namespaces []string `mapstructure:"namespaces"`
-	// TryNamespaces are read one by one where a kind may not be listed in all
-	// of them at once.
+	// TryNamespaces are the namespaces in which a kind is listed if listing it in all
+	// namespaces is forbidden.
 	TryNamespaces []string `mapstructure:"try_namespaces"`
-	// ExcludeKinds are patterns of kinds that are not read ("Event",
-	// "*.metrics.k8s.io"). Without it: events, leases, component statuses and
-	// metrics.
+	// ExcludeKinds are patterns of kinds that are not read ("Event", "*.metrics.k8s.io");
+	// by default DefaultExcludeKinds.
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`
-	// PageSize is how many objects one request asks for.
+	// PageSize is the number of objects per list request.
 	PageSize int `mapstructure:"page_size"`
-	// Concurrency is how many requests run at once.
+	// Concurrency is the maximum number of concurrent requests.
 	Concurrency int `mapstructure:"concurrency"`
-	// Timeout bounds each request with its answer.
+	// Timeout bounds each request including its answer.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// QPS limits the requests per second.
 	QPS float64 `mapstructure:"qps"`
-	// Burst is how many requests may be ahead of that limit.
+	// Burst is the number of requests that may exceed QPS for a short time.
 	Burst int `mapstructure:"burst"`
-	// Canonicalize is "dry-run" where declared objects go through a server-side
-	// dry-run apply before they are compared.
+	// Canonicalize is "dry-run" to send declared objects through a server-side dry-run apply
+	// before they are compared.
 	Canonicalize string `mapstructure:"canonicalize"`
-	// AuditLog is the API server's audit log, a file of JSON lines that names
-	// users.
+	// AuditLog is the API server's audit log, a file of JSON lines.
 	AuditLog string `mapstructure:"audit_log" path:"true"`
-	// AuditWebhook lets the API server's audit webhook tell the same.
+	// AuditWebhook receives events of the API server's audit webhook.
 	AuditWebhook *AuditWebhook `mapstructure:"audit_webhook"`
-	// AuditSince is how far back writes are remembered.
+	// AuditSince is how long the writes in the audit log are kept.
 	AuditSince time.Duration `mapstructure:"audit_since"`
 	// MaxObjectSize bounds one object, in bytes.
 	MaxObjectSize int64 `mapstructure:"max_object_size"`
@@ -68,16 +64,16 @@ type Config struct {
 	MaxPageSize int64 `mapstructure:"max_page_size"`
 }
 
-// An AuditWebhook says how the API server shows that it is the one that sends.
+// An AuditWebhook is the authentication of the API server as the sender of audit events.
 type AuditWebhook struct {
-	// TokenFile holds the token that the API server shows. It must be given.
+	// TokenFile holds the token that the API server sends. It is required.
 	TokenFile string `mapstructure:"token_file" path:"true"`
 }
 
-// DryRun is the value of Config.Canonicalize that switches it on.
+// DryRun is the value of Config.Canonicalize that enables it.
 const DryRun = "dry-run"
 
-// Defaults returns the settings that hold where the configuration is silent.
+// Defaults returns the default settings.
 func Defaults() Config {
 	return Config{
 		PageSize:      500,
@@ -91,8 +87,7 @@ func Defaults() Config {
 	}
 }
 
-// DefaultExcludeKinds returns the kinds that nobody declares and that change
-// all the time.
+// DefaultExcludeKinds returns the kinds that are not declared and change continuously.
 func DefaultExcludeKinds() []string {
 	return []string{
 		"Event", "Event.events.k8s.io",
@@ -101,7 +96,7 @@ func DefaultExcludeKinds() []string {
 	}
 }
 
-// complete checks the settings and fills in what depends on others.
+// complete checks the settings and returns them with defaults.
 func (c Config) complete() (Config, error) {
 	if c.ExcludeKinds == nil {
 		c.ExcludeKinds = DefaultExcludeKinds()
@@ -128,13 +123,13 @@ func (c Config) checkOrigin() error {
 	case len(ways) > 1:
 		return fmt.Errorf("settings %s exclude each other: keep one", strings.Join(ways, ", "))
 	case c.Server == "" && (c.CAFile != "" || c.TokenFile != ""):
-		return errors.New("settings ca_file and token_file go with server: set server too")
+		return errors.New("settings ca_file and token_file require server: set server too")
 	case strings.Contains(c.Server, "@"):
 		return errors.New("setting server must not hold credentials: put the token into token_file")
 	case c.Dump != "" && len(c.Namespaces)+len(c.TryNamespaces) > 0:
-		return errors.New("settings namespaces and try_namespaces do not go with dump: a dump is read as a whole")
+		return errors.New("settings namespaces and try_namespaces cannot be used with dump: remove them, a dump is read as a whole")
 	case c.Dump == "" && c.DumpComplete:
-		return errors.New("setting dump_complete goes with dump: set dump too")
+		return errors.New("setting dump_complete requires dump: set dump too")
 	}
 	return nil
 }
@@ -142,9 +137,9 @@ func (c Config) checkOrigin() error {
 func (c Config) checkAudit() error {
 	switch {
 	case c.Dump != "" && (c.AuditLog != "" || c.AuditWebhook != nil):
-		return errors.New("settings audit_log and audit_webhook do not go with dump: they tell of an API server that runs")
+		return errors.New("settings audit_log and audit_webhook cannot be used with dump: remove them, or read an API server")
 	case c.AuditWebhook != nil && c.AuditWebhook.TokenFile == "":
-		return errors.New("setting audit_webhook.token_file is missing: set the file that holds the token which the API server shows")
+		return errors.New("setting audit_webhook.token_file is missing: set the file with the token that the API server sends")
 	}
 	return nil
 }
@@ -179,32 +174,32 @@ func (c Config) checkNames() error {
 	}
 	for _, namespace := range c.Namespaces {
 		if err := CheckNamespace(namespace); err != nil {
-			return fmt.Errorf("settings namespaces: %w; patterns are not taken", err)
+			return fmt.Errorf("settings namespaces: %w; patterns are not supported", err)
 		}
 	}
-	// These may come from manifests.
+	// The names of try_namespaces may come from manifests.
 	for _, namespace := range c.TryNamespaces {
 		if !isSegment(namespace) {
-			return fmt.Errorf("settings try_namespaces: %q is no namespace", namespace)
+			return fmt.Errorf("settings try_namespaces: %q is not a namespace name", namespace)
 		}
 	}
 	return nil
 }
 
-// CheckNamespace returns an error for a name that no namespace can have: it is
-// not a label of RFC 1123.
+// CheckNamespace returns an error for a name that is not a label of RFC 1123, as names of
+// namespaces are.
 func CheckNamespace(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	if len(name) > 63 || strings.Trim(name, letters+"-") != "" || name != strings.Trim(name, "-") || name == "" {
-		return fmt.Errorf("%q is no namespace: want at most 63 lower-case letters, digits and dashes", name)
+		return fmt.Errorf("%q is not a namespace name: want at most 63 lower-case letters, digits and dashes", name)
 	}
 	return nil
 }
 
-// isSegment tells a name that can stand in a request's path.
+// isSegment reports whether a name can be one segment of a request's path.
 func isSegment(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/%?#")
 }
 
-// excludes tells whether a kind is left out.
+// excludes reports whether exclude_kinds matches a kind.
 func (c Config) excludes(kind string) bool { return collectors.Excludes(c.ExcludeKinds, kind) }

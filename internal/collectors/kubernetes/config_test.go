@@ -12,20 +12,20 @@ func TestConfigComplete(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"defaults":     {reason: "the user's own kubeconfig is enough", change: func(*Config) {}},
-		"two ways":     {reason: "one server at a time", change: func(c *Config) { c.Kubeconfig, c.Server = "a", "b" }, want: "kubeconfig or context, server exclude each other"},
-		"stray ca":     {reason: "a CA belongs to a server", change: func(c *Config) { c.CAFile = "ca" }, want: "set server too"},
-		"stray dump":   {reason: "complete belongs to a dump", change: func(c *Config) { c.DumpComplete = true }, want: "set dump too"},
-		"places":       {reason: "a filtered dump would lose its coverage", change: func(c *Config) { c.Dump, c.Namespaces = "d", []string{"a"} }, want: "do not go with dump"},
+		"defaults":     {reason: "the user's kubeconfig is the default", change: func(*Config) {}},
+		"two servers":  {reason: "a source has one API server", change: func(c *Config) { c.Kubeconfig, c.Server = "a", "b" }, want: "kubeconfig or context, server exclude each other"},
+		"ca only":      {reason: "ca_file requires server", change: func(c *Config) { c.CAFile = "ca" }, want: "set server too"},
+		"no dump":      {reason: "dump_complete requires dump", change: func(c *Config) { c.DumpComplete = true }, want: "set dump too"},
+		"namespaces":   {reason: "a filtered dump would lose its coverage", change: func(c *Config) { c.Dump, c.Namespaces = "d", []string{"a"} }, want: "cannot be used with dump"},
 		"user info":    {reason: "addresses are printed", change: func(c *Config) { c.Server = "https://u:p@h" }, want: "must not hold credentials"},
-		"page size":    {reason: "a page holds something", change: func(c *Config) { c.PageSize = 0 }, want: "page_size must be more than 0"},
-		"canonicalize": {reason: "there is one way", change: func(c *Config) { c.Canonicalize = "yes" }, want: `want "dry-run"`},
-		"pattern":      {reason: "a pattern that matches nothing is a mistake", change: func(c *Config) { c.ExcludeKinds = []string{"[a"} }, want: `"[a" is malformed`},
-		"audit log":    {reason: "a dump has no past", change: func(c *Config) { c.Dump, c.AuditLog = "d", "a" }, want: "do not go with dump"},
-		"audit hook":   {reason: "nor a server that tells", change: func(c *Config) { c.Dump, c.AuditWebhook = "d", &AuditWebhook{"t"} }, want: "do not go with dump"},
-		"audit token":  {reason: "anybody could tell anything", change: func(c *Config) { c.AuditWebhook = &AuditWebhook{} }, want: "audit_webhook.token_file is missing"},
-		"audit since":  {reason: "nothing would be remembered", change: func(c *Config) { c.AuditSince = 0 }, want: "audit_since must be more than 0"},
-		"namespace":    {reason: "a namespace stands in a path", change: func(c *Config) { c.Namespaces = []string{"a/../b"} }, want: "is no namespace"},
+		"page size":    {reason: "a page needs objects", change: func(c *Config) { c.PageSize = 0 }, want: "page_size must be more than 0"},
+		"canonicalize": {reason: "the only value is dry-run", change: func(c *Config) { c.Canonicalize = "yes" }, want: `want "dry-run"`},
+		"pattern":      {reason: "a malformed pattern is an error", change: func(c *Config) { c.ExcludeKinds = []string{"[a"} }, want: `"[a" is malformed`},
+		"audit log":    {reason: "a dump has no audit log", change: func(c *Config) { c.Dump, c.AuditLog = "d", "a" }, want: "cannot be used with dump"},
+		"audit hook":   {reason: "a dump has no audit webhook", change: func(c *Config) { c.Dump, c.AuditWebhook = "d", &AuditWebhook{"t"} }, want: "cannot be used with dump"},
+		"audit token":  {reason: "the webhook needs authentication", change: func(c *Config) { c.AuditWebhook = &AuditWebhook{} }, want: "audit_webhook.token_file is missing"},
+		"audit since":  {reason: "no writes would be kept", change: func(c *Config) { c.AuditSince = 0 }, want: "audit_since must be more than 0"},
+		"namespace":    {reason: "a namespace is part of a path", change: func(c *Config) { c.Namespaces = []string{"a/../b"} }, want: "is not a namespace name"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -48,12 +48,12 @@ func TestConfigExcludes(t *testing.T) {
 		kind     string
 		want     bool
 	}{
-		"default":     {reason: "events are noise", kind: "kubernetes/Event", want: true},
-		"by group":    {reason: "so is what is measured", kind: "kubernetes/PodMetrics.metrics.k8s.io", want: true},
-		"others":      {reason: "the rest is read", kind: "kubernetes/Pod"},
-		"none":        {reason: "an empty list leaves nothing out", patterns: []string{}, kind: "kubernetes/Event"},
-		"whole names": {reason: "a pattern is no prefix", patterns: []string{"Pod"}, kind: "kubernetes/PodTemplate"},
-		"with type":   {reason: "kinds may be written as findings show them", patterns: []string{"kubernetes/Pod"}, kind: "kubernetes/Pod", want: true},
+		"default":     {reason: "events are excluded by default", kind: "kubernetes/Event", want: true},
+		"by group":    {reason: "metrics are excluded by default", kind: "kubernetes/PodMetrics.metrics.k8s.io", want: true},
+		"others":      {reason: "other kinds are read", kind: "kubernetes/Pod"},
+		"none":        {reason: "an empty list excludes no kinds", patterns: []string{}, kind: "kubernetes/Event"},
+		"whole names": {reason: "a pattern matches whole names", patterns: []string{"Pod"}, kind: "kubernetes/PodTemplate"},
+		"with type":   {reason: "a pattern may have the type prefix", patterns: []string{"kubernetes/Pod"}, kind: "kubernetes/Pod", want: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

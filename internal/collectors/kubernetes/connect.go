@@ -16,10 +16,9 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// connect makes a client of the settings. It reads the kubeconfig and the
-// files that it names, and no network. running bounds the requests that a
-// credential plugin holds up. change, which may be nil, changes how the server
-// is reached.
+// connect returns a client for the settings. It reads the kubeconfig and its files, but does
+// not use the network. running bounds the requests that wait for a credential plugin.
+// change, which may be nil, changes the configuration of the connection.
 func connect(config Config, running chan struct{}, change func(*rest.Config)) (*client, error) {
 	access, err := config.access()
 	if err != nil {
@@ -49,7 +48,7 @@ func throughPlugin(access *rest.Config, next http.RoundTripper, running chan str
 	return &pluginTransport{command: access.ExecProvider.Command, next: next, running: running}
 }
 
-// access finds the API server and the credentials, as kubectl would.
+// access returns the API server and the credentials, as kubectl would select them.
 func (c Config) access() (*rest.Config, error) {
 	switch {
 	case c.InCluster:
@@ -62,8 +61,8 @@ func (c Config) access() (*rest.Config, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(c.Kubeconfig), overrides).ClientConfig()
 }
 
-// loadingRules finds the kubeconfig as kubectl does: the given file, or else
-// those of $KUBECONFIG, or else ~/.kube/config.
+// loadingRules returns the rules by which kubectl selects a kubeconfig: the given file, or
+// those of $KUBECONFIG, or ~/.kube/config.
 func loadingRules(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -74,16 +73,16 @@ func loadingRules(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
 func accessHint(err error) string {
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return "there is no kubeconfig: set kubeconfig, in_cluster or server in the source's settings"
+		return "no kubeconfig was found: set kubeconfig, in_cluster or server in the source's settings"
 	case errors.Is(err, os.ErrNotExist):
-		return "correct the path, or write the file"
+		return "correct the path, or create the file"
 	case errors.Is(err, rest.ErrNotInCluster):
 		return "driftd does not run in a pod: set kubeconfig or server instead of in_cluster"
 	}
 	return "see kubectl config get-contexts with the same kubeconfig"
 }
 
-// origin names the place that says where the API server is.
+// origin returns a text that identifies the API server by the settings.
 func (c Config) origin() string {
 	switch {
 	case c.InCluster:
@@ -100,11 +99,11 @@ func (c Config) origin() string {
 	return "the kubeconfig's current context"
 }
 
-// expiry returns when the client certificate expires, or zero.
+// expiry returns when the client certificate expires, or zero without one.
 func expiry(config rest.TLSClientConfig) time.Time {
 	data := config.CertData
 	if len(data) == 0 && config.CertFile != "" {
-		// A file that cannot be read is an error of the transport.
+		// The transport reports an unreadable file.
 		data, _ = os.ReadFile(config.CertFile)
 	}
 	block, _ := pem.Decode(data)

@@ -29,7 +29,7 @@ import (
 // A pair is a certificate with its key, as PEM.
 type pair struct{ cert, key []byte }
 
-// certify makes a self-signed certificate for 127.0.0.1.
+// certify returns a self-signed certificate for 127.0.0.1.
 func certify(t *testing.T, from, to time.Time) pair {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -69,8 +69,8 @@ func serveTLS(t *testing.T, p pair, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// writeKubeconfig writes a kubeconfig for one server, with a client
-// certificate or else a token.
+// writeKubeconfig writes a kubeconfig for one server with the YAML fields of its user, and
+// returns its path.
 func writeKubeconfig(t *testing.T, server string, ca []byte, user string) string {
 	t.Helper()
 	cluster := fmt.Sprintf("server: %q", server)
@@ -102,7 +102,7 @@ func openCluster(t *testing.T, config Config) *cluster {
 
 const secretToken = "s3cr3t-t0k3n"
 
-// unauthorized is an API server that takes no credentials.
+// unauthorized returns an API server that rejects all credentials.
 func unauthorized() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { refuse(w, 401, "Unauthorized") })
 }
@@ -124,63 +124,63 @@ func TestAccessErrors(t *testing.T) {
 		config func(*testing.T) Config
 		want   []string
 	}{
-		"token refused": {
-			reason: "the token itself stays hidden",
+		"token rejected": {
+			reason: "the error does not contain the token",
 			config: func(t *testing.T) Config {
 				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, unauthorized()).URL, good.cert, token)}
 			},
 			want: []string{"https://127.0.0.1:", "401 Unauthorized", "renew the token or certificate"},
 		},
 		"client certificate expired": {
-			reason: "an API server says no more than 401 to it",
+			reason: "an API server answers it with 401 without details",
 			config: func(t *testing.T) Config {
 				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, unauthorized()).URL, good.cert, clientCert)}
 			},
 			want: []string{"the client certificate expired on " + now.Add(-24*time.Hour).UTC().Format("2006-01-02")},
 		},
 		"server certificate expired": {
-			reason: "that is the server's to mend",
+			reason: "the hint concerns the server's certificate",
 			config: func(t *testing.T) Config {
 				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, expired, newFake()).URL, expired.cert, token)}
 			},
 			want: []string{"the server's certificate is valid from", "renew it, or set this machine's clock"},
 		},
 		"unknown authority": {
-			reason: "the CA is missing",
+			reason: "ca_file is missing",
 			config: func(t *testing.T) Config { return Config{Server: serveTLS(t, good, newFake()).URL} },
 			want:   []string{"unknown authority", "ca_file"},
 		},
-		"refused": {
-			reason: "nothing listens",
+		"connection refused": {
+			reason: "no process listens on the port",
 			config: func(*testing.T) Config { return Config{Server: closed.URL} },
 			want:   []string{closed.URL, "connection refused", "nothing listens there"},
 		},
 		"http for https": {
-			reason: "the scheme is wrong",
+			reason: "the server requires TLS",
 			config: func(t *testing.T) Config {
 				return Config{Server: strings.Replace(serveTLS(t, good, newFake()).URL, "https", "http", 1)}
 			},
 			want: []string{"400 Bad Request", "use https://"},
 		},
 		"https for http": {
-			reason: "the scheme is wrong the other way round",
+			reason: "the server does not support TLS",
 			config: func(*testing.T) Config { return Config{Server: strings.Replace(plain.URL, "http", "https", 1)} },
 			want:   []string{"server gave HTTP response to HTTPS client", "use http://"},
 		},
 		"no kubeconfig": {
-			reason: "the file is named",
+			reason: "the error has the path",
 			config: func(*testing.T) Config { return Config{Kubeconfig: "/nonexistent/kubeconfig"} },
 			want:   []string{"/nonexistent/kubeconfig", "correct the path"},
 		},
 		"no such context": {
-			reason: "the context is named",
+			reason: "the error has the context",
 			config: func(t *testing.T) Config {
 				return Config{Kubeconfig: writeKubeconfig(t, plain.URL, nil, token), Context: "other"}
 			},
 			want: []string{"context other of ", "kubectl config get-contexts"},
 		},
 		"broken kubeconfig": {
-			reason: "what it holds stays hidden",
+			reason: "the error does not quote the file",
 			config: func(t *testing.T) Config {
 				file := filepath.Join(t.TempDir(), "kubeconfig")
 				if err := os.WriteFile(file, []byte("users: [{name: u, user: {token: [s3cr3t-t0k3n]}}]\n"), 0o600); err != nil {
@@ -191,15 +191,15 @@ func TestAccessErrors(t *testing.T) {
 			want: []string{"kubeconfig"},
 		},
 		"no credential plugin": {
-			reason: "client-go's advice of many lines becomes one",
+			reason: "the error of client-go has several lines",
 			config: func(t *testing.T) Config {
 				plugin := `exec: {apiVersion: client.authentication.k8s.io/v1, command: driftd-no-such-plugin, installHint: "line 1\\nline 2", interactiveMode: Never}`
 				return Config{Kubeconfig: writeKubeconfig(t, serveTLS(t, good, newFake()).URL, good.cert, plugin)}
 			},
-			want: []string{"driftd-no-such-plugin", "credential plugin fails"},
+			want: []string{"driftd-no-such-plugin", "credential plugin failed"},
 		},
 		"not in a cluster": {
-			reason: "in_cluster is for pods",
+			reason: "in_cluster requires a pod",
 			config: func(*testing.T) Config { return Config{InCluster: true} },
 			want:   []string{"the cluster that driftd runs in", "driftd does not run in a pod"},
 		},
@@ -221,7 +221,7 @@ func TestAccessErrors(t *testing.T) {
 				}
 			}
 			if strings.Contains(err.Error(), secretToken) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %q shows a secret or breaks its line", tt.reason, err)
+				t.Errorf("%s: %q contains a secret or a line feed", tt.reason, err)
 			}
 		})
 	}
@@ -249,10 +249,10 @@ func TestConnectSendsCredentials(t *testing.T) {
 		reason string
 		config Config
 	}{
-		"kubeconfig": {reason: "as kubectl does", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken)}},
-		"context":    {reason: "a context may be named", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken), Context: "main"}},
-		"files":      {reason: "without a kubeconfig", config: Config{Server: server.URL, CAFile: ca, TokenFile: token}},
-		"prefix":     {reason: "behind a proxy that serves it below a path", config: Config{Server: server.URL + "/", CAFile: ca, TokenFile: token}},
+		"kubeconfig": {reason: "the kubeconfig has a token", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken)}},
+		"context":    {reason: "the settings select a context", config: Config{Kubeconfig: writeKubeconfig(t, server.URL, p.cert, "token: "+secretToken), Context: "main"}},
+		"files":      {reason: "the settings have no kubeconfig", config: Config{Server: server.URL, CAFile: ca, TokenFile: token}},
+		"prefix":     {reason: "the address has a path", config: Config{Server: server.URL + "/", CAFile: ca, TokenFile: token}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestConnectSendsCredentials(t *testing.T) {
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("the credentials went to somebody else: %s", r.URL)
+		t.Errorf("a request followed the redirect: %s", r.URL)
 	}))
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))

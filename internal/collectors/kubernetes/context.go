@@ -11,7 +11,7 @@ import (
 // A Context is a context of a kubeconfig.
 type Context struct {
 	Name string
-	// Namespace is that of objects that name none; "" where the context has none.
+	// Namespace is the default namespace of the context, or "".
 	Namespace string
 }
 
@@ -26,7 +26,7 @@ func FindContext(kubeconfig, context string) (Context, error) {
 	known := slices.Sorted(maps.Keys(config.Contexts))
 	switch {
 	case len(known) == 0:
-		return Context{}, fmt.Errorf("no kubeconfig context was found: name a file with --kubeconfig or $KUBECONFIG, or compare with a dump (--live FILE)")
+		return Context{}, fmt.Errorf("no kubeconfig context was found: set a file with --kubeconfig or $KUBECONFIG, or compare with a dump (--live FILE)")
 	case name == "":
 		return Context{}, fmt.Errorf("the kubeconfig has no current context: choose one of %s with --context", strings.Join(known, ", "))
 	case config.Contexts[name] == nil:

@@ -17,12 +17,12 @@ func TestFindContext(t *testing.T) {
 		want    Context
 		fails   string
 	}{
-		"current":       {reason: "as for kubectl", text: "current-context: b\n" + contexts, want: Context{Name: "b"}},
-		"named":         {reason: "a flag is stronger", text: "current-context: b\n" + contexts, context: "a", want: Context{Name: "a", Namespace: "shop"}},
-		"unknown":       {reason: "the right ones are named", text: contexts, context: "x", fails: `no context "x": choose one of a, b`},
-		"none current":  {reason: "driftd does not guess", text: contexts, fails: "choose one of a, b with --context"},
-		"none at all":   {reason: "an empty file helps nobody", text: "kind: Config\n", fails: "no kubeconfig context was found"},
-		"no kubeconfig": {reason: "what it holds stays hidden", text: "users: [{user: {token: [s3cr3t-t0k3n]}}]\n", fails: "read kubeconfig"},
+		"current":       {reason: "the default is the current context", text: "current-context: b\n" + contexts, want: Context{Name: "b"}},
+		"named":         {reason: "a flag overrides the current context", text: "current-context: b\n" + contexts, context: "a", want: Context{Name: "a", Namespace: "shop"}},
+		"unknown":       {reason: "the error lists the contexts", text: contexts, context: "x", fails: `no context "x": choose one of a, b`},
+		"none current":  {reason: "there is no default", text: contexts, fails: "choose one of a, b with --context"},
+		"no contexts":   {reason: "the file has no contexts", text: "kind: Config\n", fails: "no kubeconfig context was found"},
+		"no kubeconfig": {reason: "the error does not quote the file", text: "users: [{user: {token: [s3cr3t-t0k3n]}}]\n", fails: "read kubeconfig"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

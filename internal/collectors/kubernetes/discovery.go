@@ -18,14 +18,13 @@ import (
 	"github.com/driftd/driftd/internal/kube"
 )
 
-// An api is one kind as the API server serves it, in the version that the
-// server prefers.
+// An api is a kind of the API server, in the version that the server prefers.
 type api struct {
-	// kind is the kind's name in findings, object the one in its objects.
+	// kind is the name of the kind in findings, object the field kind of its objects.
 	kind, object string
 	group        string
 	version      string
-	// resource is its name in paths.
+	// resource is the name of the kind in paths.
 	resource   string
 	namespaced bool
 	listable   bool
@@ -41,7 +40,7 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// path returns the path of the kind's objects, in one namespace or in all.
+// path returns the path of the kind's objects in a namespace, or in all if it is "".
 func (a api) path(namespace string) string {
 	root := versionPath(a.group, a.version)
 	if namespace != "" {
@@ -57,11 +56,11 @@ func versionPath(group, version string) string {
 	return "/apis/" + group + "/" + version
 }
 
-// A catalog is what the API server says that it serves.
+// A catalog is the result of discovery.
 type catalog struct {
-	// apis are sorted by kind; some cannot be listed.
+	// apis are the kinds, sorted by name. Some of them cannot be listed.
 	apis []api
-	// failed are the groups whose own server does not answer, with the reason.
+	// failed holds the reason for each API group whose server does not answer.
 	failed map[string]string
 }
 
@@ -73,11 +72,11 @@ func (c *catalog) find(kind string) (api, bool) {
 	return c.apis[i], true
 }
 
-// A served is one version of one group, as discovery tells it.
+// A served is one version of one API group in discovery.
 type served struct {
 	group, version string
 	resources      []servedResource
-	// fault is why its resources are not known; "" when they are.
+	// fault is the reason why resources is empty, or "".
 	fault string
 }
 
@@ -87,12 +86,12 @@ type servedResource struct {
 	verbs      []string
 }
 
-// aggregated asks for everything in one answer (KEP-3352); servers before 1.26
-// answer with the old list of groups.
+// aggregated is the Accept header of aggregated discovery (KEP-3352), which returns all
+// groups in one answer. Servers before 1.26 return a list of groups.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
 
-// discover asks the API server which kinds it serves.
+// discover returns the kinds that the API server serves.
 func discover(ctx context.Context, c *client) (*catalog, error) {
 	var all []served
 	for _, root := range []string{"/api", "/apis"} {
@@ -105,8 +104,8 @@ func discover(ctx context.Context, c *client) (*catalog, error) {
 	return newCatalog(all), nil
 }
 
-// newCatalog takes each kind in the first version that can be listed: versions
-// come in the server's order of preference.
+// newCatalog returns a catalog with each kind in the first version that can be listed. The
+// versions must be in the server's order of preference.
 func newCatalog(all []served) *catalog {
 	c := &catalog{failed: map[string]string{}}
 	kinds := map[string]api{}
@@ -138,7 +137,7 @@ func newAPI(v served, r servedResource) api {
 	}
 }
 
-// discovery is any of the answers to a request for /api or /apis.
+// A discovery is an answer to a request for /api or /apis, of any of its types.
 type discovery struct {
 	Kind string `json:"kind"`
 	// Items of an APIGroupDiscoveryList.
@@ -186,7 +185,7 @@ func discoverRoot(ctx context.Context, c *client, root string) ([]served, error)
 	case "APIVersions", "APIGroupList":
 		return discoverEach(ctx, c, answer.groupVersions())
 	}
-	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: it is no Kubernetes API server", root, httpclient.Printable(answer.Kind))}
+	return nil, &httpclient.Unexpected{Reason: fmt.Sprintf("%s answers with kind %q: this is not a Kubernetes API server", root, httpclient.Printable(answer.Kind))}
 }
 
 func (d *discovery) aggregated() []served {
@@ -217,7 +216,7 @@ func unavailable(group, version string) string {
 	return fmt.Sprintf("the server behind the API group %s does not answer; see kubectl describe apiservice %s.%s", group, version, group)
 }
 
-// groupVersions lists the versions of every group, the preferred one first.
+// groupVersions returns the versions of every group, the preferred one first.
 func (d *discovery) groupVersions() []served {
 	var all []served
 	for _, v := range d.Versions {
@@ -234,8 +233,8 @@ func (d *discovery) groupVersions() []served {
 	return all
 }
 
-// discoverEach asks for each version of each group on its own. One that does
-// not answer is a fault of its group alone, unless none does.
+// discoverEach requests each version of each group. It records a failure as the fault of the
+// version, and returns an error only if all requests fail.
 func discoverEach(ctx context.Context, c *client, all []served) ([]served, error) {
 	if err := budget.Take(ctx, versionWeight*int64(len(all))); err != nil {
 		return nil, err
@@ -257,11 +256,11 @@ func discoverEach(ctx context.Context, c *client, all []served) ([]served, error
 	return all, nil
 }
 
-// versionWeight is about what asking for one version takes of memory, and the reason why
-// it failed, in bytes.
+// versionWeight is the approximate memory use of the request for one version and of the
+// reason of its failure, in bytes.
 const versionWeight = 2 << 10
 
-// maxDiscoveries is how many versions are asked for at once.
+// maxDiscoveries bounds the concurrent requests for versions.
 const maxDiscoveries = 8
 
 func discoverVersion(ctx context.Context, c *client, v served) ([]servedResource, error) {
@@ -285,7 +284,7 @@ func discoverVersion(ctx context.Context, c *client, v served) ([]servedResource
 	return found, nil
 }
 
-// getJSON decodes the answer into the given value.
+// getJSON sends a request and decodes the answer into the given value.
 func (c *client) getJSON(ctx context.Context, req request, into any) error {
 	return c.do(ctx, req, func(body io.Reader) error {
 		data, err := io.ReadAll(body)
@@ -299,7 +298,8 @@ func (c *client) getJSON(ctx context.Context, req request, into any) error {
 	})
 }
 
-// notJSON calls an answer that merely ends too early broken.
+// notJSON returns io.ErrUnexpectedEOF for a truncated answer, and an httpclient.Unexpected
+// for other text.
 func notJSON(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input" {
@@ -308,5 +308,5 @@ func notJSON(err error) error {
 	return &httpclient.Unexpected{Reason: "the answer is not the JSON of a Kubernetes API server"}
 }
 
-// isMissing tells an answer that says: there is no such thing here.
+// isMissing reports whether the error is an answer with status 404.
 func isMissing(err error) bool { return httpclient.Code(err) == http.StatusNotFound }

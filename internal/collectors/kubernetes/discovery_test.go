@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestDiscoverLegacyIsTheSame(t *testing.T) {
+func TestDiscoverLegacy(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	c := newTestCluster(t, f, nil)
@@ -52,13 +52,13 @@ func TestDiscoverFailedGroup(t *testing.T) {
 				t.Errorf("a kind of a group that is down: %v %q", ok, reason)
 			}
 			if reason := coverage(s)["*.gone.metrics.k8s.io"]; reason != excludedText {
-				t.Errorf("a group that is left out: %q", reason)
+				t.Errorf("an excluded group: %q", reason)
 			}
 			if ok, _ := s.Covers("kubernetes/Thing.never.example.org", "shop"); !ok {
-				t.Error("a kind that is not served has no objects")
+				t.Error("a kind that is not served is not covered")
 			}
 			if len(s.Resources) != 7 {
-				t.Errorf("the others are read: %v", keys(s))
+				t.Errorf("resources of other groups: %v", keys(s))
 			}
 		})
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A dump is a file that "kubectl get -o yaml" or "-o json" wrote.
+// A dump reads an output file of "kubectl get -o yaml" or "-o json".
 type dump struct {
 	env     collectors.Env
 	config  Config
@@ -35,8 +35,8 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
 	}
-	// It may be a pipe, whose reading ends with the context. Opening one without a
-	// writer would wait.
+	// The file may be a pipe. Without O_NONBLOCK, opening a pipe without a writer blocks.
+	// Closing it when ctx ends unblocks reads.
 	file, err := os.OpenFile(d.config.Dump, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return model.Snapshot{}, fmt.Errorf("open dump: %w; write it with: %s", err, dumpCommand)
@@ -47,16 +47,16 @@ func (d *dump) Collect(ctx context.Context) (model.Snapshot, error) {
 	return d.collect(budget.Reader(ctx, file), settle)
 }
 
-// collect reads a dump. It settles what reading takes of memory, object by object.
+// collect reads a dump. It calls settle with the memory use of each object that it keeps.
 func (d *dump) collect(content io.Reader, settle func(kept int64)) (model.Snapshot, error) {
-	found := &dumped{
+	found := &dumpContent{
 		dump: d, taken: d.now(), settle: settle,
 		namespaces: map[string]bool{}, excluded: map[string]bool{}, byKind: map[string]*dumpedKind{},
 	}
 	text := bufio.NewReader(content)
-	// kubectl writes an empty list as one: nothing at all comes from a command that failed.
+	// kubectl writes text even for an empty list, so an empty file is that of a failed command.
 	if _, err := text.Peek(1); err != nil {
-		return model.Snapshot{}, fmt.Errorf("read dump %s: it is empty, or cannot be read: %w; write it with: %s", d.config.Dump, err, dumpCommand)
+		return model.Snapshot{}, fmt.Errorf("read dump %s: the file is empty or unreadable: %w; write it with: %s", d.config.Dump, err, dumpCommand)
 	}
 	found.read(text)
 	if len(found.byKind) == 0 && found.fault != "" {
@@ -65,27 +65,27 @@ func (d *dump) collect(content io.Reader, settle func(kept int64)) (model.Snapsh
 	return found.snapshot()
 }
 
-// Probe says what the dump holds.
+// Probe returns the coverage of the dump.
 func (d *dump) Probe(ctx context.Context) (collectors.Probe, error) {
 	s, err := d.Collect(ctx)
 	if err != nil {
 		return collectors.Probe{}, err
 	}
-	return collectors.Probe{Endpoint: d.config.Dump, Identity: "nobody: a file is read", Coverage: s.Coverage}, nil
+	return collectors.Probe{Endpoint: d.config.Dump, Identity: "none (file)", Coverage: s.Coverage}, nil
 }
 
-// A dumped is what was read of a dump.
-type dumped struct {
+// A dumpContent collects the objects of a dump.
+type dumpContent struct {
 	*dump
 	taken      time.Time
 	settle     func(kept int64)
 	namespaces map[string]bool
 	byKind     map[string]*dumpedKind
-	// excluded are kinds of the dump that the settings leave out.
+	// excluded are the kinds in the dump that the settings exclude.
 	excluded map[string]bool
-	// defined are kinds that the dump itself defines (custom resources).
+	// defined are the custom resource definitions in the dump.
 	defined []model.Value
-	// fault is why the file could not be read to its end; "" when it was.
+	// fault is the reason why the file could not be read completely, or "".
 	fault string
 }
 
@@ -96,8 +96,8 @@ type dumpedKind struct {
 	unreadable []unreadable
 }
 
-// read takes JSON as it streams, and everything else as YAML.
-func (d *dumped) read(content *bufio.Reader) {
+// read reads the content as a stream of JSON if it begins with "{", and as YAML otherwise.
+func (d *dumpContent) read(content *bufio.Reader) {
 	if isJSON(content) {
 		d.readJSON(content)
 	} else {
@@ -112,7 +112,7 @@ func isJSON(content *bufio.Reader) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(start), []byte("{"))
 }
 
-func (d *dumped) readJSON(content io.Reader) {
+func (d *dumpContent) readJSON(content io.Reader) {
 	s := newStream(content, d.config.MaxObjectSize)
 	for {
 		doc, err := s.document(d.rawItem)
@@ -129,18 +129,18 @@ func (d *dumped) readJSON(content io.Reader) {
 	}
 }
 
-// rawItem takes an item of a list. One of a list of one kind ("PodList") does
-// not name it itself.
-func (d *dumped) rawItem(list *document, raw jsontext.Value) {
+// rawItem adds an item of a list. Items of a list of one kind ("PodList") do not have the
+// fields apiVersion and kind.
+func (d *dumpContent) rawItem(list *document, raw jsontext.Value) {
 	tree, err := decode.JSON(raw)
 	if err != nil {
 		d.fault = unreadable{labelOf(raw), err}.fault()
 		return
 	}
-	d.settle(d.object(named(tree, list.text("apiVersion"), strings.TrimSuffix(list.text("kind"), "List"))))
+	d.settle(d.object(withKind(tree, list.text("apiVersion"), strings.TrimSuffix(list.text("kind"), "List"))))
 }
 
-func (d *dumped) single(doc *document) error {
+func (d *dumpContent) single(doc *document) error {
 	tree, err := doc.value()
 	if err == nil {
 		d.object(tree)
@@ -148,7 +148,7 @@ func (d *dumped) single(doc *document) error {
 	return err
 }
 
-func (d *dumped) readYAML(content io.Reader) {
+func (d *dumpContent) readYAML(content io.Reader) {
 	documents, err := decode.YAML(content)
 	for _, doc := range documents {
 		d.document(doc.Value)
@@ -158,7 +158,7 @@ func (d *dumped) readYAML(content io.Reader) {
 	}
 }
 
-func (d *dumped) document(tree model.Value) {
+func (d *dumpContent) document(tree model.Value) {
 	items, ok := tree.Get("items")
 	kind, isList := strings.CutSuffix(tree.At("kind").Str(), "List")
 	if !ok || !isList {
@@ -166,13 +166,13 @@ func (d *dumped) document(tree model.Value) {
 		return
 	}
 	for _, item := range items.Items() {
-		d.object(named(item, tree.At("apiVersion").Str(), kind))
+		d.object(withKind(item, tree.At("apiVersion").Str(), kind))
 	}
 }
 
-// object takes one object; of two with one name the later counts. It returns about what
-// is kept of it takes of memory, in bytes.
-func (d *dumped) object(tree model.Value) (kept int64) {
+// object adds an object, and replaces an earlier one with the same ID. It returns the
+// approximate memory use of the object, in bytes.
+func (d *dumpContent) object(tree model.Value) (kept int64) {
 	if tree.IsNull() {
 		return 0
 	}
@@ -199,7 +199,7 @@ func (d *dumped) object(tree model.Value) (kept int64) {
 	return kept
 }
 
-func (d *dumped) kind(name string) *dumpedKind {
+func (d *dumpContent) kind(name string) *dumpedKind {
 	k := d.byKind[name]
 	if k == nil {
 		k = &dumpedKind{byID: map[string]model.Resource{}}
@@ -208,9 +208,9 @@ func (d *dumped) kind(name string) *dumpedKind {
 	return k
 }
 
-// unreadable notes an object that is none, for its kind or for the whole, and returns
-// its weight.
-func (d *dumped) unreadable(tree model.Value, err error) (kept int64) {
+// unreadable records an invalid object, as a fault of its kind or else of the dump, and
+// returns its weight.
+func (d *dumpContent) unreadable(tree model.Value, err error) (kept int64) {
 	u := unreadable{err: err}
 	u.Metadata.Name, u.Metadata.Namespace = tree.At("metadata", "name").Str(), tree.At("metadata", "namespace").Str()
 	apiVersion, kind := tree.At("apiVersion").Str(), tree.At("kind").Str()

@@ -10,13 +10,13 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// snapshot gives the dump the form that the rest of driftd reads.
-func (d *dumped) snapshot() (model.Snapshot, error) {
+// snapshot returns the snapshot of the dump.
+func (d *dumpContent) snapshot() (model.Snapshot, error) {
 	kinds, err := d.kinds()
 	if err != nil {
 		return model.Snapshot{}, fmt.Errorf("read dump %s: %w", d.config.Dump, err)
 	}
-	s := model.Snapshot{Source: d.env.Name, Taken: d.taken, Kinds: withReason(kinds, "a dump does not tell who removed something"), Coverage: d.coverage(kinds)}
+	s := model.Snapshot{Source: d.env.Name, Taken: d.taken, Kinds: withWriterUnknown(kinds, "a dump does not record deletions"), Coverage: d.coverage(kinds)}
 	for _, name := range slices.Sorted(maps.Keys(d.byKind)) {
 		k := d.byKind[name]
 		for _, id := range slices.Sorted(maps.Keys(k.byID)) {
@@ -26,9 +26,9 @@ func (d *dumped) snapshot() (model.Snapshot, error) {
 	return finish(s), nil
 }
 
-// kinds returns what is known of each kind in the dump: by heart, or from the
-// definitions of custom resources that the dump holds.
-func (d *dumped) kinds() (map[string]*model.Kind, error) {
+// kinds returns the kinds of the dump's objects, from the built-in schemas and from the
+// custom resource definitions in the dump.
+func (d *dumpContent) kinds() (map[string]*model.Kind, error) {
 	known, err := d.builtin()
 	if err != nil {
 		return nil, err
@@ -52,9 +52,9 @@ func (d *dumped) kinds() (map[string]*model.Kind, error) {
 	return kinds, nil
 }
 
-// coverage says what the dump proves. A kind that is in it counts as fully
-// read in every namespace that the dump holds something of.
-func (d *dumped) coverage(kinds map[string]*model.Kind) []model.Coverage {
+// coverage returns the coverage of the dump. A kind with objects in the dump is complete in
+// every namespace with objects in the dump.
+func (d *dumpContent) coverage(kinds map[string]*model.Kind) []model.Coverage {
 	rest := model.Coverage{Source: d.env.Name, Complete: d.config.DumpComplete && d.fault == ""}
 	if !rest.Complete {
 		rest.Skipped, rest.Reason = d.fault == "", d.unproven("of this kind")
@@ -69,7 +69,7 @@ func (d *dumped) coverage(kinds map[string]*model.Kind) []model.Coverage {
 	return all
 }
 
-func (d *dumped) kindCoverage(kind *model.Kind) []model.Coverage {
+func (d *dumpContent) kindCoverage(kind *model.Kind) []model.Coverage {
 	whole := model.Coverage{Source: d.env.Name, Kind: kind.Name}
 	unreadable := d.byKind[kind.Name].unreadable
 	switch {
@@ -91,10 +91,10 @@ func (d *dumped) kindCoverage(kind *model.Kind) []model.Coverage {
 	return all
 }
 
-// unproven says why the dump does not prove that an object is absent.
-func (d *dumped) unproven(what string) string {
+// unproven returns the reason why the dump does not prove that an object is absent.
+func (d *dumpContent) unproven(what string) string {
 	if d.fault != "" {
-		return fmt.Sprintf("the dump cannot be read to its end: %s; write it anew with: %s", d.fault, dumpCommand)
+		return fmt.Sprintf("the dump cannot be read completely: %s; write it again with: %s", d.fault, dumpCommand)
 	}
 	return fmt.Sprintf("the dump holds no object %s: if it is complete, set dump_complete (--live-complete); else write it with: %s", what, dumpCommand)
 }

@@ -53,14 +53,14 @@ func TestDumpForms(t *testing.T) {
 	want := []string{"ConfigMap bank/c", "Deployment.apps shop/web", "Node n1"}
 	tests := map[string]struct{ reason, text string }{
 		"json list":   {"kubectl get -o json", `{"apiVersion":"v1","items":[` + webJSON + `,` + mapJSON + `,` + nodeJSON + `],"kind":"List","metadata":{"resourceVersion":""}}`},
-		"json stream": {"outputs that were put one behind the other", webJSON + "\n" + mapJSON + `{"apiVersion":"v1","kind":"List","items":[` + nodeJSON + `]}`},
+		"json stream": {"concatenated outputs", webJSON + "\n" + mapJSON + `{"apiVersion":"v1","kind":"List","items":[` + nodeJSON + `]}`},
 		"yaml stream": {"kubectl get -o yaml, several times", "---\n" + webJSON + "\n---\n" + mapJSON + "\n---\n# nothing\n---\n" + nodeJSON + "\n"},
 		"yaml list":   {"kubectl get -o yaml", "apiVersion: v1\nkind: List\nitems:\n- " + webJSON + "\n- " + mapJSON + "\n- " + nodeJSON + "\n"},
-		"raw lists": {"kubectl get --raw, whose items do not name their kind",
+		"raw lists": {"items of kubectl get --raw have no kind",
 			`{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":{},"items":[{"metadata":{"name":"web","namespace":"shop"}}]}` +
 				`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"c","namespace":"bank"}}]}` +
 				`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"name":"n1"}}]}`},
-		"twice": {"an object that is there twice is one", webJSON + webJSON + mapJSON + nodeJSON},
+		"twice": {"duplicates are removed", webJSON + webJSON + mapJSON + nodeJSON},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestDumpForms(t *testing.T) {
 			if kind := s.Kinds[deployment]; kind == nil || kind.Schema == nil || kind.WriterUnknown == "" {
 				t.Errorf("%s: the built-in kind is %+v", tt.reason, kind)
 			}
-			if said := s.Resources[0].WriterUnknown; !strings.Contains(said, "--show-managed-fields") {
-				t.Errorf("%s: of an object without managedFields it says %q", tt.reason, said)
+			if got := s.Resources[0].WriterUnknown; !strings.Contains(got, "--show-managed-fields") {
+				t.Errorf("%s: WriterUnknown of an object without managedFields is %q", tt.reason, got)
 			}
 		})
 	}
@@ -94,8 +94,8 @@ func TestDumpCoverage(t *testing.T) {
 		complete bool
 		want     map[string]string
 	}{
-		"some": {
-			reason: "a kind is covered in the namespaces that the dump knows of",
+		"some kinds": {
+			reason: "a kind is covered in the namespaces of the dump",
 			text:   webJSON + mapJSON + nodeJSON + eventJSON,
 			want: map[string]string{
 				"": ofKind, "ConfigMap": inNamespace, "ConfigMap bank": "ok", "ConfigMap shop": "ok",
@@ -103,36 +103,36 @@ func TestDumpCoverage(t *testing.T) {
 			},
 		},
 		"everything": {
-			reason: "the user says that it is all", complete: true,
+			reason: "dump_complete is set", complete: true,
 			text: webJSON + nodeJSON,
 			want: map[string]string{"": "ok", "Deployment.apps": "ok", "Node": "ok"},
 		},
 		"unreadable object": {
-			reason: "an object that is none narrows its kind", complete: true,
+			reason: "an invalid object makes the coverage of its kind incomplete", complete: true,
 			text: webJSON + brokenJSON,
 			want: map[string]string{
 				"": "ok", "Deployment.apps": "ok",
-				"Node": "objects that cannot be read: an object without a name: not a Kubernetes object; write them anew, or exclude the kind",
+				"Node": "objects cannot be decoded: an object without a name: not a Kubernetes object; correct them, or exclude the kind (exclude_kinds)",
 			},
 		},
-		"cut off": {
-			reason: "what breaks off proves nothing absent", complete: true,
+		"truncated": {
+			reason: "a truncated dump does not prove absence", complete: true,
 			text: webJSON + nodeJSON[:20],
 			want: map[string]string{
-				"":                "the dump cannot be read to its end: unexpected EOF; write it anew with: kubectl get KINDS -A -o yaml --show-managed-fields",
-				"Deployment.apps": "the dump cannot be read to its end: unexpected EOF; write it anew with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"":                "the dump cannot be read completely: unexpected EOF; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"Deployment.apps": "the dump cannot be read completely: unexpected EOF; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
 			},
 		},
-		"something else inside": {
-			reason: "an object of no kind may be of any", complete: true,
+		"object without a kind": {
+			reason: "the object may be of any kind", complete: true,
 			text: `{"apiVersion":"v1","kind":"List","items":[` + nodeJSON + `,{"a":1}]}`,
 			want: map[string]string{
-				"":     "the dump cannot be read to its end: an object without a name: not a Kubernetes object; write it anew with: kubectl get KINDS -A -o yaml --show-managed-fields",
-				"Node": "the dump cannot be read to its end: an object without a name: not a Kubernetes object; write it anew with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"":     "the dump cannot be read completely: an object without a name: not a Kubernetes object; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
+				"Node": "the dump cannot be read completely: an object without a name: not a Kubernetes object; write it again with: kubectl get KINDS -A -o yaml --show-managed-fields",
 			},
 		},
 		"empty": {
-			reason: "an empty dump proves nothing", text: `{"apiVersion":"v1","kind":"List","items":[]}`,
+			reason: "an empty dump does not prove absence", text: `{"apiVersion":"v1","kind":"List","items":[]}`,
 			want: map[string]string{"": ofKind},
 		},
 	}
@@ -157,8 +157,8 @@ func TestDumpCustomResources(t *testing.T) {
 		text   string
 		schema bool
 	}{
-		"defined":   {reason: "the dump holds the definition", text: widgetJSON + crdJSON, schema: true},
-		"undefined": {reason: "without it values are compared as they stand", text: widgetJSON},
+		"defined":   {reason: "the dump has the definition", text: widgetJSON + crdJSON, schema: true},
+		"undefined": {reason: "the kind has no schema without the definition", text: widgetJSON},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -183,10 +183,10 @@ func TestDumpFails(t *testing.T) {
 		remove bool
 		want   string
 	}{
-		"missing":  {reason: "the file is named", remove: true, want: "no such file"},
-		"binary":   {reason: "nothing of it can be read", text: "{\x00\x01", want: "cluster.yaml"},
-		"text":     {reason: "no object is in it", text: "hello\n", want: "not a Kubernetes object"},
-		"bad yaml": {reason: "the line is named", text: "a: [\n", want: "line"},
+		"missing":  {reason: "the file does not exist", remove: true, want: "no such file"},
+		"binary":   {reason: "no object can be read", text: "{\x00\x01", want: "cluster.yaml"},
+		"text":     {reason: "the text is not an object", text: "hello\n", want: "not a Kubernetes object"},
+		"bad yaml": {reason: "the error has the line", text: "a: [\n", want: "line"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestDumpProbe(t *testing.T) {
 	}
 }
 
-// FuzzDump reads dumps of any content: it ends, every resource has a name, and
-// what is in the snapshot is in its kinds.
+// FuzzDump checks that dumps of any content are read, and that every resource of the snapshot
+// has a name and a kind.
 func FuzzDump(f *testing.F) {
 	for _, seed := range []string{
 		webJSON + mapJSON, `{"kind":"List","items":[` + widgetJSON + `,` + crdJSON + `]}`, "a: &a [*a]\n", brokenJSON, "---\n" + webJSON,
@@ -248,14 +248,14 @@ func FuzzDump(f *testing.F) {
 				t.Errorf("%s has no name or no kind", r.Key)
 			}
 			if r.Source != "prod" {
-				t.Errorf("%s is of no source", r.Key)
+				t.Errorf("%s has source %q", r.Key, r.Source)
 			}
 		}
 	})
 }
 
-// TestDumpPipe proves that a dump may come through a pipe, and that one without a writer,
-// or with one that writes nothing, ends.
+// TestDumpPipe reads a dump from a pipe, from a pipe without a writer, and from a pipe whose
+// writer writes nothing. Collect must not block.
 func TestDumpPipe(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -271,7 +271,7 @@ func TestDumpPipe(t *testing.T) {
 	if _, err := c.Collect(t.Context()); err == nil {
 		t.Error("no error without a writer")
 	}
-	// Both ends, so that it has a writer.
+	// This opens both ends, so that the pipe has a writer.
 	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

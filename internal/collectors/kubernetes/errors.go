@@ -25,24 +25,24 @@ func (c *client) explain(err error, now time.Time) *httpclient.Error {
 func statusHint(code int) string {
 	switch {
 	case code == http.StatusUnauthorized:
-		return "the credentials are refused: renew the token or certificate, or log in again"
+		return "the credentials were rejected: renew the token or certificate, or log in again"
 	case code == http.StatusForbidden:
-		return "grant the user the cluster role system:discovery, and get, list and watch on what it shall read"
+		return "grant the user the cluster role system:discovery, and get, list and watch on the kinds to read"
 	case code == http.StatusBadRequest:
-		return "the request is not understood: use https:// where the server speaks TLS"
+		return "the request was rejected: use https:// if the server requires TLS"
 	case code == http.StatusTooManyRequests:
-		return "the API server asks to slow down: lower qps and concurrency"
+		return "the API server limits requests: lower qps and concurrency"
 	case code >= 300 && code < 400:
 		return "the address redirects: set the API server's own address"
 	case code == http.StatusNotFound:
-		return "this is no Kubernetes API server, or the path in its address is wrong"
+		return "this is not a Kubernetes API server, or the path in its address is wrong"
 	case code >= 500:
-		return "the API server is in trouble: see kubectl get --raw /readyz?verbose"
+		return "the API server is unhealthy: see kubectl get --raw /readyz?verbose"
 	}
 	return ""
 }
 
-// connectionHint returns the next step after an error that is no answer of the server.
+// connectionHint returns the next step after an error other than an answer of the server.
 func connectionHint(err error) string {
 	words := httpclient.Words{Server: "the API server", Address: "the server's address",
 		Authority: "set the certificate authority that signed the server's certificate (ca_file, or the kubeconfig's cluster)",
@@ -50,15 +50,16 @@ func connectionHint(err error) string {
 		Host:      "use an address that the server's certificate names, or set tls-server-name in the kubeconfig",
 	}
 	if strings.Contains(err.Error(), "getting credentials") {
-		return "the kubeconfig's credential plugin fails: run kubectl with the same kubeconfig and user"
+		return "the kubeconfig's credential plugin failed: run kubectl with the same kubeconfig and user"
 	}
 	if hint := words.Hint(err); hint != "" {
 		return hint
 	}
-	return "run kubectl get --raw /version with the same kubeconfig to see more"
+	return "run kubectl get --raw /version with the same kubeconfig for details"
 }
 
-// firstLine returns an error of a plugin without all lines but the first.
+// firstLine returns an error with only the first line of its text. Errors of credential
+// plugins have several.
 func firstLine(err error) error {
 	if !strings.Contains(err.Error(), "\n") {
 		return err
@@ -75,7 +76,7 @@ type lineError struct {
 func (e *lineError) Error() string { return e.text }
 func (e *lineError) Unwrap() error { return e.err }
 
-// reason returns why a target was not fully read, and what to do.
+// reason returns why a target was not read completely, and the next step.
 func (t target) reason(err error) string {
 	path := t.path()
 	if ended := httpclient.Ended(err); ended != "" {
@@ -85,9 +86,9 @@ func (t target) reason(err error) string {
 	case code == http.StatusForbidden:
 		return forbidden(err)
 	case code == http.StatusUnauthorized:
-		return "the credentials were refused during the scan: renew them"
+		return "the credentials were rejected during the scan: renew them"
 	case code == http.StatusNotFound:
-		return fmt.Sprintf("the kind is gone: %v; see kubectl get --raw '%s?limit=1'", err, path)
+		return fmt.Sprintf("the kind is no longer served: %v; see kubectl get --raw '%s?limit=1'", err, path)
 	case code == http.StatusGone:
 		return fmt.Sprintf("the list expired %d times before its last page: raise page_size", maxExpired)
 	case code == http.StatusTooManyRequests:
@@ -104,18 +105,18 @@ func (t target) reason(err error) string {
 	return fmt.Sprintf("%s; see kubectl get --raw '%s?limit=1'", httpclient.Printable(err.Error()), path)
 }
 
-// forbidden returns which user lacks a right, and what to do. It names neither the kind nor
-// the namespace, so that reports can group them.
+// forbidden returns which user lacks a permission, and the next step. The text has neither
+// the kind nor the namespace, so that reports can group equal texts.
 func forbidden(err error) string {
 	who := "this user"
 	if _, rest, ok := strings.Cut(err.Error(), `User "`); ok {
 		name, _, _ := strings.Cut(rest, `"`)
 		who = fmt.Sprintf("user %q", name)
 	}
-	return fmt.Sprintf("forbidden: %s may not list it; grant get, list and watch, see docs/kubernetes.md", who)
+	return fmt.Sprintf("forbidden: %s has no permission to list it; grant get, list and watch, see docs/kubernetes.md", who)
 }
 
-// unreadableReason names the first few objects that cannot be decoded.
+// unreadableReason returns a reason that names the first few objects that cannot be decoded.
 func unreadableReason(objects []unreadable) string {
 	const shown = 3
 	var faults []string
@@ -126,5 +127,5 @@ func unreadableReason(objects []unreadable) string {
 	if more := len(objects) - shown; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return "objects that cannot be read: " + text + "; write them anew, or exclude the kind"
+	return "objects cannot be decoded: " + text + "; correct them, or exclude the kind (exclude_kinds)"
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-func TestCollectTriesAgain(t *testing.T) {
+func TestCollectRetries(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
 		answer http.HandlerFunc
 		least  time.Duration
 	}{
-		"500":         {reason: "a server may stumble", answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "etcd leader changed") }, least: 200 * time.Millisecond},
-		"503":         {reason: "a server may restart", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, least: 200 * time.Millisecond},
-		"429":         {reason: "the pause that is asked for is kept", answer: busy("7"), least: 7 * time.Second},
-		"broken off":  {reason: "connections break", answer: write(`{"kind":"DeploymentList","items":[{"metadata"`), least: 200 * time.Millisecond},
-		"broken late": {reason: "nothing of a broken page stays", answer: write(`{"kind":"DeploymentList","items":[{"metadata":{"name":"x"}}`), least: 200 * time.Millisecond},
+		"500":                     {reason: "the error is temporary", answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "etcd leader changed") }, least: 200 * time.Millisecond},
+		"503":                     {reason: "the server restarts", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, least: 200 * time.Millisecond},
+		"429":                     {reason: "the pause is that of Retry-After", answer: busy("7"), least: 7 * time.Second},
+		"truncated":               {reason: "the connection breaks", answer: write(`{"kind":"DeploymentList","items":[{"metadata"`), least: 200 * time.Millisecond},
+		"truncated after an item": {reason: "items of a truncated page are dropped", answer: write(`{"kind":"DeploymentList","items":[{"metadata":{"name":"x"}}`), least: 200 * time.Millisecond},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func busy(seconds string) http.HandlerFunc {
 	}
 }
 
-func TestCollectDoesNotWaitForEver(t *testing.T) {
+func TestCollectBoundsRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -72,12 +72,12 @@ func TestCollectDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("Collect() = %v", err)
 		}
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("it waited %s for a server that asks for an hour", took)
+			t.Errorf("Collect() took %s with a Retry-After of one hour", took)
 		}
 	})
 }
 
-func TestCollectHungKindDelaysNoOther(t *testing.T) {
+func TestCollectUnresponsiveGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -102,11 +102,11 @@ func TestCollectHungKindDelaysNoOther(t *testing.T) {
 		}
 		for path, after := range others {
 			if after > time.Second {
-				t.Errorf("%s was read after %s only", path, after)
+				t.Errorf("%s was read after %s", path, after)
 			}
 		}
 		if reason := coverage(s)["Slow1.slow.example.org"]; !strings.Contains(reason, "no full answer within 30s: raise timeout") {
-			t.Errorf("a hung kind: %q", reason)
+			t.Errorf("coverage of an unresponsive kind: %q", reason)
 		}
 	})
 }
@@ -119,17 +119,17 @@ func TestCollectFailsAsAWhole(t *testing.T) {
 		want   string
 	}{
 		"discovery 401": {
-			reason: "no credentials, no scan",
+			reason: "the credentials are invalid",
 			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true },
-			want:   "read https://api.example.org:6443: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+			want:   "read https://api.example.org:6443: 401 Unauthorized; the credentials were rejected: renew the token or certificate, or log in again",
 		},
 		"discovery 403": {
-			reason: "discovery is a right too",
+			reason: "discovery requires a permission",
 			before: func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 403, "no"); return true },
-			want:   "read https://api.example.org:6443: 403 Forbidden: no; grant the user the cluster role system:discovery, and get, list and watch on what it shall read",
+			want:   "read https://api.example.org:6443: 403 Forbidden: no; grant the user the cluster role system:discovery, and get, list and watch on the kinds to read",
 		},
 		"every list 401": {
-			reason: "a token may expire between discovery and the lists",
+			reason: "the token expires between discovery and the lists",
 			before: func(w http.ResponseWriter, r *http.Request) bool {
 				if strings.Count(r.URL.Path, "/") < 3 {
 					return false
@@ -137,18 +137,18 @@ func TestCollectFailsAsAWhole(t *testing.T) {
 				refuse(w, 401, "Unauthorized")
 				return true
 			},
-			want: "read https://api.example.org:6443: list configmaps: 401 Unauthorized; the credentials are refused: renew the token or certificate, or log in again",
+			want: "read https://api.example.org:6443: list configmaps: 401 Unauthorized; the credentials were rejected: renew the token or certificate, or log in again",
 		},
 		"another server": {
-			reason: "not every server is an API server",
+			reason: "the server is not an API server",
 			before: func(w http.ResponseWriter, _ *http.Request) bool {
 				_, _ = io.WriteString(w, `{"ok":true}`)
 				return true
 			},
-			want: `read https://api.example.org:6443: /api answers with kind "": it is no Kubernetes API server; run kubectl get --raw /version with the same kubeconfig to see more`,
+			want: `read https://api.example.org:6443: /api answers with kind "": this is not a Kubernetes API server; run kubectl get --raw /version with the same kubeconfig for details`,
 		},
-		"hangs": {
-			reason: "a server that hangs costs one timeout",
+		"no answer": {
+			reason: "the server does not answer within the timeout",
 			before: func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true },
 			want:   "read https://api.example.org:6443: no full answer within 30s; see that the address and the firewalls on the way let driftd through, or raise timeout",
 		},
@@ -169,7 +169,7 @@ func TestCollectFailsAsAWhole(t *testing.T) {
 	}
 }
 
-func TestCollectConnectsAnewAfterAFailure(t *testing.T) {
+func TestCollectReconnectsAfterFailure(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.before = func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true }
@@ -191,11 +191,11 @@ func TestCollectConnectsAnewAfterAFailure(t *testing.T) {
 		}
 	}
 	if connects != 3 {
-		t.Errorf("connected %d times, want 3: renewed credentials are taken up, and what works is kept", connects)
+		t.Errorf("connected %d times, want 3: once after each failure, and not after a success", connects)
 	}
 }
 
-func TestCollectKeepsWhatWasReadInTime(t *testing.T) {
+func TestCollectTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -214,7 +214,7 @@ func TestCollectKeepsWhatWasReadInTime(t *testing.T) {
 			}
 		}
 		if len(s.Resources) == 0 {
-			t.Error("nothing is kept of what was read in time")
+			t.Error("resources that were read before the timeout are lost")
 		}
 	})
 }

@@ -19,21 +19,21 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A fake answers like an API server that holds a few objects.
+// A fake is an API server with a few objects.
 type fake struct {
-	// legacy servers know no aggregated discovery.
+	// legacy disables aggregated discovery.
 	legacy bool
 
 	mu sync.Mutex
-	// before answers in the place of the server when it returns true.
-	before   func(w http.ResponseWriter, r *http.Request) bool
-	kinds    []fakeKind
-	objects  map[string]map[string]string
-	stale    []string
-	version  int
-	watchers map[string][]chan string
-	asked    []string
-	order    *rand.Rand
+	// before may answer a request instead of the server. It then returns true.
+	before    func(w http.ResponseWriter, r *http.Request) bool
+	kinds     []fakeKind
+	objects   map[string]map[string]string
+	stale     []string
+	version   int
+	watchers  map[string][]chan string
+	requested []string
+	order     *rand.Rand
 }
 
 type fakeKind struct {
@@ -48,8 +48,8 @@ func (k fakeKind) root() string {
 
 var readable = []string{"get", "list", "watch", "create"}
 
-// newFake holds two deployments, a config map, a namespace, a node and a
-// custom resource; reviews can be made and not listed.
+// newFake returns a fake with three deployments, a config map, a namespace, a node, an event
+// and a custom resource. Its token reviews cannot be listed.
 func newFake() *fake {
 	f := &fake{
 		kinds: []fakeKind{
@@ -76,13 +76,13 @@ func newFake() *fake {
 	return f
 }
 
-// find returns the kind that a resource's name stands for.
+// find returns the kind with a resource name.
 func (f *fake) find(resource string) fakeKind {
 	i := slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.resource == resource })
 	return f.kinds[i]
 }
 
-// put stores an object and tells those who watch.
+// put stores an object and sends an event to the watches.
 func (f *fake) put(resource, namespace, name, content string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +105,7 @@ func (f *fake) store(resource, id, object string) {
 		typ = "ADDED"
 	}
 	f.objects[resource][id] = object
-	f.tell(resource, typ, object)
+	f.notify(resource, typ, object)
 }
 
 func (f *fake) remove(resource, id string) {
@@ -114,11 +114,12 @@ func (f *fake) remove(resource, id string) {
 	f.version++
 	object := f.objects[resource][id]
 	delete(f.objects[resource], id)
-	f.tell(resource, "DELETED", object)
+	f.notify(resource, "DELETED", object)
 }
 
-// tell is called with mu held. Watched objects name their kind.
-func (f *fake) tell(resource, typ, object string) {
+// notify sends an event to the watches. Objects of events have a kind. It is called with mu
+// held.
+func (f *fake) notify(resource, typ, object string) {
 	k := f.find(resource)
 	named := fmt.Sprintf(`{"kind":%q,"apiVersion":%q,%s`, k.kind, groupVersion(k.group, k.version), object[1:])
 	f.send(resource, fmt.Sprintf(`{"type":%q,"object":%s}`, typ, named))
@@ -130,14 +131,14 @@ func (f *fake) send(resource, line string) {
 	}
 }
 
-// sendLine gives those who watch a line of the test's own.
+// sendLine sends a line to the watches of a resource.
 func (f *fake) sendLine(resource, line string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.send(resource, line)
 }
 
-// closeWatches ends every watch of a resource in order.
+// closeWatches ends every watch of a resource regularly.
 func (f *fake) closeWatches(resource string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +148,7 @@ func (f *fake) closeWatches(resource string) {
 	f.watchers[resource] = nil
 }
 
-// intercept sets what answers in the place of the server.
+// intercept sets before.
 func (f *fake) intercept(before func(http.ResponseWriter, *http.Request) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,13 +161,13 @@ func (f *fake) watching(resource string) int {
 	return len(f.watchers[resource])
 }
 
-// requests returns how often a path was asked for; watches are "WATCH path".
+// requests returns the number of requests for a path; the path of watches is "WATCH path".
 func (f *fake) requests(path string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
-	for _, asked := range f.asked {
-		if asked == path {
+	for _, requested := range f.requested {
+		if requested == path {
 			n++
 		}
 	}
@@ -179,7 +180,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		path = "WATCH " + path
 	}
 	f.mu.Lock()
-	f.asked = append(f.asked, path)
+	f.requested = append(f.requested, path)
 	before := f.before
 	f.mu.Unlock()
 	if before != nil && before(w, r) {
@@ -207,7 +208,7 @@ const widgetSchema = `{"components":{"schemas":{"org.example.v1.Widget":{"type":
 	"properties":{"metadata":{"type":"object"},"spec":{"type":"object","properties":{"size":{"type":"integer","default":3}}}},
 	"x-kubernetes-group-version-kind":[{"group":"example.org","version":"v1","kind":"Widget"}]}}}}`
 
-// served returns the kinds that it serves now.
+// served returns the kinds that the fake serves.
 func (f *fake) served() []fakeKind {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,7 +238,7 @@ func (f *fake) resources(w http.ResponseWriter, r *http.Request) {
 	f.versionList(w, r)
 }
 
-// list serves pages; the token is where the next one begins.
+// list serves one page. The continue token is the index of the first item.
 func (f *fake) list(w http.ResponseWriter, r *http.Request, k fakeKind, namespace string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -335,7 +336,7 @@ func (f *fake) legacyDiscovery(w http.ResponseWriter, core bool, groups map[stri
 	reply(w, map[string]any{"kind": "APIGroupList", "groups": items})
 }
 
-// versionList answers a request for one version of one group, or 404.
+// versionList answers a request for one version of one group, with 404 if there is none.
 func (f *fake) versionList(w http.ResponseWriter, r *http.Request) {
 	resources := []any{}
 	for _, k := range f.served() {
@@ -376,17 +377,17 @@ func testEnv(t *testing.T) collectors.Env {
 	}
 }
 
-// builtinOnce saves the tests from reading the same schemas again and again.
+// builtinOnce reads the built-in schemas once for all tests.
 var builtinOnce = sync.OnceValues(kube.Builtin)
 
-// newTestClient returns a client of the API server of the tests, without a rate.
+// newTestClient returns a client of the API server of the tests, without a rate limit.
 func newTestClient(config Config, transport http.RoundTripper) *client {
 	config.QPS = 0
 	return config.newClient(mustURL("https://api.example.org:6443"), transport)
 }
 
-// newTestCluster reads f through a transport in memory, so that its time may
-// be synctest's.
+// newTestCluster returns a cluster that reads f through a transport in memory, as synctest
+// requires.
 func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster {
 	t.Helper()
 	config := Defaults()
@@ -403,6 +404,6 @@ func newTestCluster(t *testing.T, f http.Handler, change func(*Config)) *cluster
 	c.connect = func() (*client, error) {
 		return newTestClient(config, memory{f}), nil
 	}
-	c.connectApart = c.connect
+	c.connectSeparately = c.connect
 	return c
 }

@@ -19,57 +19,59 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A follower keeps one target of the inventory up to date by a watch, and by a
-// new list where the watch cannot go on.
+// A follower updates one target of the inventory by a watch. It lists the target again if
+// the watch cannot continue.
 type follower struct {
 	*reader
 	target
 	cluster *cluster
 	updates chan<- update
-	// back is rung when the server answers one follower again: the others then
-	// need not wait any longer.
-	back  *bell
-	pulse *pulse
+	// recovered is broadcast when the server answers one follower again, so that the other
+	// followers stop waiting.
+	recovered *broadcast
+	monitor   *streamMonitor
 	// heartbeat is notified of every event: an event shows that the server is alive.
 	heartbeat *heartbeat
-	// slots bound how many lists run at once, turns how many streams read and decode
-	// a large event.
+	// slots bound the concurrent lists, turns the streams that read and decode a large
+	// event.
 	slots *slots
 	turns chan struct{}
-	// stop ends the following of all targets.
+	// stop ends the followers of all targets.
 	stop context.CancelCauseFunc
-	// version is where the watch goes on; "" when the target must be listed.
+	// version is the resourceVersion from which the watch continues; "" if the target must
+	// be listed.
 	version string
-	// failures are those in a row; alive is when the target was last known to
-	// be up to date.
+	// failures is the number of consecutive failures. alive is when the target was last up
+	// to date.
 	failures int
 	alive    time.Time
-	// stood tells that the present step's stream was opened, away that the one
-	// before was not, doubted that the inventory distrusts the target.
-	stood, away, doubted bool
-	// gone tells that the log knows that the kind is not served.
-	gone bool
+	// opened reports that the stream of the current step was opened, broken that the one of
+	// the step before was not. stale reports that the target is marked as stale in the
+	// inventory.
+	opened, broken, stale bool
+	// missing reports that it was logged that the kind is not served.
+	missing bool
 }
 
-// canFollow tells what can be watched from a kind without that verb, and from
-// one that may not be read, which only a new look finds changed.
+// canFollow reports whether a target can be watched: its kind has the verb watch, and reading
+// it is not denied. Changes of other targets are found by the next scan only.
 func canFollow(l listing) bool { return l.watchable && !isDenied(l.err) }
 
-// isDenied tells an error that trying again does not mend. 404 is none: a
-// server that starts does not know its custom resources yet.
+// isDenied reports whether a request with this error would fail again. That is not so for
+// 404: a server that is starting does not serve its custom resources yet.
 func isDenied(err error) bool {
 	code := httpclient.Code(err)
 	return code == http.StatusForbidden || code == http.StatusMethodNotAllowed
 }
 
-// run follows the target until ctx ends or there is nothing left to follow.
+// run follows the target until ctx ends or the target cannot be followed any more.
 func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		back := f.back.next()
-		f.stood = false
+		recovered := f.recovered.next()
+		f.opened = false
 		err := f.step(ctx)
-		if err != nil && !f.stood {
-			f.pulse.fails(err)
+		if err != nil && !f.opened {
+			f.monitor.failed(err)
 		}
 		if isTooLarge(err) {
 			f.stop(err)
@@ -80,20 +82,19 @@ func (f *follower) run(ctx context.Context) {
 			return
 		}
 		if isMissing(err) {
-			f.vanish(ctx)
+			f.kindMissing(ctx)
 		}
 		if httpclient.Code(err) == http.StatusGone {
 			f.version = ""
 		} else if err != nil && f.cluster.now().Sub(f.alive) > f.timeout {
-			f.doubt(ctx, f.reason(err))
+			f.markStale(ctx, f.reason(err))
 		}
-		f.away = err != nil && !f.stood
-		f.pause(ctx, back)
+		f.broken = err != nil && !f.opened
+		f.pause(ctx, recovered)
 	}
 }
 
-// step lists the target when it must be, and watches it as long as one request
-// lasts.
+// step lists the target if necessary, and watches it for the duration of one request.
 func (f *follower) step(ctx context.Context) error {
 	if f.version == "" {
 		var l listing
@@ -113,46 +114,46 @@ func (f *follower) step(ctx context.Context) error {
 	return f.watch(ctx)
 }
 
-// vanish notes that the kind is not served: should it come back, its objects
-// are others.
-func (f *follower) vanish(ctx context.Context) {
+// kindMissing records that the kind is not served. The target will be listed again, because
+// a kind that is served again has other objects.
+func (f *follower) kindMissing(ctx context.Context) {
 	f.version = ""
-	if !f.gone {
-		f.gone = true
-		f.cluster.env.Log.WarnContext(ctx, "kind is gone: the API server does not serve it any more",
+	if !f.missing {
+		f.missing = true
+		f.cluster.env.Log.WarnContext(ctx, "the API server does not serve the kind any more",
 			"kind", f.kind, "namespace", f.namespace)
 	}
 }
 
-// giveUp ends the following of what may not be watched: it stays as the last
-// full look found it. What may not even be listed any more is not known.
+// giveUp ends the watch of a target that must not be watched. The inventory keeps the
+// objects of the last scan, unless listing them is denied too.
 func (f *follower) giveUp(ctx context.Context, err error) {
-	f.cluster.env.Log.WarnContext(ctx, "kind is not followed until the next full look; grant watch on it",
+	f.cluster.env.Log.WarnContext(ctx, "kind is not watched until the next full scan; grant watch on it",
 		"kind", f.kind, "namespace", f.namespace, "err", err)
-	f.send(ctx, func(inv *inventory) bool { return inv.abandon(f.target) })
+	f.send(ctx, func(inv *inventory) bool { return inv.unfollow(f.target) })
 	if f.version == "" {
-		f.doubt(ctx, f.reason(err))
+		f.markStale(ctx, f.reason(err))
 	}
 }
 
-// works notes that the stream stands: the target is up to date from here on.
-func (f *follower) works(ctx context.Context) {
-	f.alive, f.stood, f.gone = f.cluster.now(), true, false
-	f.pulse.stands()
-	if f.doubted {
-		f.doubt(ctx, "")
+// streamOpened records that the stream is open: from now on the target is up to date.
+func (f *follower) streamOpened(ctx context.Context) {
+	f.alive, f.opened, f.missing = f.cluster.now(), true, false
+	f.monitor.opened()
+	if f.stale {
+		f.markStale(ctx, "")
 	}
-	if f.away {
-		f.away = false
-		f.back.ring()
+	if f.broken {
+		f.broken = false
+		f.recovered.send()
 	}
 }
 
-// pause waits before the next step: the longer, the more steps failed, and at
-// least the shortest time, but no longer than until the server is back.
-func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
+// pause waits before the next step. The pause increases with the number of failures and
+// ends early, but not before the shortest pause, when recovered is closed.
+func (f *follower) pause(ctx context.Context, recovered <-chan struct{}) {
 	long := f.cluster.retryAfter(f.failures)
-	if f.gone {
+	if f.missing {
 		long = min(long, spacing)
 	}
 	f.failures++
@@ -164,14 +165,15 @@ func (f *follower) pause(ctx context.Context, back <-chan struct{}) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-back:
+	case <-recovered:
 	case <-ctx.Done():
 	}
 }
 
-func (f *follower) doubt(ctx context.Context, reason string) {
-	f.doubted = reason != ""
-	f.send(ctx, func(inv *inventory) bool { return inv.distrust(f.target, reason) })
+// markStale sets the reason why the target may be out of date, or clears it with "".
+func (f *follower) markStale(ctx context.Context, reason string) {
+	f.stale = reason != ""
+	f.send(ctx, func(inv *inventory) bool { return inv.markStale(f.target, reason) })
 }
 
 func (f *follower) send(ctx context.Context, u update) {
@@ -181,18 +183,18 @@ func (f *follower) send(ctx context.Context, u update) {
 	}
 }
 
-// watchTime is how long a watch lasts at least before the server ends it and
-// another begins; it is at most twice as long.
+// watchTime is the least duration of a watch request, which the server ends. The greatest
+// duration is twice as long.
 const watchTime = 5 * time.Minute
 
-// settled is how long a stream stands that did not break at once.
-const settled = 5 * time.Second
+// stableAfter is how long a stream must be open to reset the number of failures.
+const stableAfter = 5 * time.Second
 
-// watch hands on what happens to the target until the stream ends. A stream
-// that ends in order is no error.
+// watch applies the events of the target until the stream ends. It returns nil if the
+// server ended the stream regularly.
 func (f *follower) watch(ctx context.Context) error {
 	lasts := time.Duration(float64(watchTime) * (1 + f.cluster.jitter()))
-	// What was read is handed on although the stream ends meanwhile.
+	// Only the request ends with this context: events that were read are still applied.
 	within, cancel := context.WithTimeout(ctx, lasts+f.timeout)
 	defer cancel()
 	body, err := f.open(within, request{path: f.path(), query: url.Values{
@@ -205,11 +207,11 @@ func (f *follower) watch(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = body.Close() }()
-	f.works(ctx)
+	f.streamOpened(ctx)
 	err = f.events(ctx, newQueue(within, cancel, f.timeout, body, f.turns))
-	f.pulse.ends(err)
+	f.monitor.closed(err)
 	now := f.cluster.now()
-	if now.Sub(f.alive) > settled {
+	if now.Sub(f.alive) > stableAfter {
 		f.failures = 0
 	}
 	f.alive = now
@@ -231,7 +233,7 @@ func (f *follower) events(ctx context.Context, q *queue) error {
 			return err
 		}
 		if q.leave() {
-			// The decoder would keep a buffer of the size of the event.
+			// The old decoder would keep a buffer of the size of the event.
 			q.unread = s.unread()
 			s = newStream(q, f.config.MaxObjectSize)
 		}
@@ -250,7 +252,7 @@ func readEvent(raw jsontext.Value) (event, error) {
 	var e event
 	err := json.Unmarshal(raw, &e, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil || e.Object == nil {
-		return event{}, &httpclient.Unexpected{Reason: "the watch sent something that is no event"}
+		return event{}, &httpclient.Unexpected{Reason: "the watch sent a line that is not an event"}
 	}
 	return e, nil
 }
@@ -295,7 +297,7 @@ func (f *follower) object(ctx context.Context, e event) error {
 	case isTooLarge(err) || ctx.Err() != nil:
 		return err
 	case err != nil:
-		f.send(ctx, func(inv *inventory) bool { return inv.spoil(f.target, unreadable{name, err}) })
+		f.send(ctx, func(inv *inventory) bool { return inv.markUnreadable(f.target, unreadable{name, err}) })
 	default:
 		f.send(ctx, func(inv *inventory) bool { return inv.put(f.target, o) })
 	}
@@ -303,7 +305,7 @@ func (f *follower) object(ctx context.Context, e event) error {
 	return nil
 }
 
-// decode decodes an object within the memory that a look may take.
+// decode decodes an object within the memory budget of a scan.
 func (f *follower) decode(ctx context.Context, raw jsontext.Value) (model.Resource, error) {
 	return budget.Run(ctx, func(ctx context.Context) (model.Resource, error) {
 		if _, err := budget.Writer(ctx, io.Discard).Write(raw); err != nil {
@@ -313,7 +315,7 @@ func (f *follower) decode(ctx context.Context, raw jsontext.Value) (model.Resour
 	})
 }
 
-// advance moves to where the watch goes on.
+// advance sets the resourceVersion from which the watch continues.
 func (f *follower) advance(ctx context.Context, name label) {
 	if version := name.Metadata.ResourceVersion; version != "" {
 		f.version = version

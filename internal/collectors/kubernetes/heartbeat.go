@@ -39,7 +39,7 @@ type heartbeat struct {
 	// probes began; zero while none fails. err is the error of the last probe.
 	dialed, since time.Time
 	err           error
-	late          *time.Timer
+	timer         *time.Timer
 	reported      bool
 }
 
@@ -72,10 +72,10 @@ func (h *heartbeat) run(ctx context.Context) {
 func (h *heartbeat) alive() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.late != nil {
-		h.late.Stop()
+	if h.timer != nil {
+		h.timer.Stop()
 	}
-	h.late, h.since, h.err, h.reported = nil, time.Time{}, nil, false
+	h.timer, h.since, h.err, h.reported = nil, time.Time{}, nil, false
 }
 
 // fails records a failed probe and the time at which it began.
@@ -85,7 +85,7 @@ func (h *heartbeat) fails(began time.Time, err error) {
 	h.err = err
 	if h.since.IsZero() {
 		h.since = began
-		h.late = time.AfterFunc(lostAfter-h.cluster.now().Sub(began), h.report)
+		h.timer = time.AfterFunc(lostAfter-h.cluster.now().Sub(began), h.report)
 	}
 }
 
@@ -132,7 +132,7 @@ func (h *heartbeat) connect() (*client, error) {
 	if h.client != nil && !outdated {
 		return h.client, nil
 	}
-	made, err := h.cluster.connectApart()
+	made, err := h.cluster.connectSeparately()
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (h *heartbeat) connect() (*client, error) {
 	return made, nil
 }
 
-// apart makes a client open its own connections: client-go shares connections
+// withOwnConnections makes a client open its own connections: client-go shares connections
 // between clients with equal settings.
-func apart(access *rest.Config) {
+func withOwnConnections(access *rest.Config) {
 	access.Dial = (&net.Dialer{Timeout: beatTimeout, KeepAlive: beatTimeout}).DialContext
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// hang answers no request until its caller gives up.
+// hang does not answer a request until its context ends.
 func hang(_ http.ResponseWriter, r *http.Request) bool {
 	<-r.Context().Done()
 	return true
@@ -32,12 +32,12 @@ func TestLossIsReported(t *testing.T) {
 		breaks bool
 		want   string
 	}{
-		"hangs":        {reason: "streams stay open and nothing answers", answer: hang, want: "5s"},
-		"hangs broken": {reason: "streams break and nothing answers", answer: hang, breaks: true, want: "5s"},
-		"503":          {reason: "a gateway answers for a server that is away", answer: answering(503), breaks: true, want: "503"},
-		"502":          {reason: "another code of gateways", answer: answering(502), want: "502"},
-		"504":          {reason: "another code of gateways", answer: answering(504), want: "504"},
-		"401":          {reason: "a revoked token leaves streams open", answer: answering(401), want: "401"},
+		"no answer":                 {reason: "streams stay open", answer: hang, want: "5s"},
+		"no answer, broken streams": {reason: "streams break", answer: hang, breaks: true, want: "5s"},
+		"503":                       {reason: "a gateway answers for an unreachable server", answer: answering(503), breaks: true, want: "503"},
+		"502":                       {reason: "a gateway answers with another status", answer: answering(502), want: "502"},
+		"504":                       {reason: "a gateway answers with another status", answer: answering(504), want: "504"},
+		"401":                       {reason: "a revoked token leaves streams open", answer: answering(401), want: "401"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,8 +52,8 @@ func TestLossIsReported(t *testing.T) {
 						f.closeWatches(k.resource)
 					}
 				}
-				if told := w.after(time.Hour); len(told) > 0 {
-					t.Errorf("%s: %d snapshots were reported meanwhile", tt.reason, len(told))
+				if snapshots := w.after(time.Hour); len(snapshots) > 0 {
+					t.Errorf("%s: %d snapshots were reported during the outage", tt.reason, len(snapshots))
 				}
 				if len(w.losses) != 1 || !strings.Contains(w.losses[0].Error(), tt.want) {
 					t.Fatalf("%s: losses %v, want one with %q", tt.reason, w.losses, tt.want)
@@ -62,8 +62,8 @@ func TestLossIsReported(t *testing.T) {
 					t.Errorf("%s: reported after %s", tt.reason, took)
 				}
 				f.intercept(nil)
-				if told := w.after(3 * time.Minute); len(told) != 1 || len(told[0].Resources) != 7 {
-					t.Errorf("%s: after it was back %d snapshots were reported", tt.reason, len(told))
+				if snapshots := w.after(3 * time.Minute); len(snapshots) != 1 || len(snapshots[0].Resources) != 7 {
+					t.Errorf("%s: %d snapshots were reported after the outage", tt.reason, len(snapshots))
 				}
 				f.intercept(tt.answer)
 				if w.after(time.Minute); len(w.losses) != 2 {
@@ -96,26 +96,26 @@ func TestNoLoss(t *testing.T) {
 				w.after(time.Minute)
 			}
 		}},
-		"one connection hangs": {"the second attempt goes over a new connection", func(f *fake, w *watched) {
-			var probes atomic.Int64 // each is answered in a goroutine of its own
+		"one connection hangs": {"the second attempt uses a new connection", func(f *fake, w *watched) {
+			var probes atomic.Int64 // each request has its own goroutine
 			f.intercept(onlyVersion(func(w http.ResponseWriter, r *http.Request) bool {
 				return probes.Add(1)%2 == 1 && hang(w, r)
 			}))
 			w.after(time.Hour)
 		}},
-		"version forbidden": {"a server that answers is there", func(f *fake, w *watched) {
+		"version forbidden": {"the server answers", func(f *fake, w *watched) {
 			f.intercept(onlyVersion(answering(403)))
 			w.after(time.Hour)
 		}},
-		"version unknown": {"not every server has a version", func(f *fake, w *watched) {
+		"version missing": {"some servers do not serve /version", func(f *fake, w *watched) {
 			f.intercept(onlyVersion(answering(404)))
 			w.after(time.Hour)
 		}},
-		"busy": {"a server that refuses for its load is there", func(f *fake, w *watched) {
+		"busy": {"the server answers with a rejection", func(f *fake, w *watched) {
 			f.intercept(onlyVersion(answering(429)))
 			w.after(time.Hour)
 		}},
-		"slow, with events": {"events are a sign of life", func(f *fake, w *watched) {
+		"no answer, with events": {"events show that the server is alive", func(f *fake, w *watched) {
 			f.intercept(onlyVersion(hang))
 			for i := range 100 {
 				f.put("deployments", "shop", "web", `"spec":{"replicas":`+strings.Repeat("1", i%5+1)+`}`)
@@ -137,7 +137,7 @@ func TestNoLoss(t *testing.T) {
 	}
 }
 
-func TestLossBeforeTheFirstLook(t *testing.T) {
+func TestLossBeforeFirstScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -148,33 +148,33 @@ func TestLossBeforeTheFirstLook(t *testing.T) {
 			t.Fatalf("losses %v, want one", w.losses)
 		}
 		f.intercept(nil)
-		if told := w.after(3 * time.Minute); len(told) != 1 {
-			t.Errorf("%d snapshots were reported", len(told))
+		if snapshots := w.after(3 * time.Minute); len(snapshots) != 1 {
+			t.Errorf("%d snapshots were reported", len(snapshots))
 		}
 	})
 }
 
-// TestProbesTakeUpNewCredentials holds that a kubeconfig that was renewed while
-// the old one was refused is read.
-func TestProbesTakeUpNewCredentials(t *testing.T) {
+// TestProbesReadNewCredentials checks that the kubeconfig is read again while the credentials
+// are rejected.
+func TestProbesReadNewCredentials(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		c := newTestCluster(t, f, nil)
-		made, connect := 0, c.connectApart
-		c.connectApart = func() (*client, error) { made++; return connect() }
+		made, connect := 0, c.connectSeparately
+		c.connectSeparately = func() (*client, error) { made++; return connect() }
 		if _, err := c.Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		w := watchCluster(t, f, c)
 		w.after(time.Hour)
 		if made != 1 {
-			t.Errorf("%d clients were made for the probes of an hour", made)
+			t.Errorf("%d clients were created for the probes of an hour", made)
 		}
 		f.intercept(answering(401))
 		w.after(10 * time.Minute)
 		if made < 5 || made > 11 {
-			t.Errorf("%d clients were made in ten minutes of refusals", made)
+			t.Errorf("%d clients were created in ten minutes of rejections", made)
 		}
 	})
 }

@@ -10,67 +10,67 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An inventory is what a watch knows: a look, kept up to date. One goroutine
-// owns it.
+// An inventory is the current state of a watch: the objects of a scan with later changes.
+// Only one goroutine uses it.
 type inventory struct {
-	base *look
-	// shelves hold what was listed, in the order of base's listings.
-	shelves map[target]*shelf
-	// defined counts what happened to the objects that define kinds: after the
-	// first, base no longer knows which kinds there are.
+	base *scan
+	// targets holds the objects of each listing of base.
+	targets map[target]*targetState
+	// defined counts the changes of objects that define kinds. If it is not 0, the catalog
+	// of base may be incomplete.
 	defined int
-	// weight is about what the objects take of memory, in bytes.
+	// weight is the approximate memory use of the objects, in bytes.
 	weight int64
 }
 
-// A shelf holds the objects of one target.
-type shelf struct {
+// A targetState holds the objects of one target.
+type targetState struct {
 	byID map[string]model.Resource
-	// sorted is byID by key; nil after a change.
+	// sorted is byID sorted by key; nil after a change.
 	sorted []model.Resource
-	// scope says whether the shelf is whole, doubt why it may be out of date.
+	// scope is the coverage of the target. stale is the reason why the objects may be out of
+	// date, or "".
 	scope model.Coverage
-	doubt string
-	// doubted tells that a snapshot went out without what is on the shelf.
-	doubted bool
-	// followed tells that a watch keeps the shelf up to date.
+	stale string
+	// withheld reports that the last snapshot lacked the objects because they were stale.
+	withheld bool
+	// followed reports that a watch updates the objects.
 	followed bool
 	progress
 }
 
-func newInventory(base *look) *inventory {
-	inv := &inventory{base: base, shelves: map[target]*shelf{}}
+func newInventory(base *scan) *inventory {
+	inv := &inventory{base: base, targets: map[target]*targetState{}}
 	for _, l := range base.listings {
-		inv.shelves[l.target] = newShelf(l, base.source)
+		inv.targets[l.target] = newTargetState(l, base.source)
 		inv.weight += weigh(l.resources)
 	}
 	return inv
 }
 
-func newShelf(l listing, source string) *shelf {
-	s := &shelf{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source), followed: canFollow(l), progress: l.progress}
+func newTargetState(l listing, source string) *targetState {
+	s := &targetState{byID: make(map[string]model.Resource, len(l.resources)), scope: l.coverage(source), followed: canFollow(l), progress: l.progress}
 	for _, r := range l.resources {
 		s.byID[r.ID] = r
 	}
 	return s
 }
 
-// definesKinds tells a kind whose objects say which other kinds are served.
+// definesKinds reports whether the objects of a kind define which kinds are served.
 func definesKinds(kind string) bool {
 	return kind == "kubernetes/CustomResourceDefinition.apiextensions.k8s.io" ||
 		kind == "kubernetes/APIService.apiregistration.k8s.io"
 }
 
-// touch returns the shelf of a target to which something happens.
-func (inv *inventory) touch(t target) *shelf {
+// touch returns the state of a target that is about to change, and counts changes of kinds.
+func (inv *inventory) touch(t target) *targetState {
 	if definesKinds(t.kind) {
 		inv.defined++
 	}
-	return inv.shelves[t]
+	return inv.targets[t]
 }
 
-// put takes an object in its new state; it tells whether anything that counts
-// is different.
+// put adds or replaces an object. It reports whether anything changed that is compared.
 func (inv *inventory) put(t target, r model.Resource) bool {
 	s := inv.touch(t)
 	old, ok := s.byID[r.ID]
@@ -83,12 +83,13 @@ func (inv *inventory) put(t target, r model.Resource) bool {
 	return !ok || !same(old, r)
 }
 
-// advance notes how far the watch of a target has come.
+// advance sets the resourceVersion of a target. It returns false.
 func (inv *inventory) advance(t target, version string) bool {
-	inv.shelves[t].version = version
+	inv.targets[t].version = version
 	return false
 }
 
+// remove removes an object. It reports whether the object existed.
 func (inv *inventory) remove(t target, id string) bool {
 	s := inv.touch(t)
 	old, ok := s.byID[id]
@@ -100,73 +101,74 @@ func (inv *inventory) remove(t target, id string) bool {
 	return ok
 }
 
-// spoil notes that an object cannot be decoded any more.
-func (inv *inventory) spoil(t target, u unreadable) bool {
+// markUnreadable removes an object that cannot be decoded any more, and makes the coverage
+// of its target incomplete. It returns true.
+func (inv *inventory) markUnreadable(t target, u unreadable) bool {
 	inv.remove(t, u.id())
-	s := inv.shelves[t]
+	s := inv.targets[t]
 	s.scope.Complete, s.scope.Skipped, s.scope.Reason = false, false, unreadableReason([]unreadable{u})
 	return true
 }
 
-// replace takes a new listing of a target.
+// replace replaces the objects of a target by those of a new listing. It reports whether
+// anything changed that is compared.
 func (inv *inventory) replace(l listing) bool {
-	old, s := inv.touch(l.target), newShelf(l, inv.base.source)
-	inv.shelves[l.target] = s
+	old, s := inv.touch(l.target), newTargetState(l, inv.base.source)
+	inv.targets[l.target] = s
 	inv.weight += weigh(l.resources) - weigh(slices.Collect(maps.Values(old.byID)))
-	return old.doubted || old.scope != s.scope || !maps.EqualFunc(old.byID, s.byID, same)
+	return old.withheld || old.scope != s.scope || !maps.EqualFunc(old.byID, s.byID, same)
 }
 
-// distrust notes why a target may be out of date, or with "" that it is not. A
-// doubt by itself is no change: when the whole server is away there is nothing
-// to tell, and a look at it says so.
-func (inv *inventory) distrust(t target, reason string) bool {
-	s := inv.shelves[t]
-	s.doubt = reason
-	changed := s.doubted && reason == ""
-	s.doubted = s.doubted && reason != ""
+// markStale sets the reason why a target may be out of date, or clears it with "". It reports
+// whether objects that the last snapshot lacked are valid again. A stale target alone is no
+// reason for a new snapshot: if the whole server is unreachable, the heartbeat reports it.
+func (inv *inventory) markStale(t target, reason string) bool {
+	s := inv.targets[t]
+	s.stale = reason
+	changed := s.withheld && reason == ""
+	s.withheld = s.withheld && reason != ""
 	return changed
 }
 
-// abandon notes that nothing keeps a target up to date any more.
-func (inv *inventory) abandon(t target) bool {
-	inv.shelves[t].followed = false
+// unfollow records that no watch updates the target any more. It returns false.
+func (inv *inventory) unfollow(t target) bool {
+	inv.targets[t].followed = false
 	return false
 }
 
-// knowsKinds tells whether a kind that base does not know is not served: what
-// defines kinds is followed, and nothing happened to it.
-func (inv *inventory) knowsKinds() bool {
+// hasAllKinds reports whether the catalog of base has all kinds: the kinds that define kinds
+// are watched, and no object of them changed.
+func (inv *inventory) hasAllKinds() bool {
 	for _, a := range inv.base.catalog.apis {
 		if !definesKinds(a.kind) {
 			continue
 		}
-		if s := inv.shelves[target{api: a}]; s == nil || !s.followed || s.doubt != "" {
+		if s := inv.targets[target{api: a}]; s == nil || !s.followed || s.stale != "" {
 			return false
 		}
 	}
 	return inv.defined == 0
 }
 
-// snapshot returns the present state. Objects that may be out of date are not
-// in it: nothing is known of them.
+// snapshot returns the current state, without objects that may be out of date.
 func (inv *inventory) snapshot(now time.Time) model.Snapshot {
-	snap := inv.base.frame(now)
-	if i := slices.IndexFunc(snap.Coverage, func(c model.Coverage) bool { return c.Kind == "" }); !inv.knowsKinds() {
+	snap := inv.base.emptySnapshot(now)
+	if i := slices.IndexFunc(snap.Coverage, func(c model.Coverage) bool { return c.Kind == "" }); !inv.hasAllKinds() {
 		snap.Coverage[i].Complete, snap.Coverage[i].Skipped = false, true
-		snap.Coverage[i].Reason = "not known since the last full look: kinds may have been installed"
+		snap.Coverage[i].Reason = "kinds may have been installed since the last full scan"
 	}
 	for _, l := range inv.base.listings {
-		s := inv.shelves[l.target]
+		s := inv.targets[l.target]
 		scope := s.scope
-		if s.doubted = s.doubt != ""; s.doubted {
-			scope.Complete, scope.Skipped, scope.Reason = false, false, s.doubt
+		if s.withheld = s.stale != ""; s.withheld {
+			scope.Complete, scope.Skipped, scope.Reason = false, false, s.stale
 		} else {
 			snap.Resources = append(snap.Resources, s.resources()...)
 		}
 		snap.Coverage = append(snap.Coverage, scope)
 	}
 	snap.Positions = inv.base.positions(func(t target) progress {
-		if s := inv.shelves[t]; s.scope.Complete && s.doubt == "" {
+		if s := inv.targets[t]; s.scope.Complete && s.stale == "" {
 			return s.progress
 		}
 		return progress{}
@@ -175,15 +177,16 @@ func (inv *inventory) snapshot(now time.Time) model.Snapshot {
 	return finish(snap)
 }
 
-func (s *shelf) resources() []model.Resource {
+// resources returns the objects sorted by key.
+func (s *targetState) resources() []model.Resource {
 	if s.sorted == nil {
 		s.sorted = slices.SortedFunc(maps.Values(s.byID), func(a, b model.Resource) int { return a.Compare(b.Key) })
 	}
 	return s.sorted
 }
 
-// same reports whether an event changed nothing that is compared: status and counters
-// change often.
+// same reports whether two states of an object differ in nothing that is compared. Status and
+// counters, which change often, are not compared.
 func same(a, b model.Resource) bool {
 	return a.Value.Equal(b.Value) && a.SystemOwned == b.SystemOwned && a.Watched == b.Watched && a.Altered == b.Altered && reflect.DeepEqual(a.Origin, b.Origin) &&
 		sameApplied(a.LastApplied, b.LastApplied) && slices.EqualFunc(a.Owners, b.Owners, sameOwner)
@@ -196,7 +199,7 @@ func sameApplied(a, b *model.Value) bool {
 	return a.Equal(*b)
 }
 
-// sameOwner compares owners without their times.
+// sameOwner reports whether two owners are equal except for their times.
 func sameOwner(a, b model.Owner) bool {
 	b.At = a.At
 	return reflect.DeepEqual(a, b)

@@ -29,14 +29,14 @@ func TestSame(t *testing.T) {
 		change func(*model.Resource)
 		want   bool
 	}{
-		"nothing":      {reason: "events repeat", change: func(*model.Resource) {}, want: true},
-		"value":        {reason: "that is drift", change: func(r *model.Resource) { r.Value = parse(t, `{"spec":{"a":2}}`) }},
-		"applied":      {reason: "the record changed", change: func(r *model.Resource) { v := parse(t, `{"a":2}`); r.LastApplied = &v }},
-		"applied gone": {reason: "the record is gone", change: func(r *model.Resource) { r.LastApplied = nil }},
-		"owned":        {reason: "a controller took the object over", change: func(r *model.Resource) { r.SystemOwned = "owned by X" }},
-		"owner":        {reason: "somebody else owns a field now", change: func(r *model.Resource) { r.Owners[0].Name = "helm" }},
-		"fields":       {reason: "a field is owned by nobody now", change: func(r *model.Resource) { r.Owners[0].Fields = fields("metadata") }},
-		"time":         {reason: "when it was written again is of no account", change: func(r *model.Resource) { r.Owners[0].At = time.Unix(2, 0) }, want: true},
+		"nothing":     {reason: "an event may repeat the same state", change: func(*model.Resource) {}, want: true},
+		"value":       {reason: "the value changed", change: func(r *model.Resource) { r.Value = parse(t, `{"spec":{"a":2}}`) }},
+		"applied":     {reason: "the last applied configuration changed", change: func(r *model.Resource) { v := parse(t, `{"a":2}`); r.LastApplied = &v }},
+		"not applied": {reason: "the last applied configuration was removed", change: func(r *model.Resource) { r.LastApplied = nil }},
+		"owned":       {reason: "a controller owns the object now", change: func(r *model.Resource) { r.SystemOwned = "owned by X" }},
+		"owner":       {reason: "another manager owns a field now", change: func(r *model.Resource) { r.Owners[0].Name = "helm" }},
+		"fields":      {reason: "a field has no owner now", change: func(r *model.Resource) { r.Owners[0].Fields = fields("metadata") }},
+		"time":        {reason: "the time of a write is not compared", change: func(r *model.Resource) { r.Owners[0].At = time.Unix(2, 0) }, want: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package kubernetes reads the objects of a Kubernetes cluster: from its API
-// server, or from a dump that kubectl wrote.
+// Package kubernetes reads the objects of a Kubernetes cluster from its API server, or from
+// an output file of kubectl.
 package kubernetes
 
 import (
@@ -15,8 +15,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Type is the collector's type in the configuration, and the first part of
-// its kinds' names.
+// Type is the type of the collector in the configuration and the prefix of its kinds.
 const Type = "kubernetes"
 
 // Definition returns the collector of type "kubernetes".
@@ -39,27 +38,27 @@ func open(env collectors.Env, config Config) (collectors.Collector, error) {
 type cluster struct {
 	env    collectors.Env
 	config Config
-	// now and jitter (0 to 1) are the world's time and randomness.
+	// now returns the time, and jitter a random number from 0 to 1.
 	now    func() time.Time
 	jitter func() float64
-	// connect opens a client; it is called again after a look that failed as
-	// a whole, so that renewed credentials are taken up.
+	// connect returns a new client. It is called again after a scan that failed as a whole,
+	// so that renewed credentials take effect.
 	connect func() (*client, error)
-	// connectApart does so with connections that nothing else uses.
-	connectApart func() (*client, error)
-	// heartbeat is that of Watch; nil while none runs.
+	// connectSeparately returns a new client with its own connections.
+	connectSeparately func() (*client, error)
+	// heartbeat is the heartbeat of Watch; nil if Watch does not run.
 	heartbeat *heartbeat
 	schemas   *schemas
-	// audit tells who wrote what; nil where no setting names an audit log.
+	// audit is the audit log; nil if the settings have none.
 	audit *audit.Log
 
 	mu     sync.Mutex
 	client *client
-	// server is the address of the API server, or what should tell it.
+	// server is the address of the API server, or Config.origin before the first connection.
 	server string
-	last   *look
-	// fresh tells a watch that last was replaced.
-	fresh chan struct{}
+	last   *scan
+	// scanned receives after last was replaced.
+	scanned chan struct{}
 }
 
 func newCluster(env collectors.Env, config Config) *cluster {
@@ -70,28 +69,28 @@ func newCluster(env collectors.Env, config Config) *cluster {
 		jitter:  rand.Float64,
 		server:  config.origin(),
 		schemas: newSchemas(env),
-		fresh:   make(chan struct{}, 1),
+		scanned: make(chan struct{}, 1),
 	}
 	c.audit = c.newAudit()
 	running := make(chan struct{}, maxRoundTrips)
 	c.connect = func() (*client, error) { return connect(c.config, running, nil) }
-	c.connectApart = func() (*client, error) { return connect(c.config, running, apart) }
+	c.connectSeparately = func() (*client, error) { return connect(c.config, running, withOwnConnections) }
 	return c
 }
 
-// Collect reads every listable kind that the API server serves. While Watch
-// runs, it also becomes the state that the watch goes on from.
+// Collect reads all kinds of the API server that can be listed. While Watch runs, the watch
+// continues from the result.
 func (c *cluster) Collect(ctx context.Context) (model.Snapshot, error) {
-	found, err := c.look(ctx)
+	found, err := c.scan(ctx)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	c.remember(found)
-	return c.signed(ctx, found.snapshot(), found.catalog), nil
+	c.setLast(found)
+	return c.withAuditEvents(ctx, found.snapshot(), found.catalog), nil
 }
 
-// remember makes a look the one that a watch goes on from.
-func (c *cluster) remember(found *look) {
+// setLast sets the last scan, from which a watch continues.
+func (c *cluster) setLast(found *scan) {
 	c.mu.Lock()
 	c.last = found
 	beat := c.heartbeat
@@ -100,13 +99,12 @@ func (c *cluster) remember(found *look) {
 		beat.alive()
 	}
 	select {
-	case c.fresh <- struct{}{}:
+	case c.scanned <- struct{}{}:
 	default:
 	}
 }
 
-// reader returns what reads the API server, connecting when there is no
-// connection yet.
+// reader returns a reader of the API server. It creates the client if there is none.
 func (c *cluster) reader() (*reader, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,15 +118,14 @@ func (c *cluster) reader() (*reader, error) {
 	return &reader{client: c.client, config: c.config, source: c.env.Name, sealer: c.env.Sealer, now: c.now}, nil
 }
 
-// address names the API server.
+// address returns the address of the API server.
 func (c *cluster) address() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server
 }
 
-// fail gives the error of a look that failed as a whole, and drops the
-// connection.
+// fail returns the error of a scan that failed as a whole, and drops the client.
 func (c *cluster) fail(ctx context.Context, r *reader, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s: %w", r.server(), ctx.Err())

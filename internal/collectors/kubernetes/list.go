@@ -20,15 +20,13 @@ import (
 )
 
 const (
-	// maxExpired is how often a list is begun anew that expired while it was
-	// paged (410).
+	// maxExpired bounds how often a list is started that expires between two pages (410).
 	maxExpired = 3
-	// maxPages bounds a list whose end never comes.
+	// maxPages bounds the pages of a list that does not end.
 	maxPages = 100_000
 )
 
-// A target is what one list or watch reads: a kind in one namespace, or in all
-// of them.
+// A target is the scope of a list or watch: a kind in one namespace, or in all namespaces.
 type target struct {
 	api
 	namespace string
@@ -41,17 +39,17 @@ func (t target) path() string { return t.api.path(t.namespace) }
 type listing struct {
 	target
 	resources []model.Resource
-	// progress says from which resourceVersion a watch goes on.
+	// progress holds the resourceVersion from which a watch continues.
 	progress
-	// unreadable are objects that were there and could not be decoded.
+	// unreadable are objects that could not be decoded.
 	unreadable []unreadable
-	// err is why the list is not whole; nil when every page was read.
+	// err is the error that ended the list; nil if every page was read.
 	err error
-	// replaced tells that namespaces are read one by one in its place.
+	// replaced reports that single namespaces are listed instead.
 	replaced bool
 }
 
-// list reads every page of the target. What was read before an error is kept.
+// list reads every page of the target. It keeps the pages before an error.
 func (r *reader) list(ctx context.Context, t target) listing {
 	var l listing
 	for range maxExpired {
@@ -85,8 +83,8 @@ func (r *reader) pages(ctx context.Context, t target) listing {
 	return l
 }
 
-// add takes over a page. The first page's version counts: what happened after
-// it is told again by a watch.
+// add adds a page. It keeps the resourceVersion of the first page: a watch from there returns
+// all later changes.
 func (l *listing) add(p page) {
 	if l.version == "" {
 		l.version = p.version
@@ -95,7 +93,7 @@ func (l *listing) add(p page) {
 	l.unreadable = append(l.unreadable, p.unreadable...)
 }
 
-// sort orders the resources by key, and drops what a list told twice.
+// sort sorts the resources by key and removes duplicates.
 func (l *listing) sort() {
 	byKey := func(a, b model.Resource) int { return a.Compare(b.Key) }
 	if !slices.IsSortedFunc(l.resources, byKey) {
@@ -126,7 +124,7 @@ func (r *reader) page(ctx context.Context, t target, next string) (page, error) 
 	return p, err
 }
 
-// readPage decodes the items as they arrive; no more than one is held as text.
+// readPage decodes the items as they arrive. It holds the text of one item at a time.
 func (r *reader) readPage(body io.Reader, a api, p *page) error {
 	s := newStream(body, r.config.MaxObjectSize)
 	doc, err := s.document(func(_ *document, raw jsontext.Value) {
@@ -138,17 +136,17 @@ func (r *reader) readPage(body io.Reader, a api, p *page) error {
 		p.resources = append(p.resources, resource)
 	})
 	if err != nil {
-		return early(err)
+		return truncated(err)
 	}
 	return p.finish(doc)
 }
 
-// weight returns about what an object takes of memory that cannot be decoded, in bytes.
+// weight returns the approximate memory use of an undecodable object, in bytes.
 func (u *unreadable) weight() int64 {
 	return 512 + int64(len(u.Metadata.Name)+len(u.Metadata.Namespace))
 }
 
-// weight returns about what the page takes of memory, in bytes.
+// weight returns the approximate memory use of the page, in bytes.
 func (p *page) weight() int64 {
 	total := weigh(p.resources)
 	for i := range p.unreadable {
@@ -157,7 +155,7 @@ func (p *page) weight() int64 {
 	return total
 }
 
-// weigh returns about what resources take of memory, in bytes.
+// weigh returns the approximate memory use of resources, in bytes.
 func weigh(resources []model.Resource) int64 {
 	var total int64
 	for i := range resources {
@@ -166,23 +164,22 @@ func weigh(resources []model.Resource) int64 {
 	return total
 }
 
-// early calls a list that is not there at all one that broke off.
-func early(err error) error {
+// truncated returns io.ErrUnexpectedEOF for io.EOF, because an empty answer is not a list.
+func truncated(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// finish reads what the list says of itself. Its items may be null where a
-// server has none.
+// finish sets the metadata of the page. Some servers write null for an empty list of items.
 func (p *page) finish(doc *document) error {
 	kind := doc.text("kind")
 	if items := doc.field("items"); items != nil && items.Kind() == 'n' {
 		doc.isList = true
 	}
 	if !doc.isList || !strings.HasSuffix(kind, "List") {
-		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer is no list but a %q", httpclient.Printable(kind))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("the answer has kind %q and is not a list", httpclient.Printable(kind))}
 	}
 	var meta struct {
 		ResourceVersion string `json:"resourceVersion"`

@@ -6,7 +6,6 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// RedirectLogs makes what client-go logs for itself go to the given logger
-// rather than to stderr. It holds for the whole process: call it once, before
-// a source is opened.
+// RedirectLogs sets the logger of client-go, which logs to stderr by default. It applies to
+// the whole process: call it once, before a source is opened.
 func RedirectLogs(log *slog.Logger) { klog.SetSlogLogger(log) }

@@ -8,15 +8,15 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// It changes the whole process's logging: no test runs beside it.
+// TestRedirectLogs checks that messages of klog are logged to the given logger.
 //
-//nolint:paralleltest // see above.
+//nolint:paralleltest // the logger is that of the whole process
 func TestRedirectLogs(t *testing.T) {
-	book := &logbook{}
-	RedirectLogs(slog.New(slog.NewTextHandler(book, nil)))
+	logs := &logBuffer{}
+	RedirectLogs(slog.New(slog.NewTextHandler(logs, nil)))
 	t.Cleanup(klog.ClearLogger)
 	klog.ErrorS(errors.New("no such file"), "Unable to rotate token")
-	expectLine(t, book.lines(), "level=ERROR", `msg="Unable to rotate token"`, `err="no such file"`)
+	expectLine(t, logs.lines(), "level=ERROR", `msg="Unable to rotate token"`, `err="no such file"`)
 	klog.Warningf("the token of %s is old", "alice")
-	expectLine(t, book.lines(), `msg="the token of alice is old"`)
+	expectLine(t, logs.lines(), `msg="the token of alice is old"`)
 }

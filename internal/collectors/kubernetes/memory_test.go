@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// memory carries requests to a handler without a network.
+// memory is a transport that calls a handler directly.
 type memory struct{ handler http.Handler }
 
-// RoundTrip returns as soon as the handler begins to answer.
+// RoundTrip returns when the handler starts to answer.
 func (m memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, answer := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, body: answer, begun: make(chan struct{})}

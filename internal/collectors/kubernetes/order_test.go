@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A pod is never read without the ReplicaSet that made it: owners are read after
-// what they own, whatever order the server names the kinds in.
+// TestReadAllReadsOwnersLast checks that kinds of owners are listed after the kinds of their
+// dependents, in any order of discovery.
 func TestReadAllReadsOwnersLast(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

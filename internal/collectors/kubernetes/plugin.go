@@ -11,32 +11,31 @@ import (
 )
 
 const (
-	// maxRoundTrips is how many requests may wait for a credential plugin at
-	// once, those included that nobody waits for any more.
+	// maxRoundTrips bounds the requests that wait for a credential plugin, including those
+	// whose caller has returned.
 	maxRoundTrips = 256
-	// pluginGrace is how long a request may take to end after its context: one
-	// that is on the network ends at once.
+	// pluginGrace is how long a request may continue after the end of its context. A
+	// request that does not wait for a plugin ends at once.
 	pluginGrace = time.Second
 )
 
-// A pluginError is a credential plugin that did not end in time. It is a *httpclient.Timeout
-// that explains itself.
+// A pluginError is the timeout of a credential plugin. It wraps a *httpclient.Timeout.
 type pluginError struct{ command string }
 
 func (e *pluginError) Error() string {
-	return fmt.Sprintf("getting credentials: the plugin %s does not end", e.command)
+	return fmt.Sprintf("getting credentials: the plugin %s timed out", e.command)
 }
 
 // Unwrap returns a *httpclient.Timeout.
 func (e *pluginError) Unwrap() error { return &httpclient.Timeout{} }
 
-// A pluginTransport ends each request with its context. client-go runs the
-// credential plugin inside of the request and waits for it without a bound:
-// such a request is left to itself until the plugin ends.
+// A pluginTransport returns when a request's context ends. client-go runs the credential
+// plugin within the request and waits for it without a timeout. Such a request continues in
+// the background until the plugin ends.
 type pluginTransport struct {
 	command string
 	next    http.RoundTripper
-	// running bounds the requests that are under way.
+	// running bounds the running requests.
 	running chan struct{}
 }
 
@@ -56,29 +55,29 @@ func (t *pluginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer close(left)
 	go func() {
 		var answer roundTrip
-		//nolint:bodyclose // who gets the answer closes it
+		//nolint:bodyclose // the receiver of the answer closes it
 		if panicked := panics.Try(func() { answer.resp, answer.err = t.next.RoundTrip(r) }); panicked != nil {
 			answer.err = panicked.AsError()
 		}
-		t.hand(answer, answers, left)
+		t.deliver(answer, answers, left)
 	}()
 	select {
 	case answer := <-answers:
 		return answer.resp, answer.err
 	case <-r.Context().Done():
 	}
-	late := time.NewTimer(pluginGrace)
-	defer late.Stop()
+	grace := time.NewTimer(pluginGrace)
+	defer grace.Stop()
 	select {
 	case answer := <-answers:
 		return answer.resp, answer.err
-	case <-late.C:
+	case <-grace.C:
 		return nil, &pluginError{t.command}
 	}
 }
 
-// hand hands over the answer, or drops it once the caller has left.
-func (t *pluginTransport) hand(answer roundTrip, answers chan<- roundTrip, left <-chan struct{}) {
+// deliver sends the answer to the caller, or closes it if the caller has returned.
+func (t *pluginTransport) deliver(answer roundTrip, answers chan<- roundTrip, left <-chan struct{}) {
 	defer func() { <-t.running }()
 	select {
 	case answers <- answer:

@@ -8,24 +8,23 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A progress is how far a target had come when it was read.
+// A progress is the version of a target.
 type progress struct {
-	// version is the resourceVersion of the list, or of a later event of its watch;
-	// asked is when the list was asked for.
+	// version is the resourceVersion of the list, or of a later event of its watch. asked
+	// is when the list was requested.
 	version string
 	asked   time.Time
 }
 
-// positions returns how far the targets that were listed had come, as of reports it.
-// Only kinds that the API server keeps itself have a position: its resourceVersion is
-// the revision of etcd, which never goes back. What an aggregated API server calls a
-// resourceVersion may.
-func (l *look) positions(of func(target) progress) []model.Position {
-	aggregated, known := l.aggregated()
-	lineage := l.lineage()
+// positions returns the positions of the listed targets, from the progress that of returns.
+// Only kinds that the API server stores itself have a position: their resourceVersion is the
+// revision of etcd, which never decreases. That of an aggregated API server may decrease.
+func (sc *scan) positions(of func(target) progress) []model.Position {
+	aggregated, known := sc.aggregated()
+	lineage := sc.lineage()
 	var all []model.Position
-	for i := range l.listings {
-		t := l.listings[i].target
+	for i := range sc.listings {
+		t := sc.listings[i].target
 		if aggregated[t.group] || !known && strings.Contains(t.group, ".") {
 			continue
 		}
@@ -38,16 +37,16 @@ func (l *look) positions(of func(target) progress) []model.Position {
 	return all
 }
 
-// aggregated returns the groups that other servers serve for the API server; known
-// is false where it does not show them.
-func (l *look) aggregated() (groups map[string]bool, known bool) {
+// aggregated returns the groups of aggregated API servers. known is false if the list of
+// APIServices could not be read.
+func (sc *scan) aggregated() (groups map[string]bool, known bool) {
 	groups = map[string]bool{}
-	for i := range l.listings {
-		if l.listings[i].kind != "kubernetes/APIService.apiregistration.k8s.io" || l.listings[i].err != nil {
+	for i := range sc.listings {
+		if sc.listings[i].kind != "kubernetes/APIService.apiregistration.k8s.io" || sc.listings[i].err != nil {
 			continue
 		}
 		known = true
-		for _, r := range l.listings[i].resources {
+		for _, r := range sc.listings[i].resources {
 			if spec := r.Value.At("spec"); !spec.At("service").IsEmpty() {
 				groups[spec.At("group").Str()] = true
 			}
@@ -56,14 +55,14 @@ func (l *look) aggregated() (groups map[string]bool, known bool) {
 	return groups, known
 }
 
-// lineage identifies the cluster by the namespace kube-system, which lasts as long
-// as the cluster and is restored with it; "" where that is not seen.
-func (l *look) lineage() string {
-	for i := range l.listings {
-		if l.listings[i].kind != "kubernetes/Namespace" {
+// lineage returns the UID of the namespace kube-system, which exists as long as the cluster
+// and is restored with it; "" if the namespace was not read.
+func (sc *scan) lineage() string {
+	for i := range sc.listings {
+		if sc.listings[i].kind != "kubernetes/Namespace" {
 			continue
 		}
-		for _, r := range l.listings[i].resources {
+		for _, r := range sc.listings[i].resources {
 			if r.ID == "kube-system" {
 				return r.Origin.UID
 			}

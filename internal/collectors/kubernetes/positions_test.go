@@ -20,8 +20,7 @@ func positionsOf(s model.Snapshot) map[string]int64 {
 	return all
 }
 
-// TestPositions reads how far each list has come, of the kinds that the API server
-// keeps itself.
+// TestPositions checks the positions of the lists of kinds that the API server stores itself.
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	services := fakeKind{"apiregistration.k8s.io", "v1", "apiservices", "APIService", true, readable}
@@ -32,15 +31,15 @@ func TestPositions(t *testing.T) {
 		config func(*Config)
 		want   map[string]int64
 	}{
-		"the API server hides which groups are aggregated": {
+		"APIServices are not readable": {
 			want: map[string]int64{"ConfigMap ": 500, "Namespace ": 500, "Node ": 500, "Deployment.apps ": 500}},
-		"another server serves a group": {
+		"a group is aggregated": {
 			change: func(f *fake) {
 				f.kinds = append(f.kinds, services)
 				f.put("apiservices", "", "v1.example.org", aggregated)
 			},
 			want: map[string]int64{"ConfigMap ": 500, "Namespace ": 500, "Node ": 500, "Deployment.apps ": 500, "APIService.apiregistration.k8s.io ": 500}},
-		"the API server serves it from a definition": {
+		"a group is of a custom resource definition": {
 			change: func(f *fake) {
 				f.kinds = append(f.kinds, services)
 				f.put("apiservices", "", "v1.example.org", local)
@@ -49,7 +48,7 @@ func TestPositions(t *testing.T) {
 		"namespaces one by one": {
 			config: func(c *Config) { c.Namespaces = []string{"shop"} },
 			want:   map[string]int64{"ConfigMap shop": 500, "Namespace ": 500, "Node ": 500, "Deployment.apps shop": 500}},
-		"a list that fails has none": {
+		"a list fails": {
 			change: func(f *fake) {
 				f.before = at(deployments, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 			},
@@ -74,7 +73,7 @@ func TestPositions(t *testing.T) {
 				}
 				for _, p := range s.Positions {
 					if p.Asked.Before(began) || p.Lineage != "" {
-						t.Errorf("%s was asked for at %s, lineage %q", p.Name, p.Asked, p.Lineage)
+						t.Errorf("%s was requested at %s, lineage %q", p.Name, p.Asked, p.Lineage)
 					}
 				}
 			})
@@ -82,9 +81,9 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestPositionsNameTheCluster holds that a cluster that was built anew under the same
-// address is not taken for an old copy of the one before.
-func TestPositionsNameTheCluster(t *testing.T) {
+// TestPositionsHaveLineage checks that positions have the UID of kube-system, so that a new
+// cluster at the same address does not count as an old state of the former one.
+func TestPositionsHaveLineage(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.store("namespaces", "kube-system", `{"metadata":{"name":"kube-system","uid":"1f3c"}}`)
@@ -94,18 +93,18 @@ func TestPositionsNameTheCluster(t *testing.T) {
 	}
 }
 
-// TestWatchAdvancesPositions holds that what a watch has seen counts as well.
+// TestWatchAdvancesPositions checks that the events of a watch advance positions.
 func TestWatchAdvancesPositions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, newFake())
 		w.fake.sendLine("nodes", `{"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1","metadata":{"resourceVersion":"900"}}}`)
 		w.fake.put("deployments", "shop", "web", `"spec":{"replicas":7}`)
-		told := w.after(time.Minute)
-		if len(told) == 0 {
-			t.Fatal("nothing was told")
+		snapshots := w.after(time.Minute)
+		if len(snapshots) == 0 {
+			t.Fatal("no snapshot was reported")
 		}
-		got := positionsOf(told[len(told)-1])
+		got := positionsOf(snapshots[len(snapshots)-1])
 		if got["Node "] != 900 || got["Deployment.apps "] <= got["ConfigMap "] {
 			t.Errorf("positions %v", got)
 		}

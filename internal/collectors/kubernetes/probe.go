@@ -8,15 +8,15 @@ import (
 	"github.com/driftd/driftd/internal/httpclient"
 )
 
-// Probe asks the API server who it is and who we are to it, and tries to list
-// one object of each kind.
+// Probe returns the version of the API server, the user of the credentials, and the coverage
+// of listing one object of each kind.
 func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	r, err := c.reader()
 	if err != nil {
 		return collectors.Probe{}, err
 	}
 	r.config.PageSize = 1
-	found := &look{source: c.env.Name, taken: c.now()}
+	found := &scan{source: c.env.Name, taken: c.now()}
 	if found.catalog, err = discover(ctx, r.client); err != nil {
 		return collectors.Probe{}, c.fail(ctx, r, err)
 	}
@@ -33,14 +33,14 @@ func (c *cluster) Probe(ctx context.Context) (collectors.Probe, error) {
 	}, nil
 }
 
-// first lists one page of the target.
+// first lists the first page of the target.
 func (r *reader) first(ctx context.Context, t target) listing {
 	p, err := r.page(ctx, t, "")
 	return listing{target: t, unreadable: p.unreadable, err: err}
 }
 
-// identity asks who the API server takes us for (SelfSubjectReview, served
-// since 1.28); "unknown" when it does not say.
+// identity returns the user of the credentials, by a SelfSubjectReview (Kubernetes 1.28 and
+// later); "unknown" if the server does not return it.
 func (r *reader) identity(ctx context.Context) string {
 	var review struct {
 		Status struct {

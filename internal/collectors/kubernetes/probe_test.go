@@ -24,7 +24,7 @@ func TestProbe(t *testing.T) {
 	for _, c := range p.Coverage {
 		reasons[c.Kind] = c.Reason
 	}
-	if !strings.Contains(reasons[deployment], `user "bob" may not list it`) || reasons["kubernetes/ConfigMap"] != "" {
+	if !strings.Contains(reasons[deployment], `user "bob" has no permission to list it`) || reasons["kubernetes/ConfigMap"] != "" {
 		t.Errorf("coverage: %v", reasons)
 	}
 }
@@ -35,7 +35,7 @@ func TestProbeWithoutIdentity(t *testing.T) {
 	f.before = at("/apis/authentication.k8s.io/v1/selfsubjectreviews", func(w http.ResponseWriter, _ *http.Request) { refuse(w, 404, "") })
 	p, err := newTestCluster(t, f, nil).Probe(t.Context())
 	if err != nil || p.Identity != "unknown" {
-		t.Errorf("an old server: Probe() = %+v, %v", p, err)
+		t.Errorf("Probe() of an old server = %+v, %v", p, err)
 	}
 }
 
@@ -60,10 +60,10 @@ func TestClientSendsNoWrites(t *testing.T) {
 		reason string
 		req    request
 	}{
-		"delete":       {reason: "never", req: request{method: http.MethodDelete, path: "/api/v1/namespaces/shop"}},
-		"create":       {reason: "only reviews of ourselves are made", req: request{method: http.MethodPost, path: "/api/v1/namespaces"}},
-		"apply":        {reason: "a dry run says so", req: request{method: http.MethodPatch, path: deployments}},
-		"half dry run": {reason: "a dry run is one of everything", req: request{method: http.MethodPatch, path: deployments, query: map[string][]string{"dryRun": {"None"}}}},
+		"delete":      {reason: "a deletion is a write", req: request{method: http.MethodDelete, path: "/api/v1/namespaces/shop"}},
+		"create":      {reason: "only SelfSubjectReviews are created", req: request{method: http.MethodPost, path: "/api/v1/namespaces"}},
+		"apply":       {reason: "the request is not a dry run", req: request{method: http.MethodPatch, path: deployments}},
+		"dryRun=None": {reason: "a dry run has dryRun=All", req: request{method: http.MethodPatch, path: deployments, query: map[string][]string{"dryRun": {"None"}}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

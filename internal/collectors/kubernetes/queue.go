@@ -6,30 +6,31 @@ import (
 	"time"
 )
 
-// largeEvent is how much of an event a stream reads without a turn, in bytes. There
-// are as many streams as kinds, and each of them holds the event that it reads.
+// largeEvent is the number of bytes of an event that a stream reads without a turn. There is
+// a stream for each kind, and each stream holds the event that it reads.
 const largeEvent = 16 << 10
 
-// A queue reads a stream of events. It waits for a turn before it reads on in an
-// event that is large, and keeps the turn until the event is done with.
+// A queue reads a stream of events. It waits for a turn before it reads the rest of a large
+// event, and keeps the turn until leave is called.
 type queue struct {
-	// ended returns why the stream has ended, and done is closed when it has.
+	// ended returns the error that ended the stream. done is closed when the stream ends.
 	ended func() error
 	done  <-chan struct{}
 	r     io.Reader
 	turns chan struct{}
-	// cancel ends the stream where a turn lasts longer than timeout: others wait.
+	// cancel ends the stream if a turn lasts longer than timeout, because other streams wait
+	// for the turn.
 	cancel  context.CancelFunc
 	timeout time.Duration
-	late    *time.Timer
-	// unread is what is read before r.
+	timer   *time.Timer
+	// unread is read before r.
 	unread []byte
-	// read counts the bytes of the present event.
+	// read counts the bytes of the current event.
 	read int64
 	has  bool
 }
 
-// newQueue returns the queue of a stream that cancel ends.
+// newQueue returns a queue that reads from r. cancel must end ctx and the stream.
 func newQueue(ctx context.Context, cancel context.CancelFunc, timeout time.Duration, r io.Reader, turns chan struct{}) *queue {
 	return &queue{ended: func() error { return context.Cause(ctx) }, done: ctx.Done(), cancel: cancel, timeout: timeout, r: r, turns: turns}
 }
@@ -40,7 +41,7 @@ func (q *queue) Read(p []byte) (n int, err error) {
 		select {
 		case q.turns <- struct{}{}:
 			q.has = true
-			q.late = time.AfterFunc(q.timeout, q.cancel)
+			q.timer = time.AfterFunc(q.timeout, q.cancel)
 		case <-q.done:
 			return 0, q.ended()
 		}
@@ -60,7 +61,7 @@ func (q *queue) Read(p []byte) (n int, err error) {
 func (q *queue) leave() bool {
 	had := q.has
 	if had {
-		q.late.Stop()
+		q.timer.Stop()
 		<-q.turns
 	}
 	q.read, q.has = 0, false

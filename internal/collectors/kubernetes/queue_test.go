@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// testQueue returns a queue over r, whose turns last a minute.
+// testQueue returns a queue that reads from r, with turns of at most a minute.
 func testQueue(t *testing.T, r io.Reader, turns chan struct{}) *queue {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -19,8 +19,8 @@ func testQueue(t *testing.T, r io.Reader, turns chan struct{}) *queue {
 	return newQueue(ctx, cancel, time.Minute, r, turns)
 }
 
-// TestQueue holds that one stream at a time reads a large event, and that small ones
-// do not wait.
+// TestQueue checks that one stream at a time reads a large event, and that streams with small
+// events do not wait.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestQueue(t *testing.T) {
 		large := bytes.Repeat([]byte("x"), 4*largeEvent)
 		first, second := testQueue(t, bytes.NewReader(large), turns), testQueue(t, bytes.NewReader(large), turns)
 		if n, err := io.Copy(io.Discard, first); n != int64(len(large)) || err != nil {
-			t.Fatalf("the first reads %d bytes, %v", n, err)
+			t.Fatalf("the first queue read %d bytes, %v", n, err)
 		}
 		var read int64
 		done := make(chan error)
@@ -40,7 +40,7 @@ func TestQueue(t *testing.T) {
 		synctest.Wait()
 		select {
 		case <-done:
-			t.Fatal("the second does not wait")
+			t.Fatal("the second queue does not wait")
 		default:
 		}
 		small := testQueue(t, strings.NewReader("small"), turns)
@@ -48,21 +48,21 @@ func TestQueue(t *testing.T) {
 			t.Errorf("a small event: %q, %v", text, err)
 		}
 		if small.leave() {
-			t.Error("a small event is called large")
+			t.Error("leave() of a small event = true")
 		}
 		if !first.leave() {
-			t.Error("a large event is called small")
+			t.Error("leave() of a large event = false")
 		}
 		if err := <-done; err != nil || read != int64(len(large)) {
-			t.Errorf("the second reads %d bytes, %v", read, err)
+			t.Errorf("the second queue read %d bytes, %v", read, err)
 		}
-		// It does not leave: its stream ends, and others go on.
+		// The second queue does not leave: its stream is ended so that others can continue.
 		time.Sleep(2 * time.Minute)
 		if second.ended() == nil {
-			t.Error("a stream keeps its turn for as long as it likes")
+			t.Error("a stream keeps its turn longer than the timeout")
 		}
 		if first.ended() != nil {
-			t.Error("a stream that left ends")
+			t.Error("a stream without a turn was ended")
 		}
 		if _, err := io.Copy(io.Discard, testQueue(t, strings.NewReader(""), turns)); err != nil {
 			t.Error(err)
@@ -70,7 +70,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestQueueEnds holds that a stream that ends does not wait for a turn.
+// TestQueueEnds checks that a stream that ended does not wait for a turn.
 func TestQueueEnds(t *testing.T) {
 	t.Parallel()
 	turns := make(chan struct{}, 1)
@@ -81,6 +81,6 @@ func TestQueueEnds(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if q.leave() {
-		t.Error("it had no turn")
+		t.Error("leave() without a turn = true")
 	}
 }

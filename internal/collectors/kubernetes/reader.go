@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A reader turns what the API server answers into resources.
+// A reader reads resources from the API server.
 type reader struct {
 	*client
 	config Config
@@ -23,33 +23,33 @@ type reader struct {
 	now    func() time.Time
 }
 
-// object decodes one object of a kind. The items of a list of a built-in kind
-// do not name their kind: it is filled in.
+// object decodes one object of a kind. It adds the fields apiVersion and kind, which items of
+// lists of built-in kinds lack.
 func (r *reader) object(a api, raw jsontext.Value) (model.Resource, error) {
 	tree, err := decode.JSON(raw)
 	if err != nil {
 		return model.Resource{}, err
 	}
-	tree = named(tree, a.apiVersion(), a.object)
+	tree = withKind(tree, a.apiVersion(), a.object)
 	resource, err := kube.NewResource(r.source, tree, r.sealer)
 	if err != nil {
 		return model.Resource{}, err
 	}
 	if resource.Kind != a.kind {
-		return model.Resource{}, fmt.Errorf("it calls itself %s", httpclient.Printable(resource.Kind))
+		return model.Resource{}, fmt.Errorf("its kind is %s", httpclient.Printable(resource.Kind))
 	}
 	return resource, nil
 }
 
-// named fills in the kind of an object that does not name it.
-func named(tree model.Value, apiVersion, kind string) model.Value {
+// withKind returns the object with the given apiVersion and kind if it has no kind.
+func withKind(tree model.Value, apiVersion, kind string) model.Value {
 	if _, ok := tree.Get("kind"); ok || tree.Kind() != model.Map {
 		return tree
 	}
 	return tree.With("apiVersion", model.StringOf(apiVersion)).With("kind", model.StringOf(kind))
 }
 
-// label is what little is understood of an object that cannot be decoded.
+// A label is the part of the metadata that is read from undecodable objects and events.
 type label struct {
 	Metadata struct {
 		Name            string `json:"name"`
@@ -74,7 +74,7 @@ func (l label) id() string {
 	return l.Metadata.Namespace + "/" + l.Metadata.Name
 }
 
-// String returns the object's name for people.
+// String returns the object's ID for messages.
 func (l label) String() string {
 	if l.Metadata.Name == "" {
 		return "an object without a name"
@@ -82,13 +82,13 @@ func (l label) String() string {
 	return httpclient.Printable(l.id())
 }
 
-// An unreadable is an object that the answer held and that cannot be decoded.
+// An unreadable is an object that cannot be decoded, with the error.
 type unreadable struct {
 	label
 	err error
 }
 
-// fault says why an object cannot be decoded, on one line.
+// fault returns why an object cannot be decoded, on one line.
 func (u unreadable) fault() string {
 	var syntax *decode.SyntaxError
 	if errors.As(u.err, &syntax) {

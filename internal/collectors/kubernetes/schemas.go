@@ -19,21 +19,20 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Schemas knows how kinds are compared: the built-in ones by heart, the others
-// from the API server's OpenAPI documents. Each document is fetched once for
-// each hash that the server gives it, and kept in a folder when there is one.
+// schemas returns the schemas of kinds: built-in ones, and those in the API server's OpenAPI
+// documents. It fetches a document again only if the server returns another hash for it, and
+// caches documents in memory and in the cache folder.
 type schemas struct {
 	cache   cache
 	log     *slog.Logger
 	builtin func() (map[string]*model.Kind, error)
 
 	mu sync.Mutex
-	// parsed holds documents by their addresses, which have their hashes.
+	// parsed holds documents by address. The address includes the hash.
 	parsed map[string]parsedDocument
 }
 
-// A parsedDocument has the kinds of a document, and about what they take of memory, in
-// bytes.
+// A parsedDocument holds the kinds of a document and their approximate memory use, in bytes.
 type parsedDocument struct {
 	kinds  map[string]*model.Kind
 	weight int64
@@ -47,8 +46,8 @@ func newSchemas(env collectors.Env) *schemas {
 	return s
 }
 
-// kinds returns the kinds of apis by name. One whose schema cannot be had is
-// compared without.
+// kinds returns the kinds of apis by name. A kind has no schema if its document is not
+// available.
 func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*model.Kind {
 	kinds := make(map[string]*model.Kind, len(apis))
 	builtin, err := s.builtin()
@@ -74,8 +73,8 @@ func (s *schemas) kinds(ctx context.Context, r *reader, apis []api) map[string]*
 	return kinds
 }
 
-// as returns what is known of the kind in the form that the server serves: a
-// schema of another version does not fit, unless the versions are alike.
+// as returns the known kind for the served version and scope. It returns a kind without a
+// schema if known is nil or of an incompatible version.
 func (a api) as(known *model.Kind) *model.Kind {
 	if known == nil || known.Version != a.apiVersion() && !slices.Contains(known.CompatibleVersions, a.apiVersion()) {
 		return kube.NewKind(a.kind, a.apiVersion(), a.namespaced)
@@ -88,7 +87,7 @@ func (a api) as(known *model.Kind) *model.Kind {
 	return &kind
 }
 
-// fetch returns the kinds of each version that is asked for and can be had.
+// fetch returns the kinds of each requested version whose document is available.
 func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]api) map[string]map[string]*model.Kind {
 	addresses, err := r.openapi(ctx)
 	if err != nil {
@@ -122,11 +121,10 @@ func (s *schemas) fetch(ctx context.Context, r *reader, versions map[string][]ap
 	return found
 }
 
-// maxDocuments is how many documents are read at once: each takes much memory while it
-// is decoded.
+// maxDocuments bounds the documents that are read at once: decoding one needs much memory.
 const maxDocuments = 2
 
-// openapi returns where the document of each version is, by "group/version".
+// openapi returns the address of each version's document, by "group/version".
 func (r *reader) openapi(ctx context.Context) (map[string]string, error) {
 	var index struct {
 		Paths map[string]struct {
@@ -146,8 +144,8 @@ func (r *reader) openapi(ctx context.Context) (map[string]string, error) {
 	return addresses, nil
 }
 
-// document returns the kinds of one document: from memory, from the folder, or
-// from the server. An address without a hash tells nothing of its content.
+// document returns the kinds of one document from memory, from the cache folder, or from the
+// server. A document whose address has no hash is always read from the server.
 func (s *schemas) document(ctx context.Context, r *reader, address string) (map[string]*model.Kind, error) {
 	hashed := strings.Contains(address, "hash=")
 	if p, ok := s.known(address); ok && hashed {
@@ -157,12 +155,12 @@ func (s *schemas) document(ctx context.Context, r *reader, address string) (map[
 	var p parsedDocument
 	defer func() { settle(p.weight) }()
 	if data := s.cache.get(address); data != nil && hashed {
-		// The writer counts what decoding takes.
+		// The writer counts the memory use of decoding.
 		if _, err := budget.Writer(ctx, io.Discard).Write(data); err != nil {
 			return nil, err
 		}
 		if kinds, err := kube.KindsFromOpenAPI(data); err == nil {
-			p = s.remember(address, kinds)
+			p = s.store(address, kinds)
 			return kinds, nil
 		}
 	}
@@ -175,9 +173,9 @@ func (s *schemas) document(ctx context.Context, r *reader, address string) (map[
 		return nil, err
 	}
 	if err := s.cache.put(address, data); err != nil {
-		s.log.WarnContext(ctx, "schema cannot be kept for the next scan", "err", err)
+		s.log.WarnContext(ctx, "schema cannot be cached for the next scan", "err", err)
 	}
-	p = s.remember(address, kinds)
+	p = s.store(address, kinds)
 	return kinds, nil
 }
 
@@ -188,7 +186,7 @@ func (s *schemas) known(address string) (parsedDocument, bool) {
 	return p, ok
 }
 
-func (s *schemas) remember(address string, kinds map[string]*model.Kind) parsedDocument {
+func (s *schemas) store(address string, kinds map[string]*model.Kind) parsedDocument {
 	p := parsedDocument{kinds, model.KindsWeight(kinds)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +194,7 @@ func (s *schemas) remember(address string, kinds map[string]*model.Kind) parsedD
 	return p
 }
 
-// forget drops what the server no longer serves.
+// forget drops the documents that the server no longer serves.
 func (s *schemas) forget(served map[string]string) {
 	current := map[string]bool{}
 	for _, address := range served {
@@ -208,7 +206,7 @@ func (s *schemas) forget(served map[string]string) {
 	s.cache.keep(current)
 }
 
-// document fetches the text behind an address of the OpenAPI index.
+// document returns the document at an address of the OpenAPI index.
 func (r *reader) document(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil {

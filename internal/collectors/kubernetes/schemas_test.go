@@ -15,7 +15,7 @@ const (
 	widgetDocument = "/openapi/v3/apis/example.org/v1"
 )
 
-// collectKinds opens a collector with a folder of its own choice.
+// collectKinds collects with a cache folder and returns the kinds of the snapshot.
 func collectKinds(t *testing.T, f *fake, dir string) map[string]*model.Kind {
 	t.Helper()
 	c := newTestCluster(t, f, nil)
@@ -29,29 +29,29 @@ func collectKinds(t *testing.T, f *fake, dir string) map[string]*model.Kind {
 	return s.Kinds
 }
 
-func TestSchemasAreKept(t *testing.T) {
+func TestSchemasAreCached(t *testing.T) {
 	t.Parallel()
 	f, dir := newFake(), t.TempDir()
 	for range 3 {
 		if kind := collectKinds(t, f, dir)[widgetKind]; kind.Schema == nil {
-			t.Fatal("the schema is not known")
+			t.Fatal("the kind has no schema")
 		}
 	}
 	if n := f.requests(widgetDocument); n != 1 {
 		t.Errorf("the document was fetched %d times", n)
 	}
 	if n := f.requests("/openapi/v3/apis/apps/v1"); n != 0 {
-		t.Errorf("built-in kinds were fetched %d times", n)
+		t.Errorf("the document of built-in kinds was fetched %d times", n)
 	}
 }
 
-func TestSchemasOutliveABrokenCache(t *testing.T) {
+func TestSchemasWithBrokenCache(t *testing.T) {
 	t.Parallel()
 	f, dir := newFake(), t.TempDir()
 	collectKinds(t, f, dir)
 	files, err := filepath.Glob(filepath.Join(dir, "openapi", "*"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("kept files: %v, %v", files, err)
+		t.Fatalf("cached files: %v, %v", files, err)
 	}
 	if err := os.WriteFile(files[0], []byte(`{"compon`), 0o600); err != nil {
 		t.Fatal(err)
@@ -61,27 +61,27 @@ func TestSchemasOutliveABrokenCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kind := collectKinds(t, f, dir)[widgetKind]; kind.Schema == nil {
-		t.Error("a broken file is read for good")
+		t.Error("the kind has no schema after a broken file")
 	}
 	if _, err := os.Stat(stray); err == nil {
-		t.Error("what no document belongs to is kept")
+		t.Error("a stray file was not removed")
 	}
 	if n := f.requests(widgetDocument); n != 2 {
 		t.Errorf("the document was fetched %d times", n)
 	}
 }
 
-func TestSchemasThatCannotBeHad(t *testing.T) {
+func TestSchemasUnavailable(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
 		path   string
 		answer http.HandlerFunc
 	}{
-		"no index":        {reason: "old servers have none", path: openapiIndex, answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 404, "") }},
-		"not in index":    {reason: "an aggregated server may publish none", path: openapiIndex, answer: write(`{"paths":{}}`)},
-		"no document":     {reason: "rights may lack", path: widgetDocument, answer: forbid},
-		"broken document": {reason: "aggregated servers publish anything", path: widgetDocument, answer: write(`{"components":`)},
+		"no index":        {reason: "old servers have no index", path: openapiIndex, answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, 404, "") }},
+		"not in index":    {reason: "an aggregated server may publish no document", path: openapiIndex, answer: write(`{"paths":{}}`)},
+		"no document":     {reason: "the document may be forbidden", path: widgetDocument, answer: forbid},
+		"broken document": {reason: "an aggregated server may publish invalid JSON", path: widgetDocument, answer: write(`{"components":`)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,9 +104,9 @@ func TestSchemaOfAnotherVersionDoesNotFit(t *testing.T) {
 		api    api
 		schema bool
 	}{
-		"same version":  {reason: "it fits", api: api{kind: known.Name, group: "io", version: "v2"}, schema: true},
+		"same version":  {reason: "the schema applies", api: api{kind: known.Name, group: "io", version: "v2"}, schema: true},
 		"other version": {reason: "fields differ between versions", api: api{kind: known.Name, group: "io", version: "v1"}},
-		"other scope":   {reason: "discovery knows better where it lies", api: api{kind: known.Name, group: "io", version: "v2", namespaced: true}, schema: true},
+		"other scope":   {reason: "the scope is that of discovery", api: api{kind: known.Name, group: "io", version: "v2", namespaced: true}, schema: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package kubernetes
 
-// Slots bound how many requests run at once. One API group gets half of them
-// at most, so that a group whose server hangs delays no other.
+// slots bound the concurrent requests. One API group gets at most half of them, so that an
+// unresponsive aggregated server does not delay other groups.
 type slots struct {
 	all    chan struct{}
 	groups map[string]chan struct{}
@@ -17,7 +17,7 @@ func newSlots(n int, apis []api) *slots {
 	return s
 }
 
-// run calls do when there is room for the group.
+// run calls do when a slot is free for the group.
 func (s *slots) run(group string, do func()) {
 	of := s.groups[group]
 	of <- struct{}{}

@@ -14,8 +14,8 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A stream reads JSON objects from one answer or file. It holds one object at
-// a time, and bounds each.
+// A stream reads JSON objects from one answer or file. It holds one object at a time, of
+// bounded size.
 type stream struct {
 	dec    *jsontext.Decoder
 	bounds *boundedReader
@@ -24,8 +24,8 @@ type stream struct {
 // newStream returns a stream whose objects have up to limit bytes.
 func newStream(r io.Reader, limit int64) *stream {
 	bounds := &boundedReader{r: r, limit: limit, left: limit}
-	// Names are compared and UTF-8 is checked where single objects are decoded,
-	// so that one that is malformed does not hide the others.
+	// Duplicate names and invalid UTF-8 are errors of single objects, when they are decoded,
+	// so that other objects can still be read.
 	return &stream{
 		dec:    jsontext.NewDecoder(bounds, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
 		bounds: bounds,
@@ -38,11 +38,10 @@ func (s *stream) next() (jsontext.Value, error) {
 	return s.dec.ReadValue()
 }
 
-// unread returns a copy of what was read of the values that follow.
+// unread returns a copy of the buffered bytes after the last value.
 func (s *stream) unread() []byte { return bytes.Clone(s.dec.UnreadBuffer()) }
 
-// A document is one object at the top of a stream. The items of a list are
-// not in it: they were handed over one by one.
+// A document is one top-level object of a stream, without the items of a list.
 type document struct {
 	fields []rawField
 	isList bool
@@ -71,15 +70,15 @@ func (d *document) text(name string) string {
 	return s
 }
 
-// document reads the next object. It calls item for each element of its
-// "items"; the element is valid until item returns. io.EOF is the orderly end.
+// document reads the next object. It calls item for each element of its "items"; the element
+// is valid until item returns. It returns io.EOF at the end of the stream.
 func (s *stream) document(item func(*document, jsontext.Value)) (*document, error) {
 	s.bounds.left = s.bounds.limit
 	switch tok, err := s.dec.ReadToken(); {
 	case err != nil:
 		return nil, s.fault(err)
 	case tok.Kind() != '{':
-		return nil, &httpclient.Unexpected{Reason: "the answer is no JSON object"}
+		return nil, &httpclient.Unexpected{Reason: "the answer is not a JSON object"}
 	}
 	doc := &document{}
 	for s.dec.PeekKind() != '}' {
@@ -106,7 +105,7 @@ func (s *stream) member(doc *document, item func(*document, jsontext.Value)) err
 		return err
 	}
 	if doc.field(key) != nil {
-		return &httpclient.Unexpected{Reason: fmt.Sprintf("the field %q stands twice", httpclient.Printable(key))}
+		return &httpclient.Unexpected{Reason: fmt.Sprintf("duplicate field %q", httpclient.Printable(key))}
 	}
 	doc.fields = append(doc.fields, rawField{key, value.Clone()})
 	return nil
@@ -127,8 +126,8 @@ func (s *stream) items(item func(jsontext.Value)) error {
 	return err
 }
 
-// fault tells apart what the decoder wraps into one: an error of the reader, a
-// stream that breaks off, and what is no JSON.
+// fault returns the cause of a decoder's error: the error of the reader, io.ErrUnexpectedEOF
+// for a truncated stream, or an httpclient.Unexpected for invalid JSON.
 func (s *stream) fault(err error) error {
 	var malformed *jsontext.SyntacticError
 	switch {
@@ -141,10 +140,10 @@ func (s *stream) fault(err error) error {
 	case !errors.As(err, &malformed):
 		return err
 	}
-	return &httpclient.Unexpected{Reason: fmt.Sprintf("no JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
+	return &httpclient.Unexpected{Reason: fmt.Sprintf("invalid JSON at byte %d: %v", malformed.ByteOffset, malformed.Err)}
 }
 
-// value decodes a document that is no list.
+// value decodes a document that is not a list.
 func (d *document) value() (model.Value, error) {
 	fields := make([]model.Field, 0, len(d.fields))
 	for _, f := range d.fields {
@@ -157,7 +156,7 @@ func (d *document) value() (model.Value, error) {
 	return model.MapOf(fields...), nil
 }
 
-// An objectTooLarge is an object beyond max_object_size.
+// An objectTooLarge is the error of an object that exceeds max_object_size.
 type objectTooLarge struct{ limit int64 }
 
 func (e *objectTooLarge) Error() string {
@@ -168,13 +167,13 @@ func (e *objectTooLarge) Error() string {
 type boundedReader struct {
 	r     io.Reader
 	limit int64
-	// left is what may still be read for the present object.
+	// left is the number of bytes that may still be read of the current object.
 	left int64
-	// err is what ended the reading, other than the end of the stream.
+	// err is the error that ended the reading, other than io.EOF.
 	err error
 }
 
-// Read fails rather than read on beyond the bound.
+// Read implements io.Reader. It returns an objectTooLarge beyond the bound.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		b.err = &objectTooLarge{b.limit}

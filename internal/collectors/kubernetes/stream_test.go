@@ -20,17 +20,17 @@ func TestStreamDocument(t *testing.T) {
 		kind   string
 		fails  string
 	}{
-		"list":         {reason: "items come one by one", text: `{"kind":"PodList","items":[{"a":1},{"b":[2]}],"metadata":{}}`, items: []string{`{"a":1}`, `{"b":[2]}`}, kind: "PodList"},
-		"empty list":   {reason: "no items are no error", text: `{"items":[],"kind":"L"}`, kind: "L"},
-		"object":       {reason: "a single object keeps its fields", text: `{"kind":"Pod","data":{"items":[1]}}`, kind: "Pod"},
-		"nothing":      {reason: "an empty stream ends in order", text: ` `, fails: "EOF"},
-		"no object":    {reason: "a list at the top is none of ours", text: `[1]`, fails: "no JSON object"},
-		"html":         {reason: "a login page is no answer", text: `<html>`, fails: "no JSON at byte 0"},
-		"cut in items": {reason: "what broke off is told apart", text: `{"items":[{"a":1},{"b"`, items: []string{`{"a":1}`}, fails: "unexpected EOF"},
-		"cut between":  {reason: "what broke off is told apart", text: `{"kind":"PodList"`, fails: "unexpected EOF"},
-		"twice":        {reason: "nobody knows which one counts", text: `{"kind":"A","kind":"B"}`, fails: `"kind" stands twice`},
-		"long object":  {reason: "an object is bounded", text: `{"items":[{"a":"` + strings.Repeat("x", 1<<20) + `"}]}`, fails: "an object is larger than 65536 bytes"},
-		"long blanks":  {reason: "blanks are bounded", text: strings.Repeat(" ", 1<<20), fails: "larger than"},
+		"list":                     {reason: "item is called for each item", text: `{"kind":"PodList","items":[{"a":1},{"b":[2]}],"metadata":{}}`, items: []string{`{"a":1}`, `{"b":[2]}`}, kind: "PodList"},
+		"empty list":               {reason: "a list may be empty", text: `{"items":[],"kind":"L"}`, kind: "L"},
+		"object":                   {reason: "a single object keeps its fields", text: `{"kind":"Pod","data":{"items":[1]}}`, kind: "Pod"},
+		"empty":                    {reason: "an empty stream ends with io.EOF", text: ` `, fails: "EOF"},
+		"array":                    {reason: "the text is not an object", text: `[1]`, fails: "not a JSON object"},
+		"html":                     {reason: "the text is a login page", text: `<html>`, fails: "invalid JSON at byte 0"},
+		"truncated in items":       {reason: "the error is io.ErrUnexpectedEOF", text: `{"items":[{"a":1},{"b"`, items: []string{`{"a":1}`}, fails: "unexpected EOF"},
+		"truncated between fields": {reason: "the error is io.ErrUnexpectedEOF", text: `{"kind":"PodList"`, fails: "unexpected EOF"},
+		"duplicate field":          {reason: "the value is ambiguous", text: `{"kind":"A","kind":"B"}`, fails: `duplicate field "kind"`},
+		"long object":              {reason: "an object is bounded", text: `{"items":[{"a":"` + strings.Repeat("x", 1<<20) + `"}]}`, fails: "an object is larger than 65536 bytes"},
+		"long blanks":              {reason: "blanks are bounded", text: strings.Repeat(" ", 1<<20), fails: "larger than"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -76,11 +76,11 @@ func TestReadEvent(t *testing.T) {
 		typ    string
 		fails  bool
 	}{
-		"event":        {reason: "the common form", line: `{"type":"ADDED","object":{"a":1}}`, typ: "ADDED"},
-		"other order":  {reason: "order is free", line: `{"object":{},"type":"DELETED"}`, typ: "DELETED"},
-		"bad object":   {reason: "an object that is malformed spoils itself alone", line: `{"type":"MODIFIED","object":{"a":1,"a":2}}`, typ: "MODIFIED"},
-		"no object":    {reason: "an event tells of something", line: `{"type":"ADDED"}`, fails: true},
-		"other answer": {reason: "a proxy may say anything", line: `"hello"`, fails: true},
+		"event":        {reason: "the event is decoded", line: `{"type":"ADDED","object":{"a":1}}`, typ: "ADDED"},
+		"other order":  {reason: "the order of fields does not matter", line: `{"object":{},"type":"DELETED"}`, typ: "DELETED"},
+		"bad object":   {reason: "a malformed object is not an error of the event", line: `{"type":"MODIFIED","object":{"a":1,"a":2}}`, typ: "MODIFIED"},
+		"no object":    {reason: "an event must have an object", line: `{"type":"ADDED"}`, fails: true},
+		"other answer": {reason: "the line is not an event", line: `"hello"`, fails: true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +93,7 @@ func TestReadEvent(t *testing.T) {
 	}
 }
 
-// FuzzStream reads lists and watch events of any content: it ends, and within
-// the bounds.
+// FuzzStream checks that lists and watch events of any content are read within the bounds.
 func FuzzStream(f *testing.F) {
 	for _, seed := range []string{
 		`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"x"},"items":[{"metadata":{"name":"a"}}]}`,
@@ -110,7 +109,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var p page
 		if err := r.readPage(strings.NewReader(string(data)), a, &p); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Error("an empty answer passes for a list")
+			t.Error("an empty answer counts as a list")
 		}
 		for _, resource := range p.resources {
 			if resource.Kind != a.kind || resource.ID == "" {

@@ -15,30 +15,29 @@ import (
 )
 
 const (
-	// quiet is how long nothing must have happened before a change is told, and
-	// longest how long it is held back when something always happens.
+	// quiet is the time without changes before a snapshot is reported. longest bounds the
+	// delay of a snapshot if changes continue.
 	quiet   = 200 * time.Millisecond
 	longest = time.Second
-	// settling is how long a server may take to serve a kind that was defined,
-	// and spacing the least time between two looks for new kinds.
+	// settling is the time for the server to serve a newly defined kind. spacing is the
+	// least time between two scans for new kinds.
 	settling = 2 * time.Second
 	spacing  = 10 * time.Second
-	// firstRetry and lastRetry bound the pause before a broken stream is opened
-	// again.
+	// firstRetry and lastRetry bound the pause before a stream is opened again.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 30 * time.Second
-	// retryTooLarge is the pause before a cluster is read again that needs more memory
-	// than it may have.
+	// retryTooLarge is the pause before the next scan of a cluster that exceeded its memory
+	// budget.
 	retryTooLarge = 10 * time.Minute
 )
 
-// Watch follows the API server from the last look on. When none comes within
-// one timeout, when kinds come or go, and after the API server was lost, it
-// takes one of its own and reports it.
+// Watch implements collectors.Watcher. It follows the API server from the last scan. It scans
+// itself and reports the result if no scan ends within one timeout, if kinds were added or
+// removed, and after the API server was lost.
 func (c *cluster) Watch(ctx context.Context, changed func(model.Snapshot), lost func(error)) error {
 	ctx, stop := context.WithCancelCause(ctx)
-	w := &watch{cluster: c, pulse: &pulse{log: c.env.Log, now: c.now, server: c.address}, beat: newHeartbeat(c), changed: changed, lost: lost}
-	defer w.pulse.stop()
+	w := &watch{cluster: c, monitor: &streamMonitor{log: c.env.Log, now: c.now, server: c.address}, beat: newHeartbeat(c), changed: changed, lost: lost}
+	defer w.monitor.stop()
 	var beats conc.WaitGroup
 	defer beats.Wait()
 	defer stop(nil)
@@ -61,54 +60,55 @@ func guarded(stop context.CancelCauseFunc, f func()) func() {
 // A watch is one call of Watch.
 type watch struct {
 	*cluster
-	pulse   *pulse
+	monitor *streamMonitor
 	beat    *heartbeat
 	changed func(model.Snapshot)
 	lost    func(error)
 }
 
 func (w *watch) run(ctx context.Context) error {
-	current := w.awaitLook(ctx)
+	current := w.awaitScan(ctx)
 	for failures := 0; ctx.Err() == nil; failures++ {
-		if !current && w.lookAnew(ctx) {
-			seen := w.seen()
-			w.changed(w.signed(ctx, seen.snapshot(), seen.catalog))
+		if !current && w.rescan(ctx) {
+			last := w.lastScan()
+			w.changed(w.withAuditEvents(ctx, last.snapshot(), last.catalog))
 		}
 		select {
-		case <-w.fresh:
+		case <-w.scanned:
 		default:
 		}
 		var err error
-		if current, err = w.follow(ctx, w.seen()); err == nil {
+		if current, err = w.follow(ctx, w.lastScan()); err == nil {
 			failures = 0
 			continue
 		}
 		if isTooLarge(err) {
 			w.lost(err)
 		}
-		w.pulse.fails(err)
+		w.monitor.failed(err)
 		_ = httpclient.Wait(ctx, w.retryAfter(failures))
 	}
 	return context.Cause(ctx)
 }
 
-// seen returns the last look, or nil when there was none.
-func (c *cluster) seen() *look {
+// lastScan returns the last scan, or nil if there was none.
+func (c *cluster) lastScan() *scan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// awaitLook waits for the first look: a daemon collects at once, too.
-func (w *watch) awaitLook(ctx context.Context) bool {
-	late := time.NewTimer(w.config.Timeout)
-	defer late.Stop()
-	for w.seen() == nil {
+// awaitScan waits for the first scan, because the daemon calls Collect at its start too. It
+// reports whether there is one.
+func (w *watch) awaitScan(ctx context.Context) bool {
+	timer := time.NewTimer(w.config.Timeout)
+	defer timer.Stop()
+	for w.lastScan() == nil {
 		select {
-		case <-w.fresh:
+		case <-w.scanned:
 		case err := <-w.beat.lost:
 			w.lost(err)
-		case <-late.C:
+		case <-timer.C:
 			return false
 		case <-ctx.Done():
 			return false
@@ -117,40 +117,40 @@ func (w *watch) awaitLook(ctx context.Context) bool {
 	return true
 }
 
-// lookAnew looks until it succeeds; false when ctx ended before.
-func (w *watch) lookAnew(ctx context.Context) bool {
+// rescan scans until a scan succeeds. It returns false if ctx ends before.
+func (w *watch) rescan(ctx context.Context) bool {
 	for failures := 0; ctx.Err() == nil; failures++ {
-		found, err := w.lookOnce(ctx)
+		found, err := w.scanOnce(ctx)
 		if err == nil {
-			if last := w.seen(); last != nil && last.awaits {
+			if last := w.lastScan(); last != nil && last.unserved {
 				found.tries = last.tries + 1
 			}
-			w.remember(found)
+			w.setLast(found)
 			return true
 		}
-		w.pulse.fails(err)
+		w.monitor.failed(err)
 		pause := w.retryAfter(failures)
 		if isTooLarge(err) {
 			pause = retryTooLarge
 		}
-		w.rest(ctx, pause)
+		w.wait(ctx, pause)
 	}
 	return false
 }
 
-// isTooLarge reports whether a source needs more memory than it may have.
+// isTooLarge reports whether a source exceeded its memory budget.
 func isTooLarge(err error) bool {
 	_, ok := errors.AsType[*budget.Exceeded](err)
 	return ok
 }
 
-// lookOnce looks, and reports meanwhile that the API server is lost.
-func (w *watch) lookOnce(ctx context.Context) (found *look, err error) {
+// scanOnce scans once. During the scan, it reports the loss of the API server.
+func (w *watch) scanOnce(ctx context.Context) (found *scan, err error) {
 	done := make(chan struct{})
 	var caught panics.Catcher
 	go func() {
 		defer close(done)
-		caught.Try(func() { found, err = budget.Run(ctx, w.look) })
+		caught.Try(func() { found, err = budget.Run(ctx, w.scan) })
 	}()
 	for {
 		select {
@@ -163,8 +163,8 @@ func (w *watch) lookOnce(ctx context.Context) (found *look, err error) {
 	}
 }
 
-// rest waits, and reports meanwhile that the API server is lost.
-func (w *watch) rest(ctx context.Context, pause time.Duration) {
+// wait waits. Meanwhile, it reports the loss of the API server.
+func (w *watch) wait(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
@@ -179,20 +179,19 @@ func (w *watch) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// retryAfter returns the pause after a number of failures in a row.
+// retryAfter returns the pause after a number of consecutive failures.
 func (c *cluster) retryAfter(failures int) time.Duration {
 	pause := min(lastRetry, firstRetry<<min(failures, 16))
 	return time.Duration(float64(pause) * (1 + c.jitter()) / 2)
 }
 
-// An update changes the inventory; it tells whether anything that counts is
-// different.
+// An update changes the inventory. It reports whether a new snapshot is necessary.
 type update func(*inventory) bool
 
-// follow keeps an inventory up to date, one stream a target, until ctx ends, a
-// newer look was taken, or one is needed: then current is false. All streams
-// have ended when it returns. An error says that it cannot go on.
-func (w *watch) follow(ctx context.Context, base *look) (current bool, err error) {
+// follow updates an inventory by one stream for each target, until ctx ends, another scan
+// replaced base, or a new scan is necessary. In the last case, current is false. An error
+// means that following is not possible. All streams are closed when follow returns.
+func (w *watch) follow(ctx context.Context, base *scan) (current bool, err error) {
 	if base == nil {
 		return false, nil
 	}
@@ -202,7 +201,7 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 	}
 	parent := ctx
 	ctx, stop := context.WithCancelCause(ctx)
-	updates, back, slots := make(chan update), newBell(), newSlots(w.config.Concurrency, base.catalog.apis)
+	updates, recovered, slots := make(chan update), newBroadcast(), newSlots(w.config.Concurrency, base.catalog.apis)
 	turns := make(chan struct{}, 1)
 	var streams conc.WaitGroup
 	defer streams.Wait()
@@ -212,8 +211,8 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 			continue
 		}
 		f := &follower{
-			reader: r, target: l.target, cluster: w.cluster, updates: updates, back: back, pulse: w.pulse, heartbeat: w.beat, slots: slots, alive: w.now(),
-			turns: turns, stop: stop,
+			reader: r, target: l.target, cluster: w.cluster, updates: updates, recovered: recovered, monitor: w.monitor, heartbeat: w.beat,
+			slots: slots, alive: w.now(), turns: turns, stop: stop,
 		}
 		if l.err == nil {
 			f.version = l.version
@@ -227,18 +226,18 @@ func (w *watch) follow(ctx context.Context, base *look) (current bool, err error
 	return current, err
 }
 
-// keep owns the inventory: it carries out the updates, and reports what came of
-// them once they pause. It returns false when kinds came or went, and when the
-// API server is lost. An error says that the inventory became too large.
+// keep applies the updates to the inventory, and reports snapshots between them. It returns
+// false if kinds were added or removed, or the API server was lost. An error means that the
+// inventory exceeded the memory budget.
 func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update) (current bool, err error) {
 	var due <-chan time.Time
 	var since time.Time
-	kinds := inv.base.again()
+	kinds := inv.base.rescan()
 	for {
 		select {
 		case <-ctx.Done():
 			return true, nil
-		case <-w.fresh:
+		case <-w.scanned:
 			return true, nil
 		case err := <-w.beat.lost:
 			w.lost(err)
@@ -263,29 +262,29 @@ func (w *watch) keep(ctx context.Context, inv *inventory, updates <-chan update)
 			due = time.After(min(quiet, longest-now.Sub(since)))
 		case <-due:
 			due = nil
-			w.changed(w.signed(ctx, inv.snapshot(w.now()), inv.base.catalog))
+			w.changed(w.withAuditEvents(ctx, inv.snapshot(w.now()), inv.base.catalog))
 		}
 	}
 }
 
-// A bell wakes all that wait for it.
-type bell struct {
+// A broadcast wakes all goroutines that wait for it.
+type broadcast struct {
 	mu   sync.Mutex
-	rung chan struct{}
+	sent chan struct{}
 }
 
-func newBell() *bell { return &bell{rung: make(chan struct{})} }
+func newBroadcast() *broadcast { return &broadcast{sent: make(chan struct{})} }
 
-func (b *bell) ring() {
+func (b *broadcast) send() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	close(b.rung)
-	b.rung = make(chan struct{})
+	close(b.sent)
+	b.sent = make(chan struct{})
 }
 
-// next returns a channel that closes when the bell is rung the next time.
-func (b *bell) next() <-chan struct{} {
+// next returns a channel that the next call of send closes.
+func (b *broadcast) next() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.rung
+	return b.sent
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/driftd/driftd/internal/budget"
 )
 
-// TestWatchWithinBudget holds that a cluster is lost when what is followed outgrows the
-// memory that it may have, and followed again when it fits again.
+// TestWatchWithinBudget checks that a cluster is lost if the watched objects exceed the memory
+// budget, and watched again if they fit again.
 func TestWatchWithinBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestWatchWithinBudget(t *testing.T) {
 		w := watchWithin(budget.NewTotal(1<<30).Scope(t.Context(), 8<<20), t, f, c)
 		large := `"spec":{"text":"` + strings.Repeat("x", 100<<10) + `"}`
 		for range 3 {
-			// The same object anew takes no more than once.
+			// A replaced object does not increase the memory use.
 			for range 100 {
 				f.put("deployments", "shop", "large", large)
 			}
@@ -43,19 +43,19 @@ func TestWatchWithinBudget(t *testing.T) {
 		for i := range 100 {
 			f.remove("deployments", fmt.Sprintf("shop/large-%d", i))
 		}
-		if told := w.after(time.Hour); len(told) == 0 {
-			t.Error("it is not followed again")
+		if snapshots := w.after(time.Hour); len(snapshots) == 0 {
+			t.Error("the cluster is not watched again")
 		}
 		f.put("deployments", "shop", "web", `"spec":{"replicas":9}`)
 		w.after(time.Minute)
 		if got := w.value(deployment, "shop/web"); got != `{"replicas":9}` {
-			t.Errorf("after that, a change is %s", got)
+			t.Errorf("after a later change: %s", got)
 		}
 	})
 }
 
-// TestWatchListsWithinBudget holds that a target that a watch lists anew is bounded
-// while it is read.
+// TestWatchListsWithinBudget checks that the budget applies to lists of a watch while they are
+// read.
 func TestWatchListsWithinBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestWatchListsWithinBudget(t *testing.T) {
 		})
 		f.sendLine("deployments", `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}`)
 		w.after(10 * time.Second)
-		// The watch lists them, and the look after it does.
+		// The watch lists the pages, and so does the scan after it.
 		if pages == 0 || pages > 200 {
 			t.Errorf("%d pages of 100 KiB are read within 8 MiB", pages)
 		}
@@ -92,7 +92,7 @@ func TestWatchListsWithinBudget(t *testing.T) {
 	})
 }
 
-// TestWatchEventsWithinBudget holds that what decoding an event takes is bounded.
+// TestWatchEventsWithinBudget checks that the budget applies to the decoding of events.
 func TestWatchEventsWithinBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,22 +19,22 @@ func TestCollectWhileWatching(t *testing.T) {
 		f.put("gadgets", "shop", "g", `"spec":{"a":1}`)
 		w.after(time.Minute)
 		if n := f.watching("gadgets"); n != 0 {
-			t.Errorf("%d watches of a kind that nobody knows of", n)
+			t.Errorf("%d watches of a kind that is not in the catalog", n)
 		}
 		s, err := w.c.Collect(t.Context())
 		if err != nil || len(s.Resources) != 8 {
 			t.Fatalf("Collect() = %v, %v", keys(s), err)
 		}
-		if told := w.after(time.Minute); len(told) > 0 {
-			t.Errorf("what Collect returns was told %d times more", len(told))
+		if snapshots := w.after(time.Minute); len(snapshots) > 0 {
+			t.Errorf("the snapshot of Collect was reported %d times", len(snapshots))
 		}
 		f.put("gadgets", "shop", "g", `"spec":{"a":2}`)
 		w.after(time.Minute)
 		if got := w.value("kubernetes/Gadget.new.example.org", "shop/g"); got != `{"a":2}` {
-			t.Errorf("the new kind is followed: %s", got)
+			t.Errorf("after a change of the new kind: %s", got)
 		}
 		if n := f.watching("deployments"); n != 1 {
-			t.Errorf("%d watches of deployments: the old ones must end", n)
+			t.Errorf("%d watches of deployments, want 1", n)
 		}
 	})
 }
@@ -64,28 +64,28 @@ func TestWatchFindsNewKinds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, withDefinitions())
 		define(w.fake)
-		told := w.after(time.Minute)
-		if len(told) != 2 {
-			t.Fatalf("told %d times, want the definition, and then its objects", len(told))
+		snapshots := w.after(time.Minute)
+		if len(snapshots) != 2 {
+			t.Fatalf("%d snapshots, want one with the definition and one with its objects", len(snapshots))
 		}
-		if covered, _ := told[0].Covers(gadgetKind, "shop"); covered {
-			t.Error("a kind that has just been defined counts as not served")
+		if covered, _ := snapshots[0].Covers(gadgetKind, "shop"); covered {
+			t.Error("a kind that was just defined is covered")
 		}
-		if covered, reason := told[1].Covers(gadgetKind, "shop"); !covered || w.value(gadgetKind, "shop/g") != `{"a":1}` {
+		if covered, reason := snapshots[1].Covers(gadgetKind, "shop"); !covered || w.value(gadgetKind, "shop/g") != `{"a":1}` {
 			t.Errorf("the new kind is covered %v (%s), its object is %s", covered, reason, w.value(gadgetKind, "shop/g"))
 		}
-		if late := w.times[1].Sub(w.times[0]); late > 15*time.Second {
-			t.Errorf("it took %s", late)
+		if delay := w.times[1].Sub(w.times[0]); delay > 15*time.Second {
+			t.Errorf("the second snapshot was reported after %s", delay)
 		}
 		w.fake.put("gadgets", "shop", "g", `"spec":{"a":2}`)
 		w.after(time.Minute)
 		if got := w.value(gadgetKind, "shop/g"); got != `{"a":2}` {
-			t.Errorf("the new kind is followed: %s", got)
+			t.Errorf("after a change of the new kind: %s", got)
 		}
 	})
 }
 
-func TestWatchThatCannotSeeNewKinds(t *testing.T) {
+func TestWatchWithForbiddenDefinitions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := withDefinitions()
@@ -93,50 +93,50 @@ func TestWatchThatCannotSeeNewKinds(t *testing.T) {
 		w := watchFake(t, f)
 		define(f)
 		f.put("deployments", "shop", "web", `"spec":{"replicas":9}`)
-		told := w.after(time.Minute)
-		if len(told) != 1 {
-			t.Fatalf("told %d times", len(told))
+		snapshots := w.after(time.Minute)
+		if len(snapshots) != 1 {
+			t.Fatalf("%d snapshots, want 1", len(snapshots))
 		}
-		if covered, _ := told[0].Covers(gadgetKind, "shop"); covered {
-			t.Error("nobody can know that the kind is not served")
+		if covered, _ := snapshots[0].Covers(gadgetKind, "shop"); covered {
+			t.Error("an unknown kind is covered, although definitions are forbidden")
 		}
 		s, err := w.c.Collect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if covered, _ := s.Covers(gadgetKind, "shop"); !covered {
-			t.Error("a full look knows")
+			t.Error("the kind is not covered by a full scan")
 		}
 	})
 }
 
-func TestWatchKindThatIsGone(t *testing.T) {
+func TestWatchRemovedKind(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		w, book := watchLogged(t, f)
+		w, logs := watchLogged(t, f)
 		f.intercept(at("/apis/example.org/v1/widgets", func(w http.ResponseWriter, _ *http.Request) { refuse(w, 404, "") }))
 		f.closeWatches("widgets")
 		w.after(time.Hour)
-		expectLine(t, book.lines(), `msg="kind is gone: the API server does not serve it any more"`, "kind=kubernetes/Widget.example.org")
+		expectLine(t, logs.lines(), `msg="the API server does not serve the kind any more"`, "kind=kubernetes/Widget.example.org")
 		f.remove("widgets", "shop/w")
 		f.put("widgets", "shop", "w", `"spec":{"size":9}`)
 		f.intercept(nil)
 		w.after(15 * time.Second)
 		if got := w.value("kubernetes/Widget.example.org", "shop/w"); got != `{"size":9}` {
-			t.Errorf("it came back, and its object is %s", got)
+			t.Errorf("the kind is served again: %s", got)
 		}
 		f.put("widgets", "shop", "w", `"spec":{"size":10}`)
 		w.after(2 * time.Second)
 		if got := w.value("kubernetes/Widget.example.org", "shop/w"); got != `{"size":10}` {
-			t.Errorf("it is not followed again: %s", got)
+			t.Errorf("after a change of the kind: %s", got)
 		}
 	})
 }
 
 const gadgetDefinition = `"spec":{"group":"new.example.org","names":{"kind":"Gadget"},"versions":[{"name":"v1","served":true}]}`
 
-func TestWatchAwaitsDefinedKinds(t *testing.T) {
+func TestWatchScansForUnservedKinds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := withDefinitions()
@@ -156,25 +156,25 @@ func TestWatchAwaitsDefinedKinds(t *testing.T) {
 		f.put("gadgets", "shop", "g", `"spec":{"a":1}`)
 		w.after(15 * time.Second)
 		if got := w.value(gadgetKind, "shop/g"); got != `{"a":1}` || f.watching("gadgets") != 1 {
-			t.Errorf("it is served now, and its object is %s, with %d watches", got, f.watching("gadgets"))
+			t.Errorf("the kind is served: %s, with %d watches", got, f.watching("gadgets"))
 		}
-		looks := f.requests("/apis")
+		scans := f.requests("/apis")
 		w.after(time.Hour)
-		if more := f.requests("/apis") - looks; more > 0 {
-			t.Errorf("looked %d times more", more)
+		if more := f.requests("/apis") - scans; more > 0 {
+			t.Errorf("%d unnecessary scans", more)
 		}
 	})
 }
 
-func TestWatchAwaitsWithPatience(t *testing.T) {
+func TestWatchIncreasesScanPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := withDefinitions()
 		f.put("customresourcedefinitions", "", "gadgets.new.example.org", gadgetDefinition)
 		w := watchFake(t, f)
 		w.after(time.Hour)
-		if looks := f.requests("/apis"); looks < 5 || looks > 15 {
-			t.Errorf("looked %d times in an hour for a kind that never comes", looks)
+		if scans := f.requests("/apis"); scans < 5 || scans > 15 {
+			t.Errorf("%d scans in an hour for a kind that is never served", scans)
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// TestWatchKeepsWhatWasRead holds that a change is reported that arrives while the one
-// before is worked on, for longer than the stream lasts.
-func TestWatchKeepsWhatWasRead(t *testing.T) {
+// TestWatchWithSlowCallback checks that a change is reported that arrives while changed runs
+// longer than the stream lasts.
+func TestWatchWithSlowCallback(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -25,8 +25,8 @@ func TestWatchKeepsWhatWasRead(t *testing.T) {
 			defer close(w.done)
 			_ = c.Watch(ctx, func(s model.Snapshot) {
 				time.Sleep(time.Hour)
-				w.tell(s)
-			}, w.lose)
+				w.addSnapshot(s)
+			}, w.addLoss)
 		}()
 		t.Cleanup(w.end)
 		synctest.Wait()
@@ -35,7 +35,7 @@ func TestWatchKeepsWhatWasRead(t *testing.T) {
 		f.put("deployments", "shop", "web", `"spec":{"replicas":9}`)
 		w.after(3 * time.Hour)
 		if got := w.value(deployment, "shop/web"); got != `{"replicas":9}` {
-			t.Errorf("the last that is told is %s", got)
+			t.Errorf("the last snapshot has %s", got)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A watched is a watch that runs, with what it told.
+// A watched is a running watch with its reported snapshots and losses.
 type watched struct {
 	t    *testing.T
 	fake *fake
@@ -24,9 +24,9 @@ type watched struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu    sync.Mutex
-	told  []model.Snapshot
-	times []time.Time
+	mu        sync.Mutex
+	snapshots []model.Snapshot
+	times     []time.Time
 	// losses are the reasons, and lostAt the times, of losses that were reported.
 	losses []error
 	lostAt []time.Time
@@ -53,7 +53,7 @@ func watchWithin(ctx context.Context, t *testing.T, f *fake, c *cluster) *watche
 	w := &watched{t: t, fake: f, c: c, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
-		err := c.Watch(ctx, w.tell, w.lose)
+		err := c.Watch(ctx, w.addSnapshot, w.addLoss)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("Watch() = %v", err)
 		}
@@ -63,14 +63,14 @@ func watchWithin(ctx context.Context, t *testing.T, f *fake, c *cluster) *watche
 	return w
 }
 
-func (w *watched) tell(s model.Snapshot) {
+func (w *watched) addSnapshot(s model.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, s)
+	w.snapshots = append(w.snapshots, s)
 	w.times = append(w.times, time.Now())
 }
 
-func (w *watched) lose(err error) {
+func (w *watched) addLoss(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.losses = append(w.losses, err)
@@ -82,25 +82,25 @@ func (w *watched) end() {
 	<-w.done
 }
 
-// after lets time pass, and returns what was told since.
+// after waits and returns the snapshots that were reported meanwhile.
 func (w *watched) after(d time.Duration) []model.Snapshot {
 	w.mu.Lock()
-	before := len(w.told)
+	before := len(w.snapshots)
 	w.mu.Unlock()
 	time.Sleep(d)
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.told[before:]
+	return w.snapshots[before:]
 }
 
-// value returns an object as the last snapshot has it.
+// value returns the spec of an object in the last snapshot, or "absent".
 func (w *watched) value(kind, id string) string {
 	w.t.Helper()
-	if len(w.told) == 0 {
-		w.t.Fatal("nothing was told")
+	if len(w.snapshots) == 0 {
+		w.t.Fatal("no snapshot was reported")
 	}
-	s := w.told[len(w.told)-1]
+	s := w.snapshots[len(w.snapshots)-1]
 	i := slices.IndexFunc(s.Resources, func(r model.Resource) bool { return r.Kind == kind && r.ID == id })
 	if i < 0 {
 		return "absent"
@@ -110,7 +110,7 @@ func (w *watched) value(kind, id string) string {
 
 const deployment = "kubernetes/Deployment.apps"
 
-func TestWatchTellsChanges(t *testing.T) {
+func TestWatchReportsChanges(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -119,48 +119,48 @@ func TestWatchTellsChanges(t *testing.T) {
 		id     string
 		want   string
 	}{
-		"edited":  {reason: "an edit is drift", change: func(f *fake) { f.put("deployments", "shop", "web", `"spec":{"replicas":9}`) }, kind: deployment, id: "shop/web", want: `{"replicas":9}`},
-		"added":   {reason: "so is what is new", change: func(f *fake) { f.put("deployments", "shop", "new", `"spec":{"a":1}`) }, kind: deployment, id: "shop/new", want: `{"a":1}`},
-		"deleted": {reason: "and what is gone", change: func(f *fake) { f.remove("deployments", "shop/web") }, kind: deployment, id: "shop/web", want: "absent"},
-		"custom":  {reason: "custom resources are followed too", change: func(f *fake) { f.put("widgets", "shop", "w", `"spec":{"size":4}`) }, kind: "kubernetes/Widget.example.org", id: "shop/w", want: `{"size":4}`},
+		"edited":  {reason: "an object was changed", change: func(f *fake) { f.put("deployments", "shop", "web", `"spec":{"replicas":9}`) }, kind: deployment, id: "shop/web", want: `{"replicas":9}`},
+		"added":   {reason: "an object was created", change: func(f *fake) { f.put("deployments", "shop", "new", `"spec":{"a":1}`) }, kind: deployment, id: "shop/new", want: `{"a":1}`},
+		"deleted": {reason: "an object was deleted", change: func(f *fake) { f.remove("deployments", "shop/web") }, kind: deployment, id: "shop/web", want: "absent"},
+		"custom":  {reason: "a custom resource was changed", change: func(f *fake) { f.put("widgets", "shop", "w", `"spec":{"size":4}`) }, kind: "kubernetes/Widget.example.org", id: "shop/w", want: `{"size":4}`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := watchFake(t, newFake())
-				if told := w.after(time.Minute); len(told) > 0 {
-					t.Fatalf("nothing happened, and %d snapshots were told", len(told))
+				if snapshots := w.after(time.Minute); len(snapshots) > 0 {
+					t.Fatalf("%d snapshots were reported without a change", len(snapshots))
 				}
 				began := time.Now()
 				tt.change(w.fake)
-				if told := w.after(time.Minute); len(told) != 1 {
-					t.Fatalf("%s: told %d times", tt.reason, len(told))
+				if snapshots := w.after(time.Minute); len(snapshots) != 1 {
+					t.Fatalf("%s: %d snapshots, want 1", tt.reason, len(snapshots))
 				}
 				if got := w.value(tt.kind, tt.id); got != tt.want {
 					t.Errorf("%s: %s is %s, want %s", tt.reason, tt.id, got, tt.want)
 				}
-				if late := w.times[0].Sub(began); late > 2*time.Second {
-					t.Errorf("%s: told after %s", tt.reason, late)
+				if delay := w.times[0].Sub(began); delay > 2*time.Second {
+					t.Errorf("%s: reported after %s", tt.reason, delay)
 				}
 			})
 		})
 	}
 }
 
-func TestWatchIsSilentAboutStatus(t *testing.T) {
+func TestWatchIgnoresStatus(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, newFake())
 		w.fake.put("nodes", "", "n1", `"spec":{"podCIDR":"10.0.0.0/24"},"status":{"phase":"y"}`)
 		w.fake.sendLine("nodes", `{"type":"BOOKMARK","object":{"kind":"Node","apiVersion":"v1","metadata":{"resourceVersion":"900"}}}`)
-		if told := w.after(time.Minute); len(told) > 0 {
-			t.Errorf("a status changed, and %d snapshots were told", len(told))
+		if snapshots := w.after(time.Minute); len(snapshots) > 0 {
+			t.Errorf("%d snapshots were reported for a change of status", len(snapshots))
 		}
 	})
 }
 
-func TestWatchGathersAStorm(t *testing.T) {
+func TestWatchGroupsChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, newFake())
@@ -169,16 +169,16 @@ func TestWatchGathersAStorm(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		w.after(time.Minute)
-		if n := len(w.told); n < 4 || n > 8 {
-			t.Errorf("5 s of changes were told %d times, want about once a second", n)
+		if n := len(w.snapshots); n < 4 || n > 8 {
+			t.Errorf("%d snapshots in 5 s of changes, want about one a second", n)
 		}
 		if got := w.value(deployment, "shop/web"); got != `{"replicas":59}` {
-			t.Errorf("in the end it is %s", got)
+			t.Errorf("the last snapshot has %s", got)
 		}
 	})
 }
 
-// onceAtWatch answers the next watch of deployments as the function says.
+// onceAtWatch answers the next watch of deployments with the function.
 func onceAtWatch(f *fake, answer http.HandlerFunc) {
 	var done atomic.Bool
 	f.intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -196,23 +196,23 @@ func TestWatchRecovers(t *testing.T) {
 		reason string
 		breaks func(*fake)
 	}{
-		"ended in order": {reason: "servers end watches all the time", breaks: func(f *fake) { f.closeWatches("deployments") }},
-		"410 as an event": {reason: "what was missed is listed", breaks: func(f *fake) {
+		"regular end": {reason: "servers end watches regularly", breaks: func(f *fake) { f.closeWatches("deployments") }},
+		"410 as an event": {reason: "missed changes are listed", breaks: func(f *fake) {
 			expire(f, func() { f.sendLine("deployments", goneEvent); f.closeWatches("deployments") })
 		}},
-		"410 as the answer": {reason: "what was missed is listed", breaks: func(f *fake) {
+		"410 as the answer": {reason: "missed changes are listed", breaks: func(f *fake) {
 			expire(f, func() {
 				onceAtWatch(f, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 410, "too old") })
 				f.closeWatches("deployments")
 			})
 		}},
-		"nonsense":      {reason: "what is no event breaks the stream and no more", breaks: func(f *fake) { f.sendLine("deployments", `{"hello":1}`) }},
-		"half an event": {reason: "connections break", breaks: func(f *fake) { f.sendLine("deployments", `{"type":"ADDED","obj`); f.closeWatches("deployments") }},
+		"not an event":    {reason: "an invalid line only ends the stream", breaks: func(f *fake) { f.sendLine("deployments", `{"hello":1}`) }},
+		"truncated event": {reason: "connections break", breaks: func(f *fake) { f.sendLine("deployments", `{"type":"ADDED","obj`); f.closeWatches("deployments") }},
 		"500": {reason: "servers restart", breaks: func(f *fake) {
 			onceAtWatch(f, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 500, "") })
 			f.closeWatches("deployments")
 		}},
-		"an event that hangs": {reason: "the answer must begin", breaks: func(f *fake) {
+		"no answer": {reason: "the request times out", breaks: func(f *fake) {
 			onceAtWatch(f, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 			f.closeWatches("deployments")
 		}},
@@ -224,15 +224,15 @@ func TestWatchRecovers(t *testing.T) {
 				w := watchFake(t, newFake())
 				tt.breaks(w.fake)
 				w.after(2 * time.Minute)
-				told := len(w.told)
+				before := len(w.snapshots)
 				began := time.Now()
 				w.fake.put("deployments", "shop", "web", `"spec":{"replicas":9}`)
 				w.after(time.Minute)
 				if got := w.value(deployment, "shop/web"); got != `{"replicas":9}` {
-					t.Errorf("%s: afterwards it is %s", tt.reason, got)
+					t.Errorf("%s: the last snapshot has %s", tt.reason, got)
 				}
-				if len(w.told) != told+1 || w.times[told].Sub(began) > 2*time.Second {
-					t.Errorf("%s: afterwards told %d times, at %v", tt.reason, len(w.told)-told, w.times)
+				if len(w.snapshots) != before+1 || w.times[before].Sub(began) > 2*time.Second {
+					t.Errorf("%s: %d snapshots after the recovery, at %v", tt.reason, len(w.snapshots)-before, w.times)
 				}
 			})
 		})
@@ -241,7 +241,7 @@ func TestWatchRecovers(t *testing.T) {
 
 const goneEvent = `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old resource version"}}`
 
-// expire makes a change that no watch tells, as when it fell out of history.
+// expire makes a change without an event, as if the event had expired on the server.
 func expire(f *fake, breaks func()) {
 	f.mu.Lock()
 	watchers := f.watchers["deployments"]
@@ -254,19 +254,19 @@ func expire(f *fake, breaks func()) {
 	breaks()
 }
 
-func TestWatchListsWhatItMissed(t *testing.T) {
+func TestWatchListsMissedChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, newFake())
 		expire(w.fake, func() { w.fake.sendLine("deployments", goneEvent) })
 		w.after(time.Minute)
 		if got := w.value(deployment, "shop/db"); got != "absent" {
-			t.Errorf("what was deleted meanwhile is %s", got)
+			t.Errorf("an object that was deleted without an event: %s", got)
 		}
 	})
 }
 
-func TestWatchGoesOnFromItsLastEvent(t *testing.T) {
+func TestWatchContinuesFromLastEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -289,12 +289,12 @@ func TestWatchGoesOnFromItsLastEvent(t *testing.T) {
 		f.closeWatches("deployments")
 		w.after(time.Second)
 		if want := []string{"108", "109", "900"}; !slices.Equal(versions, want) {
-			t.Errorf("watched from %v, want %v: the list, the event, the bookmark", versions, want)
+			t.Errorf("watched from %v, want %v: of the list, the event and the bookmark", versions, want)
 		}
 	})
 }
 
-func TestWatchDoubtsWhatItCannotFollow(t *testing.T) {
+func TestWatchDropsStaleTargets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -305,30 +305,30 @@ func TestWatchDoubtsWhatItCannotFollow(t *testing.T) {
 		f.put("configmaps", "shop", "web", `"data":{"a":"2"}`)
 		w.after(time.Second)
 		if got := w.value(deployment, "shop/web"); got != `{"replicas":2}` {
-			t.Errorf("after a short break it is %s", got)
+			t.Errorf("after a short interruption: %s", got)
 		}
 		w.after(2 * time.Minute)
 		f.put("configmaps", "shop", "web", `"data":{"a":"3"}`)
 		w.after(time.Second)
-		s := w.told[len(w.told)-1]
+		s := w.snapshots[len(w.snapshots)-1]
 		if ok, reason := s.Covers(deployment, "shop"); ok || !strings.Contains(reason, "503") {
-			t.Errorf("after a long break the kind is covered: %v %q", ok, reason)
+			t.Errorf("coverage after a long interruption: %v %q", ok, reason)
 		}
 		if ok, _ := s.Covers("kubernetes/ConfigMap", "shop"); !ok || w.value(deployment, "shop/web") != "absent" {
-			t.Error("the other kinds are, and of this one nothing is known")
+			t.Error("another kind is not covered, or the stale kind has resources")
 		}
 		f.intercept(nil)
-		if told := w.after(2 * time.Minute); len(told) != 1 {
-			t.Errorf("that it works again was told %d times", len(told))
+		if snapshots := w.after(2 * time.Minute); len(snapshots) != 1 {
+			t.Errorf("%d snapshots after the interruption, want 1", len(snapshots))
 		}
-		s = w.told[len(w.told)-1]
+		s = w.snapshots[len(w.snapshots)-1]
 		if ok, reason := s.Covers(deployment, "shop"); !ok || w.value(deployment, "shop/web") != `{"replicas":2}` {
-			t.Errorf("it works again, and the kind is not covered: %s", reason)
+			t.Errorf("the kind is not covered after the interruption: %s", reason)
 		}
 	})
 }
 
-func TestWatchOutlivesItsServer(t *testing.T) {
+func TestWatchAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -337,11 +337,11 @@ func TestWatchOutlivesItsServer(t *testing.T) {
 		for _, k := range f.served() {
 			f.closeWatches(k.resource)
 		}
-		if told := w.after(10 * time.Minute); len(told) > 0 {
-			t.Errorf("a server that is away was told %d times", len(told))
+		if snapshots := w.after(10 * time.Minute); len(snapshots) > 0 {
+			t.Errorf("%d snapshots were reported during the outage", len(snapshots))
 		}
 		f.intercept(nil)
-		// Whoever finds it back first wakes the others.
+		// The first follower whose stream is open wakes the others.
 		for f.watching("deployments")+f.watching("configmaps") == 0 {
 			w.after(time.Second)
 		}
@@ -351,25 +351,25 @@ func TestWatchOutlivesItsServer(t *testing.T) {
 				t.Errorf("a second later %s has %d watches", k.resource, n)
 			}
 		}
-		if len(w.told) != 1 || len(w.losses) != 1 {
-			t.Errorf("the outage was reported %d times, and %d snapshots after it, want one each", len(w.losses), len(w.told))
+		if len(w.snapshots) != 1 || len(w.losses) != 1 {
+			t.Errorf("the outage was reported %d times, and %d snapshots after it, want one each", len(w.losses), len(w.snapshots))
 		}
 	})
 }
 
-func TestWatchSpoiledObject(t *testing.T) {
+func TestWatchUndecodableObject(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := watchFake(t, newFake())
 		w.fake.sendLine("deployments", `{"type":"MODIFIED","object":{"kind":"Deployment","apiVersion":"apps/v1",
 			"metadata":{"name":"web","namespace":"shop","resourceVersion":"900"},"spec":{"a":1,"a":2}}}`)
 		w.after(time.Minute)
-		s := w.told[len(w.told)-1]
+		s := w.snapshots[len(w.snapshots)-1]
 		if ok, reason := s.Covers(deployment, "shop"); ok || !strings.Contains(reason, "shop/web") {
-			t.Errorf("an object that cannot be decoded: covered %v, %q", ok, reason)
+			t.Errorf("coverage with an undecodable object: %v, %q", ok, reason)
 		}
 		if got := w.value(deployment, "shop/web"); got != "absent" {
-			t.Errorf("its old state is kept: %s", got)
+			t.Errorf("the object has its old state: %s", got)
 		}
 	})
 }
@@ -388,33 +388,33 @@ func TestWatchForbidden(t *testing.T) {
 		w := watchFake(t, f)
 		w.after(10 * time.Minute)
 		if n := f.requests("WATCH " + deployments); n != 1 {
-			t.Errorf("asked %d times for what is forbidden", n)
+			t.Errorf("%d requests for a forbidden watch, want 1", n)
 		}
 		f.put("configmaps", "shop", "web", `"data":{"a":"2"}`)
 		w.after(time.Minute)
 		if got := w.value(deployment, "shop/web"); got != `{"replicas":2}` {
-			t.Errorf("what the last look found is %s", got)
+			t.Errorf("the objects of the last scan are not kept: %s", got)
 		}
 	})
 }
 
-func TestWatchBeginsByItself(t *testing.T) {
+func TestWatchScansWithoutCollect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		f.before = func(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 401, "Unauthorized"); return true }
 		w := watchCluster(t, f, newTestCluster(t, f, nil))
-		if told := w.after(time.Minute); len(told) > 0 {
-			t.Errorf("nothing could be read, and %d snapshots were told", len(told))
+		if snapshots := w.after(time.Minute); len(snapshots) > 0 {
+			t.Errorf("%d snapshots were reported without access", len(snapshots))
 		}
 		f.intercept(nil)
-		if told := w.after(time.Minute); len(told) != 1 || len(told[0].Resources) != 7 {
-			t.Errorf("the first look was told %d times", len(told))
+		if snapshots := w.after(time.Minute); len(snapshots) != 1 || len(snapshots[0].Resources) != 7 {
+			t.Errorf("%d snapshots, want one of the first scan", len(snapshots))
 		}
 	})
 }
 
-func TestWatchWaitsForTheFirstLook(t *testing.T) {
+func TestWatchWaitsForFirstScan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -423,20 +423,20 @@ func TestWatchWaitsForTheFirstLook(t *testing.T) {
 		if _, err := w.c.Collect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if told := w.after(time.Hour); len(told) > 0 {
-			t.Errorf("what Collect returns was told %d times more", len(told))
+		if snapshots := w.after(time.Hour); len(snapshots) > 0 {
+			t.Errorf("the snapshot of Collect was reported %d times", len(snapshots))
 		}
 		if n := f.requests(deployments); n != 1 {
 			t.Errorf("deployments were listed %d times", n)
 		}
 		f.put("deployments", "shop", "web", `"spec":{"replicas":9}`)
-		if told := w.after(2 * time.Second); len(told) != 1 {
-			t.Errorf("a change was told %d times", len(told))
+		if snapshots := w.after(2 * time.Second); len(snapshots) != 1 {
+			t.Errorf("%d snapshots after a change, want 1", len(snapshots))
 		}
 	})
 }
 
-func TestWatchMendsAFailedList(t *testing.T) {
+func TestWatchRepeatsFailedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -444,14 +444,14 @@ func TestWatchMendsAFailedList(t *testing.T) {
 		w := watchFake(t, f)
 		f.intercept(nil)
 		w.after(time.Minute)
-		s := w.told[len(w.told)-1]
+		s := w.snapshots[len(w.snapshots)-1]
 		if ok, reason := s.Covers(deployment, "shop"); !ok || w.value(deployment, "shop/web") != `{"replicas":2}` {
-			t.Errorf("a kind that could not be listed at first: %v %s", ok, reason)
+			t.Errorf("coverage after a repeated list: %v %s", ok, reason)
 		}
 	})
 }
 
-func TestWatchSnapshotsAreTheirOwn(t *testing.T) {
+func TestWatchSnapshotsAreIndependent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -465,8 +465,8 @@ func TestWatchSnapshotsAreTheirOwn(t *testing.T) {
 			i := slices.IndexFunc(s.Resources, func(r model.Resource) bool { return r.Kind == deployment && r.ID == "shop/web" })
 			return len(s.Resources[i].Delegated)
 		}
-		if len(w.told) != 2 || delegated(w.told[0]) != 1 || delegated(w.told[1]) != 0 {
-			t.Errorf("an autoscaler came and went: told %d times", len(w.told))
+		if len(w.snapshots) != 2 || delegated(w.snapshots[0]) != 1 || delegated(w.snapshots[1]) != 0 {
+			t.Errorf("%d snapshots after an autoscaler was created and deleted", len(w.snapshots))
 		}
 	})
 }

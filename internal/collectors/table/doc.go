@@ -1,7 +1,6 @@
-// Package table is the language in which collectors describe their kinds: which
-// fields an object has, how the system writes each of them, how two values compare,
-// which values are secret, and how drift is rated. A collector's tables are data in
-// this language.
+// Package table defines tables in which collectors describe their kinds: the fields of
+// an object, the notation of each field in the system's answers, how two values compare,
+// which values are secret, and the severity of drift.
 //
 //	fields := table.Join(
 //		table.Plain().Of("name status"),
@@ -12,6 +11,5 @@
 //	value := model.MapOf(fields.Read(context, row, nil)...)
 //	kind := &model.Kind{Name: "cloud/server", Schema: fields.Schema(), Severities: fields.Rules(table.Edited())}
 //
-// A form is a Go value: the name of a form that does not exist does not compile.
-// Package tabletest holds the result to a golden file.
+// Package tabletest compares the resulting kinds with a golden file.
 package table

@@ -4,16 +4,16 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Context is what forms need to read the values of one system.
+// A Context holds the inputs of forms that read the values of one system.
 type Context struct {
 	// Sealer digests secrets.
 	Sealer model.Sealer
-	// Plain reads a value of which no form is known, and one that is not in its form.
+	// Plain reads a value without a form, and a value that is not in its form.
 	Plain Reader
-	// Texts keeps texts that repeat once; nil keeps none. A Context that has Texts is
-	// for one goroutine.
+	// Texts keeps one copy of repeated texts; nil keeps none. A Context with Texts must
+	// be used by one goroutine only.
 	Texts Texts
-	// Err is set by forms that refuse a value; nil while there is none.
+	// Err is the error of a form that rejected a value, or nil.
 	Err error
 }
 
@@ -31,13 +31,13 @@ type Form struct {
 	ReadsBlank bool
 	// Count is the number of fields that a name ending in "#" stands for.
 	Count int
-	// Severity rates drift of the field, and Reason is printed with it; "" leaves the
-	// field to the rules of its kind.
+	// Severity is the severity of drift of the field, and Reason is printed with it. With
+	// "", the rules of the kind apply.
 	Severity model.Severity
 	Reason   string
 }
 
-// Or returns the form with the value that the system fills in for an absent one.
+// Or returns the form with a default: the value that the system uses for an absent one.
 func (f Form) Or(v model.Value) Form { f.Schema.Default = &v; return f }
 
 // Derived returns the form of a value that the system derives from other fields if
@@ -83,7 +83,7 @@ func Blank(v model.Value) bool {
 	return false
 }
 
-// Texts keeps short texts once. It is bounded: further texts are not kept.
+// Texts keeps one copy of each short text, up to a maximum number of texts.
 type Texts map[string]string
 
 const (
@@ -91,7 +91,7 @@ const (
 	maxTextLength = 40
 )
 
-// Keep returns the text.
+// Keep returns the text, as a kept copy if there is one.
 func (t Texts) Keep(text string) string {
 	if kept, ok := t[text]; ok {
 		return kept
@@ -102,7 +102,7 @@ func (t Texts) Keep(text string) string {
 	return text
 }
 
-// Keep returns a scalar whose text is kept once.
+// Keep returns the scalar with the kept copy of its text.
 func (c *Context) Keep(v model.Value) model.Value {
 	switch v.Kind() {
 	case model.String:

@@ -32,7 +32,7 @@ func Set(each Form) Form { return list(model.Schema{List: model.Set}, each) }
 // Bag is the form of lists whose order has no meaning.
 func Bag(each Form) Form { return list(model.Schema{List: model.Bag, Each: &each.Schema}, each) }
 
-// Keyed is the form of lists of maps that the fields with these names tell apart.
+// Keyed is the form of lists of maps that are identified by the fields with these names.
 func Keyed(each Form, keys ...string) Form {
 	return list(model.Schema{List: model.Keyed, Keys: keys, Each: &each.Schema}, each)
 }
@@ -90,8 +90,8 @@ func Entries(each Form) Form {
 	}}
 }
 
-// compare orders maps by the named fields, and maps that are alike in these by all
-// that they hold.
+// compare orders maps by the named fields, and maps with equal named fields by all
+// of their fields.
 func compare(names []string, a, b model.Value) int {
 	for _, name := range names {
 		if order := Compare(a.At(name), b.At(name)); order != 0 {

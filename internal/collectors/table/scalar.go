@@ -7,8 +7,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// Plain is the form of values that need no form of their own: they are read by
-// Context.Plain.
+// Plain is the form of values that are read by Context.Plain.
 func Plain() Form {
 	return Form{Read: func(c *Context, v model.Value) model.Value { return c.Plain(c, v) }}
 }
@@ -22,8 +21,8 @@ func Absent() Form {
 	return Form{Read: func(*Context, model.Value) model.Value { return model.Value{} }}
 }
 
-// Scalar is the form of scalars with more than one notation. Parse returns false
-// for a text that is in none of them.
+// Scalar is the form of scalars with more than one notation. Parse returns false for a
+// text in an unknown notation.
 func Scalar(parse func(text string) (model.Value, bool)) Form {
 	return Form{Read: func(c *Context, v model.Value) model.Value {
 		if v.Kind() < model.List {
@@ -68,7 +67,7 @@ func ParseBoolean(text string) (set, ok bool) {
 // Number is the form of numbers, which systems also write as text.
 func Number() Form { return Scalar(model.NumberOf) }
 
-// Secret is the form of secrets, of which a digest is kept.
+// Secret is the form of secrets: only a digest of the value is kept.
 func Secret() Form {
 	f := Form{Secret: true, Read: func(c *Context, v model.Value) model.Value {
 		if Blank(v) {

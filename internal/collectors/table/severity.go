@@ -40,8 +40,8 @@ func (f Fields) Rules(verdicts []model.Verdict) []model.SeverityRule {
 	return rules
 }
 
-// Exposed returns the fields, whose names are separated by blanks, with what they
-// expose; without fields the resource as a whole.
+// Exposed returns the fields, whose names are separated by blanks, with their exposure;
+// without fields it returns the resource as a whole.
 func Exposed(what model.Exposure, fields string) []model.ExposedField {
 	var all []model.ExposedField
 	for _, path := range paths(fields) {

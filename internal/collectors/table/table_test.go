@@ -39,24 +39,24 @@ func TestForms(t *testing.T) {
 		{"never kept", table.Absent(), `"a"`, `{}`},
 		{"text", table.Boolean(), `" On "`, `{"f":true}`},
 		{"number", table.Boolean(), `0`, `{"f":false}`},
-		{"no boolean is kept", table.Boolean(), `"maybe"`, `{"f":"maybe"}`},
-		{"a list is no boolean", table.Boolean(), `["true"]`, `{"f":["true"]}`},
+		{"not a boolean", table.Boolean(), `"maybe"`, `{"f":"maybe"}`},
+		{"a list is not a boolean", table.Boolean(), `["true"]`, `{"f":["true"]}`},
 		{"text", table.Number(), `"8080"`, `{"f":8080}`},
-		{"no number is kept", table.Number(), `"many"`, `{"f":"many"}`},
+		{"not a number", table.Number(), `"many"`, `{"f":"many"}`},
 		{"rewritten", upper, `"a"`, `{"f":"a!"}`},
 		{"a map is not rewritten", upper, `{"a":1}`, `{"f":{"a":1}}`},
-		{"nothing to seal", table.Secret(), `""`, `{}`},
+		{"an empty secret is absent", table.Secret(), `""`, `{}`},
 		{"a block", table.Block(table.Number().Of("a")), `{"a":"1","b":2}`, `{"f":{"a":1}}`},
 		{"an empty block is absent", table.Block(table.Number().Of("a")), `{"b":2}`, `{}`},
-		{"no block is kept", table.Block(table.Number().Of("a")), `"x"`, `{"f":"x"}`},
-		{"sorted, once each", table.Set(table.Number()), `["10",9,null,"9","x"]`, `{"f":[9,10,"x"]}`},
-		{"no list is kept", table.Set(table.Number()), `"x"`, `{"f":"x"}`},
-		{"sorted, all kept", table.Bag(table.Plain()), `["b","a","b"]`, `{"f":["a","b","b"]}`},
-		{"by key", table.Keyed(table.Plain(), "k"), `[{"k":"10","a":1},{"k":"9"},{"k":"10","a":0}]`, `{"f":[{"k":"9"},{"a":0,"k":"10"},{"a":1,"k":"10"}]}`},
+		{"not a block", table.Block(table.Number().Of("a")), `"x"`, `{"f":"x"}`},
+		{"sorted, without duplicates", table.Set(table.Number()), `["10",9,null,"9","x"]`, `{"f":[9,10,"x"]}`},
+		{"not a list", table.Set(table.Number()), `"x"`, `{"f":"x"}`},
+		{"sorted, with duplicates", table.Bag(table.Plain()), `["b","a","b"]`, `{"f":["a","b","b"]}`},
+		{"sorted by key", table.Keyed(table.Plain(), "k"), `[{"k":"10","a":1},{"k":"9"},{"k":"10","a":0}]`, `{"f":[{"k":"9"},{"a":0,"k":"10"},{"a":1,"k":"10"}]}`},
 		{"in order", table.Sequence(table.Plain()), `["b","a"]`, `{"f":["b","a"]}`},
 		{"in order", table.Ordered(table.Number()), `["2","1"]`, `{"f":[2,1]}`},
 		{"entries with empty values", table.Entries(table.Plain()), `{"a":"","b":null,"c":"x"}`, `{"f":{"a":"","c":"x"}}`},
-		{"no entry", table.Entries(table.Plain()), `{"b":null}`, `{}`},
+		{"no entries", table.Entries(table.Plain()), `{"b":null}`, `{}`},
 	} {
 		v := model.MapOf(tc.form.Of("f").Read(context(), parse(t, `{"f":`+tc.raw+`}`), nil)...)
 		if got := string(v.AppendJSON(nil)); got != tc.want {
@@ -136,10 +136,10 @@ func TestRate(t *testing.T) {
 		{Verdicts: table.Edited(), Path: "b", Where: []model.Condition{where}, Severity: model.High, Reason: "r"},
 	}
 	if diff := cmp.Diff(want, table.Rate(model.High, "r", "a b", table.Edited(), where)); diff != "" {
-		t.Errorf("one rule a field (-want +got):\n%s", diff)
+		t.Errorf("Rate() with two fields (-want +got):\n%s", diff)
 	}
 	if rules := table.Rate(model.High, "r", "", table.Unmanaged()); len(rules) != 1 || rules[0].Path != "" {
-		t.Errorf("without fields: %v", rules)
+		t.Errorf("Rate() without fields = %v", rules)
 	}
 	if all := table.Exposed(model.ExposesReach, "a b"); len(all) != 2 || all[1].Path != "b" {
 		t.Errorf("Exposed() = %v", all)
@@ -150,13 +150,13 @@ func TestTexts(t *testing.T) {
 	t.Parallel()
 	var none table.Texts
 	if none.Keep("a") != "a" {
-		t.Error("no texts are kept, and a text is lost")
+		t.Error("Keep() of nil Texts does not return the text")
 	}
 	some := table.Texts{}
 	for range 1 << 15 {
 		some.Keep(string(rune('a'+len(some)%26)) + string(rune(len(some)+0x4e00)))
 	}
 	if len(some) > 1<<14 {
-		t.Errorf("%d texts are kept", len(some))
+		t.Errorf("%d texts are kept, want at most %d", len(some), 1<<14)
 	}
 }

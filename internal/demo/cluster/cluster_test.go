@@ -328,7 +328,7 @@ func TestAuditLog(t *testing.T) {
 			t.Fatalf("%s: %v, %v", line, writes, err)
 		}
 		w := writes[0]
-		deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[w.Deed]
+		deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[w.Action]
 		got = append(got, fmt.Sprint(w.User, " ", deed, " ", w.Object.ID(), " with ", w.Manager, " at ", w.Began.Format(time.TimeOnly)))
 	}
 	want := []string{

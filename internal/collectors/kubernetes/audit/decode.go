@@ -18,15 +18,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// An event is what is decoded of an event of audit.k8s.io.
+// An event holds the decoded fields of an event of audit.k8s.io.
 type event struct {
-	Stage        string `json:"stage"`
-	ID           string `json:"auditID"`
-	Verb         string `json:"verb"`
-	URI          string `json:"requestURI"`
-	Agent        string `json:"userAgent"`
-	User         person `json:"user"`
-	Impersonated person `json:"impersonatedUser"`
+	Stage        string   `json:"stage"`
+	ID           string   `json:"auditID"`
+	Verb         string   `json:"verb"`
+	URI          string   `json:"requestURI"`
+	Agent        string   `json:"userAgent"`
+	User         userInfo `json:"user"`
+	Impersonated userInfo `json:"impersonatedUser"`
 	Object       struct {
 		Group       string `json:"apiGroup"`
 		Resource    string `json:"resource"`
@@ -37,29 +37,29 @@ type event struct {
 	Status struct {
 		Code int `json:"code"`
 	} `json:"responseStatus"`
-	// Request is there from level Request on, Answer at level RequestResponse.
-	Request rehearsal `json:"requestObject"`
+	// Request is set at levels Request and RequestResponse, Answer at level
+	// RequestResponse.
+	Request dryRun    `json:"requestObject"`
 	Answer  names     `json:"responseObject"`
 	Began   time.Time `json:"requestReceivedTimestamp"`
 	Ended   time.Time `json:"stageTimestamp"`
 }
 
-type person struct {
+type userInfo struct {
 	Name string `json:"username"`
 }
 
-// options take what a log may hold: names are not compared, and text need not be
-// UTF-8.
+// options returns lenient options: duplicate names and invalid UTF-8 are allowed.
 func options() json.Options {
 	return json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// errBroken says nothing of what is broken: it may hold secrets.
+// errBroken does not quote the event, which may hold secrets.
 var errBroken = errors.New("not an event of audit.k8s.io")
 
-// Decode reads one event and returns the writes that it tells of: none where
-// nothing was changed, or where the event does not name the object; several
-// where the answer to the deletion of a collection lists what went.
+// Decode decodes one event and returns the writes of its request. It returns none if the
+// request changed nothing or the event does not name the object, and several if the
+// answer to the deletion of a collection lists the deleted objects.
 func Decode(text []byte) ([]Write, error) {
 	var e event
 	if err := json.Unmarshal(text, &e, options()); err != nil {
@@ -68,9 +68,9 @@ func Decode(text []byte) ([]Write, error) {
 	return e.writes(), nil
 }
 
-// DecodeList reads an EventList, as the webhook backend sends it, and hands over
-// the writes of each event. Broken is how many events could not be read. An
-// error means that the list broke off, or is none; it shows nothing of it.
+// DecodeList decodes an EventList of the webhook backend and calls each with the writes
+// of each event. Broken is the number of events that could not be decoded. An error means
+// that the list is truncated or not an EventList; it does not quote the text.
 func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
 	source := &source{r: r, left: maxLine}
 	dec := jsontext.NewDecoder(source, options())
@@ -93,17 +93,17 @@ func DecodeList(r io.Reader, each func([]Write)) (broken int, err error) {
 	return broken, nil
 }
 
-// errNoList says nothing of what came instead.
+// errNoList does not quote the text, which may hold secrets.
 var errNoList = errors.New("read events: not an EventList of audit.k8s.io")
 
-// errLong is of an event that is too large.
+// errLong is the error of an event of more than maxLine bytes.
 var errLong = fmt.Errorf("an event has more than %d bytes", maxLine)
 
-// A source remembers why it could not be read to its end. It ends where one event
-// has more than maxLine bytes.
+// A source reads from r and records the error that ended it. Read fails with errLong
+// after maxLine bytes of one event.
 type source struct {
 	r io.Reader
-	// left is how much may be read of the present event, in bytes.
+	// left is the number of bytes that may still be read of the current event.
 	left int
 	err  error
 }
@@ -146,7 +146,7 @@ func decodeItems(dec *jsontext.Decoder, source *source, broken *int, each func([
 	return err
 }
 
-// writes are what an event tells that changed an object and came to its end.
+// writes returns the writes of a request that succeeded and changed objects.
 func (e *event) writes() []Write {
 	uri, err := url.Parse(e.URI)
 	succeeded := e.Status.Code >= http.StatusOK && e.Status.Code < http.StatusMultipleChoices
@@ -154,19 +154,19 @@ func (e *event) writes() []Write {
 		return nil
 	}
 	query := uri.Query()
-	deed, ok := e.deed()
-	if !ok || query.Has("dryRun") || deed == model.Deleted && bool(e.Request) {
+	action, ok := e.action()
+	if !ok || query.Has("dryRun") || action == model.Deleted && bool(e.Request) {
 		return nil
 	}
 	w := Write{
-		Deed: deed, ID: shown(e.ID), User: e.who(), Account: shared(shown(e.User.Name)), Manager: shared(manager(query.Get("fieldManager"), e.Agent)),
+		Action: action, ID: shown(e.ID), User: e.user(), Account: shared(shown(e.User.Name)), Manager: shared(manager(query.Get("fieldManager"), e.Agent)),
 		Subresource: shared(shown(e.Object.Subresource)), Patch: e.Verb == "patch", Began: e.Began.UTC(), Ended: e.Ended.UTC(),
 	}
 	w.Object = e.object(name{e.Object.Namespace, e.Object.Name})
 	if w.Object.Name != "" && e.Verb != "deletecollection" {
 		return inBounds(w)
 	}
-	// The answer knows a generated name, and what a collection held.
+	// Generated names and the objects of a collection are in the answer only.
 	var all []Write
 	for _, n := range e.Answer.names {
 		w.Object = e.object(n)
@@ -175,30 +175,31 @@ func (e *event) writes() []Write {
 	return all
 }
 
-// deed tells what a request does to the object that it names. Some verbs do
-// nothing to it at a subresource that leads elsewhere (proxy), or that changes
-// nothing that anybody declares (status).
-func (e *event) deed() (model.Action, bool) {
-	door := e.Object.Subresource
+// action returns the action of a request on the object that it names, and false if the
+// request does not change the object's declared fields: it reads, or its subresource
+// forwards to another server (proxy) or is not declared (status).
+func (e *event) action() (model.Action, bool) {
+	subresource := e.Object.Subresource
 	switch e.Verb {
 	case "create":
-		if door == "eviction" {
+		if subresource == "eviction" {
 			return model.Deleted, true
 		}
-		return model.Created, door == ""
+		return model.Created, subresource == ""
 	case "delete", "deletecollection":
-		return model.Deleted, door == ""
+		return model.Deleted, subresource == ""
 	case "update", "patch":
-		if door == "" && e.Status.Code == http.StatusCreated {
+		if subresource == "" && e.Status.Code == http.StatusCreated {
 			return model.Created, true
 		}
-		return model.Edited, door != "status" && door != "proxy"
+		return model.Edited, subresource != "status" && subresource != "proxy"
 	}
 	return model.Edited, false
 }
 
-// who names the user whose rights counted, and the one who borrowed them.
-func (e *event) who() string {
+// user returns the name of the user whose permissions applied, and of the user who
+// impersonated them.
+func (e *event) user() string {
 	user := shown(e.User.Name)
 	if as := shown(e.Impersonated.Name); as != "" {
 		user = as + " (by " + user + ")"
@@ -206,8 +207,8 @@ func (e *event) who() string {
 	return shared(user)
 }
 
-// object names an object as a snapshot does: the path of a namespace lies in the
-// namespace itself.
+// object returns the object as in a snapshot. The event of a namespace names the
+// namespace itself as its namespace, which is dropped.
 func (e *event) object(n name) Object {
 	o := Object{Resource{shared(e.Object.Group), shared(e.Object.Resource)}, shared(n.namespace), n.name}
 	if o.Resource == (Resource{Name: "namespaces"}) {
@@ -216,14 +217,15 @@ func (e *event) object(n name) Object {
 	return o
 }
 
-// maxName bounds each part of an object's name, in bytes, and maxShown what is
-// shown of a text, in runes.
+// maxName bounds each part of an object's name, in bytes. maxShown bounds displayed
+// texts, in runes.
 const (
 	maxName  = 512
 	maxShown = 256
 )
 
-// inBounds drops what no API server would have named so.
+// inBounds returns the write, or nothing if it lacks a name or a time, or has a name that
+// is not UTF-8 or too long for an API server.
 func inBounds(w Write) []Write {
 	for _, part := range []string{w.Group, w.Resource.Name, w.Namespace, w.Object.Name} {
 		if len(part) > maxName || !utf8.ValidString(part) {
@@ -233,7 +235,7 @@ func inBounds(w Write) []Write {
 	if w.Object.Name == "" || w.Resource.Name == "" || w.Ended.IsZero() || w.Began.IsZero() {
 		return nil
 	}
-	if w.Ended.Before(w.Began) { // the clock was set back meanwhile
+	if w.Ended.Before(w.Began) { // the clock was set back during the request
 		w.Ended = w.Began
 	}
 	return []Write{w}
@@ -242,8 +244,8 @@ func inBounds(w Write) []Write {
 // maxManager bounds a field manager, in bytes.
 const maxManager = 128
 
-// manager returns the field manager that the API server takes a request's sender
-// for: the one that it names, or what its user agent begins with.
+// manager returns the field manager that the API server records for a request: the one in
+// its query, or the user agent up to the slash.
 // https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/create.go, managerOrUserAgent
 func manager(named, agent string) string {
 	if named != "" {
@@ -263,9 +265,10 @@ func manager(named, agent string) string {
 	return b.String()
 }
 
-// shown makes a text that others chose fit to be printed.
+// shown returns an untrusted text for display: at most maxShown runes, with blanks for
+// unprintable ones.
 func shown(text string) string {
-	// More than maxShown runes are left, of which the first are shown.
+	// This many bytes have more than maxShown runes if the text does.
 	text = text[:min(len(text), utf8.UTFMax*(maxShown+1))]
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -279,5 +282,5 @@ func shown(text string) string {
 	return text
 }
 
-// shared keeps one copy of a text that comes again and again.
+// shared returns the text as a copy that all equal texts share.
 func shared(text string) string { return unique.Make(text).Value() }

@@ -39,69 +39,69 @@ func TestDecode(t *testing.T) {
 		event  string
 		want   []Write
 	}{
-		"an edit": {"who, when, with what, on which object", edit(), []Write{edited()}},
-		"an impersonated one": {"bob's rights counted, alice did it", edit(jsonObject{"impersonatedUser": jsonObject{"username": "bob"}}),
+		"an edit": {"user, time, tool and object are decoded", edit(), []Write{edited()}},
+		"an impersonated user": {"alice sent it with bob's permissions", edit(jsonObject{"impersonatedUser": jsonObject{"username": "bob"}}),
 			with(func(w *Write) { w.User = "bob (by alice)" })},
-		"a service account": {"it has no other name", edit(jsonObject{"user": jsonObject{"username": "system:serviceaccount:ci:deployer"}}),
+		"a service account": {"its user name is its only name", edit(jsonObject{"user": jsonObject{"username": "system:serviceaccount:ci:deployer"}}),
 			with(func(w *Write) {
 				w.User, w.Account = "system:serviceaccount:ci:deployer", "system:serviceaccount:ci:deployer"
 			})},
-		"without a field manager": {"the API server takes the agent's name then", edit(uri("/apis/apps/v1/namespaces/shop/deployments/web")),
+		"without a field manager": {"the API server uses the agent's name", edit(uri("/apis/apps/v1/namespaces/shop/deployments/web")),
 			with(func(w *Write) { w.Manager = "kubectl" })},
-		"an agent of several words": {"up to the slash", edit(uri("/x"), jsonObject{"userAgent": "My \x01Tool 2/1.0 (x)"}),
+		"an agent of several words": {"the name ends at the slash", edit(uri("/x"), jsonObject{"userAgent": "My \x01Tool 2/1.0 (x)"}),
 			with(func(w *Write) { w.Manager = "My Tool 2" })},
-		"no agent": {"nobody says with what", edit(uri("/x"), jsonObject{"userAgent": ""}), with(func(w *Write) { w.Manager = "" })},
-		"scaled": {"through a door of its own", edit(objectRef("deployments", "shop", "web", "apiGroup", "apps", "subresource", "scale")),
+		"no agent": {"the tool is unknown", edit(uri("/x"), jsonObject{"userAgent": ""}), with(func(w *Write) { w.Manager = "" })},
+		"scaled": {"the subresource is kept", edit(objectRef("deployments", "shop", "web", "apiGroup", "apps", "subresource", "scale")),
 			with(func(w *Write) { w.Subresource = "scale" })},
 		"replaced": {"only a patch can apply", edit(verb("update", 200)), with(func(w *Write) { w.Patch = false })},
-		"created": {"it was not there before", edit(verb("create", 201)),
-			with(func(w *Write) { w.Deed, w.Patch = model.Created, false })},
-		"created by an apply": {"201 says so", edit(verb("patch", 201)), with(func(w *Write) { w.Deed = model.Created })},
-		"deleted":             {"and it is gone", edit(verb("delete", 200)), with(func(w *Write) { w.Deed, w.Patch = model.Deleted, false })},
-		"being deleted": {"accepted, and done in the background", edit(verb("delete", 202)),
-			with(func(w *Write) { w.Deed, w.Patch = model.Deleted, false })},
-		"evicted": {"a pod goes that way as well", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction")),
+		"created": {"the verb is create", edit(verb("create", 201)),
+			with(func(w *Write) { w.Action, w.Patch = model.Created, false })},
+		"created by an apply": {"the status is 201", edit(verb("patch", 201)), with(func(w *Write) { w.Action = model.Created })},
+		"deleted":             {"the verb is delete", edit(verb("delete", 200)), with(func(w *Write) { w.Action, w.Patch = model.Deleted, false })},
+		"being deleted": {"the deletion was accepted and runs in the background", edit(verb("delete", 202)),
+			with(func(w *Write) { w.Action, w.Patch = model.Deleted, false })},
+		"evicted": {"an eviction deletes the pod", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction")),
 			with(func(w *Write) {
-				w.Deed, w.Patch, w.Subresource, w.Object = model.Deleted, false, "eviction", Object{Resource{"", "pods"}, "shop", "web-0"}
+				w.Action, w.Patch, w.Subresource, w.Object = model.Deleted, false, "eviction", Object{Resource{"", "pods"}, "shop", "web-0"}
 			})},
-		"a namespace": {"its path lies in itself", edit(verb("delete", 200), objectRef("namespaces", "shop", "shop")),
+		"a namespace": {"the event names it as its own namespace", edit(verb("delete", 200), objectRef("namespaces", "shop", "shop")),
 			with(func(w *Write) {
-				w.Deed, w.Patch, w.Object = model.Deleted, false, Object{Resource{"", "namespaces"}, "", "shop"}
+				w.Action, w.Patch, w.Object = model.Deleted, false, Object{Resource{"", "namespaces"}, "", "shop"}
 			})},
-		"a generated name": {"the answer knows it",
+		"a generated name": {"the name is in the answer",
 			edit(verb("create", 201), objectRef("configmaps", "shop", ""), jsonObject{"responseObject": jsonObject{"metadata": jsonObject{"name": "gen-x1", "namespace": "shop"}, "items": "odd"}}),
-			with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Created, false, configMap("gen-x1") })},
-		"a collection": {"the answer lists what went",
+			with(func(w *Write) { w.Action, w.Patch, w.Object = model.Created, false, configMap("gen-x1") })},
+		"a collection": {"the answer lists the deleted objects",
 			edit(verb("deletecollection", 200), objectRef("configmaps", "shop", ""), jsonObject{"responseObject": jsonObject{"metadata": jsonObject{}, "items": []any{
 				jsonObject{"metadata": jsonObject{"name": "a", "namespace": "shop", "labels": jsonObject{"name": "no"}}, "data": jsonObject{"metadata": "x"}},
 				jsonObject{"metadata": jsonObject{"name": "b", "namespace": "shop"}}, "odd", jsonObject{"metadata": []int{1}}}}}),
 			[]Write{
-				with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Deleted, false, configMap("a") })[0],
-				with(func(w *Write) { w.Deed, w.Patch, w.Object = model.Deleted, false, configMap("b") })[0],
+				with(func(w *Write) { w.Action, w.Patch, w.Object = model.Deleted, false, configMap("a") })[0],
+				with(func(w *Write) { w.Action, w.Patch, w.Object = model.Deleted, false, configMap("b") })[0],
 			}},
 		"a clock set back": {"a request does not end before it begins", edit(jsonObject{"stageTimestamp": at(-time.Second)}),
 			with(func(w *Write) { w.Ended = w.Began })},
 
-		"a collection without an answer": {"nobody says what went", edit(verb("deletecollection", 200), objectRef("configmaps", "shop", "")), nil},
-		"a name that is not told":        {"nor here", edit(verb("create", 201), objectRef("configmaps", "shop", "")), nil},
-		"another stage":                  {"it may yet fail", edit(jsonObject{"stage": "RequestReceived"}), nil},
+		"a collection without an answer": {"the deleted objects are unknown", edit(verb("deletecollection", 200), objectRef("configmaps", "shop", "")), nil},
+		"a missing name":                 {"the object is unknown", edit(verb("create", 201), objectRef("configmaps", "shop", "")), nil},
+		"another stage":                  {"the request may still fail", edit(jsonObject{"stage": "RequestReceived"}), nil},
 		"forbidden":                      {"nothing was changed", edit(verb("patch", 403)), nil},
-		"conflict":                       {"nor here", edit(verb("update", 409)), nil},
-		"no status":                      {"nor is it known", edit(jsonObject{"responseStatus": nil}), nil},
-		"read":                           {"who looks changes nothing", edit(verb("get", 200)), nil},
-		"rehearsed":                      {"nor who tries", edit(uri("/x?dryRun=All&fieldManager=kubectl-edit")), nil},
-		"a deletion rehearsed": {"which stands in the body", edit(verb("delete", 200),
+		"conflict":                       {"nothing was changed", edit(verb("update", 409)), nil},
+		"no status":                      {"the result is unknown", edit(jsonObject{"responseStatus": nil}), nil},
+		"read":                           {"a read changes nothing", edit(verb("get", 200)), nil},
+		"dry run":                        {"a dry run changes nothing", edit(uri("/x?dryRun=All&fieldManager=kubectl-edit")), nil},
+		"dry run of a deletion": {"dryRun is in the body", edit(verb("delete", 200),
 			jsonObject{"requestObject": jsonObject{"kind": "DeleteOptions", "dryRun": []string{"All"}}}), nil},
-		"an eviction rehearsed": {"and deeper in the body", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction"),
+		"dry run of an eviction": {"dryRun is in deleteOptions of the body", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "eviction"),
 			jsonObject{"requestObject": jsonObject{"kind": "Eviction", "deleteOptions": jsonObject{"dryRun": []string{"All"}}}}), nil},
-		"status":      {"nobody declares it", edit(objectRef("deployments", "shop", "web", "subresource", "status")), nil},
-		"a proxy":     {"it leads elsewhere", edit(verb("delete", 200), objectRef("services", "shop", "web", "subresource", "proxy")), nil},
-		"a binding":   {"the object is another", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "binding")), nil},
-		"nobody":      {"who did it is all that is asked", edit(jsonObject{"user": jsonObject{}}), nil},
-		"no object":   {"a request for no resource", edit(jsonObject{"objectRef": nil}), nil},
-		"endless":     {"no API server takes such a name", edit(objectRef("configmaps", "shop", strings.Repeat("x", maxName+1))), nil},
-		"other JSON":  {"another log", `{"msg":"ResponseComplete"}`, nil},
-		"a bad query": {"it is not understood", edit(uri("/x?fieldManager=%zz"), jsonObject{"requestURI": "://%"}), nil},
+		"status":      {"declarations have no status", edit(objectRef("deployments", "shop", "web", "subresource", "status")), nil},
+		"a proxy":     {"the request is forwarded to another server", edit(verb("delete", 200), objectRef("services", "shop", "web", "subresource", "proxy")), nil},
+		"a binding":   {"the subresource is another object", edit(verb("create", 201), objectRef("pods", "shop", "web-0", "subresource", "binding")), nil},
+		"no user":     {"a write without a user is useless", edit(jsonObject{"user": jsonObject{}}), nil},
+		"no object":   {"the request is not for a resource", edit(jsonObject{"objectRef": nil}), nil},
+		"long name":   {"no API server accepts such a name", edit(objectRef("configmaps", "shop", strings.Repeat("x", maxName+1))), nil},
+		"other JSON":  {"it is not an event", `{"msg":"ResponseComplete"}`, nil},
+		"a bad query": {"the request URI cannot be parsed", edit(uri("/x?fieldManager=%zz"), jsonObject{"requestURI": "://%"}), nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestDecodeQuotesNothing(t *testing.T) {
 	}
 }
 
-// secret is a request that makes a Secret, at a level that logs bodies.
+// secret returns the event of a request that creates a Secret, at a level with bodies.
 func secret() string {
 	body := jsonObject{"kind": "Secret", "metadata": jsonObject{"name": "web", "namespace": "shop"}, "data": jsonObject{"password": "aHVudGVyMg=="}}
 	return edit(verb("create", 201), objectRef("secrets", "shop", "web"), jsonObject{"requestObject": body, "responseObject": body})
@@ -166,16 +166,16 @@ func TestDecodeList(t *testing.T) {
 		broken int
 		fails  string
 	}{
-		"two":         {reason: "each counts", text: eventList(edit(), edit()), want: 2},
-		"none":        {reason: "an empty batch is one", text: eventList()},
-		"one broken":  {reason: "it costs no other", text: eventList(edit(), `{"user":1}`, edit()), want: 2, broken: 1},
-		"broken off":  {reason: "what came is kept", text: eventList(edit(), edit())[:len(eventList(edit()))+40], want: 1, fails: "unexpected EOF"},
-		"not JSON":    {reason: "and not quoted", text: "hunter2", fails: "not an EventList"},
-		"no list":     {reason: "an event is none", text: edit(), fails: "not an EventList"},
-		"an array":    {reason: "nor is this", text: "[]", fails: "not an EventList"},
-		"odd items":   {reason: "nor this", text: `{"items":3}`, fails: "not an EventList"},
-		"nothing":     {reason: "an empty body is a mistake", text: "", fails: "EOF"},
-		"broken text": {reason: "what follows cannot be found", text: eventList(edit(), `{"a":hunter2}`), want: 1, fails: "not an EventList"},
+		"two events":   {reason: "all events are decoded", text: eventList(edit(), edit()), want: 2},
+		"no events":    {reason: "an empty list is valid", text: eventList()},
+		"broken event": {reason: "the other events are decoded", text: eventList(edit(), `{"user":1}`, edit()), want: 2, broken: 1},
+		"truncated":    {reason: "complete events are decoded", text: eventList(edit(), edit())[:len(eventList(edit()))+40], want: 1, fails: "unexpected EOF"},
+		"not JSON":     {reason: "the error does not quote the text", text: "hunter2", fails: "not an EventList"},
+		"one event":    {reason: "it is not a list", text: edit(), fails: "not an EventList"},
+		"an array":     {reason: "it is not an EventList", text: "[]", fails: "not an EventList"},
+		"no items":     {reason: "items is not an array", text: `{"items":3}`, fails: "not an EventList"},
+		"empty body":   {reason: "an empty body is not a list", text: "", fails: "EOF"},
+		"broken JSON":  {reason: "events after a syntax error cannot be found", text: eventList(edit(), `{"a":hunter2}`), want: 1, fails: "not an EventList"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -200,17 +200,17 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		writes, err := Decode(text)
 		if err != nil && err.Error() != errBroken.Error() {
-			t.Errorf("error %q says more than that it is broken", err)
+			t.Errorf("error %q, want errBroken", err)
 		}
 		for _, w := range writes {
 			if w.Object.Name == "" || w.Resource.Name == "" || w.User == "" || w.ID == "" || w.Ended.Before(w.Began) {
-				t.Errorf("a write without a who, a what or a when: %+v", w)
+				t.Errorf("a write without a user, an object or a time: %+v", w)
 			}
 			if len(w.User) > 3*4*maxShown || len(w.Object.Name) > maxName {
-				t.Errorf("a write without bounds: %+v", w)
+				t.Errorf("a write that exceeds the bounds: %+v", w)
 			}
 		}
-		// In a list it tells the same, unless it is no value at all.
+		// In a list, a valid event is decoded to the same writes.
 		n := 0
 		broken, listErr := DecodeList(strings.NewReader(eventList(string(text))), func(w []Write) { n += len(w) })
 		if err == nil && (listErr != nil || broken != 0 || n != len(writes)) {
@@ -219,7 +219,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestLongTexts holds that a long text is cut before anything is made of it.
+// TestLongTexts checks that a long text is truncated before it is converted.
 //
 //nolint:paralleltest // memory is measured for the whole process
 func TestLongTexts(t *testing.T) {
@@ -234,7 +234,7 @@ func TestLongTexts(t *testing.T) {
 			t.Errorf("%s: %d bytes are shown, want %d", name, len(got), len(want))
 		}
 		if made := after.TotalAlloc - before.TotalAlloc; made > 256<<10 {
-			t.Errorf("%s: %d bytes are made of %d", name, made, len(long))
+			t.Errorf("%s: %d bytes are allocated for a text of %d", name, made, len(long))
 		}
 	}
 	if got := shown(strings.Repeat("x", maxShown)); len(got) != maxShown {

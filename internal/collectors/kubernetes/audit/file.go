@@ -14,48 +14,50 @@ import (
 	"time"
 )
 
-// maxFirst is how much of the log and of its rotated files is read the first
-// time, in bytes: the newest.
+// maxFirst bounds how much of the end of the log and its rotated files is read the first
+// time, in bytes.
 const maxFirst = 512 << 20
 
-// A file is an audit log on disk, of one event a line, which is read on where it
-// was left. It bears rotation, by renaming and by truncation, and reads no line
-// twice unless it must. It is safe for concurrent use.
+// A file reads an audit log on disk with one event a line. Each read continues at the end
+// of the last one, also after a rotation by renaming or truncation. A line is only read
+// twice if the end of the last read cannot be found again. It is safe for concurrent use.
 type file struct {
 	path string
 	keep time.Duration
-	// first is maxFirst, unless a test has another.
+	// first is maxFirst; tests lower it.
 	first int64
 
 	mu sync.Mutex
-	// parts are what is to be read, the oldest first; the last one is the log
-	// itself, and stays.
+	// parts are the files to read, the oldest first. The last one is the log itself and is
+	// never removed.
 	parts []part
-	// planned is when parts were last looked for.
+	// planned is the time of the last search for parts.
 	planned time.Time
 }
 
-// A part is one file, and how far it was read.
+// A part is one file and the position up to which it was read.
 type part struct {
 	path string
 	info os.FileInfo
-	// offset is where a line begins, unless inside tells that it is inside one
-	// that is too long.
+	// offset is the position, in bytes: the beginning of a line, or the middle of one if
+	// inside is set.
 	offset int64
 	inside bool
-	// tail is a digest of what is before offset.
+	// tail is the digest of the bytes before offset (tailOf).
 	tail [sha256.Size]byte
-	// unpacked is the content of a compressed file that was not read to its end,
-	// in which nobody can begin in the middle; file is closed there.
+	// unpacked is the open reader of a compressed file that was not read to its end. It
+	// stays open because a compressed file cannot be read from its middle. file is the
+	// file below it; it is closed at the end of unpacked.
 	unpacked *lines
 	file     *os.File
 }
 
-// read hands over each line that was added since the last call, until ctx ends;
-// the next call goes on there. Long is how many lines were too long.
+// read calls each with each line that was added since the last call, until ctx ends; the
+// next call continues there. Long is the number of lines that were too long. If another
+// call is running, read returns at once.
 func (f *file) read(ctx context.Context, now time.Time, each func([]byte)) (long int, err error) {
 	if !f.mu.TryLock() {
-		return 0, nil // somebody else is reading it just now
+		return 0, nil
 	}
 	defer f.mu.Unlock()
 	if err := f.plan(now); err != nil {
@@ -68,13 +70,13 @@ func (f *file) read(ctx context.Context, now time.Time, each func([]byte)) (long
 		if len(f.parts) == 1 || ctx.Err() != nil {
 			return long, err
 		}
-		// A rotated file that cannot be read any more holds up nothing.
+		// An unreadable rotated file is skipped.
 		f.parts = f.parts[1:]
 	}
 	return long, nil
 }
 
-// plan finds out which files are to be read.
+// plan sets parts to the files that must be read.
 func (f *file) plan(now time.Time) error {
 	log, info, err := open(f.path)
 	if err != nil {
@@ -85,16 +87,16 @@ func (f *file) plan(now time.Time) error {
 	switch last := len(f.parts) - 1; {
 	case last < 0:
 		f.parts = newest(rotated(f.path, now.Add(-f.keep)), current, f.first)
-	case !f.parts[last].goesOn(log, info):
-		f.parts = append(f.turnedOver(), current)
+	case !f.parts[last].continues(log, info):
+		f.parts = append(f.beforeRotation(), current)
 	}
 	f.planned = now
 	return nil
 }
 
-// turnedOver returns what is to be read before a log that is another file now:
-// what was not read yet, the rest of the file that it was, and what came between.
-func (f *file) turnedOver() []part {
+// beforeRotation returns the parts to read before the new log after a rotation: parts that
+// were not read yet, the rest of the former log, and logs that were rotated since then.
+func (f *file) beforeRotation() []part {
 	last := len(f.parts) - 1
 	waiting := slices.Clone(f.parts[:last])
 	for _, p := range rotated(f.path, f.planned.Add(-time.Minute)) {
@@ -105,8 +107,8 @@ func (f *file) turnedOver() []part {
 	return waiting
 }
 
-// newest drops what is beyond the limit, from the oldest on; a file that lies
-// across it is read from its middle on.
+// newest returns the newest parts with limit bytes in total. The oldest of them may begin
+// in the middle of its file.
 func newest(older []part, current part, limit int64) []part {
 	all := slices.Concat(older, []part{current})
 	for i := len(all) - 1; i >= 0; i-- {
@@ -124,8 +126,9 @@ func newest(older []part, current part, limit int64) []part {
 	return all
 }
 
-// goesOn tells whether the log is still the file that was read, and more.
-func (p *part) goesOn(log *os.File, info os.FileInfo) bool {
+// continues reports whether the log is still the file that was read: the same file, not
+// shorter, and with the same bytes before offset.
+func (p *part) continues(log *os.File, info os.FileInfo) bool {
 	if !os.SameFile(p.info, info) || info.Size() < p.offset {
 		return false
 	}
@@ -133,7 +136,8 @@ func (p *part) goesOn(log *os.File, info os.FileInfo) bool {
 	return err == nil && (tail == p.tail || p.tail == [sha256.Size]byte{})
 }
 
-// resumed goes on where the same file was left under another name.
+// resumed returns the part with the position of known if both are the same file under
+// different names.
 func (p part) resumed(known part) part {
 	if os.SameFile(p.info, known.info) && !p.compressed() {
 		p.offset, p.inside, p.tail = known.offset, known.inside, known.tail
@@ -154,7 +158,7 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 	}
 	defer func() { _ = log.Close() }() // it was only read
 	if !os.SameFile(p.info, info) {
-		return 0, nil // it was renamed again; what it held is lost, or read later
+		return 0, nil // renamed again; its lines are read later under the new name, or lost
 	}
 	l := newLines(io.NewSectionReader(log, p.offset, info.Size()-p.offset), p.inside)
 	n, err := l.read(ctx, each)
@@ -168,8 +172,7 @@ func (p *part) read(ctx context.Context, each func([]byte)) (long int, err error
 	return l.long, nil
 }
 
-// readCompressed reads a rotated file that was compressed, and goes on where it
-// was left.
+// readCompressed reads a compressed file from the position of the last call.
 func (p *part) readCompressed(ctx context.Context, each func([]byte)) (long int, err error) {
 	if p.unpacked == nil {
 		if err := p.unpack(); err != nil || p.unpacked == nil {
@@ -189,7 +192,7 @@ func (p *part) readCompressed(ctx context.Context, each func([]byte)) (long int,
 	return long, err
 }
 
-// unpack begins to read a compressed file, unless it was renamed again.
+// unpack opens a compressed file, unless it was renamed again.
 func (p *part) unpack() error {
 	log, info, err := open(p.path)
 	if err != nil {
@@ -206,10 +209,11 @@ func (p *part) unpack() error {
 	return nil
 }
 
-// maxTail is how much before an offset shows that the file is still the same.
+// maxTail is the number of bytes before an offset that identify a file.
 const maxTail = 256
 
-// tailOf digests what is before an offset. What is kept tells nothing of it.
+// tailOf returns a digest of the maxTail bytes before an offset. A digest is used because
+// the bytes may hold secrets.
 func tailOf(r io.ReaderAt, offset int64) ([sha256.Size]byte, error) {
 	text := make([]byte, min(maxTail, offset))
 	if _, err := r.ReadAt(text, offset-int64(len(text))); err != nil {
@@ -218,14 +222,14 @@ func tailOf(r io.ReaderAt, offset int64) ([sha256.Size]byte, error) {
 	return sha256.Sum256(text), nil
 }
 
-// open opens a regular file; nothing else is waited for.
+// open opens a regular file. Other files are an error: opening a pipe could block.
 func open(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, cause(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no file: name the file of --audit-log-path", path)
+		return nil, nil, fmt.Errorf("%s is not a regular file: set the file of the API server's --audit-log-path", path)
 	}
 	log, err := os.Open(path)
 	if err != nil {
@@ -237,7 +241,7 @@ func open(path string) (*os.File, os.FileInfo, error) {
 	return log, info, nil
 }
 
-// cause takes the path off an error of the file system, which is said once.
+// cause returns the error of a path error without the path, which the caller adds.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

@@ -12,17 +12,17 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// noon is when most of what the tests tell of happened.
+// noon returns the time of most events of the tests.
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// at returns a time of an event, in the API server's own form.
+// at returns a time after noon in the API server's notation.
 func at(after time.Duration) string { return noon().Add(after).Format("2006-01-02T15:04:05.000000Z") }
 
-// An object is some JSON.
+// A jsonObject is a JSON object.
 type jsonObject = map[string]any
 
-// edit is alice's kubectl edit of a Deployment, as a kube-apiserver 1.36 writes it
-// at level Metadata, with what a test changes.
+// edit returns the event of a kubectl edit of a Deployment by alice, as kube-apiserver 1.36
+// logs it at level Metadata, with changed fields.
 func edit(changes ...jsonObject) string {
 	e := jsonObject{
 		"kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": "6b1e-1", "stage": "ResponseComplete",
@@ -44,7 +44,7 @@ func edit(changes ...jsonObject) string {
 	return string(text)
 }
 
-// editAs is an edit by somebody, at a time after noon.
+// editAs returns the event of an edit by a user, at a time after noon.
 func editAs(id, user string, after time.Duration) string {
 	return edit(jsonObject{"auditID": id, "user": jsonObject{"username": user},
 		"requestReceivedTimestamp": at(after), "stageTimestamp": at(after + 4*time.Millisecond)})
@@ -52,24 +52,23 @@ func editAs(id, user string, after time.Duration) string {
 
 func web() Object { return Object{Resource{"apps", "deployments"}, "shop", "web"} }
 
-// edited is what edit tells.
+// edited returns the write of edit.
 func edited() Write {
 	return Write{Object: web(), ID: "6b1e-1", User: "alice", Account: "alice", Manager: "kubectl-edit", Patch: true,
 		Began: noon(), Ended: noon().Add(4 * time.Millisecond)}
 }
 
-// newLog returns a log over a file, which says what is wrong in the returned
-// text.
+// newLog returns a log of a file and the text of its logger.
 func newLog(t *testing.T, path string) (*Log, *strings.Builder) {
 	t.Helper()
-	var said strings.Builder
+	var logged strings.Builder
 	return New(Options{Path: path, Keep: 24 * time.Hour, Wanted: func(Resource) bool { return true },
 		Token: func() (string, error) { return "hunter2", nil },
-		Now:   func() time.Time { return noon().Add(time.Hour) }, Log: slog.New(slog.NewTextHandler(&said, nil))}), &said
+		Now:   func() time.Time { return noon().Add(time.Hour) }, Log: slog.New(slog.NewTextHandler(&logged, nil))}), &logged
 }
 
-// known returns the ids of the writes that a log remembers of the Deployment.
-func known(l *Log) string {
+// recorded returns the IDs of the writes that a log keeps of the Deployment.
+func recorded(l *Log) string {
 	var ids []string
 	l.Each(func(o Object, writes []Write) {
 		for _, w := range writes {
@@ -83,9 +82,9 @@ func known(l *Log) string {
 
 func ref() model.Ref { return model.Ref{Kind: "kubernetes/Deployment.apps", ID: "shop/web"} }
 
-// say puts a trace into one line.
-func say(t model.AuditEvent) string {
-	deed := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
+// format returns an audit event on one line.
+func format(t model.AuditEvent) string {
+	action := map[model.Action]string{model.Edited: "edited", model.Created: "created", model.Deleted: "deleted"}[t.Action]
 	id, _, _ := strings.Cut(strings.TrimPrefix(t.Actor.Evidence, "audit "), ",")
-	return fmt.Sprint(deed, " ", t.Actor.Name, " ", id, " ", t.Actor.Confidence, " ", t.Fields)
+	return fmt.Sprint(action, " ", t.Actor.Name, " ", id, " ", t.Actor.Confidence, " ", t.Fields)
 }

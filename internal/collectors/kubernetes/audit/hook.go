@@ -10,41 +10,43 @@ import (
 	"strings"
 )
 
-// receive takes a list of events from the webhook backend. What is refused tells
-// no more than it must; the log does. What came before a list broke off is kept:
-// the API server sends it again, and it is known then.
+// receive records the events of an EventList from the webhook backend. The reason of a
+// rejection is logged; the answer has no details for unauthenticated senders. The events
+// before the end of a truncated list are kept: the API server sends them again, and the
+// index ignores repeated events.
 func (l *Log) receive(w http.ResponseWriter, r *http.Request) {
-	if code, err := l.admits(r); err != nil {
-		l.warn(r.Context(), "audit events refused", slog.Any("err", err))
-		answer(w, code, `{"error":"the request does not show the token of this source","hint":"the log of driftd says more"}`)
+	if code, err := l.authenticate(r); err != nil {
+		l.warn(r.Context(), "audit events rejected", slog.Any("err", err))
+		answer(w, code, `{"error":"the request does not have the token of this source","hint":"see the reason in the log of driftd"}`)
 		return
 	}
-	broken, err := DecodeList(r.Body, l.note)
+	broken, err := DecodeList(r.Body, l.record)
 	if broken > 0 {
-		l.warn(r.Context(), "events of the audit webhook left out", slog.Int("broken", broken))
+		l.warn(r.Context(), "events of the audit webhook skipped", slog.Int("broken", broken))
 	}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge), errors.Is(err, errLong):
-		l.warn(r.Context(), "audit events refused", slog.Any("err", err))
-		answer(w, http.StatusRequestEntityTooLarge, `{"error":"too many events at once","hint":"let the policy log metadata alone, or lower --audit-webhook-batch-max-size"}`)
+		l.warn(r.Context(), "audit events rejected", slog.Any("err", err))
+		answer(w, http.StatusRequestEntityTooLarge, `{"error":"the request is too large","hint":"set the audit policy to level Metadata, or lower --audit-webhook-batch-max-size"}`)
 	case err != nil:
-		l.warn(r.Context(), "audit events refused", slog.Any("err", err))
-		answer(w, http.StatusBadRequest, `{"error":"the request is no EventList of audit.k8s.io","hint":"send it again"}`)
+		l.warn(r.Context(), "audit events rejected", slog.Any("err", err))
+		answer(w, http.StatusBadRequest, `{"error":"the request is not an EventList of audit.k8s.io","hint":"send it again"}`)
 	default:
 		answer(w, http.StatusOK, `{"accepted":true}`)
 	}
 }
 
-// Why a request is not let in.
+// Errors of authenticate.
 var (
-	errNoToken    = errors.New("no token: set it in the kubeconfig of --audit-webhook-config-file; API servers show it over https only")
+	errNoToken    = errors.New("no token: set it in the kubeconfig of --audit-webhook-config-file; API servers send it over https only")
 	errWrongToken = errors.New("wrong token: compare the kubeconfig of --audit-webhook-config-file with audit_webhook.token_file")
 )
 
-// admits checks the token of a request: a bearer's, or a password, where
-// whatever stands before the hook asks for one.
-func (l *Log) admits(r *http.Request) (code int, err error) {
+// authenticate checks the token of a request: a bearer token, or the password of basic
+// authentication, which a reverse proxy in front of driftd may require. It returns the
+// status code of a rejection and its reason.
+func (l *Log) authenticate(r *http.Request) (code int, err error) {
 	want, err := l.Token()
 	if err != nil {
 		return http.StatusInternalServerError, err
@@ -56,7 +58,7 @@ func (l *Log) admits(r *http.Request) (code int, err error) {
 	if !ok {
 		return http.StatusUnauthorized, errNoToken
 	}
-	// Digests are compared, so that the time tells nothing of the length.
+	// Digests are compared, so that the duration does not depend on the length.
 	a, b := sha256.Sum256([]byte(want)), sha256.Sum256([]byte(got))
 	if subtle.ConstantTimeCompare(a[:], b[:]) != 1 {
 		return http.StatusUnauthorized, errWrongToken
@@ -67,5 +69,5 @@ func (l *Log) admits(r *http.Request) (code int, err error) {
 func answer(w http.ResponseWriter, code int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, text+"\n") // who does not wait for the answer needs none
+	_, _ = io.WriteString(w, text+"\n") // the client may have closed the connection
 }

@@ -18,65 +18,65 @@ func TestHook(t *testing.T) {
 	}
 	two := eventList(editAs("1", "alice", 0), editAs("2", "bob", 0))
 	tests := map[string]struct {
-		reason string
-		show   func(*http.Request)
-		body   string
-		code   int
-		known  string
-		said   string
+		reason       string
+		authenticate func(*http.Request)
+		body         string
+		code         int
+		recorded     string
+		logged       string
 	}{
-		"a token":     {reason: "as the API server shows it", show: bearer("hunter2"), body: two, code: 200, known: "1 2"},
-		"a password":  {reason: "where a web configuration asks for one", show: func(r *http.Request) { r.SetBasicAuth("kube", "hunter2") }, body: two, code: 200, known: "1 2"},
-		"another":     {reason: "anybody can send something", show: bearer("hunter3"), body: two, code: 401, said: "wrong token"},
-		"a longer":    {reason: "nor does more help", show: bearer("hunter22"), body: two, code: 401, said: "wrong token"},
-		"an empty":    {reason: "nor less", show: bearer(""), body: two, code: 401, said: "wrong token"},
-		"none":        {reason: "over http an API server shows none", show: func(*http.Request) {}, body: two, code: 401, said: "over https only"},
-		"no password": {reason: "nor a wrong one", show: func(r *http.Request) { r.SetBasicAuth("kube", "hunter3") }, body: two, code: 401, said: "wrong token"},
-		"broken off":  {reason: "what came is kept", show: bearer("hunter2"), body: two[:len(two)-20], code: 400, known: "1", said: "unexpected EOF"},
-		"no list":     {reason: "and not quoted", show: bearer("hunter2"), body: `{"secret":"sesame"}`, code: 400, said: "not an EventList"},
-		"one broken":  {reason: "it costs no other", show: bearer("hunter2"), body: eventList(`{"user":"sesame"}`, editAs("2", "bob", 0)), code: 200, known: "2", said: "broken=1"},
-		"too much":    {reason: "somebody logs bodies", show: bearer("hunter2"), body: eventList(editAs("1", "alice", 0), `{"requestObject":"`+strings.Repeat("x", 10_000)+`"}`), code: 413, known: "1", said: "too large"},
+		"token":          {reason: "the API server sends a bearer token", authenticate: bearer("hunter2"), body: two, code: 200, recorded: "1 2"},
+		"password":       {reason: "a reverse proxy may require basic authentication", authenticate: func(r *http.Request) { r.SetBasicAuth("kube", "hunter2") }, body: two, code: 200, recorded: "1 2"},
+		"another token":  {reason: "the token is wrong", authenticate: bearer("hunter3"), body: two, code: 401, logged: "wrong token"},
+		"longer token":   {reason: "the token is a prefix only", authenticate: bearer("hunter22"), body: two, code: 401, logged: "wrong token"},
+		"empty token":    {reason: "the token is empty", authenticate: bearer(""), body: two, code: 401, logged: "wrong token"},
+		"no token":       {reason: "over http an API server sends none", authenticate: func(*http.Request) {}, body: two, code: 401, logged: "over https only"},
+		"wrong password": {reason: "the password is wrong", authenticate: func(r *http.Request) { r.SetBasicAuth("kube", "hunter3") }, body: two, code: 401, logged: "wrong token"},
+		"truncated":      {reason: "complete events are kept", authenticate: bearer("hunter2"), body: two[:len(two)-20], code: 400, recorded: "1", logged: "unexpected EOF"},
+		"not a list":     {reason: "the body is not quoted", authenticate: bearer("hunter2"), body: `{"secret":"sesame"}`, code: 400, logged: "not an EventList"},
+		"broken event":   {reason: "the other events are kept", authenticate: bearer("hunter2"), body: eventList(`{"user":"sesame"}`, editAs("2", "bob", 0)), code: 200, recorded: "2", logged: "broken=1"},
+		"too large":      {reason: "the policy logs bodies", authenticate: bearer("hunter2"), body: eventList(editAs("1", "alice", 0), `{"requestObject":"`+strings.Repeat("x", 10_000)+`"}`), code: 413, recorded: "1", logged: "too large"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, said := newLog(t, "")
+			l, logged := newLog(t, "")
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hooks/audit/prod?timeout=30s", strings.NewReader(tt.body))
-			tt.show(r)
+			tt.authenticate(r)
 			w := httptest.NewRecorder()
 			r.Body = http.MaxBytesReader(w, r.Body, 8000)
 			l.Hook().ServeHTTP(w, r)
 			if w.Code != tt.code || w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%s: %d %s, want %d", tt.reason, w.Code, w.Body, tt.code)
 			}
-			if got := known(l); got != tt.known {
-				t.Errorf("%s: %q is known, want %q", tt.reason, got, tt.known)
+			if got := recorded(l); got != tt.recorded {
+				t.Errorf("%s: %q is recorded, want %q", tt.reason, got, tt.recorded)
 			}
-			text := w.Body.String() + said.String()
-			if !strings.Contains(text, tt.said) || strings.Contains(text, "hunter") || strings.Contains(text, "sesame") {
-				t.Errorf("%s: it says %s", tt.reason, text)
+			text := w.Body.String() + logged.String()
+			if !strings.Contains(text, tt.logged) || strings.Contains(text, "hunter") || strings.Contains(text, "sesame") {
+				t.Errorf("%s: answer and log %s", tt.reason, text)
 			}
 		})
 	}
 }
 
-// TestHookTakesWhatComesAgain sends a batch twice, as an API server does that got
-// no answer.
-func TestHookTakesWhatComesAgain(t *testing.T) {
+// TestHookIgnoresRepeatedEvents sends a batch twice, as an API server does that received no
+// answer.
+func TestHookIgnoresRepeatedEvents(t *testing.T) {
 	t.Parallel()
 	l, _ := newLog(t, "")
 	for range 2 {
 		if code := send(t.Context(), l, eventList(editAs("1", "alice", 0))); code != http.StatusOK {
-			t.Errorf("sent again: %d", code)
+			t.Errorf("repeated events: %d", code)
 		}
 	}
-	if got := known(l); got != "1" {
-		t.Errorf("%q is known", got)
+	if got := recorded(l); got != "1" {
+		t.Errorf("%q is recorded", got)
 	}
 }
 
-// TestHookBoundsEvents holds that one event may have no more bytes than a line of the
-// file, however large the list may be.
+// TestHookBoundsEvents checks that an event is bounded like a line of the file, and a list
+// is not.
 func TestHookBoundsEvents(t *testing.T) {
 	t.Parallel()
 	l, _ := newLog(t, "")
@@ -87,8 +87,8 @@ func TestHookBoundsEvents(t *testing.T) {
 	if code := send(t.Context(), l, eventList(editAs("2", "alice", 0), of(maxLine+1<<20), editAs("3", "alice", 0))); code != http.StatusRequestEntityTooLarge {
 		t.Errorf("an event that is too large: %d", code)
 	}
-	if got := known(l); got != "1 2" {
-		t.Errorf("%q is known", got)
+	if got := recorded(l); got != "1 2" {
+		t.Errorf("%q is recorded", got)
 	}
 }
 
@@ -101,24 +101,24 @@ func send(ctx context.Context, l *Log, body string) int {
 	return w.Code
 }
 
-func TestHookWithoutItsToken(t *testing.T) {
+func TestHookWithUnreadableToken(t *testing.T) {
 	t.Parallel()
-	l, said := newLog(t, "")
+	l, logged := newLog(t, "")
 	l.Token = func() (string, error) { return "", errors.New("read secret file /x: gone") }
-	if code := send(t.Context(), l, eventList(edit())); code != http.StatusInternalServerError || !strings.Contains(said.String(), "/x: gone") {
-		t.Errorf("a token that cannot be read: %d, %s", code, said)
+	if code := send(t.Context(), l, eventList(edit())); code != http.StatusInternalServerError || !strings.Contains(logged.String(), "/x: gone") {
+		t.Errorf("an unreadable token: %d, %s", code, logged)
 	}
 }
 
-// TestHookSaysARefusalOnce lets nobody fill the log.
-func TestHookSaysARefusalOnce(t *testing.T) {
+// TestHookWarnsOnce checks that rejected requests cannot fill the log.
+func TestHookWarnsOnce(t *testing.T) {
 	t.Parallel()
-	l, said := newLog(t, "")
+	l, logged := newLog(t, "")
 	l.Token = func() (string, error) { return "another", nil }
 	for range 100 {
 		send(t.Context(), l, eventList())
 	}
-	if n := strings.Count(said.String(), "\n"); n != 1 {
+	if n := strings.Count(logged.String(), "\n"); n != 1 {
 		t.Errorf("%d lines of log, want 1", n)
 	}
 }
@@ -128,23 +128,23 @@ func TestNoHook(t *testing.T) {
 	l, _ := newLog(t, "")
 	l.Token = nil
 	if l.Hook() != nil {
-		t.Error("without a token there is no hook")
+		t.Error("Hook() without a token is not nil")
 	}
 }
 
-// TestBodiesAreNotKept sends Secrets at a level that logs them.
+// TestBodiesAreNotKept sends events with the content of Secrets.
 func TestBodiesAreNotKept(t *testing.T) {
 	t.Parallel()
-	l, said := newLog(t, "")
+	l, logged := newLog(t, "")
 	if code := send(t.Context(), l, eventList(secret(), secret()[:20])); code != http.StatusBadRequest {
 		t.Errorf("half an event: %d", code)
 	}
 	found := 0
 	l.Each(func(o Object, writes []Write) {
 		found++
-		fmt.Fprintf(said, "%+v %+v", o, writes)
+		fmt.Fprintf(logged, "%+v %+v", o, writes)
 	})
-	if found != 1 || strings.Contains(said.String(), "aHVudGVyMg") {
-		t.Errorf("%d objects are known, and of them: %s", found, said)
+	if found != 1 || strings.Contains(logged.String(), "aHVudGVyMg") {
+		t.Errorf("%d objects are recorded: %s", found, logged)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// slack is how far the clocks of the log and of managedFields may be apart: two
-// servers write them where an aggregated API server keeps the objects.
-const slack = 2 * time.Second
+// maxSkew is the greatest difference between the clocks of the log and of managedFields.
+// Two servers write them if an aggregated API server stores the objects.
+const maxSkew = 2 * time.Second
 
-// Sign returns the owners with the users who used them, as far as the writes to
-// the object tell it without doubt. Created is when the object came to be; what
-// was written before was written to another one. Writes are sorted by time. The
-// given owners stay as they are.
-func Sign(owners []model.Owner, writes []Write, created time.Time) []model.Owner {
+// AddUsers returns a copy of the owners with their users, as far as the writes to the
+// object identify them unambiguously. Created is when the object was created; it ignores
+// earlier writes, which were to another object of that name. Writes must be sorted by
+// time.
+func AddUsers(owners []model.Owner, writes []Write, created time.Time) []model.Owner {
 	owners = slices.Clone(owners)
 	for i := range owners {
 		o := &owners[i]
@@ -33,15 +33,15 @@ func Sign(owners []model.Owner, writes []Write, created time.Time) []model.Owner
 	return owners
 }
 
-// writeBy returns the write that an owner's entry tells of; nil when none is
-// known, or when several people may have made it. An entry's time is taken while
-// the request is under way, in whole seconds. Where it has none (kubectl scale),
-// the last write counts.
+// writeBy returns the write that set an owner's entry in managedFields. It returns nil if
+// no write matches, or if writes of several users match. The API server takes the entry's
+// time during the request, in whole seconds. For an entry without a time (kubectl scale),
+// writeBy returns the last write.
 func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 	var during, near []*Write
 	for i := range writes {
 		w := &writes[i]
-		if !w.couldLeave(o) || !w.since(created) {
+		if !w.matches(o) || !w.isAfter(created) {
 			continue
 		}
 		switch {
@@ -49,7 +49,7 @@ func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 			during = []*Write{w}
 		case w.spans(o.At, 0):
 			during = append(during, w)
-		case w.spans(o.At, slack):
+		case w.spans(o.At, maxSkew):
 			near = append(near, w)
 		}
 	}
@@ -62,12 +62,12 @@ func writeBy(o *model.Owner, writes []Write, created time.Time) *Write {
 	return during[len(during)-1]
 }
 
-// accounts returns the authenticated users of all known writes that may have left
-// the owner's entry, whenever they were made.
+// accounts returns the authenticated users of all writes that match the owner's entry, at
+// any time, sorted.
 func accounts(o *model.Owner, writes []Write, created time.Time) []string {
 	var names []string
 	for i := range writes {
-		if w := &writes[i]; w.couldLeave(o) && w.since(created) {
+		if w := &writes[i]; w.matches(o) && w.isAfter(created) {
 			names = append(names, w.Account)
 		}
 	}
@@ -75,19 +75,19 @@ func accounts(o *model.Owner, writes []Write, created time.Time) []string {
 	return slices.Compact(names)
 }
 
-// maxBefore bounds how many are named that used a writer before.
+// maxBefore bounds the earlier users of a field manager that are reported.
 const maxBefore = 5
 
-// before returns who else used an owner's writer, as far as the log reaches back.
-// An entry has the time of the last write only. One that came through scale has
-// one field, and the last word on it counts.
+// before returns other users whose earlier writes match the owner's entry, because an
+// entry only has the time of its last write. It returns none for an entry of the
+// subresource scale: the entry has one field, which the last write set.
 func before(last *Write, o *model.Owner, writes []Write, created time.Time) []string {
 	if last.Subresource == "scale" {
 		return nil
 	}
 	var names []string
 	for i := range writes {
-		if w := &writes[i]; w.couldLeave(o) && w.since(created) && w.Began.Before(last.Ended) && w.User != last.User {
+		if w := &writes[i]; w.matches(o) && w.isAfter(created) && w.Began.Before(last.Ended) && w.User != last.User {
 			names = append(names, w.User)
 		}
 	}
@@ -96,70 +96,70 @@ func before(last *Write, o *model.Owner, writes []Write, created time.Time) []st
 	return names[:min(maxBefore, len(names))]
 }
 
-// couldLeave reports whether a write leaves an entry such as the owner's.
-func (w *Write) couldLeave(o *model.Owner) bool {
-	return w.Deed != model.Deleted && w.Manager == o.Name && w.Subresource == o.Through && (w.Patch || !o.Applies)
+// matches reports whether a write sets an entry in managedFields such as the owner's.
+func (w *Write) matches(o *model.Owner) bool {
+	return w.Action != model.Deleted && w.Manager == o.Name && w.Subresource == o.Through && (w.Patch || !o.Applies)
 }
 
-// spans tells whether a time in whole seconds lies within the request, give or
-// take.
+// spans reports whether a time in whole seconds is within the request, or at most
+// tolerance outside.
 func (w *Write) spans(at time.Time, tolerance time.Duration) bool {
 	return !at.Before(w.Began.Truncate(time.Second).Add(-tolerance)) && !at.After(w.Ended.Add(tolerance))
 }
 
-// since tells whether the write is one to the object that was created then.
-func (w *Write) since(created time.Time) bool {
-	return created.IsZero() || !w.Ended.Before(created.Add(-slack))
+// isAfter reports whether the write was to the object that was created at that time, and
+// not to an earlier object of the same name.
+func (w *Write) isAfter(created time.Time) bool {
+	return created.IsZero() || !w.Ended.Before(created.Add(-maxSkew))
 }
 
-// Traces returns what the writes to an object tell of it: who deleted it last,
-// who made it, who edited it. Live tells that it is there, created is when it
-// came to be. Writes are sorted by time, and so are the traces.
-func Traces(ref model.Ref, writes []Write, live bool, created time.Time) []model.AuditEvent {
+// Events returns the audit events of an object, sorted by time: of a live object its
+// creation and the last edit of each writer, of another its last deletion. Created is when
+// the live object was created. Writes must be sorted by time.
+func Events(ref model.Ref, writes []Write, live bool, created time.Time) []model.AuditEvent {
 	if !live {
-		return removal(ref, writes)
+		return deletion(ref, writes)
 	}
 	var kept []*Write
-	seen := map[by]bool{}
+	seen := map[writer]bool{}
 	for i := len(writes) - 1; i >= 0; i-- {
 		w := &writes[i]
-		made := w.Deed == model.Created && w.spans(created, slack)
-		edited := w.Deed == model.Edited && w.since(created)
-		// Of one writer the last word is enough.
-		if (made || edited) && !seen[w.by()] {
-			seen[w.by()] = true
+		createdBy := w.Action == model.Created && w.spans(created, maxSkew)
+		edited := w.Action == model.Edited && w.isAfter(created)
+		if (createdBy || edited) && !seen[w.writer()] {
+			seen[w.writer()] = true
 			kept = append(kept, w)
 		}
 	}
 	slices.Reverse(kept)
-	traces := make([]model.AuditEvent, 0, len(kept))
+	events := make([]model.AuditEvent, 0, len(kept))
 	for _, w := range kept {
-		traces = append(traces, w.trace(ref))
+		events = append(events, w.event(ref))
 	}
-	return traces
+	return events
 }
 
-// removal tells who deleted an object that is gone; nothing when it was made
-// again after the last deletion that is known.
-func removal(ref model.Ref, writes []Write) []model.AuditEvent {
+// deletion returns the event of the last deletion; nil if the object was created again
+// after it.
+func deletion(ref model.Ref, writes []Write) []model.AuditEvent {
 	for i := len(writes) - 1; i >= 0; i-- {
-		switch writes[i].Deed {
+		switch writes[i].Action {
 		case model.Created:
 			return nil
 		case model.Deleted:
-			return []model.AuditEvent{writes[i].trace(ref)}
+			return []model.AuditEvent{writes[i].event(ref)}
 		}
 	}
 	return nil
 }
 
-// trace tells of a write. That of an edit names no field, unless its door leads
-// to one alone.
-func (w *Write) trace(ref model.Ref) model.AuditEvent {
-	t := model.AuditEvent{Ref: ref, Action: w.Deed, Writer: w.Manager, Account: w.Account, Actor: model.Actor{
+// event returns the audit event of a write. The event of an edit has no fields, except
+// that of an edit through scale, which sets one field.
+func (w *Write) event(ref model.Ref) model.AuditEvent {
+	t := model.AuditEvent{Ref: ref, Action: w.Action, Writer: w.Manager, Account: w.Account, Actor: model.Actor{
 		Name: w.User, At: w.Ended, Via: model.AuditLog, Evidence: w.evidence(), Confidence: model.Exact,
 	}}
-	if w.Deed != model.Edited {
+	if w.Action != model.Edited {
 		return t
 	}
 	t.Actor.Confidence = model.Likely
@@ -169,8 +169,8 @@ func (w *Write) trace(ref model.Ref) model.AuditEvent {
 	return t
 }
 
-// CompareTraces orders traces as a snapshot wants them: by kind, id and time.
-func CompareTraces(t, u model.AuditEvent) int {
+// CompareEvents orders events as in a snapshot: by kind, ID and time.
+func CompareEvents(t, u model.AuditEvent) int {
 	return cmp.Or(cmp.Compare(t.Kind, u.Kind), cmp.Compare(t.ID, u.ID), t.Actor.At.Compare(u.Actor.At),
 		cmp.Compare(t.Actor.Evidence, u.Actor.Evidence))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// by alice, at a time after noon, with what a test changes.
+// writeAt returns a write by alice, at a time after noon, with changes.
 func writeAt(id string, after time.Duration, change func(*Write)) Write {
 	w := edited()
 	w.ID, w.Began, w.Ended = id, noon().Add(after), noon().Add(after+4*time.Millisecond)
@@ -23,7 +23,7 @@ func writeAt(id string, after time.Duration, change func(*Write)) Write {
 func bob(w *Write)   { w.User = "bob" }
 func scale(w *Write) { w.Manager, w.Subresource = "kubectl", "scale" }
 
-func TestSign(t *testing.T) {
+func TestAddUsers(t *testing.T) {
 	t.Parallel()
 	owner := model.Owner{Name: "kubectl-edit", At: noon()}
 	scaler := model.Owner{Name: "kubectl", Through: "scale"}
@@ -35,34 +35,34 @@ func TestSign(t *testing.T) {
 		writes []Write
 		want   string
 	}{
-		"the same second":  {"managedFields count in seconds", owner, []Write{writeAt("1", 700*time.Millisecond, nil)}, alices},
-		"a long request":   {"the entry is made on the way", owner, []Write{writeAt("1", -20*time.Second, func(w *Write) { w.Ended = noon().Add(time.Second) })}, alices},
-		"another clock":    {"an aggregated server has its own", owner, []Write{writeAt("1", 1900*time.Millisecond, nil)}, alices},
-		"too late":         {"that was another write", owner, []Write{writeAt("1", 3*time.Second, nil)}, ""},
-		"too early":        {"so was this", owner, []Write{writeAt("1", -3*time.Second, nil)}, ""},
-		"another manager":  {"somebody else's tool", owner, []Write{writeAt("1", 0, func(w *Write) { w.Manager = "kubectl-set" })}, ""},
-		"one of two tools": {"the tool decides", owner, []Write{writeAt("0", 0, func(w *Write) { w.Manager, w.User = "kubectl-set", "bob" }), writeAt("1", 0, nil)}, alices},
-		"nearer in time":   {"the entry lies within the request", owner, []Write{writeAt("1", 0, nil), writeAt("2", 1500*time.Millisecond, bob)}, alices},
-		"two people":       {"it may have been either", owner, []Write{writeAt("1", 0, nil), writeAt("2", 0, bob)}, ""},
-		"two of one":       {"the last one", owner, []Write{writeAt("0", 0, nil), writeAt("1", 10*time.Millisecond, nil)}, alices},
-		"a deletion":       {"it leaves no entry", owner, []Write{writeAt("1", 0, func(w *Write) { w.Deed = model.Deleted })}, ""},
-		"a creation":       {"it leaves one", owner, []Write{writeAt("1", 0, func(w *Write) { w.Deed = model.Created })}, alices},
-		"another door":     {"scale owns what it wrote", owner, []Write{writeAt("1", 0, func(w *Write) { w.Subresource = "scale" })}, ""},
-		"an apply":         {"is a patch", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, nil)}, alices},
-		"no apply":         {"an update applies nothing", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, func(w *Write) { w.Patch = false })}, ""},
-		"before it came":   {"that was another object", model.Owner{Name: "kubectl-edit", At: created}, []Write{writeAt("1", -time.Hour-1500*time.Millisecond, func(w *Write) { w.Ended = created.Add(-3 * time.Second) })}, ""},
-		"without a time":   {"the last one counts", scaler, []Write{writeAt("1", -time.Minute, func(w *Write) { scale(w); bob(w) }), writeAt("2", -time.Second, scale)}, "alice: audit 2, kubectl through scale"},
-		"without any":      {"nothing is known", scaler, nil, ""},
-		"of one long gone": {"it was made anew since", scaler, []Write{writeAt("1", -2*time.Hour, scale)}, ""},
-		"a tool of many": {"an entry has one time for all its fields", owner, []Write{writeAt("0", -time.Minute, bob), writeAt("1", 0, nil), writeAt("2", time.Minute, bob)},
+		"the same second":      {"managedFields have whole seconds", owner, []Write{writeAt("1", 700*time.Millisecond, nil)}, alices},
+		"a long request":       {"the entry's time is within the request", owner, []Write{writeAt("1", -20*time.Second, func(w *Write) { w.Ended = noon().Add(time.Second) })}, alices},
+		"another clock":        {"an aggregated server has its own clock", owner, []Write{writeAt("1", 1900*time.Millisecond, nil)}, alices},
+		"too late":             {"another write set the entry", owner, []Write{writeAt("1", 3*time.Second, nil)}, ""},
+		"too early":            {"another write set the entry", owner, []Write{writeAt("1", -3*time.Second, nil)}, ""},
+		"another manager":      {"the manager differs", owner, []Write{writeAt("1", 0, func(w *Write) { w.Manager = "kubectl-set" })}, ""},
+		"two managers":         {"only one write has the owner's manager", owner, []Write{writeAt("0", 0, func(w *Write) { w.Manager, w.User = "kubectl-set", "bob" }), writeAt("1", 0, nil)}, alices},
+		"nearer in time":       {"a write that spans the entry's time wins", owner, []Write{writeAt("1", 0, nil), writeAt("2", 1500*time.Millisecond, bob)}, alices},
+		"two users":            {"the user is ambiguous", owner, []Write{writeAt("1", 0, nil), writeAt("2", 0, bob)}, ""},
+		"two of one user":      {"the last write is used", owner, []Write{writeAt("0", 0, nil), writeAt("1", 10*time.Millisecond, nil)}, alices},
+		"a deletion":           {"a deletion sets no entry", owner, []Write{writeAt("1", 0, func(w *Write) { w.Action = model.Deleted })}, ""},
+		"a creation":           {"a creation sets an entry", owner, []Write{writeAt("1", 0, func(w *Write) { w.Action = model.Created })}, alices},
+		"scale":                {"a write through scale has an entry of its own", owner, []Write{writeAt("1", 0, func(w *Write) { w.Subresource = "scale" })}, ""},
+		"an apply":             {"an apply is a patch", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, nil)}, alices},
+		"an update":            {"an apply is not an update", model.Owner{Name: "kubectl-edit", At: noon(), Applies: true}, []Write{writeAt("1", 0, func(w *Write) { w.Patch = false })}, ""},
+		"before creation":      {"the write was to another object", model.Owner{Name: "kubectl-edit", At: created}, []Write{writeAt("1", -time.Hour-1500*time.Millisecond, func(w *Write) { w.Ended = created.Add(-3 * time.Second) })}, ""},
+		"without a time":       {"the last write is used", scaler, []Write{writeAt("1", -time.Minute, func(w *Write) { scale(w); bob(w) }), writeAt("2", -time.Second, scale)}, "alice: audit 2, kubectl through scale"},
+		"no writes":            {"the user is unknown", scaler, nil, ""},
+		"of an earlier object": {"the object was created again since", scaler, []Write{writeAt("1", -2*time.Hour, scale)}, ""},
+		"several users": {"an entry has one time for all its fields", owner, []Write{writeAt("0", -time.Minute, bob), writeAt("1", 0, nil), writeAt("2", time.Minute, bob)},
 			alices + " [bob]"},
-		"of one long gone too": {"they wrote another object", owner, []Write{writeAt("0", -2*time.Hour, bob), writeAt("1", 0, nil)}, alices},
+		"several users of an earlier object": {"the earlier write was to another object", owner, []Write{writeAt("0", -2*time.Hour, bob), writeAt("1", 0, nil)}, alices},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			given := []model.Owner{tt.owner}
-			signed := Sign(given, tt.writes, created)
+			signed := AddUsers(given, tt.writes, created)
 			got := ""
 			if signed[0].User != "" {
 				got = signed[0].User + ": " + signed[0].Evidence
@@ -74,7 +74,7 @@ func TestSign(t *testing.T) {
 				t.Errorf("%s: %q, want %q", tt.reason, got, tt.want)
 			}
 			if tt.owner.At.IsZero() && tt.want != "" && !signed[0].At.Equal(noon().Add(-time.Second)) {
-				t.Errorf("the log's time is not taken where there is no other: %v", signed[0].At)
+				t.Errorf("the time of an entry without one is %v, want that of the write", signed[0].At)
 			}
 			if diff := cmp.Diff([]model.Owner{tt.owner}, given, cmp.AllowUnexported(model.FieldSet{})); diff != "" {
 				t.Errorf("the given owners were changed:\n%s", diff)
@@ -83,11 +83,11 @@ func TestSign(t *testing.T) {
 	}
 }
 
-func TestTraces(t *testing.T) {
+func TestEvents(t *testing.T) {
 	t.Parallel()
-	deed := func(d model.Action, change func(*Write)) func(*Write) {
+	action := func(d model.Action, change func(*Write)) func(*Write) {
 		return func(w *Write) {
-			w.Deed = d
+			w.Action = d
 			if change != nil {
 				change(w)
 			}
@@ -99,29 +99,29 @@ func TestTraces(t *testing.T) {
 		live   bool
 		want   []string
 	}{
-		"deleted": {"who did it", []Write{writeAt("1", 0, deed(model.Deleted, nil))}, false, []string{"deleted alice 1 exact []"}},
-		"deleted twice": {"the last time counts", []Write{writeAt("1", 0, deed(model.Deleted, nil)), writeAt("2", time.Minute, deed(model.Created, nil)),
-			writeAt("3", 2*time.Minute, deed(model.Deleted, bob))}, false, []string{"deleted bob 3 exact []"}},
-		"made again":   {"nobody says who deleted that one", []Write{writeAt("1", 0, deed(model.Deleted, nil)), writeAt("2", time.Minute, deed(model.Created, bob))}, false, nil},
-		"edits of one": {"gone, they tell nothing", []Write{writeAt("1", 0, nil)}, false, nil},
-		"created": {"who made what is there", []Write{writeAt("0", -time.Hour, deed(model.Created, bob)), writeAt("1", 0, deed(model.Created, nil))}, true,
+		"deleted": {"the user is reported", []Write{writeAt("1", 0, action(model.Deleted, nil))}, false, []string{"deleted alice 1 exact []"}},
+		"deleted twice": {"the last deletion is reported", []Write{writeAt("1", 0, action(model.Deleted, nil)), writeAt("2", time.Minute, action(model.Created, nil)),
+			writeAt("3", 2*time.Minute, action(model.Deleted, bob))}, false, []string{"deleted bob 3 exact []"}},
+		"created again":             {"the last deletion is unknown", []Write{writeAt("1", 0, action(model.Deleted, nil)), writeAt("2", time.Minute, action(model.Created, bob))}, false, nil},
+		"edits of a missing object": {"edits of a missing object are not reported", []Write{writeAt("1", 0, nil)}, false, nil},
+		"created": {"the creation of the live object is reported", []Write{writeAt("0", -time.Hour, action(model.Created, bob)), writeAt("1", 0, action(model.Created, nil))}, true,
 			[]string{"created alice 1 exact []"}},
-		"edited": {"which field, it does not say", []Write{writeAt("1", 0, nil)}, true, []string{"edited alice 1 likely []"}},
-		"edited often": {"the last word of each", []Write{writeAt("1", 0, nil), writeAt("2", time.Second, bob), writeAt("3", time.Minute, nil)}, true,
+		"edited": {"the field is unknown", []Write{writeAt("1", 0, nil)}, true, []string{"edited alice 1 likely []"}},
+		"edited often": {"the last edit of each user is reported", []Write{writeAt("1", 0, nil), writeAt("2", time.Second, bob), writeAt("3", time.Minute, nil)}, true,
 			[]string{"edited bob 2 likely []", "edited alice 3 likely []"}},
-		"edited before":   {"that was another object", []Write{writeAt("1", -time.Minute, nil)}, true, nil},
-		"scaled":          {"that door leads to one field", []Write{writeAt("1", 0, scale)}, true, []string{"edited alice 1 exact [spec.replicas]"}},
-		"scaled a custom": {"there it may be any", []Write{writeAt("1", 0, func(w *Write) { scale(w); w.Group = "example.org" })}, true, []string{"edited alice 1 likely []"}},
+		"edited before":          {"the edit was of another object", []Write{writeAt("1", -time.Minute, nil)}, true, nil},
+		"scaled":                 {"scale sets one field", []Write{writeAt("1", 0, scale)}, true, []string{"edited alice 1 exact [spec.replicas]"}},
+		"custom resource scaled": {"scale may set any field", []Write{writeAt("1", 0, func(w *Write) { scale(w); w.Group = "example.org" })}, true, []string{"edited alice 1 likely []"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, trace := range Traces(ref(), tt.writes, tt.live, noon()) {
-				if trace.Ref != ref() || trace.Writer == "" || trace.Actor.Via != "audit log" || trace.Actor.At.IsZero() {
-					t.Errorf("a trace without object, tool, log or time: %+v", trace)
+			for _, event := range Events(ref(), tt.writes, tt.live, noon()) {
+				if event.Ref != ref() || event.Writer == "" || event.Actor.Via != "audit log" || event.Actor.At.IsZero() {
+					t.Errorf("an event without object, tool, source or time: %+v", event)
 				}
-				got = append(got, say(trace))
+				got = append(got, format(event))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tt.reason, diff)
@@ -130,8 +130,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestAccounts collects who is known to have used an owner's writer, whoever was
-// impersonated and whenever it was.
+// TestAccounts checks that the accounts of an owner are the authenticated users of all
+// matching writes.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	by := func(account string, more ...func(*Write)) func(*Write) {
@@ -150,11 +150,11 @@ func TestAccounts(t *testing.T) {
 		writeAt("4", 3*time.Minute, by("other", func(w *Write) { w.Manager = "kubectl-patch" })),
 		writeAt("5", 4*time.Minute, by("scaler", scale)),
 	}
-	owners := Sign([]model.Owner{{Name: "kubectl-edit", At: noon().Add(2 * time.Minute)}, {Name: "unknown"}}, writes, noon().Add(-time.Hour))
+	owners := AddUsers([]model.Owner{{Name: "kubectl-edit", At: noon().Add(2 * time.Minute)}, {Name: "unknown"}}, writes, noon().Add(-time.Hour))
 	if diff := cmp.Diff([]string{"alice", "carol"}, owners[0].Accounts); diff != "" {
 		t.Errorf("accounts (-want +got):\n%s", diff)
 	}
 	if len(owners[1].Accounts) > 0 {
-		t.Errorf("of an unknown writer: %v", owners[1].Accounts)
+		t.Errorf("accounts of an unknown manager: %v", owners[1].Accounts)
 	}
 }

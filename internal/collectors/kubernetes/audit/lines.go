@@ -9,29 +9,29 @@ import (
 	"io"
 )
 
-// maxLine bounds a line, in bytes: at level RequestResponse it holds an object
-// twice, or a whole list of them.
+// maxLine bounds a line, in bytes. At level RequestResponse a line contains an object
+// twice, or a whole list of objects.
 const maxLine = 16 << 20
 
-// lines cuts what it reads into lines.
+// lines splits a reader's content into lines.
 type lines struct {
 	from *bufio.Reader
-	// inside tells that the next line's beginning is not known, and long how many
-	// lines were dropped because they were too long.
+	// inside reports that the reader is in the middle of a line whose beginning was not
+	// read or was too long. long is the number of lines that were skipped because they
+	// were too long.
 	inside bool
 	long   int
 	line   []byte
 }
 
-// newLines returns the lines of r; inside tells that it begins in the middle of
-// one.
+// newLines returns the lines of r. With inside, r begins in the middle of a line.
 func newLines(r io.Reader, inside bool) *lines {
 	return &lines{from: bufio.NewReaderSize(r, 256<<10), inside: inside}
 }
 
-// read hands over each line that has an end, until ctx does; it may be called
-// again then. It returns how many bytes are done with: what is after the last end
-// may become a line later.
+// read calls each with each complete line, until r or ctx ends; it may be called again.
+// It returns the number of bytes that need not be read again: the text after the last line
+// feed must be, unless it is already too long, because it may become a complete line.
 func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err error) {
 	for ctx.Err() == nil {
 		piece, err := l.from.ReadSlice('\n')
@@ -48,28 +48,29 @@ func (l *lines) read(ctx context.Context, each func([]byte)) (done int64, err er
 		} else {
 			done += int64(len(piece))
 		}
-		l.hand(piece, whole, each)
+		l.emit(piece, whole, each)
 	}
 	return done, nil
 }
 
-// hand hands over a line, unless it is too long or its beginning is not known.
-func (l *lines) hand(piece []byte, whole bool, each func([]byte)) {
+// emit calls each with a line, unless the line is too long, its beginning is missing, or
+// it cannot be the event of a write.
+func (l *lines) emit(piece []byte, whole bool, each func([]byte)) {
 	switch {
 	case l.inside, len(piece) > maxLine:
 		if !l.inside {
 			l.long++
 		}
 		l.inside = !whole
-	case mayTell(piece):
+	case mayBeWrite(piece):
 		each(piece)
 	}
 	l.line = l.line[:0]
 }
 
-// mayTell tells whether it is worth while to decode a line: whether it can be one
-// of a request that changes something, and came to its end.
-func mayTell(line []byte) bool {
+// mayBeWrite reports whether a line can be the event of a completed write. It is cheaper
+// than decoding the line.
+func mayBeWrite(line []byte) bool {
 	if !bytes.Contains(line, []byte("ResponseComplete")) {
 		return false
 	}
@@ -81,7 +82,8 @@ func mayTell(line []byte) bool {
 	return false
 }
 
-// end forgets a line without an end: it is read again when it has one.
+// end drops an incomplete line, which is read again when it is complete. It returns nil
+// for io.EOF.
 func (l *lines) end(err error) error {
 	l.line = l.line[:0]
 	if errors.Is(err, io.EOF) {

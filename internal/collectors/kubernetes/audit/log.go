@@ -8,47 +8,47 @@ import (
 	"time"
 )
 
-// Options say where a Log learns who wrote what.
+// Options are the settings of a Log.
 type Options struct {
-	// Path is the log's file, or "".
+	// Path is the file of the audit log, or "".
 	Path string
-	// Token returns what the webhook backend must show; nil turns the webhook
-	// off. It is called for each request, so that a new token counts at once.
+	// Token returns the token of the webhook backend; nil disables the webhook. It is
+	// called for each request, so that a new token takes effect at once.
 	Token func() (string, error)
-	// Keep is how long a write is remembered.
+	// Keep is how long a write is kept.
 	Keep time.Duration
-	// Wanted tells the kinds whose writes are remembered.
+	// Wanted reports whether writes to objects of a kind are kept.
 	Wanted func(Resource) bool
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
-// A Log is what an API server told of who wrote what, as far as it is
-// remembered. It is safe for concurrent use.
+// A Log keeps the recent writes in an API server's audit log. It is safe for concurrent
+// use.
 type Log struct {
 	Options
-	book *book
-	file *file
+	index *index
+	file  *file
 
 	mu sync.Mutex
-	// said is when something was last said of each trouble.
-	said map[string]time.Time
-	// fault is why the file was not read last time; nil when it was.
+	// warned is when each warning was last logged, by message.
+	warned map[string]time.Time
+	// fault is the error of the last read of the file, or nil.
 	fault error
 }
 
-// New returns a log that knows nothing yet.
+// New returns a log without writes.
 func New(o Options) *Log {
-	l := &Log{Options: o, book: newBook(o.Keep, maxWrites), said: map[string]time.Time{}}
+	l := &Log{Options: o, index: newIndex(o.Keep, maxWrites), warned: map[string]time.Time{}}
 	if o.Path != "" {
 		l.file = &file{path: o.Path, keep: o.Keep, first: maxFirst}
 	}
 	return l
 }
 
-// Refresh reads what was added to the file, until ctx ends; the rest comes the
-// next time. A file that cannot be read is logged, and costs no more than
-// names.
+// Refresh reads the lines that were added to the file, until ctx ends; the next call
+// continues there. An error is logged and returned by Fault; without the file, snapshots
+// only lack the names of users.
 func (l *Log) Refresh(ctx context.Context) {
 	if l.file == nil {
 		return
@@ -59,7 +59,7 @@ func (l *Log) Refresh(ctx context.Context) {
 		if err != nil {
 			broken++
 		}
-		l.note(writes)
+		l.record(writes)
 	})
 	if err != nil {
 		l.warn(ctx, "audit log not read", slog.Any("err", err))
@@ -68,24 +68,24 @@ func (l *Log) Refresh(ctx context.Context) {
 	l.fault = err
 	l.mu.Unlock()
 	if broken+long > 0 {
-		l.warn(ctx, "lines of the audit log left out", slog.String("file", l.Path), slog.Int("broken", broken), slog.Int("too_long", long))
+		l.warn(ctx, "lines of the audit log skipped", slog.String("file", l.Path), slog.Int("broken", broken), slog.Int("too_long", long))
 	}
 }
 
-// Fault is why the file could not be read the last time; nil when it could, or
-// there is none.
+// Fault returns the error of the last Refresh; nil if the file was read, or if there is
+// none.
 func (l *Log) Fault() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fault
 }
 
-// Each hands over the writes to every object that some are remembered of, sorted
-// by time, in no order of the objects. It must not call back.
-func (l *Log) Each(do func(Object, []Write)) { l.book.each(l.Now(), do) }
+// Each calls do with every object that has writes, in no order, and its writes, sorted by
+// time. Do must not call methods of the log.
+func (l *Log) Each(do func(Object, []Write)) { l.index.each(l.Now(), do) }
 
-// Hook returns what serves the webhook backend of the API server; nil when there
-// is none.
+// Hook returns the handler for the webhook backend of the API server; nil without a
+// token.
 func (l *Log) Hook() http.Handler {
 	if l.Token == nil {
 		return nil
@@ -93,23 +93,24 @@ func (l *Log) Hook() http.Handler {
 	return http.HandlerFunc(l.receive)
 }
 
-func (l *Log) note(writes []Write) {
+// record adds the writes to objects of wanted kinds.
+func (l *Log) record(writes []Write) {
 	for _, w := range writes {
 		if l.Wanted(w.Resource) {
-			l.book.add(w, l.Now())
+			l.index.add(w, l.Now())
 		}
 	}
 }
 
-// patience is how long nothing more is said of one trouble.
-const patience = 10 * time.Minute
+// warnEvery is the least time between two warnings with the same message.
+const warnEvery = 10 * time.Minute
 
-// warn says what is wrong, now and then.
+// warn logs a warning, at level debug if the same message was logged recently.
 func (l *Log) warn(ctx context.Context, message string, attrs ...slog.Attr) {
 	level := slog.LevelDebug
 	l.mu.Lock()
-	if last, ok := l.said[message]; !ok || l.Now().Sub(last) >= patience {
-		level, l.said[message] = slog.LevelWarn, l.Now()
+	if last, ok := l.warned[message]; !ok || l.Now().Sub(last) >= warnEvery {
+		level, l.warned[message] = slog.LevelWarn, l.Now()
 	}
 	l.mu.Unlock()
 	l.Log.LogAttrs(ctx, level, message, attrs...) //nolint:sloglint // the messages are constants of this package

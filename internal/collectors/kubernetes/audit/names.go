@@ -5,20 +5,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A name is what an answer calls an object.
+// A name is the namespace and name of an object in an answer.
 type name struct{ namespace, name string }
 
-// names are the objects that an answer holds: itself, or its items. Nothing else
-// of it is looked at.
+// names are the names of the objects in an answer: the object itself, or the items of a
+// list. The other fields of the answer are skipped.
 type names struct{ names []name }
 
-// maxNames bounds how many objects of one answer are known.
+// maxNames bounds the names of one answer.
 const maxNames = 100_000
 
 var _ json.UnmarshalerFrom = (*names)(nil)
 
-// UnmarshalJSONFrom takes what the answer names. Nothing in it is an error: an
-// object may have fields of any form.
+// UnmarshalJSONFrom decodes the names of an answer. It skips fields of unexpected types,
+// because an object may have any fields.
 func (n *names) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return object(dec, func(field string) error {
 		switch {
@@ -31,8 +31,8 @@ func (n *names) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	})
 }
 
-// object calls field for each member of the object that comes next; what is
-// none is skipped.
+// object calls field for each member of the next object. It skips a value that is not an
+// object.
 func object(dec *jsontext.Decoder, field func(string) error) error {
 	if dec.PeekKind() != '{' {
 		return dec.SkipValue()
@@ -91,15 +91,14 @@ func (n *names) items(dec *jsontext.Decoder) error {
 	return err
 }
 
-// A rehearsal tells the options of a deletion that only tries: unlike other
-// requests it says so in its body.
-type rehearsal bool
+// A dryRun reports whether the body of a request is the options of a dry-run deletion.
+// Other dry runs have dryRun in the query.
+type dryRun bool
 
-var _ json.UnmarshalerFrom = (*rehearsal)(nil)
+var _ json.UnmarshalerFrom = (*dryRun)(nil)
 
-// UnmarshalJSONFrom looks at dryRun alone, of the options or of those in an
-// eviction.
-func (r *rehearsal) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+// UnmarshalJSONFrom decodes dryRun of DeleteOptions, or of deleteOptions in an Eviction.
+func (r *dryRun) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return object(dec, func(field string) error {
 		switch field {
 		case "dryRun":

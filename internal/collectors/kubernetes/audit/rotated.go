@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// maxRotated bounds how many rotated files are looked at.
+// maxRotated bounds the number of rotated files that are read.
 const maxRotated = 64
 
-// rotated returns the files that were the log before, and were written to since
-// then: the oldest first.
+// rotated returns the rotated files of a log that were modified after since, the oldest
+// first.
 func rotated(path string, since time.Time) []part {
 	folder, base := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(folder))
 	if err != nil {
-		return nil // the log itself can be read without a right on its folder
+		return nil // the log itself may be readable without permission to list its folder
 	}
 	var parts []part
 	for _, e := range entries {
@@ -34,9 +34,9 @@ func rotated(path string, since time.Time) []part {
 	return parts[max(0, len(parts)-maxRotated):]
 }
 
-// isRotated tells a name that the API server gives its log when it begins a new
-// one (audit-2026-02-03T10-20-30.400.log), or logrotate (audit.log.1,
-// audit.log-20260203), compressed or not.
+// isRotated reports whether a file name is that of a rotated log: of the API server
+// (audit-2026-02-03T10-20-30.400.log) or of logrotate (audit.log.1, audit.log-20260203),
+// compressed or not.
 func isRotated(base, name string) bool {
 	name = strings.TrimSuffix(name, ".gz")
 	extension := filepath.Ext(base)

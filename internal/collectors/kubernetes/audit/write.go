@@ -1,7 +1,6 @@
-// Package audit reads who did what out of an API server's audit log: a file, or
-// what its webhook backend sends. Of an event it keeps who, when, with what and
-// on which object. Bodies of requests and answers, which may hold secrets, are
-// never kept, and never logged.
+// Package audit reads writes and their users from an API server's audit log: from its file
+// or from its webhook backend. It keeps the user, time, tool and object of a write. It
+// never keeps or logs the bodies of requests and answers, which may hold secrets.
 //
 // https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
 package audit
@@ -13,10 +12,10 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A Resource is a kind as paths and events name it: "deployments" of "apps".
+// A Resource is the name of a kind in paths and events: "deployments" of group "apps".
 type Resource struct{ Group, Name string }
 
-// An Object is what a write changed. Namespace is "" where it lies in none.
+// An Object identifies the object of a write. Namespace is "" for cluster-scoped objects.
 type Object struct {
 	Resource
 	Namespace, Name string
@@ -30,47 +29,47 @@ func (o Object) ID() string {
 	return o.Namespace + "/" + o.Name
 }
 
-// A Write is one request that changed an object, after its event.
+// A Write is one request that changed an object.
 type Write struct {
 	Object
-	Deed model.Action
-	// ID is the request's, User who sent it: "bob (by alice)" where alice
-	// impersonates bob.
+	Action model.Action
+	// ID is the ID of the request. User is its user: "bob (by alice)" if alice
+	// impersonated bob.
 	ID, User string
-	// Account is the authenticated user, whoever was impersonated.
+	// Account is the authenticated user, not the impersonated one.
 	Account string
-	// Manager is the field manager under which the API server notes such a
-	// request in managedFields.
+	// Manager is the field manager that the API server records for the request in
+	// managedFields.
 	Manager string
-	// Subresource is the door that it came through ("scale"), or "".
+	// Subresource is the subresource of the request ("scale"), or "".
 	Subresource string
-	// Patch tells a patch; nothing else can apply declarations.
+	// Patch reports that the request is a patch. Server-side apply is always a patch.
 	Patch bool
-	// Began is when the request came, Ended when it was answered.
+	// Began is when the API server received the request, Ended when it answered.
 	Began, Ended time.Time
 }
 
-// weight returns about what a remembered write takes of memory, in bytes.
+// weight returns the approximate memory use of a write in the index, in bytes.
 func (w *Write) weight() int {
 	const fixed = 512
 	return fixed + len(w.Group) + len(w.Resource.Name) + len(w.Namespace) + len(w.Object.Name) +
 		len(w.ID) + len(w.User) + len(w.Account) + len(w.Manager) + len(w.Subresource)
 }
 
-// by is what tells one writer of an object from another.
-type by struct {
+// A writer identifies a writer of an object and its action.
+type writer struct {
 	user, manager, subresource string
-	deed                       model.Action
+	action                     model.Action
 }
 
-func (w *Write) by() by { return by{w.User, w.Manager, w.Subresource, w.Deed} }
+func (w *Write) writer() writer { return writer{w.User, w.Manager, w.Subresource, w.Action} }
 
-// compare orders writes by time.
+// compare orders writes by their end, then by ID, user and manager.
 func (w *Write) compare(v *Write) int {
 	return cmp.Or(w.Ended.Compare(v.Ended), cmp.Compare(w.ID, v.ID), cmp.Compare(w.User, v.User), cmp.Compare(w.Manager, v.Manager))
 }
 
-// evidence names the event.
+// evidence returns a text that identifies the event.
 func (w *Write) evidence() string {
 	text := "audit " + w.ID + ", " + w.Manager
 	if w.Subresource != "" {

@@ -1,6 +1,5 @@
-// Package tabletest compares what a collector declares about its kinds with a
-// golden file: which fields a kind has, how they are read and compared, which are
-// secret, and how drift of them is rated.
+// Package tabletest compares a collector's kinds with a golden file: the fields of a
+// kind, how they are read and compared, which are secret, and the severity of drift.
 package tabletest
 
 import (
@@ -56,7 +55,7 @@ func Golden(t *testing.T, file string, kinds map[string]*model.Kind, read Read) 
 type description struct {
 	text strings.Builder
 	read Read
-	// forms are what readers return for the probes, by their IDs.
+	// forms are the results of readers for the probes, by ID.
 	forms map[string]string
 	// fields are the paths of the current kind, by their attributes.
 	fields map[string][]string
@@ -190,7 +189,7 @@ func (d *description) field(kind string, path []string, shown string, s *model.S
 	d.walk(kind, path, s)
 }
 
-// form returns the ID of what the reader of a field returns for the probes.
+// form returns the ID of the results of the field's reader for the probes.
 func (d *description) form(kind string, path []string) string {
 	var results []string
 	secret := ""

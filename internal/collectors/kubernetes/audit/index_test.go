@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// contents returns what a book remembers: objects with the ids of the writes.
-func (b *book) contents(now time.Time) map[string]string {
+// contents returns the IDs of the recorded writes by object.
+func (x *index) contents(now time.Time) map[string]string {
 	all := map[string]string{}
-	b.each(now, func(o Object, writes []Write) {
+	x.each(now, func(o Object, writes []Write) {
 		var ids []string
 		for _, w := range writes {
 			ids = append(ids, w.ID)
@@ -24,54 +24,54 @@ func (b *book) contents(now time.Time) map[string]string {
 	return all
 }
 
-func TestBookForgets(t *testing.T) {
+func TestIndexForgets(t *testing.T) {
 	t.Parallel()
-	b := newBook(time.Hour, 1000)
+	b := newIndex(time.Hour, 1000)
 	b.add(writeAt("old", -2*time.Hour, nil), noon())
 	b.add(writeAt("1", 0, nil), noon())
 	b.add(writeAt("1", 0, nil), noon())
 	b.add(writeAt("2", 30*time.Minute, nil), noon().Add(30*time.Minute))
 	if diff := cmp.Diff(map[string]string{"shop/web": "1 2"}, b.contents(noon().Add(30*time.Minute))); diff != "" {
-		t.Errorf("what is too old, or told twice, is not remembered (-want +got):\n%s", diff)
+		t.Errorf("old and repeated writes are dropped (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{"shop/web": "2"}, b.contents(noon().Add(61*time.Minute))); diff != "" {
-		t.Errorf("what grew too old is forgotten (-want +got):\n%s", diff)
+		t.Errorf("after 61 minutes (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]string{}, b.contents(noon().Add(24*time.Hour))); diff != "" || len(b.objects) != 0 {
-		t.Errorf("in the end everything is (-want +got):\n%s", diff)
+		t.Errorf("after 24 hours (-want +got):\n%s", diff)
 	}
 }
 
-// TestBookIsBounded has a controller write one object all the time, and others
-// many objects: a hand's write stands as long as there is room.
-func TestBookIsBounded(t *testing.T) {
+// TestIndexIsBounded records many writes of a controller to one object, and of other
+// writers to many objects: the write of a person is kept while there is room.
+func TestIndexIsBounded(t *testing.T) {
 	t.Parallel()
-	b := newBook(24*time.Hour, 1000)
+	b := newIndex(24*time.Hour, 1000)
 	b.add(writeAt("hand", 0, nil), noon())
 	for i := range 5000 {
 		b.add(writeAt(fmt.Sprint("c", i), time.Duration(i)*time.Second, func(w *Write) { w.Manager, w.User = "controller", "system:controller" }), noon())
 	}
 	if got := b.contents(noon())["shop/web"]; !strings.HasPrefix(got, "hand ") || strings.Count(got, " ") != maxOfWriter {
-		t.Errorf("beside a busy controller: %s", got)
+		t.Errorf("with many writes of a controller: %s", got)
 	}
 	for i := range 5000 {
 		b.add(writeAt(fmt.Sprint("m", i), 0, func(w *Write) { w.Manager = fmt.Sprint("tool-", i) }), noon())
 	}
 	if got := strings.Count(b.contents(noon())["shop/web"], " ") + 1; got != maxOfObject {
-		t.Errorf("of one object %d writes are remembered, want %d", got, maxOfObject)
+		t.Errorf("%d writes to one object are recorded, want %d", got, maxOfObject)
 	}
 	for i := range 5000 {
 		b.add(writeAt("x", 0, func(w *Write) { w.Object.Name = fmt.Sprint("pod-", i) }), noon())
 	}
 	if b.order.Len() != 1000 || len(b.objects) != 1000 {
-		t.Errorf("%d writes of %d objects are remembered, want 1000", b.order.Len(), len(b.objects))
+		t.Errorf("%d writes to %d objects are recorded, want 1000", b.order.Len(), len(b.objects))
 	}
 }
 
-// TestBookIsBoundedInBytes has a server send the longest events that are taken.
-func TestBookIsBoundedInBytes(t *testing.T) {
+// TestIndexIsBoundedInBytes records writes with user names of the maximum length.
+func TestIndexIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	b := newBook(24*time.Hour, maxWrites)
+	b := newIndex(24*time.Hour, maxWrites)
 	held := 0
 	for i := range 40_000 {
 		b.add(writeAt(fmt.Sprint(i), 0, func(w *Write) {
@@ -84,15 +84,15 @@ func TestBookIsBoundedInBytes(t *testing.T) {
 		}
 	})
 	if held > maxBytes || held < maxBytes/2 || b.bytes > maxBytes {
-		t.Errorf("%d bytes of users are remembered, %d are counted, want at most %d", held, b.bytes, maxBytes)
+		t.Errorf("%d bytes of users are recorded, %d are counted, want at most %d", held, b.bytes, maxBytes)
 	}
 	if b.contents(noon().Add(48 * time.Hour)); b.bytes != 0 {
-		t.Errorf("%d bytes are counted of nothing", b.bytes)
+		t.Errorf("%d bytes are counted for an empty index", b.bytes)
 	}
 }
 
-// TestBookTakesAnyOrder adds the same writes in many orders.
-func TestBookTakesAnyOrder(t *testing.T) {
+// TestIndexTakesAnyOrder adds the same writes in many orders.
+func TestIndexTakesAnyOrder(t *testing.T) {
 	t.Parallel()
 	var writes []Write
 	for i := range 40 {
@@ -102,7 +102,7 @@ func TestBookTakesAnyOrder(t *testing.T) {
 	order := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		order.Shuffle(len(writes), func(i, j int) { writes[i], writes[j] = writes[j], writes[i] })
-		b := newBook(time.Hour, 1000)
+		b := newIndex(time.Hour, 1000)
 		for _, w := range writes {
 			b.add(w, noon())
 		}
@@ -111,14 +111,14 @@ func TestBookTakesAnyOrder(t *testing.T) {
 			want = got
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("the order of arrival counts (-first +now):\n%s", diff)
+			t.Fatalf("another order of arrival (-first +now):\n%s", diff)
 		}
 	}
 }
 
-func TestBookServesManyAtOnce(t *testing.T) {
+func TestIndexServesManyAtOnce(t *testing.T) {
 	t.Parallel()
-	b := newBook(time.Hour, 100)
+	b := newIndex(time.Hour, 100)
 	var group sync.WaitGroup
 	for n := range 4 {
 		group.Go(func() {

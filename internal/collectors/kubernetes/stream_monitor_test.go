@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// A logbook keeps what is logged.
-type logbook struct {
+// A logBuffer is a buffer for log lines.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (b *logbook) Write(p []byte) (int, error) {
+func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// lines returns what was logged since it was asked the last time.
-func (b *logbook) lines() []string {
+// lines returns the lines that were logged since the last call.
+func (b *logBuffer) lines() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	text := strings.TrimSpace(b.text.String())
@@ -35,22 +35,22 @@ func (b *logbook) lines() []string {
 	return strings.Split(text, "\n")
 }
 
-// logCluster returns a cluster that logs into a book.
-func logCluster(t *testing.T, f *fake) (*cluster, *logbook) {
+// logCluster returns a cluster and its log.
+func logCluster(t *testing.T, f *fake) (*cluster, *logBuffer) {
 	t.Helper()
-	c, book := newTestCluster(t, f, nil), &logbook{}
-	c.env.Log = slog.New(slog.NewTextHandler(book, nil))
-	return c, book
+	c, logs := newTestCluster(t, f, nil), &logBuffer{}
+	c.env.Log = slog.New(slog.NewTextHandler(logs, nil))
+	return c, logs
 }
 
-// watchLogged collects once and then watches.
-func watchLogged(t *testing.T, f *fake) (*watched, *logbook) {
+// watchLogged collects once and then watches. It returns the watch and its log.
+func watchLogged(t *testing.T, f *fake) (*watched, *logBuffer) {
 	t.Helper()
-	c, book := logCluster(t, f)
+	c, logs := logCluster(t, f)
 	if _, err := c.Collect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return watchCluster(t, f, c), book
+	return watchCluster(t, f, c), logs
 }
 
 func refuseAll(w http.ResponseWriter, _ *http.Request) bool { refuse(w, 503, "down"); return true }
@@ -62,7 +62,7 @@ func breakAll(f *fake) {
 	}
 }
 
-// expectLine checks that one line was logged, with all that is wanted.
+// expectLine checks that one line was logged that contains all the texts.
 func expectLine(t *testing.T, lines []string, want ...string) {
 	t.Helper()
 	if len(lines) != 1 {
@@ -75,36 +75,36 @@ func expectLine(t *testing.T, lines []string, want ...string) {
 	}
 }
 
-func TestWatchTellsThatItIsBroken(t *testing.T) {
+func TestWatchLogsInterruption(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		w, book := watchLogged(t, f)
+		w, logs := watchLogged(t, f)
 		w.after(time.Hour)
 		began := time.Now()
 		breakAll(f)
 		w.after(9 * time.Second)
-		if lines := book.lines(); len(lines) > 0 {
-			t.Errorf("a short break was told: %v", lines)
+		if lines := logs.lines(); len(lines) > 0 {
+			t.Errorf("a short interruption was logged: %v", lines)
 		}
 		w.after(2 * time.Second)
-		expectLine(t, book.lines(), "level=WARN", `msg="source is not followed"`, "server=https://api.example.org:6443",
+		expectLine(t, logs.lines(), "level=WARN", `msg="watch is interrupted"`, "server=https://api.example.org:6443",
 			"since="+began.Format("2006-01-02T15:04:05"), `err="503 Service Unavailable: down"`)
 		w.after(time.Hour)
-		if lines := book.lines(); len(lines) > 0 {
-			t.Errorf("it was told more than once: %v", lines)
+		if lines := logs.lines(); len(lines) > 0 {
+			t.Errorf("the interruption was logged again: %v", lines)
 		}
 		f.intercept(nil)
 		w.after(time.Hour)
-		expectLine(t, book.lines(), "level=INFO", `msg="source is followed again"`, "server=https://api.example.org:6443")
+		expectLine(t, logs.lines(), "level=INFO", `msg="watch is restored"`, "server=https://api.example.org:6443")
 	})
 }
 
-func TestWatchIsSilentAboutShortBreaks(t *testing.T) {
+func TestWatchDoesNotLogShortInterruptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		w, book := watchLogged(t, f)
+		w, logs := watchLogged(t, f)
 		for range 10 {
 			breakAll(f)
 			w.after(3 * time.Second)
@@ -114,34 +114,34 @@ func TestWatchIsSilentAboutShortBreaks(t *testing.T) {
 		f.intercept(at(deployments, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 503, "down") }))
 		f.closeWatches("deployments")
 		w.after(time.Hour)
-		if lines := book.lines(); len(lines) > 0 {
+		if lines := logs.lines(); len(lines) > 0 {
 			t.Errorf("logged %v", lines)
 		}
 	})
 }
 
-func TestWatchTellsThatItCannotBegin(t *testing.T) {
+func TestWatchLogsFailedStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		f.intercept(refuseAll)
-		c, book := logCluster(t, f)
+		c, logs := logCluster(t, f)
 		w := watchCluster(t, f, c)
 		w.after(time.Hour)
-		expectLine(t, book.lines(), "level=WARN", "source is not followed", "503")
+		expectLine(t, logs.lines(), "level=WARN", "watch is interrupted", "503")
 		f.intercept(nil)
 		w.after(time.Minute)
-		expectLine(t, book.lines(), "level=INFO", "source is followed again")
+		expectLine(t, logs.lines(), "level=INFO", "watch is restored")
 	})
 }
 
-func TestWatchThatEndsTellsNothing(t *testing.T) {
+func TestWatchLogsNothingAfterItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, book := watchLogged(t, newFake())
+		w, logs := watchLogged(t, newFake())
 		w.end()
 		time.Sleep(time.Hour)
-		if lines := book.lines(); len(lines) > 0 {
+		if lines := logs.lines(); len(lines) > 0 {
 			t.Errorf("logged %v", lines)
 		}
 	})

@@ -18,32 +18,31 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// A look is all that one pass over the API server found. Nobody changes it
-// after it was made.
-type look struct {
+// A scan is the result of one full read of the API server. It is immutable.
+type scan struct {
 	source  string
 	taken   time.Time
 	version string
-	// catalog is what the server serves, listings what was read of it, sorted
-	// by kind and namespace.
+	// catalog is the result of discovery. listings are the lists, sorted by kind and
+	// namespace.
 	catalog  *catalog
 	listings []listing
-	// scopes is the coverage of what was not listed, with the reason.
+	// scopes is the coverage of kinds that were not listed, with the reason.
 	scopes []model.Coverage
 	kinds  map[string]*model.Kind
-	// awaits tells that a kind is defined and not served; tries counts the looks
-	// of a watch, in a row, that found it so.
-	awaits bool
-	tries  int
+	// unserved reports that a kind is defined but not served. tries is the number of
+	// consecutive scans of a watch with unserved kinds before this one.
+	unserved bool
+	tries    int
 }
 
-// look reads everything once. An error means that nothing could be read.
-func (c *cluster) look(ctx context.Context) (*look, error) {
+// scan reads the whole API server once. An error means that nothing could be read.
+func (c *cluster) scan(ctx context.Context) (*scan, error) {
 	r, err := c.reader()
 	if err != nil {
 		return nil, err
 	}
-	found := &look{source: c.env.Name, taken: c.now()}
+	found := &scan{source: c.env.Name, taken: c.now()}
 	if found.catalog, err = discover(ctx, r.client); err != nil {
 		return nil, c.fail(ctx, r, err)
 	}
@@ -61,22 +60,22 @@ func (c *cluster) look(ctx context.Context) (*look, error) {
 		return nil, c.fail(ctx, r, err)
 	}
 	r.recheck(ctx, found.listings)
-	c.await(found)
+	c.addUnserved(found)
 	return found, nil
 }
 
-// kindWeight is about what reading one kind takes of memory beside its objects, in bytes.
+// kindWeight is the approximate memory use of one kind without its objects, in bytes.
 const kindWeight = 4 << 10
 
-// choose returns the kinds to list, and notes the scopes that are left out.
-func (c *cluster) choose(found *look) []api {
+// choose returns the kinds to list, and adds the coverage of the kinds that are not listed.
+func (c *cluster) choose(found *scan) []api {
 	var apis []api
 	for _, a := range found.catalog.apis {
 		switch {
 		case c.config.excludes(a.kind):
-			found.leaveOut(a.kind, excludedReason)
+			found.skip(a.kind, excludedReason)
 		case !a.listable:
-			found.leaveOut(a.kind, "the API server gives no list of this kind")
+			found.skip(a.kind, "the API server cannot list this kind")
 		default:
 			apis = append(apis, a)
 		}
@@ -84,23 +83,23 @@ func (c *cluster) choose(found *look) []api {
 	for group, fault := range found.catalog.failed {
 		wildcard := Type + "/*." + group
 		if c.config.excludes(wildcard) {
-			found.leaveOut(wildcard, excludedReason)
+			found.skip(wildcard, excludedReason)
 			continue
 		}
 		found.scopes = append(found.scopes, model.Coverage{Source: c.env.Name, Kind: wildcard, Reason: fault})
 	}
-	// A kind without an entry is not served: there are no objects of it.
+	// Other kinds are not served and have no objects.
 	found.scopes = append(found.scopes, model.Coverage{Source: c.env.Name, Complete: true})
 	return apis
 }
 
-const excludedReason = "left out by the setting exclude_kinds"
+const excludedReason = "excluded by the setting exclude_kinds"
 
-func (l *look) leaveOut(kind, reason string) {
-	l.scopes = append(l.scopes, model.Coverage{Source: l.source, Kind: kind, Skipped: true, Reason: reason})
+func (sc *scan) skip(kind, reason string) {
+	sc.scopes = append(sc.scopes, model.Coverage{Source: sc.source, Kind: kind, Skipped: true, Reason: reason})
 }
 
-// version asks for the server's version; a server may keep it to itself.
+// version returns the server's version, or "" if the server does not return it.
 func (r *reader) version(ctx context.Context) string {
 	var info struct {
 		GitVersion string `json:"gitVersion"`
@@ -111,12 +110,11 @@ func (r *reader) version(ctx context.Context) string {
 	return httpclient.Printable(info.GitVersion)
 }
 
-// A lister reads a target, or tries to.
+// A lister lists a target.
 type lister func(context.Context, target) listing
 
-// readAll lists the kinds side by side, those whose objects controllers make
-// before those that own them: the owner of an object that was read exists when
-// its own kind is read.
+// readAll lists the kinds concurrently. It lists kinds of owners after the kinds of their
+// dependents, so that the list of an owner's kind has the owners of all listed dependents.
 func (r *reader) readAll(ctx context.Context, apis []api, list lister) []listing {
 	slots := newSlots(r.config.Concurrency, apis)
 	found := make([][]listing, len(apis))
@@ -138,21 +136,20 @@ func (r *reader) readAll(ctx context.Context, apis []api, list lister) []listing
 	return all
 }
 
-// readKind lists a kind in all namespaces, or one by one in those that the
-// settings name.
+// readKind lists a kind in all namespaces, or in each namespace of the settings.
 func (r *reader) readKind(ctx context.Context, a api, list lister) []listing {
 	if a.namespaced && len(r.config.Namespaces) > 0 {
-		return readPlaces(ctx, a, r.config.Namespaces, list)
+		return readNamespaces(ctx, a, r.config.Namespaces, list)
 	}
 	all := list(ctx, target{api: a})
 	if httpclient.Code(all.err) != http.StatusForbidden || !a.namespaced || len(r.config.TryNamespaces) == 0 {
 		return []listing{all}
 	}
 	all.replaced = true
-	return append([]listing{all}, readPlaces(ctx, a, r.config.TryNamespaces, list)...)
+	return append([]listing{all}, readNamespaces(ctx, a, r.config.TryNamespaces, list)...)
 }
 
-func readPlaces(ctx context.Context, a api, namespaces []string, list lister) []listing {
+func readNamespaces(ctx context.Context, a api, namespaces []string, list lister) []listing {
 	var found []listing
 	for _, namespace := range slices.Compact(slices.Sorted(slices.Values(namespaces))) {
 		found = append(found, list(ctx, target{a, namespace}))
@@ -160,8 +157,8 @@ func readPlaces(ctx context.Context, a api, namespaces []string, list lister) []
 	return found
 }
 
-// recheck looks again at kinds that were gone when they were listed: one that
-// is no longer served has no objects.
+// recheck repeats discovery if a list returned 404. The list of a kind that is no longer
+// served becomes empty and complete.
 func (r *reader) recheck(ctx context.Context, listings []listing) {
 	var now *catalog
 	var err error
@@ -179,18 +176,18 @@ func (r *reader) recheck(ctx context.Context, listings []listing) {
 	}
 }
 
-// lacks tells that a kind is certainly not served.
+// lacks reports whether a kind is not served. It returns false if the kind's group failed.
 func (c *catalog) lacks(a api) bool {
 	_, served := c.find(a.kind)
 	_, failed := c.failed[a.group]
 	return !served && !failed
 }
 
-// failure returns why nothing at all could be read; nil when something was, or
-// when the server answers and merely forbids.
-func (l *look) failure() error {
+// failure returns the first error if every list failed. It returns nil if a list is forbidden:
+// the server works and the user lacks permissions.
+func (sc *scan) failure() error {
 	var first error
-	for _, listing := range l.listings {
+	for _, listing := range sc.listings {
 		if listing.err == nil || httpclient.Code(listing.err) == http.StatusForbidden {
 			return nil
 		}
@@ -201,7 +198,7 @@ func (l *look) failure() error {
 	return first
 }
 
-// coverage says whether a listing is whole.
+// coverage returns the coverage of a listing.
 func (l *listing) coverage(source string) model.Coverage {
 	scope := model.Coverage{Source: source, Kind: l.kind, Place: l.namespace, Skipped: l.replaced}
 	switch {
@@ -215,41 +212,42 @@ func (l *listing) coverage(source string) model.Coverage {
 	return scope
 }
 
-// snapshot gives the look the form that the rest of driftd reads.
-func (l *look) snapshot() model.Snapshot {
-	s := l.frame(l.taken)
-	for i := range l.listings {
-		s.Resources = append(s.Resources, l.listings[i].resources...)
-		s.Coverage = append(s.Coverage, l.listings[i].coverage(l.source))
+// snapshot returns the snapshot of the scan.
+func (sc *scan) snapshot() model.Snapshot {
+	s := sc.emptySnapshot(sc.taken)
+	for i := range sc.listings {
+		s.Resources = append(s.Resources, sc.listings[i].resources...)
+		s.Coverage = append(s.Coverage, sc.listings[i].coverage(sc.source))
 	}
-	read := make(map[target]progress, len(l.listings))
-	for i := range l.listings {
-		if l.listings[i].err == nil {
-			read[l.listings[i].target] = l.listings[i].progress
+	read := make(map[target]progress, len(sc.listings))
+	for i := range sc.listings {
+		if sc.listings[i].err == nil {
+			read[sc.listings[i].target] = sc.listings[i].progress
 		}
 	}
-	s.Positions = l.positions(func(t target) progress { return read[t] })
+	s.Positions = sc.positions(func(t target) progress { return read[t] })
 	kube.MarkOwnersRemoved(s.Resources)
 	return finish(s)
 }
 
-// frame returns a snapshot that lacks what was listed.
-func (l *look) frame(taken time.Time) model.Snapshot {
+// emptySnapshot returns a snapshot without the listings.
+func (sc *scan) emptySnapshot(taken time.Time) model.Snapshot {
 	return model.Snapshot{
-		Source:   l.source,
+		Source:   sc.source,
 		Taken:    taken,
-		Kinds:    l.kinds,
-		Version:  l.version,
-		Coverage: slices.Clone(l.scopes),
+		Kinds:    sc.kinds,
+		Version:  sc.version,
+		Coverage: slices.Clone(sc.scopes),
 	}
 }
 
-// finish completes a snapshot whose resources are its own to change.
+// finish sorts the coverage and adds the relations between resources. It modifies the
+// resources of s.
 func finish(s model.Snapshot) model.Snapshot {
 	slices.SortFunc(s.Coverage, func(a, b model.Coverage) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Place, b.Place))
 	})
-	s.Coverage = withRest(s.Coverage)
+	s.Coverage = withOtherNamespaces(s.Coverage)
 	kube.Relate(s.Resources, func(kind, place string) bool {
 		whole, _ := s.Covers(kind, place)
 		return whole
@@ -259,15 +257,15 @@ func finish(s model.Snapshot) model.Snapshot {
 	return s
 }
 
-// withRest says of each kind that was read in some namespaces only that the
-// others were not read. The coverage is sorted.
-func withRest(sorted []model.Coverage) []model.Coverage {
+// withOtherNamespaces adds skipped coverage of the other namespaces for each kind that was
+// listed in single namespaces only. The coverage must be sorted.
+func withOtherNamespaces(sorted []model.Coverage) []model.Coverage {
 	var all []model.Coverage
 	for i, scope := range sorted {
 		if scope.Place != "" && (i == 0 || sorted[i-1].Kind != scope.Kind) {
 			all = append(all, model.Coverage{
 				Source: scope.Source, Kind: scope.Kind, Skipped: true,
-				Reason: "other namespaces are left out by the setting namespaces",
+				Reason: "other namespaces are excluded by the setting namespaces",
 			})
 		}
 		all = append(all, scope)

@@ -14,7 +14,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// keys returns the kind and id of each resource.
+// keys returns the kind and ID of each resource.
 func keys(s model.Snapshot) []string {
 	var all []string
 	for _, r := range s.Resources {
@@ -23,7 +23,7 @@ func keys(s model.Snapshot) []string {
 	return all
 }
 
-// coverage returns "kind place" with "ok" or the reason.
+// coverage returns "ok" or the reason of each scope, by "kind place".
 func coverage(s model.Snapshot) map[string]string {
 	all := map[string]string{}
 	for _, c := range s.Coverage {
@@ -36,7 +36,7 @@ func coverage(s model.Snapshot) map[string]string {
 	return all
 }
 
-const excludedText = "left out by the setting exclude_kinds"
+const excludedText = "excluded by the setting exclude_kinds"
 
 func TestCollect(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestCollect(t *testing.T) {
 	}
 	wantCoverage := map[string]string{
 		"": "ok", "ConfigMap": "ok", "Deployment.apps": "ok", "Namespace": "ok", "Node": "ok", "Widget.example.org": "ok",
-		"Event": excludedText, "TokenReview.authentication.k8s.io": "the API server gives no list of this kind",
+		"Event": excludedText, "TokenReview.authentication.k8s.io": "the API server cannot list this kind",
 	}
 	if diff := cmp.Diff(wantCoverage, coverage(s)); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)
@@ -63,12 +63,12 @@ func TestCollect(t *testing.T) {
 	}
 	widget := s.Kinds["kubernetes/Widget.example.org"]
 	if widget == nil || widget.Schema == nil || !widget.Namespaced || widget.Version != "example.org/v1" {
-		t.Errorf("the custom kind is not known: %+v", widget)
+		t.Errorf("kind of the custom resource: %+v", widget)
 	}
 }
 
-// TestCollectMarksEmptied checks that looks and watches mark objects whose managedFields
-// were removed, if another object has managedFields.
+// TestCollectMarksEmptied checks that scans and watches mark objects whose managedFields were
+// removed, if another object has managedFields.
 func TestCollectMarksEmptied(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -86,18 +86,18 @@ func TestCollectMarksEmptied(t *testing.T) {
 		edited bool
 		want   []string
 	}{
-		{"no object has a record", false, nil},
-		{"one has", true, []string{"shop/web", "bank/vault", "shop/db", "shop", "n1", "shop/w"}},
+		{"no object has managedFields", false, nil},
+		{"one object has managedFields", true, []string{"shop/web", "bank/vault", "shop/db", "shop", "n1", "shop/w"}},
 	} {
 		if tt.edited {
 			f.edit("web", 1, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 		}
-		found, err := c.look(t.Context())
+		found, err := c.scan(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tt.want, emptied(found.snapshot())); diff != "" {
-			t.Errorf("%s: a look (-want +got):\n%s", tt.reason, diff)
+			t.Errorf("%s: a scan (-want +got):\n%s", tt.reason, diff)
 		}
 		if diff := cmp.Diff(tt.want, emptied(newInventory(found).snapshot(time.Time{}))); diff != "" {
 			t.Errorf("%s: a watch (-want +got):\n%s", tt.reason, diff)
@@ -117,13 +117,13 @@ func TestCollectPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(keys(whole), keys(paged)); diff != "" {
-		t.Errorf("pages change what is found (-whole +paged):\n%s", diff)
+		t.Errorf("resources of one page and of several (-one +several):\n%s", diff)
 	}
 }
 
 const deployments = "/apis/apps/v1/deployments"
 
-// at answers in the place of the server at one path.
+// at returns a function for fake.before that answers the requests of one path.
 func at(path string, answer http.HandlerFunc) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != path {
@@ -138,15 +138,14 @@ func forbid(w http.ResponseWriter, _ *http.Request) {
 	refuse(w, http.StatusForbidden, `deployments.apps is forbidden: User "bob" cannot list resource "deployments"`)
 }
 
-// forbiddenReason is the same for every kind and namespace: a report can put
-// them together.
-const forbiddenReason = `forbidden: user "bob" may not list it; grant get, list and watch, see docs/kubernetes.md`
+// forbiddenReason is the same for every kind and namespace, so that a report can group them.
+const forbiddenReason = `forbidden: user "bob" has no permission to list it; grant get, list and watch, see docs/kubernetes.md`
 
 func write(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
 }
 
-func TestCollectNarrowsCoverage(t *testing.T) {
+func TestCollectIncompleteCoverage(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		reason string
@@ -156,13 +155,13 @@ func TestCollectNarrowsCoverage(t *testing.T) {
 		found  int
 	}{
 		"forbidden": {
-			reason: "a kind that may not be read narrows coverage, and says who lacks what",
+			reason: "the reason has the user and the permission",
 			answer: forbid,
 			want:   map[string]string{"Deployment.apps": forbiddenReason},
 			found:  4,
 		},
-		"forbidden but in a namespace": {
-			reason: "where all at once is forbidden, namespaces are tried",
+		"forbidden, except in a namespace": {
+			reason: "the namespaces of try_namespaces are listed",
 			change: func(c *Config) { c.TryNamespaces = []string{"shop", "empty", "shop"} },
 			answer: forbid,
 			want: map[string]string{
@@ -172,37 +171,37 @@ func TestCollectNarrowsCoverage(t *testing.T) {
 			found: 6,
 		},
 		"busy": {
-			reason: "a server that stays busy is not asked for ever",
+			reason: "the number of attempts is bounded",
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusTooManyRequests, "too many") },
 			want:   map[string]string{"Deployment.apps": "429 Too Many Requests: too many: lower qps and concurrency"},
 			found:  4,
 		},
 		"method not allowed": {
-			reason: "objects may be there that nobody can list",
+			reason: "objects may exist that cannot be listed",
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusMethodNotAllowed, "") },
 			want:   map[string]string{"Deployment.apps": "405 Method Not Allowed; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
 			found:  4,
 		},
 		"not found but served": {
-			reason: "404 proves nothing while discovery lists the kind",
+			reason: "404 does not prove absence while discovery has the kind",
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "") },
-			want:   map[string]string{"Deployment.apps": "the kind is gone: 404 Not Found; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
+			want:   map[string]string{"Deployment.apps": "the kind is no longer served: 404 Not Found; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
 			found:  4,
 		},
 		"expired": {
-			reason: "a list that always expires is given up",
+			reason: "the number of attempts is bounded",
 			answer: func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusGone, "expired") },
 			want:   map[string]string{"Deployment.apps": "the list expired 3 times before its last page: raise page_size"},
 			found:  4,
 		},
-		"no list": {
-			reason: "an answer of another shape is no empty list",
+		"not a list": {
+			reason: "an answer of another kind is not an empty list",
 			answer: write(`{"kind":"Deployment","metadata":{}}`),
-			want:   map[string]string{"Deployment.apps": `the answer is no list but a "Deployment"; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'`},
+			want:   map[string]string{"Deployment.apps": `the answer has kind "Deployment" and is not a list; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'`},
 			found:  4,
 		},
 		"list without end": {
-			reason: "a page that leads to itself ends",
+			reason: "a page is its own next page",
 			answer: write(`{"kind":"DeploymentList","metadata":{"continue":"x"},"items":[]}`),
 			want:   map[string]string{"Deployment.apps": "the list does not end; see kubectl get --raw '/apis/apps/v1/deployments?limit=1'"},
 			found:  4,
@@ -214,27 +213,27 @@ func TestCollectNarrowsCoverage(t *testing.T) {
 			found:  4,
 		},
 		"objects that cannot be decoded": {
-			reason: "they are named, and the others are kept",
+			reason: "the reason names them, and the other objects are kept",
 			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[
 				{"metadata":{"name":"good","namespace":"shop"}},
 				{"metadata":{"name":"twice","namespace":"shop"},"spec":{"a":1,"a":2}},
 				{"metadata":{"namespace":"shop"}},
 				{"kind":"Pod","apiVersion":"v1","metadata":{"name":"other"}},
 				{"metadata":{"name":"deep"},"spec":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}]}`),
-			want: map[string]string{"Deployment.apps": "objects that cannot be read: " +
+			want: map[string]string{"Deployment.apps": "objects cannot be decoded: " +
 				`shop/twice: at /spec/a: duplicate object member name; an object without a name: not a Kubernetes object; ` +
-				"other: it calls itself kubernetes/Pod; and 1 more; write them anew, or exclude the kind"},
+				"other: its kind is kubernetes/Pod; and 1 more; correct them, or exclude the kind (exclude_kinds)"},
 			found: 5,
 		},
-		"an object beyond the bound": {
-			reason: "a bound is named with its setting",
+		"large object": {
+			reason: "the reason has the setting of the bound",
 			change: func(c *Config) { c.MaxObjectSize = 1 << 10 },
 			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<10) + `"}}]}`),
 			want:   map[string]string{"Deployment.apps": "an object is larger than 1024 bytes: raise max_object_size"},
 			found:  4,
 		},
-		"ten megabytes": {
-			reason: "an object of 10 MB is read",
+		"object of 10 MB": {
+			reason: "the object is within the bound",
 			answer: write(`{"kind":"DeploymentList","metadata":{},"items":[{"metadata":{"name":"big","namespace":"shop"},"spec":{"a":"` +
 				strings.Repeat("x", 10<<20) + `"}}]}`),
 			want:  map[string]string{"Deployment.apps": "ok"},
@@ -279,14 +278,14 @@ func TestCollectNamespaces(t *testing.T) {
 		t.Errorf("resources (-want +got):\n%s", diff)
 	}
 	if ok, reason := s.Covers("kubernetes/Deployment.apps", "bank"); ok || !strings.Contains(reason, "namespaces") {
-		t.Errorf("a namespace that was left out is covered: %q", reason)
+		t.Errorf("an excluded namespace is covered: %q", reason)
 	}
 	if ok, _ := s.Covers("kubernetes/Deployment.apps", "shop"); !ok {
 		t.Error("the namespace that was read is not covered")
 	}
 }
 
-func TestCollectSaysWhatIsLeftOut(t *testing.T) {
+func TestCollectFailedScopes(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.before = at(deployments, forbid)
@@ -295,10 +294,10 @@ func TestCollectSaysWhatIsLeftOut(t *testing.T) {
 		change func(*Config)
 		failed []string
 	}{
-		"forbidden":         {reason: "what should be read and cannot be is a failure", failed: []string{"kubernetes/Deployment.apps"}},
-		"namespaces tried":  {reason: "what is read in another way is none", change: func(c *Config) { c.TryNamespaces = []string{"shop"} }},
-		"namespaces chosen": {reason: "nor is what nobody wants", change: func(c *Config) { c.Namespaces = []string{"shop"} }},
-		"kind excluded":     {reason: "nor is what nobody wants", change: func(c *Config) { c.ExcludeKinds = []string{"Deployment.apps"} }},
+		"forbidden":         {reason: "a kind that cannot be read is a failure", failed: []string{"kubernetes/Deployment.apps"}},
+		"namespaces tried":  {reason: "a kind that is listed by namespace is not a failure", change: func(c *Config) { c.TryNamespaces = []string{"shop"} }},
+		"namespaces chosen": {reason: "an excluded namespace is not a failure", change: func(c *Config) { c.Namespaces = []string{"shop"} }},
+		"kind excluded":     {reason: "an excluded kind is not a failure", change: func(c *Config) { c.ExcludeKinds = []string{"Deployment.apps"} }},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +319,7 @@ func TestCollectSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestCollectBeginsAnExpiredListAnew(t *testing.T) {
+func TestCollectRestartsExpiredList(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	var expired atomic.Bool
@@ -341,7 +340,7 @@ func TestCollectBeginsAnExpiredListAnew(t *testing.T) {
 	}
 }
 
-func TestCollectTakesAVanishedKindForEmpty(t *testing.T) {
+func TestCollectRemovedKind(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	f.before = at("/apis/example.org/v1/widgets", func(w http.ResponseWriter, _ *http.Request) {
@@ -357,6 +356,6 @@ func TestCollectTakesAVanishedKindForEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ok, reason := s.Covers("kubernetes/Widget.example.org", "shop"); !ok {
-		t.Errorf("a kind that is no longer served has no objects: %s", reason)
+		t.Errorf("a kind that is no longer served is not covered: %s", reason)
 	}
 }
