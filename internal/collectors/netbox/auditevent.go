@@ -30,7 +30,7 @@ func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row 
 		return c, nil
 	}
 	e := normalize.Entry{
-		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Deed: action,
+		Model: strings.ToLower(row.At("changed_object_type").Str()), ID: row.At("changed_object_id").Text(), Action: action,
 		Before: row.At("prechange_data"), After: row.At("postchange_data"),
 	}
 	who := actorOf(row, c)
@@ -39,7 +39,7 @@ func parseChange(kinds map[string]*normalize.Kind, models normalize.Models, row 
 			c.events = append(c.events, t)
 		}
 	}
-	for _, t := range normalize.Echoes(e, models) {
+	for _, t := range normalize.SideEffects(e, models) {
 		t.Actor = who
 		if t.ID != "" {
 			// The row names another object than this one.
@@ -90,13 +90,13 @@ func confidence(a model.Actor, known model.Confidence) model.Confidence {
 // event returns the audit event of an entry for its own object; ok is false for an edit that
 // changed no field that driftd reads. An edit without both sides may have changed any field.
 func event(k *normalize.Kind, e normalize.Entry, models normalize.Models, who model.Actor) (entry, bool) {
-	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Deed, Actor: who}}
-	if e.Deed == model.Deleted {
-		t.LastValue = normalize.Was(k, e, models)
+	t := entry{AuditEvent: model.AuditEvent{Ref: model.Ref{Kind: k.Name, ID: e.ID}, Action: e.Action, Actor: who}}
+	if e.Action == model.Deleted {
+		t.LastValue = normalize.LastValue(k, e, models)
 		return t, true
 	}
 	t.written = normalize.WrittenBy(k, e)
-	if e.Deed == model.Created {
+	if e.Action == model.Created {
 		return t, true
 	}
 	if e.Before.IsEmpty() || e.After.IsEmpty() {

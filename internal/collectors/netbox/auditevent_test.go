@@ -238,7 +238,7 @@ func TestChangelogThatCannotBeRead(t *testing.T) {
 		{"no permission", func(*Config) {}, changes, forbidden, "the token may not read the changelog: grant view on core.objectchange"},
 		{"not found", func(*Config) {}, "c", faults.Status(404, ""), "NetBox 4.6.8 does not serve the changelog"},
 		{"an internal error", func(*Config) {}, changes, faults.Status(500, ""), "the changelog could not be read: 500"},
-		{"an invalid row", func(*Config) {}, changes, faults.Status(200, `{"count":1,"next":null,"results":[{"id":1,"time":"soon"}]}`), `invalid time: "soon"`},
+		{"an invalid row", func(*Config) {}, changes, faults.Status(200, `{"count":1,"next":null,"results":[{"id":1,"time":"soon"}]}`), `invalid time "soon"`},
 	} {
 		server := newServer(netboxtest.Small())
 		server.Break(tc.path, tc.fault)

@@ -80,7 +80,7 @@ func (x *evidence) evaluate(e *entry) (t model.AuditEvent, ok bool) {
 	t = e.AuditEvent
 	for i := range e.written {
 		w := &e.written[i]
-		left := w.Left(live.Value)
+		left := w.Matches(live.Value)
 		held, decided := x.decided[w.Path]
 		if !decided {
 			held = left

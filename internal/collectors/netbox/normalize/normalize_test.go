@@ -131,7 +131,7 @@ func TestOlderVersions(t *testing.T) {
 	}
 }
 
-func TestQueriesAskForTheWordsOfTheVersion(t *testing.T) {
+func TestQueryFieldsByVersion(t *testing.T) {
 	t.Parallel()
 	k := kindOf(t, "ipam.prefix")
 	for version, asks := range map[normalize.Version]bool{{4, 1}: true, {4, 2}: false} {
@@ -221,8 +221,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestProviderAttributesAreRead holds the table against what the Terraform
-// provider e-breuninger/netbox has attributes for, by the API's names.
+// TestProviderAttributesAreRead compares the tables with the attributes of the Terraform
+// provider e-breuninger/netbox, by the API's names.
 func TestProviderAttributesAreRead(t *testing.T) {
 	t.Parallel()
 	for kind, fields := range map[string]string{
@@ -276,7 +276,7 @@ func TestProviderAttributesAreRead(t *testing.T) {
 	}
 }
 
-// FuzzObject reads hostile rows as every kind.
+// FuzzObject normalizes arbitrary rows as every kind.
 func FuzzObject(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":1,"name":{"value":[],"label":1},"tags":[{"id":1},3,null],"custom_fields":{"a":[{"id":1,"url":2}],"b":{"value":{},"label":1}}}`,
