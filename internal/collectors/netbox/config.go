@@ -29,7 +29,7 @@ type Config struct {
 	// MaxBody bounds each answer, in bytes.
 	MaxBody int64 `mapstructure:"max_body"`
 	// PageSize is how many objects are requested at once. NetBox returns 1000 at most, unless
-	// its setting MAX_PAGE_SIZE is higher.
+	// its setting MAX_PAGE_SIZE differs.
 	PageSize int `mapstructure:"page_size"`
 	// ExcludeKinds are patterns of kinds that are not read ("users.*").
 	ExcludeKinds []string `mapstructure:"exclude_kinds"`

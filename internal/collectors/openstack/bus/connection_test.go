@@ -12,7 +12,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// written returns a file that holds a text.
+// written returns the path of a file with the text.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bus-url")
@@ -57,11 +57,11 @@ func TestExplain(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a wrong password":    {t.Context(), amqp.ErrCredentials, "does not take user and password"},
+		"a wrong password":    {t.Context(), amqp.ErrCredentials, "rejects the user and password"},
 		"a virtual host":      {t.Context(), amqp.ErrVhost, "may not use this virtual host"},
 		"no right":            {t.Context(), &amqp.Error{Code: amqp.AccessRefused, Reason: "access to queue refused"}, `rabbitmqctl set_permissions -p cloud driftd "^driftd$" "^driftd$" "^(driftd|neutron|nova)$"`},
 		"nothing listens":     {t.Context(), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "nothing listens there"},
-		"a queue of others":   {t.Context(), errShared, "something else takes from its queue; give each driftd, and each source, a queue of its own"},
+		"a queue of others":   {t.Context(), errShared, "its queue has another consumer; give each driftd and each source its own queue"},
 		"it took too long":    {gone, amqp.ErrClosed, "did not answer in time"},
 		"whatever else it is": {t.Context(), &amqp.Error{Code: amqp.ResourceLocked, Reason: "cannot obtain exclusive access"}, "cannot obtain exclusive access"},
 	} {
@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestDrainOfABusThatIsNotThere(t *testing.T) {
+func TestDrainOfUnreachableBus(t *testing.T) {
 	t.Parallel()
 	b := newBus("")
 	b.options.URLFile = written(t, "amqp://driftd:hunter2@127.0.0.1:1/")

@@ -12,7 +12,7 @@ import (
 	"github.com/driftd/driftd/internal/model"
 )
 
-// rows are what the lists of a cloud hold, by kind.
+// rows are the rows of the lists of a cloud, by kind.
 type rows map[string][]string
 
 func (r rows) estate(t testing.TB) *normalize.Estate {
@@ -27,7 +27,7 @@ func (r rows) estate(t testing.TB) *normalize.Estate {
 	return e
 }
 
-// small is a cloud with one of each thing that belongs to another.
+// small returns a cloud with one object of each kind, related to each other.
 func small() rows {
 	return rows{
 		normalize.Server: {`{"id":"s1","name":"web","tenant_id":"p","flavor":{"id":"f"},"image":{"id":"i"},"created":"2026-01-02T03:00:00Z"}`, `{"id":"s2","name":"alone","tenant_id":"p","flavor":{"id":"gone"}}`},
@@ -116,7 +116,7 @@ func TestAllProjects(t *testing.T) {
 	}
 }
 
-func TestPortsThatAreLessSecuredThanTheirNetwork(t *testing.T) {
+func TestPortsLessSecureThanTheirNetwork(t *testing.T) {
 	t.Parallel()
 	resources, _ := rows{
 		normalize.Network: {`{"id":"safe","tenant_id":"p","port_security_enabled":true}`, `{"id":"open","tenant_id":"p","port_security_enabled":false}`},
@@ -152,7 +152,7 @@ func TestUnread(t *testing.T) {
 	}{
 		"a server that is made":                {rows{normalize.Server: {`{"id":"s","status":"BUILD"}`}, normalize.Port: nil}, "it cannot be compared while its status is BUILD"},
 		"a server":                             {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}, normalize.Port: nil}, ""},
-		"a server whose ports were not read":   {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}}, "what it is plugged into is not known"},
+		"a server whose ports were not read":   {rows{normalize.Server: {`{"id":"s","status":"ACTIVE"}`}}, "its interfaces are not known"},
 		"a rule whose group went":              {rows{normalize.SecurityGroupRule: {rule}, normalize.SecurityGroup: nil}, "its group g is not in the list of groups"},
 		"a rule, while groups cannot be read":  {rows{normalize.SecurityGroupRule: {rule}}, ""},
 		"a rule whose group was read":          {rows{normalize.SecurityGroupRule: {rule}, normalize.SecurityGroup: {`{"id":"g"}`}}, ""},
@@ -285,8 +285,8 @@ func TestUnreadFields(t *testing.T) {
 	}
 }
 
-// TestBrokenLists has lists that were not read, beside ones that were: what the services
-// make by themselves is no one's.
+// TestBrokenLists joins estates with and without some lists: objects that the services
+// create by themselves belong to no declaration.
 func TestBrokenLists(t *testing.T) {
 	t.Parallel()
 	const volume = `{"id":"v","name":"","created_at":"2026-01-02T03:00:20.000000","attachments":[{"server_id":"s"}]}`
@@ -316,8 +316,8 @@ func TestBrokenLists(t *testing.T) {
 	}
 }
 
-// TestUnreadThatSettles expects no declaration of what changes right now, and one of what
-// has been changing for a long time.
+// TestUnreadThatSettles expects no declaration of an object that changed a moment ago, and
+// one of an object that has been in a transient state for a long time.
 func TestUnreadThatSettles(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)

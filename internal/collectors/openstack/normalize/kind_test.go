@@ -22,7 +22,7 @@ func TestKinds(t *testing.T) {
 		if schema == nil {
 			t.Fatalf("%s has no schema", k.Name)
 		}
-		if schema.Name != k.Name || schema.Namespaced == (k.Belongs == normalize.ToNobody) {
+		if schema.Name != k.Name || schema.Namespaced == (k.Belongs == normalize.ToNone) {
 			t.Errorf("%s has schema %s, with places: %t", k.Name, schema.Name, schema.Namespaced)
 		}
 		if schema.Labels != "" && schema.Schema.Fields[schema.Labels] == nil {
@@ -67,11 +67,11 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	for _, k := range normalize.Kinds() {
-		queries, rest := k.Queries(), ""
+		queries, restQuery := k.Queries(), ""
 		if len(queries) > 1 {
-			rest = queries[1].Encode()
+			restQuery = queries[1].Encode()
 		}
-		if hidden := k.Name == normalize.Image; hidden != (rest == "os_hidden=true") || !hidden && rest != "" {
+		if hidden := k.Name == normalize.Image; hidden != (restQuery == "os_hidden=true") || !hidden && restQuery != "" {
 			t.Errorf("%s has a second list: %v", k.Name, queries)
 		}
 		if fields := queries[0]["fields"]; slices.Contains(fields, "status") || slices.Contains(fields, "*") || slices.Contains(fields, "security_group_rules") {

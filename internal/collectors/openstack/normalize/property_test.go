@@ -38,9 +38,9 @@ func read(t *rapid.T, kind *normalize.Kind, row string) normalize.Object {
 	return o
 }
 
-// TestOrderSaysNothing: whatever order the lists are in, and the lists in them,
-// the resources are the same.
-func TestOrderSaysNothing(t *testing.T) {
+// TestOrderHasNoEffect tests that the order of the rows, and of the lists in them, does not
+// change the resources.
+func TestOrderHasNoEffect(t *testing.T) {
 	t.Parallel()
 	cloud := small()
 	cloud[normalize.SecurityGroup] = []string{`{"id":"g","name":"web","tenant_id":"p"}`, `{"id":"h","name":"default","tenant_id":"p"}`}
@@ -61,8 +61,8 @@ func TestOrderSaysNothing(t *testing.T) {
 	})
 }
 
-// TestSpellings: a port and what is around it are the same value however they
-// are written.
+// TestSpellings tests that the notations of a port and of its related objects do not change
+// their values.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	port, rule := kindOf(t, normalize.Port), kindOf(t, normalize.SecurityGroupRule)
@@ -93,7 +93,7 @@ func TestSpellings(t *testing.T) {
 	})
 }
 
-// TestSchemas: what is written in other ways, and by people, is the same.
+// TestSchemas tests that the notations of a value, and those that users write, are equal.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	schemas := normalize.Schemas()

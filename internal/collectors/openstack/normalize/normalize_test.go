@@ -106,7 +106,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-func TestWhoseAndWhen(t *testing.T) {
+func TestOwnersAndTimes(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Date(2026, 1, 2, 3, 4, second, 0, time.UTC) }
 	for reason, tc := range map[string]struct {
