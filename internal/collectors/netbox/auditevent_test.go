@@ -246,7 +246,7 @@ func TestChangelogThatCannotBeRead(t *testing.T) {
 		r := must(t, s, "virtualization.virtualmachine", "7")
 		wantIn(t, r.WriterUnknown, tc.want)
 		if gone := s.Kinds[r.Kind].WriterUnknown; gone != r.WriterUnknown {
-			t.Errorf("%s: of what is gone it says %q", tc.reason, gone)
+			t.Errorf("%s: the reason for a deleted object is %q", tc.reason, gone)
 		}
 		if ok, reason := s.Covers(r.Kind, ""); !ok {
 			t.Errorf("%s: narrows coverage: %s", tc.reason, reason)

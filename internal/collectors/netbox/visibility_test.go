@@ -98,7 +98,7 @@ func TestNothingIsForbiddenToASuperuser(t *testing.T) {
 	}
 	e.Denied = []string{"ipam/vrfs"}
 	if c := covered(t, collect(t, newServer(e)), "dcim.site"); c.Complete {
-		t.Error("somebody who is refused a list is taken for a superuser")
+		t.Error("a user who is denied a list counts as a superuser")
 	}
 }
 

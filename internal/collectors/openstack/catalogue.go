@@ -146,12 +146,12 @@ func (sv service) address(text, project string) (e endpoint, ok bool) {
 
 // versionIn returns the version in a path, and whether it is the last part.
 func versionIn(path string) (version string, last bool) {
-	places := strings.Split(path, "/")
-	i := slices.IndexFunc(places, regexp.MustCompile(`^v[0-9]+(\.[0-9]+)?$`).MatchString)
+	parts := strings.Split(path, "/")
+	i := slices.IndexFunc(parts, regexp.MustCompile(`^v[0-9]+(\.[0-9]+)?$`).MatchString)
 	if i < 0 {
 		return "", false
 	}
-	return places[i], i == len(places)-1
+	return parts[i], i == len(parts)-1
 }
 
 // A microversion is a version of Nova's API.

@@ -24,17 +24,17 @@ func TestAnswersThatFailTheScan(t *testing.T) {
 		fault faults.Fault
 		want  []string
 	}{
-		"refused":       {faults.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
-		"no role":       {faults.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
-		"another API":   {faults.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
-		"login page":    {faults.Status(201, "<html>"), []string{"not valid JSON of Keystone", "set auth_url"}},
-		"nothing":       {faults.Status(201, ""), []string{"not valid JSON of Keystone"}},
-		"no token":      {faults.Status(201, `{"token":{}}`), []string{"holds no token"}},
-		"redirect":      {faults.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "the password is sent to no other address"}},
-		"in trouble":    {faults.Status(500, ""), []string{"500", "see its log"}},
-		"no Keystone":   {faults.Status(502, "<html>"), []string{"502", "check that Keystone runs"}},
-		"busy":          {faults.Busy(429, "3600"), []string{"429", "set rate"}},
-		"password said": {faults.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
+		"refused":                     {faults.Status(401, login401), []string{"401 Unauthorized: The request", "check the password or the application credential"}},
+		"no role":                     {faults.Status(403, `{"error":{"message":"no"}}`), []string{"403 Forbidden: no", "give it a role there"}},
+		"another API":                 {faults.Status(404, "<html>"), []string{"404 Not Found, with an HTML page", "set auth_url"}},
+		"login page":                  {faults.Status(201, "<html>"), []string{"not valid JSON of Keystone", "set auth_url"}},
+		"nothing":                     {faults.Status(201, ""), []string{"not valid JSON of Keystone"}},
+		"no token":                    {faults.Status(201, `{"token":{}}`), []string{"holds no token"}},
+		"redirect":                    {faults.Redirect(elsewhere.URL + "/v3?next=secret"), []string{"302 Found, to " + elsewhere.URL + "/v3;", "the password is sent to no other address"}},
+		"in trouble":                  {faults.Status(500, ""), []string{"500", "see its log"}},
+		"no Keystone":                 {faults.Status(502, "<html>"), []string{"502", "check that Keystone runs"}},
+		"busy":                        {faults.Busy(429, "3600"), []string{"429", "set rate"}},
+		"a message with the password": {faults.Status(500, `{"error":{"message":"boom `+openstacktest.Password+`"}}`), []string{"boom …"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,19 +95,19 @@ func TestAnswersThatFailAList(t *testing.T) {
 		fault faults.Fault
 		want  string
 	}{
-		"forbidden":     {faults.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
-		"login page":    {faults.Status(200, "<html>"), "HTML page: exempt driftd"},
-		"not there":     {faults.Status(404, "{}"), "404 Not Found: check that the endpoint"},
-		"in trouble":    {faults.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
-		"gave up":       {faults.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: check the proxy"},
-		"redirect":      {faults.Redirect("/elsewhere"), "302 Found"},
-		"too busy":      {faults.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
-		"no list":       {faults.Status(200, `{"networks":null}`), "has no list networks"},
-		"another list":  {faults.Status(200, `{"nets":[]}`), "has no list networks"},
-		"no object":     {faults.Status(200, `[]`), "not a JSON object"},
-		"row without":   {faults.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
-		"lost next":     {faults.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "has no marker of the next page"},
-		"token refused": {faults.Status(401, login401), "with a new token too"},
+		"forbidden":         {faults.Status(403, `{"forbidden":{"code":403,"message":"Policy doesn't allow it."}}`), "403 Forbidden: Policy doesn't allow it.: give the user the role reader"},
+		"login page":        {faults.Status(200, "<html>"), "HTML page: exempt driftd"},
+		"not there":         {faults.Status(404, "{}"), "404 Not Found: check that the endpoint"},
+		"in trouble":        {faults.Status(500, `{"computeFault":{"message":"oh"}}`), "500 Internal Server Error: oh: see the log of the network service"},
+		"gave up":           {faults.Status(502, "<html>"), "502 Bad Gateway, with an HTML page: check the proxy"},
+		"redirect":          {faults.Redirect("/elsewhere"), "302 Found"},
+		"too busy":          {faults.Busy(413, "3600"), "413 Request Entity Too Large: set rate"},
+		"no list":           {faults.Status(200, `{"networks":null}`), "has no list networks"},
+		"another list":      {faults.Status(200, `{"nets":[]}`), "has no list networks"},
+		"no object":         {faults.Status(200, `[]`), "not a JSON object"},
+		"row without an id": {faults.Status(200, `{"networks":[{"name":"x"}]}`), "row 1 of the answer cannot be read"},
+		"lost next":         {faults.Status(200, `{"networks":[],"networks_links":[{"rel":"next","href":"x"}]}`), "has no marker of the next page"},
+		"token refused":     {faults.Status(401, login401), "with a new token too"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,16 +244,16 @@ func TestSettings(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"no file":       {func(c *Config) { c.CloudsFile = "" }, "clouds_file is missing"},
-		"no cloud":      {func(c *Config) { c.Cloud = "" }, "cloud is missing"},
-		"concurrency":   {func(c *Config) { c.Concurrency = 0 }, "concurrency must be more than 0"},
-		"page":          {func(c *Config) { c.PageSize = 1 }, "page_size"},
-		"rate":          {func(c *Config) { c.Rate = -1 }, "rate"},
-		"pattern":       {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
-		"notifications": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
-		"others' queue": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Queue = "x", "notifications.info" }, "notifications.queue must not be notifications.info"},
-		"keep":          {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
-		"good":          {func(*Config) {}, ""},
+		"no file":           {func(c *Config) { c.CloudsFile = "" }, "clouds_file is missing"},
+		"no cloud":          {func(c *Config) { c.Cloud = "" }, "cloud is missing"},
+		"concurrency":       {func(c *Config) { c.Concurrency = 0 }, "concurrency must be more than 0"},
+		"page":              {func(c *Config) { c.PageSize = 1 }, "page_size"},
+		"rate":              {func(c *Config) { c.Rate = -1 }, "rate"},
+		"pattern":           {func(c *Config) { c.ExcludeKinds = []string{"["} }, "exclude_kinds"},
+		"notifications":     {func(c *Config) { c.Notifications.URLFile, c.Notifications.Topic = "x", "" }, "notifications.topic"},
+		"a service's queue": {func(c *Config) { c.Notifications.URLFile, c.Notifications.Queue = "x", "notifications.info" }, "notifications.queue must not be notifications.info"},
+		"keep":              {func(c *Config) { c.Notifications.URLFile, c.Notifications.Keep = "x", 0 }, "notifications.keep"},
+		"good":              {func(*Config) {}, ""},
 	} {
 		config := Defaults()
 		config.CloudsFile, config.Cloud = "clouds.yaml", "web"

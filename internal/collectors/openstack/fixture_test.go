@@ -36,7 +36,7 @@ func cloudsFile(url string) string {
 func newServer(t *testing.T, estate openstacktest.Estate) *openstacktest.Server {
 	t.Helper()
 	s := openstacktest.New(estate, rand.New(rand.NewPCG(5, 5)))
-	s.Strange = func(request string) { t.Errorf("asked for what the cloud does not know: %s", request) }
+	s.Strange = func(request string) { t.Errorf("unknown request: %s", request) }
 	return s
 }
 
@@ -106,11 +106,11 @@ func ids(s model.Snapshot, kind string) []string {
 	return all
 }
 
-func wantIn(t *testing.T, text string, places ...string) {
+func wantIn(t *testing.T, text string, parts ...string) {
 	t.Helper()
-	for _, placeCoverage := range places {
-		if !strings.Contains(text, placeCoverage) {
-			t.Errorf("%q does not hold %q", text, placeCoverage)
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q does not hold %q", text, part)
 		}
 	}
 }

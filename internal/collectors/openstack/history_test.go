@@ -30,15 +30,15 @@ type script struct {
 	// codes are the status codes of errors.
 	codes map[string]int
 
-	mu           sync.Mutex
-	serverRecord []string
+	mu       sync.Mutex
+	requests []string
 }
 
 func (s *script) Object(_ context.Context, service, path string, _ url.Values) (model.Value, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := service + " " + path
-	s.serverRecord = append(s.serverRecord, at)
+	s.requests = append(s.requests, at)
 	if text, ok := s.answers[at]; ok {
 		return decode.JSON([]byte(text))
 	}
@@ -49,14 +49,14 @@ func (s *script) Object(_ context.Context, service, path string, _ url.Values) (
 	return model.Value{}, &httpclient.Status{Code: code}
 }
 
-// took returns the requests since the last call, sorted.
-func (s *script) took() []string {
+// takeRequests returns the requests since the last call, sorted.
+func (s *script) takeRequests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	serverRecord := s.serverRecord
-	s.serverRecord = nil
-	slices.Sort(serverRecord)
-	return serverRecord
+	requests := s.requests
+	s.requests = nil
+	slices.Sort(requests)
+	return requests
 }
 
 func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC) }
@@ -156,7 +156,7 @@ func TestScanReadsActionsOfChangedServers(t *testing.T) {
 	a, b, c, d := aged("a", 1), aged("b", 2), aged("c", 3), aged("d", 4)
 	scan := func(h *history, objects ...normalize.Object) []string {
 		h.read(t.Context(), api, estateOf(normalize.Server, objects...), noon())
-		return slices.DeleteFunc(api.took(), func(path string) bool { return strings.HasPrefix(path, "identity") })
+		return slices.DeleteFunc(api.takeRequests(), func(path string) bool { return strings.HasPrefix(path, "identity") })
 	}
 	steps := []struct {
 		reason string
@@ -165,8 +165,8 @@ func TestScanReadsActionsOfChangedServers(t *testing.T) {
 	}{
 		{"the newest first", scan(h, a, b, c, d), at("a", "b")},
 		{"then the others", scan(h, a, b, c, d), at("c", "d")},
-		{"then nobody", scan(h, a, b, c, d), at()},
-		{"what an earlier driftd asked is known", scan(historyIn(dir, 2), a, b, c, d), at()},
+		{"then none", scan(h, a, b, c, d), at()},
+		{"the cache is used", scan(historyIn(dir, 2), a, b, c, d), at()},
 	}
 	d.Value = d.Value.With("locked", model.BoolOf(true))
 	e := aged("e", 0)
@@ -183,7 +183,7 @@ func TestScanReadsActionsOfChangedServers(t *testing.T) {
 	plugged := estateOf(normalize.Server, a)
 	plugged.Objects[normalize.Port] = []normalize.Object{{ID: "port", Value: model.MapOf(model.Field{Name: "device_id", Value: model.StringOf("a")})}}
 	h.read(t.Context(), api, plugged, noon())
-	if !slices.Contains(api.took(), at("a")[0]) {
+	if !slices.Contains(api.takeRequests(), at("a")[0]) {
 		t.Error("a server that got an interface was not asked")
 	}
 }
@@ -202,10 +202,10 @@ func TestActionsOfDeletedServers(t *testing.T) {
 	if diff := cmp.Diff(want, lines(got.events)); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
 	}
-	api.took()
+	api.takeRequests()
 	h.read(t.Context(), api, estateOf(normalize.Server), noon())
-	if diff := cmp.Diff([]string{"compute servers/detail"}, api.took()); diff != "" {
-		t.Errorf("a second look asked (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"compute servers/detail"}, api.takeRequests()); diff != "" {
+		t.Errorf("a second scan sent requests (-want +got):\n%s", diff)
 	}
 	h.read(t.Context(), api, estateOf(normalize.Server), noon().Add(goneKept))
 	if len(h.servers.Servers) != 0 || len(h.servers.Gone) != 0 {
@@ -250,14 +250,14 @@ func TestNames(t *testing.T) {
 		code         int
 		want, remark string
 		// again is the number of further scans.
-		serverRecord int
+		requests int
 	}{
-		"known":       {answer: `{"user": {"name": "bob"}}`, want: "bob", serverRecord: 1},
-		"gone":        {want: id, remark: "the user no longer exists in Keystone", serverRecord: 1},
-		"forbidden":   {code: http.StatusForbidden, want: id, remark: "give its user the role reader", serverRecord: 2},
-		"out of work": {code: http.StatusBadGateway, want: id, serverRecord: 2},
-		"nameless":    {answer: `{"user": {}}`, want: id, serverRecord: 2},
-		"printable":   {answer: `{"user": {"name": "bob\n\u001b[31m"}}`, want: "bob [31m", serverRecord: 1},
+		"known":       {answer: `{"user": {"name": "bob"}}`, want: "bob", requests: 1},
+		"gone":        {want: id, remark: "the user no longer exists in Keystone", requests: 1},
+		"forbidden":   {code: http.StatusForbidden, want: id, remark: "give its user the role reader", requests: 2},
+		"bad gateway": {code: http.StatusBadGateway, want: id, requests: 2},
+		"nameless":    {answer: `{"user": {}}`, want: id, requests: 2},
+		"printable":   {answer: `{"user": {"name": "bob\n\u001b[31m"}}`, want: "bob [31m", requests: 1},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {
@@ -273,8 +273,8 @@ func TestNames(t *testing.T) {
 					t.Errorf("%q, %q; want %q, %q", name, remark, test.want, test.remark)
 				}
 			}
-			if got := len(api.took()); got != test.serverRecord {
-				t.Errorf("asked %d times, want %d", got, test.serverRecord)
+			if got := len(api.takeRequests()); got != test.requests {
+				t.Errorf("asked %d times, want %d", got, test.requests)
 			}
 		})
 	}
@@ -288,7 +288,7 @@ func TestMaxNames(t *testing.T) {
 	for i := range 3 * maxNames {
 		d.name(t.Context(), api, fmt.Sprint("u-", i))
 	}
-	if got := len(api.took()); got != maxNames {
+	if got := len(api.takeRequests()); got != maxNames {
 		t.Errorf("asked %d times, want %d", got, maxNames)
 	}
 	for i := range 2 * maxKnown {
@@ -331,8 +331,8 @@ func TestErrorsOnlyHideAuthors(t *testing.T) {
 	if why := got.writerUnknown(normalize.Server); !strings.Contains(why, "could not be read") || !strings.Contains(why, "role reader") {
 		t.Errorf("writerUnknown %q, want the reason and the next step", why)
 	}
-	api.took()
-	if got := historyIn("", 0).read(t.Context(), api, estateOf(normalize.Server, aged("a", 1)), noon()); len(api.took()) != 1 || !strings.Contains(got.writerUnknown(normalize.Server), "actions is 0") {
+	api.takeRequests()
+	if got := historyIn("", 0).read(t.Context(), api, estateOf(normalize.Server, aged("a", 1)), noon()); len(api.takeRequests()) != 1 || !strings.Contains(got.writerUnknown(normalize.Server), "actions is 0") {
 		t.Errorf("unsigned %q, want one that names the setting, and no server asked", got.writerUnknown(normalize.Server))
 	}
 }
@@ -367,7 +367,7 @@ func TestUnknownWriter(t *testing.T) {
 	}
 	for _, k := range normalize.Kinds() {
 		if (unknownWriter{actions: 1}).of(k.Name) == "" {
-			t.Errorf("nothing is said of %s", k.Name)
+			t.Errorf("no reason for %s", k.Name)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestCoverageByToken(t *testing.T) {
 			{kind: "keypair", place: "a0000000000000000000000000000002"},
 			{kind: "keypair", reason: "set same_user", skipped: true},
 		}},
-		"admin": {reason: "an administrator too reads one project unless told otherwise", cloud: "admin", want: []seen{
+		"admin": {reason: "an administrator reads one project by default, too", cloud: "admin", want: []seen{
 			{kind: "port", place: project},
 			{kind: "port", reason: "set all_projects", skipped: true},
 			{kind: "flavor"},
@@ -41,11 +41,11 @@ func TestCoverageByToken(t *testing.T) {
 		"all": {reason: "every project", cloud: "admin", change: func(c *Config) { c.AllProjects, c.SameUser = true, true }, want: []seen{
 			{kind: "server"}, {kind: "image"}, {kind: "security_group_rule"}, {kind: "keypair", place: project},
 		}},
-		"all for a member": {reason: "what cannot be seen has failed", cloud: "member", change: func(c *Config) { c.AllProjects = true }, want: []seen{
+		"all for a member": {reason: "objects that are not visible count as unread", cloud: "member", change: func(c *Config) { c.AllProjects = true }, want: []seen{
 			{kind: "server", place: project},
 			{kind: "server", reason: "the token sees only project web: all_projects requires the role admin"},
 		}},
-		"odd": {reason: "an empty list proves nothing to a role that no policy knows", cloud: "odd", want: []seen{
+		"odd": {reason: "an empty list proves nothing with an unknown role", cloud: "odd", want: []seen{
 			{kind: "server", place: project, reason: "the token has the roles billing"},
 		}},
 		"excluded": {reason: "left out on purpose", cloud: "member", change: func(c *Config) { c.ExcludeKinds = []string{"openstack/security_*", "image"} }, want: []seen{
@@ -107,12 +107,12 @@ func TestEverythingIsRead(t *testing.T) {
 
 func TestOneRequestPerPage(t *testing.T) {
 	t.Parallel()
-	serverRecord := func(estate openstacktest.Estate) int {
+	requests := func(estate openstacktest.Estate) int {
 		server := newServer(t, estate)
 		collect(t, server, "admin")
 		return len(server.Requests("/"))
 	}
-	small, town, city := serverRecord(openstacktest.Small()), serverRecord(openstacktest.Town()), serverRecord(openstacktest.City())
+	small, town, city := requests(openstacktest.Small()), requests(openstacktest.Town()), requests(openstacktest.City())
 	// Of 1,000 rules the first page is full, and 10,000 are nine pages more.
 	if small > 20 || town > small+1 || city > small+12 {
 		t.Errorf("%d requests for a small cloud, %d for 1,000 rules, %d for 10,000", small, town, city)
@@ -150,8 +150,8 @@ func TestOldNova(t *testing.T) {
 				continue
 			}
 			r.Value = r.Value.Without("tags").Without("description").Without("locked")
-			for field, unsupportedFields := range want.unsupportedFields {
-				if got := r.UnreadField(field); strings.Contains(got, "Nova returns it since microversion") != unsupportedFields {
+			for field, unsupported := range want.unsupportedFields {
+				if got := r.UnreadField(field); strings.Contains(got, "Nova returns it since microversion") != unsupported {
 					t.Errorf("Nova %s: %s of %s is unread: %q", version, field, r.ID, got)
 				}
 			}
@@ -172,11 +172,11 @@ func TestProbe(t *testing.T) {
 	}
 	wantIn(t, p.Identity, "user driftd", "project web", "roles reader", "application credential driftd-reads")
 	wantIn(t, p.Version, "Nova 2.93")
-	serverRecord := server.Requests(openstacktest.Rules)
-	if len(serverRecord) != 1 {
-		t.Errorf("rules were asked for %d times", len(serverRecord))
+	requests := server.Requests(openstacktest.Rules)
+	if len(requests) != 1 {
+		t.Errorf("rules were asked for %d times", len(requests))
 	}
-	for _, u := range serverRecord {
+	for _, u := range requests {
 		if u.Query().Get("limit") != "1" {
 			t.Errorf("asked for %s", u)
 		}
@@ -213,17 +213,17 @@ func TestServersOfUnreachableCell(t *testing.T) {
 			server := newServer(t, estate)
 			s := collect(t, server, "member")
 			if slices.Contains(ids(s, "server"), down) {
-				t.Fatal("a server was read that nobody tells of")
+				t.Fatal("a server of an unreachable cell was read")
 			}
-			auditLog := slices.ContainsFunc(s.Unread, func(u model.Unread) bool {
+			found := slices.ContainsFunc(s.Unread, func(u model.Unread) bool {
 				return u.Kind == Type+"/server" && u.ID == down && strings.Contains(u.Reason, "cell")
 			})
-			if auditLog != want || len(s.Unread) > 1 {
+			if found != want || len(s.Unread) > 1 {
 				t.Errorf("not read: %v", s.Unread)
 			}
 			isRoll := func(u *url.URL) bool { return u.Path == openstacktest.Roll }
-			if serverRecord := slices.ContainsFunc(server.Requests(openstacktest.Roll), isRoll); serverRecord != want {
-				t.Errorf("the roll was asked for: %t", serverRecord)
+			if requests := slices.ContainsFunc(server.Requests(openstacktest.Roll), isRoll); requests != want {
+				t.Errorf("the roll was asked for: %t", requests)
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestPagesThatMove(t *testing.T) {
 		rules  int
 		want   string
 	}{
-		"marker gone once": {reason: "the list is read anew", rules: 7, fault: func(*openstacktest.Server) faults.Fault {
+		"marker gone once": {reason: "the list is read again", rules: 7, fault: func(*openstacktest.Server) faults.Fault {
 			gone := faults.Once(faults.Status(404, `{"NeutronError":{"message":"Security group rule could not be found."}}`))
 			return onMarker(gone)
 		}},
@@ -331,8 +331,8 @@ func TestProjectQueries(t *testing.T) {
 	server := newServer(t, openstacktest.Small())
 	collect(t, server, "admin", func(c *Config) { c.AllProjects = true })
 	for path, want := range map[string]string{openstacktest.Servers: "all_tenants", openstacktest.ServerGroups: "all_projects"} {
-		if serverRecord := server.Requests(path); len(serverRecord) == 0 || !has(serverRecord[0], want) {
-			t.Errorf("%s was asked for %v, want %s", path, serverRecord, want)
+		if requests := server.Requests(path); len(requests) == 0 || !has(requests[0], want) {
+			t.Errorf("%s was asked for %v, want %s", path, requests, want)
 		}
 	}
 }

@@ -108,8 +108,8 @@ func (s *session) ask(ctx context.Context, service, microversion, path string, q
 }
 
 func (s *session) read(ctx context.Context, address string, header map[string]string, query url.Values) (v model.Value, err error) {
-	ctx, record := budget.Part(ctx)
-	defer func() { record(v.Weight()) }()
+	ctx, release := budget.Part(ctx)
+	defer func() { release(v.Weight()) }()
 	if len(query) > 0 {
 		address += "?" + query.Encode()
 	}

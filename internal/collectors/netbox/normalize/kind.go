@@ -48,7 +48,7 @@ type entry struct {
 	keys     string
 	legacy   []legacy
 	unlogged bool
-	// highReason is why every change of the kind has severity high; "" if it has not.
+	// highReason rates edits and missing objects of the kind high, and unmanaged ones medium.
 	highReason string
 }
 

@@ -100,7 +100,7 @@ func decodedOfNeutron() map[string]decoding {
 				{Kind: normalize.SecurityGroupRule, ID: "r-2", Action: model.Deleted}}},
 		"a network goes with its subnets": {event: "network.delete.end", payload: `{"network_id": "n-1", "network": {"id": "n-1", "subnets": ["s-1"]}}`,
 			want: []done{{Kind: normalize.Network, ID: "n-1", Action: model.Deleted}, {Kind: normalize.Subnet, ID: "s-1", Action: model.Deleted}}},
-		"an older Neutron tells the id alone": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
+		"an older Neutron sends only the id": {event: "router.delete.end", payload: `{"router_id": "ro-1"}`,
 			want: []done{{Kind: normalize.Router, ID: "ro-1", Action: model.Deleted}}},
 		"an update begins": {event: "router.update.start", payload: `{"router": {"router:external": true, "description": "x", "Admin_State_Up": false}, "id": "ro-1"}`,
 			want: []done{{Kind: normalize.Router, ID: "ro-1", Fields: "admin_state_up description external"}}, pending: true},
@@ -133,7 +133,7 @@ func decodedOfNova() map[string]decoding {
 		"a new name":                {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "old_display_name": "web", "display_name": "www", "state": "active", "old_state": "active"}`, want: server(model.Edited, "name")},
 		"a versioned state":         {event: "instance.update", payload: `{"nova_object.data": {"uuid": "srv-1", "state_update": {"nova_object.data": {"old_state": "active", "state": "stopped"}}}}`, want: server(model.Edited, "vm_state")},
 		"a server that comes to be": {event: "compute.instance.update", payload: `{"instance_id": "srv-1", "state": "active", "old_state": "building"}`},
-		"an update that says nothing": {event: "compute.instance.update",
+		"an update without a change": {event: "compute.instance.update",
 			payload: `{"instance_id": "srv-1", "state": "active", "old_state": "active", "metadata": {"role": "db"}}`},
 		"a flavor":       {event: "flavor.update", payload: `{"nova_object.data": {"flavorid": "42"}}`, want: []done{{Kind: normalize.Flavor, ID: "42"}}},
 		"a keypair":      {event: "keypair.import.end", payload: `{"key_name": "k", "user_id": "u-mallory"}`, want: []done{{Kind: normalize.Keypair, ID: "k", Action: model.Created}}},
@@ -163,7 +163,7 @@ func decodedOfAudit() map[string]decoding {
 		"an image":                 {event: audit, payload: audited("/v2/images/i-1", "update", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Broad: true}}},
 		"an image's members":       {event: audit, payload: audited("/v2/images/i-1/members", "create", "success"), want: []done{{Kind: normalize.Image, ID: "i-1", Fields: "members"}}},
 		"a volume's size":          {event: audit, payload: audited("/v3/p-1/volumes/v-1/action", "update/os-extend", "success"), want: []done{{Kind: normalize.Volume, ID: "v-1", Fields: "size"}}},
-		"somebody else's keypair":  {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: normalize.Keypair, ID: "k", Action: model.Deleted}}},
+		"another user's keypair":   {event: audit, payload: audited("/v2.1/os-keypairs/k?user_id=u-2", "delete", "success"), want: []done{{Kind: normalize.Keypair, ID: "k", Action: model.Deleted}}},
 		"no path":                  {event: audit, payload: audited("%zz", "delete", "success")},
 	}
 }
@@ -187,7 +187,7 @@ func TestDecodeUserAndTime(t *testing.T) {
 			[]Event{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Action: model.Deleted, At: at, UserID: "u-1", Request: "req-3", Via: Via, Evidence: "instance.delete.end m-3"}}},
 		"the audit filter names another than its own context": {sent(t, audit, audited("/v2.1/servers/srv-1", "delete", "success")),
 			[]Event{{Ref: model.Ref{Kind: normalize.Server, ID: "srv-1"}, Action: model.Deleted, At: at, UserID: "u-bob", User: "bob", Request: "req-7", Via: Via, Evidence: "audit.http.response ev-1"}}},
-		"nobody":  {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
+		"no user": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "timestamp": "2026-11-22 02:40:00"}`), nil},
 		"no time": {[]byte(`{"event_type": "router.delete.end", "payload": {"router_id": "ro-1"}, "_context_user": "u-1"}`), nil},
 	}
 	for reason, test := range tests {

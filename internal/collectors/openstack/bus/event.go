@@ -60,8 +60,8 @@ func Merge(events []Event) []Event {
 	at := map[action]int{}
 	for _, a := range sorted {
 		d := action{a.Ref, a.Action, a.Request}
-		i, told := at[d]
-		if a.Request == "" || !told {
+		i, found := at[d]
+		if a.Request == "" || !found {
 			at[d] = len(merged)
 			merged = append(merged, a)
 			continue

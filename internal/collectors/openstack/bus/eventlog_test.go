@@ -131,13 +131,13 @@ func TestMergeOfOneChange(t *testing.T) {
 		events []Event
 		want   []string
 	}{
-		"the one that knows the field":  {[]Event{of(event("r", 2), "req-1", "audit"), of(event("r", 1, "name"), "req-1", "nova")}, []string{"nova: name"}},
-		"the field before what may be":  {[]Event{broad, of(event("r", 1, "name"), "req-1", "nova")}, []string{"nova: name"}},
-		"what may be before anything":   {[]Event{of(event("r", 3), "req-1", "nova"), broad}, []string{"audit: description name"}},
-		"two fields of one request":     {[]Event{of(event("r", 2, "tags"), "req-1", "a"), of(event("r", 1, "name", "tags"), "req-1", "b")}, []string{"a: name tags"}},
-		"two requests":                  {[]Event{of(event("r", 2), "req-1", "a"), of(event("r", 1), "req-2", "b")}, []string{"a: ", "b: "}},
-		"requests that nobody numbered": {[]Event{of(event("r", 2), "", "a"), of(event("r", 1), "", "b")}, []string{"a: ", "b: "}},
-		"two objects of one request":    {[]Event{of(event("s", 2), "req-1", "b"), of(event("r", 1), "req-1", "a")}, []string{"a: ", "b: "}},
+		"the one with the field":       {[]Event{of(event("r", 2), "req-1", "audit"), of(event("r", 1, "name"), "req-1", "nova")}, []string{"nova: name"}},
+		"the field before what may be": {[]Event{broad, of(event("r", 1, "name"), "req-1", "nova")}, []string{"nova: name"}},
+		"what may be before anything":  {[]Event{of(event("r", 3), "req-1", "nova"), broad}, []string{"audit: description name"}},
+		"two fields of one request":    {[]Event{of(event("r", 2, "tags"), "req-1", "a"), of(event("r", 1, "name", "tags"), "req-1", "b")}, []string{"a: name tags"}},
+		"two requests":                 {[]Event{of(event("r", 2), "req-1", "a"), of(event("r", 1), "req-2", "b")}, []string{"a: ", "b: "}},
+		"requests without an id":       {[]Event{of(event("r", 2), "", "a"), of(event("r", 1), "", "b")}, []string{"a: ", "b: "}},
+		"two objects of one request":   {[]Event{of(event("s", 2), "req-1", "b"), of(event("r", 1), "req-1", "a")}, []string{"a: ", "b: "}},
 	}
 	for reason, test := range tests {
 		t.Run(reason, func(t *testing.T) {

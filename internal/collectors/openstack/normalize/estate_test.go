@@ -92,7 +92,7 @@ func TestRelations(t *testing.T) {
 		"a volume that came with the server":        {normalize.Volume, "root", "root", "p", "made with server web"},
 		"an empty volume that came with the server": {normalize.Volume, "blank", "s1-blank-vol", "p", "made with server web"},
 		"a volume that was attached later":          {normalize.Volume, "later", "later", "p", ""},
-		"a volume that somebody gave a name":        {normalize.Volume, "named", "data", "p", ""},
+		"a volume with a name":                      {normalize.Volume, "named", "data", "p", ""},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
@@ -259,12 +259,12 @@ func TestUnreadFields(t *testing.T) {
 		"a network's segments":                 {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "segments", "role admin"},
 		"a network without one":                {rows{normalize.Network: {`{"id":"n","provider:segmentation_id":null}`}}, false, normalize.Network, "n", "segmentation_id", ""},
 		"a network, for an administrator":      {rows{normalize.Network: {`{"id":"n"}`}}, true, normalize.Network, "n", "segmentation_id", ""},
-		"a field that everybody is shown":      {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "dns_domain", ""},
-		"whether a router is distributed":      {rows{normalize.Router: {`{"id":"r"}`}}, false, normalize.Router, "r", "distributed", "role admin"},
-		"a router of which it is shown":        {rows{normalize.Router: {`{"id":"r","distributed":false}`}}, false, normalize.Router, "r", "distributed", ""},
-		"what a port is bound with":            {rows{normalize.Port: {`{"id":"p"}`}}, false, normalize.Port, "p", "profile", "role admin"},
+		"a field that every user may read":     {rows{normalize.Network: {`{"id":"n"}`}}, false, normalize.Network, "n", "dns_domain", ""},
+		"a router's field distributed":         {rows{normalize.Router: {`{"id":"r"}`}}, false, normalize.Router, "r", "distributed", "role admin"},
+		"a router with that field":             {rows{normalize.Router: {`{"id":"r","distributed":false}`}}, false, normalize.Router, "r", "distributed", ""},
+		"a port's binding":                     {rows{normalize.Port: {`{"id":"p"}`}}, false, normalize.Port, "p", "profile", "role admin"},
 		"the segment of a subnet":              {rows{normalize.Subnet: {`{"id":"p"}`}}, false, normalize.Subnet, "p", "segment_id", "role admin"},
-		"what a flavor asks for":               {rows{normalize.Flavor: {`{"id":"f"}`}}, false, normalize.Flavor, "f", "extra_specs", "role admin"},
+		"a flavor's extra specs":               {rows{normalize.Flavor: {`{"id":"f"}`}}, false, normalize.Flavor, "f", "extra_specs", "role admin"},
 		"a server's flavor":                    {lists(func(rows) {}), false, normalize.Server, "s", "flavor_vcpus", ""},
 		"a server's groups that were not read": {lists(func(r rows) { delete(r, normalize.ServerGroup) }), false, normalize.Server, "s", "server_groups", "openstack/server_group was not read"},
 		"a server in no group":                 {lists(func(rows) {}), false, normalize.Server, "s", "server_groups", ""},

@@ -50,7 +50,7 @@ func hasNoBlank(t *testing.T, kind string, v model.Value) {
 	t.Helper()
 	for _, field := range v.Fields() {
 		if k := field.Value.Kind(); k != model.Bool && k != model.Number && field.Value.IsEmpty() {
-			t.Errorf("%s: %s says nothing", kind, field.Name)
+			t.Errorf("%s: %s is blank", kind, field.Name)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestKinds(t *testing.T) {
 		}
 		for _, rule := range schema.Severities {
 			if rule.Reason == "" || rule.Severity == "" || len(rule.Verdicts) == 0 {
-				t.Errorf("%s has a rule that says too little: %+v", k.Name, rule)
+				t.Errorf("%s has an incomplete rule: %+v", k.Name, rule)
 			}
 			for _, path := range append(conditions(rule), rule.Path) {
 				if path != "" && schema.Schema.Fields[path] == nil {
@@ -67,11 +67,11 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	for _, k := range normalize.Kinds() {
-		queries, restQuery := k.Queries(), ""
+		queries, rest := k.Queries(), ""
 		if len(queries) > 1 {
-			restQuery = queries[1].Encode()
+			rest = queries[1].Encode()
 		}
-		if hidden := k.Name == normalize.Image; hidden != (restQuery == "os_hidden=true") || !hidden && restQuery != "" {
+		if hidden := k.Name == normalize.Image; hidden != (rest == "os_hidden=true") || !hidden && rest != "" {
 			t.Errorf("%s has a second list: %v", k.Name, queries)
 		}
 		if fields := queries[0]["fields"]; slices.Contains(fields, "status") || slices.Contains(fields, "*") || slices.Contains(fields, "security_group_rules") {

@@ -109,7 +109,7 @@ func TestSchemas(t *testing.T) {
 		"servers of names in another order": {normalize.Subnet, `{"dns_nameservers":["9.9.9.9","1.1.1.1"]}`, `{"dns_nameservers":["1.1.1.1","9.9.9.9"]}`, false},
 		"a MAC address in capitals":         {normalize.Port, `{"mac_address":"FA:16:3E:00:00:01"}`, `{"mac_address":"fa:16:3e:00:00:01"}`, true},
 		"groups in another order":           {normalize.Port, `{"security_groups":["b","a"]}`, `{"security_groups":["a","b"]}`, true},
-		"a truth as text":                   {normalize.Server, `{"config_drive":"true"}`, `{"config_drive":true}`, true},
+		"a boolean as text":                 {normalize.Server, `{"config_drive":"true"}`, `{"config_drive":true}`, true},
 		"an interface in another network":   {normalize.Server, `{"interfaces":[{"network":"a"}]}`, `{"interfaces":[{"network":"b"}]}`, false},
 		"tags in another order":             {normalize.Image, `{"tags":["b","a"]}`, `{"tags":["a","b"]}`, true},
 		"an empty entry of metadata":        {normalize.Server, `{"metadata":{"a":""}}`, `{"metadata":{"b":""}}`, false},
